@@ -1,0 +1,3 @@
+from forager.cli.main import main
+
+main()
