@@ -1,40 +1,77 @@
 """Logs: one line per event on standard error, each with an `action` name. Never writes to standard output.
 
-The level and the JSON form are chosen once per process by the floor that starts it.
+The level and the form are chosen once per process by the floor that starts it. structlog takes a third of a second to
+load, so it is loaded by the first line that is really written.
 """
 
 import logging
 import sys
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-import structlog
+
+@dataclass(slots=True)
+class _Choice:
+    level: int = logging.WARNING
+    as_json: bool = False
+
+
+_choice = _Choice()
 
 
 def configure(*, level: str = "warning", as_json: bool = False) -> None:
     """Choose how this process logs. People get text on a terminal, machines get JSON."""
-    renderer: Any = (
-        structlog.processors.JSONRenderer(ensure_ascii=True)
-        if as_json
-        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)
-    )
-    structlog.configure(
+    _choice.level, _choice.as_json = logging.getLevelNamesMapping()[level.upper()], as_json
+    _writer.cache_clear()
+    # asyncpg tells of every try to reach a lost server, with a trace; whoever waits for the server says so in a line.
+    logging.getLogger("asyncpg").addHandler(logging.NullHandler())
+
+
+@dataclass(frozen=True, slots=True)
+class Logger:
+    """Bound to what every line of the caller shares, such as `worker=7`."""
+
+    context: dict[str, Any]
+
+    def debug(self, event: str, **details: Any) -> None:
+        self._log(logging.DEBUG, event, details)
+
+    def info(self, event: str, **details: Any) -> None:
+        self._log(logging.INFO, event, details)
+
+    def warning(self, event: str, **details: Any) -> None:
+        self._log(logging.WARNING, event, details)
+
+    def error(self, event: str, **details: Any) -> None:
+        self._log(logging.ERROR, event, details)
+
+    def _log(self, level: int, event: str, details: dict[str, Any]) -> None:
+        if level >= _choice.level:
+            _writer().log(level, event, **self.context, **details)
+
+
+def log(**context: Any) -> Logger:
+    return Logger(context)
+
+
+@cache
+def _writer() -> Any:
+    import structlog
+
+    return structlog.wrap_logger(
+        structlog.PrintLogger(file=sys.stderr),
         processors=[
-            structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info if as_json else _unchanged,
-            renderer,
+            *_form(structlog),
         ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
-        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
-        cache_logger_on_first_use=True,
+        wrapper_class=structlog.make_filtering_bound_logger(_choice.level),
     )
 
 
-def _unchanged(_logger: Any, _method: str, event: Any) -> Any:
-    return event
-
-
-def log(**context: Any) -> Any:
-    """A logger bound to what every line of the caller shares, such as `worker=7`."""
-    return structlog.get_logger(**context)
+def _form(structlog: Any) -> list[Any]:
+    if _choice.as_json:
+        return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=True)]
+    plain = structlog.dev.plain_traceback
+    return [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=plain)]

@@ -1,6 +1,8 @@
 """What a run was asked to do. Stored on the run, so that a successor, a report or a person can read it again."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 
 
@@ -34,3 +36,85 @@ class RunSpec:
     max_pages_per_domain: int | None = None
     delay_s: float | None = None
     """Overrides the setting for this run; robots.txt may ask for more."""
+
+    def delay_or(self, default_s: float) -> float:
+        return default_s if self.delay_s is None else self.delay_s
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeCount:
+    """One row of a run's tally."""
+
+    outcome: str
+    """A value of `task_outcome`."""
+    reason: str
+    """The status code, or the error code where there was no answer."""
+    pages: int
+    wire_bytes: int
+    time_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class DomainCount:
+    """One domain of a run, as a display shows it."""
+
+    name: str
+    status: str
+    pages_crawled: int
+    errors: int
+    frontier: int
+    """Pages known and not yet visited."""
+    is_leased: bool
+    reason: str | None
+    """Why it stands still, if it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A run at one moment. Everything comes from the database, so it is the same for one worker or fifty."""
+
+    run_id: int
+    elapsed_s: float
+    workers: int
+    pages_done: int
+    pages_ok: int
+    frontier: int
+    """Pages of the run's domains that are known, in reach of its limits, and not yet visited."""
+    wire_bytes: int
+    links_seen: int
+    pages_learned: int
+    outcomes: tuple[OutcomeCount, ...]
+    domains: tuple[DomainCount, ...]
+    """The busiest few."""
+    domain_states: Mapping[str, int]
+    """Domain status → how many of the run's domains are in it."""
+    last_url: str | None = None
+    last_status_code: int | None = None
+    last_response_time_ms: int | None = None
+
+
+class RunEnd(StrEnum):
+    FINISHED = "finished"
+    """Nothing is left that may be visited now."""
+    LIMIT = "limit"
+    """A page limit was reached and more is known."""
+    STOPPED = "stopped"
+    """Interrupted; the same command resumes."""
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """What was done, what was not, and why."""
+
+    end: RunEnd
+    progress: Progress
+    dropped: Mapping[str, int]
+    """Links left out, reason → count (the reasons of `Selection.dropped`)."""
+    waiting: Mapping[str, int]
+    """Known pages that were not visited, by reason: `too_deep`, `over_limit`, `retry_later`, `domain_blocked`,
+    `domain_waits`, `stopped`."""
+    standing: tuple[DomainCount, ...]
+    """Domains that are blocked, unreachable or wait, with their reasons."""
+    next_at: datetime | None
+    """When the first waiting page becomes due."""

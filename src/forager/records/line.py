@@ -1,6 +1,6 @@
 """What one page carries down the line: Lease and Target in, Outcome out.
 
-    Lease ── Target ──get──> Fetched ──read──> Reading ──select──> Selection ──> Outcome ──learn, record──> rows
+Lease ── Target ──get──> Fetched ──read──> Reading ──select──> Selection ──> Outcome ──learn, record──> rows
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,6 +36,12 @@ class Lease:
     wait_s: float
     """What is left of the predecessor's pace: no request before that many seconds from the claim."""
     max_concurrent_requests: int | None
+    content_policy: str = "signals"
+    """What is kept of a body: a value of `archive.ContentPolicy`."""
+
+    @property
+    def token(self) -> tuple[int, int]:
+        return self.domain_id, self.version
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +57,11 @@ class Target:
     redirects: int
     """How many redirects led here; the limit turns an endless chain into an outcome."""
     retry_count: int
+
+    @property
+    def token(self) -> tuple[int, int]:
+        """The lease it is visited under."""
+        return self.domain_id, self.lease_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +85,13 @@ class Fetched:
 
 
 class FoundLink(NamedTuple):
-    """A link as the page wrote it. A NamedTuple, because a page has sixty of them and these cost a third of a dataclass."""
+    """A link as the page wrote it. A NamedTuple: a page has sixty of them, and it costs a third of a dataclass."""
 
     href: str
     anchor: str
     rel: str
-    """`a`, `area`, `canonical`, `alternate`, `next`, `iframe`, `redirect`, `refresh`; with ` nofollow` appended where the page says so."""
+    """`a`, `area`, `canonical`, `alternate`, `next`, `iframe`, `redirect`, `refresh`; ` nofollow` is appended where the
+    page says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +107,7 @@ class Reading:
     text: str
     """The first words of the main text: what keywords are made of. Never stored as text under the `signals` policy."""
     content_hash: bytes
-    """16 bytes over the visible text, so that a changed advert id in the markup is not a change."""
+    """16 bytes over title and main text, so that a changed advert id in the markup is not a change."""
     links: Sequence[FoundLink]
     base_url: str
     """What relative links are relative to: `<base href>` or the page's own URL."""
@@ -113,7 +125,6 @@ class Discovery(NamedTuple):
     """16 bytes of the SHA-256 of `url`."""
     domain: str
     depth: int
-    priority: int
     redirects: int
     anchor: str
     rel: str
@@ -125,7 +136,7 @@ class Selection:
 
     links: Sequence[Discovery] = ()
     dropped: Mapping[str, int] = field(default_factory=dict)
-    """Reason → count: `scheme`, `scope`, `excluded`, `nofollow`, `binary`, `trap`, `too_many`, `bad_url`, `duplicate`."""
+    """Reason → count: `scope`, `excluded`, `nofollow`, `binary`, `trap`, `too_many`, `bad_url`, `duplicate`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,203 @@
+"""Settings: file, environment, flags; unknown names and bad values are answered with one sentence."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forager.errors import ConfigurationError
+from forager.settings import Settings, default_home, load, source_of, to_environment
+
+
+@pytest.fixture(autouse=True)
+def somewhere_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No forager.toml of a developer's machine takes part."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+
+
+def write(text: str, folder: Path | None = None) -> Path:
+    path = (folder or Path.cwd()) / "forager.toml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def some(**values: Any) -> Settings:
+    return Settings(**values)
+
+
+def complaint(environ: dict[str, str] | None = None, **flags: Any) -> str:
+    with pytest.raises(ConfigurationError) as caught:
+        load(flags, environ or {})
+    sentence = str(caught.value)
+    assert "\n" not in sentence
+    return sentence
+
+
+# Where values come from ---------------------------------------------------------------------------------------------
+
+
+def test_the_environment_wins_over_the_file_and_a_flag_over_both() -> None:
+    assert load(environ={}).delay_s == 1.0
+    write("delay_s = 2\nworkers = 2\nmax_depth = 2")
+    environ = {"FORAGER_DELAY_S": "3", "FORAGER_WORKERS": "3"}
+    settings = load({"delay_s": 4.0, "max_depth": None}, environ)
+    assert (settings.delay_s, settings.workers, settings.max_depth) == (4.0, 3, 2)
+
+
+def test_the_file_of_the_working_folder_wins_over_the_one_at_home() -> None:
+    at_home = write("delay_s = 2\nworkers = 2", default_home())
+    here = write("delay_s = 3")
+    settings = load(environ={})
+    assert (settings.delay_s, settings.workers) == (3.0, 2)
+    assert source_of("delay_s", {}) == str(here)
+    assert source_of("workers", {}) == str(at_home)
+
+
+def test_the_source_of_a_value_is_told() -> None:
+    assert source_of("delay_s", {}) == "default"
+    assert source_of("delay_s", {"FORAGER_DELAY_S": ""}) == "default"
+    assert source_of("delay_s", {"FORAGER_DELAY_S": "2"}) == "FORAGER_DELAY_S"
+
+
+def test_home_is_found_by_flag_environment_or_default(tmp_path: Path) -> None:
+    assert load(environ={}).home == tmp_path / "data/forager"
+    assert load(environ={"FORAGER_HOME": "relative"}).home == tmp_path / "work/relative"
+    assert load({"home": Path("~/x")}, {"FORAGER_HOME": "relative"}).home == Path.home() / "x"
+
+
+def test_the_file_is_looked_for_in_the_home_that_was_given(tmp_path: Path) -> None:
+    write("workers = 7", tmp_path / "other")
+    assert load({"home": tmp_path / "other"}, {}).workers == 7
+
+
+def test_an_empty_variable_is_as_good_as_none() -> None:
+    assert load(environ={"FORAGER_DELAY_S": "", "FORAGER_DATABASE_URL": ""}) == load(environ={})
+
+
+def test_lists_are_written_with_commas_or_as_toml_lists() -> None:
+    write('unpaced_hosts = ["a.example", "10.0.0.0/8"]')
+    settings = load(environ={"FORAGER_ALLOW_NETWORKS": "127.0.0.0/8, ::1 ,", "FORAGER_ALLOW_PORTS": "80,8080"})
+    assert settings.allow_networks == ("127.0.0.0/8", "::1")
+    assert settings.allow_ports == (80, 8080)
+    assert settings.unpaced_hosts == ("a.example", "10.0.0.0/8")
+
+
+def test_variables_of_the_test_suite_are_no_settings() -> None:
+    assert load(environ={"FORAGER_REQUIRE_SERVICES": "1", "PATH": "/bin"}) == load(environ={})
+
+
+# What is refused ----------------------------------------------------------------------------------------------------
+
+
+def test_an_unknown_variable_gets_a_suggestion() -> None:
+    sentence = complaint({"FORAGER_DELAYS": "1"})
+    assert "FORAGER_DELAYS" in sentence
+    assert "Did you mean 'delay_s'?" in sentence
+
+
+def test_an_unknown_name_in_a_file_names_the_file() -> None:
+    path = write("max_dept = 3")
+    sentence = complaint()
+    assert str(path) in sentence
+    assert "'max_depth'" in sentence
+
+
+def test_a_name_like_no_other_gets_a_way_out() -> None:
+    assert "`forager settings` lists them all" in complaint({"FORAGER_QQQQQQQ": "1"})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("delay_s", "soon"),
+        ("delay_s", "-1"),
+        ("delay_s", "nan"),
+        ("delay_s", "inf"),
+        ("lease_s", "1"),
+        ("lease_s", "inf"),
+        ("dead_after_s", "inf"),
+        ("request_timeout_s", "0"),
+        ("workers", "0"),
+        ("workers", "1.5"),
+        ("max_depth", "1001"),
+        ("log_level", "loud"),
+        ("robots_agent", ""),
+        ("allow_networks", "127.0.0.1/8/8"),
+        ("allow_networks", "a.example"),
+        ("allow_ports", "80,http"),
+    ],
+)
+def test_a_bad_value_names_the_setting_the_value_and_its_source(name: str, value: str) -> None:
+    if value:
+        sentence = complaint({f"FORAGER_{name.upper()}": value})
+        assert f"'{name}' (from FORAGER_{name.upper()})" in sentence
+    write(f"{name} = {value!r}")
+    sentence = complaint()
+    assert f"'{name}' (from forager.toml)" in sentence
+
+
+def test_a_bad_flag_is_not_blamed_on_the_environment() -> None:
+    assert "(from a flag)" in complaint({"FORAGER_WORKERS": "2"}, workers=0)
+
+
+def test_a_database_url_that_is_refused_is_not_shown() -> None:
+    sentence = complaint({"FORAGER_DATABASE_URL": "mysql://me:sesame@host/db"})
+    assert "postgresql://" in sentence
+    assert "sesame" not in sentence
+
+
+def test_a_broken_file_is_named() -> None:
+    path = write("delay_s = = 1")
+    assert str(path) in complaint()
+
+
+# Passing them on ----------------------------------------------------------------------------------------------------
+
+GIVEN = st.fixed_dictionaries(
+    {},
+    optional={
+        "home": st.sampled_from([Path("/var/x"), Path("/a b/c")]),
+        "database_url": st.just("postgresql://u:p@h:5432/d?sslmode=disable"),
+        "delay_s": st.floats(0, 1e6),
+        "workers": st.integers(1, 64),
+        "contact": st.sampled_from(["me@a.example", "https://a.example/bot"]),
+        "allow_networks": st.lists(st.sampled_from(["10.0.0.0/8", "::1/128"]), min_size=1).map(tuple),
+        "allow_ports": st.lists(st.integers(1, 65535), min_size=1).map(tuple),
+        "lease_s": st.floats(2, 1e6),
+        "log_level": st.sampled_from(["debug", "error"]),
+    },
+)
+
+
+@given(GIVEN)
+def test_a_child_process_sees_the_same(given: dict[str, Any]) -> None:
+    settings = some(**given)
+    environ = to_environment(settings)
+    assert all(name.startswith("FORAGER_") for name in environ)
+    assert load(environ=environ) == settings
+
+
+def test_only_what_was_set_is_passed_on() -> None:
+    assert to_environment(some(delay_s=2.0)) == {"FORAGER_DELAY_S": "2.0"}
+
+
+def test_settings_do_not_change() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        some().delay_s = 3.0
+
+
+def test_who_we_are_is_told_to_site_owners() -> None:
+    assert some(contact="me@a.example").agent_header.endswith("(+me@a.example)")
+    assert some().agent_header.startswith("Forager/")
+    assert some(user_agent="Mine/1").agent_header == "Mine/1"
+
+
+@pytest.mark.parametrize("name", ["contact", "user_agent"])
+def test_what_becomes_a_header_must_be_printable_ascii(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="printable ASCII"):
+        load({name: "zoë\r\nX-Evil: 1", "home": tmp_path}, {})
