@@ -1,0 +1,10 @@
+"""PostgreSQL, embedded or external: opening it, its schema and migrations, and named SQL statements.
+
+Holds no table's statements: those live with the table's owner.
+"""
+
+from forager.db import statements
+from forager.db.database import Database, open_database
+from forager.db.pool import CONNECTION_LOST
+
+__all__ = ["CONNECTION_LOST", "Database", "open_database", "statements"]

@@ -52,6 +52,7 @@ CREATE TABLE workers (
     status       worker_status NOT NULL DEFAULT 'running',
     host         text          NOT NULL,
     pid          integer       NOT NULL,
+    pid_started  bigint        NOT NULL,
     started_at   timestamptz   NOT NULL DEFAULT now(),
     heartbeat_at timestamptz   NOT NULL DEFAULT now(),
     ended_at     timestamptz
@@ -106,7 +107,7 @@ CREATE INDEX domains_claimable ON domains (run_id, priority_score DESC, id)
 CREATE INDEX domains_claimed ON domains (claimed_by) WHERE claimed_by IS NOT NULL;
 CREATE INDEX domains_parent ON domains (parent_domain);
 COMMENT ON TABLE domains IS 'Owner: domains (the claim, in frontier, stamps the lease). A site as an entity.';
-COMMENT ON COLUMN domains.ready_at IS 'The earliest moment something of its frontier may be claimed; NULL when the frontier is empty.';
+COMMENT ON COLUMN domains.ready_at IS 'The earliest moment something of its frontier may be claimed; NULL when nothing of it is in reach of its run.';
 COMMENT ON COLUMN domains.next_crawl_after IS 'A cooldown: nothing is claimed before.';
 COMMENT ON COLUMN domains.next_allowed_at IS 'The pace, written down for a successor: no request before.';
 
@@ -172,6 +173,7 @@ CREATE TABLE crawl_tasks (
     status_code      smallint,
     error_code       text,
     error_message    text,
+    blame            text,
     response_time_ms integer,
     bytes            bigint,
     CHECK ((outcome IS NULL) = (completed_at IS NULL)),

@@ -1,0 +1,92 @@
+"""Opens the database of the settings, ready to use: server up, schema there and fitting, pool open.
+
+The embedded server and an external one differ here and nowhere above.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import asyncpg
+
+from forager.db import embedded, schema
+from forager.db.dsn import place_of
+from forager.db.pool import OLDEST_SERVER, close, close_pool, connect, open_pool
+from forager.errors import ConfigurationError
+from forager.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    pool: asyncpg.Pool
+    description: str
+    """For people, such as `PostgreSQL 18 (embedded)`."""
+    is_embedded: bool
+    dsn: str = field(repr=False)
+    _home: Path | None = field(default=None, repr=False)
+    _reviving: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
+
+    async def revive(self) -> None:
+        """Bring the embedded server back after somebody killed it. An external server is not ours to start."""
+        if self._home is not None:
+            async with self._reviving:
+                await asyncio.to_thread(embedded.ensure_running, self._home)
+
+
+@contextlib.asynccontextmanager
+async def open_database(settings: Settings, *, size: int, application: str) -> AsyncIterator[Database]:
+    """The settings' database. `size` is the largest number of connections, `application` names us to the server."""
+    async with locate(settings) as dsn:
+        is_embedded = settings.database_url is None
+        description = await _prepare(dsn, application, is_embedded=is_embedded)
+        pool = await open_pool(dsn, size=size, application=application)
+        try:
+            yield Database(pool, description, is_embedded, dsn, settings.home if is_embedded else None)
+        finally:
+            await close_pool(pool)
+
+
+@contextlib.asynccontextmanager
+async def locate(settings: Settings) -> AsyncIterator[str]:
+    """The DSN of the settings' database; while inside, the embedded server runs."""
+    if settings.database_url is not None:
+        yield settings.database_url
+        return
+    seat = await asyncio.to_thread(embedded.join, settings.home)
+    try:
+        yield seat.dsn
+    finally:
+        await asyncio.shield(asyncio.to_thread(seat.leave))
+
+
+async def _prepare(dsn: str, application: str, *, is_embedded: bool) -> str:
+    """Check the server, bring the schema up to date where we may, and describe what was found."""
+    place = place_of(dsn)
+    connection = await connect(dsn, application=application)
+    try:
+        major = connection.get_server_version().major
+        _refuse_old_server(major, place)
+        revision = await schema.revision_of(connection)
+        if revision is None:
+            await schema.create_if_empty(connection, place)
+        elif is_embedded and schema.is_older(revision):
+            await _upgrade(dsn)
+        schema.refuse_misfit(await schema.revision_of(connection) or schema.head(), place)
+    finally:
+        await close(connection)
+    return f"PostgreSQL {major} (embedded)" if is_embedded else f"PostgreSQL {major} at {place}"
+
+
+async def _upgrade(dsn: str) -> None:
+    from forager.db import migrate  # Alembic is slow to import
+
+    await asyncio.to_thread(migrate.upgrade, dsn)
+
+
+def _refuse_old_server(major: int, place: str) -> None:
+    if major < OLDEST_SERVER:
+        raise ConfigurationError(
+            f"The database at {place} is PostgreSQL {major}, and Forager needs {OLDEST_SERVER} or newer: upgrade it."
+        )

@@ -1,0 +1,141 @@
+"""Whose rights the server runs with. PostgreSQL refuses uid 0, so root lends it an unprivileged account.
+
+Decides the account and how a command is run under it; never runs PostgreSQL itself.
+"""
+
+import os
+import pwd
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from forager.errors import ConfigurationError
+
+UNPRIVILEGED = "nobody"
+SEARCH_RIGHT = "+dac_read_search"
+"""Lets the account read through folders that only root may enter. It gives no right to write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    uid: int
+    gid: int
+    may_search: bool = False
+    """Whether commands get the right to pass closed folders."""
+
+    def run(
+        self, command: Sequence[str | Path], *, told: str = "", stderr: int = subprocess.PIPE
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command that ends soon, in a session of its own: a terminal's Ctrl-C is not for it."""
+        switch = _Switch(self)
+        return subprocess.run(
+            [*switch.prefix, *map(str, command)],
+            input=told,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            cwd="/",
+            env=CLEAN_ENVIRONMENT,
+            start_new_session=True,
+            text=True,
+            errors="replace",
+            check=False,
+            user=switch.uid,
+            group=switch.gid,
+            extra_groups=switch.groups,
+        )
+
+
+CLEAN_ENVIRONMENT = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"}
+"""Nothing of the caller's PG* variables reaches the server."""
+
+
+class _Switch:
+    """How this process becomes the account: not at all, by the system calls, or, to keep a right, by `setpriv`."""
+
+    def __init__(self, account: Account) -> None:
+        self.prefix: list[str] = []
+        self.uid: int | None = None
+        self.gid: int | None = None
+        self.groups: list[int] | None = None
+        if account.uid == os.geteuid():
+            return
+        if account.may_search:
+            self.prefix = _setpriv(account)
+        else:
+            self.uid, self.gid, self.groups = account.uid, account.gid, []
+
+
+def _setpriv(account: Account) -> list[str]:
+    ids = [f"--reuid={account.uid}", f"--regid={account.gid}", "--clear-groups"]
+    # PostgreSQL looks for its own programs with access(2), which forgets such rights unless told otherwise.
+    rights = [f"--inh-caps={SEARCH_RIGHT}", f"--ambient-caps={SEARCH_RIGHT}", "--securebits=+no_setuid_fixup"]
+    return ["setpriv", *ids, *rights, "--"]
+
+
+def choose(data: Path, *needed: Path) -> Account:
+    """The account for this cluster: its owner, or ourselves, or for root an unprivileged one that can reach it."""
+    owner = _owner(data)
+    me = os.geteuid()
+    if me != 0:
+        if owner is not None and owner.uid != me:
+            raise ConfigurationError(
+                f"The database in {data} belongs to the user {_name(owner.uid)}: run Forager as that user, or choose "
+                "another folder with FORAGER_HOME."
+            )
+        return Account(me, os.getegid())
+    return _able_to_reach(owner if owner is not None and owner.uid != 0 else _unprivileged(), data.parent, *needed)
+
+
+def _owner(data: Path) -> Account | None:
+    try:
+        found = data.stat()
+    except FileNotFoundError:
+        return None
+    return Account(found.st_uid, found.st_gid)
+
+
+def _name(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
+
+
+def _unprivileged() -> Account:
+    try:
+        entry = pwd.getpwnam(UNPRIVILEGED)
+    except KeyError:
+        raise ConfigurationError(
+            f"PostgreSQL does not run as root, and this system has no user {UNPRIVILEGED!r} to run it as: "
+            "run Forager as an ordinary user, or set FORAGER_DATABASE_URL."
+        ) from None
+    return Account(entry.pw_uid, entry.pw_gid)
+
+
+def _able_to_reach(account: Account, *folders: Path) -> Account:
+    """The right to pass closed folders is given only where it is needed."""
+    if _reaches(account, folders):
+        return account
+    searching = Account(account.uid, account.gid, may_search=True)
+    if shutil.which("setpriv", path=CLEAN_ENVIRONMENT["PATH"]) and _reaches(searching, folders):
+        return searching
+    raise ConfigurationError(
+        f"PostgreSQL does not run as root, and the user {_name(account.uid)} cannot reach {_first_closed(folders)}: "
+        "open that folder (chmod o+x), or keep Forager and its home (FORAGER_HOME) in folders that everybody may enter."
+    )
+
+
+def _reaches(account: Account, folders: Sequence[Path]) -> bool:
+    """Asked of the kernel, not computed: modes, ACLs and capabilities all have a say."""
+    enter_all = 'for folder in "$@"; do cd "$folder" || exit 1; done'
+    return account.run(["/bin/sh", "-c", enter_all, "sh", *folders]).returncode == 0
+
+
+def _first_closed(folders: Sequence[Path]) -> Path:
+    for folder in folders:
+        for path in (*reversed(folder.parents), folder):
+            if not path.stat().st_mode & 0o001:
+                return path
+    return folders[0]

@@ -1,0 +1,171 @@
+"""The server as a process: is it there, does it answer, start it, end it. Its caller holds the start lock.
+
+Whether it runs is asked at its socket, not read from a pid: pids are reused, and another container's mean nothing here.
+"""
+
+import contextlib
+import os
+import signal
+import socket
+import struct
+import time
+from enum import Enum, auto
+
+from forager import clock
+from forager.db.embedded import binaries, processes
+from forager.db.embedded.account import Account
+from forager.db.embedded.place import SUPERUSER, Place
+from forager.errors import ConfigurationError, DatabaseUnreachableError
+
+POLL_S = 0.01
+ANSWER_TIMEOUT_S = 5.0
+START_PATIENCE_S = 15.0
+"""Servers of a killed postmaster hold its memory until they notice; a new one cannot start before."""
+STOP_PATIENCE_S = 60.0
+LARGEST_LOG_BYTES = 16 * 1024 * 1024
+PASSING_TROUBLES = ("shared memory block", "lock file", "could not create any Unix-domain sockets")
+
+
+class Answer(Enum):
+    ABSENT = auto()
+    NOT_YET = auto()
+    """Somebody listens, but starts, recovers, stops or is frozen."""
+    READY = auto()
+
+
+def ask(place: Place) -> Answer:
+    """Knock at the socket with the first message of PostgreSQL's protocol."""
+    with socket.socket(socket.AF_UNIX) as knock:
+        knock.settimeout(ANSWER_TIMEOUT_S)
+        try:
+            knock.connect(str(place.socket))
+        except (FileNotFoundError, ConnectionRefusedError):
+            return Answer.ABSENT
+        except (TimeoutError, BlockingIOError):
+            return Answer.NOT_YET
+        except PermissionError:
+            raise ConfigurationError(
+                f"The database in {place.data} belongs to another user: run Forager as that user, or choose another "
+                "folder with FORAGER_HOME."
+            ) from None
+        return _greet(knock)
+
+
+def _greet(knock: socket.socket) -> Answer:
+    names = f"user\0{SUPERUSER}\0database\0postgres\0\0".encode()
+    try:
+        knock.sendall(struct.pack("!ii", 8 + len(names), 3 << 16) + names)
+        reply = knock.recv(1024)
+        if not reply or (reply[:1] == b"E" and b"C57P03\0" in reply):  # cannot_connect_now
+            return Answer.NOT_YET
+        knock.sendall(b"X\0\0\0\4")
+    except OSError:
+        return Answer.NOT_YET
+    return Answer.READY
+
+
+def find(place: Place) -> int | None:
+    """The pid of this cluster's living server. The file alone proves nothing: the pid may be somebody else's by now."""
+    lines = _pid_file(place)
+    if len(lines) < 2 or not lines[0].isdigit():
+        return None
+    pid = int(lines[0])
+    return pid if f"/postgres -D {lines[1]}" in processes.command_of(pid) else None
+
+
+def _pid_file(place: Place) -> list[str]:
+    try:
+        return (place.data / "postmaster.pid").read_text().splitlines()
+    except FileNotFoundError:
+        return []
+
+
+def start(place: Place, account: Account) -> None:
+    """Start the server and wait until it listens. It may still have to recover: `ask` says when it is ready."""
+    give_up_at = clock.monotonic() + START_PATIENCE_S
+    while True:
+        _clear_away_the_dead(place)
+        said_before = _open_log_end(place)
+        if _comes_up(place, _launch(place, account)):
+            return
+        trouble = _trouble(place, said_before)
+        if clock.monotonic() > give_up_at or not any(passing in trouble for passing in PASSING_TROUBLES):
+            raise DatabaseUnreachableError(
+                f"Forager's own PostgreSQL did not start: {trouble or 'it said nothing'} (see {place.log})."
+            )
+        time.sleep(0.2)
+
+
+def _clear_away_the_dead(place: Place) -> None:
+    """After a kill -9 of the postmaster: nobody listens at its socket, but its servers may still be busy."""
+    if find(place) is None:
+        for leftover in (place.socket, place.socket.with_name(place.socket.name + ".lock")):
+            leftover.unlink(missing_ok=True)
+        for pid in processes.working_in(place.data, "postgres"):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGQUIT)
+
+
+def _launch(place: Place, account: Account) -> int:
+    """The shell lets go of the server at once: it outlives us, hears no Ctrl-C of ours, and is nobody's zombie."""
+    let_go = 'export PG_GRANDPARENT_PID="$1"; shift; "$@" </dev/null >&2 & echo $!'
+    # PostgreSQL takes a pid file for stale when the pid in it is its grandparent's. We know it is stale: somebody
+    # else may own that pid by now. Its other guard, the memory still in use by orphans, stays in force.
+    stale_pid = (_pid_file(place) or ["0"])[0]
+    command = [str(binaries.folder() / "postgres"), "-D", str(place.data)]
+    with place.log.open("ab") as log:
+        if os.geteuid() == 0:
+            os.fchown(log.fileno(), account.uid, account.gid)  # its owner may start the server next time
+        launched = account.run(["/bin/sh", "-c", let_go, "sh", stale_pid, *command], stderr=log.fileno())
+    return int(launched.stdout)
+
+
+def _open_log_end(place: Place) -> int:
+    """Where the log ends now. A log grown too large becomes `postgres.log.old`."""
+    try:
+        size = place.log.stat().st_size
+    except FileNotFoundError:
+        return 0
+    if size < LARGEST_LOG_BYTES:
+        return size
+    place.log.replace(place.log.with_suffix(".log.old"))
+    return 0
+
+
+def _comes_up(place: Place, pid: int) -> bool:
+    give_up_at = clock.monotonic() + START_PATIENCE_S
+    while ask(place) is Answer.ABSENT:
+        if not processes.is_alive(pid) or clock.monotonic() > give_up_at:
+            return ask(place) is not Answer.ABSENT
+        time.sleep(POLL_S)
+    return True
+
+
+def _trouble(place: Place, said_before: int) -> str:
+    """What the server said last, without its time stamp."""
+    with place.log.open("rb") as log:
+        log.seek(said_before)
+        lines = log.read().decode(errors="replace").splitlines()
+    fatal = [line.split("FATAL:", 1)[1].strip() for line in lines if "FATAL:" in line]
+    return (fatal or lines or [""])[-1].rstrip(".")
+
+
+def stop(place: Place) -> bool:
+    """End the server, quickly and cleanly; one that does not hear is ended as by a crash, which it survives."""
+    for asked_by in (signal.SIGINT, signal.SIGQUIT):
+        pid = find(place)
+        if pid is None:
+            break
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, asked_by)
+        _wait_for_end(pid)
+    if place.socket_folder.parent != place.home:
+        with contextlib.suppress(OSError):  # not empty, or never made
+            place.socket_folder.rmdir()
+    return find(place) is None and ask(place) is Answer.ABSENT
+
+
+def _wait_for_end(pid: int) -> None:
+    give_up_at = clock.monotonic() + STOP_PATIENCE_S
+    while processes.is_alive(pid) and clock.monotonic() < give_up_at:
+        time.sleep(POLL_S)

@@ -1,0 +1,130 @@
+"""Connections: opens pools, keeps half-open ones from hanging, and turns the driver's errors into one sentence.
+
+Knows nothing of Forager's tables, and never shows a password.
+"""
+
+import asyncio
+import contextlib
+import os
+import socket
+import ssl
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import asyncpg
+
+from forager.db.dsn import place_of
+from forager.errors import ConfigurationError, DatabaseUnreachableError
+
+CONNECT_TIMEOUT_S = 10.0
+CLOSE_TIMEOUT_S = 10.0
+OLDEST_SERVER = 15
+
+CONNECTION_LOST: tuple[type[BaseException], ...] = (
+    OSError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.InternalClientError,  # a server killed in mid-sentence: the driver finds its own state in disorder
+    DatabaseUnreachableError,
+)
+"""What a statement raises when the server went away: `Database.revive`, then try again."""
+
+
+async def open_pool(dsn: str, *, size: int, application: str) -> asyncpg.Pool:
+    """A pool with one connection open, so that trouble shows here, and up to `size` later."""
+    with saying_what_failed(dsn):
+        return await asyncpg.create_pool(
+            dsn, min_size=1, max_size=size, init=_watch_for_half_open, **_options(application)
+        )
+
+
+async def connect(dsn: str, *, application: str) -> asyncpg.Connection:
+    """A single connection, for what must not wait for the pool."""
+    with saying_what_failed(dsn):
+        connection = await asyncpg.connect(dsn, **_options(application))
+        await _watch_for_half_open(connection)
+        return connection
+
+
+async def close(connection: asyncpg.Connection) -> None:
+    try:
+        await connection.close(timeout=CLOSE_TIMEOUT_S)
+    except CONNECTION_LOST:
+        connection.terminate()
+
+
+async def close_pool(pool: asyncpg.Pool) -> None:
+    """Wait for running statements, but not for ever: a dead server answers none."""
+    try:
+        await asyncio.wait_for(pool.close(), CLOSE_TIMEOUT_S)
+    except CONNECTION_LOST:
+        pool.terminate()
+
+
+def _options(application: str) -> dict[str, Any]:
+    settings = {"application_name": application[:63], "timezone": "UTC", "jit": "off"}
+    return {"timeout": CONNECT_TIMEOUT_S, "server_settings": settings}
+
+
+async def _watch_for_half_open(connection: Any) -> None:
+    """A peer that vanished without a word is noticed within 25 s, whether we wait for its answer or it for ours."""
+    found = connection._transport.get_extra_info("socket")  # noqa: SLF001 (asyncpg has no public door to its socket)
+    if found is None or found.family not in {socket.AF_INET, socket.AF_INET6}:
+        return
+    with socket.socket(fileno=os.dup(found.fileno())) as tcp:
+        for level, option, value in _tcp_options():
+            tcp.setsockopt(level, option, value)
+
+
+def _tcp_options() -> Iterator[tuple[int, int, int]]:
+    yield socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1
+    yield socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 5
+    yield socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3
+    if sys.platform == "linux":
+        yield socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 10
+        yield socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 25_000
+    elif sys.platform == "darwin":
+        yield socket.IPPROTO_TCP, 0x10, 10  # TCP_KEEPALIVE, its name for the idle time
+
+
+@contextlib.contextmanager
+def saying_what_failed(dsn: str) -> Iterator[None]:
+    """The seam where the driver's errors enter. Raised `from None`: a traceback could show the URL."""
+    place = place_of(dsn)
+    try:
+        yield
+    except (ValueError, asyncpg.ClientConfigurationError):
+        raise ConfigurationError(
+            f"The database URL for {place} cannot be understood: write it like postgresql://user:password@host:5432/name."
+        ) from None
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        reason, advice = _explain(error)
+        raise DatabaseUnreachableError(f"The database at {place} {reason}: {advice}.") from None
+
+
+def _explain(error: Exception) -> tuple[str, str]:
+    match error:
+        case socket.gaierror():
+            return "has a host name nobody knows", "check the name in FORAGER_DATABASE_URL"
+        case ssl.SSLError():
+            return "does not agree on TLS", "check sslmode in FORAGER_DATABASE_URL"
+        case TimeoutError():
+            return f"did not answer within {CONNECT_TIMEOUT_S:.0f} s", "check that it is up and not behind a firewall"
+        case asyncpg.InvalidAuthorizationSpecificationError():
+            return "refused the user or password", "check both in FORAGER_DATABASE_URL"
+        case asyncpg.InvalidCatalogNameError():
+            return "does not exist", "create it (createdb), or check the name in FORAGER_DATABASE_URL"
+        case asyncpg.TooManyConnectionsError():
+            return "has no connection left", "raise max_connections there, or start fewer workers"
+        case asyncpg.CannotConnectNowError():
+            return "is starting or stopping", "try again in a moment"
+        case asyncpg.PostgresError():
+            return f"refused the connection ({error.args[0] if error.args else error.sqlstate})", "see its log"
+        case OSError():
+            return "does not answer", "check that the server is running and that host and port are right"
+        case _:
+            return "closed the connection", "see its log"

@@ -1,0 +1,36 @@
+-- Which schema a database has. Everything else lives with the owner of its table.
+
+-- name: lock_schema
+-- Lets one caller at a time create or migrate a schema, until its transaction ends.
+SELECT pg_advisory_xact_lock($1);
+
+-- name: has_versions
+-- Whether the table that holds the schema's revision exists. Not by to_regclass: it remembers a table's absence for the
+-- whole transaction, although somebody else made it while we waited for the lock.
+SELECT EXISTS (
+    SELECT FROM pg_class WHERE relname = 'alembic_version' AND relnamespace = to_regnamespace(current_schema()::text)
+);
+
+-- name: read_version
+-- The schema's revision; none after everything was downgraded.
+SELECT max(version_num) FROM alembic_version;
+
+-- name: make_versions
+-- The same table that Alembic makes.
+CREATE TABLE IF NOT EXISTS alembic_version (
+    version_num varchar(32) NOT NULL,
+    CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
+);
+
+-- name: write_version
+-- Marks a schema that was created without migrations.
+INSERT INTO alembic_version (version_num) VALUES ($1);
+
+-- name: find_foreign_table
+-- The first table where Forager's would go that belongs to neither Forager nor an extension.
+SELECT min(c.relname::text)
+FROM pg_class c
+WHERE c.relnamespace = to_regnamespace(current_schema()::text)
+  AND c.relkind IN ('r', 'p')
+  AND c.relname <> 'alembic_version'
+  AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e');

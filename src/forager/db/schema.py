@@ -1,0 +1,88 @@
+"""Which schema a database has, and what to do about it: create it in an empty one, refuse one that does not fit.
+
+A fresh database gets `schema.sql` at once, because Alembic takes 1.6 s to import; a test proves that migrations
+lead to the same.
+"""
+
+import re
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import asyncpg
+
+from forager.db import statements
+from forager.errors import ConfigurationError
+
+SQL = statements.load("forager.db")
+LOCK = 0x466F72616765
+"""The advisory lock of whoever creates or migrates a schema."""
+_REVISION_FILE = re.compile(r"v(\d{4})_\w+\.py")
+
+
+@cache
+def revisions() -> tuple[str, ...]:
+    """Every revision, oldest first: they are numbered, and their files are named after them."""
+    folder = resources.files("forager.db").joinpath("migrations", "versions")
+    return tuple(sorted(match[1] for file in folder.iterdir() if (match := _REVISION_FILE.fullmatch(file.name))))
+
+
+def head() -> str:
+    """The revision this Forager works with."""
+    return revisions()[-1]
+
+
+def is_older(revision: str) -> bool:
+    return revision in revisions()[:-1]
+
+
+async def revision_of(connection: Any) -> str | None:
+    """The revision of a database; None where Forager has no tables."""
+    if not await connection.fetchval(SQL["has_versions"]):
+        return None
+    found: str | None = await connection.fetchval(SQL["read_version"])
+    return found
+
+
+async def create_if_empty(connection: Any, place: str) -> None:
+    """Give an empty database the newest schema. Of any number of callers at once, one does it."""
+    try:
+        async with connection.transaction():
+            await connection.execute(SQL["lock_schema"], LOCK)
+            if await revision_of(connection) is None:
+                await _refuse_foreign_tables(connection, place)
+                await _create(connection)
+    except (asyncpg.InsufficientPrivilegeError, asyncpg.InvalidSchemaNameError):
+        raise ConfigurationError(
+            f"The database at {place} does not let Forager's user create tables: make that user its owner."
+        ) from None
+
+
+async def _refuse_foreign_tables(connection: Any, place: str) -> None:
+    stranger = await connection.fetchval(SQL["find_foreign_table"])
+    if stranger is not None:
+        raise ConfigurationError(
+            f"The database at {place} already holds tables that are not Forager's, such as {stranger!r}: "
+            "give Forager a database of its own."
+        )
+
+
+async def _create(connection: Any) -> None:
+    await connection.execute(resources.files("forager.db").joinpath("schema.sql").read_text(encoding="utf-8"))
+    await connection.execute(SQL["make_versions"])
+    await connection.execute(SQL["write_version"], head())
+
+
+def refuse_misfit(revision: str, place: str) -> None:
+    """Only the newest schema is worked with."""
+    if revision == head():
+        return
+    if is_older(revision):
+        raise ConfigurationError(
+            f"The database at {place} has an older schema ({revision}, this Forager needs {head()}): "
+            "run `forager db upgrade`."
+        )
+    raise ConfigurationError(
+        f"The database at {place} was written by a newer Forager (its schema is {revision}, this one knows {head()}): "
+        "install that version."
+    )

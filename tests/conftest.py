@@ -1,0 +1,235 @@
+"""Databases for tests: real servers, one empty Forager database per test.
+
+The embedded server is started once per test run and shared by all its processes, as Forager processes share it; each
+test gets a copy of a template. `@pytest.mark.both_servers` runs a test on a local PostgreSQL 15 too.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+import threading
+import uuid
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import asyncpg
+import pytest
+
+from forager.db import embedded, schema
+from forager.db.embedded.place import Place
+from forager.db.pool import close, close_pool, connect, open_pool
+from forager.errors import DatabaseUnreachableError
+
+EXTERNAL_URL = "postgresql://postgres@127.0.0.1:5432/postgres"
+RUN_FOLDER = pytest.StashKey[Path]()
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    name: str
+    dsn_of: Callable[[str], str]
+
+
+# One folder per test run, made and removed by the process that was started by hand ----------------------------------
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for name in [name for name in os.environ if name.startswith("FORAGER_") and name != "FORAGER_REQUIRE_SERVICES"]:
+        del os.environ[name]
+    shared = getattr(config, "workerinput", {}).get("run_folder")
+    config.stash[RUN_FOLDER] = Path(shared) if shared else _make_run_folder()
+
+
+def _make_run_folder() -> Path:
+    """Outside pytest's own folder, which is closed to the account that root lends to PostgreSQL."""
+    folder = Path(tempfile.mkdtemp(prefix="forager-test-")).resolve()
+    folder.chmod(0o711)
+    return folder
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    node.workerinput["run_folder"] = str(node.config.stash[RUN_FOLDER])
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    folder = config.stash.get(RUN_FOLDER, None)
+    if folder is None or hasattr(config, "workerinput"):
+        return
+    if (folder / EXTERNAL_MARK).exists():
+        in_thread(_drop_all(external_dsn, f"{folder.name}-"))
+    for server in folder.glob("*/postgres"):
+        embedded.stop(server.parent)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+EXTERNAL_MARK = "external.used"
+
+
+# Servers ------------------------------------------------------------------------------------------------------------
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if metafunc.definition.get_closest_marker("both_servers"):
+        metafunc.parametrize(
+            "server", ["embedded_server", "external_server"], indirect=True, ids=["embedded", "external"]
+        )
+
+
+@pytest.fixture(scope="session")
+def run_folder(request: pytest.FixtureRequest) -> Path:
+    return request.config.stash[RUN_FOLDER]
+
+
+@pytest.fixture(scope="session")
+def embedded_server(run_folder: Path) -> Iterator[Server]:
+    home = run_folder / "server"
+    seat = embedded.join(home)
+    try:
+        in_thread(_forget_durability(Place.of(home).dsn_of("postgres")))
+        yield Server("embedded", Place.of(home).dsn_of)
+    finally:
+        seat.leave()
+
+
+@pytest.fixture(scope="session")
+def external_server(run_folder: Path) -> Server:
+    try:
+        in_thread(_with_connection(external_dsn("postgres"), lambda c: c.fetchval("SELECT 1")))
+    except DatabaseUnreachableError as error:
+        if os.environ.get("FORAGER_REQUIRE_SERVICES") == "1":
+            raise
+        pytest.skip(f"no local PostgreSQL: {error}")
+    (run_folder / EXTERNAL_MARK).touch()
+    return Server("external", external_dsn)
+
+
+def external_dsn(database: str) -> str:
+    return EXTERNAL_URL.rpartition("/")[0] + "/" + database
+
+
+@pytest.fixture
+def server(request: pytest.FixtureRequest) -> Server:
+    found: Server = request.getfixturevalue(getattr(request, "param", "embedded_server"))
+    return found
+
+
+# One database per test ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def empty_database_url(server: Server, run_folder: Path) -> Iterator[str]:
+    """A database without any table."""
+    with _database(server, f"{run_folder.name}-{uuid.uuid4().hex[:12]}", "template0") as dsn:
+        yield dsn
+
+
+@pytest.fixture
+def database_url(server: Server, run_folder: Path) -> Iterator[str]:
+    """A database of the test's own, with Forager's tables, all empty."""
+    template = _template(server, run_folder)
+    with _database(server, f"{run_folder.name}-{uuid.uuid4().hex[:12]}", template) as dsn:
+        yield dsn
+
+
+@pytest.fixture
+async def pool(database_url: str) -> AsyncIterator[asyncpg.Pool]:
+    opened = await open_pool(database_url, size=8, application="forager test")
+    yield opened
+    await close_pool(opened)
+
+
+@pytest.fixture
+async def conn(database_url: str) -> AsyncIterator[asyncpg.Connection]:
+    opened = await connect(database_url, application="forager test")
+    yield opened
+    await close(opened)
+
+
+@pytest.fixture
+def home(run_folder: Path) -> Iterator[Path]:
+    """An empty Forager home; whatever server a test leaves running there is stopped."""
+    folder = run_folder / f"home-{uuid.uuid4().hex[:8]}"
+    folder.mkdir(mode=0o755)
+    yield folder
+    assert embedded.stop(folder)
+    shutil.rmtree(folder)
+
+
+@contextlib.contextmanager
+def _database(server: Server, name: str, template: str) -> Iterator[str]:
+    in_thread(_with_connection(server.dsn_of("postgres"), lambda c: c.execute(_create(name, template))))
+    yield server.dsn_of(name)
+    in_thread(_with_connection(server.dsn_of("postgres"), lambda c: c.execute(_drop(name))))
+
+
+def _create(name: str, template: str) -> str:
+    return f'CREATE DATABASE "{name}" TEMPLATE "{template}" ENCODING \'UTF8\''
+
+
+def _drop(name: str) -> str:
+    return f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)'
+
+
+def _template(server: Server, run_folder: Path) -> str:
+    """Made once per test run, by whichever of its processes comes first."""
+    name = f"{run_folder.name}-template"
+    made = run_folder / f"template.{server.name}"
+    with (run_folder / "template.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            in_thread(_with_connection(server.dsn_of("postgres"), lambda c: c.execute(_create(name, "template0"))))
+            in_thread(_with_connection(server.dsn_of(name), lambda c: schema.create_if_empty(c, name)))
+            made.touch()
+    return name
+
+
+async def _with_connection(dsn: str, act: Callable[[Any], Coroutine[Any, Any, T]]) -> T:
+    connection = await connect(dsn, application="forager test")
+    try:
+        return await act(connection)
+    finally:
+        await close(connection)
+
+
+async def _forget_durability(dsn: str) -> None:
+    """These databases live for one test; a power cut may have them."""
+
+    async def set_and_reload(connection: Any) -> None:
+        await connection.execute("ALTER SYSTEM SET fsync = off")
+        await connection.execute("SELECT pg_reload_conf()")
+
+    await _with_connection(dsn, set_and_reload)
+
+
+async def _drop_all(dsn_of: Callable[[str], str], prefix: str) -> None:
+    async def drop(connection: Any) -> None:
+        for row in await connection.fetch("SELECT datname FROM pg_database WHERE starts_with(datname, $1)", prefix):
+            await connection.execute(_drop(row["datname"]))
+
+    await _with_connection(dsn_of("postgres"), drop)
+
+
+def in_thread(work: Coroutine[Any, Any, T]) -> T:
+    """Run to the end on a loop of its own: the test's loop is not disturbed, and tests without one can do it too."""
+    answers: list[T] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            answers.append(asyncio.run(work))
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+    return answers[0]
