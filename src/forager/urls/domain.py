@@ -1,0 +1,92 @@
+"""Which domain a URL belongs to. A domain is a site as an entity: `www.` and default ports do not make another one,
+sub-domains and other ports do (D-05).
+"""
+
+from functools import cache, lru_cache
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+
+from forager.errors import BadUrlError
+from forager.urls.normalize import normalize
+
+if TYPE_CHECKING:
+    from publicsuffixlist import PublicSuffixList
+
+LONGEST_ORIGIN = 270
+"""`https://`, a full DNS name and a port. Longer strings never enter the cache, so its memory is bounded."""
+
+
+def domain_of(url: str, *, strip_subdomains: bool = False) -> str:
+    """The canonical domain: `https://www.Shop.example:8443/x` → `shop.example:8443`."""
+    end = url.find("/", 8)
+    domain = _domain_of_origin(url[:end]) if 8 < end < LONGEST_ORIGIN else None
+    if domain is None:
+        domain = _strip_www(origin_of(url).partition("://")[2])
+    return registrable(domain) if strip_subdomains else domain
+
+
+def origin_of(url: str) -> str:
+    """Scheme, host and non-default port: what robots.txt is asked for."""
+    end = url.find("/", 8)
+    if 8 < end < LONGEST_ORIGIN and is_canonical_origin(url[:end]):
+        return url[:end]
+    normal = normalize(url)
+    return normal[: normal.index("/", 8)]
+
+
+@lru_cache(maxsize=8192)
+def is_canonical_origin(origin: str) -> bool:
+    """Whether a URL that starts with `origin` and a slash keeps these very characters when it is normalised."""
+    try:
+        return normalize(origin + "/") == origin + "/"
+    except BadUrlError:
+        return False
+
+
+@lru_cache(maxsize=8192)
+def registrable(name: str) -> str:
+    """Public suffix plus one label, port kept. Addresses, single labels and bare suffixes are their own."""
+    host, colon, port = _split_port(name)
+    if is_address(host):
+        return name
+    short: str | None = _public_suffixes().privatesuffix(host)
+    return (short or host) + colon + port
+
+
+def is_address(host: str) -> bool:
+    """Whether a canonical host is an IP literal; names never end in a numeric label (WHATWG)."""
+    if host.startswith("["):
+        return True
+    if not host[-1:].isdigit():
+        return False
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+@lru_cache(maxsize=8192)
+def _domain_of_origin(origin: str) -> str | None:
+    return _strip_www(origin.partition("://")[2]) if is_canonical_origin(origin) else None
+
+
+def _strip_www(name: str) -> str:
+    """Only the leading label, and only if a name with a dot is left: `www.com` is a domain of its own."""
+    rest = name.removeprefix("www.")
+    return rest if "." in rest else name
+
+
+def _split_port(name: str) -> tuple[str, str, str]:
+    if name.startswith("["):
+        host, bracket, port = name.partition("]")
+        return host + bracket, port[:1], port[1:]
+    return name.partition(":")
+
+
+@cache
+def _public_suffixes() -> "PublicSuffixList":
+    """50 ms of loading, so only when first asked."""
+    from publicsuffixlist import PublicSuffixList
+
+    return PublicSuffixList()

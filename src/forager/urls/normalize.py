@@ -1,0 +1,115 @@
+"""One URL, one spelling: decides which string stands for a page, and its key.
+
+ada-url (WHATWG) decides what a string means; the policy decides which differences do not matter.
+Never guesses: what cannot be visited over http or https is refused with a sentence.
+"""
+
+import re
+from hashlib import sha256
+from string import hexdigits
+
+from ada_url import URL, normalize_url
+
+from forager.errors import BadUrlError
+from forager.urls.policy import DEFAULT_POLICY, UrlPolicy
+
+KEY_BYTES = 16
+
+# ada's serialisation is regular: the authority ends at the first slash, userinfo has its own "@" escaped.
+HREF = re.compile(r"(https?)://(?:[^/]*@)?(\[[0-9a-f:.]+\]|[^/:]+)(:\d+)?(/[^?#]*)(?:\?([^#]*))?")
+DNS_NAME = re.compile(r"(?=.{1,253}\Z)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
+UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+WHITESPACE = " \t\n\r\f"
+USERINFO = re.compile(r"(?<=[/\\])[^/\\?#]*@")
+STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
+ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
+UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+
+
+def _spell(high: str, low: str) -> str:
+    char = chr(int(high + low, 16))
+    return char if char in UNRESERVED else f"%{high}{low}".upper()
+
+
+SPELLINGS = {f"%{high}{low}": _spell(high, low) for high in hexdigits for low in hexdigits}
+"""Every percent-escape in every case → its one spelling."""
+
+
+def normalize(url: str, policy: UrlPolicy = DEFAULT_POLICY) -> str:
+    """The one spelling of `url`; raises BadUrlError when it is none we can visit."""
+    refuse_unwritable(url, policy)
+    try:
+        href: str = normalize_url(url)
+    except ValueError:
+        raise BadUrlError(_why_unparsable(url)) from None
+    return tidy(href, policy)
+
+
+def url_key(url: str) -> bytes:
+    """What a normalised URL is known by in the database."""
+    return sha256(url.encode()).digest()[:KEY_BYTES]
+
+
+def tidy(href: str, policy: UrlPolicy) -> str:
+    """Apply the policy to a URL as ada serialised it."""
+    match = HREF.match(href)
+    if match is None:
+        raise BadUrlError(f"{show(href)} is not on the web: only http and https can be crawled.")
+    scheme, host, port, path, query = match.groups()
+    path = fix_escapes(path)
+    if policy.strip_trailing_slash:
+        path = path.rstrip("/") or "/"
+    result = f"{scheme}://{check_host(host)}{port or ''}{path}"
+    if query and (query := tidy_query(query, policy)):
+        result = f"{result}?{query}"
+    if len(result) > policy.max_bytes:
+        raise BadUrlError(f"{show(href)} is longer than {policy.max_bytes} bytes.")
+    return result
+
+
+def tidy_query(query: str, policy: UrlPolicy) -> str:
+    """Parameters without tracking and empty ones, ordered by name, then value, so that permutations are one page."""
+    if "&" not in query:
+        piece = fix_escapes(query) if "%" in query else query
+        return "" if policy.tracks(piece.partition("=")[0]) else piece
+    pieces = [fix_escapes(piece).partition("=") for piece in query.split("&") if piece]
+    kept = [piece for piece in pieces if not policy.tracks(piece[0])]
+    if policy.sort_query:
+        kept.sort()
+    return "&".join(["".join(piece) for piece in kept])
+
+
+def fix_escapes(text: str) -> str:
+    """Decode what needs no escape, write the others in capitals. A text with a broken escape is left alone:
+    decoding around it could complete the broken one (`%%34%31` → `%41`) and mean something else next time."""
+    if "%" not in text or STRAY_PERCENT.search(text):
+        return text
+    return ESCAPE.sub(lambda match: SPELLINGS[match.group()], text)
+
+
+def check_host(host: str) -> str:
+    """The host without its root dot, if it is an address or a name DNS can look up."""
+    name = host.removesuffix(".")
+    if not name.startswith("[") and not DNS_NAME.fullmatch(name):
+        raise BadUrlError(f"{show(host)} is no host name: labels have 1 to 63 letters, digits or hyphens each.")
+    return name
+
+
+def refuse_unwritable(url: str, policy: UrlPolicy) -> None:
+    if len(url) > policy.max_bytes:
+        raise BadUrlError(f"{show(url)} is longer than {policy.max_bytes} bytes.")
+    if not url.isprintable() and UNWRITABLE.search(url.strip(WHITESPACE)):
+        raise BadUrlError(f"{show(url)} contains control characters or broken text.")
+
+
+def show(url: str) -> str:
+    """A URL for a sentence: quoted, short, on one line, and without the name and password it may carry."""
+    bare = USERINFO.sub("", url)
+    return repr(bare if len(bare) <= 120 else bare[:117] + "...")
+
+
+def _why_unparsable(url: str) -> str:
+    guess = f"https://{url.strip(WHITESPACE)}"
+    if ":" not in url and "." in url and URL.can_parse(guess):
+        return f"{show(url)} has no scheme; write {show(guess)}."
+    return f"{show(url)} is no URL; write it like https://site.example/page."

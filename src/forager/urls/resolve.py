@@ -1,0 +1,133 @@
+"""Links of a page → normalised URLs. `resolve_link` is the reference; `resolve_links` gives exactly the same, faster:
+a plain link (most are) is put together from the base's pieces, everything unusual takes the way through ada.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from ada_url import join_url, normalize_url
+
+from forager.errors import BadUrlError
+from forager.urls.domain import LONGEST_ORIGIN, is_canonical_origin
+from forager.urls.normalize import (
+    HREF,
+    WHITESPACE,
+    check_host,
+    fix_escapes,
+    normalize,
+    refuse_unwritable,
+    show,
+    tidy,
+    tidy_query,
+)
+from forager.urls.policy import DEFAULT_POLICY, UrlPolicy
+
+# Characters no step of normalising touches: no escapes, no colon (a scheme?), no quote or backslash.
+PLAIN = re.compile(r"([A-Za-z0-9_~!$&()*+,;=@./-]*)(?:\?([A-Za-z0-9_~!$&()*+,;=@./:?-]*))?(?:#[!-~]*)?")
+SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
+
+
+class Base(NamedTuple):
+    """What links of one page are relative to, taken apart once per page."""
+
+    href: str | None
+    """As ada writes it; None when it is no web URL, then only absolute links lead anywhere."""
+    origin: str
+    """Empty when the base allows no fast way."""
+    directory: str
+    page: str
+    itself: str | None
+    room: int
+    """The longest link that surely stays within the policy's length."""
+
+
+def resolve_links(base: str, hrefs: Sequence[str], policy: UrlPolicy = DEFAULT_POLICY) -> list[str | None]:
+    """Each link normalised, or None where it is no URL we visit."""
+    ground = _take_apart(base, policy)
+    if not ground.origin:
+        return [_resolve_or_none(ground.href, href, policy) for href in hrefs]
+    return [_join_plain(ground, href, policy) or _resolve_or_none(ground.href, href, policy) for href in hrefs]
+
+
+def resolve_link(base: str, href: str, policy: UrlPolicy = DEFAULT_POLICY) -> str:
+    """One link normalised; raises BadUrlError with the reason."""
+    return _resolve(_web_href(base), href, policy)
+
+
+def why_dropped(href: str) -> Literal["scheme", "bad_url"]:
+    """For a link that resolved to None: does it lead elsewhere (`mailto:`), or nowhere?"""
+    match = SCHEME.match(href.lstrip(WHITESPACE))
+    return "scheme" if match and match[1].lower() not in {"http", "https"} else "bad_url"
+
+
+def _join_plain(base: Base, href: str, policy: UrlPolicy) -> str | None:
+    """The fast way: None means the link is not plain enough, not that it is bad."""
+    origin, rest = base.origin, href
+    if href[:4] == "http":
+        end = href.find("/", 8)
+        if not 8 < end < LONGEST_ORIGIN:
+            return None
+        origin, rest = href[:end], href[end:]
+        if origin != base.origin and not is_canonical_origin(origin):
+            return None
+    match = PLAIN.fullmatch(rest)
+    if match is None or "/." in rest or len(href) > base.room:
+        return None
+    path, query = match.groups()
+    if not path:
+        if query is None:
+            return base.itself
+        path = base.page
+    elif path[0] != "/":
+        if path[0] == ".":
+            return None
+        path = base.directory + path
+    elif path[:2] == "//":
+        return None
+    if policy.strip_trailing_slash:
+        path = path.rstrip("/") or "/"
+    if query and (query := tidy_query(query, policy)):
+        return f"{origin}{path}?{query}"
+    return origin + path
+
+
+def _resolve_or_none(base: str | None, href: str, policy: UrlPolicy) -> str | None:
+    try:
+        return _resolve(base, href, policy)
+    except BadUrlError:
+        return None
+
+
+def _resolve(base: str | None, href: str, policy: UrlPolicy) -> str:
+    if base is None:
+        return normalize(href, policy)
+    refuse_unwritable(href, policy)
+    try:
+        joined: str = join_url(base, href)
+    except ValueError:
+        raise BadUrlError(f"{show(href)} is no link that leads anywhere.") from None
+    return tidy(joined, policy)
+
+
+def _web_href(base: str) -> str | None:
+    try:
+        href: str = normalize_url(base)
+    except ValueError:
+        return None
+    return href if HREF.match(href) else None
+
+
+def _take_apart(base: str, policy: UrlPolicy) -> Base:
+    href = _web_href(base)
+    match = HREF.match(href) if href else None
+    if match is None:
+        return Base(None, "", "", "", None, 0)
+    scheme, host, port, path, _ = match.groups()
+    try:
+        origin = f"{scheme}://{check_host(host)}{port or ''}"
+    except BadUrlError:
+        return Base(href, "", "", "", None, 0)
+    directory, page = fix_escapes(path[: path.rindex("/") + 1]), fix_escapes(path)
+    room = policy.max_bytes - len(origin) - max(len(directory), len(page))
+    return Base(href, origin, directory, page, _resolve_or_none(href, "", policy), room)
