@@ -1,0 +1,141 @@
+"""May this address be dialled? Decides on addresses alone; resolving names and dialling happen elsewhere, and whoever
+dials must dial the very address that was checked.
+
+The table is our own: `ipaddress.is_global` of older Pythons lets a third of these through.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+from forager.errors import AddressRefusedError
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+# The IANA special-purpose registries and what else is no public host. The first entry that contains an address
+# names it, so a narrow one stands before the wide one around it.
+FORBIDDEN: tuple[tuple[Network, str], ...] = tuple(
+    (ip_network(network), kind)
+    for network, kind in (
+        ("0.0.0.0/8", "an address of this very network"),
+        ("10.0.0.0/8", "a private address"),
+        ("100.100.100.200/32", "a cloud metadata address"),
+        ("100.64.0.0/10", "a carrier's shared address"),
+        ("127.0.0.0/8", "a loopback address"),
+        ("168.63.129.16/32", "a cloud metadata address"),
+        ("169.254.169.254/32", "a cloud metadata address"),
+        ("169.254.0.0/16", "a link-local address"),
+        ("172.16.0.0/12", "a private address"),
+        ("192.0.0.0/24", "an address reserved for protocols"),
+        ("192.0.2.0/24", "a documentation address"),
+        ("192.31.196.0/24", "an address reserved for AS112"),
+        ("192.52.193.0/24", "an address reserved for multicast tunnels"),
+        ("192.88.99.0/24", "a 6to4 relay address"),
+        ("192.168.0.0/16", "a private address"),
+        ("192.175.48.0/24", "an address reserved for AS112"),
+        ("198.18.0.0/15", "a benchmarking address"),
+        ("198.51.100.0/24", "a documentation address"),
+        ("203.0.113.0/24", "a documentation address"),
+        ("224.0.0.0/4", "a multicast address"),
+        ("255.255.255.255/32", "the broadcast address"),
+        ("240.0.0.0/4", "a reserved address"),
+        ("::/128", "the unspecified address"),
+        ("::1/128", "a loopback address"),
+        ("::ffff:0:0/96", "an IPv4 address in IPv6 form"),
+        ("::ffff:0:0:0/96", "an IPv4 address in IPv6 form"),
+        ("::/96", "an IPv4 address in IPv6 form"),
+        ("64:ff9b::/96", "a NAT64 address"),
+        ("64:ff9b:1::/48", "a NAT64 address"),
+        ("100::/64", "a discard address"),
+        ("100:0:0:1::/64", "a dummy prefix"),
+        ("2001::/32", "a Teredo address"),
+        ("2001:2::/48", "a benchmarking address"),
+        ("2001:10::/28", "an ORCHID address"),
+        ("2001:20::/28", "an ORCHID address"),
+        ("2001::/23", "an address reserved for protocols"),
+        ("2001:db8::/32", "a documentation address"),
+        ("2002::/16", "a 6to4 address"),
+        ("2620:4f:8000::/48", "an address reserved for AS112"),
+        ("3ffe::/16", "an address of the former 6bone"),
+        ("3fff::/20", "a documentation address"),
+        ("5f00::/16", "a segment-routing address"),
+        ("fd00:ec2::254/128", "a cloud metadata address"),
+        ("fd20:ce::254/128", "a cloud metadata address"),
+        ("fc00::/7", "a private address"),
+        ("fe80::/10", "a link-local address"),
+        ("fec0::/10", "a site-local address"),
+        ("ff00::/8", "a multicast address"),
+    )
+)
+GLOBAL_UNICAST = IPv6Network("2000::/3")
+"""All of IPv6 that is handed out to hosts; whatever lies outside and has no name above is not public either."""
+
+REMEMBERED = 16_384
+"""Answers kept per guard; an address costs about 20 µs to look up and is asked for with every request."""
+
+
+class AddressGuard:
+    """Public addresses on allowed ports, and whatever the operator's own networks say, on any port."""
+
+    def __init__(
+        self, allow_networks: Sequence[str], allow_ports: Sequence[int], *, is_anonymous: bool = False
+    ) -> None:
+        self._is_anonymous = is_anonymous
+        """Nobody is named whom a site owner could write to: then only the operator's own networks may be asked."""
+        self._networks = tuple(ip_network(network, strict=False) for network in allow_networks)
+        self._ports = frozenset(allow_ports)
+        self._why_not = lru_cache(maxsize=REMEMBERED)(self._look_up)
+
+    def check_ip(self, ip: str | Address, port: int) -> None:
+        """Raise AddressRefusedError unless this address may be dialled on this port."""
+        if reason := self._why_not(str(ip), port):
+            raise AddressRefusedError(reason)
+
+    def check_all(self, ips: Iterable[str | Address], port: int) -> None:
+        """A name's whole answer: one bad address among good ones is an attack or a mistake, so all are refused."""
+        answer = list(ips)
+        if not answer:
+            raise AddressRefusedError("The name has no address, so there is nothing that may be dialled.")
+        for ip in answer:
+            self.check_ip(ip, port)
+
+    def _look_up(self, text: str, port: int) -> str | None:
+        try:
+            ip = ip_address(text)
+        except ValueError:
+            return f"{text[:80]!r} is no IP address."
+        if isinstance(ip, IPv6Address) and ip.scope_id is not None:
+            return f"{ip} is bound to one network interface; such addresses are never dialled."
+        if any(ip in network for network in self._networks):
+            return None
+        if kind := kind_of(ip):
+            return f"{ip} is {kind}; add it to allow_networks to crawl it."
+        if self._is_anonymous:
+            return (
+                f"{ip} is a public address, and no contact is set; set FORAGER_CONTACT to crawl other people's sites."
+            )
+        if port not in self._ports:
+            listed = ", ".join(map(str, sorted(self._ports)))
+            return f"Port {port} of {ip} is none of the allowed ones ({listed}); add it to allow_ports to crawl it."
+        return None
+
+
+def kind_of(ip: Address) -> str | None:
+    """What a forbidden address is, in words; None for a public one. IPv4 addresses hidden in IPv6 ones are forbidden
+    as such: nobody links to them for an honest reason."""
+    for network, kind in FORBIDDEN:
+        if ip in network:
+            return kind
+    if isinstance(ip, IPv6Address) and ip not in GLOBAL_UNICAST:
+        return "no public address"
+    return None
+
+
+def host_as_ip(host: str) -> Address | None:
+    """The address a URL's host is, None if it is a name. The host must come from `urls.normalize`: WHATWG parsing has
+    turned every spelling of an IPv4 address into dotted decimals by then."""
+    try:
+        return ip_address(host.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return None
