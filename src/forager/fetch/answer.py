@@ -1,0 +1,251 @@
+"""Bytes of one HTTP/1.1 answer → status, headers, body. Decides what of it is read, and when it is too much.
+
+Never touches the network: whoever has the connection feeds it, and asks whether the connection may serve again.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+
+from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpResponseParser
+
+from forager.errors import BadResponseError, ConnectionLostError, TooLargeError
+
+MAX_HEADER_BYTES = 64 * 1024
+MAX_HEADERS = 256
+MAX_INTERIM = 16
+MAX_IDLE_BYTES = 64 * 1024
+"""In a row and good for nothing. Around a wanted body these are chunk extensions and trailers, and more is an attack.
+Of an unwanted body, reading so much to its end is cheaper than the next connection."""
+BODILESS = frozenset({204, 304})
+KNOWN_CODINGS = frozenset({"chunked", "identity"})
+
+
+class AnswerReader:
+    """For one answer. `is_done` says that nothing more is needed, `is_exact` that it ended where its message ended."""
+
+    __slots__ = (
+        "_has_head",
+        "_head_bytes",
+        "_idle_bytes",
+        "_interim_count",
+        "_is_drained",
+        "_limit",
+        "_may_cut",
+        "_parser",
+        "_raw_headers",
+        "_read_body",
+        "_runs_to_eof",
+        "_where",
+        "body",
+        "has_begun",
+        "headers",
+        "is_cut",
+        "is_done",
+        "is_exact",
+        "status_code",
+    )
+
+    def __init__(self, where: str, read_body: Callable[[str], bool], limit: int, *, may_cut: bool) -> None:
+        self._where = where
+        self._read_body = read_body
+        self._limit = limit
+        self._may_cut = may_cut
+        self._head_bytes = 0
+        self._interim_count = 0
+        self._raw_headers: list[tuple[bytes, bytes]] = []
+        self._idle_bytes = 0
+        self._has_head = False
+        self._is_drained = False
+        self._runs_to_eof = False
+        self.status_code = 0
+        self.headers: dict[str, str] = {}
+        self.body = bytearray()
+        self.has_begun = False
+        self.is_cut = False
+        self.is_done = False
+        self.is_exact = False
+        self._parser: HttpResponseParser | None = _make_parser(self)
+
+    def feed(self, data: bytes) -> bool:
+        """Whether the answer is done. Raises what is wrong with it, as soon as that is known."""
+        self.has_begun = True
+        if self._has_head:
+            self._feed_body(data)
+        else:
+            self._feed_head(data)
+        return self.is_done
+
+    def end(self, reason: str) -> None:
+        """The connection is gone. Right for a body without a length, too early for anything else, unless unwanted."""
+        if self._is_drained or (self._runs_to_eof and not reason):
+            self._finish()
+            return
+        when = "in the middle of the body" if self._has_head else "in the middle of the headers"
+        raise ConnectionLostError(
+            f"{self._where} hung up {when if self.has_begun else 'without an answer'}{reason and ': '}{reason}"
+        )
+
+    def give_up(self) -> bool:
+        """Whether the answer is good without the rest: nobody waits for a body nobody wants."""
+        if self._is_drained:
+            self._finish()
+        return self.is_done
+
+    def release(self) -> None:
+        """The parser holds this reader; together they would wait for the garbage collector."""
+        self._parser = None
+
+    def _feed_head(self, data: bytes) -> None:
+        room = MAX_HEADER_BYTES - self._head_bytes
+        self._head_bytes += len(data)
+        self._parse(data[:room])
+        if len(data) <= room:
+            return
+        if not self._has_head:
+            raise BadResponseError(f"{self._where} sent more than {MAX_HEADER_BYTES:,} bytes of headers")
+        self._feed_body(data[room:])
+
+    def _feed_body(self, data: bytes) -> None:
+        size_before = len(self.body)
+        if self._parse(data):
+            return
+        self._idle_bytes = 0 if len(self.body) > size_before else self._idle_bytes + len(data)
+        if self._idle_bytes <= MAX_IDLE_BYTES:
+            return
+        if not self._is_drained:
+            raise BadResponseError(f"{self._where} sent more than {MAX_IDLE_BYTES:,} bytes around its body")
+        self._finish()
+
+    def _parse(self, data: bytes) -> bool:
+        assert self._parser
+        try:
+            self._parser.feed_data(data)
+        except HttpParserCallbackError as error:
+            raise (error.__context__ or error) from None
+        except (HttpParserError, HttpParserUpgrade) as error:
+            if not self.is_done:
+                raise BadResponseError(f"{self._where} does not answer in HTTP: {_printable(str(error))}") from error
+            self.is_exact = False
+        return self.is_done
+
+    def on_message_begin(self) -> None:
+        """Bytes after the end: an answer to nothing we asked."""
+        if self.is_done:
+            self.is_exact = False
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._has_head:
+            return
+        if len(self._raw_headers) >= MAX_HEADERS:
+            raise BadResponseError(f"{self._where} sent more than {MAX_HEADERS} headers")
+        self._raw_headers.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        assert self._parser
+        status_code = self._parser.get_status_code()
+        if self._has_head or 100 <= status_code < 200:
+            return
+        if status_code < 100:
+            raise BadResponseError(f"{self._where} does not answer in HTTP: there is no status {status_code}")
+        self._has_head = True
+        self.status_code = status_code
+        self._read_headers()
+        transfer_coding = self.headers.get("transfer-encoding")
+        if transfer_coding is not None:
+            self._check_coding(transfer_coding)
+        # Some servers send a last chunk after a 204 nevertheless.
+        is_odd = status_code in BODILESS and transfer_coding is not None
+        self.is_exact = not is_odd and self._parser.should_keep_alive()
+        length = self.headers.get("content-length")
+        self._runs_to_eof = length is None and "chunked" not in (transfer_coding or "").lower()
+        self._choose_body(status_code, self._read_length(length))
+
+    def on_body(self, chunk: bytes) -> None:
+        if self.is_done or self._is_drained:
+            return
+        if not self._has_head:
+            raise BadResponseError(f"{self._where} sent a body with an interim answer")
+        self.body += chunk
+        if len(self.body) > self._limit:
+            self._stop_at_limit()
+
+    def on_message_complete(self) -> None:
+        if self.is_done:
+            return
+        if self._has_head:
+            self.is_done = True
+        else:
+            self._interim_count += 1
+            if self._interim_count > MAX_INTERIM:
+                raise BadResponseError(f"{self._where} sent more than {MAX_INTERIM} interim answers")
+            self._raw_headers.clear()
+
+    def _read_headers(self) -> None:
+        headers = self.headers
+        for raw_name, raw_value in self._raw_headers:
+            name, value = _read_name(raw_name), _read_value(raw_value)
+            if "\0" in value:
+                raise BadResponseError(f"{self._where} does not answer in HTTP: a header holds a NUL")
+            headers[name] = f"{headers[name]}, {value}" if name in headers else value
+
+    def _check_coding(self, transfer_coding: str) -> None:
+        odd = [word for part in transfer_coding.split(",") if (word := part.strip().lower()) not in KNOWN_CODINGS]
+        if odd:
+            raise BadResponseError(f"{self._where} sent its body in the transfer coding {_printable(odd[0])!r}")
+
+    def _read_length(self, length: str | None) -> int:
+        if length is None:
+            return 0
+        if not (length.isascii() and length.isdigit()):
+            raise BadResponseError(f"{self._where} says its body has {_printable(length)!r} bytes")
+        return int(length)
+
+    def _choose_body(self, status_code: int, length: int) -> None:
+        if 200 <= status_code < 300 and self._read_body(self.headers.get("content-type", "")):
+            if length > self._limit and status_code not in BODILESS and not self._may_cut:
+                raise self._too_large()
+            return
+        self._is_drained = True
+        if status_code not in BODILESS and (self._runs_to_eof or length > MAX_IDLE_BYTES):
+            self._finish()
+
+    def _stop_at_limit(self) -> None:
+        if not self._may_cut:
+            raise self._too_large()
+        del self.body[self._limit :]
+        self.is_cut = True
+        self._finish()
+
+    def _finish(self) -> None:
+        """Before the message's own end, so the connection is of no more use."""
+        self.is_done = True
+        self.is_exact = False
+
+    def _too_large(self) -> TooLargeError:
+        return TooLargeError(f"the body of {self._where} is larger than the limit of {self._limit:,} bytes")
+
+
+def _make_parser(reader: AnswerReader) -> HttpResponseParser:
+    """As forgiving as browsers are: folded headers, lines without CR, blanks after a chunk's size."""
+    parser = HttpResponseParser(reader)
+    parser.set_dangerous_leniencies(
+        lenient_headers=True, lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True
+    )
+    return parser
+
+
+@lru_cache(maxsize=1024)
+def _read_name(name: bytes) -> str:
+    return name.decode("latin-1").lower()
+
+
+def _read_value(value: bytes) -> str:
+    try:
+        return value.strip().decode("utf-8")
+    except UnicodeDecodeError:
+        return value.strip().decode("latin-1")
+
+
+def _printable(text: str) -> str:
+    """Servers should not write in our logs."""
+    return "".join(c for c in text[:200] if c.isprintable())

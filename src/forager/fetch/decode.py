@@ -1,0 +1,179 @@
+"""Undoes Content-Encoding within bounds: at most three layers, and no layer may grow past the limit.
+
+What a damaged stream gave before it broke is kept and said to be truncated. Never touches the network.
+"""
+
+import sys
+from collections.abc import Callable
+from typing import Protocol
+
+import brotli  # type: ignore[import-untyped]
+from isal import igzip_lib
+
+from forager.errors import DecodeError, TooLargeError
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+ACCEPTED = "gzip, deflate, br, zstd"
+MOST_LAYERS = 3
+MOST_MEMBERS = 256
+"""Streams glued together in one body; each costs a copy of the rest, so a million tiny ones would be a trap."""
+SALVAGE_STEP_BYTES = 512
+BROTLI_STEP_BYTES = 256 * 1024
+ZSTD_OPTIONS = {int(zstd.DecompressionParameter.window_log_max): 23}
+"""8 MiB, the window RFC 9659 allows for HTTP; the library's own limit of 128 MiB would be a memory bomb."""
+UNDECODABLE = frozenset({"compress", "x-compress", "dcb", "dcz", "sdch", "exi", "pack200-gzip", "aes128gcm"})
+
+IsalError: type[Exception] = igzip_lib.error  # type: ignore[assignment]  # isal's stubs call the class an instance
+GZIP_MAGIC = b"\x1f\x8b"
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+BROKEN: tuple[type[Exception], ...] = (IsalError, brotli.error, zstd.ZstdError, EOFError)
+
+
+class Stream(Protocol):
+    """One compressed stream, as isal and zstd both spell it."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, max_length: int) -> bytes: ...
+
+
+class BrotliStream:
+    """Brotli in the same spelling."""
+
+    unused_data = b""
+
+    def __init__(self) -> None:
+        self._decompressor = brotli.Decompressor()
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._decompressor.is_finished())
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        decompressor = self._decompressor
+        parts = [decompressor.process(data, output_buffer_limit=min(BROTLI_STEP_BYTES, max_length))]
+        size = len(parts[0])
+        while size < max_length and not decompressor.is_finished() and not decompressor.can_accept_more_data():
+            parts.append(decompressor.process(b"", output_buffer_limit=BROTLI_STEP_BYTES))
+            size += len(parts[-1])
+        return b"".join(parts) if len(parts) > 1 else parts[0]
+
+
+def decode(body: bytes, content_encoding: str, max_bytes: int, *, may_cut: bool = False) -> tuple[bytes, bool]:
+    """The plain bytes, and whether they break off early. `may_cut` turns the limit from an error into a cut."""
+    codings = [
+        coding for part in content_encoding.split(",") if (coding := part.strip().lower()) not in {"", "identity"}
+    ]
+    if len(codings) > MOST_LAYERS:
+        raise DecodeError(f"the body is compressed {len(codings)} times over; {MOST_LAYERS} is the limit")
+    is_truncated = False
+    for coding in reversed(codings):
+        if not body:
+            break
+        body, is_cut = _undo(coding, body, max_bytes, may_cut)
+        is_truncated = is_truncated or is_cut
+    return body, is_truncated
+
+
+def _undo(coding: str, data: bytes, max_bytes: int, may_cut: bool) -> tuple[bytes, bool]:
+    makers = _makers(coding, data)
+    if not makers:
+        return data, False
+    for make in makers:
+        plain, is_cut = _expand(make, data, max_bytes)
+        if len(plain) > max_bytes:
+            if may_cut:
+                return plain[:max_bytes], True
+            raise TooLargeError(f"the body grows past the limit of {max_bytes:,} bytes when decompressed")
+        if plain or not is_cut:
+            return plain, is_cut
+    raise DecodeError(f"the body says it is compressed with {coding}, but nothing of it can be decompressed")
+
+
+def _makers(coding: str, data: bytes) -> list[Callable[[], Stream]]:
+    """What could read this coding, best guess first; nothing for a word that names no compression (`utf-8`, `none`)."""
+    match coding:
+        case "gzip" | "x-gzip":
+            return [_gzip]
+        case "deflate":
+            # RFC 9110 means zlib, many servers send raw deflate, some gzip.
+            if data.startswith(GZIP_MAGIC):
+                return [_gzip]
+            has_zlib_header = len(data) > 1 and data[0] & 15 == 8 and int.from_bytes(data[:2], "big") % 31 == 0
+            return [_zlib, _raw_deflate] if has_zlib_header else [_raw_deflate]
+        case "br":
+            return [BrotliStream]
+        case "zstd":
+            return [_zstd]
+        case _ if coding in UNDECODABLE:
+            raise DecodeError(f"the body is compressed with {coding}, which was not asked for")
+        case _:
+            return []
+
+
+def _expand(make: Callable[[], Stream], data: bytes, max_bytes: int) -> tuple[bytes, bool]:
+    """At most one byte more than the limit, which tells the caller that there is more."""
+    parts: list[bytes] = []
+    room = max_bytes + 1
+    for _ in range(MOST_MEMBERS):
+        stream = make()
+        try:
+            plain = stream.decompress(data, room)
+        except BROKEN:
+            parts.append(_salvage(make, data, room))
+            return b"".join(parts), True
+        parts.append(plain)
+        room -= len(plain)
+        if room <= 0 or not stream.eof:
+            break
+        data = stream.unused_data
+        if not data.startswith((GZIP_MAGIC, ZSTD_MAGIC)):
+            break
+    return b"".join(parts) if len(parts) > 1 else parts[0], not stream.eof
+
+
+def _salvage(make: Callable[[], Stream], data: bytes, room: int) -> bytes:
+    """In steps, because the step that meets the damage loses its output: coarse ones up to it, then byte by byte."""
+    _, coarse_bytes = _feed(make(), data, 0, SALVAGE_STEP_BYTES, room)
+    stream = make()
+    plain = stream.decompress(data[:coarse_bytes], room)
+    if stream.eof or len(plain) >= room:
+        return plain
+    rest, _ = _feed(stream, data, coarse_bytes, 1, room - len(plain))
+    return plain + rest
+
+
+def _feed(stream: Stream, data: bytes, start: int, step: int, room: int) -> tuple[bytes, int]:
+    """What came out until the stream broke or ended, and how many bytes were taken by then."""
+    parts: list[bytes] = []
+    while start < len(data) and room > 0 and not stream.eof:
+        try:
+            plain = stream.decompress(data[start : start + step], room)
+        except BROKEN:
+            break
+        parts.append(plain)
+        room -= len(plain)
+        start += step
+    return b"".join(parts), start
+
+
+def _gzip() -> Stream:
+    return igzip_lib.IgzipDecompressor(igzip_lib.DECOMP_GZIP)
+
+
+def _zlib() -> Stream:
+    return igzip_lib.IgzipDecompressor(igzip_lib.DECOMP_ZLIB)
+
+
+def _raw_deflate() -> Stream:
+    return igzip_lib.IgzipDecompressor(igzip_lib.DECOMP_DEFLATE)
+
+
+def _zstd() -> Stream:
+    return zstd.ZstdDecompressor(options=ZSTD_OPTIONS)

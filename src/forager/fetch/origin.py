@@ -1,0 +1,78 @@
+"""What a URL says about its server, and the request that is sent there. Pure.
+
+URLs come normalised. What could end a line early, or start another header, is refused or left out.
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from forager.errors import ConnectError
+
+PORTS = {"http": 80, "https": 443}
+KNOWN_ORIGINS = 10_000
+
+
+class Origin(NamedTuple):
+    """Whom connections belong to. `host` is an IPv6 address without its brackets, an IPv4 address, or a name."""
+
+    is_tls: bool
+    host: str
+    port: int
+    authority: str
+    """As in the Host header: never with userinfo, and with a port only if it is not the scheme's own."""
+
+
+def split_url(url: str) -> tuple[Origin, str]:
+    """The origin, and the path with its query as the request names it. A fragment stays here."""
+    if not (url.isascii() and url.isprintable()) or " " in url:
+        raise _undiallable(url)
+    start = url.find("://") + 3
+    end = url.find("/", start)
+    base = url if end < 0 else url[:end]
+    if "?" in base or "#" in base:
+        end = min(place for mark in "?#" if (place := url.find(mark, start)) >= 0)
+        base = url[:end]
+    target = "" if end < 0 else url[end:].partition("#")[0]
+    return read_origin(base), target if target.startswith("/") else f"/{target}"
+
+
+@lru_cache(maxsize=KNOWN_ORIGINS)
+def read_origin(base: str) -> Origin:
+    """`base` is a URL without its path."""
+    scheme, _, authority = base.partition("://")
+    scheme = scheme.lower()
+    host_and_port = authority.rpartition("@")[2]
+    host, port_text = _split_port(host_and_port)
+    own_port = PORTS.get(scheme)
+    if own_port is None or not host or (port_text and not (port_text.isdigit() and 0 < int(port_text[:9]) < 65536)):
+        raise _undiallable(base)
+    port = int(port_text or own_port)
+    name = host.removeprefix("[").removesuffix("]")
+    return Origin(scheme == "https", name, port, host if port == own_port else f"{host}:{port}")
+
+
+def _split_port(host_and_port: str) -> tuple[str, str]:
+    if host_and_port.startswith("["):
+        address, bracket, rest = host_and_port.partition("]")
+        return (f"{address}]", rest.removeprefix(":")) if bracket and rest[:1] in {"", ":"} else ("", "")
+    host, _, port = host_and_port.partition(":")
+    return host, port
+
+
+def build_request(origin: Origin, target: str, fixed: str, etag: str | None, last_modified: str | None) -> bytes:
+    """`fixed` are the header lines every request has. What a server once sent goes back only if it is printable."""
+    request = f"GET {target} HTTP/1.1\r\nHost: {origin.authority}\r\n{fixed}"
+    if etag and is_sendable(etag):
+        request += f"If-None-Match: {etag}\r\n"
+    if last_modified and is_sendable(last_modified):
+        request += f"If-Modified-Since: {last_modified}\r\n"
+    return f"{request}\r\n".encode("ascii")
+
+
+def is_sendable(value: str) -> bool:
+    return value.isascii() and value.isprintable()
+
+
+def _undiallable(url: str) -> ConnectError:
+    shown = "".join(c for c in url[:200] if c.isprintable())
+    return ConnectError(f"{shown} is no address that can be dialled")

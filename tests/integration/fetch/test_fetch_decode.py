@@ -1,0 +1,127 @@
+"""Every way a body can be compressed, honestly, badly and with bad intentions."""
+
+import gzip
+import platform
+import subprocess
+import sys
+import zlib
+
+import brotli  # type: ignore[import-untyped]
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.integration.fetch import bombs
+from tests.integration.fetch.raw_server import http, serve
+
+from forager.errors import DecodeError, TooLargeError
+from forager.fetch import Client
+from forager.fetch.decode import decode
+
+TEXT = b"".join(b"<p>paragraph %d of a long page</p>" % i for i in range(12000))
+LIMIT = 1_000_000
+
+
+def raw_deflate(data: bytes) -> bytes:
+    squeeze = zlib.compressobj(wbits=-15)
+    return squeeze.compress(data) + squeeze.flush()
+
+
+HONEST = [
+    pytest.param("", TEXT, id="identity"),
+    pytest.param("identity", TEXT, id="identity-said"),
+    pytest.param("gzip", gzip.compress(TEXT), id="gzip"),
+    pytest.param("x-gzip", gzip.compress(TEXT), id="x-gzip"),
+    pytest.param("GZIP", gzip.compress(TEXT), id="upper-case"),
+    pytest.param("gzip", gzip.compress(TEXT[:5000]) + gzip.compress(TEXT[5000:]), id="gzip-of-two-members"),
+    pytest.param("gzip", gzip.compress(TEXT) + b"\0\0\0\0", id="gzip-with-padding"),
+    pytest.param("deflate", zlib.compress(TEXT), id="deflate-zlib"),
+    pytest.param("deflate", raw_deflate(TEXT), id="deflate-raw"),
+    pytest.param("deflate", gzip.compress(TEXT), id="deflate-that-is-gzip"),
+    pytest.param("br", brotli.compress(TEXT), id="br"),
+    pytest.param("zstd", bombs.squeeze_zstd(TEXT), id="zstd"),
+    pytest.param("zstd", bombs.squeeze_zstd(TEXT[:5000]) + bombs.squeeze_zstd(TEXT[5000:]), id="zstd-of-two-frames"),
+    pytest.param("gzip, br", brotli.compress(gzip.compress(TEXT)), id="two-layers"),
+    pytest.param("deflate, gzip, zstd", bombs.squeeze_zstd(gzip.compress(zlib.compress(TEXT))), id="three-layers"),
+    pytest.param("utf-8", TEXT, id="no-compression-at-all"),
+]
+
+
+@pytest.mark.parametrize(("encoding", "wire"), HONEST)
+async def test_what_a_server_compresses_arrives_plain(client: Client, encoding: str, wire: bytes) -> None:
+    async with serve(http(wire, f"Content-Encoding: {encoding}")) as server:
+        fetched = await client.get(server.url())
+    assert (fetched.body, fetched.wire_bytes, fetched.is_truncated) == (TEXT, len(wire), False)
+
+
+@pytest.mark.parametrize(("encoding", "wire"), [p for p in HONEST if p.id in {"gzip", "deflate-zlib", "br", "zstd"}])
+@pytest.mark.parametrize("share", [0.5, 0.7, 0.97])
+def test_a_broken_off_stream_keeps_what_came(encoding: str, wire: bytes, share: float) -> None:
+    plain, is_truncated = decode(wire[: int(len(wire) * share)], encoding, LIMIT)
+    assert is_truncated
+    assert 0 < len(plain) <= len(TEXT)
+    assert TEXT.startswith(plain)
+
+
+def test_a_damaged_stream_keeps_what_came_before() -> None:
+    wire = bytearray(gzip.compress(TEXT))
+    wire[len(wire) // 2] ^= 0xFF
+    plain, is_truncated = decode(bytes(wire), "gzip", LIMIT)
+    assert is_truncated
+    assert plain[:1000] == TEXT[:1000]
+
+
+def test_a_wrong_checksum_is_flagged() -> None:
+    assert decode(gzip.compress(TEXT)[:-8] + b"\0" * 8, "gzip", LIMIT) == (TEXT, True)
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd"])
+def test_what_was_never_compressed_is_a_decode_error(encoding: str) -> None:
+    with pytest.raises(DecodeError, match=encoding):
+        decode(b"<html>plain text that nobody compressed</html>" * 20, encoding, LIMIT)
+
+
+def test_more_layers_than_anyone_needs_are_refused() -> None:
+    with pytest.raises(DecodeError, match="4 times"):
+        decode(b"x", "gzip, gzip, gzip, gzip", LIMIT)
+
+
+def test_codings_nobody_asked_for_are_refused() -> None:
+    with pytest.raises(DecodeError, match="compress"):
+        decode(b"x", "compress", LIMIT)
+
+
+def test_an_empty_body_needs_no_stream() -> None:
+    assert decode(b"", "gzip", LIMIT) == (b"", False)
+
+
+@pytest.mark.parametrize("codec", ["gzip", "br", "zstd"])
+def test_the_limit_is_exact(codec: str) -> None:
+    wire = {"gzip": gzip.compress, "br": brotli.compress, "zstd": bombs.squeeze_zstd}[codec](TEXT)
+    assert decode(wire, codec, len(TEXT)) == (TEXT, False)
+    with pytest.raises(TooLargeError):
+        decode(wire, codec, len(TEXT) - 1)
+    assert decode(wire, codec, 1000, may_cut=True) == (TEXT[:1000], True)
+
+
+@pytest.mark.parametrize("codec", ["gzip", "deflate", "raw-deflate", "br", "zstd", "gzip, gzip"])
+def test_a_bomb_is_too_large_and_costs_little_memory(codec: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", bombs.__name__, codec], input=bombs.build(codec), capture_output=True, check=True
+    )
+    growth = int(done.stdout)
+    assert growth * (1 if platform.system() == "Darwin" else 1024) < 50_000_000
+
+
+def test_a_million_tiny_members_end_soon() -> None:
+    plain, _ = decode(gzip.compress(b"x") * 40_000, "gzip", LIMIT)
+    assert set(plain) == {ord("x")}
+
+
+@given(st.binary(max_size=2000), st.sampled_from(["gzip", "deflate", "br", "zstd", "gzip, br", "what"]))
+@settings(max_examples=300)
+def test_arbitrary_bytes_give_bytes_or_a_typed_error(wire: bytes, encoding: str) -> None:
+    try:
+        plain, _ = decode(wire, encoding, 10_000)
+    except (DecodeError, TooLargeError):
+        return
+    assert len(plain) <= 10_000
