@@ -1,0 +1,156 @@
+"""Read: one answer → what we understood from it. Pure; whatever the bytes are, it ends soon with a clean `Reading`.
+
+bytes ── to_utf8 ── may_stall? flatten ── Lexbor ──> head ──> links ──> headings ──> text (cuts nodes, so it comes last)
+"""
+
+import hashlib
+import re
+
+from ada_url import join_url
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, SelectolaxError
+
+from forager.errors import DecodeError
+from forager.extract.charset import to_utf8
+from forager.extract.directives import combine
+from forager.extract.flatten import flatten
+from forager.extract.head import LONGEST_DESCRIPTION, Head, collapse, read_head
+from forager.extract.hostile import may_stall
+from forager.extract.language import LanguageMemory, decide, declare, load_detector
+from forager.extract.links import MOST_LINKS, find_head_links, find_links
+from forager.extract.memory import keep_freed_memory
+from forager.extract.text import find_headings, fingerprint, first_words, take_text
+from forager.records import Fetched, FoundLink, Reading
+
+# Lexbor's mutation events look at every option for each new one: 100,000 of them took half a minute.
+OPTIONS = LexborDocumentOptions.WO_EVENTS.value
+HTML, XHTML = "text/html", "application/xhtml+xml"
+LOOKS_LIKE_HTML = re.compile(
+    rb"\s*<(?:!--|(?:!doctype|html|head|body|title|script|meta|style|div|table|a|p|h1|b|br)[\s/>])", re.IGNORECASE
+)
+# In XHTML any element may end itself; to an HTML parser `<script/>` swallows the rest of the page.
+SELF_CLOSED = re.compile(
+    rb"<(script|style|title|textarea|iframe|noscript|div|span|a|p|td|ul|ol|li|h[1-6])(\s[^<>]*?)?/>", re.IGNORECASE
+)
+MAGIC = (b"%PDF-", b"\x89PNG", b"GIF87a", b"GIF89a", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b", b"\x7fELF")
+CONTROL_BYTES = bytes(byte for byte in range(32) if byte not in b"\t\n\r\f\x1b")
+SNIFF_BYTES = 1024
+
+
+def warm_up() -> None:
+    """What the first page should not wait for: the language model (a second) and the allocator's setting."""
+    keep_freed_memory()
+    load_detector()
+
+
+def read(
+    fetched: Fetched, *, keyword_words: int, robots_agent: str = "forager", memory: LanguageMemory | None = None
+) -> Reading:
+    """Raises DecodeError when the parser gives up, and nothing else."""
+    if is_binary(fetched):
+        return _read_plain(fetched, "", ("binary",), 0, robots_agent)
+    kind = fetched.content_type.partition(";")[0].strip().lower()
+    page, flags = to_utf8(fetched.body, fetched.content_type)
+    if fetched.is_truncated:
+        flags = (*flags, "truncated")
+    if kind not in {HTML, XHTML} and not LOOKS_LIKE_HTML.match(page):
+        return _read_plain(fetched, page.decode(), flags, keyword_words, robots_agent)
+    if kind == XHTML:
+        page = SELF_CLOSED.sub(rb"<\1\2></\1>", page)
+    if may_stall(page):
+        page, flags = flatten(page), (*flags, "flattened")
+    return _read_tree(
+        fetched, _parse(page), flags, keyword_words=keyword_words, robots_agent=robots_agent, memory=memory
+    )
+
+
+def is_binary(fetched: Fetched) -> bool:
+    """Bytes no charset turns into text: a picture or an archive that calls itself a page."""
+    head = fetched.body[:SNIFF_BYTES]
+    if head.startswith(MAGIC):
+        return True
+    controls = len(head) - len(head.translate(None, CONTROL_BYTES))
+    if controls * 10 <= len(head):
+        return False
+    is_utf16 = head.startswith((b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")) or "utf-16" in fetched.content_type.lower()
+    return not is_utf16
+
+
+def _parse(page: bytes) -> LexborHTMLParser:
+    try:
+        return LexborHTMLParser(page, options=OPTIONS)
+    except (SelectolaxError, RuntimeError) as error:
+        raise DecodeError(f"the page cannot be parsed: {error}") from error
+
+
+def _read_plain(fetched: Fetched, text: str, flags: tuple[str, ...], keyword_words: int, robots_agent: str) -> Reading:
+    robots = combine((), fetched.headers.get("x-robots-tag", ""), robots_agent)
+    return Reading(
+        title=None,
+        description=None,
+        canonical=None,
+        language=decide(declare(fetched.headers.get("content-language")), text),
+        headings="",
+        text=first_words(text, keyword_words),
+        content_hash=hashlib.sha256(fetched.body).digest()[:16],
+        links=(),
+        base_url=fetched.url,
+        is_noindex=robots.is_noindex,
+        is_nofollow=robots.is_nofollow,
+        flags=flags,
+    )
+
+
+def _read_tree(
+    fetched: Fetched,
+    tree: LexborHTMLParser,
+    flags: tuple[str, ...],
+    *,
+    keyword_words: int,
+    robots_agent: str,
+    memory: LanguageMemory | None,
+) -> Reading:
+    head = read_head(tree)
+    base_url = _join(fetched.url, head.base) or fetched.url
+    head_links = list(find_head_links(head.links, head.refreshes))
+    links = [*head_links, *find_links(tree)][:MOST_LINKS]
+    headings = find_headings(tree)
+    text = take_text(tree)
+    robots = combine(_robots_metas(head, robots_agent), fetched.headers.get("x-robots-tag", ""), robots_agent)
+    return Reading(
+        title=head.title,
+        description=collapse(head.meta("description", "og:description", "twitter:description"), LONGEST_DESCRIPTION),
+        canonical=_canonical(base_url, head_links),
+        language=decide(_declared_language(head, fetched), text, fetched.url.split("/", 3)[2], memory),
+        headings=headings,
+        text=first_words(text, keyword_words),
+        content_hash=fingerprint(head.title, text),
+        links=links,
+        base_url=base_url,
+        is_noindex=robots.is_noindex,
+        is_nofollow=robots.is_nofollow,
+        flags=flags,
+    )
+
+
+def _robots_metas(head: Head, robots_agent: str) -> list[str]:
+    return head.metas.get("robots", []) + head.metas.get(robots_agent.lower(), [])
+
+
+def _declared_language(head: Head, fetched: Fetched) -> str | None:
+    header = fetched.headers.get("content-language")
+    return declare(head.language, head.meta("content-language"), header, head.meta("og:locale"))
+
+
+def _canonical(base_url: str, links: list[FoundLink]) -> str | None:
+    return next((_join(base_url, link.href) for link in links if link.rel == "canonical"), None)
+
+
+def _join(base: str, href: str | None) -> str | None:
+    """Absolute, or None where it is no web address."""
+    if not href:
+        return None
+    try:
+        joined = join_url(base, href)
+    except ValueError:
+        return None
+    return joined if joined.startswith(("http://", "https://")) else None

@@ -1,0 +1,124 @@
+import pytest
+from tests.unit.extract.pages import TEXTS, reading
+
+from forager.extract.charset import find_codec, to_utf8
+
+NEVER_DECLARED = "text/html"
+LEGACY = [
+    ("windows-1252", "de"),
+    ("iso-8859-1", "fr"),
+    ("iso-8859-2", "pl"),
+    ("shift_jis", "ja"),
+    ("euc-jp", "ja"),
+    ("gb18030", "zh"),
+    ("gb2312", "zh"),
+    ("big5", "zh"),
+    ("euc-kr", "ko"),
+    ("koi8-r", "ru"),
+    ("windows-1251", "ru"),
+    ("windows-1253", "el"),
+    ("utf-8", "tr"),
+]
+
+
+def page_in(charset: str, language: str, *, meta: str = "") -> bytes:
+    text = TEXTS[language]
+    if charset == "big5":
+        text = "老燈塔看守人每天早晨都走到港口，看看昨夜暴風雨之後船隻是否平安歸來，然後慢慢走回家吃早飯。"
+    return f"<html><head>{meta}<title>{text}</title></head><body><p>{text}</p></body></html>".encode(charset)
+
+
+def title_of(body: bytes, content_type: str) -> str:
+    return reading(body, content_type=content_type).title or ""
+
+
+@pytest.mark.parametrize(("charset", "language"), LEGACY)
+def test_declared_in_the_header(charset: str, language: str) -> None:
+    body = page_in(charset, language)
+    assert title_of(body, f'text/html; charset="{charset.upper()}"') == body.decode(charset)[19:].partition("<")[0]
+
+
+@pytest.mark.parametrize(("charset", "language"), LEGACY)
+@pytest.mark.parametrize(
+    "meta", ['<meta charset="{}">', '<META HTTP-EQUIV="Content-Type" CONTENT="text/html; charset={}">']
+)
+def test_declared_in_the_page(charset: str, language: str, meta: str) -> None:
+    body = page_in(charset, language, meta=meta.format(charset))
+    assert title_of(body, NEVER_DECLARED) in body.decode(charset)
+    assert title_of(body, NEVER_DECLARED)[:10] in body.decode(charset)
+
+
+@pytest.mark.parametrize(
+    ("charset", "language"),
+    [(c, t) for c, t in LEGACY if c not in {"iso-8859-2", "iso-8859-1", "gb2312", "windows-1252"}],
+)
+def test_not_declared_at_all(charset: str, language: str) -> None:
+    body = page_in(charset, language)
+    assert title_of(body, NEVER_DECLARED) == body.decode(charset)[19:].partition("<")[0]
+
+
+@pytest.mark.parametrize("language", ["de", "fr", "es"])
+def test_undeclared_western_text_is_windows_1252(language: str) -> None:
+    assert title_of(page_in("windows-1252", language), NEVER_DECLARED) == TEXTS[language]
+
+
+@pytest.mark.parametrize("charset", ["utf-8-sig", "utf-16", "utf-16-be-bom"])
+@pytest.mark.parametrize("declared", ["text/html", "text/html; charset=iso-8859-1"])
+def test_a_byte_order_mark_beats_everything(charset: str, declared: str) -> None:
+    text = "<title>Žluťoučký kůň</title>"
+    body = (
+        "\ufeff".encode("utf-16-be") + text.encode("utf-16-be") if charset == "utf-16-be-bom" else text.encode(charset)
+    )
+    page = reading(body, content_type=declared)
+    assert (page.title, page.flags) == ("Žluťoučký kůň", ())
+
+
+def test_utf_16_without_a_mark() -> None:
+    body = "<title>Grüße</title>".encode("utf-16-le")
+    assert title_of(body, "text/html; charset=utf-16") == "Grüße"
+    assert title_of(body, NEVER_DECLARED) == "Grüße"
+
+
+def test_utf_8_that_calls_itself_latin_1_is_a_lie() -> None:
+    page = reading("<title>Grüße</title>", content_type="text/html; charset=iso-8859-1")
+    assert (page.title, page.flags) == ("Grüße", ("charset_lie",))
+
+
+def test_cyrillic_that_calls_itself_utf_8_is_a_lie() -> None:
+    page = reading(page_in("windows-1251", "ru"), content_type="text/html; charset=utf-8")
+    assert page.title == TEXTS["ru"]
+    assert page.flags == ("charset_lie",)
+
+
+def test_utf_8_that_calls_itself_shift_jis_is_a_lie() -> None:
+    page = reading(page_in("utf-8", "ru"), content_type="text/html; charset=shift_jis")
+    assert (page.title, page.flags) == (TEXTS["ru"], ("charset_lie",))
+
+
+def test_one_bad_byte_is_damage_and_no_lie() -> None:
+    page = reading(b"<title>Gr\xc3\xbc\xc3\x9fe \xff</title>" + "ü".encode() * 500)
+    assert (page.title, page.flags) == ("Grüße �", ())
+
+
+def test_a_charset_in_a_comment_or_far_away_does_not_count() -> None:
+    text = "<title>Grüße</title>"
+    assert reading(f"<!-- <meta charset=koi8-r> -->{text}", content_type="text/html").title == "Grüße"
+    far = reading(f"<!--{'x' * 2000}-->{text}<meta charset=koi8-r>", content_type="text/html")
+    assert (far.title, far.flags) == ("Grüße", ())
+
+
+@pytest.mark.parametrize("label", ["utf-7", "base64", "rot13", "no-such-thing", "", "zlib", "idna", "\0", "x" * 300])
+def test_labels_that_name_no_charset_are_ignored(label: str) -> None:
+    assert find_codec(label) is None
+    assert to_utf8("Grüße".encode(), f"text/html; charset={label}")[0] == "Grüße".encode()
+
+
+@pytest.mark.parametrize(
+    ("label", "codec"), [("Latin1", "windows-1252"), ("US-ASCII", "windows-1252"), ("GBK", "gb18030")]
+)
+def test_labels_mean_what_browsers_mean(label: str, codec: str) -> None:
+    assert find_codec(label) == codec
+
+
+def test_nuls_are_removed_and_flagged() -> None:
+    assert to_utf8(b"a\0b", "text/html") == (b"ab", ("nul",))

@@ -1,0 +1,117 @@
+"""Pages made to stall a parser. The time limit of each test is the promise: they end, and soon."""
+
+import random
+import resource
+import sys
+
+import pytest
+from tests.unit.extract.pages import TEXTS, reading
+
+from forager.extract.flatten import flatten
+from forager.extract.hostile import may_stall
+
+END = '<title>Still here</title><a href="/next">next</a>'
+
+
+def peak_bytes() -> int:
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def attributes(count: int, pattern: str = "a%d") -> str:
+    return "<p " + " ".join(pattern % i for i in range(count)) + ">"
+
+
+def open_formatting(count: int) -> str:
+    return "<p>" + "".join(f"<b a={i}>" for i in range(count)) + "</p>" + "<p>x" * count
+
+
+HOSTILE = {
+    "50,000 attributes": attributes(50_000),
+    "attributes with hidden ends": attributes(50_000, "a%d='>'"),
+    "attributes with hidden starts": attributes(50_000, 'a%d="<b>"'),
+    "many tags with many attributes": attributes(1_500) * 200,
+    "100,000 nested div": "<div>" * 100_000,
+    "100,000 nested lists": "<ul><li>" * 100_000,
+    "100,000 nested span, closed wrongly": "<span>" * 100_000 + "</div>" * 100_000,
+    "nested in a drawing": "<svg>" + "<g>" * 100_000 + "</x>" * 100_000,
+    "a million small tags": "<i>" * 1_000_000,
+    "formatting left open": open_formatting(3_000),
+    "formatting left open, much": open_formatting(50_000),
+    "formatting hidden from a careless eye": "<p>"
+    + "".join(f'<b a{i}=">x</b>" c>' for i in range(2_000))
+    + "</p>"
+    + "<p>x" * 5_000,
+    "misnested formatting": "<b><div>" * 30_000 + "</b>" * 30_000,
+    "attributes of many bodies": "".join(f"<body a{i}>" for i in range(100_000)),
+    "options": "<select><option selected>" + "<option>" * 200_000,
+    "unclosed comments": "<!--" * 500_000,
+    "quotes": "<a '\"" * 500_000,
+    "less-than signs": "<" * 3_000_000,
+    "one endless tag": "<a " + "x" * 5_000_000,
+    "unclosed scripts": "<script>" * 300_000,
+    "unclosed tags in a wrong charset": "<meta charset=utf-8>" + "\udcff" * 3000 + "<x " * 200_000,
+    "tables in tables": "<table><tr><td>" * 50_000,
+    "entities": "&amp" * 1_000_000,
+}
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_page_is_read_soon(name: str) -> None:
+    before = peak_bytes()
+    page = reading((END + HOSTILE[name]).encode("utf-8", "surrogateescape"))
+    assert page.title == "Still here"
+    assert [link.href for link in page.links][:1] == ["/next"]
+    assert peak_bytes() - before < 400_000_000
+
+
+HONEST = {
+    "small": "<p>hello</p>",
+    "much text": f"<p>{TEXTS['en']}</p>" * 800,
+    "icons": '<li><i class="icon icon-x"></i> <b title="x = y">word</b> <a href=/x>link</a></li>' * 300,
+    "code": "<p>Call <code>f(x)</code> or <em>not</em>, <strong class='k'>always</strong>.</p>" * 500,
+    "upper case": "<P><FONT COLOR=red>Old</FONT> <B>page</B></P>" * 400,
+    "long attribute": '<img src="data:image/png;base64,' + "A" * 20_000 + '">',
+    "deep but sane": "<div>" * 200 + "x" + "</div>" * 200,
+    "arrows in handlers": '<button onclick="() => go(1)">x</button>' * 20 + f"<p>{TEXTS['en']}</p>" * 900,
+}
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_an_honest_page_is_read_the_fast_way(name: str) -> None:
+    assert not may_stall(HONEST[name].encode())
+
+
+def test_the_careful_way_reads_the_same() -> None:
+    html = f"""<!doctype html><html lang="en-GB"><head><title>A &amp; B</title><base href="/b/">
+    <meta name="description" content='He said "hi"'><link rel=canonical href=/c><meta name=robots content=nofollow>
+    <script>if (a < b) document.write("<a href=/no>no</a>")</script></head>
+    <body><nav><a href="/menu">Menu</a></nav><main><h1>Head <i>line</i></h1><p>{TEXTS["en"]}{TEXTS["en"]}
+    <a href="/one" rel=nofollow>First <b>link</b></a> 1 < 2 &lt; 3 <a href='/two?a=1&amp;b="2"'>Second</a></p></main>
+    <iframe src="/frame"></iframe><footer>Imprint</footer></body></html>"""
+    fast = reading(html)
+    careful = reading(flatten(html.encode()))
+    assert careful == fast
+
+
+def test_the_careful_way_never_lets_markup_through() -> None:
+    assert flatten(b"<<b>script>alert(1)<</b>/script>") == b"&lt;script>alert(1)&lt;/script>"
+    assert flatten(b"<a onclick=x href='/y'>z") == b'<a href="/y">z'
+
+
+@pytest.mark.timeout(120)
+def test_random_repetitions_end_soon() -> None:
+    chance = random.Random(7)
+    inline = ["a", "b", "i", "em", "font", "span", "svg", "g", "title", "button", "object"]
+    blocks = ["p", "div", "ul", "li", "dl", "dd", "table", "tr", "td", "select", "option", "h1", "form"]
+
+    def piece() -> str:
+        tag = chance.choice(inline + blocks)
+        return chance.choice([f"<{tag}>", f"</{tag}>", f"<{tag} a=%d>", f"<{tag} x='>'>", "x"])
+
+    for _ in range(40):
+        unit = "".join(piece() for _ in range(chance.randint(1, 5)))
+        count = 90_000 // len(unit)
+        body = "".join(unit.replace("%d", str(i)) for i in range(count))
+        assert reading(END + body).title == "Still here"

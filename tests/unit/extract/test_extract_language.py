@@ -1,0 +1,139 @@
+import pytest
+from tests.unit.extract.pages import TEXTS, fetched, reading
+
+from forager.extract import LanguageMemory, read, search_config
+from forager.extract.language import choose_sample, declare, detect, normalize_tag
+
+MENU = "<nav>" + "".join(f"<li><a href=/{i}>Home page</a></li>" for i in range(30)) + "</nav>"
+
+
+@pytest.mark.parametrize("language", TEXTS)
+def test_a_language_is_found_without_a_declaration(language: str) -> None:
+    assert reading(f"<body>{MENU}<p>{TEXTS[language]}</p>").language == language
+
+
+@pytest.mark.parametrize("language", TEXTS)
+def test_a_true_declaration_keeps_its_region(language: str) -> None:
+    assert reading(f'<html lang="{language}-xx"><p>{TEXTS[language]}</p>').language == f"{language}-XX"
+
+
+@pytest.mark.parametrize(("declared", "language"), [("en", "de"), ("en-US", "ja"), ("de", "fr"), ("en", "ru")])
+def test_a_false_declaration_is_overruled(declared: str, language: str) -> None:
+    assert reading(f'<html lang="{declared}"><p>{TEXTS[language]} {TEXTS[language]}</p>').language == language
+
+
+@pytest.mark.parametrize(
+    ("declared", "text"),
+    [
+        (
+            "nb",
+            "Den gamle fyrvokteren gikk hver morgen ned til havnen for å se om båtene hadde kommet hjem.",
+        ),
+        ("zh-Hant-TW", "老燈塔看守人每天早晨都走到港口，看看昨夜暴風雨之後船隻是否平安歸來，然後慢慢走回家吃早飯。"),
+        ("en", "Home About Contact"),
+        ("de", "SKU 1234-567 89.00 EUR"),
+        ("fr", ""),
+    ],
+)
+def test_a_declaration_stands_where_the_text_cannot_say(declared: str, text: str) -> None:
+    assert reading(f'<html lang="{declared}"><p>{text}</p>').language == declared
+
+
+def test_too_little_text_has_no_language() -> None:
+    assert reading("<p>OK</p>").language is None
+    assert reading("<p>" + "123 456 " * 50).language is None
+
+
+def test_where_a_language_may_be_declared() -> None:
+    assert reading("<p>x", content_language="de-AT").language == "de-AT"
+    assert reading("<p>x", content_language="de, en").language is None
+    assert reading('<meta property="og:locale" content="pt_BR"><p>x').language == "pt-BR"
+    assert reading('<meta http-equiv="content-language" content="it"><p>x').language == "it"
+    assert reading('<html xml:lang="sv"><p>x').language == "sv"
+    assert (
+        reading('<html lang="nl"><meta property="og:locale" content="en_US"><p>x', content_language="fr").language
+        == "nl"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "tag"),
+    [
+        ("EN", "en"),
+        (" en_us ", "en-US"),
+        ("zh-hant-tw", "zh-Hant-TW"),
+        ("es-419", "es-419"),
+        ("english please", None),
+        ("und", None),
+        ("x", None),
+        ("", None),
+        ("en-" + "a" * 40, None),
+        ("de-" + "-".join(["abcdefgh"] * 5), None),
+        ("'; drop table", None),
+    ],
+)
+def test_tags_are_spelled_one_way(text: str, tag: str | None) -> None:
+    assert normalize_tag(text) == tag
+
+
+def test_the_first_good_declaration_counts() -> None:
+    assert declare(None, "", "??", "de", "fr") == "de"
+    assert declare() is None
+
+
+def test_the_sample_is_prose_and_not_navigation() -> None:
+    text = "Home\nAbout\nContact us\n" + TEXTS["de"] + "\nImprint"
+    assert choose_sample(text).startswith("Der alte")
+    assert len(choose_sample("ü" * 1000).encode()) <= 150
+    assert choose_sample("") == ""
+
+
+def test_a_detector_that_is_sure_says_so() -> None:
+    assert detect(TEXTS["en"])[1] > 0.9
+    assert detect("a") == (None, 0.0)
+
+
+def ask(memory: LanguageMemory, declared: str, text: str) -> str | None:
+    page = fetched(f'<html lang="{declared}"><p>{text}</p>', url="https://a.example/x")
+    return read(page, keyword_words=1, memory=memory).language
+
+
+def test_memory_trusts_a_host_that_proved_true_and_still_checks_now_and_then() -> None:
+    memory = LanguageMemory()
+    answers = [ask(memory, "en", TEXTS["en"]) for _ in range(8)]
+    answers += [ask(memory, "en", TEXTS["de"] * 2) for _ in range(16)]
+    assert answers == ["en"] * 8 + ["en"] * 15 + ["de"]
+    assert ask(memory, "en", TEXTS["de"] * 2) == "de"
+
+
+def test_memory_never_trusts_a_host_that_lied_in_between() -> None:
+    memory = LanguageMemory()
+    for _ in range(7):
+        ask(memory, "en", TEXTS["en"])
+    ask(memory, "en", TEXTS["de"] * 2)
+    assert ask(memory, "en", TEXTS["fr"] * 2) == "fr"
+
+
+def test_memory_does_not_grow_without_end() -> None:
+    memory = LanguageMemory()
+    for i in range(LanguageMemory.MOST_KEYS + 10):
+        memory.learn(f"host{i}", "en", agrees=True)
+    assert len(memory._agreed) <= LanguageMemory.MOST_KEYS
+
+
+@pytest.mark.parametrize(
+    ("language", "config"),
+    [
+        ("en", "english"),
+        ("en-GB", "english"),
+        ("DE", "german"),
+        ("pt-BR", "portuguese"),
+        ("nb", "norwegian"),
+        ("ja", "simple"),
+        ("et", "simple"),
+        (None, "simple"),
+        ("", "simple"),
+    ],
+)
+def test_search_configurations(language: str | None, config: str) -> None:
+    assert search_config(language) == config
