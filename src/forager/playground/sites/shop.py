@@ -1,0 +1,242 @@
+"""A shop: categories with pages, sorting and filters by query parameters, products with JSON-LD, prices and pictures.
+
+The same list is linked with its parameters in different orders and with campaign tags. The cart is closed to robots.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import parse_qsl
+
+from forager.playground.answer import Answer, missing
+from forager.playground.language import english
+from forager.playground.page import Frame, Page, Sheet, picture
+from forager.playground.picture import draw_png
+from forager.playground.seeded import number, pick, pick_distinct
+from forager.playground.site import Fate, SitePage, list_page, show
+from forager.playground.sites.numbered import read_number
+from forager.playground.tree import IndexTree, Node
+
+FRAME = Frame("Copper & Oak", "#7a4a2b", (("/about", "About"), ("/shipping", "Shipping")), "A shop that sells nothing.")
+NOUNS = ("kettle", "lamp", "chair", "basket", "teapot", "blanket", "bowl", "clock")
+LOOKS = ("blue", "round", "heavy", "woven", "tall", "plain", "green", "folding", "old", "small", "quiet", "bright")
+BRANDS = ("Aldervale", "Norrby", "Tansu")
+PRODUCTS_PER_CATEGORY = 12
+PRODUCTS_PER_PAGE = 6
+FAN_OUT = 30
+ROBOTS = "User-agent: *\nDisallow: /cart\nDisallow: /checkout\n"
+TRACKING_PREFIX = "utm_"
+
+
+@dataclass(frozen=True, slots=True)
+class Shop:
+    seed: int
+    size: int = 48
+    """Products."""
+    name: str = "shop"
+    robots: str | None = ROBOTS
+    traps: tuple[str, ...] = ()
+
+    def pages(self) -> Iterator[SitePage]:
+        for target in self._targets():
+            path, _, query = target.partition("?")
+            page = self.write(path, query)
+            assert page is not None
+            yield list_page(target, page, Fate.FORBIDDEN if path == "/cart" else Fate.FETCH)
+
+    def answer(self, path: str, query: str) -> Answer:
+        if path.startswith("/img/") and path.endswith(".png"):
+            product = read_number(path[5:-4], self.size + 1)
+            return missing() if product is None else self._show_picture(product)
+        page = self.write(path, query)
+        return missing() if page is None else show(page)
+
+    def write(self, path: str, query: str) -> Page | None:
+        kind, _, rest = path[1:].partition("/")
+        parameters = _read_query(query)
+        if kind == "c":
+            return self._write_category(rest, parameters)
+        return None if parameters != {} else self._write_plain(kind, rest, path)
+
+    def _write_plain(self, kind: str, rest: str, path: str) -> Page | None:
+        match kind:
+            case "p" if (product := read_number(rest.rpartition("-")[2], self.size + 1)) and path == self.path_of(
+                product
+            ):
+                return self._write_product(product)
+            case "aisle":
+                level, _, place = rest.partition("-")
+                node = Node(read_number(level, 99) or 0, (read_number(place, 10**9) or 0) - 1)
+                is_inner = 0 < node.level < self._tree.root.level and self._tree.has(node)
+                return self._write_aisle(node) if is_inner and path == _aisle_path(node) else None
+            case "" if path == "/":
+                return self._write_home()
+            case "about" | "shipping" | "cart" if not rest:
+                return self._write_note(kind)
+        return None
+
+    def path_of(self, product: int) -> str:
+        return f"/p/{self._name(product).replace(' ', '-')}"
+
+    @property
+    def _tree(self) -> IndexTree:
+        return IndexTree(-(-self.size // PRODUCTS_PER_CATEGORY), FAN_OUT)
+
+    def _targets(self) -> Iterator[str]:
+        yield from ("/", "/about", "/shipping", "/cart")
+        for node in self._tree.inner_nodes():
+            yield _aisle_path(node)
+        for category in range(1, self._tree.leaves + 1):
+            path = _category_path(category)
+            for page in range(1, self._list_pages(category) + 1):
+                yield path + (f"?page={page}" if page > 1 else "")
+                yield path + (f"?page={page}&sort=price" if page > 1 else "?sort=price")
+            for brand in sorted({self._brand(product) for product in self._products(category)}):
+                yield f"{path}?brand={brand}"
+        for product in range(1, self.size + 1):
+            yield self.path_of(product)
+
+    # Facts about products
+
+    def _products(self, category: int) -> list[int]:
+        first = (category - 1) * PRODUCTS_PER_CATEGORY + 1
+        return list(range(first, min(first + PRODUCTS_PER_CATEGORY, self.size + 1)))
+
+    def _list_pages(self, category: int) -> int:
+        return -(-len(self._products(category)) // PRODUCTS_PER_PAGE)
+
+    def _name(self, product: int) -> str:
+        noun = NOUNS[((product - 1) // PRODUCTS_PER_CATEGORY) % len(NOUNS)]
+        return f"{pick(LOOKS, self.seed, 'look', product)} {noun} {product}"
+
+    def _price(self, product: int) -> str:
+        cents = 499 + number(20_000, self.seed, "price", product)
+        return f"{cents // 100}.{cents % 100:02}"
+
+    def _brand(self, product: int) -> str:
+        return pick(BRANDS, self.seed, "brand", product)
+
+    def _show_picture(self, product: int) -> Answer:
+        return Answer(body=draw_png(120, 90, self.seed, "shop", product), content_type="image/png")
+
+    # Pages
+
+    def _write_home(self) -> Page:
+        sheet = Sheet(FRAME, "Everything for a quiet house")
+        sheet.description = "Kettles, lamps, chairs and baskets, made up for crawlers to practise on."
+        sheet.add_text(*english().paragraphs(1, self.seed, "shop"))
+        sheet.add_links(self._list_children(self._tree.root))
+        return sheet.finish()
+
+    def _write_aisle(self, node: Node) -> Page:
+        sheet = Sheet(FRAME, f"Aisle {node.level}.{node.number + 1}")
+        sheet.crumb("/", "Home")
+        sheet.add_links(self._list_children(node))
+        return sheet.finish()
+
+    def _list_children(self, node: Node) -> Iterator[tuple[str, str]]:
+        for child in self._tree.children(node):
+            if child.level:
+                yield _aisle_path(child), f"Aisle {child.level}.{child.number + 1}"
+            else:
+                yield _category_path(child.number + 1), _category_name(child.number + 1)
+
+    def _write_note(self, kind: str) -> Page:
+        sheet = Sheet(FRAME, {"about": "About us", "shipping": "Shipping", "cart": "Your cart"}[kind])
+        sheet.add_text(*english().paragraphs(2, self.seed, kind))
+        return sheet.finish()
+
+    def _write_category(self, rest: str, query: dict[str, str] | None) -> Page | None:
+        category = read_number(rest.rpartition("-")[2], self._tree.leaves + 1)
+        if category is None or query is None or f"/c/{rest}" != _category_path(category):
+            return None
+        if "brand" in query:
+            return self._write_brand(category, query["brand"]) if len(query) == 1 else None
+        page = read_number(query.get("page", "1"), self._list_pages(category) + 1)
+        if page is None or set(query) - {"page", "sort"} or query.get("sort", "price") != "price":
+            return None
+        return self._write_list(category, page, is_by_price="sort" in query)
+
+    def _write_list(self, category: int, page: int, *, is_by_price: bool) -> Page:
+        products = self._products(category)
+        if is_by_price:
+            products.sort(key=lambda product: (float(self._price(product)), product))
+        heading = f"{_category_name(category)}{' by price' if is_by_price else ''}, page {page}"
+        sheet = Sheet(FRAME, heading)
+        sheet.crumb("/", "Home")
+        sort = "sort=price&" if is_by_price else ""
+        sheet.add_links([(_category_path(category), "As they came"), ("?sort=price", "By price")])
+        self._add_cards(sheet, products[(page - 1) * PRODUCTS_PER_PAGE : page * PRODUCTS_PER_PAGE])
+        self._add_brands(sheet, category)
+        for other in range(2, self._list_pages(category) + 1):
+            sheet.add(sheet.link(f"?{sort}page={other}&utm_source=pager", f"Page {other}"))
+        return sheet.finish()
+
+    def _write_brand(self, category: int, brand: str) -> Page | None:
+        products = [product for product in self._products(category) if self._brand(product) == brand]
+        if not products:
+            return None
+        sheet = Sheet(FRAME, f"{_category_name(category)} by {brand}")
+        sheet.crumb("/", "Home")
+        sheet.crumb(f"{_category_path(category)}?utm_campaign=brand", _category_name(category))
+        self._add_cards(sheet, products)
+        return sheet.finish()
+
+    def _add_brands(self, sheet: Sheet, category: int) -> None:
+        brands = sorted({self._brand(product) for product in self._products(category)})
+        sheet.add_links((f"?brand={brand}", f"Only {brand}") for brand in brands)
+
+    def _add_cards(self, sheet: Sheet, products: list[int]) -> None:
+        cards = "".join(
+            f"<li>{picture(f'/img/{product}.png', self._name(product), 120, 90)} "
+            f"{sheet.link(self.path_of(product), self._name(product))} "
+            f'<span class="price">€{self._price(product)}</span></li>'
+            for product in products
+        )
+        sheet.add(f'<ul class="cards">{cards}</ul>')
+
+    def _write_product(self, product: int) -> Page:
+        category = (product - 1) // PRODUCTS_PER_CATEGORY + 1
+        sheet = Sheet(FRAME, self._name(product).capitalize())
+        sheet.description = english().paragraph(1, self.seed, "product", product)
+        sheet.crumb("/", "Home")
+        sheet.crumb(_category_path(category), _category_name(category))
+        sheet.point("canonical", self.path_of(product))
+        sheet.add_head(f'<script type="application/ld+json">{json.dumps(self._describe(product))}</script>')
+        sheet.add(picture(f"/img/{product}.png", f"{self._name(product)}, seen from the side", 120, 90))
+        sheet.add(f'<p class="price">€{self._price(product)}</p><p>{sheet.link("/cart", "Put it in the cart")}</p>')
+        sheet.add_text(*english().paragraphs(2, self.seed, "product", product))
+        related = pick_distinct(self._products(category), 4, self.seed, "related", product)
+        sheet.add_links((self.path_of(other) + "?utm_source=related", self._name(other)) for other in related)
+        return sheet.finish()
+
+    def _describe(self, product: int) -> dict[str, object]:
+        offer = {"@type": "Offer", "price": self._price(product), "priceCurrency": "EUR"}
+        is_in_stock = number(5, self.seed, "stock", product) > 0
+        return {
+            "@context": "https://schema.org",
+            "@type": "Product",
+            "name": self._name(product),
+            "sku": f"CO-{product:06}",
+            "image": f"/img/{product}.png",
+            "brand": {"@type": "Brand", "name": self._brand(product)},
+            "offers": offer | {"availability": f"https://schema.org/{'InStock' if is_in_stock else 'OutOfStock'}"},
+        }
+
+
+def _aisle_path(node: Node) -> str:
+    return f"/aisle/{node.level}-{node.number + 1}"
+
+
+def _category_path(category: int) -> str:
+    return f"/c/{NOUNS[(category - 1) % len(NOUNS)]}s-{category}"
+
+
+def _category_name(category: int) -> str:
+    return f"{NOUNS[(category - 1) % len(NOUNS)].capitalize()}s {category}"
+
+
+def _read_query(query: str) -> dict[str, str] | None:
+    """Parameters without campaign tags; None when one is given twice."""
+    pairs = [pair for pair in parse_qsl(query, keep_blank_values=True) if not pair[0].startswith(TRACKING_PREFIX)]
+    return dict(pairs) if len(dict(pairs)) == len(pairs) else None
