@@ -1,0 +1,1 @@
+"""Domains as entities: their life, leases, counters and robots.txt."""

@@ -1,0 +1,1 @@
+"""Runs, workers and what they came to: the numbers behind displays, reports and budgets."""

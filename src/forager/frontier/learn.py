@@ -1,0 +1,83 @@
+"""The seventh verb: new domains and pages, batched, in a transaction of their own.
+
+Learning comes before recording: a crash between the two re-crawls a page but never loses a link. Three steps in a fixed
+order (domains by name, pages by key, counters by id) keep any number of workers from deadlocking.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from forager.frontier import store
+from forager.frontier.known import DEPTH_BITS, KnownPages, depth_of
+from forager.records import Discovery
+from forager.urls import origin_of
+
+
+@dataclass(slots=True)
+class Learned:
+    """What a batch of links came to."""
+
+    page_ids: dict[bytes, int] = field(default_factory=dict)
+    """Every link's page, new or known."""
+    new: dict[int, int] = field(default_factory=dict)
+    """Domain → how many pages are new."""
+    nearer: dict[int, int] = field(default_factory=dict)
+    """Page → a smaller depth than it had."""
+    fresh: list[tuple[bytes, int, int]] = field(default_factory=list)
+    """What the memory may take once the transaction is safe: key, page, depth."""
+
+
+def sort_known(links: Iterable[Discovery], known: KnownPages) -> tuple[Learned, dict[bytes, Discovery]]:
+    """Split links by memory: those it knows are answered, the rest is to be asked."""
+    learned = Learned()
+    ids = learned.page_ids
+    unknown: dict[bytes, Discovery] = {}
+    remembered = known.get
+    for link in links:
+        key = link.key
+        packed = remembered(key)
+        if packed is None:
+            other = unknown.get(key)
+            if other is None or link.depth < other.depth:
+                unknown[key] = link
+            continue
+        page = ids[key] = packed >> DEPTH_BITS
+        if link.depth < depth_of(packed):
+            learned.nearer[page] = min(link.depth, learned.nearer.get(page, link.depth))
+            learned.fresh.append((link.key, page, learned.nearer[page]))
+    return learned, unknown
+
+
+DomainIds = Callable[[Any, Mapping[str, str]], Awaitable[Mapping[str, int]]]
+"""Finds or adds domains, given by name with the origin they were met at."""
+
+
+async def learn(
+    conn: Any, learned: Learned, unknown: Mapping[bytes, Discovery], domain_ids: DomainIds, *, are_seeds: bool = False
+) -> None:
+    """Insert what is unknown and fill `learned`. Runs inside the caller's transaction; safe to run again."""
+    ids = await domain_ids(conn, {link.domain: origin_of(link.url) for link in unknown.values()})
+    pages = [(ids[link.domain], link) for link in unknown.values()]
+    await _find(conn, learned, unknown, pages)
+    strangers = [(domain, link) for domain, link in pages if link.key not in learned.page_ids]
+    if not strangers:
+        return
+    for page, domain, key, depth in await store.add_pages(conn, strangers, is_seed=are_seeds):
+        learned.page_ids[key] = page
+        learned.new[domain] = learned.new.get(domain, 0) + 1
+        learned.fresh.append((key, page, depth))
+    if raced := [(domain, link) for domain, link in strangers if link.key not in learned.page_ids]:
+        await _find(conn, learned, unknown, raced)
+
+
+async def _find(
+    conn: Any, learned: Learned, unknown: Mapping[bytes, Discovery], pages: Sequence[tuple[int, Discovery]]
+) -> None:
+    """Look before inserting: in a large crawl most of what the memory forgot is known, and a look is half the price."""
+    for page, key, depth in await store.find_pages(conn, [(domain, link.key) for domain, link in pages]):
+        learned.page_ids[key] = page
+        nearest = unknown[key].depth
+        if nearest < depth:
+            learned.nearer[page] = nearest
+        learned.fresh.append((key, page, min(depth, nearest)))

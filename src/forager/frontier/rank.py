@@ -1,0 +1,22 @@
+"""Which page of a domain comes first: 1 is highest, 10 lowest. Pure; `forager why` will print the same answer."""
+
+import re
+
+SEED, HIGH, MEDIUM, LOW = 1, 2, 5, 8
+SHALLOW = 2
+DEEP = 6
+
+_PAGINATION = re.compile(
+    r"[?&](?:page|p|offset|start|sort|order|filter)=|/page/\d|/(?:archives?|tags?|calendar)(?:/|$)", re.IGNORECASE
+)
+
+
+def priority_of(url: str, depth: int, *, is_seed: bool = False) -> int:
+    """Seeds, then home pages and shallow pages, then content, then pagination, archives and deep pages."""
+    if is_seed:
+        return SEED
+    if depth >= DEEP or _PAGINATION.search(url):
+        return LOW
+    if depth <= SHALLOW:
+        return HIGH
+    return MEDIUM

@@ -1,0 +1,106 @@
+"""How far a run reaches: its scope, its include and exclude patterns. Decides for one URL; remembers nothing.
+
+The same order has two forms, because links are judged in Python before they are learned and known pages in SQL when
+they are claimed: `refusal` and `claim_patterns` must agree, and a property test holds them together.
+"""
+
+import fnmatch
+import re
+from dataclasses import dataclass
+
+from forager.records import RunSpec, Scope
+from forager.urls import domain_of, registrable
+
+MOST_NAMED = 200
+"""Every page that may be claimed is compared with every pattern."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """A run's order, made ready for a million questions."""
+
+    scope: Scope
+    seeds: frozenset[str]
+    domains: frozenset[str]
+    parents: frozenset[str]
+    prefixes: tuple[str, ...]
+    include: re.Pattern[str] | None
+    exclude: re.Pattern[str] | None
+
+    @classmethod
+    def of(cls, spec: RunSpec) -> "Reach":
+        domains = frozenset(domain_of(seed) for seed in spec.seeds)
+        return cls(
+            scope=spec.scope,
+            seeds=frozenset(spec.seeds),
+            domains=domains,
+            parents=frozenset(registrable(name) for name in domains),
+            prefixes=tuple(sorted({folder_of(seed) for seed in spec.seeds})),
+            include=_compile(spec.include),
+            exclude=_compile(spec.exclude),
+        )
+
+    def refusal(self, url: str, domain: str) -> str | None:
+        """Why this URL is not part of the crawl: `scope`, `excluded`, or None when it is."""
+        if not self._is_inside(url, domain):
+            return "scope"
+        if self.include is not None and url not in self.seeds and not self.include.match(url):
+            return "excluded"
+        if self.exclude is not None and self.exclude.match(url):
+            return "excluded"
+        return None
+
+    def _is_inside(self, url: str, domain: str) -> bool:
+        match self.scope:
+            case Scope.HOST:
+                return domain in self.domains
+            case Scope.ANY:
+                return True
+            case Scope.DOMAIN:
+                return domain in self.domains or registrable(domain) in self.parents
+            case Scope.PREFIX:
+                return url.startswith(self.prefixes)
+            case Scope.PAGE:
+                return url in self.seeds
+
+
+def folder_of(url: str) -> str:
+    """A URL up to its last slash: `https://a.example/docs/intro` reaches `https://a.example/docs/`."""
+    path_at = url.index("/", url.index("//") + 2)
+    return url[: max(url.partition("?")[0].rfind("/"), path_at) + 1]
+
+
+def claim_patterns(spec: RunSpec) -> tuple[list[str] | None, list[str] | None, list[str] | None]:
+    """LIKE patterns for the claim: folder and include, of each one must match; exclude, none may. None: no condition.
+
+    Domains are not in here, the claim knows them by their run. Scope `page` is depth 0; its seeds are named too unless
+    they are very many, when seeds of an older run may come along.
+    """
+    folders = None
+    if spec.scope is Scope.PREFIX:
+        folders = sorted({_like_literal(folder_of(seed)) + "%" for seed in spec.seeds})
+    elif spec.scope is Scope.PAGE and len(spec.seeds) <= MOST_NAMED:
+        folders = sorted(map(_like_literal, spec.seeds))
+    include = (
+        [_like(glob) for glob in spec.include] + [_like_literal(seed) for seed in spec.seeds] if spec.include else None
+    )
+    return folders, include, [_like(glob) for glob in spec.exclude] or None
+
+
+def claim_depth(spec: RunSpec) -> int:
+    return 0 if spec.scope is Scope.PAGE else spec.max_depth
+
+
+def _compile(globs: tuple[str, ...]) -> re.Pattern[str] | None:
+    """`fnmatch` makes patterns that cannot backtrack without end; brackets have no meaning of their own in ours."""
+    if not globs:
+        return None
+    return re.compile("|".join(fnmatch.translate(glob.replace("[", "[[]")) for glob in globs))
+
+
+def _like(glob: str) -> str:
+    return _like_literal(glob).replace("*", "%").replace("?", "_")
+
+
+def _like_literal(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -1,0 +1,128 @@
+-- Runs, workers and their tallies. Owner of runs, run_outcomes, run_drops, workers.
+
+-- name: start_run
+-- One order to crawl.
+INSERT INTO runs (spec, max_pages, max_pages_per_domain, max_depth, created_by) VALUES ($1::jsonb, $2, $3, $4, $5) RETURNING id;
+
+-- name: find_run
+-- The order behind a run.
+SELECT id, status::text AS status, spec::text AS spec FROM runs WHERE id = $1;
+
+-- name: end_run
+-- A run is over; the first word stays.
+UPDATE runs SET status = $2::run_status, ended_at = now() WHERE id = $1 AND ended_at IS NULL;
+
+-- name: reserve_pages
+-- Take at most so many pages from a run's limit; answers how many were granted. Only for runs that have one.
+WITH run AS (SELECT id, GREATEST(0, LEAST($2, max_pages - pages_claimed)) AS granted FROM runs WHERE id = $1 FOR NO KEY UPDATE)
+UPDATE runs SET pages_claimed = pages_claimed + run.granted FROM run WHERE runs.id = run.id RETURNING run.granted;
+
+-- name: return_pages
+-- What was reserved and not used. Only runs with a limit count.
+UPDATE runs SET pages_claimed = pages_claimed - $2 WHERE id = $1 AND max_pages IS NOT NULL;
+
+-- name: count_outcomes
+-- How visits ended, in the transaction that closes them. Keys in order, so that workers do not deadlock.
+INSERT INTO run_outcomes (run_id, outcome, reason, pages, bytes, time_ms)
+SELECT $1, n.outcome::task_outcome, n.reason, n.pages, n.bytes, n.time_ms
+FROM unnest($2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[]) AS n (outcome, reason, pages, bytes, time_ms)
+ORDER BY n.outcome, n.reason
+ON CONFLICT (run_id, outcome, reason) DO UPDATE
+SET pages = run_outcomes.pages + EXCLUDED.pages, bytes = run_outcomes.bytes + EXCLUDED.bytes, time_ms = run_outcomes.time_ms + EXCLUDED.time_ms;
+
+-- name: count_drops
+-- Links seen and left out, by reason.
+INSERT INTO run_drops (run_id, reason, links)
+SELECT $1, n.reason, n.links FROM unnest($2::text[], $3::bigint[]) AS n (reason, links) ORDER BY n.reason
+ON CONFLICT (run_id, reason) DO UPDATE SET links = run_drops.links + EXCLUDED.links;
+
+-- name: count_links
+-- Links seen and pages learned by a run.
+UPDATE runs SET links_seen = links_seen + $2, pages_learned = pages_learned + $3 WHERE id = $1;
+
+-- name: add_worker
+-- A worker process begins.
+INSERT INTO workers (run_id, host, pid, pid_started) VALUES ($1, $2, $3, $4) RETURNING id;
+
+-- name: beat
+-- A worker lives. Answers nothing when it was declared dead.
+UPDATE workers SET heartbeat_at = now() WHERE id = $1 AND status = 'running' RETURNING id;
+
+-- name: end_worker
+-- A worker left in peace.
+UPDATE workers SET status = 'stopped', ended_at = now() WHERE id = $1 AND status = 'running';
+
+-- name: find_running_workers
+-- Workers of this machine that say they run.
+SELECT id, pid, pid_started FROM workers WHERE status = 'running' AND host = $1;
+
+-- name: bury_workers
+-- Workers found dead.
+UPDATE workers SET status = 'dead', ended_at = now() WHERE id = ANY ($1::bigint[]) AND status = 'running';
+
+-- name: end_lost_runs
+-- Runs that say they run but have no running worker and began a while ago: they were killed.
+UPDATE runs r SET status = 'stopped', ended_at = now()
+WHERE r.status = 'running' AND r.started_at < now() - interval '1 minute'
+  AND EXISTS (SELECT FROM workers w WHERE w.run_id = r.id)
+  AND NOT EXISTS (SELECT FROM workers w WHERE w.run_id = r.id AND w.status = 'running');
+
+-- name: read_run
+-- A run's totals for a display.
+SELECT EXTRACT(EPOCH FROM COALESCE(r.ended_at, now()) - r.started_at)::float8 AS elapsed_s, r.links_seen, r.pages_learned,
+       r.pages_claimed, r.max_pages,
+       (SELECT count(*) FROM workers w WHERE w.run_id = r.id AND w.status = 'running') AS workers
+FROM runs r WHERE r.id = $1;
+
+-- name: read_outcomes
+-- A run's tally.
+SELECT outcome::text AS outcome, reason, pages, bytes, time_ms FROM run_outcomes WHERE run_id = $1 ORDER BY pages DESC;
+
+-- name: read_drops
+-- Links a run left out.
+SELECT reason, links FROM run_drops WHERE run_id = $1 ORDER BY links DESC;
+
+-- name: read_domain_states
+-- How many of a run's domains are in which state, and what is left in their frontiers.
+SELECT status::text AS status, count(*) AS domains, sum(frontier_size)::bigint AS frontier FROM domains WHERE run_id = $1 GROUP BY status;
+
+-- name: read_busy_domains
+-- The domains of a run with most to show.
+SELECT name, status::text AS status, pages_crawled, total_error_count, frontier_size, claimed_by IS NOT NULL AS is_leased,
+       COALESCE(block_reason, CASE WHEN next_crawl_after > now() THEN 'waits until ' || to_char(next_crawl_after, 'YYYY-MM-DD HH24:MI') END) AS reason
+FROM domains WHERE run_id = $1 ORDER BY claimed_by IS NULL, frontier_size DESC, pages_crawled DESC, name LIMIT $2;
+
+-- name: read_standing_domains
+-- Domains of a run that are blocked, unreachable or wait.
+SELECT name, status::text AS status, pages_crawled, total_error_count, frontier_size, false AS is_leased,
+       COALESCE(block_reason, 'waits until ' || to_char(next_crawl_after, 'YYYY-MM-DD HH24:MI:SS') || ' UTC') AS reason
+FROM domains WHERE run_id = $1 AND (status IN ('blocked', 'unreachable') OR next_crawl_after > now()) ORDER BY frontier_size DESC, name LIMIT $2;
+
+-- name: read_last_visit
+-- A visit that ended a moment ago, for a display; looks at the newest tasks only, however long the history is.
+SELECT p.url, t.status_code, t.response_time_ms
+FROM (SELECT * FROM crawl_tasks ORDER BY id DESC LIMIT 5000) t JOIN pages p ON p.id = t.page_id
+WHERE t.outcome IS NOT NULL AND t.run_id = $1
+ORDER BY t.id DESC LIMIT 1;
+
+-- name: read_waiting
+-- Known pages a run did not visit, by reason.
+SELECT reason, count(*) AS pages, min(due_at) AS due_at FROM (
+    SELECT CASE WHEN d.status IN ('blocked', 'unreachable') THEN 'domain_blocked'
+                WHEN d.next_crawl_after > now() THEN 'domain_waits'
+                WHEN p.status = 'queued' AND t.scheduled_for > now() THEN 'retry_later'
+                WHEN p.depth > $2 THEN 'too_deep'
+                WHEN $3 THEN 'over_limit'
+                ELSE 'stopped' END AS reason,
+           CASE WHEN p.status = 'queued' THEN t.scheduled_for END AS due_at
+    FROM domains d
+    JOIN pages p ON p.domain_id = d.id AND p.status IN ('discovered', 'queued')
+    LEFT JOIN crawl_tasks t ON t.domain_id = d.id AND t.page_id = p.id AND t.outcome IS NULL
+    WHERE d.run_id = $1
+      AND ($4::text[] IS NULL OR p.url LIKE ANY ($4)) AND ($5::text[] IS NULL OR p.url LIKE ANY ($5))
+      AND ($6::text[] IS NULL OR p.url NOT LIKE ALL ($6))) waiting
+GROUP BY reason;
+
+-- name: read_clock
+-- The clock that decides leases.
+SELECT clock_timestamp();

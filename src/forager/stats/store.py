@@ -1,0 +1,156 @@
+"""One short function per statement of `queries.sql`. Opens no transactions: the floor above does."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from forager.db import statements
+from forager.records import DomainCount, Outcome, OutcomeCount, RunSpec, Scope
+
+SQL = statements.load("forager.stats")
+
+
+async def start_run(conn: Any, spec: RunSpec, *, by: str) -> int:
+    order = json.dumps(asdict(spec))
+    run: int = await conn.fetchval(
+        SQL["start_run"], order, spec.max_pages, spec.max_pages_per_domain, spec.max_depth, by
+    )
+    return run
+
+
+async def find_run(conn: Any, run: int) -> RunSpec | None:
+    """The order of a run as it was given."""
+    row = await conn.fetchrow(SQL["find_run"], run)
+    return spec_from_json(row["spec"]) if row else None
+
+
+def spec_from_json(text: str) -> RunSpec:
+    fields = json.loads(text)
+    for name in ("seeds", "include", "exclude"):
+        fields[name] = tuple(fields[name])
+    return RunSpec(**fields | {"scope": Scope(fields["scope"])})
+
+
+async def end_run(conn: Any, run: int, status: str) -> None:
+    await conn.execute(SQL["end_run"], run, status)
+
+
+async def reserve_pages(conn: Any, run: int, wanted: int) -> int:
+    granted: int = await conn.fetchval(SQL["reserve_pages"], run, wanted)
+    return granted
+
+
+async def return_pages(conn: Any, run: int, count: int) -> None:
+    if count:
+        await conn.execute(SQL["return_pages"], run, count)
+
+
+async def count_outcomes(conn: Any, run: int, outcomes: Sequence[Outcome]) -> None:
+    """How these visits ended, by outcome and status code or error code."""
+    tally: dict[tuple[str, str], list[int]] = {}
+    for outcome in outcomes:
+        count = tally.setdefault((outcome.kind.value, reason_of(outcome)), [0, 0, 0])
+        count[0] += 1
+        count[1] += outcome.wire_bytes
+        count[2] += outcome.response_time_ms or 0
+    await conn.execute(
+        SQL["count_outcomes"],
+        run,
+        [outcome for outcome, _ in tally],
+        [reason for _, reason in tally],
+        [pages for pages, _, _ in tally.values()],
+        [size for _, size, _ in tally.values()],
+        [time_ms for _, _, time_ms in tally.values()],
+    )
+
+
+def reason_of(outcome: Outcome) -> str:
+    """The status code where there was an answer, else the error's code."""
+    return str(outcome.status_code or (outcome.error.code if outcome.error else "unknown"))
+
+
+async def count_drops(conn: Any, run: int, drops: Mapping[str, int]) -> None:
+    if drops:
+        await conn.execute(SQL["count_drops"], run, list(drops), list(drops.values()))
+
+
+async def count_links(conn: Any, run: int, *, seen: int, learned: int) -> None:
+    await conn.execute(SQL["count_links"], run, seen, learned)
+
+
+async def add_worker(conn: Any, run: int | None, *, host: str, pid: int, pid_started: int) -> int:
+    worker: int = await conn.fetchval(SQL["add_worker"], run, host, pid, pid_started)
+    return worker
+
+
+async def beat(conn: Any, worker: int) -> bool:
+    """False when this worker was declared dead."""
+    return await conn.fetchval(SQL["beat"], worker) is not None
+
+
+async def end_worker(conn: Any, worker: int) -> None:
+    await conn.execute(SQL["end_worker"], worker)
+
+
+async def find_running_workers(conn: Any, host: str) -> list[tuple[int, int, int]]:
+    """Workers of this machine that say they run: id, pid, start of the pid."""
+    return [tuple(row) for row in await conn.fetch(SQL["find_running_workers"], host)]
+
+
+async def bury_workers(conn: Any, workers: Sequence[int]) -> None:
+    await conn.execute(SQL["bury_workers"], workers)
+
+
+async def end_lost_runs(conn: Any) -> None:
+    await conn.execute(SQL["end_lost_runs"])
+
+
+async def read_clock(conn: Any) -> datetime:
+    """The database's clock, which decides leases."""
+    now: datetime = await conn.fetchval(SQL["read_clock"])
+    return now
+
+
+async def read_run(conn: Any, run: int) -> Any:
+    return await conn.fetchrow(SQL["read_run"], run)
+
+
+async def read_outcomes(conn: Any, run: int) -> tuple[OutcomeCount, ...]:
+    return tuple(OutcomeCount(*row) for row in await conn.fetch(SQL["read_outcomes"], run))
+
+
+async def read_drops(conn: Any, run: int) -> dict[str, int]:
+    return {row["reason"]: row["links"] for row in await conn.fetch(SQL["read_drops"], run)}
+
+
+async def read_domain_states(conn: Any, run: int) -> tuple[dict[str, int], int]:
+    """Domain status → count, and what is left in all their frontiers."""
+    rows = await conn.fetch(SQL["read_domain_states"], run)
+    return {row["status"]: row["domains"] for row in rows}, sum(row["frontier"] for row in rows)
+
+
+async def read_busy_domains(conn: Any, run: int, limit: int) -> tuple[DomainCount, ...]:
+    return tuple(DomainCount(*row) for row in await conn.fetch(SQL["read_busy_domains"], run, limit))
+
+
+async def read_standing_domains(conn: Any, run: int, limit: int) -> tuple[DomainCount, ...]:
+    return tuple(DomainCount(*row) for row in await conn.fetch(SQL["read_standing_domains"], run, limit))
+
+
+async def read_last_visit(conn: Any, run: int) -> Any:
+    return await conn.fetchrow(SQL["read_last_visit"], run)
+
+
+async def read_waiting(
+    conn: Any,
+    run: int,
+    *,
+    max_depth: int,
+    has_limit: bool,
+    patterns: tuple[list[str] | None, list[str] | None, list[str] | None],
+) -> list[Any]:
+    """Rows (reason, pages, due_at) of known pages the run did not visit."""
+    rows: list[Any] = await conn.fetch(SQL["read_waiting"], run, max_depth, has_limit, *patterns)
+    return rows

@@ -1,0 +1,104 @@
+"""Small records for tests: each names only what the test is about."""
+
+from collections.abc import Callable
+from typing import Any
+
+from forager.crawl.lane import Lane
+from forager.crawl.order import WorkerOrder
+from forager.politeness.pace import Pace
+from forager.records import (
+    Discovery,
+    Fetched,
+    FoundLink,
+    Lease,
+    Outcome,
+    OutcomeKind,
+    Reading,
+    RunSpec,
+    Selection,
+    Target,
+)
+from forager.urls import domain_of, url_key
+
+HOME = "http://a.example/"
+
+
+def a_spec(*seeds: str, **order: Any) -> RunSpec:
+    return RunSpec(seeds or (HOME,), **order)
+
+
+def a_lease(domain_id: int = 1, version: int = 1, **more: Any) -> Lease:
+    given = {"domain": f"d{domain_id}.example", "delay_s": None, "wait_s": 0.0, "max_concurrent_requests": None}
+    return Lease(domain_id=domain_id, version=version, **given | more)
+
+
+def a_target(
+    url: str = HOME, *, task: int = 1, page: int = 1, domain: int = 1, version: int = 1, **more: int
+) -> Target:
+    given = {"depth": 0, "redirects": 0, "retry_count": 0} | more
+    return Target(task_id=task, page_id=page, domain_id=domain, lease_version=version, url=url, **given)
+
+
+def a_link(href: str, rel: str = "a", anchor: str = "") -> FoundLink:
+    return FoundLink(href, anchor, rel)
+
+
+def a_reading(*hrefs: str, **more: Any) -> Reading:
+    given: dict[str, Any] = {
+        "title": "A title",
+        "description": None,
+        "canonical": None,
+        "language": "en",
+        "headings": "",
+        "text": "some words",
+        "content_hash": bytes(16),
+        "links": [a_link(href) for href in hrefs],
+        "base_url": HOME,
+    }
+    return Reading(**given | more)
+
+
+def a_fetched(status_code: int = 200, body: bytes = b"", url: str = HOME, **headers: str) -> Fetched:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Fetched(url, status_code, named, body, wire_bytes=len(body), response_time_ms=1)
+
+
+def a_discovery(url: str, depth: int = 1, *, redirects: int = 0, rel: str = "a") -> Discovery:
+    return Discovery(url, url_key(url), domain_of(url), depth, redirects, "", rel)
+
+
+def a_success(target: Target, *urls: str, **more: Any) -> Outcome:
+    """A page that was read and links to these URLs."""
+    links = [a_discovery(url, target.depth + 1) for url in urls]
+    given: dict[str, Any] = {"reading": a_reading(), "selection": Selection(links), "wire_bytes": 100}
+    return Outcome(target, OutcomeKind.SUCCESS, 200, **given | more)
+
+
+def an_order(run: int = 1, spec: RunSpec | None = None, **more: Any) -> WorkerOrder:
+    """As in production, but hasty: short leases and heartbeats, small batches, no pace."""
+    everywhere: Callable[[str], bool] = lambda _domain: True  # noqa: E731
+    given: dict[str, Any] = {
+        "workers": 1,
+        "robots_agent": "Forager",
+        "delay_s": 0.0,
+        "max_concurrent_requests": 5,
+        "unpaced_concurrency": 8,
+        "is_unpaced": everywhere,
+        "max_requests_in_flight": 64,
+        "max_domains": 100,
+        "max_retries": 3,
+        "robots_ttl_s": 3600.0,
+        "longest_wait_s": 5.0,
+        "lease_s": 60.0,
+        "heartbeat_s": 20.0,
+        "dead_after_s": 60.0,
+        "batch_pages": 20,
+        "batch_ms": 20,
+        "known_urls": 1000,
+    }
+    return WorkerOrder(run=run, spec=spec or a_spec(), **given | more)
+
+
+def a_lane(domain_id: int = 1, *, delay_s: float = 0.0, max_in_flight: int = 5, version: int = 1) -> Lane:
+    pace = Pace(delay_s=delay_s, max_in_flight=max_in_flight, now=0.0)
+    return Lane(a_lease(domain_id, version), pace, is_unpaced=not delay_s, lease_until=float("inf"))

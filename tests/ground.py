@@ -1,0 +1,183 @@
+"""Rows for tests of SQL: each call names what matters, the rest is as a crawl would leave it. Counters are right."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+from tests.builders import a_lease, a_spec
+from tests.conftest import Server, in_thread
+from tests.conftest import _create as create_database
+from tests.conftest import _template as find_template
+from tests.conftest import _with_connection as with_connection
+
+from forager.db import Database
+from forager.frontier import store as frontier
+from forager.frontier.learn import Learned, learn
+from forager.records import Lease, RunSpec, Target
+from forager.stats import store as stats
+from forager.stats.processes import this_host
+from forager.urls import url_key
+
+NO_PATTERNS = (None, None, None)
+
+
+class Ground:
+    """Plants rows through one connection; ids are those the database gave."""
+
+    def __init__(self, conn: Any) -> None:
+        self.conn = conn
+
+    async def a_run(self, spec: RunSpec | None = None) -> int:
+        return await stats.start_run(self.conn, spec or a_spec(), by="test")
+
+    async def a_worker(self, run: int | None = None, *, silent_s: float = 0.0, pid: int = 1, **columns: Any) -> int:
+        worker = await stats.add_worker(self.conn, run, host=columns.pop("host", this_host()), pid=pid, pid_started=0)
+        await self.conn.execute(
+            "UPDATE workers SET heartbeat_at = now() - make_interval(secs => $2) WHERE id = $1", worker, silent_s
+        )
+        await self._set("workers", worker, columns)
+        return worker
+
+    async def a_domain(
+        self, name: str = "a.example", *, run: int | None = None, pages: int = 0, depth: int = 1, **columns: Any
+    ) -> int:
+        """Active and ready, with so many discovered pages `http://<name>/1` …"""
+        domain: int = await self.conn.fetchval(
+            "INSERT INTO domains (name, parent_domain, base_url, run_id, status, ready_at)"
+            " VALUES ($1, $1, 'http://' || $1, $2, 'active', now()) RETURNING id",
+            name,
+            run,
+        )
+        for number in range(1, pages + 1):
+            await self.a_page(f"http://{name}/{number}", domain, depth=depth)
+        await self._set("domains", domain, columns)
+        return domain
+
+    async def a_page(self, url: str, domain: int, *, depth: int = 1, priority: int = 5, **columns: Any) -> int:
+        page: int = await self.conn.fetchval(
+            "INSERT INTO pages (domain_id, url, url_hash, depth, priority) VALUES ($1, $2, $3, $4, $5) RETURNING id",
+            domain,
+            url,
+            url_key(url),
+            depth,
+            priority,
+        )
+        await self._set("pages", page, columns)
+        await self.conn.execute(
+            "UPDATE domains SET pages_discovered = pages_discovered + 1, frontier_size = frontier_size + $2"
+            " WHERE id = $1",
+            domain,
+            columns.get("status", "discovered") in {"discovered", "queued"},
+        )
+        return page
+
+    async def a_task(self, page: int, *, due_in_s: float = 0.0, **columns: Any) -> int:
+        """An open task; its page is queued."""
+        task: int = await self.conn.fetchval(
+            "INSERT INTO crawl_tasks (page_id, domain_id, scheduled_for)"
+            " SELECT id, domain_id, now() + make_interval(secs => $2) FROM pages WHERE id = $1 RETURNING id",
+            page,
+            due_in_s,
+        )
+        await self.conn.execute("UPDATE pages SET status = 'queued' WHERE id = $1", page)
+        await self._set("crawl_tasks", task, columns)
+        return task
+
+    async def link(self, source: int, target: int, rel: str = "a") -> None:
+        await self.conn.execute(
+            "INSERT INTO page_links SELECT domain_id, id, $2, 0, $3, '' FROM pages WHERE id = $1", source, target, rel
+        )
+
+    async def a_lease(self, domain: int, worker: int, *, lease_s: float = 60.0) -> Lease:
+        """As a claim would stamp it."""
+        version = await self.conn.fetchval(
+            "UPDATE domains SET claimed_by = $2, claim_expires_at = now() + make_interval(secs => $3),"
+            " version = version + 1 WHERE id = $1 RETURNING version",
+            domain,
+            worker,
+            lease_s,
+        )
+        return a_lease(domain, version)
+
+    async def targets(self, lease: Lease, worker: int, run: int, want: int = 100, **limits: Any) -> list[Target]:
+        given = {"max_pages_per_domain": None, "max_depth": 10, "patterns": NO_PATTERNS} | limits
+        return await frontier.claim_tasks(self.conn, [(lease, want)], worker=worker, run=run, **given)
+
+    async def domain(self, domain: int) -> Any:
+        return await self.conn.fetchrow("SELECT *, status::text FROM domains WHERE id = $1", domain)
+
+    async def page(self, page: int) -> Any:
+        return await self.conn.fetchrow("SELECT *, status::text FROM pages WHERE id = $1", page)
+
+    async def task(self, task: int) -> Any:
+        return await self.conn.fetchrow("SELECT *, status::text, outcome::text FROM crawl_tasks WHERE id = $1", task)
+
+    async def tasks(self, page: int) -> list[Any]:
+        found: list[Any] = await self.conn.fetch(
+            "SELECT *, status::text, outcome::text FROM crawl_tasks WHERE page_id = $1 ORDER BY id", page
+        )
+        return found
+
+    async def urls(self, where: str = "true") -> set[str]:
+        return {row["url"] for row in await self.conn.fetch(f"SELECT url FROM pages WHERE {where}")}
+
+    async def _set(self, table: str, row: int, columns: dict[str, Any]) -> None:
+        """Values are SQL where they are text in parentheses, such as `(now() + interval '1 hour')`."""
+        for name, value in columns.items():
+            is_sql = isinstance(value, str) and value.startswith("(")
+            place, given = (value, []) if is_sql else ("$2", [value])
+            await self.conn.execute(f"UPDATE {table} SET {name} = {place} WHERE id = $1", row, *given)
+
+
+async def add_plainly(conn: Any, links: Iterable[Any], ids: dict[str, int]) -> Learned:
+    """Learn with domains that are known already."""
+    learned = Learned()
+
+    async def find(_conn: Any, _bases: Any) -> dict[str, int]:
+        return ids
+
+    await learn(conn, learned, {link.key: link for link in links}, find)
+    return learned
+
+
+# One database for many tests -----------------------------------------------------------------------------------------
+
+SHARED: dict[str, str] = {}
+"""Server → the database of this process. Dropped with all others when the test run ends."""
+EMPTY = "SET LOCAL forager.purge = 'on'; " + "; ".join(
+    f"DELETE FROM {table}"
+    for table in (
+        *("errors", "page_links", "crawl_tasks", "pages", "origins"),
+        *("domains", "workers", "run_drops", "run_outcomes", "runs"),
+    )
+)
+
+
+@pytest.fixture
+def database_url(server: Server, run_folder: Path) -> str:
+    """Emptied, not made anew: two hundred copies of the template would take minutes."""
+    if server.name not in SHARED:
+        name = f"{run_folder.name}-shared-{os.getpid()}"
+        _do(server.dsn_of("postgres"), create_database(name, find_template(server, run_folder)))
+        _do(server.dsn_of("postgres"), f'ALTER DATABASE "{name}" SET synchronous_commit = off')
+        SHARED[server.name] = server.dsn_of(name)
+    else:
+        _do(SHARED[server.name], EMPTY)
+    return SHARED[server.name]
+
+
+def _do(dsn: str, sql: str) -> None:
+    in_thread(with_connection(dsn, lambda conn: conn.execute(sql)))
+
+
+@pytest.fixture
+def ground(conn: asyncpg.Connection) -> Ground:
+    return Ground(conn)
+
+
+@pytest.fixture
+def database(pool: asyncpg.Pool, database_url: str) -> Database:
+    return Database(pool, "a test's database", is_embedded=False, dsn=database_url)

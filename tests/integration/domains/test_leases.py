@@ -1,0 +1,142 @@
+"""Leases that are kept, lost, and taken from the dead; and when the next domain may be claimed."""
+
+from typing import Any
+
+import pytest
+from tests.ground import Ground
+
+from forager.domains import store as domains
+from forager.domains.store import RobotsCopy, Visits
+
+pytestmark = pytest.mark.both_servers
+
+
+async def a_leased_domain(ground: Ground, *, lease_s: float = 60.0, **worker: Any) -> tuple[int, int]:
+    run = await ground.a_run()
+    who = await ground.a_worker(run, **worker)
+    domain = await ground.a_domain(run=run, pages=1, ready_at=None)
+    await ground.a_lease(domain, who, lease_s=lease_s)
+    return domain, who
+
+
+async def test_the_lease_of_a_living_worker_is_left_alone(ground: Ground) -> None:
+    await a_leased_domain(ground, silent_s=10)
+    assert await domains.free_lost_leases(ground.conn, dead_after_s=60) == {}
+
+
+@pytest.mark.parametrize(
+    "why", [{"lease_s": -1.0}, {"silent_s": 61}, {"status": "dead"}, {"status": "stopped"}], ids=str
+)
+async def test_a_lost_lease_is_freed_and_its_version_moves_on(ground: Ground, why: dict[str, Any]) -> None:
+    domain, _ = await a_leased_domain(ground, **why)
+    assert await domains.free_lost_leases(ground.conn, dead_after_s=60) == {domain: "a.example"}
+    row = await ground.domain(domain)
+    assert (row["claimed_by"], row["claim_expires_at"], row["version"]) == (None, None, 2)
+    assert row["ready_at"] is not None
+    assert await domains.free_lost_leases(ground.conn, dead_after_s=60) == {}
+
+
+@pytest.mark.parametrize(("own_delay_s", "wait_s"), [(None, 20.0), (50.0, 50.0), (0.0, 0.0)])
+async def test_the_successor_of_a_dead_worker_keeps_the_pace_from_now(
+    ground: Ground, own_delay_s: float | None, wait_s: float
+) -> None:
+    """When the dead one asked last is on no record."""
+    domain, _ = await a_leased_domain(ground, status="dead")
+    await ground.conn.execute("UPDATE domains SET crawl_delay_s = $2 WHERE id = $1", domain, own_delay_s)
+    await domains.free_lost_leases(ground.conn, dead_after_s=60, delay_s=20.0)
+    left_s = await ground.conn.fetchval("SELECT extract(epoch FROM next_allowed_at - now())::float8 FROM domains")
+    assert wait_s - 5 < left_s <= wait_s
+
+
+async def test_the_lease_of_a_worker_nobody_knows_is_freed(ground: Ground) -> None:
+    domain = await ground.a_domain(pages=1)
+    await ground.a_lease(domain, 4711)
+    assert await domains.free_lost_leases(ground.conn, dead_after_s=60) == {domain: "a.example"}
+
+
+async def test_a_heartbeat_renews_what_is_held_and_nothing_else(ground: Ground) -> None:
+    domain, worker = await a_leased_domain(ground)
+    run = await ground.a_run()
+    others = await ground.a_domain("b.example", run=run)
+    await ground.a_lease(others, await ground.a_worker(run))
+    expired = await ground.a_domain("c.example", run=run)
+    await ground.a_lease(expired, worker, lease_s=-1.0)
+    assert await domains.renew_leases(ground.conn, worker=worker, lease_s=7200) == {domain: 1}
+    renewed = await ground.conn.fetch("SELECT id FROM domains WHERE claim_expires_at > now() + interval '1 hour'")
+    assert [row["id"] for row in renewed] == [domain]
+
+
+async def test_only_the_right_version_of_the_right_worker_is_held(ground: Ground) -> None:
+    domain, worker = await a_leased_domain(ground)
+    assert await domains.hold_leases(ground.conn, [(domain, 1), (domain, 1)], worker=worker) == {(domain, 1)}
+    assert await domains.hold_leases(ground.conn, [(domain, 0), (domain, 2)], worker=worker) == set()
+    assert await domains.hold_leases(ground.conn, [(domain, 1)], worker=worker + 1) == set()
+
+
+async def test_visits_are_counted_and_renew_the_lease(ground: Ground) -> None:
+    domain, _ = await a_leased_domain(ground, lease_s=1.0)
+    await ground.conn.execute("UPDATE domains SET frontier_size = 10, consecutive_error_count = 2")
+    only_bad = {domain: Visits(closed=2, ok=0, errors=2, retries=1)}
+    await domains.count_visits(ground.conn, only_bad, {domain: 9.0}, lease_s=3600)
+    row = await ground.domain(domain)
+    assert (row["pages_crawled"], row["total_error_count"], row["consecutive_error_count"]) == (0, 2, 4)
+    assert row["frontier_size"] == 9
+    assert await ground.conn.fetchval("SELECT claim_expires_at > now() + interval '59 minutes' FROM domains")
+    assert await ground.conn.fetchval("SELECT next_allowed_at > now() + interval '8 seconds' FROM domains")
+    await domains.count_visits(ground.conn, {domain: Visits(closed=3, ok=1, errors=2)}, {}, lease_s=60)
+    row = await ground.domain(domain)
+    assert (row["pages_crawled"], row["consecutive_error_count"], row["frontier_size"]) == (1, 0, 6)
+
+
+# When the next domain may be claimed --------------------------------------------------------------------------------
+
+
+async def next_ready(ground: Ground, run: int) -> tuple[bool, float | None]:
+    return await domains.next_ready(ground.conn, run, max_pages_per_domain=10)
+
+
+async def test_a_run_without_anything_left_is_over(ground: Ground) -> None:
+    run = await ground.a_run()
+    await ground.a_domain(run=run, status="exhausted", ready_at=None)
+    await ground.a_domain("b.example", run=run, ready_at=None)
+    await ground.a_domain("c.example", run=run, is_active=False)
+    await ground.a_domain("d.example", run=run, run_pages=10)
+    await ground.a_domain("e.example", run=await ground.a_run())
+    assert await next_ready(ground, run) == (False, None)
+
+
+async def test_a_leased_domain_keeps_a_run_going(ground: Ground) -> None:
+    run = await ground.a_run()
+    domain = await ground.a_domain(run=run)
+    await ground.a_lease(domain, await ground.a_worker(run))
+    assert await next_ready(ground, run) == (True, None)
+
+
+async def test_the_earliest_domain_decides_and_a_rest_counts(ground: Ground) -> None:
+    run = await ground.a_run()
+    await ground.a_domain(run=run, ready_at="(now() + interval '1 hour')")
+    is_held, wait_s = await next_ready(ground, run)
+    assert not is_held
+    assert wait_s is not None
+    assert 3500 < wait_s <= 3600
+    await ground.a_domain("b.example", run=run, next_crawl_after="(now() + interval '10 minutes')")
+    _, wait_s = await next_ready(ground, run)
+    assert wait_s is not None
+    assert 500 < wait_s <= 600
+
+
+# robots.txt ---------------------------------------------------------------------------------------------------------
+
+
+async def test_robots_txt_is_found_again_while_it_may_be_trusted(ground: Ground) -> None:
+    domain = await ground.a_domain()
+    await domains.store_robots(ground.conn, [RobotsCopy(domain, "http://a.example", "old", 200, None, 60.0)])
+    fresh = RobotsCopy(domain, "http://a.example", "Disallow: /x", 200, None, 60.0)
+    none = RobotsCopy(domain, "https://a.example", None, 404, None, 60.0)
+    stale = RobotsCopy(domain, "http://www.a.example", "x", 200, None, -1.0)
+    failed = RobotsCopy(domain, "https://www.a.example", None, None, "nobody answered", 3600.0)
+    await domains.store_robots(ground.conn, [fresh, none, stale, failed])
+    found = {copy.origin: copy for copy in await domains.find_robots(ground.conn, [domain])}
+    assert set(found) == {"http://a.example", "https://a.example"}
+    assert (found[fresh.origin].text, found[none.origin].text) == ("Disallow: /x", None)
+    assert 0 < found[fresh.origin].ttl_s <= 60

@@ -1,0 +1,193 @@
+"""How a lease is handed back: exhausted, ready again, resting or blocked; nothing that arrives meanwhile is lost."""
+
+import asyncio
+from typing import Any
+
+import asyncpg
+import pytest
+from tests.builders import a_discovery
+from tests.ground import NO_PATTERNS, Ground, add_plainly
+
+from forager.domains import store as domains
+from forager.domains.store import Release
+from forager.records import Lease
+
+pytestmark = pytest.mark.both_servers
+
+
+class Holder:
+    """A worker that holds one domain."""
+
+    def __init__(self, ground: Ground, run: int, worker: int, domain: int, lease: Lease) -> None:
+        self.ground, self.run, self.worker, self.domain, self.lease = ground, run, worker, domain, lease
+
+    async def release(self, conn: Any = None, *, max_depth: int = 10, patterns: Any = NO_PATTERNS, **how: Any) -> Any:
+        given = {"wait_s": 0.0} | how
+        await domains.release(
+            conn or self.ground.conn, [Release(self.lease, **given)], max_depth=max_depth, patterns=patterns
+        )
+        return await self.ground.domain(self.domain)
+
+
+@pytest.fixture
+async def holder(ground: Ground) -> Holder:
+    run = await ground.a_run()
+    worker = await ground.a_worker(run)
+    domain = await ground.a_domain(run=run)
+    return Holder(ground, run, worker, domain, await ground.a_lease(domain, worker))
+
+
+async def test_an_empty_domain_is_exhausted_and_free(holder: Holder) -> None:
+    row = await holder.release()
+    assert (row["status"], row["ready_at"], row["claimed_by"], row["claim_expires_at"]) == (
+        "exhausted",
+        None,
+        None,
+        None,
+    )
+    assert row["version"] == holder.lease.version + 1
+
+
+async def test_a_domain_with_pages_in_reach_is_ready_at_once(holder: Holder) -> None:
+    await holder.ground.a_page("http://a.example/x", holder.domain)
+    row = await holder.release()
+    assert (row["status"], row["ready_at"] is not None) == ("active", True)
+    assert await holder.ground.conn.fetchval("SELECT ready_at <= now() FROM domains")
+
+
+async def test_a_domain_with_a_retry_is_ready_when_that_is_due(holder: Holder) -> None:
+    page = await holder.ground.a_page("http://a.example/x", holder.domain)
+    task = await holder.ground.a_task(page, due_in_s=3600)
+    row = await holder.release()
+    assert row["status"] == "active"
+    assert row["ready_at"] == (await holder.ground.task(task))["scheduled_for"]
+
+
+@pytest.mark.parametrize("is_due_task", [False, True])
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"max_depth": 2},
+        {"patterns": (["http://a.example/other/%"], None, None)},
+        {"patterns": (None, ["%other%"], None)},
+        {"patterns": (None, None, ["%x"])},
+    ],
+)
+async def test_what_the_run_may_not_take_makes_no_domain_ready(holder: Holder, limits: Any, is_due_task: bool) -> None:
+    """Else its workers would claim and release it for ever."""
+    page = await holder.ground.a_page("http://a.example/x", holder.domain, depth=3)
+    if is_due_task:
+        await holder.ground.a_task(page)
+    row = await holder.release(**limits)
+    assert (row["status"], row["ready_at"]) == ("active", None)
+
+
+async def test_a_paused_task_makes_no_domain_ready(holder: Holder) -> None:
+    await holder.ground.a_task(await holder.ground.a_page("http://a.example/x", holder.domain), status="paused")
+    assert (await holder.release())["ready_at"] is None
+
+
+async def test_what_is_left_of_the_pace_is_written_down(holder: Holder) -> None:
+    await holder.release(wait_s=30.0)
+    assert (
+        29 < await holder.ground.conn.fetchval("SELECT extract(epoch FROM next_allowed_at - now()) FROM domains") <= 30
+    )
+
+
+async def test_a_domain_that_asked_for_rest_gets_it(holder: Holder) -> None:
+    await holder.ground.a_page("http://a.example/x", holder.domain)
+    row = await holder.release(rest_s=3600.0, reason="asked us to wait")
+    assert (row["status"], row["block_reason"], row["block_reason_code"]) == ("active", "asked us to wait", None)
+    assert await holder.ground.conn.fetchval("SELECT next_crawl_after > now() + interval '59 minutes' FROM domains")
+
+
+@pytest.mark.parametrize("status", ["blocked", "unreachable"])
+async def test_a_domain_that_stands_says_why(holder: Holder, status: str) -> None:
+    await holder.ground.a_page("http://a.example/x", holder.domain)
+    row = await holder.release(rest_s=60.0, status=status, reason_code="robots_denied", reason="forbids everything")
+    assert (row["status"], row["block_reason_code"], row["block_reason"]) == (
+        status,
+        "robots_denied",
+        "forbids everything",
+    )
+    assert row["first_blocked_at"] is not None
+
+
+# Nothing that arrives meanwhile is lost -----------------------------------------------------------------------------
+
+
+async def hold(holder: Holder, conn: Any) -> set[tuple[int, int]]:
+    return await domains.hold_leases(conn, [holder.lease.token], worker=holder.worker)
+
+
+async def learn_one(holder: Holder, conn: Any) -> None:
+    learned = await add_plainly(conn, [a_discovery("http://a.example/late")], {"a.example": holder.domain})
+    await domains.count_discovered(conn, learned.new, run=holder.run)
+
+
+async def until_somebody_waits(conn: Any) -> None:
+    """Until a statement of another connection waits for a lock of ours."""
+    while not await conn.fetchval("SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)"):  # noqa: ASYNC110
+        await asyncio.sleep(0)
+
+
+def assert_ready(row: Any) -> None:
+    assert row["ready_at"] is not None
+    assert (row["status"], row["claimed_by"]) == ("active", None)
+    assert (row["frontier_size"], row["pages_discovered"]) == (1, 1)
+
+
+async def test_a_page_learned_while_the_lease_goes_back_wakes_the_domain(holder: Holder, pool: asyncpg.Pool) -> None:
+    """The release holds the row, so the learner waits and then sees what it became."""
+    async with pool.acquire() as releasing, pool.acquire() as learning:
+        async with releasing.transaction():
+            assert await hold(holder, releasing) == {holder.lease.token}
+
+            async def learn_meanwhile() -> None:
+                async with learning.transaction():
+                    await learn_one(holder, learning)
+
+            learner = asyncio.create_task(learn_meanwhile())
+            await until_somebody_waits(holder.ground.conn)
+            assert (await holder.release(releasing)) is not None
+        await learner
+    assert_ready(await holder.ground.domain(holder.domain))
+
+
+async def test_a_lease_going_back_while_a_page_is_learned_sees_the_page(holder: Holder, pool: asyncpg.Pool) -> None:
+    """The learner holds the row, so the release waits and then counts what was learned."""
+    async with pool.acquire() as releasing, pool.acquire() as learning:
+        async with learning.transaction():
+            await learn_one(holder, learning)
+
+            async def release_meanwhile() -> None:
+                async with releasing.transaction():
+                    assert await hold(holder, releasing) == {holder.lease.token}
+                    await holder.release(releasing)
+
+            release = asyncio.create_task(release_meanwhile())
+            await until_somebody_waits(holder.ground.conn)
+        await release
+    assert_ready(await holder.ground.domain(holder.domain))
+
+
+async def test_pages_inserted_before_and_counted_after_the_release_wake_the_domain(
+    holder: Holder, pool: asyncpg.Pool
+) -> None:
+    async with pool.acquire() as releasing, pool.acquire() as learning, learning.transaction():
+        learned = await add_plainly(learning, [a_discovery("http://a.example/late")], {"a.example": holder.domain})
+        async with releasing.transaction():
+            await hold(holder, releasing)
+            await holder.release(releasing)
+        assert (await holder.ground.domain(holder.domain))["status"] == "exhausted"
+        await domains.count_discovered(learning, learned.new, run=holder.run)
+    assert_ready(await holder.ground.domain(holder.domain))
+
+
+async def test_a_lease_taken_meanwhile_is_no_longer_held(holder: Holder, pool: asyncpg.Pool) -> None:
+    async with pool.acquire() as late, pool.acquire() as thief:
+        async with thief.transaction():
+            await Ground(thief).a_lease(holder.domain, await Ground(thief).a_worker(holder.run))
+            asking = asyncio.create_task(hold(holder, late))
+            await until_somebody_waits(holder.ground.conn)
+        assert await asking == set()

@@ -1,0 +1,140 @@
+"""Which domains a worker may lease: ready, wanted by its run, nobody else's, and not more than its share."""
+
+import asyncio
+from typing import Any
+
+import asyncpg
+import pytest
+from tests.ground import Ground
+
+from forager.frontier import store as frontier
+from forager.records import Lease
+
+pytestmark = pytest.mark.both_servers
+
+IN_AN_HOUR = "(now() + interval '1 hour')"
+BLOCKED = {"block_reason_code": "x"}
+NOT_CLAIMABLE: dict[str, dict[str, Any]] = {
+    "exhausted": {"status": "exhausted"},
+    "inactive": {"is_active": False},
+    "never ready": {"ready_at": None},
+    "ready later": {"ready_at": IN_AN_HOUR},
+    "resting": {"next_crawl_after": IN_AN_HOUR},
+    "of no run": {"run_id": None},
+    "over its limit": {"run_pages": 10},
+}
+
+
+async def claim(conn: Any, worker: int, run: int, *, limit: int = 100, workers: int = 1) -> list[Lease]:
+    return await frontier.claim_domains(
+        conn, worker=worker, run=run, limit=limit, lease_s=60.0, workers=workers, max_pages_per_domain=10
+    )
+
+
+async def test_a_ready_domain_is_leased(ground: Ground) -> None:
+    run = await ground.a_run()
+    worker = await ground.a_worker(run)
+    domain = await ground.a_domain(
+        run=run,
+        pages=1,
+        crawl_delay_s=3.0,
+        max_concurrent_requests=2,
+        next_allowed_at="(now() + interval '30 seconds')",
+    )
+    (lease,) = await claim(ground.conn, worker, run)
+    assert (lease.domain_id, lease.domain, lease.version) == (domain, "a.example", 1)
+    assert (lease.delay_s, lease.max_concurrent_requests) == (3.0, 2)
+    assert 25 < lease.wait_s <= 30
+    row = await ground.domain(domain)
+    assert (row["claimed_by"], row["version"], row["status"]) == (worker, 1, "active")
+    assert await ground.conn.fetchval("SELECT claim_expires_at > now() + interval '50 seconds' FROM domains")
+
+
+async def test_a_leased_domain_is_not_leased_again(ground: Ground) -> None:
+    run = await ground.a_run()
+    await ground.a_domain(run=run, pages=1)
+    assert len(await claim(ground.conn, await ground.a_worker(run), run)) == 1
+    assert await claim(ground.conn, await ground.a_worker(run), run) == []
+
+
+@pytest.mark.parametrize("why", NOT_CLAIMABLE)
+async def test_a_domain_is_left_alone(ground: Ground, why: str) -> None:
+    run = await ground.a_run()
+    await ground.a_domain(run=run, pages=1, **NOT_CLAIMABLE[why])
+    assert await claim(ground.conn, await ground.a_worker(run), run) == []
+
+
+@pytest.mark.parametrize("status", ["blocked", "unreachable"])
+async def test_a_domain_that_does_not_want_us_is_left_alone(ground: Ground, status: str) -> None:
+    run = await ground.a_run()
+    await ground.a_domain(run=run, pages=1)
+    await ground.conn.execute(f"UPDATE domains SET status = '{status}', block_reason_code = 'x'")
+    assert await claim(ground.conn, await ground.a_worker(run), run) == []
+
+
+async def test_a_pending_domain_becomes_active(ground: Ground) -> None:
+    run = await ground.a_run()
+    await ground.conn.execute(
+        "INSERT INTO domains (name, parent_domain, base_url, run_id, ready_at) VALUES ('p.example', '', '', $1, now())",
+        run,
+    )
+    (lease,) = await claim(ground.conn, await ground.a_worker(run), run)
+    assert (await ground.domain(lease.domain_id))["status"] == "active"
+
+
+async def test_another_runs_domains_are_left_alone(ground: Ground) -> None:
+    ours, theirs = await ground.a_run(), await ground.a_run()
+    await ground.a_domain(run=theirs, pages=1)
+    assert await claim(ground.conn, await ground.a_worker(ours), ours) == []
+
+
+async def test_the_best_domains_come_first(ground: Ground) -> None:
+    run = await ground.a_run()
+    for number, score in enumerate([1.0, 9.0, 5.0]):
+        await ground.a_domain(f"d{number}.example", run=run, pages=1, priority_score=score)
+    leases = await claim(ground.conn, await ground.a_worker(run), run, limit=2)
+    assert {lease.domain for lease in leases} == {"d1.example", "d2.example"}
+
+
+async def test_workers_share_the_domains(ground: Ground) -> None:
+    run = await ground.a_run()
+    for number in range(10):
+        await ground.a_domain(f"d{number}.example", run=run, pages=1)
+    one, two = await ground.a_worker(run), await ground.a_worker(run)
+    assert len(await claim(ground.conn, one, run, workers=2)) == 5
+    assert len(await claim(ground.conn, one, run, workers=2)) == 0
+    assert len(await claim(ground.conn, two, run, workers=2)) == 5
+
+
+async def test_an_odd_domain_is_not_left_over(ground: Ground) -> None:
+    run = await ground.a_run()
+    for number in range(3):
+        await ground.a_domain(f"d{number}.example", run=run, pages=1)
+    one, two = await ground.a_worker(run), await ground.a_worker(run)
+    assert len(await claim(ground.conn, one, run, workers=2)) == 2
+    assert len(await claim(ground.conn, two, run, workers=2)) == 1
+
+
+async def test_racing_workers_never_lease_one_domain_twice(ground: Ground, pool: asyncpg.Pool) -> None:
+    run = await ground.a_run()
+    await ground.conn.execute(
+        "INSERT INTO domains (name, parent_domain, base_url, run_id, ready_at)"
+        " SELECT 'd' || n || '.example', '', '', $1, now() FROM generate_series(1, 60) n",
+        run,
+    )
+    workers = [await ground.a_worker(run) for _ in range(10)]
+
+    async def race(worker: int) -> list[tuple[int, int]]:
+        won: list[tuple[int, int]] = []
+        for _ in range(6):
+            async with pool.acquire() as conn, conn.transaction():
+                won += [(lease.domain_id, worker) for lease in await claim(conn, worker, run, limit=2, workers=10)]
+        return won
+
+    won = [pair for pairs in await asyncio.gather(*map(race, workers)) for pair in pairs]
+    domains = [domain for domain, _ in won]
+    assert len(domains) == len(set(domains))
+    rows = await ground.conn.fetch("SELECT id, claimed_by, version FROM domains WHERE claimed_by IS NOT NULL")
+    assert {(row["id"], row["claimed_by"]) for row in rows} == set(won)
+    assert {row["version"] for row in rows} == {1}
+    assert len(won) >= 54  # the shares of ten workers, but for what was locked at the moment

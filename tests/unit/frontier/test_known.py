@@ -1,0 +1,56 @@
+"""The memory of known pages: it may forget, but never lies and never grows beyond its bound."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forager.frontier.known import DEEPEST, KnownPages, depth_of, page_id
+
+KEYS = st.integers(0, 20).map(lambda number: number.to_bytes(16, "big"))
+ASKS = st.lists(
+    st.tuples(st.sampled_from(["add", "get"]), KEYS, st.integers(1, 2**40), st.integers(0, 50)), max_size=80
+)
+
+
+def key(number: int) -> bytes:
+    return number.to_bytes(16, "big")
+
+
+def test_what_was_added_is_known() -> None:
+    known = KnownPages(10)
+    known.add(key(1), page=7, depth=3)
+    packed = known.get(key(1))
+    assert packed is not None
+    assert (page_id(packed), depth_of(packed)) == (7, 3)
+    assert known.get(key(2)) is None
+
+
+def test_what_is_asked_for_outlives_what_is_not() -> None:
+    known = KnownPages(3)
+    known.add(key(1), 1, 0)
+    for number in range(2, 20):
+        known.add(key(number), number, 0)
+        assert known.get(key(1)) is not None
+    assert known.get(key(2)) is None
+
+
+def test_a_depth_too_deep_to_pack_stays_the_deepest() -> None:
+    known = KnownPages(3)
+    known.add(key(1), page=5, depth=DEEPEST + 100)
+    packed = known.get(key(1))
+    assert packed is not None
+    assert (page_id(packed), depth_of(packed)) == (5, DEEPEST)
+
+
+@given(st.integers(1, 6), ASKS)
+def test_it_never_lies_and_never_grows_beyond_twice_its_size(
+    size: int, asks: list[tuple[str, bytes, int, int]]
+) -> None:
+    known, truth = KnownPages(size), dict[bytes, tuple[int, int]]()
+    for verb, which, page, depth in asks:
+        if verb == "add":
+            known.add(which, page, depth)
+            truth[which] = (page, depth)
+        packed = known.get(which)
+        assert packed is None or (page_id(packed), depth_of(packed)) == truth[which]
+        assert packed is not None or verb == "get"
+        assert len(known) <= 2 * size
