@@ -1,0 +1,32 @@
+"""Asking a crawl to stop: once politely, twice to stop now."""
+
+import asyncio
+
+
+class StopRequest:
+    """Set by signals, watched by whoever works. `ask` lets open requests finish, `insist` does not."""
+
+    def __init__(self) -> None:
+        self._asked = asyncio.Event()
+        self._insisted = asyncio.Event()
+
+    @property
+    def asked(self) -> bool:
+        return self._asked.is_set()
+
+    @property
+    def insisted(self) -> bool:
+        return self._insisted.is_set()
+
+    def ask(self) -> None:
+        self._asked.set()
+
+    def insist(self) -> None:
+        self._asked.set()
+        self._insisted.set()
+
+    async def wait_asked(self) -> None:
+        await self._asked.wait()
+
+    async def wait_insisted(self) -> None:
+        await self._insisted.wait()

@@ -1,0 +1,57 @@
+"""What a kill leaves behind: dead workers are buried by their pid and their domains freed, the living left alone."""
+
+import asyncio
+import os
+import sys
+from typing import Any
+
+import pytest
+from tests.ground import Ground
+
+from forager.crawl.recover import recover
+from forager.stats.processes import started_at
+
+pytestmark = pytest.mark.both_servers
+
+
+async def a_busy_worker(ground: Ground, name: str, **worker: Any) -> int:
+    who = await ground.a_worker(await ground.a_run(), **worker)
+    await ground.a_lease(await ground.a_domain(name, pages=1), who)
+    return who
+
+
+async def states(ground: Ground) -> dict[int, str]:
+    return {row["id"]: row["status"] for row in await ground.conn.fetch("SELECT id, status::text FROM workers")}
+
+
+async def test_a_worker_whose_process_ended_is_buried(ground: Ground) -> None:
+    child = await asyncio.create_subprocess_exec(sys.executable, "-c", "input()", stdin=asyncio.subprocess.PIPE)
+    began = started_at(child.pid)
+    dead = await a_busy_worker(ground, "dead.example", pid=child.pid, pid_started=began)
+    living = await a_busy_worker(ground, "living.example", pid=os.getpid(), pid_started=started_at(os.getpid()))
+    assert await recover(ground.conn, dead_after_s=3600) == []
+    await child.communicate(b"\n")
+    assert await recover(ground.conn, dead_after_s=3600) == ["dead.example"]
+    assert await states(ground) == {dead: "dead", living: "running"}
+    assert await recover(ground.conn, dead_after_s=3600) == []
+
+
+async def test_a_reused_pid_does_not_keep_the_dead_alive(ground: Ground) -> None:
+    dead = await a_busy_worker(ground, "a.example", pid=os.getpid(), pid_started=started_at(os.getpid()) - 1)
+    assert await recover(ground.conn, dead_after_s=3600) == ["a.example"]
+    assert await states(ground) == {dead: "dead"}
+
+
+async def test_a_worker_of_another_machine_is_judged_by_its_silence(ground: Ground) -> None:
+    far = await a_busy_worker(ground, "far.example", host="elsewhere", pid=2**22 - 1)
+    await a_busy_worker(ground, "silent.example", host="elsewhere", silent_s=100)
+    assert await recover(ground.conn, dead_after_s=60) == ["silent.example"]
+    assert (await states(ground))[far] == "running"
+
+
+async def test_a_run_that_was_killed_is_ended(ground: Ground) -> None:
+    run = await ground.a_run()
+    await ground.conn.execute("UPDATE runs SET started_at = now() - interval '1 hour'")
+    await ground.a_worker(run, pid=os.getpid(), pid_started=1)
+    await recover(ground.conn, dead_after_s=3600)
+    assert await ground.conn.fetchval("SELECT status::text FROM runs") == "stopped"

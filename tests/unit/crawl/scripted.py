@@ -1,0 +1,65 @@
+"""A client that answers from a script, where HTTP itself is not the subject. It notes when it was asked what."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, cast
+
+from tests.builders import a_fetched, a_reading
+
+from forager import clock
+from forager.crawl.line import Tools
+from forager.errors import VisitError
+from forager.fetch import Client
+from forager.ingest import Reach, Selector
+from forager.records import Fetched, Reading, RunSpec, Scope
+
+Answer = Fetched | BaseException
+
+
+class ScriptedClient:
+    """Answers per URL, the last one again and again; 404 for robots.txt and an empty 200 for what has no script."""
+
+    def __init__(self, script: dict[str, list[Answer]] | None = None) -> None:
+        self.script = script or {}
+        self.asked: list[tuple[str, float]] = []
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.arrived = asyncio.Event()
+        self.open = 0
+        self.most_open = 0
+        """Of pages: robots.txt is not counted."""
+
+    @property
+    def urls(self) -> list[str]:
+        return [url for url, _ in self.asked if not url.endswith("/robots.txt")]
+
+    async def get(self, url: str, **_how: Any) -> Fetched:
+        self.asked.append((url, clock.monotonic()))
+        self.arrived.set()
+        is_page = not url.endswith("/robots.txt")
+        self.open += is_page
+        self.most_open = max(self.most_open, self.open)
+        try:
+            await self.gate.wait()
+            await asyncio.sleep(0)
+        finally:
+            self.open -= is_page
+        return self._answer(url)
+
+    def _answer(self, url: str) -> Fetched:
+        answers = self.script.get(url, [a_fetched(404 if url.endswith("/robots.txt") else 200)])
+        answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+
+def some_tools(
+    client: ScriptedClient, read: Callable[[Fetched], Reading] = lambda _fetched: a_reading(), max_redirects: int = 5
+) -> Tools:
+    selector = Selector(Reach.of(RunSpec(("http://a.example/",), scope=Scope.ANY)), max_links_per_page=100)
+    return Tools(cast("Client", client), read, selector, max_redirects, clock.now)
+
+
+def trouble(kind: type[VisitError]) -> VisitError:
+    return kind("trouble")

@@ -1,0 +1,357 @@
+"""Traffic: lanes keep moving, each at its pace; every target ends in exactly one outcome."""
+
+import asyncio
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from tests.builders import a_fetched, a_lane, a_target, an_order
+from tests.unit.crawl.scripted import Answer, ScriptedClient, some_tools, trouble
+
+from forager import clock, errors
+from forager.crawl import judge
+from forager.crawl.lane import Lane
+from forager.crawl.permission import ask_robots
+from forager.crawl.stop import StopRequest
+from forager.crawl.traffic import UNREACHABLE_AFTER, Traffic
+from forager.domains.store import RobotsCopy
+from forager.politeness import robots
+from forager.records import Outcome, OutcomeKind, Target
+
+pytestmark = pytest.mark.timeout(20)
+
+
+class Road:
+    """Traffic with its ends in a test's hands: what came out, and an event for each of it."""
+
+    def __init__(self, client: ScriptedClient, **order: Any) -> None:
+        self.client = client
+        self.outcomes: list[Outcome] = []
+        self.copies: list[RobotsCopy] = []
+        self.stirs = 0
+        self.stop = StopRequest()
+        self._moved = asyncio.Event()
+        self.traffic = Traffic(
+            an_order(**order), some_tools(client), self.stop, give=self._give, keep_robots=self._keep, stir=self._stir
+        )
+
+    def _give(self, outcome: Outcome) -> None:
+        self.outcomes.append(outcome)
+        self._moved.set()
+
+    def _keep(self, copy: RobotsCopy) -> None:
+        self.copies.append(copy)
+        self._moved.set()
+
+    def _stir(self) -> None:
+        self.stirs += 1
+        self._moved.set()
+
+    async def until(self, outcomes: int) -> list[Outcome]:
+        while len(self.outcomes) < outcomes:
+            self._moved.clear()
+            await asyncio.wait_for(self._moved.wait(), 5)
+        return self.outcomes
+
+    async def until_closing(self, lane: Lane) -> None:
+        while lane.closing is None:
+            self._moved.clear()
+            await asyncio.wait_for(self._moved.wait(), 5)
+
+    def drive(self, lane: Lane, *targets: Target) -> None:
+        lane.take(targets)
+        lane.is_dry = True
+        self.traffic.pump(lane)
+
+
+def targets_of(domain: int, count: int, first: int = 1) -> list[Target]:
+    return [
+        a_target(f"http://d{domain}.example/{number}", task=domain * 1000 + number, domain=domain)
+        for number in range(first, first + count)
+    ]
+
+
+def script(domain: int, answer: Answer, count: int = 1) -> dict[str, list[Answer]]:
+    return {target.url: [answer] for target in targets_of(domain, count)}
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Quick retries and robots tries come at once."""
+    unhurried = judge.quick_retry_s
+    monkeypatch.setattr(judge, "quick_retry_s", lambda *given: 0.0 if unhurried(*given) is not None else None)
+
+    async def ask_at_once(*given: Any, **more: Any) -> RobotsCopy:
+        return await ask_robots(*given, **more, waits_s=(0.0, 0.0))
+
+    monkeypatch.setattr("forager.crawl.traffic.ask_robots", ask_at_once)
+
+
+# Moving -------------------------------------------------------------------------------------------------------------
+
+
+async def test_robots_txt_is_asked_for_once_and_before_everything_else() -> None:
+    road = Road(ScriptedClient())
+    road.drive(a_lane(1), *targets_of(1, 3))
+    await road.until(3)
+    assert road.client.asked[0][0] == "http://d1.example/robots.txt"
+    assert sorted(road.client.urls) == [target.url for target in targets_of(1, 3)]
+    assert len(road.client.asked) == 4
+    assert len(road.copies) == 1
+
+
+async def test_every_origin_of_a_domain_has_its_own_robots_txt() -> None:
+    road = Road(ScriptedClient({"https://d1.example/robots.txt": [a_fetched(200, b"User-agent: *\nDisallow: /x")]}))
+    secure = [a_target(f"https://d1.example/{name}", task=number) for number, name in enumerate(["x", "y"], 1)]
+    road.drive(a_lane(1), a_target("http://d1.example/x", task=3), *secure)
+    outcomes = {outcome.target.url: outcome.kind for outcome in await road.until(3)}
+    assert outcomes == {
+        "http://d1.example/x": OutcomeKind.SUCCESS,
+        "https://d1.example/x": OutcomeKind.BLOCKED_ROBOTS,
+        "https://d1.example/y": OutcomeKind.SUCCESS,
+    }
+
+
+async def test_many_lanes_share_few_requests_and_none_is_forgotten() -> None:
+    """More domains than requests that may be open: the cap holds, and all of them get through."""
+    road = Road(ScriptedClient(), max_requests_in_flight=3)
+    for domain in range(1, 9):
+        road.drive(a_lane(domain), *targets_of(domain, 10))
+    outcomes = await road.until(80)
+    assert len({outcome.target.task_id for outcome in outcomes}) == 80
+    assert road.client.most_open <= 3
+
+
+async def test_lanes_that_wait_for_a_free_request_take_turns() -> None:
+    road = Road(ScriptedClient(), max_requests_in_flight=1)
+    for domain in (1, 2):
+        road.drive(a_lane(domain), *targets_of(domain, 20))
+    outcomes = await road.until(40)
+    first_half = [outcome.target.domain_id for outcome in outcomes[:20]]
+    assert 5 <= first_half.count(1) <= 15
+
+
+async def test_requests_of_one_domain_keep_their_distance_and_their_cap() -> None:
+    road = Road(ScriptedClient())
+    road.drive(a_lane(1, delay_s=0.05, max_in_flight=2), *targets_of(1, 4))
+    await road.until(4)
+    moments = [at for _, at in road.client.asked]
+    assert min(later - earlier for earlier, later in pairwise(moments)) >= 0.049
+
+
+async def test_no_more_requests_are_open_than_the_domain_takes() -> None:
+    road = Road(ScriptedClient())
+    road.drive(a_lane(1, max_in_flight=2), *targets_of(1, 20))
+    await road.until(20)
+    assert road.client.most_open == 2
+
+
+async def test_a_lane_that_waits_for_a_retry_wakes_earlier_for_new_targets() -> None:
+    road = Road(ScriptedClient())
+    lane = a_lane(1, delay_s=0.05)
+    road.drive(lane, *targets_of(1, 1))
+    await road.until(1)
+    lane.delay(targets_of(1, 1, first=9)[0], until=clock.monotonic() + 3600)
+    road.traffic.pump(lane)
+    road.drive(lane, *targets_of(1, 2, first=2))
+    await road.until(3)
+
+
+async def test_nothing_leaves_after_the_lease() -> None:
+    road = Road(ScriptedClient())
+    lane = a_lane(1)
+    lane.lease_until = clock.monotonic()
+    road.drive(lane, *targets_of(1, 3))
+    await road.traffic.finish()
+    assert road.client.asked == []
+    assert len(lane.targets) == 3
+
+
+async def test_what_comes_back_for_a_lost_lane_is_dropped() -> None:
+    road = Road(ScriptedClient())
+    lane = a_lane(1)
+    road.client.gate.clear()
+    road.drive(lane, *targets_of(1, 2))
+    await road.client.arrived.wait()
+    road.traffic.forget(lane)
+    road.client.gate.set()
+    await road.traffic.finish()
+    assert (road.outcomes, road.copies) == ([], [])
+
+
+# Trouble ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_trouble_that_passes_costs_tries_but_gives_one_outcome() -> None:
+    (target,) = targets_of(1, 1)
+    answers: list[Answer] = [a_fetched(500), trouble(errors.ConnectionLostError), a_fetched(200)]
+    road = Road(ScriptedClient({target.url: answers}))
+    lane = a_lane(1)
+    road.drive(lane, target)
+    (outcome,) = await road.until(1)
+    assert (outcome.kind, len(road.client.urls)) == (OutcomeKind.SUCCESS, 3)
+    assert lane.tries == {}
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_trouble_that_stays_closes_the_task_and_schedules_another() -> None:
+    (target,) = targets_of(1, 1)
+    road = Road(ScriptedClient({target.url: [a_fetched(500)]}))
+    road.drive(a_lane(1), target)
+    (outcome,) = await road.until(1)
+    assert (outcome.kind, outcome.retry_in_s) == (OutcomeKind.BLOCKED_5XX, 60.0)
+    assert len(road.client.urls) == judge.QUICK_TRIES + 1
+
+
+async def test_a_page_that_is_gone_is_not_asked_for_twice() -> None:
+    (target,) = targets_of(1, 1)
+    road = Road(ScriptedClient({target.url: [a_fetched(404)]}))
+    road.drive(a_lane(1), target)
+    (outcome,) = await road.until(1)
+    assert (outcome.kind, outcome.retry_in_s, len(road.client.urls)) == (OutcomeKind.BLOCKED_4XX, None, 1)
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_a_site_that_asks_for_silence_gets_it_from_the_whole_domain() -> None:
+    one, two = targets_of(1, 2)
+    road = Road(ScriptedClient({one.url: [a_fetched(429, retry_after="0.3"), a_fetched(200)]}))
+    road.drive(a_lane(1, max_in_flight=1), one, two)
+    await road.until(2)
+    moments = [at for url, at in road.client.asked if not url.endswith("robots.txt")]
+    assert moments[1] - moments[0] >= 0.3
+    assert all(outcome.kind is OutcomeKind.SUCCESS for outcome in road.outcomes)
+
+
+async def test_a_site_that_asks_for_a_long_rest_is_left() -> None:
+    (target,) = targets_of(1, 1)
+    road = Road(ScriptedClient({target.url: [a_fetched(503, retry_after="3600")]}), longest_wait_s=5.0)
+    lane = a_lane(1)
+    road.drive(lane, target, *targets_of(1, 5, first=100))
+    (outcome, *_) = await road.until(1)
+    await road.until_closing(lane)
+    assert lane.closing is not None
+    assert (lane.closing.rest_s, lane.closing.status) == (3600.0, None)
+    assert "3600" in (lane.closing.reason or "")
+    assert outcome.target.task_id in {given.target.task_id for given in road.outcomes}
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_a_domain_nobody_answers_for_is_left_for_a_week() -> None:
+    road = Road(ScriptedClient(script(1, trouble(errors.ConnectError), count=9)))
+    lane = a_lane(1, max_in_flight=1)
+    road.drive(lane, *targets_of(1, 9))
+    await road.until_closing(lane)
+    assert lane.closing is not None
+    assert (lane.closing.status, lane.closing.reason_code) == ("unreachable", "connect_error")
+    assert lane.closing.rest_s == 7 * 86400
+    assert len(road.outcomes) == UNREACHABLE_AFTER
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_one_answer_between_failures_shows_that_somebody_is_there() -> None:
+    wanted = targets_of(1, 9)
+    answers: dict[str, list[Answer]] = {target.url: [trouble(errors.ConnectError)] for target in wanted}
+    answers[wanted[4].url] = [a_fetched(404)]
+    road = Road(ScriptedClient(answers))
+    lane = a_lane(1, max_in_flight=1)
+    road.drive(lane, *wanted)
+    await road.until(9)
+    assert lane.closing is None
+
+
+# robots.txt ---------------------------------------------------------------------------------------------------------
+
+
+async def test_a_site_that_forbids_everything_is_blocked_without_a_request() -> None:
+    road = Road(ScriptedClient({"http://d1.example/robots.txt": [a_fetched(200, b"User-agent: *\nDisallow: /")]}))
+    lane = a_lane(1)
+    road.drive(lane, *targets_of(1, 3))
+    outcomes = await road.until(3)
+    assert {outcome.kind for outcome in outcomes} == {OutcomeKind.BLOCKED_ROBOTS}
+    assert road.client.urls == []
+    assert lane.closing is not None
+    assert (lane.closing.status, lane.closing.reason_code) == ("blocked", "robots_denied")
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_a_site_whose_robots_txt_cannot_be_had_is_not_crawled() -> None:
+    road = Road(ScriptedClient({"http://d1.example/robots.txt": [trouble(errors.ConnectError)]}))
+    lane = a_lane(1)
+    road.drive(lane, *targets_of(1, 3))
+    (outcome,) = await road.until(1)
+    assert isinstance(outcome.error, errors.RobotsUnreachableError)
+    assert (outcome.kind, outcome.retry_in_s) == (OutcomeKind.FAILED, 3600.0)
+    assert road.client.urls == []
+    assert lane.closing is not None
+    assert (lane.closing.status, lane.closing.rest_s) == ("unreachable", 3600.0)
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_an_origin_that_does_not_answer_leaves_the_domains_others_alone() -> None:
+    """A site on http only, with one link to its https: the rest of it is crawled all the same."""
+    road = Road(ScriptedClient({"https://d1.example/robots.txt": [trouble(errors.ConnectError)]}))
+    lane = a_lane(1)
+    plain = targets_of(1, 2)
+    road.drive(lane, plain[0], a_target("https://d1.example/x", task=7, domain=1), plain[1])
+    outcomes = {outcome.target.url: outcome for outcome in await road.until(3)}
+    assert {outcomes[target.url].kind for target in plain} == {OutcomeKind.SUCCESS}
+    refused = outcomes["https://d1.example/x"]
+    assert isinstance(refused.error, errors.RobotsUnreachableError)
+    assert (refused.kind, refused.retry_in_s) == (OutcomeKind.FAILED, 3600.0)
+    assert lane.closing is None
+
+
+async def test_an_address_the_guard_forbids_is_no_fault_of_the_domain() -> None:
+    road = Road(ScriptedClient({"http://d1.example/robots.txt": [trouble(errors.AddressRefusedError)]}))
+    lane = a_lane(1)
+    road.drive(lane, *targets_of(1, 3))
+    outcomes = await road.until(3)
+    assert {(outcome.kind, outcome.retry_in_s) for outcome in outcomes} == {(OutcomeKind.FAILED, None)}
+    assert {type(outcome.error) for outcome in outcomes} == {errors.AddressRefusedError}
+    assert (lane.closing, road.client.urls) == (None, [])
+
+
+async def test_robots_txt_may_ask_for_a_slower_pace() -> None:
+    body = b"User-agent: *\nCrawl-delay: 0.1"
+    road = Road(ScriptedClient({"http://d1.example/robots.txt": [a_fetched(200, body)]}))
+    road.drive(a_lane(1, delay_s=0.01), *targets_of(1, 2))
+    await road.until(2)
+    moments = [at for _, at in road.client.asked]
+    assert min(later - earlier for earlier, later in pairwise(moments)) >= 0.099
+
+
+# Stopping -----------------------------------------------------------------------------------------------------------
+
+
+async def test_a_request_to_stop_lets_open_requests_finish_and_starts_no_other() -> None:
+    road = Road(ScriptedClient())
+    lane = a_lane(1, max_in_flight=2)
+    lane.rules["http://d1.example"] = robots.parse("").rules_for("Forager")
+    road.client.gate.clear()
+    road.drive(lane, *targets_of(1, 9))
+    road.stop.ask()
+    finishing = asyncio.create_task(road.traffic.finish())
+    await road.client.arrived.wait()
+    road.client.gate.set()
+    await finishing
+    assert len(road.outcomes) == 2
+    assert len(lane.targets) == 7
+
+
+async def test_insisting_cuts_open_requests_off() -> None:
+    road = Road(ScriptedClient())
+    road.client.gate.clear()
+    road.drive(a_lane(1), *targets_of(1, 9))
+    await road.client.arrived.wait()
+    road.stop.insist()
+    await asyncio.wait_for(road.traffic.finish(), 5)
+    assert road.outcomes == []
+
+
+async def test_a_stopping_lane_sets_no_alarm_that_would_ring_for_nothing() -> None:
+    road = Road(ScriptedClient())
+    lane = a_lane(1, delay_s=0.01)
+    road.stop.ask()
+    road.drive(lane, *targets_of(1, 3))
+    assert road.traffic._alarms == {}
