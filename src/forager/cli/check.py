@@ -1,0 +1,80 @@
+"""`forager check`: the promises of the design, verified on the live database. Exit code 1 when one is broken."""
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from forager.cli import output, words
+from forager.cli.flags import AsJson, Home
+from forager.cli.help import Command
+from forager.cli.start import ask, begin
+
+if TYPE_CHECKING:
+    from forager.control.check import Finding, Verdict
+
+BROKEN = 1
+
+
+def register(app: typer.Typer) -> None:
+    app.command("check", cls=Command, rich_help_panel="Look after it")(check)
+
+
+def check(as_json: AsJson = False, home: Home = None) -> None:
+    """Verify the promises on the live database."""
+    from forager.control.check import check as ask_all
+
+    verdicts = ask(begin(home=home), "check", ask_all)
+    broken = [verdict for verdict in verdicts if verdict.broken]
+    if as_json:
+        output.write_json({"is_clean": not broken, "promises": [_as_row(verdict) for verdict in verdicts]})
+    else:
+        _write(verdicts)
+    if broken:
+        names = "; ".join(f"{verdict.promise.number} ({verdict.promise.sentence.lower()})" for verdict in broken)
+        output.say(f"forager: broken {'promise' if len(broken) == 1 else 'promises'}: {names}.")
+        raise typer.Exit(BROKEN)
+
+
+def _write(verdicts: list["Verdict"]) -> None:
+    from rich.text import Text
+
+    screen = output.console()
+    for verdict in verdicts:
+        is_kept = not verdict.broken
+        line = Text(" ✓ " if is_kept else " ✗ ", style="bold green" if is_kept else "bold red")
+        line.append(f"{verdict.promise.number}  {verdict.promise.sentence}", style="default")
+        line.append(f"  {words.things(verdict.broken, 'broken row')}" if verdict.broken else "", style="red")
+        screen.print(line)
+        for finding in verdict.findings:
+            for indent, text in _explain(finding):
+                screen.print(Text(_hang(text, indent, screen.width), style="dim"))
+
+
+def _explain(finding: "Finding") -> list[tuple[int, str]]:
+    """Lines with their indents."""
+    if not finding.broken:
+        return []
+    more = finding.broken - len(finding.examples)
+    rest = [(8, f"and {words.count(more)} more")] if more > 0 else []
+    examples = [(8, words.clean(example)) for example in finding.examples]
+    return [(6, f"{finding.name}: {finding.sentence}"), *examples, *rest]
+
+
+def _hang(text: str, indent: int, width: int) -> str:
+    """Wrapped lines stay under their first."""
+    import textwrap
+
+    margin = " " * indent
+    return textwrap.fill(text, width, initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False)
+
+
+def _as_row(verdict: "Verdict") -> dict[str, Any]:
+    return {
+        "promise": verdict.promise.number,
+        "sentence": verdict.promise.sentence,
+        "broken": verdict.broken,
+        "checks": [
+            {"name": finding.name, "sentence": finding.sentence, "broken": finding.broken, "examples": finding.examples}
+            for finding in verdict.findings
+        ],
+    }

@@ -1,0 +1,240 @@
+"""`forager crawl`: checks everything it was given, crawls with a live display, writes the file, says how it went.
+
+The crawl itself lives in `forager.crawl`; this is its door for a person.
+"""
+
+import contextlib
+import signal
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from forager.cli import output, seeds, words
+from forager.cli.flags import Home
+from forager.cli.help import Command
+from forager.cli.start import begin
+from forager.errors import UsageError
+from forager.records import RunEnd, RunSpec, Scope
+
+if TYPE_CHECKING:
+    from forager.app import Forager
+    from forager.cli.display import Display
+    from forager.crawl.stop import StopRequest
+    from forager.records import RunReport
+    from forager.settings import Settings
+
+TOO_MANY_FAILURES, INTERRUPTED, LIMIT_REACHED = 6, 11, 15
+STOPPING = "stopping: open requests finish… (again: stop now) The same command resumes."
+STOPPING_NOW = "stopping now: open requests are dropped and made again when you resume."
+WHAT, HOW_FAR, HOW, TO = "What", "How far", "How", "Output"
+
+Urls = Annotated[list[str] | None, typer.Argument(metavar="URL", help="Where to start; a bare domain means https.")]
+SeedFile = Annotated[
+    str | None,
+    typer.Option(
+        "--file", "-f", metavar="FILE", help="One URL per line, # for comments, - for stdin.", rich_help_panel=WHAT
+    ),
+]
+ScopeFlag = Annotated[
+    Scope,
+    typer.Option(
+        metavar="SCOPE", help="page, prefix (its folder), host, domain (sub-domains too), any.", rich_help_panel=WHAT
+    ),
+]
+Include = Annotated[
+    list[str] | None, typer.Option(metavar="GLOB", help="Only URLs like this; repeatable.", rich_help_panel=WHAT)
+]
+Exclude = Annotated[
+    list[str] | None, typer.Option(metavar="GLOB", help="No URLs like this; repeatable.", rich_help_panel=WHAT)
+]
+MaxPages = Annotated[int | None, typer.Option(min=1, metavar="N", help="Visits at most.", rich_help_panel=HOW_FAR)]
+MaxPagesPerDomain = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Visits to each domain at most.", rich_help_panel=HOW_FAR)
+]
+Depth = Annotated[
+    int | None, typer.Option(min=0, max=1000, metavar="N", help="Links from a seed at most.", rich_help_panel=HOW_FAR)
+]
+Delay = Annotated[
+    float | None,
+    typer.Option(
+        min=0, metavar="S", help="Seconds between requests to a domain; robots.txt may ask more.", rich_help_panel=HOW
+    ),
+]
+Workers = Annotated[
+    int | None, typer.Option(min=1, max=256, metavar="N", help="Worker processes.", rich_help_panel=HOW)
+]
+AllowNetwork = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NET", help="Let the address guard through to this network; repeatable.", rich_help_panel=HOW),
+]
+Contact = Annotated[
+    str | None, typer.Option(metavar="WHO", help="E-mail or URL site owners can write to.", rich_help_panel=HOW)
+]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write the visited pages: .jsonl, .csv, - for stdout.",
+        rich_help_panel=TO,
+    ),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No display and no summary.", rich_help_panel=TO)]
+AsJson = Annotated[bool, typer.Option("--json", help="The summary as JSON on standard output.", rich_help_panel=TO)]
+
+
+def register(app: typer.Typer) -> None:
+    app.command("crawl", cls=Command, rich_help_panel="Crawl")(crawl)
+
+
+def crawl(
+    urls: Urls = None,
+    *,
+    file: SeedFile = None,
+    scope: ScopeFlag = Scope.HOST,
+    include: Include = None,
+    exclude: Exclude = None,
+    max_pages: MaxPages = None,
+    max_pages_per_domain: MaxPagesPerDomain = None,
+    depth: Depth = None,
+    delay: Delay = None,
+    workers: Workers = None,
+    allow_network: AllowNetwork = None,
+    contact: Contact = None,
+    target: Target = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+    home: Home = None,
+) -> None:
+    """Crawl sites: Ctrl-C stops cleanly, the same command resumes."""
+    if as_json and target == "-":
+        raise UsageError("--json and -o - both want standard output; give -o a file.")
+    if target is not None:
+        output.refuse_unwritable(target)
+    start = seeds.gather(urls or [], file)
+    settings = begin(home=home, contact=contact, allow_networks=allow_network or None, workers=workers)
+    seeds.refuse_without_contact(start, settings.contact)
+    spec = RunSpec(
+        seeds=start,
+        scope=scope,
+        include=tuple(include or ()),
+        exclude=tuple(exclude or ()),
+        max_depth=settings.max_depth if depth is None else depth,
+        max_pages=max_pages,
+        max_pages_per_domain=max_pages_per_domain,
+        delay_s=delay,
+    )
+    import asyncio
+
+    try:
+        report = asyncio.run(run(settings, spec, target, is_quiet=quiet))
+    except KeyboardInterrupt:
+        output.say("Stopped; the same command resumes.")
+        raise typer.Exit(INTERRUPTED) from None
+    _tell(report, spec, is_quiet=quiet, as_json=as_json)
+    raise typer.Exit(exit_code(report))
+
+
+async def run(
+    settings: "Settings",
+    spec: RunSpec,
+    target: str | None = None,
+    *,
+    is_quiet: bool = False,
+    labels: Mapping[str, str] | None = None,
+) -> "RunReport":
+    """One crawl from opening the database to the written file."""
+    from forager import app
+    from forager.cli.display import open_display, show_waiting
+    from forager.cli.picture import Frame
+    from forager.crawl.stop import StopRequest
+
+    stop = StopRequest()
+    async with contextlib.AsyncExitStack() as stack:
+        with show_waiting("opening the database…", is_quiet=is_quiet):
+            forager = await stack.enter_async_context(app.open_forager(settings, application="forager crawl"))
+        frame = Frame(forager.database.description, spec.max_pages, labels=labels or {})
+        with open_display(frame, is_quiet=is_quiet) as display, listen(stop, display):
+            report = await app.crawl(forager, spec, workers=settings.workers, on_progress=display.show, stop=stop)
+        if target is not None:
+            written = await write_pages(forager, spec, target)
+            if target != "-" and not is_quiet:
+                output.say(f"{words.things(written, 'page')} written to {target}.")
+    return report
+
+
+@contextlib.contextmanager
+def listen(stop: "StopRequest", display: "Display") -> Iterator[None]:
+    """The first Ctrl-C or SIGTERM asks to stop, the second insists."""
+
+    def stop_once_then_now() -> None:
+        if stop.asked:
+            stop.insist()
+            display.notice(STOPPING_NOW)
+        else:
+            stop.ask()
+            display.notice(STOPPING)
+
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    signals = (signal.SIGINT, signal.SIGTERM)
+    for number in signals:
+        loop.add_signal_handler(number, stop_once_then_now)
+    try:
+        yield
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)
+
+
+async def write_pages(forager: "Forager", spec: RunSpec, target: str) -> int:
+    """The visited pages of the whole crawl, also of runs that were interrupted before."""
+    from forager.cli.write import Format, write_rows
+    from forager.control.export import COLUMNS, stream_crawl
+
+    async with (
+        forager.pool.acquire() as connection,
+        connection.transaction(isolation="repeatable_read", readonly=True),
+    ):
+        with output.open_output(target) as stream:
+            return await write_rows(stream, stream_crawl(connection, spec), Format.of(target), COLUMNS["pages"])
+
+
+def exit_code(report: "RunReport") -> int:
+    """What the shell is told."""
+    failed = sum(
+        row.pages for row in report.progress.outcomes if row.outcome not in {"success", "blocked_robots", "cancelled"}
+    )
+    match report.end:
+        case RunEnd.STOPPED:
+            return INTERRUPTED
+        case RunEnd.FAILED:
+            return 1
+        case RunEnd.FINISHED | RunEnd.LIMIT if failed and not report.progress.pages_ok:
+            return TOO_MANY_FAILURES
+        case RunEnd.LIMIT:
+            return LIMIT_REACHED
+        case RunEnd.FINISHED:
+            return 0
+
+
+def _tell(report: "RunReport", spec: RunSpec, *, is_quiet: bool, as_json: bool) -> None:
+    from forager import clock
+    from forager.cli import summary
+
+    if as_json:
+        output.write_json(as_document(report))
+    if not is_quiet:
+        summary.write(summary.summary_lines(report, spec, clock.now()))
+
+
+def as_document(report: "RunReport") -> dict[str, Any]:
+    """The report for a program."""
+    from dataclasses import asdict
+
+    content = asdict(report)
+    progress = content.pop("progress")
+    return {"end": report.end.value, **progress, **{name: value for name, value in content.items() if name != "end"}}

@@ -1,0 +1,49 @@
+"""Flags that several commands share, so that one name means one thing. Imported by `--help`: keep it light."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Home = Annotated[
+    Path | None,
+    typer.Option("--home", help="Data folder; also FORAGER_HOME.", metavar="FOLDER", rich_help_panel="Where"),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="Rows at most.", metavar="N")]
+DomainName = Annotated[str | None, typer.Option("--domain", help="Only this domain.", metavar="NAME")]
+Output = Annotated[
+    str | None,
+    typer.Option("--output", "-o", help="Write to this file instead of standard output (-).", metavar="FILE"),
+]
+
+
+class DomainStatus(StrEnum):
+    PENDING = "pending"
+    ACTIVE = "active"
+    EXHAUSTED = "exhausted"
+    BLOCKED = "blocked"
+    UNREACHABLE = "unreachable"
+
+
+class PageStatus(StrEnum):
+    DISCOVERED = "discovered"
+    QUEUED = "queued"
+    FETCHED = "fetched"
+    FAILED = "failed"
+    BLOCKED = "blocked"
+    GONE = "gone"
+
+
+class TaskStatus(StrEnum):
+    PENDING = "pending"
+    QUEUED = "queued"
+    CRAWLING = "crawling"
+    DOWNLOADED = "downloaded"
+    QUEUED_PARSE = "queued_parse"
+    PARSING = "parsing"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    PAUSED = "paused"
+    CANCELLED = "cancelled"

@@ -1,0 +1,108 @@
+"""The door: every command, and what becomes of its errors. One sentence on standard error and a numbered exit code.
+
+`forager --help` must stay under 0.3 s: command modules import only Typer and small modules at the top,
+everything heavier inside the function that needs it.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from forager import __version__
+from forager.cli import check, crawl, database, demo, export, look, playground, settings, tools, worker
+from forager.cli.help import Group
+from forager.cli.output import say
+from forager.errors import ForagerError, UserError
+
+EXITS = """Exit codes: 0 ok, 1 error, 2 usage, 3 not found, 4 bad configuration, 5 database unreachable,
+6 too many failures, 11 interrupted but resumable, 15 limit reached."""
+
+app = typer.Typer(
+    name="forager",
+    cls=Group,
+    help="Crawl sites politely, remember everything, go on where it stopped.",
+    epilog=EXITS,
+    rich_markup_mode=None,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+for family in (crawl, demo, worker, playground, look, export, check, tools, settings, database):
+    family.register(app)
+
+
+@app.callback(invoke_without_command=True)
+def show_version_or_help(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    if version:
+        sys.stdout.write(f"forager {__version__}\n")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        sys.stdout.write(context.get_help() + "\n")
+
+
+def main() -> None:
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """One command from words to exit code; nothing it raises reaches the person as a trace."""
+    _speak_utf8()
+    try:
+        code = app(args=list(arguments), prog_name="forager", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except typer.TyperException as error:
+        return _refuse(_usage_sentence(error), 2)
+    except UserError as error:
+        return _refuse(str(error), error.exit_code)
+    except ForagerError as error:
+        return _refuse(str(error), 1)
+    except (typer.Abort, KeyboardInterrupt):
+        return _refuse("interrupted.", 130)
+    except BrokenPipeError:
+        return _leave_quietly()
+    except OSError as error:
+        return _refuse(f"the system refused: {error.strerror or error} {error.filename or ''}".rstrip() + ".", 1)
+    except Exception as error:  # the last net: a bug becomes a sentence, not a page of frames
+        return _confess(error)
+
+
+def _refuse(sentence: str, code: int) -> int:
+    say(f"forager: {sentence}")
+    return code
+
+
+def _usage_sentence(error: typer.TyperException) -> str:
+    context = getattr(error, "ctx", None)
+    sentence = " ".join(error.format_message().replace("Value error, ", "").split()).rstrip(".")
+    ending = "" if sentence.endswith("?") else "."
+    return f"{sentence}{ending} `{context.command_path if context else 'forager'} --help` tells more."
+
+
+def _leave_quietly() -> int:
+    """The reader of our output has left, as `head` does. What is still in the buffer must not raise again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 141
+
+
+def _confess(error: Exception) -> int:
+    if os.environ.get("FORAGER_LOG_LEVEL", "").lower() == "debug":
+        import traceback
+
+        traceback.print_exception(error)
+    name, text = type(error).__name__, " ".join(str(error).split())
+    say(f"forager: a bug of ours: {name}: {text}. FORAGER_LOG_LEVEL=debug shows the trace; please report it.")
+    return 1
+
+
+def _speak_utf8() -> None:
+    """Data is UTF-8 whatever the locale says; talk that a terminal cannot show is replaced, never an error."""
+    for stream, errors in ((sys.stdout, "strict"), (sys.stderr, "replace")):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None and (stream.encoding or "").lower() != "utf-8":
+            reconfigure(encoding="utf-8", errors=errors)

@@ -1,0 +1,118 @@
+"""Where commands write: data to standard output, talk to standard error, files whole or not at all.
+
+Nothing is coloured or drawn unless a terminal reads it and `NO_COLOR` is unset.
+"""
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TextIO
+
+from forager.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+PIPE_WIDTH = 1000
+"""Columns of a table nobody sees: nothing is cut, so that `grep` finds it."""
+
+
+def say(sentence: str) -> None:
+    """Talk to the person; never data."""
+    sys.stderr.write(sentence + "\n")
+    sys.stderr.flush()
+
+
+def write_json(value: object) -> None:
+    """One document on standard output."""
+    sys.stdout.write(as_json(value) + "\n")
+
+
+def write_json_list(rows: Sequence[Mapping[str, Any]]) -> None:
+    """One JSON array, a row per line: readable, and one `json.loads` for a program."""
+    lines = ",\n".join(" " + as_json(row) for row in rows)
+    sys.stdout.write(f"[\n{lines}\n]\n" if rows else "[]\n")
+
+
+def as_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=_plain)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return value.hex()
+    return str(value)
+
+
+def console(stream: Literal["stdout", "stderr"] = "stdout") -> "Console":
+    """A rich console for one of our streams; without a terminal it is wide and plain."""
+    from rich.console import Console
+
+    target = sys.stdout if stream == "stdout" else sys.stderr
+    width = None if target.isatty() else PIPE_WIDTH
+    return Console(file=target, width=width, highlight=False, markup=False, emoji=False, soft_wrap=not target.isatty())
+
+
+def refuse_unwritable(path: str) -> None:
+    """Called before anything starts: a crawl of hours must not end at a mistyped folder."""
+    if path == "-":
+        return
+    target = Path(path)
+    folder = target.parent
+    if target.is_dir():
+        raise UsageError(f"{path} is a folder; name a file to write to.")
+    if not folder.is_dir():
+        raise UsageError(f"{path} cannot be written: there is no folder {folder}.")
+    if not os.access(folder, os.W_OK) or (target.exists() and not os.access(target, os.W_OK)):
+        raise UsageError(f"{path} cannot be written: permission denied.")
+
+
+@contextlib.contextmanager
+def open_output(path: str | None) -> Iterator[TextIO]:
+    """The stream data goes to: standard output for None and `-`, else a file that appears only when it is whole."""
+    if path in {None, "-"}:
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    assert path is not None
+    refuse_unwritable(path)
+    if Path(path).exists() and not Path(path).is_file():
+        # A device or a pipe such as /dev/null cannot be renamed over.
+        with open(path, "w", encoding="utf-8", newline="") as stream:
+            yield stream
+        return
+    with _whole_file(Path(path).resolve()) as stream:
+        yield stream
+
+
+@contextlib.contextmanager
+def _whole_file(path: Path) -> Iterator[TextIO]:
+    import tempfile
+
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(temporary, _mode_for(path))
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+def _mode_for(path: Path) -> int:
+    """A temporary file is private; the result gets the rights the file had, or those any new file would get."""
+    if path.exists():
+        return path.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

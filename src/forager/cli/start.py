@@ -1,0 +1,61 @@
+"""How commands begin: settings from file, environment and flags; logs; one connection to the database.
+
+Nothing heavy is imported before a command really needs it.
+"""
+
+import errno
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from forager.errors import DatabaseUnreachableError
+
+if TYPE_CHECKING:
+    from forager.settings import Settings
+
+T = TypeVar("T")
+OURS = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+"""Errors of the file or pipe we write to, which the driver's own look like."""
+
+
+def begin(**flags: Any) -> "Settings":
+    """Settings of this command, with its logs going to standard error at the chosen level."""
+    from forager import observe, settings
+
+    chosen = settings.load(flags)
+    observe.configure(level=chosen.log_level)
+    return chosen
+
+
+def run_fast(work: Coroutine[Any, Any, T]) -> T:
+    """On uvloop where there is one: about a third less of our own time per request."""
+    import asyncio
+
+    try:
+        from uvloop import new_event_loop
+    except ImportError:  # not on Windows
+        return asyncio.run(work)
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        return runner.run(work)
+
+
+def ask(settings: "Settings", command: str, question: Callable[[Any], Awaitable[T]]) -> T:
+    """One read-only question to the database, answered from a single snapshot."""
+    import asyncio
+
+    return asyncio.run(_ask(settings, command, question))
+
+
+async def _ask(settings: "Settings", command: str, question: Callable[[Any], Awaitable[T]]) -> T:
+    from forager.db import CONNECTION_LOST, open_database
+
+    async with open_database(settings, size=1, application=f"forager {command}") as database:
+        try:
+            async with (
+                database.pool.acquire() as connection,
+                connection.transaction(isolation="repeatable_read", readonly=True),
+            ):
+                return await question(connection)
+        except CONNECTION_LOST as error:
+            if isinstance(error, OSError) and error.errno in OURS:
+                raise
+            raise DatabaseUnreachableError(f"The database went away while it was asked: {error}. Try again.") from None

@@ -1,0 +1,158 @@
+"""The last word of a crawl: what was done, what was not and why, where to look next. Pure; `write` only prints."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from forager.cli import output, words
+from forager.cli.picture import domain_state
+from forager.cli.tally import tally
+from forager.records import DomainCount, RunEnd, RunReport, RunSpec
+
+ENDS = {
+    RunEnd.FINISHED: ("Finished: nothing is left that may be visited now.", "bold green"),
+    RunEnd.LIMIT: ("The limit is reached and more is known. The same command goes on.", "bold yellow"),
+    RunEnd.STOPPED: ("Stopped, everything is saved. The same command resumes.", "bold yellow"),
+    RunEnd.FAILED: ("The crawl failed.", "bold red"),
+}
+DROPPED = {
+    "scheme": "not http or https",
+    "scope": "out of scope (a wider --scope takes them)",
+    "excluded": "by --include and --exclude",
+    "nofollow": "the page asked not to follow",
+    "binary": "files Forager does not read",
+    "trap": "looked like a trap (endless calendars, repeating paths)",
+    "too_many": "over max_links_per_page",
+    "bad_url": "no URL at all",
+    "duplicate": "repeated on the same page",
+}
+HINTS = {
+    "address refused": ": not a public address; --allow-network lets it through",
+    "robots unreachable": ": without a robots.txt nothing may be asked; tried again in an hour",
+}
+MOST_ROWS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line and its colour."""
+
+    text: str
+    style: str = ""
+
+
+def summary_lines(report: RunReport, spec: RunSpec, now: datetime) -> list[Line]:
+    """The whole summary."""
+    sections = (
+        _done(report),
+        _not_done(report, spec, now),
+        _standing(report.standing),
+        _left_out(report.dropped),
+        _next(report),
+    )
+    return [*_opening(report), *(line for section in sections if section for line in (Line(""), *section))]
+
+
+def write(lines: list[Line]) -> None:
+    """To standard error; colours only on a terminal."""
+    from rich.text import Text
+
+    screen = output.console("stderr")
+    for line in lines:
+        screen.print(Text(line.text, style=line.style))
+
+
+def _opening(report: RunReport) -> list[Line]:
+    sentence, style = ENDS[report.end]
+    progress = report.progress
+    rate = progress.pages_done / progress.elapsed_s if progress.elapsed_s > 0 else 0.0
+    figures = (
+        f"run {progress.run_id} · {words.things(progress.pages_done, 'page')} in {words.duration(progress.elapsed_s)}"
+        f" ({words.rate(rate)}) · {words.size(progress.wire_bytes)} read"
+        f" · {words.count(progress.links_seen)} links, {words.things(progress.pages_learned, 'new URL')}"
+    )
+    return [Line(sentence, style), Line(figures)]
+
+
+def _done(report: RunReport) -> list[Line]:
+    groups = tally(report.progress.outcomes)
+    if not groups:
+        return []
+    rows = [Line(_row(group.pages, group.label + HINTS.get(group.label, "")), group.colour) for group in groups]
+    return [Line("done", "bold"), *rows]
+
+
+def _not_done(report: RunReport, spec: RunSpec, now: datetime) -> list[Line]:
+    rows = [Line(_row(pages, _why(reason, spec, pages))) for reason, pages in _largest_first(report.waiting)]
+    if not rows:
+        return []
+    if report.next_at is not None:
+        rows.append(Line(f"{'':>9}  the first of them is due {words.age(report.next_at, now)}"))
+    return [Line("not done", "bold"), *rows]
+
+
+def _why(reason: str, spec: RunSpec, pages: int) -> str:
+    """The reason, with the flag that would change it."""
+    are, wait = ("is", "waits") if pages == 1 else ("are", "wait")
+    noun = "page" if pages == 1 else "pages"
+    match reason:
+        case "too_deep":
+            return f"{noun} {are} deeper than --depth {spec.max_depth}"
+        case "over_limit":
+            return f"{noun} {are} over {_limit(spec)}"
+        case "retry_later":
+            return f"{noun} {wait} for another try"
+        case "domain_blocked":
+            return f"{noun} of domains that are blocked or unreachable"
+        case "domain_waits":
+            return f"{noun} of domains that asked to wait"
+        case "stopped":
+            return f"{noun} {are} left; the same command resumes"
+        case _:
+            return f"{noun}: {words.plain_reason(reason)}"
+
+
+def _limit(spec: RunSpec) -> str:
+    flags = [("--max-pages", spec.max_pages), ("--max-pages-per-domain", spec.max_pages_per_domain)]
+    return " or ".join(f"{flag} {value}" for flag, value in flags if value is not None) or "the limit"
+
+
+def _standing(domains: tuple[DomainCount, ...]) -> list[Line]:
+    if not domains:
+        return []
+    width = min(40, max(len(domain.name) for domain in domains[:MOST_ROWS]))
+    rows = [
+        Line(
+            f"  {words.shorten(words.clean(domain.name), width):<{width}}  {domain_state(domain)[0]}"
+            + (f", {words.things(domain.frontier, 'page')} waiting" if domain.frontier else "")
+        )
+        for domain in domains[:MOST_ROWS]
+    ]
+    more = len(domains) - MOST_ROWS
+    rows += [Line(f"  and {words.things(more, 'more domain')}: forager domains")] if more > 0 else []
+    return [Line("standing still", "bold"), *rows]
+
+
+def _left_out(dropped: Mapping[str, int]) -> list[Line]:
+    rows = [
+        Line(_row(links, DROPPED.get(reason, words.plain_reason(reason)))) for reason, links in _largest_first(dropped)
+    ]
+    return [Line("links left out", "bold"), *rows] if rows else []
+
+
+def _next(report: RunReport) -> list[Line]:
+    progress = report.progress
+    commands = []
+    if progress.domains:
+        name = progress.domains[0].name
+        commands = [f"forager domain {name}", f"forager pages --domain {name}"]
+    commands.append("forager export pages --format jsonl -o pages.jsonl")
+    return [Line("next", "bold"), *(Line(f"  {command}", "cyan") for command in commands)]
+
+
+def _largest_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    return sorted(((reason, number) for reason, number in counts.items() if number), key=lambda pair: -pair[1])
+
+
+def _row(number: int, text: str) -> str:
+    return f"{words.count(number):>9}  {text}"

@@ -1,0 +1,99 @@
+"""Tables that read well at 80 columns: numbers to the right, and only columns that may give way are cut.
+
+`lay_out` is pure. Without a terminal nothing is cut, so that `grep` and `awk` see everything.
+"""
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from forager.cli import output, words
+
+GAP = 2
+NARROWEST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    title: str
+    is_number: bool = False
+    gives_way: int = 0
+    """Its share of what is left when the terminal is too narrow; the others are never cut."""
+    is_prose: bool = False
+    """Cut at its end; a URL is cut in the middle."""
+
+
+class Cell(NamedTuple):
+    """Text with a colour."""
+
+    text: str
+    style: str = ""
+
+
+Row = Sequence[str | Cell]
+
+
+def number(title: str) -> Column:
+    return Column(title, is_number=True)
+
+
+def wide(title: str) -> Column:
+    return Column(title, gives_way=2)
+
+
+def prose(title: str) -> Column:
+    return Column(title, gives_way=1, is_prose=True)
+
+
+def write(columns: Sequence[Column | str], rows: Iterable[Row]) -> None:
+    """On standard output; bold titles and colours on a terminal only."""
+    from rich.text import Text
+
+    heads = [column if isinstance(column, Column) else Column(column) for column in columns]
+    cells = [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in rows]
+    screen = output.console()
+    widths = lay_out(heads, cells, screen.width if sys.stdout.isatty() else None)
+    titles = [Cell(head.title, "bold") for head in heads]
+    for row in (titles, *cells):
+        line = Text(no_wrap=True)
+        for head, cell, width in zip(heads, row, widths, strict=True):
+            line.append(_fit(cell.text, width, head), style=cell.style).append(" " * GAP)
+        line.rstrip()
+        screen.print(line)
+
+
+def lay_out(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int | None) -> list[int]:
+    """The width of each column: what it needs, or its fair share of what the fixed ones leave."""
+    needs = [
+        max(map(_cells, (column.title, *(row[index].text for row in rows)))) for index, column in enumerate(columns)
+    ]
+    giving = [index for index, column in enumerate(columns) if column.gives_way]
+    if width is None or not giving or sum(needs) + GAP * (len(needs) - 1) <= width:
+        return needs
+    room = width - GAP * (len(needs) - 1) - sum(need for index, need in enumerate(needs) if index not in giving)
+    shares = sum(columns[index].gives_way for index in giving)
+    for index in sorted(giving, key=lambda index: needs[index] / columns[index].gives_way):
+        share = columns[index].gives_way
+        needs[index] = min(needs[index], max(NARROWEST, room * share // shares))
+        room -= needs[index]
+        shares -= share
+    return needs
+
+
+def _fit(text: str, width: int, column: Column) -> str:
+    if _cells(text) > width:
+        room = width
+        while _cells(text) > width:  # wide characters take two cells each
+            text = text[: room - 1].rstrip(" …") + "…" if column.is_prose else words.shorten(text, room)
+            room -= 1
+    padding = " " * (width - _cells(text))
+    return padding + text if column.is_number else text + padding
+
+
+def _cells(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)

@@ -1,0 +1,192 @@
+"""`normalize`, `robots`, `read`: one URL, one robots.txt, one file in Forager's eyes. No database; answers in JSON."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from forager.cli import output
+from forager.cli.help import Command
+from forager.cli.seeds import refuse_without_contact
+from forager.cli.start import begin
+from forager.errors import AddressRefusedError, BadUrlError, UsageError
+from forager.records import Scope
+
+if TYPE_CHECKING:
+    from forager.records import Reading, Selection
+    from forager.settings import Settings
+
+Json = Annotated[bool, typer.Option("--json", help="JSON is the answer anyway; accepted for uniformity.")]
+
+
+def register(app: typer.Typer) -> None:
+    for name, function in (("normalize", normalize), ("robots", robots), ("read", read)):
+        app.command(name, cls=Command, rich_help_panel="Try one thing (no database)")(function)
+
+
+def normalize(urls: Annotated[list[str], typer.Argument(metavar="URL")], _as_json: Json = False) -> None:
+    """Show the one spelling of URLs, a JSON object per line."""
+    rows = [normal_form(url) for url in urls]
+    for row in rows:
+        output.write_json(row)
+    if bad := [row["input"] for row in rows if "error" in row]:
+        raise UsageError(
+            f"{len(bad)} of {len(rows)} cannot be crawled: {bad[0]!r}." if len(rows) > 1 else rows[0]["error"]
+        )
+
+
+def normal_form(url: str) -> dict[str, Any]:
+    from forager import urls
+
+    try:
+        spelling = urls.normalize(url)
+    except BadUrlError as error:
+        return {"input": url, "error": str(error)}
+    domain = urls.domain_of(spelling)
+    return {
+        "input": url,
+        "url": spelling,
+        "domain": domain,
+        "registrable": urls.registrable(domain),
+        "origin": urls.origin_of(spelling),
+        "key": urls.url_key(spelling).hex(),
+    }
+
+
+def robots(
+    url: str,
+    file: Annotated[
+        Path | None, typer.Option("--file", "-f", metavar="FILE", help="A local robots.txt instead of the site's.")
+    ] = None,
+    agent: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Product name to match; default from settings.")
+    ] = None,
+    _as_json: Json = False,
+) -> None:
+    """Say whether robots.txt allows a URL, and by which line."""
+    target = _normal(url)
+    settings = begin()
+    name = agent or settings.robots_agent
+    if file is not None:
+        answer = {"source": str(file), **judge(_bytes_of(file), name, url)}
+    else:
+        import asyncio
+
+        refuse_without_contact([target], settings.contact)
+        answer = asyncio.run(_ask_site(settings, name, url))
+    output.write_json(answer)
+
+
+def judge(text: bytes | str, agent: str, url: str) -> dict[str, Any]:
+    """The URL as it was written: robots.txt rules are about the characters that are sent."""
+    from forager.politeness.robots import parse
+
+    found = parse(text)
+    rules = found.rules_for(agent)
+    verdict = rules.verdict(url)
+    return {
+        "url": url,
+        "agent": agent,
+        "allowed": verdict.allowed,
+        "rule": verdict.rule,
+        "line": verdict.line,
+        "group": verdict.group,
+        "crawl_delay_s": rules.crawl_delay_s,
+        "sitemaps": list(found.sitemaps),
+    }
+
+
+async def _ask_site(settings: "Settings", agent: str, url: str) -> dict[str, Any]:
+    """The site's own robots.txt, asked for as a crawl does: guarded, through redirects, forbidding when unreachable."""
+    from forager.crawl.permission import ask_robots
+    from forager.fetch import open_client
+    from forager.politeness.guard import AddressGuard
+    from forager.urls import origin_of
+
+    origin = origin_of(url)
+    guard = AddressGuard(settings.allow_networks, settings.allow_ports)
+    async with open_client(
+        user_agent=settings.agent_header,
+        check_address=guard.check_ip,
+        timeout_s=settings.request_timeout_s,
+        connect_timeout_s=settings.connect_timeout_s,
+        max_bytes=settings.max_page_bytes,
+    ) as client:
+        try:
+            copy = await ask_robots(client, 0, origin, ttl_s=settings.robots_ttl_s, turn=_at_once, waits_s=())
+            text, status_code, error = copy.text, copy.status_code, copy.error
+        except AddressRefusedError as refusal:
+            text, status_code, error = None, None, str(refusal)
+    found = {"source": f"{origin}/robots.txt", "status_code": status_code, **judge(text or "", agent, url)}
+    return found | ({"allowed": False, "error": error} if error else {})
+
+
+async def _at_once() -> None:
+    """A single question needs no pace."""
+
+
+def read(
+    file: Path,
+    url: Annotated[str, typer.Option(metavar="URL", help="The address the file came from.")],
+    content_type: Annotated[str, typer.Option(metavar="TYPE", help="Its Content-Type header.")] = "text/html",
+    scope: Annotated[Scope, typer.Option(help="How far its links may lead.")] = Scope.ANY,
+    _as_json: Json = False,
+) -> None:
+    """Show the signals and links Forager reads from a file."""
+    target = _normal(url)
+    body = _bytes_of(file)
+    output.write_json(understand(body, target, content_type, scope, begin()))
+
+
+def understand(body: bytes, url: str, content_type: str, scope: Scope, settings: "Settings") -> dict[str, Any]:
+    """The fourth and fifth verb on one body."""
+    from forager import extract
+    from forager.ingest import Reach, Selector
+    from forager.records import Fetched, RunSpec, Target
+
+    fetched = Fetched(url, 200, {"content-type": content_type}, body, len(body), 0)
+    reading = extract.read(fetched, keyword_words=settings.keyword_words, robots_agent=settings.robots_agent)
+    selector = Selector(Reach.of(RunSpec((url,), scope)), max_links_per_page=settings.max_links_per_page)
+    target = Target(0, 0, 0, 0, url, 0, 0, 0)
+    return {"url": url, **_signals(reading), **_links(reading, selector.select(reading, target))}
+
+
+def _signals(reading: "Reading") -> dict[str, Any]:
+    return {
+        "title": reading.title,
+        "description": reading.description,
+        "canonical": reading.canonical,
+        "language": reading.language,
+        "is_noindex": reading.is_noindex,
+        "is_nofollow": reading.is_nofollow,
+        "content_hash": reading.content_hash.hex(),
+        "headings": reading.headings,
+        "text": reading.text,
+        "flags": list(reading.flags),
+    }
+
+
+def _links(reading: "Reading", selection: "Selection") -> dict[str, Any]:
+    return {
+        "base_url": reading.base_url,
+        "links_found": len(reading.links),
+        "links_count": len(selection.links),
+        "links": [{"url": link.url, "anchor": link.anchor, "rel": link.rel} for link in selection.links],
+        "dropped": dict(selection.dropped),
+    }
+
+
+def _normal(url: str) -> str:
+    from forager.urls import normalize as spell
+
+    try:
+        return spell(url)
+    except BadUrlError as error:
+        raise UsageError(str(error)) from None
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from None

@@ -1,0 +1,107 @@
+"""What an operator may look at: domains, pages, tasks, runs. Reads only; every door (CLI, API) calls these.
+
+Rows come back as plain mappings whose names are the columns', so that a table, JSON and the API show the same words.
+"""
+
+import difflib
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from forager.db import statements
+from forager.errors import BadUrlError, NotFoundError
+from forager.urls import domain_of, normalize, url_key
+
+SQL = statements.load("forager.control")
+Row = dict[str, Any]
+
+
+async def list_domains(connection: Any, *, status: str | None = None, limit: int | None = None) -> list[Row]:
+    return _rows(await connection.fetch(SQL["list_domains"], status, limit))
+
+
+async def list_pages(
+    connection: Any,
+    *,
+    domain: str | None = None,
+    status: str | None = None,
+    outcome: str | None = None,
+    limit: int | None = None,
+) -> list[Row]:
+    name = await known_name(connection, domain)
+    return _rows(await connection.fetch(SQL["list_pages"], name, status, outcome, limit))
+
+
+async def list_tasks(
+    connection: Any,
+    *,
+    domain: str | None = None,
+    url: str | None = None,
+    run: int | None = None,
+    is_open: bool | None = None,
+    limit: int | None = None,
+) -> list[Row]:
+    name = await known_name(connection, domain)
+    key = url_key(normalize(url)) if url is not None else None
+    await refuse_unknown_run(connection, run)
+    return _rows(await connection.fetch(SQL["list_tasks"], name, key, run, is_open, limit))
+
+
+async def list_runs(connection: Any, *, limit: int | None = None) -> list[Row]:
+    rows = _rows(await connection.fetch(SQL["list_runs"], limit))
+    return [row | {"spec": _document(row["spec"])} for row in rows]
+
+
+async def describe_domain(connection: Any, name: str) -> Row:
+    """Everything about one domain: its row, its pages by state, how its visits ended, its robots.txt files."""
+    found = await connection.fetchrow(SQL["find_domain"], await known_name(connection, name))
+    identity = found["id"]
+    return {
+        **{column: value for column, value in found.items() if column != "id"},
+        "page_states": {
+            row["status"]: row["pages"] for row in await connection.fetch(SQL["page_states_of_domain"], identity)
+        },
+        "outcomes": _rows(await connection.fetch(SQL["outcomes_of_domain"], identity)),
+        "origins": _rows(await connection.fetch(SQL["origins_of_domain"], identity)),
+    }
+
+
+async def known_name(connection: Any, text: str | None) -> str | None:
+    """The domain a person means by a name or a URL; refuses one that is not known, with those it could have been."""
+    if text is None:
+        return None
+    for name in dict.fromkeys((text, canonical_name(text))):
+        if await connection.fetchrow(SQL["find_domain"], name):
+            return name
+    near = [row["name"] for row in await connection.fetch(SQL["names_near"], canonical_name(text))]
+    raise NotFoundError(f"There is no domain {text!r}." + suggestion(canonical_name(text), near))
+
+
+async def refuse_unknown_run(connection: Any, run: int | None) -> None:
+    if run is not None and not await connection.fetchrow(SQL["find_run"], run):
+        raise NotFoundError(f"There is no run {run}. `forager runs` lists them.")
+
+
+def canonical_name(text: str) -> str:
+    """`www.Example.com` and `https://example.com/x` name the domain `example.com`."""
+    try:
+        return domain_of(normalize(text if "://" in text else f"http://{text}"))
+    except BadUrlError:
+        return text.lower()
+
+
+def suggestion(name: str, near: Sequence[str]) -> str:
+    """A sentence with the closest names, or where to find them all."""
+    close = difflib.get_close_matches(name, near, n=3, cutoff=0.5)
+    if not close:
+        return " `forager domains` lists them all."
+    return f" Did you mean {' or '.join(close)}?"
+
+
+def _rows(records: Sequence[Any]) -> list[Row]:
+    return [dict(record) for record in records]
+
+
+def _document(value: Any) -> Any:
+    """asyncpg hands JSON over as text unless a codec was set."""
+    return json.loads(value) if isinstance(value, str) else value

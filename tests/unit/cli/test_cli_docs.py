@@ -1,0 +1,67 @@
+"""The reference pages say what the program does: every command, every flag, every setting with its default."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from forager.cli.export import What
+from forager.cli.main import app
+from forager.control.export import COLUMNS
+from forager.settings import Settings
+
+REFERENCE = Path(__file__).parents[3] / "docs" / "reference"
+CLI = (REFERENCE / "cli.md").read_text(encoding="utf-8")
+SECTIONS: dict[str, str] = dict(re.findall(r"^### forager (.*)\n((?:(?!^##).*\n?)*)", CLI, re.MULTILINE))
+
+
+def commands(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{prefix}{name} ")
+        else:
+            yield prefix + name, command
+
+
+COMMANDS = dict(commands(get_command(app)))
+
+
+def test_every_command_has_its_section_and_no_other() -> None:
+    assert set(SECTIONS) == set(COMMANDS)
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_flag_is_in_its_table_and_no_other(name: str) -> None:
+    documented = set(
+        re.findall(r"`(--?[a-z][a-z-]*)", "".join(re.findall(r"^\| `-.*? \|", SECTIONS[name], re.MULTILINE)))
+    )
+    real = {
+        flag
+        for parameter in COMMANDS[name].params
+        if parameter.param_type_name == "option"
+        for flag in (*parameter.opts, *parameter.secondary_opts)
+    }
+    assert documented == real - {"--help"}
+
+
+def test_every_column_of_a_page_is_named() -> None:
+    for column in COLUMNS["pages"]:
+        assert f"`{column}`" in SECTIONS["export"]
+    assert set(COLUMNS) == {what.value for what in What}
+
+
+def test_every_setting_is_there_with_its_default() -> None:
+    page = (REFERENCE / "settings.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| (.*?) \| (.*?) \|$", page, re.MULTILINE)
+    assert rows == [(name, default_of(name, field), field.description) for name, field in Settings.model_fields.items()]
+
+
+def default_of(name: str, field: Any) -> str:
+    if name == "home":
+        return "per user"
+    if field.default in {None, ()}:
+        return "–"
+    return f"`{', '.join(map(str, field.default))}`" if isinstance(field.default, tuple) else f"`{field.default}`"

@@ -1,0 +1,289 @@
+"""Bad input of every command: one sentence on standard error, the right exit code, nothing changed, no trace."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forager import __version__
+from forager.cli.main import app, run
+from forager.settings import Settings
+
+UNREACHABLE = "postgresql://127.0.0.1:9/none"
+
+
+@pytest.fixture
+def forager(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Callable[..., tuple[int, str, str]]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FORAGER_HOME", str(tmp_path / "home"))
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        code = run(arguments)
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return code, captured.out, captured.err
+
+    return call
+
+
+USAGE = [
+    ["nope"],
+    ["domans"],
+    ["--nope"],
+    ["crawl"],
+    ["crawl", "not a url"],
+    ["crawl", "ftp://a.example/"],
+    ["crawl", "a.example", "--max-pages", "0"],
+    ["crawl", "a.example", "--max-pages", "many"],
+    ["crawl", "a.example", "--max-pages-per-domain", "-1"],
+    ["crawl", "a.example", "--depth", "-1"],
+    ["crawl", "a.example", "--depth", "100000"],
+    ["crawl", "a.example", "--scope", "galaxy"],
+    ["crawl", "a.example", "--delay", "-0.1"],
+    ["crawl", "a.example", "--workers", "0"],
+    ["crawl", "a.example", "-o", "missing/out.jsonl"],
+    ["crawl", "a.example", "-o", "."],
+    ["crawl", "-f", "missing.txt"],
+    ["crawl", "http://127.0.0.1/", "--json", "-o", "-"],
+    ["worker"],
+    ["worker", "--run", "zero"],
+    ["domains", "--status", "asleep"],
+    ["domains", "--limit", "0"],
+    ["domain"],
+    ["pages", "--status", "lost"],
+    ["pages", "--outcome", "great"],
+    ["pages", "--limit", "x"],
+    ["tasks", "--run", "x"],
+    ["tasks", "--url", "::"],
+    ["runs", "--limit", "-3"],
+    ["export"],
+    ["export", "cats"],
+    ["export", "pages", "--format", "xml"],
+    ["export", "pages", "--status", "pending"],
+    ["export", "tasks", "--status", "fetched"],
+    ["export", "links", "--status", "fetched"],
+    ["export", "links", "--run", "1"],
+    ["export", "pages", "-o", "missing/out.csv"],
+    ["check", "everything"],
+    ["settings", "delay_s"],
+    ["db", "explode"],
+    ["db", "downgrade"],
+    ["db", "downgrade", "base"],
+    ["normalize"],
+    ["normalize", "nope"],
+    ["robots"],
+    ["robots", "nope", "--file", "x"],
+    ["robots", "http://a.example/", "--file", "missing.txt"],
+    ["read"],
+    ["read", "missing.html"],
+    ["read", "missing.html", "--url", "http://a.example/"],
+    ["read", "missing.html", "--url", "nope"],
+    ["playground", "--sites", "atlantis"],
+    ["playground", "--port", "70000"],
+    ["playground", "--host-base", "10.0.0.1"],
+    ["demo", "--scale", "0"],
+]
+
+
+@pytest.mark.parametrize("arguments", USAGE, ids=" ".join)
+def test_a_usage_error_is_one_sentence(forager: Any, tmp_path: Path, arguments: list[str]) -> None:
+    code, _, err = forager(*arguments)
+    assert code == 2
+    said = [line for line in err.splitlines() if not line.startswith("Start URLs")]
+    assert len(said) == 1
+    assert said[0].startswith("forager: ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_close_commands_are_suggested(forager: Any) -> None:
+    assert "Did you mean" in forager("domans")[2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["crawl", "example.com"], "needs a contact"),
+        (["crawl", "http://127.0.0.1/", "--allow-network", "everything"], "is no network"),
+        (["robots", "https://example.com/"], "needs a contact"),
+    ],
+)
+def test_bad_configuration(forager: Any, tmp_path: Path, arguments: list[str], sentence: str) -> None:
+    code, out, err = forager(*arguments)
+    assert (code, out) == (4, "")
+    assert sentence in err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", [["domains"], ["settings"], ["check"], ["crawl", "http://127.0.0.1/"]])
+def test_an_unknown_setting_is_refused_everywhere(
+    forager: Any, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    monkeypatch.setenv("FORAGER_DELAY", "3")
+    code, _, err = forager(*command)
+    assert code == 4
+    assert "Did you mean 'delay_s'?" in err
+
+
+def test_a_bad_settings_file_is_named(forager: Any, tmp_path: Path) -> None:
+    (tmp_path / "forager.toml").write_text("delay_s = ")
+    code, _, err = forager("settings")
+    assert code == 4
+    assert "forager.toml cannot be read as TOML" in err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(["domains"], ["domain", "a.example"], ["pages"], ["tasks"], ["runs"], ["check"], ["export", "pages"]),
+        *(["crawl", "http://127.0.0.1/"], ["worker", "--run", "1"], ["db", "status"], ["db", "upgrade"]),
+    ],
+    ids=" ".join,
+)
+def test_an_unreachable_database(forager: Any, monkeypatch: pytest.MonkeyPatch, command: list[str]) -> None:
+    monkeypatch.setenv("FORAGER_DATABASE_URL", UNREACHABLE)
+    code, out, err = forager(*command)
+    assert (code, out) == (5, "")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["start", "stop"])
+def test_an_external_server_is_not_ours(forager: Any, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    monkeypatch.setenv("FORAGER_DATABASE_URL", UNREACHABLE)
+    code, _, err = forager("db", command)
+    assert code == 2
+    assert "external" in err
+
+
+def test_settings_show_every_one_with_its_source(forager: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("FORAGER_DATABASE_URL", "postgresql://me:hunter2@db.example/x?password=hunter3&sslmode=require")
+    (tmp_path / "forager.toml").write_text("delay_s = 2.5\n")
+    code, out, _ = forager("settings", "--json")
+    rows = {row["name"]: row for row in json.loads(out)}
+    assert code == 0
+    assert set(rows) == set(Settings.model_fields)
+    assert (rows["delay_s"]["value"], rows["delay_s"]["source"]) == (2.5, str(tmp_path / "forager.toml"))
+    assert rows["database_url"]["value"] == "postgresql://me:***@db.example/x?password=***&sslmode=require"
+    assert rows["workers"]["source"] == "default"
+    for text in (out, forager("settings")[1]):
+        assert "hunter" not in text
+
+
+def test_a_bug_becomes_a_sentence(forager: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def break_down(*_: object) -> None:
+        raise ZeroDivisionError("division\nby zero")
+
+    monkeypatch.setattr("forager.cli.tools.normal_form", break_down)
+    code, out, err = forager("normalize", "a.example")
+    assert (code, out) == (1, "")
+    assert "ZeroDivisionError: division by zero" in err
+    assert "FORAGER_LOG_LEVEL=debug" in err
+    assert err.count("\n") == 1
+
+
+def test_the_trace_is_there_for_who_asks(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def break_down(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("forager.cli.tools.normal_form", break_down)
+    monkeypatch.setenv("FORAGER_LOG_LEVEL", "debug")
+    assert run(["normalize", "a.example"]) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_normalize_answers_line_by_line(forager: Any) -> None:
+    code, out, _ = forager("normalize", "HTTP://WWW.Example.com:80/b?utm_source=x&a=1", "https://a.b.example.co.uk/")
+    first, second = map(json.loads, out.splitlines())
+    assert code == 0
+    assert first["url"] == "http://www.example.com/b?a=1"
+    assert first["domain"] == "example.com"
+    assert len(first["key"]) == 32
+    assert second["registrable"] == "example.co.uk"
+
+
+def test_normalize_reports_the_bad_among_the_good(forager: Any) -> None:
+    code, out, err = forager("normalize", "https://a.example/", "nope")
+    assert code == 2
+    assert [("url" in json.loads(line), "error" in json.loads(line)) for line in out.splitlines()] == [
+        *((True, False), (False, True))
+    ]
+    assert "1 of 2" in err
+
+
+def test_robots_from_a_file(forager: Any, tmp_path: Path) -> None:
+    path = tmp_path / "robots.txt"
+    path.write_text(
+        "User-agent: *\nDisallow: /private/\nCrawl-delay: 2\n\nUser-agent: other\nDisallow: /\n"
+        "Sitemap: https://a.example/s.xml\n"
+    )
+    code, out, err = forager("robots", "https://a.example/private/x", "--file", str(path))
+    answer = json.loads(out)
+    assert (code, err) == (0, "")
+    assert answer["allowed"] is False
+    assert (answer["rule"], answer["line"], answer["group"]) == ("Disallow: /private/", 2, "*")
+    assert answer["crawl_delay_s"] == 2.0
+    assert answer["sitemaps"] == ["https://a.example/s.xml"]
+    other = json.loads(forager("robots", "https://a.example/", "--file", str(path), "--agent", "Other/1.0")[1])
+    assert (other["allowed"], other["line"], other["agent"]) == (False, 6, "Other/1.0")
+
+
+# The real program ---------------------------------------------------------------------------------------------------
+
+
+def start(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "forager", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        **options,
+    )
+
+
+def test_the_program_says_its_version_and_its_commands() -> None:
+    assert start("--version").stdout == f"forager {__version__}\n"
+    listed = start("--help")
+    assert listed.returncode == 0
+    for command in app.registered_commands:
+        assert f"  {command.name} " in listed.stdout
+    assert start().stdout == listed.stdout
+
+
+def test_the_program_refuses_in_one_sentence() -> None:
+    ended = start("crawl", "--scope", "galaxy", "a.example")
+    assert ended.returncode == 2
+    assert ended.stdout == ""
+    assert ended.stderr.startswith("forager: Invalid value for '--scope': 'galaxy' is not one of")
+    assert ended.stderr.count("\n") == 1
+
+
+def test_a_reader_that_leaves_is_no_error() -> None:
+    urls = [f"https://host{number}.example/{'x' * 500}" for number in range(200)]
+    command = [sys.executable, "-m", "forager", "normalize", *urls]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+
+
+def test_help_loads_nothing_heavy() -> None:
+    heavy = "pydantic asyncpg httptools rich structlog alembic asyncio ada_url selectolax"
+    program = (
+        "import sys; from forager.cli.main import run; code = run(['--help']); "
+        f"sys.exit(code or ' '.join(name for name in {heavy.split()!r} if name in sys.modules) or 0)"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_data_is_utf8_whatever_the_locale() -> None:
+    ended = start("normalize", "https://a.example/ü", env={"PATH": "", "LC_ALL": "C", "PYTHONIOENCODING": "ascii"})
+    assert ended.returncode == 0
+    assert json.loads(ended.stdout)["input"] == "https://a.example/ü"

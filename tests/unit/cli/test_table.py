@@ -1,0 +1,37 @@
+import pytest
+
+from forager.cli import table
+from forager.cli.table import Cell, lay_out, number, wide
+
+COLUMNS = [table.Column("status"), number("code"), wide("url"), wide("title")]
+ROWS = [[Cell("fetched"), Cell("200"), Cell("http://a.example/" + "x" * 80), Cell("T" * 60)]]
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_only_columns_that_may_give_way_are_cut(width: int) -> None:
+    widths = lay_out(COLUMNS, ROWS, width)
+    assert widths[:2] == [7, 4]
+    assert sum(widths) + table.GAP * 3 <= width
+
+
+def test_without_a_terminal_nothing_is_cut() -> None:
+    assert lay_out(COLUMNS, ROWS, None) == [7, 4, 97, 60]
+
+
+def test_a_short_column_leaves_its_share_to_the_other() -> None:
+    rows = [[Cell("a"), Cell("1"), Cell("x" * 100), Cell("short")]]
+    assert lay_out(COLUMNS, rows, 80) == [6, 4, 80 - 6 - 4 - 5 - 6, 5]
+
+
+def test_a_table_in_a_pipe_is_plain_and_aligned(capsys: pytest.CaptureFixture[str]) -> None:
+    table.write((wide("name"), number("pages")), [("a.example", Cell("1,204", "red")), ("[bold]日本", "7")])
+    assert capsys.readouterr().out.splitlines() == [
+        "name        pages",
+        "a.example   1,204",
+        "[bold]日本      7",
+    ]
+
+
+def test_a_table_without_rows_has_its_titles(capsys: pytest.CaptureFixture[str]) -> None:
+    table.write((wide("name"), number("pages")), [])
+    assert capsys.readouterr().out == "name  pages\n"
