@@ -1,0 +1,237 @@
+"""What acceptance tests act on: a web in its own process, the product's commands, and a crawl that can be killed.
+
+Everything waits for events: lines in the web's own log, rows in the database, processes that are gone. Time only ends
+what would otherwise never end.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from tests.conftest import in_thread
+
+from forager.db.embedded.processes import command_of, is_alive
+from forager.db.pool import close, connect
+from forager.playground import AnswerKey, Running, Visit, read_log, requests_per_path
+
+PATIENCE_S = 120.0
+POLL_S = 0.02
+TRANSPORT_S = 0.25
+"""Between a request's leaving and its being read by the web lies a busy machine: a span seen there may be shorter."""
+
+
+def until(happens: Callable[[], Any], what: str) -> Any:
+    """The first true answer."""
+    give_up_at = time.monotonic() + PATIENCE_S
+    while not (answer := happens()):
+        assert time.monotonic() < give_up_at, f"within {PATIENCE_S:.0f} s it did not happen that {what}"
+        time.sleep(POLL_S)
+    return answer
+
+
+def tell(text: str) -> None:
+    """A figure, or what helps to understand a failure; pytest shows it with the failure, or with -s."""
+    sys.stdout.write(text + "\n")
+
+
+class Web:
+    """A playground in a process of its own, and its log: the witness that has no interest in the crawl."""
+
+    def __init__(self, running: Running, log: Path) -> None:
+        self.running = running
+        self.log = log
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        return self.running.urls
+
+    @property
+    def key(self) -> AnswerKey:
+        return self.running.answer_key
+
+    @property
+    def hosts(self) -> list[str]:
+        return [url.removeprefix("http://").rstrip("/") for url in self.urls]
+
+    def everything(self) -> list[Visit]:
+        return read_log(self.log) if self.log.exists() else []
+
+    def visits(self) -> list[Visit]:
+        """Requests for pages."""
+        return [visit for visit in self.everything() if visit.target != "/robots.txt"]
+
+    def count(self) -> int:
+        """How many requests for pages it saw; asked often, so lines are counted and not read."""
+        log = self.log.read_bytes() if self.log.exists() else b""
+        return log.count(b"\n") - log.count(b'"target": "/robots.txt"')
+
+    def requests(self) -> Counter[str]:
+        return requests_per_path(self.visits())
+
+    def repeated(self) -> dict[str, int]:
+        """URL → how many requests were made beyond the first."""
+        return {url: number - 1 for url, number in self.requests().items() if number > 1}
+
+    def wait_past(self, number: int) -> None:
+        """Until it saw more than so many requests for pages."""
+        until(lambda: self.count() > number, f"the web saw more than {number} requests")
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Nothing is answered inside: requests stay open."""
+        self.running.process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.running.process.send_signal(signal.SIGCONT)
+
+
+class Crawl:
+    """A running `forager crawl` with its workers."""
+
+    def __init__(self, command: list[str], environ: Mapping[str, str], folder: Path) -> None:
+        self._said = folder / f"said.{time.monotonic_ns()}.txt"
+        self.started_s = time.monotonic()
+        with self._said.open("wb") as stderr:
+            self.process = subprocess.Popen(
+                command,
+                env=environ,
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=stderr,
+                start_new_session=True,
+            )
+        self._known_workers: set[int] = set()
+
+    @property
+    def said(self) -> str:
+        """Standard error so far, the workers' too."""
+        return self._said.read_text(encoding="utf-8", errors="replace")
+
+    @property
+    def is_running(self) -> bool:
+        return self.process.poll() is None
+
+    def workers(self) -> list[int]:
+        """Pids of its worker processes that live."""
+        children = Path(f"/proc/{self.process.pid}/task")
+        pids = {int(pid) for file in children.glob("*/children") for pid in _read(file).split()}
+        self._known_workers |= {pid for pid in pids if "--attached" in command_of(pid)}
+        return sorted(pid for pid in self._known_workers if is_alive(pid))
+
+    def wait(self) -> int:
+        """The exit code."""
+        return self.process.wait(PATIENCE_S)
+
+    def finish(self) -> None:
+        """It has to end by itself, and well."""
+        code = self.wait()
+        assert code == 0, f"exit code {code}: {self.said[-4000:]}"
+
+    def signal(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    def kill_parent(self) -> list[int]:
+        """Only the parent; answers the workers it had."""
+        workers = self.workers()
+        self.process.kill()
+        self.process.wait()
+        return workers
+
+    def kill_all(self) -> None:
+        """The parent and its workers at one moment: it is stopped first, so that it cannot start another."""
+        if self.is_running:
+            self.process.send_signal(signal.SIGSTOP)
+        doomed = self.workers()
+        kill(*doomed)
+        self.process.kill()
+        self.process.wait()
+
+
+class Forager:
+    """The product as a person has it: a home, a database, commands."""
+
+    def __init__(self, folder: Path, environ: Mapping[str, str], dsn: str) -> None:
+        self.folder = folder
+        self.environ = dict(environ)
+        self.dsn = dsn
+        self._crawls: list[Crawl] = []
+
+    def start(self, *arguments: str, **environ: str) -> Crawl:
+        """`forager crawl` with these arguments, in the background."""
+        command = [sys.executable, "-m", "forager", "crawl", *arguments]
+        crawl = Crawl(command, os.environ | self.environ | environ, self.folder)
+        self._crawls.append(crawl)
+        return crawl
+
+    def run(self, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
+        """Any command, to its end."""
+        return subprocess.run(
+            [sys.executable, "-m", "forager", *arguments],
+            env=os.environ | self.environ | environ,
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE_S,
+        )
+
+    def check(self) -> None:
+        """The promises hold."""
+        ended = self.run("check")
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+
+    def rows(self, name: str = "out.jsonl") -> list[dict[str, Any]]:
+        return [json.loads(line) for line in (self.folder / name).read_text(encoding="utf-8").splitlines()]
+
+    def pages(self, name: str = "out.jsonl") -> set[str]:
+        """What a crawl wrote as brought home."""
+        return {row["url"] for row in self.rows(name) if row["status_code"] == 200}
+
+    def ask(self, sql: str, *arguments: Any) -> list[Any]:
+        async def fetch() -> list[Any]:
+            connection = await connect(self.dsn, application="forager test")
+            try:
+                found: list[Any] = await connection.fetch(sql, *arguments)
+                return found
+            finally:
+                await close(connection)
+
+        return in_thread(fetch())
+
+    def value(self, sql: str, *arguments: Any) -> Any:
+        return self.ask(sql, *arguments)[0][0]
+
+    def close(self) -> None:
+        """End what is left, and tell what the crawls said: pytest shows it when the test failed."""
+        for crawl in self._crawls:
+            crawl.kill_all()
+            tell(f"--- exit {crawl.process.returncode}\n{crawl.said[-6000:]}")
+
+
+def kill(*pids: int) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    wait_for_end(*pids)
+
+
+def wait_for_end(*pids: int) -> None:
+    until(lambda: not any(is_alive(pid) for pid in pids), f"the processes {pids} are gone")
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text()
+    except OSError:
+        return ""

@@ -1,0 +1,105 @@
+"""kill -9 of workers, of everything, of the parent alone: nothing is lost or recorded twice, it goes on by itself."""
+
+import random
+import time
+
+import pytest
+from tests.acceptance.conftest import OpenWeb
+from tests.acceptance.stage import TRANSPORT_S, Forager, Web, kill, tell, until, wait_for_end
+
+from forager.playground import smallest_gap_s
+
+pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
+
+IN_FLIGHT, BATCH = 8, 12
+SMALL = {
+    "FORAGER_MAX_REQUESTS_IN_FLIGHT": str(IN_FLIGHT),
+    "FORAGER_BATCH_PAGES": str(BATCH),
+    "FORAGER_BATCH_MS": "50",
+}
+"""What a worker can lose, made small, so that the bound on what is fetched again means something."""
+AT_RISK = IN_FLIGHT + BATCH
+AT_WORK = """SELECT w.pid FROM workers w WHERE w.status = 'running'
+             AND EXISTS (SELECT FROM domains d WHERE d.claimed_by = w.id) ORDER BY w.pid"""
+
+
+def spread(rng: random.Random, kills: int, pages: int) -> list[int]:
+    """Numbers of requests at which to kill: one in each part of the crawl."""
+    part = pages // (kills + 1)
+    return [rng.randrange(number * part, (number + 1) * part) for number in range(kills)]
+
+
+def workers_at_work(forager: Forager) -> list[int]:
+    return [row["pid"] for row in forager.ask(AT_WORK)]
+
+
+def assert_exact(forager: Forager, web: Web, *, at_risk: int) -> None:
+    assert forager.pages() == web.key.expected_success()
+    assert forager.value("SELECT count(*) FROM crawl_tasks WHERE outcome IS NOT NULL") == len(web.key.by_url)
+    forager.check()
+    again = sum(web.repeated().values())
+    tell(f"{again} of at most {at_risk} requests were made again")
+    assert again <= at_risk
+
+
+def test_workers_killed_at_random_moments(forager: Forager, open_web: OpenWeb, rng: random.Random) -> None:
+    web = open_web("uniform=20x25")
+    crawl = forager.start(*web.urls, "--delay", "0.2", "--workers", "2", "-o", "out.jsonl", **SMALL)
+    kills = 0
+    for number in spread(rng, 6, len(web.key.by_url)):
+        web.wait_past(number)
+        time.sleep(rng.uniform(0, 0.2))  # fetches, batches and commits are hit in all their phases
+        at_work = until(lambda: workers_at_work(forager), "a worker has leases")
+        victims = rng.sample(at_work, rng.randint(1, len(at_work)))
+        kill(*victims)
+        kills += len(victims)
+    crawl.finish()
+    assert_exact(forager, web, at_risk=kills * AT_RISK)
+    assert forager.value("SELECT count(*) FROM workers WHERE status = 'dead'") == kills
+
+
+def test_everything_killed_and_started_again(forager: Forager, open_web: OpenWeb, rng: random.Random) -> None:
+    web = open_web("uniform=12x25")
+    command = (*web.urls, "--delay", "0.2", "--workers", "2", "-o", "out.jsonl")
+    crawl = forager.start(*command, **SMALL)
+    moments = spread(rng, 4, len(web.key.by_url))
+    for number in moments:
+        web.wait_past(number)
+        time.sleep(rng.uniform(0, 0.2))  # fetches, batches and commits are hit in all their phases
+        crawl.kill_all()
+        before = web.count()
+        forager.check()
+        crawl = forager.start(*command, **SMALL)
+        web.wait_past(before)
+        tell(f"went on after {web.visits()[before].started_s - crawl.started_s:.1f} s")
+    crawl.finish()
+    assert_exact(forager, web, at_risk=len(moments) * 2 * AT_RISK)
+
+
+def test_workers_without_their_parent_stop_cleanly(forager: Forager, open_web: OpenWeb) -> None:
+    web = open_web("uniform=6x40")
+    command = (*web.urls, "--workers", "2", "-o", "out.jsonl")
+    crawl = forager.start(*command, "--delay", "0.2")
+    until(lambda: len(workers_at_work(forager)) == 2, "both workers have leases")
+    web.wait_past(30)
+    workers = crawl.kill_parent()
+    wait_for_end(*workers)
+    assert forager.value("SELECT count(*) FROM workers WHERE status = 'stopped'") == 2
+    assert forager.value("SELECT count(*) FROM domains WHERE claimed_by IS NOT NULL") == 0
+    assert forager.value("SELECT count(*) FROM crawl_tasks WHERE locked_by IS NOT NULL") == 0
+    assert web.count() < len(web.key.by_url)
+    forager.check()
+    forager.start(*command, "--delay", "0.02").finish()
+    assert_exact(forager, web, at_risk=0)
+
+
+def test_a_successor_keeps_the_pace_of_the_dead(forager: Forager, open_web: OpenWeb) -> None:
+    """The dead worker's last requests are in no database: whoever comes next waits as if they had just been made."""
+    web, delay_s = open_web("uniform=4x3"), 3.0
+    crawl = forager.start(*web.urls, "--delay", str(delay_s), "-o", "out.jsonl", FORAGER_BATCH_MS="2500")
+    until(lambda: web.count() >= 4, "each site was asked for its first page")
+    kill(*crawl.workers())
+    crawl.finish()
+    assert_exact(forager, web, at_risk=4)
+    gaps = [smallest_gap_s(web.everything(), host) for host in web.hosts]
+    assert min(gaps) >= delay_s - TRANSPORT_S

@@ -1,0 +1,85 @@
+"""A worker that sleeps longer than its lease: another takes over, and what the sleeper brings afterwards is refused."""
+
+import os
+import signal
+
+import pytest
+from tests.acceptance.conftest import OpenWeb
+from tests.acceptance.stage import Forager, Web, until
+
+pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
+
+SHORT = {
+    "FORAGER_LEASE_S": "4",
+    "FORAGER_HEARTBEAT_S": "1",
+    "FORAGER_DEAD_AFTER_S": "4",
+    "FORAGER_BATCH_MS": "400",
+}
+LOCKED = """SELECT p.url FROM crawl_tasks t JOIN pages p ON p.id = t.page_id JOIN workers w ON w.id = t.locked_by
+            WHERE t.outcome IS NULL AND w.pid = $1"""
+WRITING = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1 AND state <> 'idle'"
+"""Asleep in a transaction it would keep its rows locked, and nobody could take them before it wakes."""
+PLANT_STRAY = """UPDATE domains SET claimed_by = w.id, claim_expires_at = now() + interval '1 hour', status = 'active',
+                 version = version + 1 FROM workers w
+                 WHERE w.status = 'running' AND claimed_by IS NULL RETURNING name"""
+HELD = "SELECT count(*) FROM domains d JOIN workers w ON w.id = d.claimed_by WHERE w.pid = $1"
+
+
+def test_late_results_of_a_lost_lease_are_refused(forager: Forager, open_web: OpenWeb) -> None:
+    web = open_web("uniform=6x30")
+    crawl = forager.start(*web.urls, "--delay", "0.25", "--workers", "2", "-o", "out.jsonl", **SHORT)
+    until(lambda: len(crawl.workers()) == 2 and all(leases(forager, pid) for pid in crawl.workers()), "both work")
+    web.wait_past(20)
+    sleeper = crawl.workers()[0]
+    late = put_to_sleep_with_results(forager, web, sleeper)
+    try:
+        until(lambda: leases(forager, sleeper) == 0, "the lease ran out and was taken")
+        until(
+            lambda: forager.value("SELECT count(*) FROM pages WHERE status <> 'fetched'") == 0, "the other did it all"
+        )
+    finally:
+        os.kill(sleeper, signal.SIGCONT)
+    crawl.finish()
+    assert "late results refused" in crawl.said
+    assert forager.pages() == web.key.expected_success()
+    assert set(forager.ask("SELECT DISTINCT count(*) FROM crawl_tasks WHERE outcome IS NOT NULL GROUP BY page_id")) == {
+        (1,)
+    }
+    assert late <= set(web.repeated())
+    assert len(web.repeated()) <= 6 * 5 + len(late)
+    forager.check()
+
+
+def test_a_lease_nobody_knows_of_is_handed_back(forager: Forager, open_web: OpenWeb) -> None:
+    """As if the connection broke after the claim was committed and before its answer came: a lease without a lane."""
+    web = open_web("uniform=2x10")
+    crawl = forager.start(
+        *web.urls, "--delay", "0.2", "-o", "out.jsonl", FORAGER_MAX_DOMAINS_PER_WORKER="1", FORAGER_HEARTBEAT_S="1"
+    )
+    web.wait_past(0)
+    assert forager.ask(PLANT_STRAY)
+    crawl.finish()
+    assert forager.pages() == web.key.expected_success()
+    assert web.repeated() == {}
+    forager.check()
+
+
+def leases(forager: Forager, pid: int) -> int:
+    found: int = forager.value(HELD, pid)
+    return found
+
+
+def put_to_sleep_with_results(forager: Forager, web: Web, pid: int) -> set[str]:
+    """Stop it at a moment when it has answers in hand that are in no database yet; answers which."""
+
+    def sleeps() -> set[str]:
+        os.kill(pid, signal.SIGSTOP)
+        answered = set(web.requests())
+        late = {row["url"] for row in forager.ask(LOCKED, pid)} & answered
+        late = late if forager.value(WRITING, f"forager worker {pid}") == 0 else set()
+        if not late:
+            os.kill(pid, signal.SIGCONT)
+        return late
+
+    found: set[str] = until(sleeps, "it sleeps with results in hand")
+    return found
