@@ -1,0 +1,94 @@
+"""A crawl that keeps nothing: Forager's client, one parse for title, description and links, a set of seen URLs.
+
+Runs as a process of its own, by the same written order as the peers.
+"""
+
+import asyncio
+import sys
+from collections import deque
+from pathlib import Path
+
+import uvloop
+from selectolax.lexbor import LexborHTMLParser
+
+from bench.ledger import Ledger
+from bench.peers.order import PeerOrder
+from forager.extract.memory import keep_freed_memory
+from forager.extract.page import OPTIONS
+from forager.fetch import Client, open_client
+from forager.urls import resolve_links
+
+TIMEOUT_S = 30.0
+MAX_BYTES = 10 * 1024 * 1024
+
+
+class BareSite:
+    """One site's crawl: what is seen, what waits, and how many requests are open."""
+
+    def __init__(self, seed: str, at_once: int, client: Client, ledger: Ledger) -> None:
+        self._seen = {seed}
+        self._waiting = deque([seed])
+        self._at_once = at_once
+        self._client = client
+        self._ledger = ledger
+        self._visits: set[asyncio.Task[None]] = set()
+        self._is_done = asyncio.Event()
+
+    async def crawl(self) -> None:
+        self._start_visits()
+        await self._is_done.wait()
+
+    def _start_visits(self) -> None:
+        while self._waiting and len(self._visits) < self._at_once:
+            visit = asyncio.create_task(self._visit(self._waiting.popleft()))
+            self._visits.add(visit)
+            visit.add_done_callback(self._end_visit)
+
+    def _end_visit(self, visit: asyncio.Task[None]) -> None:
+        self._visits.discard(visit)
+        if error := visit.exception():
+            print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        self._start_visits()
+        if not self._visits:
+            self._is_done.set()
+
+    async def _visit(self, url: str) -> None:
+        fetched = await self._client.get(url)
+        title, description, links = read_page(fetched.body)
+        self._ledger.note(url, title, description, len(links))
+        for link in resolve_links(url, links):
+            if link is not None and link not in self._seen:
+                self._seen.add(link)
+                self._waiting.append(link)
+
+
+def read_page(body: bytes) -> tuple[str | None, str | None, list[str]]:
+    """As lean as it gets: a ceiling that dawdles would flatter what is held against it."""
+    tree = LexborHTMLParser(body, options=OPTIONS)
+    title, meta = tree.css_first("title"), tree.css_first("meta[name=description]")
+    links = [href for anchor in tree.tags("a") if (href := anchor.attributes.get("href"))]
+    return title.text() if title else None, meta.attributes.get("content") if meta else None, links
+
+
+async def crawl(order: PeerOrder, ledger: Ledger) -> None:
+    async with open_client(
+        user_agent="bench",
+        check_address=lambda _address, _port: None,
+        timeout_s=TIMEOUT_S,
+        connect_timeout_s=TIMEOUT_S,
+        max_bytes=MAX_BYTES,
+    ) as client:
+        ledger.start()
+        sites = [BareSite(seed, order.per_site, client, ledger) for seed in order.seeds]
+        await asyncio.gather(*(site.crawl() for site in sites))
+
+
+def main() -> None:
+    order, ledger = PeerOrder.from_command_line(), Ledger()
+    keep_freed_memory()
+    uvloop.run(crawl(order, ledger))
+    ledger.write(Path(order.ledger))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""How results are shown and written. Decides nothing about them."""
+
+import json
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.compare import Comparison, make_rows
+from bench.growth_step import Step
+from bench.roster import Entrant
+from bench.stages import Stage
+from bench.table import HEADINGS, Figure, as_markdown, as_text
+
+STAGE_HEADINGS = ("stage", "what it does", "own µs/page", "PostgreSQL µs/page")
+GROWTH_HEADINGS = (
+    "known pages",
+    "claim",
+    "learn",
+    "record",
+    "together",
+    "own",
+    "PostgreSQL",
+    "passed",
+    "links asked",
+    "worker MB",
+)
+
+
+def describe_machine() -> dict[str, Any]:
+    return {"cores": os.cpu_count(), "system": platform.platform(), "python": platform.python_version()}
+
+
+def show_comparison(comparison: Comparison, entrants: Sequence[Entrant], *, is_markdown: bool) -> str:
+    lines = [show_table(HEADINGS, make_rows(comparison, entrants), is_markdown=is_markdown), ""]
+    lines.append(f"The web's own process: {comparison.serving_us:.0f} µs of CPU per page.")
+    lines += [f"Skipped: {skipped.crawler}: {skipped.reason}" for skipped in comparison.skipped]
+    lines += [f"INVALID: {problem}" for problem in comparison.invalid]
+    return "\n".join(lines) + "\n"
+
+
+def show_stages(stages: Sequence[Stage], *, is_markdown: bool) -> str:
+    rows = [(stage.name, stage.what, f"{stage.own_us:,.0f}", f"{stage.postgres_us:,.0f}") for stage in stages]
+    own, postgres = sum(stage.own_us for stage in stages), sum(stage.postgres_us for stage in stages)
+    rows.append(("together", "", f"{own:,.0f}", f"{postgres:,.0f}"))
+    return "What a page costs, stage by stage:\n" + show_table(STAGE_HEADINGS, rows, is_markdown=is_markdown) + "\n"
+
+
+def show_growth(steps: Sequence[Step], *, is_markdown: bool) -> str:
+    rows = [_describe_step(step, steps[0]) for step in steps]
+    title = "How the cost grows (µs per page; claim, learn and record are CPU of worker and backend):\n"
+    return title + show_table(GROWTH_HEADINGS, rows, is_markdown=is_markdown, words=1) + "\n"
+
+
+def _describe_step(step: Step, first: Step) -> tuple[str, ...]:
+    return (
+        f"{step.size:,}",
+        f"{step.claim_us:.0f}",
+        f"{step.learn_us:.0f}",
+        f"{step.record_us:.0f}",
+        f"{step.cpu_us:.0f} ({step.cpu_us / first.cpu_us:.2f} ×)",
+        f"{step.client_us:.0f}",
+        f"{step.postgres_us:.0f}",
+        f"{step.passed_us:.0f} ({step.passed_us / first.passed_us:.2f} ×)",
+        f"{step.asked:.1f}",
+        f"{step.memory_mb:.0f}",
+    )
+
+
+def show_figures(figures: Sequence[Figure]) -> str:
+    return "\n".join(str(figure) for figure in figures)
+
+
+def show_table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, is_markdown: bool, words: int = 2) -> str:
+    return (as_markdown if is_markdown else as_text)(headings, rows, words=words)
+
+
+def write_json(path: Path, found: dict[str, Any]) -> None:
+    path.write_text(json.dumps(found, default=_plain, indent=2, ensure_ascii=False), encoding="utf-8")
+
+
+def _plain(value: object) -> Any:
+    if isinstance(value, Figure):
+        return asdict(value) | {"is_reached": value.is_reached}
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")

@@ -1,0 +1,1 @@
+"""One module per crawler: how it is started and where its result is found. Nothing here crawls."""

@@ -1,0 +1,87 @@
+"""A worker's hands without its network: the real claims and the real writer, each step timed by itself."""
+
+import os
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from bench.stopwatch import Stopwatch
+from forager.control.seed import start_run
+from forager.crawl.claims import Claims
+from forager.crawl.order import WorkerOrder
+from forager.crawl.patience import in_transaction
+from forager.crawl.writer import Writer
+from forager.db import Database, open_database
+from forager.domains.store import Release
+from forager.frontier.learn import Learned
+from forager.records import Discovery, Lease, Outcome, RunSpec, Target
+from forager.settings import Settings, load
+from forager.stats import store as stats
+
+LEASES_AT_ONCE = 200
+
+
+class Workbench:
+    def __init__(self, database: Database, order: WorkerOrder, worker: int, stopwatch: Stopwatch) -> None:
+        self._worker = worker
+        self._database = database
+        self.stopwatch = stopwatch
+        self._claims = Claims(database, run=order.run, spec=order.spec, workers=1, lease_s=order.lease_s)
+        self._writer = Writer(
+            database, order, worker=lambda: worker, lanes={}, on_recorded=lambda _written, _held: None
+        )
+        self.leases: list[Lease] = []
+
+    async def lease_all(self) -> None:
+        while claimed := (await self._claims.domains(self._worker, LEASES_AT_ONCE)).leases:
+            self.leases += claimed
+
+    async def release_all(self) -> None:
+        await self._claims.release(self._worker, [Release(lease, wait_s=0.0) for lease in self.leases])
+
+    async def claim(self, wants: Sequence[tuple[Lease, int]]) -> list[Target]:
+        with self.stopwatch.time("claim"):
+            return await self._claims.targets(self._worker, wants)
+
+    async def learn(self, links: Sequence[Discovery], *, stage: str = "learn") -> Learned:
+        with self.stopwatch.time(stage):
+            return await self._writer.learn(links)
+
+    async def record(self, outcomes: Sequence[Outcome], learned: Learned) -> None:
+        with self.stopwatch.time("record"):
+            await in_transaction(self._database, lambda conn: self._writer.record(conn, outcomes, (), learned))
+
+
+def make_order(settings: Settings, run: int, spec: RunSpec) -> WorkerOrder:
+    """What an only worker of the run would be told."""
+    same_names = {field.name for field in fields(WorkerOrder)} & set(Settings.model_fields) - {"workers"}
+    return WorkerOrder(
+        run=run,
+        spec=spec,
+        workers=1,
+        max_domains=settings.max_domains_per_worker,
+        is_unpaced=lambda _domain: True,
+        **settings.model_dump(include=same_names),
+    )
+
+
+@asynccontextmanager
+async def open_workbench(home: Path, spec: RunSpec) -> AsyncIterator[Workbench]:
+    """A worker with a run of its own that holds all its domains. One connection, so that one backend does it all."""
+    settings = load({"home": home}, {})
+    async with open_database(settings, size=1, application="bench") as database:
+
+        async def begin(conn: Any) -> tuple[int, int, int]:
+            run = await start_run(conn, spec, by="bench")
+            worker = await stats.add_worker(conn, run, host="bench", pid=os.getpid(), pid_started=0)
+            return run, worker, await conn.fetchval("SELECT pg_backend_pid()")
+
+        run, worker, backend = await in_transaction(database, begin)
+        bench = Workbench(database, make_order(settings, run, spec), worker, Stopwatch(backend))
+        await bench.lease_all()
+        try:
+            yield bench
+        finally:
+            await bench.release_all()
