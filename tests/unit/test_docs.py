@@ -1,0 +1,134 @@
+"""What the documents name exists: links, commands, verbs of make, settings, files, decisions in their order."""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from forager.cli.main import app
+from forager.settings import ENV_PREFIX, NOT_SETTINGS, Settings
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+FILES = [
+    f"/{path.relative_to(ROOT)}"
+    for folder in ("src", "tests", "docs", "bench")
+    for path in (ROOT / folder).rglob("*.*")
+]
+DECISIONS = sorted((ROOT / "docs/decisions").glob("[0-9]*.md"))
+
+FENCED = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+SPAN = re.compile(r"`([^`\n]+)`")
+LINK = re.compile(r"\]\(([^()\s]+)\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+COMMAND = re.compile(r"(?:^|[\s(|/])forager ((?:[a-z]+ ?)+)")
+VERB = re.compile(r"(?:^|\s)make (?:[A-Z]+=\S+ )*([a-z][a-z-]*)")
+VARIABLE = re.compile(rf"\b{ENV_PREFIX}([A-Z][A-Z_]*[A-Z])\b")
+SETTING = re.compile(r"settings? `(\w+)`|`(\w+)` setting")
+FILE = re.compile(r"[\w./-]+/[\w.-]+\.(?:py|sql|conf|toml|md)")
+
+
+def text_of(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def code_of(page: Path) -> list[str]:
+    """Lines of fenced blocks, and spans of code in the prose."""
+    text = text_of(page)
+    blocks = [line for _, block in FENCED.findall(text) for line in block.splitlines()]
+    return [*blocks, *SPAN.findall(FENCED.sub("", text))]
+
+
+def each(pages: list[Path]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("page", pages, ids=lambda page: str(page.relative_to(ROOT)))
+
+
+def anchors_of(page: Path) -> set[str]:
+    """What a heading is called in a link: small letters, hyphens for spaces, no other signs."""
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in HEADING.findall(text_of(page))}
+
+
+@each(PAGES)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in LINK.findall(FENCED.sub("", text_of(page))):
+        if "://" in link or link.startswith("mailto:"):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), f"{link} leads nowhere"
+        assert not anchor or anchor in anchors_of(target), f"{link}: no such heading"
+
+
+def commands_named(page: Path) -> Iterator[list[str]]:
+    for code in code_of(page):
+        for words in COMMAND.findall(code):
+            yield words.split()
+
+
+@each(PAGES)
+def test_commands_are_real(page: Path) -> None:
+    known = get_command(app).commands  # type: ignore[attr-defined]
+    for words in commands_named(page):
+        assert words[0] in known, f"there is no command `forager {words[0]}`"
+        inner = getattr(known[words[0]], "commands", None)
+        if inner is not None and len(words) > 1:
+            assert words[1] in inner, f"there is no command `forager {words[0]} {words[1]}`"
+
+
+@each(PAGES)
+def test_verbs_of_make_exist(page: Path) -> None:
+    known = set(re.findall(r"^([a-z-]+):", text_of(ROOT / "Makefile"), re.MULTILINE))
+    named = {verb for code in code_of(page) for verb in VERB.findall(code)}
+    assert named <= known
+
+
+@each(PAGES)
+def test_settings_exist(page: Path) -> None:
+    text = text_of(page)
+    from_environment = {name.lower() for name in VARIABLE.findall(text) if name not in NOT_SETTINGS}
+    in_prose = {first or second for first, second in SETTING.findall(text)}
+    in_files = {key for kind, block in FENCED.findall(text) if kind == "toml" for key in tomllib.loads(block)}
+    assert from_environment | in_prose | in_files <= set(Settings.model_fields)
+
+
+@each(PAGES)
+def test_files_exist(page: Path) -> None:
+    """A path in a code span is the end of some file's path: `crawl/line.py` is enough."""
+    named = {span for span in SPAN.findall(FENCED.sub("", text_of(page))) if FILE.fullmatch(span)}
+    assert {span for span in named if not any(path.endswith(f"/{span}") for path in FILES)} == set()
+
+
+def test_decisions_are_numbered_without_gaps() -> None:
+    assert [page.name[:4] for page in DECISIONS] == [f"{number:04}" for number in range(1, len(DECISIONS) + 1)]
+
+
+@each(DECISIONS)
+def test_a_decision_has_its_four_parts(page: Path) -> None:
+    title, *parts = HEADING.findall(text_of(page))
+    assert title.startswith(f"{page.name[:4]}: ")
+    assert parts == ["Context", "Choice", "Price", "When to revisit"]
+
+
+def test_the_index_of_decisions_is_complete() -> None:
+    listed = LINK.findall(text_of(ROOT / "docs/decisions/README.md"))
+    assert listed == [page.name for page in DECISIONS]
+
+
+def test_every_page_is_on_a_shelf() -> None:
+    index = ROOT / "docs/README.md"
+    shelved = {(index.parent / link.partition("#")[0]).resolve() for link in LINK.findall(text_of(index))}
+    on_their_own = {index, *DECISIONS}
+    assert {page for page in (ROOT / "docs").rglob("*.md") if page not in on_their_own} <= shelved
+
+
+def test_every_dependency_has_its_line() -> None:
+    project = tomllib.loads(text_of(ROOT / "pyproject.toml"))
+    wanted = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    names = {re.split(r"[\[<>=;!~ ]", requirement)[0] for requirement in wanted}
+    rows = re.findall(
+        r"^\| ([\w-]+)(?:\[[\w,-]+\])? \|", text_of(ROOT / "docs/decisions/0010-dependencies.md"), re.MULTILINE
+    )
+    assert set(rows) - {"package"} == names
