@@ -105,7 +105,7 @@ class Settings(BaseModel):
         200, description="Pages written in one transaction, at most."
     )
     batch_ms: Count = Field(250, description="Milliseconds between two writes, at most.")
-    known_urls: Count = Field(200_000, description="URLs a worker remembers to spare look-ups; twice as many at times.")
+    known_urls: Count = Field(400_000, description="URLs a worker remembers to spare look-ups; twice as many at times.")
     keyword_words: Annotated[int, Field(ge=0, le=20_000)] = Field(
         200, description="Words of the main text that become searchable."
     )
