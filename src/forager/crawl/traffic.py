@@ -205,6 +205,7 @@ class Traffic:
             copy = await ask_robots(client, lane.lease.domain_id, origin, ttl_s=ttl_s, turn=turn)
         except AddressRefusedError as refusal:
             lane.rules[origin] = refusal
+            lane.rules_until.pop(origin, None)  # the guard does not change its mind
         else:
             self._take_answer(lane, copy)
         lane.is_asking_robots = False
@@ -242,6 +243,7 @@ class Traffic:
         error = RobotsUnreachableError(f"{origin}/robots.txt could not be had: {reason}")
         if any(not isinstance(known, RefusedError) for known in lane.rules.values()):
             lane.rules[origin] = error
+            lane.rules_until[origin] = clock.monotonic() + UNREACHABLE_TTL_S
             return
         if lane.targets:
             self._give_up(lane, Outcome(lane.targets.popleft(), OutcomeKind.FAILED, error=error))
