@@ -355,3 +355,16 @@ async def test_a_stopping_lane_sets_no_alarm_that_would_ring_for_nothing() -> No
     road.stop.ask()
     road.drive(lane, *targets_of(1, 3))
     assert road.traffic._alarms == {}
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_rules_that_grew_old_and_cannot_be_refreshed_are_asked_for_once() -> None:
+    """Without rules nothing may be asked (RFC 9309); the pages say so instead of waiting for ever."""
+    road = Road(ScriptedClient({"http://d1.example/robots.txt": [trouble(errors.ConnectError)] * 9}))
+    lane = a_lane(1)
+    lane.rules["http://d1.example"] = robots.parse("").rules_for("Forager")
+    lane.rules_until["http://d1.example"] = 0.0
+    road.drive(lane, *targets_of(1, 3))
+    outcomes = await road.until(3)
+    assert {outcome.error.code for outcome in outcomes if outcome.error} == {"robots_unreachable"}
+    assert [url for url, _ in road.client.asked] == ["http://d1.example/robots.txt"] * 3
