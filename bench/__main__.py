@@ -1,4 +1,5 @@
-"""`python -m bench`: the comparison, what a page costs stage by stage, and how the cost grows with the database.
+"""`python -m bench`: the comparison, what a page costs stage by stage, how the cost grows with the database, whether a
+claim costs the same among many domains, what adaptive revisits are worth, how long searches take, what the API serves.
 
 Figures are reported, not asserted: the exit code is 0 unless a run was invalid.
 """
@@ -11,15 +12,22 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from bench import report
+from bench.api import judge_api, measure_api, show_api
 from bench.compare import Comparison, compare
-from bench.figures import judge_comparison, judge_growth
+from bench.figures import judge_comparison, judge_growth, judge_leases
 from bench.growth import measure_growth
+from bench.leases import DOMAINS, measure_leases
+from bench.revisit import measure_revisits
 from bench.roster import ROSTER, Entrant
+from bench.search import PAGES, measure_search
+from bench.search_record import measure_ways
+from bench.search_report import show_search
 from bench.stages import measure_stages
 from bench.talk import tell
 from bench.web import serve_web
 
-PARTS = ("compare", "stages", "growth")
+PARTS = ("compare", "stages", "growth", "leases", "revisit", "search", "api")
+QUICK_SEARCH = 50_000
 SIZES = (100_000, 1_000_000, 5_000_000)
 
 
@@ -34,6 +42,9 @@ def read_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--sizes", type=read_sizes, default=SIZES, help="pages known, for growth (100000,1000000,5000000)"
     )
+    parser.add_argument(
+        "--domains", type=read_sizes, default=DOMAINS, help="domains known, for leases (1000,10000,100000,1000000)"
+    )
     parser.add_argument("--quick", action="store_true", help="one round of a small web and small sizes: does it run?")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything that was measured")
     parser.add_argument("--markdown", action="store_true", help="print the table for the README")
@@ -42,7 +53,7 @@ def read_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
         parser.error(f"there is no part {min(unknown)!r}; choose of {', '.join(PARTS)}")
     if arguments.quick:
         arguments.rounds, arguments.sites, arguments.pages, arguments.peer_sites = 1, 4, 100, 2
-        arguments.sizes = (10_000, 50_000)
+        arguments.sizes, arguments.domains = (10_000, 50_000), (1_000, 10_000)
     return arguments
 
 
@@ -86,6 +97,21 @@ def main() -> int:
         found["growth"] = steps = measure_growth(arguments.sizes)
         print(report.show_growth(steps, is_markdown=arguments.markdown))
         figures += judge_growth(steps)
+    if "leases" in parts:
+        found["leases"] = turns = measure_leases(arguments.domains)
+        print(report.show_leases(turns, is_markdown=arguments.markdown))
+        figures += judge_leases(turns)
+    if "revisit" in parts:
+        found["revisit"] = results = measure_revisits(is_quick=arguments.quick)
+        print(report.show_revisits(results, is_markdown=arguments.markdown))
+    if "search" in parts:
+        found["search"] = search = measure_search(QUICK_SEARCH if arguments.quick else PAGES)
+        found["recording"] = ways = measure_ways()
+        print(show_search(search, ways, is_markdown=arguments.markdown))
+    if "api" in parts:
+        found["api"] = reads = measure_api()
+        print(show_api(reads, is_markdown=arguments.markdown))
+        figures += judge_api(reads)
     print(report.show_figures(figures))
     if arguments.json:
         report.write_json(arguments.json, found | {"figures": figures})

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from bench.growth_step import Step
+from bench.leases import LeaseStep
 from bench.roster import CEILING, CRAWLEE_POSTGRES, FORAGER, SCRAPY, SCRAPY_SEEN
 from bench.run import Run
 from bench.table import Figure
@@ -39,4 +40,14 @@ def judge_growth(steps: Sequence[Step]) -> list[Figure]:
         Figure(f"Cost of claim + learn + record, {sizes}, CPU", last.cpu_us / first.cpu_us, GROWTH, False, "×"),
         Figure(f"Cost of claim + learn + record, {sizes}, time", last.passed_us / first.passed_us, GROWTH, False, "×"),
         Figure(f"A worker's memory at {last.size:,} known URLs", last.memory_mb, WORKER_MEMORY_MB, False, "MB"),
+    ]
+
+
+def judge_leases(steps: Sequence[LeaseStep]) -> list[Figure]:
+    if not steps:
+        return []
+    first, last = steps[0], steps[-1]
+    sizes = f"{first.size:,} to {last.size:,} domains"
+    return [
+        Figure(f"Cost of a claim and a release, {sizes}, CPU", last.backend_ms / first.backend_ms, GROWTH, False, "×")
     ]

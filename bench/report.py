@@ -10,6 +10,8 @@ from typing import Any
 
 from bench.compare import Comparison, make_rows
 from bench.growth_step import Step
+from bench.leases import AT_ONCE, LeaseStep
+from bench.revisit import BUDGETS, KINDS, Result
 from bench.roster import Entrant
 from bench.stages import Stage
 from bench.table import HEADINGS, Figure, as_markdown, as_text
@@ -27,6 +29,8 @@ GROWTH_HEADINGS = (
     "links asked",
     "worker MB",
 )
+LEASE_HEADINGS = ("domains", "claim", "release", "together", "PostgreSQL CPU", "next ready")
+REVISIT_HEADINGS = ("requests/day", "plan", "stale time", "changes found", "requests")
 
 
 def describe_machine() -> dict[str, Any]:
@@ -67,6 +71,46 @@ def _describe_step(step: Step, first: Step) -> tuple[str, ...]:
         f"{step.asked:.1f}",
         f"{step.memory_mb:.0f}",
     )
+
+
+def show_leases(steps: Sequence[LeaseStep], *, is_markdown: bool) -> str:
+    rows = [_describe_leases(step, steps[0]) for step in steps]
+    title = f"What {AT_ONCE} leases cost among so many domains (ms, medians; CPU on average):\n"
+    return title + show_table(LEASE_HEADINGS, rows, is_markdown=is_markdown, words=1) + "\n"
+
+
+def _describe_leases(step: LeaseStep, first: LeaseStep) -> tuple[str, ...]:
+    return (
+        f"{step.size:,}",
+        f"{step.claim_ms:.1f}",
+        f"{step.release_ms:.1f}",
+        f"{step.turn_ms:.1f} ({step.turn_ms / first.turn_ms:.2f} ×)",
+        f"{step.backend_ms:.1f} ({step.backend_ms / first.backend_ms:.2f} ×)",
+        f"{step.next_ready_ms:.2f} ({step.next_ready_ms / first.next_ready_ms:.2f} ×)",
+    )
+
+
+def show_revisits(results: Sequence[Result], *, is_markdown: bool) -> str:
+    rows = [_describe_plan(result) for result in results]
+    chosen = [result for result in results if result.requests_per_day == BUDGETS[1]]
+    kinds = [(kind.name, *(_describe_kind(result, kind.name) for result in chosen)) for kind in KINDS]
+    return (
+        "What a budget of requests is worth (all sites together):\n"
+        + show_table(REVISIT_HEADINGS, rows, is_markdown=is_markdown)
+        + f"\n\nVisits of a page per week, and its stale time, with {BUDGETS[1]} requests/day:\n"
+        + show_table(("page", *(result.plan for result in chosen)), kinds, is_markdown=is_markdown, words=1)
+        + "\n"
+    )
+
+
+def _describe_plan(result: Result) -> tuple[str, ...]:
+    stale, whole = 1 - result.freshness(), result.whole
+    per_day = f"{result.requests_per_day:g}"
+    return per_day, result.plan, f"{stale:.1%}", f"{whole.changes_found:,}", f"{whole.requests:,}"
+
+
+def _describe_kind(result: Result, kind: str) -> str:
+    return f"{result.visits_per_week(kind):.1f} × ({1 - result.freshness(kind):.0%})"
 
 
 def show_figures(figures: Sequence[Figure]) -> str:

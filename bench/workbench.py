@@ -3,11 +3,11 @@
 import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from bench.stopwatch import Stopwatch
+from forager.app.worker import make_order
 from forager.control.seed import start_run
 from forager.crawl.claims import Claims
 from forager.crawl.order import WorkerOrder
@@ -17,7 +17,7 @@ from forager.db import Database, open_database
 from forager.domains.store import Release
 from forager.frontier.learn import Learned
 from forager.records import Discovery, Lease, Outcome, RunSpec, Target
-from forager.settings import Settings, load
+from forager.settings import load
 from forager.stats import store as stats
 
 LEASES_AT_ONCE = 200
@@ -28,7 +28,9 @@ class Workbench:
         self._worker = worker
         self._database = database
         self.stopwatch = stopwatch
-        self._claims = Claims(database, run=order.run, spec=order.spec, workers=1, lease_s=order.lease_s)
+        self._claims = Claims(
+            database, run=order.run, spec=order.spec, workers=1, lease_s=order.lease_s, keeping=order.keeping
+        )
         self._writer = Writer(
             database, order, worker=lambda: worker, lanes={}, on_recorded=lambda _written, _held: None
         )
@@ -54,19 +56,6 @@ class Workbench:
             await in_transaction(self._database, lambda conn: self._writer.record(conn, outcomes, (), learned))
 
 
-def make_order(settings: Settings, run: int, spec: RunSpec) -> WorkerOrder:
-    """What an only worker of the run would be told."""
-    same_names = {field.name for field in fields(WorkerOrder)} & set(Settings.model_fields) - {"workers"}
-    return WorkerOrder(
-        run=run,
-        spec=spec,
-        workers=1,
-        max_domains=settings.max_domains_per_worker,
-        is_unpaced=lambda _domain: True,
-        **settings.model_dump(include=same_names),
-    )
-
-
 @asynccontextmanager
 async def open_workbench(home: Path, spec: RunSpec) -> AsyncIterator[Workbench]:
     """A worker with a run of its own that holds all its domains. One connection, so that one backend does it all."""
@@ -79,7 +68,8 @@ async def open_workbench(home: Path, spec: RunSpec) -> AsyncIterator[Workbench]:
             return run, worker, await conn.fetchval("SELECT pg_backend_pid()")
 
         run, worker, backend = await in_transaction(database, begin)
-        bench = Workbench(database, make_order(settings, run, spec), worker, Stopwatch(backend))
+        order = make_order(settings, run, spec, workers=1)
+        bench = Workbench(database, order, worker, Stopwatch(backend))
         await bench.lease_all()
         try:
             yield bench

@@ -5,6 +5,8 @@ from typing import Any
 
 from forager.crawl.lane import Lane
 from forager.crawl.order import WorkerOrder
+from forager.domains.store import Keeping
+from forager.politeness.breaker import Breaker
 from forager.politeness.pace import Pace
 from forager.records import (
     Discovery,
@@ -17,10 +19,12 @@ from forager.records import (
     RunSpec,
     Selection,
     Target,
+    Trouble,
 )
 from forager.urls import domain_of, url_key
 
 HOME = "http://a.example/"
+COOLDOWN_S = 7 * 86400.0
 
 
 def a_spec(*seeds: str, **order: Any) -> RunSpec:
@@ -33,9 +37,9 @@ def a_lease(domain_id: int = 1, version: int = 1, **more: Any) -> Lease:
 
 
 def a_target(
-    url: str = HOME, *, task: int = 1, page: int = 1, domain: int = 1, version: int = 1, **more: int
+    url: str = HOME, *, task: int = 1, page: int = 1, domain: int = 1, version: int = 1, **more: Any
 ) -> Target:
-    given = {"depth": 0, "redirects": 0, "retry_count": 0} | more
+    given: dict[str, Any] = {"depth": 0, "redirects": 0, "retry_count": 0} | more
     return Target(task_id=task, page_id=page, domain_id=domain, lease_version=version, url=url, **given)
 
 
@@ -75,7 +79,7 @@ def a_success(target: Target, *urls: str, **more: Any) -> Outcome:
 
 
 def an_order(run: int = 1, spec: RunSpec | None = None, **more: Any) -> WorkerOrder:
-    """As in production, but hasty: short leases and heartbeats, small batches, no pace."""
+    """As in production, but hasty: short leases and heartbeats, small batches, no pace, breakers that do not wait."""
     everywhere: Callable[[str], bool] = lambda _domain: True  # noqa: E731
     given: dict[str, Any] = {
         "workers": 1,
@@ -95,10 +99,35 @@ def an_order(run: int = 1, spec: RunSpec | None = None, **more: Any) -> WorkerOr
         "batch_pages": 20,
         "batch_ms": 20,
         "known_urls": 1000,
+        "keeping": Keeping(),
+        "lease_pages": None,
+        "adaptive_pace": True,
+        "max_requests_per_ip": None,
+        "delay_per_ip_s": 0.0,
+        "breaker_failures": 5,
+        "breaker_reset_s": 0.0,
+        "spool_pages": 2000,
+        "spool_bytes": 64 * 1024 * 1024,
+        "max_near_duplicates": 50,
+        "max_calendar_pages": 200,
+        "max_subdomains": 1000,
+        "max_domain_errors": 10,
+        "max_unreachable": 5,
+        "cooldowns": dict.fromkeys(Trouble, COOLDOWN_S) | {"robots_denied": 90 * 86400.0},
     }
     return WorkerOrder(run=run, spec=spec or a_spec(), **given | more)
 
 
-def a_lane(domain_id: int = 1, *, delay_s: float = 0.0, max_in_flight: int = 5, version: int = 1) -> Lane:
+def a_lane(
+    domain_id: int = 1,
+    *,
+    delay_s: float = 0.0,
+    max_in_flight: int = 5,
+    budget: int | None = None,
+    breaker_reset_s: float = 0.0,
+    **lease: Any,
+) -> Lane:
     pace = Pace(delay_s=delay_s, max_in_flight=max_in_flight, now=0.0)
-    return Lane(a_lease(domain_id, version), pace, is_unpaced=not delay_s, lease_until=float("inf"))
+    leased = a_lease(domain_id, **lease)
+    breaker = Breaker(most_failures=5, reset_s=breaker_reset_s)
+    return Lane(leased, pace, breaker, is_unpaced=not delay_s, lease_until=float("inf"), budget=budget)

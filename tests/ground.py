@@ -88,7 +88,13 @@ class Ground:
 
     async def link(self, source: int, target: int, rel: str = "a") -> None:
         await self.conn.execute(
-            "INSERT INTO page_links SELECT domain_id, id, $2, 0, $3, '' FROM pages WHERE id = $1", source, target, rel
+            "INSERT INTO page_link_lists AS l (from_page_id, domain_id, to_page_ids, rels, anchors)"
+            " SELECT id, domain_id, ARRAY[$2::bigint], $3, '' FROM pages WHERE id = $1"
+            " ON CONFLICT (from_page_id) DO UPDATE SET to_page_ids = l.to_page_ids || $2,"
+            " rels = l.rels || ',' || EXCLUDED.rels, anchors = l.anchors || E'\\x1f'",
+            source,
+            target,
+            rel,
         )
 
     async def a_lease(self, domain: int, worker: int, *, lease_s: float = 60.0) -> Lease:
@@ -145,15 +151,8 @@ async def add_plainly(conn: Any, links: Iterable[Any], ids: dict[str, int]) -> L
 
 # One database for many tests -----------------------------------------------------------------------------------------
 
-SHARED: dict[str, str] = {}
-"""Server → the database of this process. Dropped with all others when the test run ends."""
-EMPTY = "SET LOCAL forager.purge = 'on'; " + "; ".join(
-    f"DELETE FROM {table}"
-    for table in (
-        *("errors", "page_links", "crawl_tasks", "pages", "origins"),
-        *("domains", "workers", "run_drops", "run_outcomes", "runs"),
-    )
-)
+SHARED: dict[str, tuple[str, str]] = {}
+"""Server → the database of this process, and what empties it. Dropped with all others when the test run ends."""
 
 
 @pytest.fixture
@@ -163,10 +162,18 @@ def database_url(server: Server, run_folder: Path) -> str:
         name = f"{run_folder.name}-shared-{os.getpid()}"
         _do(server.dsn_of("postgres"), create_database(name, find_template(server, run_folder)))
         _do(server.dsn_of("postgres"), f'ALTER DATABASE "{name}" SET synchronous_commit = off')
-        SHARED[server.name] = server.dsn_of(name)
+        dsn = server.dsn_of(name)
+        SHARED[server.name] = dsn, in_thread(with_connection(dsn, _how_to_empty))
     else:
-        _do(SHARED[server.name], EMPTY)
-    return SHARED[server.name]
+        _do(*SHARED[server.name])
+    return SHARED[server.name][0]
+
+
+async def _how_to_empty(conn: Any) -> str:
+    """Every table that is empty in a new database, whatever refers to it and guards it."""
+    tables = await conn.fetch("SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'")
+    empty = [t["name"] for t in tables if not await conn.fetchval(f"SELECT EXISTS (SELECT FROM {t['name']})")]
+    return "SET LOCAL session_replication_role = replica; " + "; ".join(f"DELETE FROM {name}" for name in empty)
 
 
 def _do(dsn: str, sql: str) -> None:

@@ -5,7 +5,7 @@ it never jumps when somebody sets the machine's clock.
 """
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 
 def now() -> datetime:
@@ -14,3 +14,8 @@ def now() -> datetime:
 
 def monotonic() -> float:
     return time.monotonic()
+
+
+def at(moment: float) -> datetime:
+    """What time it was, on this machine, when the monotonic clock showed that moment."""
+    return now() + timedelta(seconds=moment - monotonic())

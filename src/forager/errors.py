@@ -5,18 +5,27 @@
     │   ├── UsageError                2
     │   ├── NotFoundError             3
     │   ├── ConfigurationError        4
-    │   └── DatabaseUnreachableError  5
+    │   ├── DatabaseUnreachableError  5
+    │   └── ConflictError             7
     ├── BadUrlError                   a string that is no URL Forager can visit
+    ├── BadListError                  a list of seeds that cannot be read any further
+    ├── NotStoredError                what was asked for needs bodies, and the content policy kept none
+    ├── StoreError                    a body that cannot be stored, or not be had from the store
+    ├── RenderError                   a page that the browser could not draw; its plain form is taken
     └── VisitError                    a visit that did not bring a page; `code` is what the task row stores
         ├── RefusedError              we did not ask
         │   ├── RobotsDeniedError         robots.txt forbids it
         │   ├── RobotsUnreachableError    robots.txt could not be had, so nothing may be asked for now
         │   ├── AddressRefusedError       the address guard forbids it
+        │   ├── InsecureError             its certificate is no proof of who answers
+        │   ├── CalledOffError            somebody paused or cancelled the task
         │   └── LeaseLostError            the domain is no longer ours
         ├── NetworkError              we asked and nobody usable answered
         │   ├── DnsError · ConnectError · ConnectionLostError · TlsError · VisitTimeoutError
+        │   └── ProxyError                our way out is broken: ours to mend, never the site's fault
         ├── AnswerError               somebody answered, but not with a page
         │   ├── TooLargeError · BadResponseError · DecodeError · TooManyRedirectsError · StatusError
+        ├── ParserCrashError          the page killed its reader, and killed it again; it is left alone
         └── BrokenError               a bug of ours; never counts against the domain
 
 `may_retry` says whether another try could help, `blame` who is at fault: only the site's own faults count against it.
@@ -58,8 +67,34 @@ class DatabaseUnreachableError(UserError):
     exit_code = 5
 
 
+class ConflictError(UserError):
+    """What was asked for cannot be done to it as it is now. The API's 409."""
+
+    exit_code = 7
+
+
+class NotStoredError(ForagerError):
+    """Reading again needs a body, and the content policy kept none. The API's 409."""
+
+
 class BadUrlError(ForagerError):
     """A string that is no URL Forager can visit. Commands turn it into their own sentence."""
+
+
+class BadListError(ForagerError):
+    """A list of seeds that cannot be read any further. Its reader makes it the list's last, bad line."""
+
+
+class StoreError(ForagerError):
+    """A body that cannot be stored, or not be had from the store. `reason` is one word for one kind of trouble."""
+
+    def __init__(self, sentence: str, reason: str = "store_error") -> None:
+        super().__init__(sentence)
+        self.reason = reason
+
+
+class RenderError(ForagerError):
+    """A page that the browser could not draw. Never ends a visit: the plain page is as good as it was."""
 
 
 class VisitError(ForagerError):
@@ -85,6 +120,17 @@ class RobotsUnreachableError(RefusedError):
 
 class AddressRefusedError(RefusedError):
     code = "address_refused"
+
+
+class InsecureError(RefusedError):
+    code = "tls_error"
+    blame = Blame.SITE
+
+
+class CalledOffError(RefusedError):
+    """Never on record: a task that was paused stays open, one that was cancelled is closed already."""
+
+    code = "called_off"
 
 
 class LeaseLostError(RefusedError):
@@ -120,6 +166,11 @@ class VisitTimeoutError(NetworkError):
     code = "timeout"
 
 
+class ProxyError(NetworkError):
+    code = "proxy_error"
+    blame = Blame.US
+
+
 class AnswerError(VisitError):
     code = "bad_answer"
 
@@ -137,7 +188,13 @@ class DecodeError(AnswerError):
 
 
 class TooManyRedirectsError(AnswerError):
+    """With a new cookie it is a wall that a browser passes: asked once more, the same URL may answer."""
+
     code = "too_many_redirects"
+
+    def __init__(self, sentence: str, *, has_new_cookie: bool = False) -> None:
+        super().__init__(sentence)
+        self.has_new_cookie = has_new_cookie
 
 
 class StatusError(AnswerError):
@@ -154,6 +211,11 @@ class StatusError(AnswerError):
     def asks_us_to_wait(self) -> bool:
         """C-17: these 4xx, and any 503 with a Retry-After, slow the whole domain down instead of failing the page."""
         return self.status_code in {408, 425, 429} or (self.status_code == 503 and self.retry_after_s is not None)
+
+
+class ParserCrashError(VisitError):
+    code = "parser_crash"
+    blame = Blame.PARSER
 
 
 class BrokenError(VisitError):

@@ -2,11 +2,15 @@
 
 The level and the form are chosen once per process by the floor that starts it. structlog takes a third of a second to
 load, so it is loaded by the first line that is really written.
+
+A line says what it is about without being told each time: what the whole process is (`everywhere`), and what the task
+under way is about (`about`), such as `task` and `domain`.
 """
 
 import logging
 import sys
-from dataclasses import dataclass
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -15,9 +19,11 @@ from typing import Any
 class _Choice:
     level: int = logging.WARNING
     as_json: bool = False
+    everywhere: dict[str, Any] = field(default_factory=dict)
 
 
 _choice = _Choice()
+_about: ContextVar[dict[str, Any]] = ContextVar("about", default={})  # noqa: B039 (never changed, only replaced)
 
 
 def configure(*, level: str = "warning", as_json: bool = False) -> None:
@@ -26,6 +32,16 @@ def configure(*, level: str = "warning", as_json: bool = False) -> None:
     _writer.cache_clear()
     # asyncpg tells of every try to reach a lost server, with a trace; whoever waits for the server says so in a line.
     logging.getLogger("asyncpg").addHandler(logging.NullHandler())
+
+
+def everywhere(**context: Any) -> None:
+    """From now on every line of this process says so, such as `worker=7`."""
+    _choice.everywhere |= context
+
+
+def about(**context: Any) -> None:
+    """From now on every line of this asyncio task, and of those it starts, says so: `task=4711, domain="a.example"`."""
+    _about.set(_about.get() | context)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +64,7 @@ class Logger:
 
     def _log(self, level: int, event: str, details: dict[str, Any]) -> None:
         if level >= _choice.level:
-            _writer().log(level, event, **self.context, **details)
+            _writer().log(level, event, **_choice.everywhere | _about.get() | self.context | details)
 
 
 def log(**context: Any) -> Logger:

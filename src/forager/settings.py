@@ -26,6 +26,11 @@ NOT_SETTINGS = frozenset({"REQUIRE_SERVICES"})
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Span = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
+TimeOfDay = Annotated[str, Field(pattern=r"^(never|((Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?([01][0-9]|2[0-3]):[0-5][0-9])$")]
+DAY_S = 86400.0
+SECRETS = frozenset({"database_url", "secret_key"})
+"""Never repeated to anybody: they are, or hold, passwords."""
+SHORTEST_KEY = 32
 
 
 def default_home() -> Path:
@@ -48,9 +53,15 @@ class Settings(BaseModel):
     database_url: str | None = Field(
         None, description="An external PostgreSQL 15 or newer instead of the embedded one."
     )
+    secret_key: tuple[str, ...] = Field(
+        (),
+        repr=False,
+        description="Encrypts passwords of proxies; while it is replaced, the new key, then the old one.",
+    )
     log_level: str = Field(
         "warning", pattern="^(debug|info|warning|error)$", description="How much to log on standard error."
     )
+    log_format: str = Field("text", pattern="^(text|json)$", description="Lines for people, or JSON for machines.")
 
     contact: str | None = Field(
         None, description="E-mail or URL site owners can write to; needed to crawl anything but loopback."
@@ -77,6 +88,15 @@ class Settings(BaseModel):
     )
     max_concurrent_requests: Count = Field(5, description="Requests open at once to one domain.")
     unpaced_concurrency: Count = Field(16, description="Requests open at once to one unpaced domain.")
+    adaptive_pace: bool = Field(
+        True, description="Whether a server that slows down is given more time between requests."
+    )
+    max_requests_per_ip: Annotated[int, Field(ge=0)] = Field(
+        16, description="Requests one worker has open at once to one IP address, whatever its domains; 0: no limit."
+    )
+    delay_per_ip_s: Seconds = Field(
+        0.0, description="Seconds between two requests of one worker to one IP address, whatever its domains."
+    )
     max_requests_in_flight: Count = Field(256, description="Requests open at once in one worker.")
     max_domains_per_worker: Count = Field(2000, description="Domains one worker leases at once.")
 
@@ -84,17 +104,78 @@ class Settings(BaseModel):
         10, description="Links from a seed; deeper pages are known but not visited."
     )
     max_links_per_page: Count = Field(1000, description="Links taken from one page.")
+    max_near_duplicates: Count = Field(
+        50, description="Pages of one URL template that bring nothing new before its links are left out."
+    )
+    max_calendar_pages: Count = Field(200, description="Pages taken of one calendar.")
+    max_subdomains: Count = Field(
+        1000, description="Sub-domains of one registrable domain that are found by links; seeds do not count."
+    )
     max_redirects: Annotated[int, Field(ge=0, le=20)] = Field(
         5, description="Redirects in a row before a page counts as failed."
     )
     max_retries: Annotated[int, Field(ge=0, le=20)] = Field(3, description="New tasks after a failed visit.")
+    dependents: str = Field(
+        "cancel",
+        pattern="^(cancel|run)$",
+        description="What becomes of a task that waits for one that failed or was cancelled: cancel, or run.",
+    )
     max_page_bytes: Count = Field(10 * 1024 * 1024, description="Largest body, compressed or not.")
+    images: str = Field(
+        "found",
+        pattern="^(none|found|download)$",
+        description="Images of pages: none, found (where each is shown), or download (stored too).",
+    )
+    max_image_bytes: Count = Field(20 * 1024 * 1024, description="Largest file of an image.")
+    max_image_pixels: Count = Field(40_000_000, description="Most pixels of an image that is decoded.")
+    rendering: str = Field(
+        "never",
+        pattern="^(never|auto|always)$",
+        description="Whether a browser runs the scripts of pages: never, auto (where the plain page is empty), always.",
+    )
+    chromium: Path | None = Field(None, description="The browser's program; by default the Chromium that is installed.")
+    browser_pages: Annotated[int, Field(ge=1, le=64)] = Field(
+        2, description="Pages one worker's browser draws at once."
+    )
+    browser_memory_bytes: Count = Field(
+        1536 * 1024 * 1024, description="A browser that uses more memory is replaced by a new one."
+    )
+    render_timeout_s: Span = Field(20.0, description="Until a page in the browser is taken as it is.")
+    render_requests: Annotated[int, Field(ge=0)] = Field(60, description="Requests the scripts of one page may make.")
+    render_bytes: Count = Field(20 * 1024 * 1024, description="What these requests may bring, as sent.")
     request_timeout_s: Span = Field(30.0, description="Whole request, from dialling to the last byte.")
     connect_timeout_s: Span = Field(10.0, description="Dialling, TLS included.")
+    first_byte_timeout_s: Span = Field(20.0, description="From the request's leaving to the first byte of its answer.")
+    stall_timeout_s: Span = Field(10.0, description="The span over which a begun answer has to keep the slowest rate.")
+    slowest_bytes_per_s: Seconds = Field(64.0, description="An answer that comes slower is given up; 0: it may drip.")
+    cookies: bool = Field(True, description="Whether a site's cookies are kept and sent back to it during a lease.")
     robots_ttl_s: Seconds = Field(3600.0, description="How long a robots.txt is trusted.")
     longest_wait_s: Seconds = Field(
         120.0, description="A crawl ends instead of waiting longer than this for its last domains."
     )
+
+    budget: bool = Field(True, description="Whether a lease ends after `lease_pages`; others get a turn.")
+    lease_pages: Count = Field(1000, description="Pages of one domain before the next best one gets its turn.")
+    scheduling: str = Field(
+        "smart", pattern="^(smart|seed_order)$", description="Domains by their score, or in the order they were met."
+    )
+    refresh: bool = Field(True, description="Whether exhausted domains are visited again after `refresh_every_s`.")
+    refresh_every_s: Span = Field(14 * DAY_S, description="How long an exhausted domain rests until its refresh.")
+    max_domain_errors: Count = Field(10, description="Refusals of one kind in a row before a domain is blocked.")
+    max_unreachable: Count = Field(5, description="Failed connections, or 429s, in a row until a domain rests.")
+    breaker_failures: Count = Field(
+        5, description="Failed requests in a row until a domain is left in peace for a moment."
+    )
+    breaker_reset_s: Seconds = Field(60.0, description="That moment; afterwards single requests are tried.")
+    max_blocked_returns: Annotated[int, Field(ge=0, le=1000)] = Field(
+        3, description="Returns from a block before the next block stays until an operator lifts it."
+    )
+    cooldown_login_s: Span = Field(30 * DAY_S, description="Rest of a domain that wants a login.")
+    cooldown_forbidden_s: Span = Field(14 * DAY_S, description="Rest of a domain that keeps answering 403.")
+    cooldown_rate_limited_s: Span = Field(7 * DAY_S, description="Rest of a domain that keeps answering 429.")
+    cooldown_server_error_s: Span = Field(7 * DAY_S, description="Rest of a domain that keeps answering 5xx.")
+    cooldown_unreachable_s: Span = Field(7 * DAY_S, description="Rest of a domain nobody answers for.")
+    cooldown_robots_s: Span = Field(90 * DAY_S, description="Rest of a domain whose robots.txt forbids everything.")
 
     lease_s: Annotated[float, Field(ge=2, allow_inf_nan=False)] = Field(
         1800.0, description="A domain lease; renewed with every record."
@@ -104,13 +185,65 @@ class Settings(BaseModel):
     batch_pages: Annotated[int, Field(ge=1, le=1000)] = Field(
         200, description="Pages written in one transaction, at most."
     )
+    readers: Annotated[int, Field(ge=0, le=64)] = Field(
+        1, description="Processes that read pages for a worker; 0: the worker reads them itself."
+    )
     batch_ms: Count = Field(250, description="Milliseconds between two writes, at most.")
+    spool_pages: Count = Field(
+        2000, description="Visits a worker keeps while the database is away; then it makes no more requests."
+    )
+    spool_bytes: Count = Field(64 * 1024 * 1024, description="About how much memory these visits may take.")
     known_urls: Count = Field(400_000, description="URLs a worker remembers to spare look-ups; twice as many at times.")
     keyword_words: Annotated[int, Field(ge=0, le=20_000)] = Field(
         200, description="Words of the main text that become searchable."
     )
 
-    @field_validator("allow_networks", "unpaced_hosts", "allow_ports", mode="before")
+    content_policy: str = Field(
+        "signals",
+        pattern="^(signals|snapshot|archive)$",
+        description="What is kept of a page's body where its domain does not say: nothing, the newest, everything.",
+    )
+    body_retention_s: Span = Field(30 * DAY_S, description="How long a snapshot is kept that no visit brought again.")
+    warc_bytes: Count = Field(1024**3, description="An archive file of this size is closed and the next one begun.")
+    warc_age_s: Span = Field(DAY_S, description="An archive file so old is closed and the next one begun.")
+    visit_retention_s: Span = Field(
+        7 * DAY_S, description="How long visits that went well stay in the database until they leave for cold files."
+    )
+    failure_retention_s: Span = Field(30 * DAY_S, description="The same, of visits that failed.")
+    page_retention_s: Span = Field(
+        90 * DAY_S, description="The same, of the signals of pages that are there no longer, since they were last read."
+    )
+    cold_folder: Path | None = Field(None, description="Folder of cold files; by default `cold` in the data folder.")
+    backup_folder: Path | None = Field(None, description="Folder of backups; by default `backups` in the data folder.")
+    backup_retention_s: Span = Field(7 * DAY_S, description="How long backups in that folder are kept.")
+    backup_at: TimeOfDay = Field("02:00", description="When the daily backup is made (UTC), or never.")
+    cleanup_at: TimeOfDay = Field("03:00", description="When old visits leave for cold files (UTC), or never.")
+    vacuum_at: TimeOfDay = Field("Sun 04:00", description="When all tables are vacuumed (UTC), or never.")
+
+    api_host: str = Field("127.0.0.1", min_length=1, description="The address the API listens on.")
+    api_port: Annotated[int, Field(ge=0, le=65_535)] = Field(8600, description="Its port; 0: any that is free.")
+    api_connections: Annotated[int, Field(ge=2, le=200)] = Field(
+        10, description="Connections of one API process to the database."
+    )
+    api_statement_s: Span = Field(10.0, description="A statement of the API that takes longer is given up.")
+    api_body_bytes: Count = Field(1024 * 1024, description="Largest body of a request to the API.")
+    api_seed_bytes: Count = Field(16 * 1024 * 1024, description="Largest list of seeds in one request.")
+    api_listeners: Annotated[int, Field(ge=1, le=10_000)] = Field(
+        200, description="Who may listen to live numbers of one API process at once."
+    )
+
+    public_url: str | None = Field(
+        None, description="How browsers reach the API, such as https://forager.example; by default its host and port."
+    )
+    trusted_proxies: tuple[str, ...] = Field(
+        (), description="Networks of reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are believed."
+    )
+    rate_anonymous: Count = Field(10, description="Requests a minute to the API from one address without a login.")
+    rate_user: Count = Field(100, description="Requests a minute to the API of one user.")
+    rate_admin: Count = Field(500, description="Requests a minute to the API of one admin.")
+    rate_seeds: Count = Field(10, description="Requests a minute of one admin that bring seeds.")
+
+    @field_validator("allow_networks", "unpaced_hosts", "allow_ports", "secret_key", "trusted_proxies", mode="before")
     @classmethod
     def _split_list(cls, value: object) -> object:
         if isinstance(value, str):
@@ -124,7 +257,7 @@ class Settings(BaseModel):
             raise ValueError("it is sent as a header, so it may hold printable ASCII characters only")
         return value or None
 
-    @field_validator("allow_networks")
+    @field_validator("allow_networks", "trusted_proxies")
     @classmethod
     def _check_networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for network in value:
@@ -134,12 +267,33 @@ class Settings(BaseModel):
                 raise ValueError(f"{network!r} is no network; write it like 127.0.0.0/8 or 10.1.2.3") from None
         return value
 
+    @field_validator("secret_key")
+    @classmethod
+    def _check_keys(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if any(len(key) < SHORTEST_KEY for key in value):
+            raise ValueError(f"a key has at least {SHORTEST_KEY} characters, such as `openssl rand -hex 32` prints")
+        return value
+
     @field_validator("database_url")
     @classmethod
     def _check_database_url(cls, value: str | None) -> str | None:
         if value and not value.startswith(("postgresql://", "postgres://")):
             raise ValueError("must start with postgresql://")
         return value or None
+
+    @field_validator("public_url")
+    @classmethod
+    def _check_public_url(cls, value: str | None) -> str | None:
+        if value and not value.startswith(("https://", "http://")):
+            raise ValueError("must start with https:// or http://")
+        return value.rstrip("/") if value else None
+
+    @property
+    def api_url(self) -> str:
+        """Where links to the API and the dashboard lead."""
+        host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(self.api_host, self.api_host)  # noqa: S104 (not bound here)
+        host = f"[{host}]" if ":" in host and not host.startswith("[") else host
+        return self.public_url or f"http://{host}:{self.api_port}"
 
     @property
     def agent_header(self) -> str:
@@ -229,6 +383,6 @@ def _one_sentence(error: ValidationError, given: Mapping[str, Any], from_env: Ma
     first = error.errors()[0]
     name = str(first["loc"][0]) if first["loc"] else "?"
     where = "a flag" if name in given else ENV_PREFIX + name.upper() if name in from_env else FILE_NAME
-    value = "" if name == "database_url" else f" {first['input']!r}"  # it may hold a password
+    value = "" if name in SECRETS else f" {first['input']!r}"
     reason = first["msg"].removeprefix("Value error, ")
     return f"The setting {name!r} (from {where}) has a bad value{value}: {reason}."

@@ -27,6 +27,17 @@ POLL_S = 0.02
 TRANSPORT_S = 0.25
 """Between a request's leaving and its being read by the web lies a busy machine: a span seen there may be shorter."""
 
+IN_FLIGHT, BATCH = 8, 12
+AT_RISK = IN_FLIGHT + BATCH
+SMALL = {
+    "FORAGER_MAX_REQUESTS_IN_FLIGHT": str(IN_FLIGHT),
+    "FORAGER_BATCH_PAGES": str(BATCH),
+    "FORAGER_BATCH_MS": "50",
+    "FORAGER_SPOOL_PAGES": str(AT_RISK),
+}
+"""What a worker can lose, made small, so that the bound on what is fetched again means something: what is under way and
+what waits to be written, together."""
+
 
 def until(happens: Callable[[], Any], what: str) -> Any:
     """The first true answer."""
@@ -95,7 +106,7 @@ class Web:
 
 
 class Crawl:
-    """A running `forager crawl` with its workers."""
+    """A running `forager crawl` with its workers, or another command that runs until it is told to stop."""
 
     def __init__(self, command: list[str], environ: Mapping[str, str], folder: Path) -> None:
         self._said = folder / f"said.{time.monotonic_ns()}.txt"
@@ -168,7 +179,11 @@ class Forager:
 
     def start(self, *arguments: str, **environ: str) -> Crawl:
         """`forager crawl` with these arguments, in the background."""
-        command = [sys.executable, "-m", "forager", "crawl", *arguments]
+        return self.spawn("crawl", *arguments, **environ)
+
+    def spawn(self, *arguments: str, **environ: str) -> Crawl:
+        """Any command, in the background."""
+        command = [sys.executable, "-m", "forager", *arguments]
         crawl = Crawl(command, os.environ | self.environ | environ, self.folder)
         self._crawls.append(crawl)
         return crawl
@@ -186,10 +201,15 @@ class Forager:
             timeout=PATIENCE_S,
         )
 
+    def do(self, *arguments: str, **environ: str) -> str:
+        """A command that has to go well; what it wrote."""
+        ended = self.run(*arguments, **environ)
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+        return ended.stdout
+
     def check(self) -> None:
         """The promises hold."""
-        ended = self.run("check")
-        assert ended.returncode == 0, ended.stdout + ended.stderr
+        self.do("check")
 
     def rows(self, name: str = "out.jsonl") -> list[dict[str, Any]]:
         return [json.loads(line) for line in (self.folder / name).read_text(encoding="utf-8").splitlines()]
@@ -217,6 +237,16 @@ class Forager:
         for crawl in self._crawls:
             crawl.kill_all()
             tell(f"--- exit {crawl.process.returncode}\n{crawl.said[-6000:]}")
+
+
+def assert_exact(forager: Forager, web: Web, *, at_risk: int) -> None:
+    """Everything was brought home and recorded once; so many requests at most were made again."""
+    assert forager.pages() == web.key.expected_success()
+    assert forager.value("SELECT count(*) FROM crawl_tasks WHERE outcome IS NOT NULL") == len(web.key.by_url)
+    forager.check()
+    again = sum(web.repeated().values())
+    tell(f"{again} of at most {at_risk} requests were made again")
+    assert again <= at_risk
 
 
 def kill(*pids: int) -> None:

@@ -2,6 +2,11 @@
 
 import os
 import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from tests.acceptance.conftest import OpenWeb
@@ -38,15 +43,41 @@ def test_late_results_of_a_lost_lease_are_refused(forager: Forager, open_web: Op
             lambda: forager.value("SELECT count(*) FROM pages WHERE status <> 'fetched'") == 0, "the other did it all"
         )
     finally:
+        awake_at = time.monotonic()
         os.kill(sleeper, signal.SIGCONT)
     crawl.finish()
     assert "late results refused" in crawl.said
+    assert [visit.url for visit in web.everything() if visit.started_s > awake_at] == []
     assert forager.pages() == web.key.expected_success()
     assert set(forager.ask("SELECT DISTINCT count(*) FROM crawl_tasks WHERE outcome IS NOT NULL GROUP BY page_id")) == {
         (1,)
     }
     assert late <= set(web.repeated())
     assert len(web.repeated()) <= 6 * 5 + len(late)
+    forager.check()
+
+
+def test_who_lost_its_lease_makes_no_request_beside_its_successor(forager: Forager, open_web: OpenWeb) -> None:
+    """The site knows the two apart by their names: after the successor's first request it sees no other's."""
+    web = open_web("uniform=1x60")
+    crawl = forager.start(*web.urls, "--delay", "0.1", "-o", "out.jsonl", FORAGER_USER_AGENT="Sleeper/1", **SHORT)
+    web.wait_past(10)
+    (sleeper,) = crawl.workers()
+    late = put_to_sleep_with_results(forager, web, sleeper)
+    with another_worker(forager, FORAGER_USER_AGENT="Successor/1", **SHORT) as successor:
+        try:
+            until(lambda: len(visits_by(web, "Successor/1")) > 10, "another took over, and works")
+        finally:
+            os.kill(sleeper, signal.SIGCONT)
+        assert successor.poll() is None
+        crawl.finish()
+        assert successor.wait() == 0
+    taken_over_at = visits_by(web, "Successor/1")[0]
+    assert [at for at in visits_by(web, "Sleeper/1") if at > taken_over_at] == []
+    assert "late results refused" in crawl.said
+    assert late <= set(web.repeated())
+    assert len(web.repeated()) <= 5 + len(late)
+    assert forager.pages() == web.key.expected_success()
     forager.check()
 
 
@@ -62,6 +93,29 @@ def test_a_lease_nobody_knows_of_is_handed_back(forager: Forager, open_web: Open
     assert forager.pages() == web.key.expected_success()
     assert web.repeated() == {}
     forager.check()
+
+
+@contextmanager
+def another_worker(forager: Forager, **environ: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A second one for the same run, as on another machine."""
+    run = forager.value("SELECT max(id) FROM runs")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "forager", "worker", "--run", str(run)],
+        env=os.environ | forager.environ | environ,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def visits_by(web: Web, agent: str) -> list[float]:
+    """When its requests came, robots.txt counted."""
+    return sorted(visit.started_s for visit in web.everything() if visit.user_agent == agent)
 
 
 def leases(forager: Forager, pid: int) -> int:

@@ -1,6 +1,7 @@
 """kill -9 of Forager's own PostgreSQL in the middle of a crawl, alone and with everything else."""
 
 import random
+import signal
 import time
 from pathlib import Path
 
@@ -33,8 +34,9 @@ def wait_for_server(home: Path, *, unlike: int = 0) -> int:
 def test_postgres_killed_at_random_moments(
     own_forager: Forager, home: Path, open_web: OpenWeb, rng: random.Random
 ) -> None:
-    """The workers live on with what they know, so nothing at all is fetched again."""
+    """The workers live on with what they know, so nothing at all is fetched again. So does a scheduler beside them."""
     web = open_web("uniform=10x60")
+    scheduler = own_forager.spawn("schedule", "run")
     crawl = own_forager.start(*web.urls, "--delay", "0.2", "--workers", "2", "-o", "out.jsonl")
     server = 0
     for number in range(4):
@@ -45,7 +47,10 @@ def test_postgres_killed_at_random_moments(
     crawl.finish()
     assert own_forager.pages() == web.key.expected_success()
     assert web.repeated() == {}
-    assert "Traceback" not in crawl.said
+    assert "Traceback" not in crawl.said + scheduler.said
+    assert scheduler.is_running
+    scheduler.signal(signal.SIGTERM)
+    scheduler.finish()
     own_forager.check()
 
 

@@ -3,27 +3,33 @@
 What a worker process needs is in `app.worker`, so that a command that only looks does not load a crawler.
 """
 
+import asyncio
 import contextlib
 import os
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from forager import clock
+from forager.app.seeding import NO_LIST, OnLoaded, SeedList, start_long_run
 from forager.control.seed import start_run
+from forager.crawl.black_box import FOLDER
 from forager.crawl.patience import AWAY, in_transaction
 from forager.crawl.recover import recover
 from forager.crawl.report import read_progress, read_report
 from forager.crawl.stop import StopRequest
 from forager.crawl.supervise import Supervisor
 from forager.db import Database, open_database
+from forager.observe import log
 from forager.records import Progress, RunEnd, RunReport, RunSpec
 from forager.settings import Settings, to_environment
 from forager.stats import store as stats
 
 PROGRESS_EVERY_S = 0.5
+MOST_OF_THE_TIME = 9
+"""A run of a million domains is slow to look at: then it is looked at less often, a tenth of the time at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +43,21 @@ class Forager:
 
 
 @contextlib.asynccontextmanager
-async def open_forager(settings: Settings, *, application: str, connections: int = 4) -> AsyncIterator[Forager]:
-    async with open_database(settings, size=connections, application=application) as database:
+async def open_forager(
+    settings: Settings,
+    *,
+    application: str,
+    connections: int = 4,
+    idle_limit_s: float | None = None,
+    statement_limit_s: float | None = None,
+) -> AsyncIterator[Forager]:
+    async with open_database(
+        settings,
+        size=connections,
+        application=application,
+        idle_limit_s=idle_limit_s,
+        statement_limit_s=statement_limit_s,
+    ) as database:
         yield Forager(settings, database)
 
 
@@ -50,29 +69,82 @@ async def crawl(
     on_progress: Callable[[Progress], None],
     stop: StopRequest,
     by: str = "cli",
+    listed: SeedList = NO_LIST,
+    on_loaded: OnLoaded = lambda _loaded: None,
 ) -> RunReport:
-    """One run from order to report: recover, seed, supervise, tell."""
+    """One run from order to report: recover, seed, supervise, tell. A list of seeds is part of the spec too, but for a
+    long one."""
     database, settings = forager.database, forager.settings
-    dead_after_s, delay_s = settings.dead_after_s, spec.delay_or(settings.delay_s)
+    await recovery(forager, spec)()
+    is_scored = settings.scheduling == "smart"
+    if listed.is_long:
+        run, spec = await start_long_run(
+            database, spec, listed, by=by, is_scored=is_scored, stop=stop, on_loaded=on_loaded
+        )
+    else:
+        start = partial(
+            start_run, spec=spec, by=by, listed=tuple(listed.seeds), source=listed.source, is_scored=is_scored
+        )
+        run = await in_transaction(database, start)
+    return await carry_out(forager, run, spec, workers=workers, on_progress=on_progress, stop=stop)
 
-    async def put_right() -> None:
-        await in_transaction(database, partial(recover, dead_after_s=dead_after_s, delay_s=delay_s))
 
-    await put_right()
-    run = await in_transaction(database, partial(start_run, spec=spec, by=by))
+async def carry_out(
+    forager: Forager,
+    run: int,
+    spec: RunSpec,
+    *,
+    workers: int,
+    on_progress: Callable[[Progress], None],
+    stop: StopRequest,
+    keeps_time: bool = True,
+    stays_open: Callable[[], bool] = lambda: False,
+) -> RunReport:
+    """A run that was started, from its first worker to its report. The duties are done meanwhile, unless somebody else
+    keeps time. One that was stopped and stays open is for somebody else to go on with."""
+    database, settings = forager.database, forager.settings
+    put_right = recovery(forager, spec)
     show = _Throttled(database, run, on_progress)
     command = [sys.executable, "-m", "forager", "worker", "--run", str(run), "--of", str(workers), "--attached"]
     supervisor = Supervisor(command, os.environ | to_environment(settings), stop, on_tick=show.tick, on_death=put_right)
-    is_fine = await supervisor.run(workers)
+    async with _duties(forager, stop) if keeps_time else contextlib.nullcontext():
+        is_fine = await supervisor.run(workers)
     await put_right()
     was_stopped = stop.asked
     end = RunEnd.STOPPED if was_stopped else RunEnd.FINISHED if is_fine else RunEnd.FAILED
-    await in_transaction(database, lambda conn: stats.end_run(conn, run, end.value))
+    if not (was_stopped and stays_open()):
+        await in_transaction(database, lambda conn: stats.end_run(conn, run, end.value))
     report = await in_transaction(
         database, partial(read_report, run=run, spec=spec, was_stopped=was_stopped, has_failed=not is_fine)
     )
     on_progress(report.progress)
     return report
+
+
+def recovery(forager: Forager, spec: RunSpec) -> Callable[[], Awaitable[None]]:
+    settings = forager.settings
+    notes, delay_s = settings.home / FOLDER, spec.delay_or(settings.delay_s)
+    work = partial(recover, dead_after_s=settings.dead_after_s, delay_s=delay_s, notes=notes)
+
+    async def put_right() -> None:
+        await in_transaction(forager.database, work)
+
+    return put_right
+
+
+@contextlib.asynccontextmanager
+async def _duties(forager: Forager, stop: StopRequest) -> AsyncIterator[None]:
+    """On a machine where nothing else of Forager runs, a crawl keeps the timetable. A bug in a duty ends no crawl."""
+    from forager.app.schedule import keep_time
+
+    keeping = asyncio.create_task(keep_time(forager, stop))
+    try:
+        yield
+    finally:
+        keeping.cancel()
+        for trouble in await asyncio.gather(keeping, return_exceptions=True):
+            if isinstance(trouble, Exception):
+                log().warning("schedule ended", action="schedule.ended", error=repr(trouble))
 
 
 class _Throttled:
@@ -87,7 +159,7 @@ class _Throttled:
     async def tick(self) -> None:
         if clock.monotonic() < self._next_at:
             return
-        self._next_at = clock.monotonic() + PROGRESS_EVERY_S
+        began = clock.monotonic()
         try:
             async with self._database.pool.acquire() as conn:
                 progress = await read_progress(conn, self._run)
@@ -95,4 +167,7 @@ class _Throttled:
             with contextlib.suppress(*AWAY):
                 await self._database.revive()
             return
+        finally:
+            took_s = clock.monotonic() - began
+            self._next_at = began + max(PROGRESS_EVERY_S, took_s * (1 + MOST_OF_THE_TIME))
         self._on_progress(progress)

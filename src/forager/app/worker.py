@@ -7,21 +7,38 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator
+from contextlib import AbstractContextManager
 from functools import partial
 
 from forager import clock, extract
+from forager.app.reach import read_reach
+from forager.archive import Shelf, open_shelf
+from forager.archive.local import LocalPlace
+from forager.archive.shelf import FOLDER as BODIES
+from forager.crawl.alone import read_alone
+from forager.crawl.black_box import FOLDER, open_box
+from forager.crawl.image_shelf import ImageShelf
 from forager.crawl.line import Tools
 from forager.crawl.order import WorkerOrder
 from forager.crawl.patience import in_transaction
+from forager.crawl.reader import Manner
+from forager.crawl.reading_room import ReadingRoom, open_room
+from forager.crawl.rendering import open_renderer
 from forager.crawl.stop import StopRequest
 from forager.crawl.worker import Worker
 from forager.db import open_database
+from forager.domains.store import Keeping
 from forager.errors import NotFoundError
-from forager.fetch import open_client
+from forager.fetch import Patience, open_client
+from forager.fetch.browser import Limits
+from forager.fetch.browser.gate import Allowance
+from forager.images.decode.desk import Decoder
 from forager.ingest import Reach, Selector
 from forager.politeness.guard import AddressGuard
+from forager.politeness.proxy_rule import proxy_rule
 from forager.politeness.unpaced import is_unpaced
-from forager.records import RunSpec
+from forager.proxies.secret import Vault
+from forager.records import RunSpec, Trouble
 from forager.settings import Settings
 from forager.stats import store as stats
 
@@ -32,16 +49,22 @@ async def work(settings: Settings, run: int, *, workers: int, is_attached: bool)
     name = f"forager worker {os.getpid()}"
     # Commits wait for the disk. A crash of the server that undid some would leave a worker with leases, tasks and pages
     # in its memory whose ids the database gives out again: pages were lost and counters broken in every kill test.
-    async with open_database(settings, size=4, application=name) as database:
+    limit_s = settings.dead_after_s
+    manner = Manner(settings.keyword_words, settings.robots_agent)
+    async with (
+        open_room(manner, settings.readers) as room,
+        warming_up(room) as is_warm,
+        open_database(settings, size=4, application=name, idle_limit_s=limit_s) as database,
+    ):
         spec = await in_transaction(database, lambda conn: stats.find_run(conn, run))
         if spec is None:
             raise NotFoundError(f"There is no run {run}; `forager runs` lists them.")
         _calm_collector()
-        async with _open_tools(settings, spec) as tools:
+        reach = await read_reach(database, run, spec)
+        async with _open_tools(settings, reach, room) as tools:
             _listen(stop, is_attached=is_attached)
-            async with asyncio.TaskGroup() as together:
-                together.create_task(_warm_up(tools.turn))
-                together.create_task(Worker(database, _order(settings, run, spec, workers), tools, stop).work())
+            await is_warm
+            await Worker(database, make_order(settings, run, spec, workers=workers), tools, stop).work()
 
 
 def _calm_collector() -> None:
@@ -51,37 +74,78 @@ def _calm_collector() -> None:
     gc.set_threshold(50_000, 20, 100)
 
 
-async def _warm_up(turn: asyncio.Lock) -> None:
-    """The language model takes a second to load. Requests may leave meanwhile; understanding waits for its turn."""
-    async with turn:
-        await asyncio.to_thread(extract.warm_up)
+@contextlib.asynccontextmanager
+async def warming_up(room: ReadingRoom | None) -> AsyncIterator[asyncio.Task[None]]:
+    """The language model takes a second to load, while the database is opened. No request leaves before there is
+    somebody to read what it brings: pages that wait for that are fetched again when the worker is killed."""
+    extract.keep_freed_memory()
+    warming = asyncio.create_task(room.warm_up() if room else asyncio.to_thread(extract.warm_up))
+    try:
+        yield warming
+    finally:
+        warming.cancel()
+        await asyncio.wait({warming})
 
 
 @contextlib.asynccontextmanager
-async def _open_tools(settings: Settings, spec: RunSpec) -> AsyncIterator[Tools]:
+async def _open_tools(settings: Settings, reach: Reach, room: ReadingRoom | None) -> AsyncIterator[Tools]:
     guard = AddressGuard(settings.allow_networks, settings.allow_ports, is_anonymous=settings.contact is None)
-    async with open_client(
+    with open_box(settings.home / FOLDER) as box, shelf_of(settings) as shelf:
+        async with (
+            Decoder.open(max_pixels=settings.max_image_pixels) as decoder,
+            open_client(
+                user_agent=settings.agent_header,
+                check_address=guard.check_ip,
+                check_proxy=proxy_rule(settings.allow_networks),
+                timeout_s=settings.request_timeout_s,
+                connect_timeout_s=settings.connect_timeout_s,
+                max_bytes=settings.max_page_bytes,
+                patience=Patience(
+                    settings.first_byte_timeout_s, settings.stall_timeout_s, settings.slowest_bytes_per_s
+                ),
+                keeps_cookies=settings.cookies,
+            ) as client,
+            open_renderer(
+                client, chromium=settings.chromium, user_agent=settings.agent_header, limits=_browser_limits(settings)
+            ) as renderer,
+        ):
+            words, agent = settings.keyword_words, settings.robots_agent
+            yield Tools(
+                client=client,
+                read=partial(extract.read, keyword_words=words, robots_agent=agent, memory=extract.LanguageMemory()),
+                room=room,
+                read_alone=partial(read_alone, keyword_words=words, robots_agent=agent),
+                box=box,
+                shelf=shelf,
+                images=ImageShelf(decoder, LocalPlace(settings.home / BODIES), max_bytes=settings.max_image_bytes),
+                renderer=renderer,
+                vault=Vault(settings.secret_key),
+                selector=Selector(reach, max_links_per_page=settings.max_links_per_page),
+                max_redirects=settings.max_redirects,
+                database_time=clock.at,
+            )
+
+
+def _browser_limits(settings: Settings) -> Limits:
+    return Limits(
+        pages=settings.browser_pages,
+        timeout_s=settings.render_timeout_s,
+        most_html=settings.max_page_bytes,
+        memory_bytes=settings.browser_memory_bytes,
+        allowance=Allowance(settings.render_requests, settings.render_bytes),
+    )
+
+
+def shelf_of(settings: Settings) -> AbstractContextManager[Shelf]:
+    return open_shelf(
+        settings.home,
         user_agent=settings.agent_header,
-        check_address=guard.check_ip,
-        timeout_s=settings.request_timeout_s,
-        connect_timeout_s=settings.connect_timeout_s,
-        max_bytes=settings.max_page_bytes,
-    ) as client:
-        yield Tools(
-            client=client,
-            read=partial(
-                extract.read,
-                keyword_words=settings.keyword_words,
-                robots_agent=settings.robots_agent,
-                memory=extract.LanguageMemory(),
-            ),
-            selector=Selector(Reach.of(spec), max_links_per_page=settings.max_links_per_page),
-            max_redirects=settings.max_redirects,
-            database_now=clock.now,
-        )
+        warc_bytes=settings.warc_bytes,
+        warc_age_s=settings.warc_age_s,
+    )
 
 
-def _order(settings: Settings, run: int, spec: RunSpec, workers: int) -> WorkerOrder:
+def make_order(settings: Settings, run: int, spec: RunSpec, *, workers: int) -> WorkerOrder:
     return WorkerOrder(
         run=run,
         spec=spec,
@@ -102,6 +166,35 @@ def _order(settings: Settings, run: int, spec: RunSpec, workers: int) -> WorkerO
         batch_pages=settings.batch_pages,
         batch_ms=settings.batch_ms,
         known_urls=settings.known_urls,
+        keeping=Keeping(
+            most_returns=settings.max_blocked_returns,
+            refresh_every_s=settings.refresh_every_s if settings.refresh else None,
+            is_scored=settings.scheduling == "smart",
+        ),
+        lease_pages=settings.lease_pages if settings.budget else None,
+        adaptive_pace=settings.adaptive_pace,
+        max_requests_per_ip=settings.max_requests_per_ip or None,
+        delay_per_ip_s=settings.delay_per_ip_s,
+        breaker_failures=settings.breaker_failures,
+        breaker_reset_s=settings.breaker_reset_s,
+        spool_pages=settings.spool_pages,
+        spool_bytes=settings.spool_bytes,
+        max_near_duplicates=settings.max_near_duplicates,
+        max_calendar_pages=settings.max_calendar_pages,
+        max_subdomains=settings.max_subdomains,
+        max_domain_errors=settings.max_domain_errors,
+        max_unreachable=settings.max_unreachable,
+        images=settings.images,
+        content_policy=settings.content_policy,
+        rendering=settings.rendering,
+        cooldowns={
+            Trouble.LOGIN_REQUIRED: settings.cooldown_login_s,
+            Trouble.FORBIDDEN: settings.cooldown_forbidden_s,
+            Trouble.RATE_LIMITED: settings.cooldown_rate_limited_s,
+            Trouble.SERVER_ERROR: settings.cooldown_server_error_s,
+            Trouble.UNREACHABLE: settings.cooldown_unreachable_s,
+            "robots_denied": settings.cooldown_robots_s,
+        },
     )
 
 

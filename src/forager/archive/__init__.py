@@ -1,5 +1,6 @@
 """Keep: bodies of pages, as far as a domain's content policy asks for them."""
 
-from forager.archive.policy import ContentPolicy, keep
+from forager.archive.policy import ContentPolicy
+from forager.archive.shelf import Shelf, Shelved, open_shelf
 
-__all__ = ["ContentPolicy", "keep"]
+__all__ = ["ContentPolicy", "Shelf", "Shelved", "open_shelf"]

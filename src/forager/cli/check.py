@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from forager.control.check import Finding, Verdict
 
 BROKEN = 1
+NAME_WIDTH = 18
 
 
 def register(app: typer.Typer) -> None:
@@ -21,21 +22,26 @@ def register(app: typer.Typer) -> None:
 
 def check(as_json: AsJson = False, home: Home = None) -> None:
     """Verify the promises on the live database."""
+    from forager.app.archiving import cold_folder
+    from forager.archive.local import LocalPlace
+    from forager.archive.shelf import FOLDER
     from forager.control.check import check as ask_all
 
-    verdicts = ask(begin(home=home), "check", ask_all)
+    settings = begin(home=home)
+    place, cold = LocalPlace(settings.home / FOLDER), cold_folder(settings)
+    verdicts = ask(settings, "check", lambda connection: ask_all(connection, place, cold))
     broken = [verdict for verdict in verdicts if verdict.broken]
     if as_json:
         output.write_json({"is_clean": not broken, "promises": [_as_row(verdict) for verdict in verdicts]})
     else:
-        _write(verdicts)
+        write_verdicts(verdicts)
     if broken:
         names = "; ".join(f"{verdict.promise.number} ({verdict.promise.sentence.lower()})" for verdict in broken)
         output.say(f"forager: broken {'promise' if len(broken) == 1 else 'promises'}: {names}.")
         raise typer.Exit(BROKEN)
 
 
-def _write(verdicts: list["Verdict"]) -> None:
+def write_verdicts(verdicts: list["Verdict"]) -> None:
     from rich.text import Text
 
     screen = output.console()
@@ -46,8 +52,16 @@ def _write(verdicts: list["Verdict"]) -> None:
         line.append(f"  {words.things(verdict.broken, 'broken row')}" if verdict.broken else "", style="red")
         screen.print(line)
         for finding in verdict.findings:
+            screen.print(Text(_counts(finding), style="red" if finding.broken else "dim"))
             for indent, text in _explain(finding):
                 screen.print(Text(_hang(text, indent, screen.width), style="dim"))
+
+
+def _counts(finding: "Finding") -> str:
+    """What was asked, how many rows were looked at, how many of them are broken."""
+    things = finding.things.replace("_", " ").removesuffix("s")
+    broken = f", {words.count(finding.broken)} broken" if finding.broken else ""
+    return f"      {finding.name:<{NAME_WIDTH}} looked at {words.things(finding.looked_at, things)}{broken}"
 
 
 def _explain(finding: "Finding") -> list[tuple[int, str]]:
@@ -57,7 +71,7 @@ def _explain(finding: "Finding") -> list[tuple[int, str]]:
     more = finding.broken - len(finding.examples)
     rest = [(8, f"and {words.count(more)} more")] if more > 0 else []
     examples = [(8, words.clean(example)) for example in finding.examples]
-    return [(6, f"{finding.name}: {finding.sentence}"), *examples, *rest]
+    return [(8, finding.sentence), *examples, *rest]
 
 
 def _hang(text: str, indent: int, width: int) -> str:
@@ -74,7 +88,14 @@ def _as_row(verdict: "Verdict") -> dict[str, Any]:
         "sentence": verdict.promise.sentence,
         "broken": verdict.broken,
         "checks": [
-            {"name": finding.name, "sentence": finding.sentence, "broken": finding.broken, "examples": finding.examples}
+            {
+                "name": finding.name,
+                "sentence": finding.sentence,
+                "looked_at": finding.looked_at,
+                "things": finding.things,
+                "broken": finding.broken,
+                "examples": finding.examples,
+            }
             for finding in verdict.findings
         ],
     }

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from forager.cli import output, seeds, words
-from forager.cli.flags import Home
+from forager.cli import output, seed_report, seeds, words
+from forager.cli.flags import Home, Images, Keep, Rendering
 from forager.cli.help import Command
 from forager.cli.start import begin
-from forager.errors import UsageError
-from forager.records import RunEnd, RunSpec, Scope
+from forager.cli.write import refuse_unwritable
+from forager.errors import ConfigurationError, UsageError
+from forager.records import ALL_KNOWN, RunEnd, RunSpec, Scope
 
 if TYPE_CHECKING:
     from forager.app import Forager
+    from forager.app.seeding import SeedList
     from forager.cli.display import Display
     from forager.crawl.stop import StopRequest
     from forager.records import RunReport
@@ -32,9 +34,10 @@ WHAT, HOW_FAR, HOW, TO = "What", "How far", "How", "Output"
 Urls = Annotated[list[str] | None, typer.Argument(metavar="URL", help="Where to start; a bare domain means https.")]
 SeedFile = Annotated[
     str | None,
-    typer.Option(
-        "--file", "-f", metavar="FILE", help="One URL per line, # for comments, - for stdin.", rich_help_panel=WHAT
-    ),
+    typer.Option("--file", "-f", metavar="FILE", help="A list of URLs or domains; - for stdin.", rich_help_panel=WHAT),
+]
+Known = Annotated[
+    bool, typer.Option("--known", help="All known domains with pages left, instead of URLs.", rich_help_panel=WHAT)
 ]
 ScopeFlag = Annotated[
     Scope,
@@ -68,6 +71,33 @@ AllowNetwork = Annotated[
     list[str] | None,
     typer.Option(metavar="NET", help="Let the address guard through to this network; repeatable.", rich_help_panel=HOW),
 ]
+KeepFlag = Annotated[
+    Keep | None,
+    typer.Option(
+        "--keep",
+        metavar="POLICY",
+        help="Bodies: signals (none), snapshot, archive (WARC); domains may say otherwise.",
+        rich_help_panel=HOW,
+    ),
+]
+ImagesFlag = Annotated[
+    Images | None,
+    typer.Option(
+        "--images",
+        metavar="POLICY",
+        help="Images: none, found (where each is shown), download; domains may say otherwise.",
+        rich_help_panel=HOW,
+    ),
+]
+RenderingFlag = Annotated[
+    Rendering | None,
+    typer.Option(
+        "--rendering",
+        metavar="WHEN",
+        help="A browser runs scripts: never, auto (empty pages), always; domains may say otherwise.",
+        rich_help_panel=HOW,
+    ),
+]
 Contact = Annotated[
     str | None, typer.Option(metavar="WHO", help="E-mail or URL site owners can write to.", rich_help_panel=HOW)
 ]
@@ -93,6 +123,7 @@ def crawl(
     urls: Urls = None,
     *,
     file: SeedFile = None,
+    known: Known = False,
     scope: ScopeFlag = Scope.HOST,
     include: Include = None,
     exclude: Exclude = None,
@@ -103,6 +134,9 @@ def crawl(
     workers: Workers = None,
     allow_network: AllowNetwork = None,
     contact: Contact = None,
+    keep: KeepFlag = None,
+    images: ImagesFlag = None,
+    rendering: RenderingFlag = None,
     target: Target = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -112,12 +146,24 @@ def crawl(
     if as_json and target == "-":
         raise UsageError("--json and -o - both want standard output; give -o a file.")
     if target is not None:
-        output.refuse_unwritable(target)
-    start = seeds.gather(urls or [], file)
-    settings = begin(home=home, contact=contact, allow_networks=allow_network or None, workers=workers)
-    seeds.refuse_without_contact(start, settings.contact)
+        refuse_unwritable(target)
+    start = seeds.gather(urls or [], file, is_known=known)
+    seeds.refuse_unfit_order(start, scope, include or [], is_known=known)
+    settings = begin(
+        home=home,
+        contact=contact,
+        allow_networks=allow_network or None,
+        workers=workers,
+        content_policy=keep.value if keep else None,
+        images=images.value if images else None,
+        rendering=rendering.value if rendering else None,
+    )
+    refuse_without_browser(settings)
+    seeds.refuse_without_contact((*start.named, *start.first), settings.contact)
+    if known:
+        seeds.refuse_known_without_contact(settings.contact)
     spec = RunSpec(
-        seeds=start,
+        seeds=start.seeds,
         scope=scope,
         include=tuple(include or ()),
         exclude=tuple(exclude or ()),
@@ -125,16 +171,30 @@ def crawl(
         max_pages=max_pages,
         max_pages_per_domain=max_pages_per_domain,
         delay_s=delay,
+        seeds_total=0 if known else None,
+        seeds_digest=ALL_KNOWN if known else None,
     )
     import asyncio
 
+    if not (quiet or start.listed.is_long):
+        seed_report.say_bad_lines(start.tallies)
     try:
-        report = asyncio.run(run(settings, spec, target, is_quiet=quiet))
+        report = asyncio.run(run(settings, spec, target, listed=start.listed, is_quiet=quiet))
     except KeyboardInterrupt:
         output.say("Stopped; the same command resumes.")
         raise typer.Exit(INTERRUPTED) from None
-    _tell(report, spec, is_quiet=quiet, as_json=as_json)
+    _tell(report, spec, start, is_quiet=quiet, as_json=as_json)
     raise typer.Exit(exit_code(report))
+
+
+def refuse_without_browser(settings: "Settings") -> None:
+    """Who wants every page drawn hears at once what is missing for it."""
+    if settings.rendering != Rendering.ALWAYS:
+        return
+    from forager.fetch.browser.program import why_no_browser
+
+    if reason := why_no_browser(settings.chromium):
+        raise ConfigurationError(f"Pages cannot be rendered: {reason}.")
 
 
 async def run(
@@ -142,11 +202,13 @@ async def run(
     spec: RunSpec,
     target: str | None = None,
     *,
+    listed: "SeedList | None" = None,
     is_quiet: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> "RunReport":
     """One crawl from opening the database to the written file."""
     from forager import app
+    from forager.app.seeding import NO_LIST
     from forager.cli.display import open_display, show_waiting
     from forager.cli.picture import Frame
     from forager.crawl.stop import StopRequest
@@ -157,9 +219,17 @@ async def run(
             forager = await stack.enter_async_context(app.open_forager(settings, application="forager crawl"))
         frame = Frame(forager.database.description, spec.max_pages, labels=labels or {})
         with open_display(frame, is_quiet=is_quiet) as display, listen(stop, display):
-            report = await app.crawl(forager, spec, workers=settings.workers, on_progress=display.show, stop=stop)
+            report = await app.crawl(
+                forager,
+                spec,
+                workers=settings.workers,
+                on_progress=display.show,
+                stop=stop,
+                listed=listed or NO_LIST,
+                on_loaded=lambda loaded: display.show_loading(loaded.seeds),
+            )
         if target is not None:
-            written = await write_pages(forager, spec, target)
+            written = await write_pages(forager, report.progress.run_id, target)
             if target != "-" and not is_quiet:
                 output.say(f"{words.things(written, 'page')} written to {target}.")
     return report
@@ -190,23 +260,27 @@ def listen(stop: "StopRequest", display: "Display") -> Iterator[None]:
             loop.remove_signal_handler(number)
 
 
-async def write_pages(forager: "Forager", spec: RunSpec, target: str) -> int:
+async def write_pages(forager: "Forager", run: int, target: str) -> int:
     """The visited pages of the whole crawl, also of runs that were interrupted before."""
-    from forager.cli.write import Format, write_rows
-    from forager.control.export import COLUMNS, stream_crawl
+    from forager.cli.write import write_file
+    from forager.control.export import column_types, stream_crawl
+    from forager.stats.store import find_run
 
     async with (
         forager.pool.acquire() as connection,
         connection.transaction(isolation="repeatable_read", readonly=True),
     ):
-        with output.open_output(target) as stream:
-            return await write_rows(stream, stream_crawl(connection, spec), Format.of(target), COLUMNS["pages"])
+        spec = await find_run(connection, run)
+        assert spec is not None
+        return await write_file(target, stream_crawl(connection, spec), await column_types(connection, "pages"))
 
 
 def exit_code(report: "RunReport") -> int:
     """What the shell is told."""
     failed = sum(
-        row.pages for row in report.progress.outcomes if row.outcome not in {"success", "blocked_robots", "cancelled"}
+        row.pages
+        for row in report.progress.outcomes
+        if row.outcome not in {"success", "blocked_robots", "cancelled"} and not row.is_image
     )
     match report.end:
         case RunEnd.STOPPED:
@@ -221,14 +295,20 @@ def exit_code(report: "RunReport") -> int:
             return 0
 
 
-def _tell(report: "RunReport", spec: RunSpec, *, is_quiet: bool, as_json: bool) -> None:
+def _tell(report: "RunReport", spec: RunSpec, start: seeds.Start, *, is_quiet: bool, as_json: bool) -> None:
     from forager import clock
     from forager.cli import summary
 
+    bad = sum(tally.bad for tally in start.tallies)
     if as_json:
-        output.write_json(as_document(report))
-    if not is_quiet:
-        summary.write(summary.summary_lines(report, spec, clock.now()))
+        output.write_json(as_document(report) | {"bad_lines": bad})
+    if is_quiet:
+        return
+    summary.write(summary.summary_lines(report, spec, clock.now()))
+    if start.listed.is_long:
+        seed_report.say_bad_lines(start.tallies)
+    if bad:
+        output.say(f"{words.things(bad, 'bad line')} of the list left out.")
 
 
 def as_document(report: "RunReport") -> dict[str, Any]:

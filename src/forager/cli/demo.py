@@ -101,11 +101,19 @@ async def prove(connection: Any, web: "Running", spec: RunSpec, log: Path) -> "D
     """The database, the playground's log and its answer key side by side."""
     from forager.control.check import check
     from forager.control.export import stream_crawl
+    from forager.control.products import list_products
     from forager.playground import read_log
 
     pages = [row async for row in stream_crawl(connection, spec)]
     broken = sum(verdict.broken for verdict in await check(connection))
-    return demo_report.compare(web.answer_key, pages, read_log(log), broken_promises=broken)
+    finds = demo_report.Finds(await list_products(connection, limit=None), await stored_images(connection))
+    return demo_report.compare(web.answer_key, pages, read_log(log), broken_promises=broken, finds=finds)
+
+
+async def stored_images(connection: Any) -> int:
+    from forager.control.images import list_images
+
+    return len(await list_images(connection, limit=None))
 
 
 def tell(proof: "DemoReport", report: "RunReport", home: Path, *, as_json: bool) -> None:
@@ -116,6 +124,9 @@ def tell(proof: "DemoReport", report: "RunReport", home: Path, *, as_json: bool)
     _print_heading(screen, proof, report)
     for site in proof.sites:
         _print_site(screen, site)
+    if proof.finds is not None:
+        screen.print()
+        screen.print(demo_report.found_in_words(proof.finds))
     _print_next(screen, proof, home)
 
 
@@ -161,8 +172,11 @@ def _print_next(screen: Any, proof: "DemoReport", home: Path) -> None:
         f"export FORAGER_HOME={home}",
         "forager domains",
         f"forager pages --domain {shop} --limit 10",
+        "forager products --limit 10",
+        "forager search harbour",
         "forager tasks --closed --limit 10",
         "forager export pages --format csv -o pages.csv",
+        "forager up --allow-network 127.0.0.0/8",
     ):
         screen.print(Text(f"  {command}", style="cyan"))
     screen.print(Text("Then crawl something real:", style="bold"))

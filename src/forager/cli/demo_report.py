@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from forager.cli import words
 
@@ -47,11 +47,19 @@ class SiteReport:
     crawl_delay_s: float | None
 
 
+class Finds(NamedTuple):
+    """What was understood besides pages."""
+
+    products: Sequence[Row]
+    images: int
+
+
 @dataclass(frozen=True, slots=True)
 class DemoReport:
     sites: tuple[SiteReport, ...]
     requests: int
     broken_promises: int
+    finds: Finds | None = None
 
     @property
     def expected(self) -> int:
@@ -70,11 +78,18 @@ class DemoReport:
         return self.found == self.expected and not self.forbidden_requests and not self.broken_promises
 
 
-def compare(key: "AnswerKey", pages: Iterable[Row], log: Sequence["Visit"], *, broken_promises: int) -> DemoReport:
+def compare(
+    key: "AnswerKey",
+    pages: Iterable[Row],
+    log: Sequence["Visit"],
+    *,
+    broken_promises: int,
+    finds: Finds | None = None,
+) -> DemoReport:
     """The crawl as the playground saw it, against what it should have been."""
     by_url = {row["url"]: row for row in pages}
     sites = tuple(_compare_site(key, site, by_url, log) for site in key.sites)
-    return DemoReport(sites, len(log), broken_promises)
+    return DemoReport(sites, len(log), broken_promises, finds)
 
 
 def _compare_site(key: "AnswerKey", site: "SiteKey", pages: Mapping[str, Row], log: Sequence["Visit"]) -> SiteReport:
@@ -114,7 +129,20 @@ def _languages(site: "SiteKey", pages: Mapping[str, Row]) -> Counter[str]:
 
 
 def as_document(report: DemoReport) -> dict[str, Any]:
-    return {"is_perfect": report.is_perfect, "expected": report.expected, "found": report.found, **asdict(report)}
+    told = {"is_perfect": report.is_perfect, "expected": report.expected, "found": report.found, **asdict(report)}
+    if report.finds is not None:
+        told["finds"] = {"products": len(report.finds.products), "images": report.finds.images}
+    return told
+
+
+def found_in_words(finds: Finds) -> str:
+    """One of the products stands for all: its name and price, as they were read."""
+    example = next((row for row in finds.products if row["product_name"] and row["price"] is not None), None)
+    such = f", such as “{example['product_name']}” for {example['price']:,.2f} {example['currency']}" if example else ""
+    return (
+        f"Understood: {words.things(len(finds.products), 'product')}{such}; "
+        f"{words.things(finds.images, 'image')} with the pages that show them."
+    )
 
 
 def remark(site: SiteReport) -> str:

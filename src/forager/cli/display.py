@@ -12,6 +12,7 @@ from typing import Any
 from forager import clock
 from forager.cli import output
 from forager.cli.picture import Frame, History, plain_line, render
+from forager.cli.seed_report import Meter
 from forager.records import Progress
 
 LINE_EVERY_S = 10.0
@@ -34,6 +35,9 @@ class Display:
         self._frame = replace(self._frame, notice=sentence)
         self.draw()
 
+    def show_loading(self, seeds: int) -> None:
+        """A long list of seeds goes in before the first page comes."""
+
     def draw(self) -> None:
         """Quiet: keeps the history only."""
 
@@ -44,6 +48,10 @@ class LiveDisplay(Display):
     def __init__(self, frame: Frame, live: Any) -> None:
         super().__init__(frame)
         self._live = live
+        self._meter = Meter()
+
+    def show_loading(self, seeds: int) -> None:
+        self._live.update(self._meter.sentence(seeds), refresh=True)
 
     def draw(self) -> None:
         if self._last is None:
@@ -60,6 +68,11 @@ class LineDisplay(Display):
         super().__init__(frame)
         self._monotonic = monotonic
         self._next_at = monotonic()
+        self._meter = Meter(monotonic)
+
+    def show_loading(self, seeds: int) -> None:
+        if self._meter.is_line_due():
+            output.say(self._meter.sentence(seeds))
 
     def draw(self) -> None:
         if self._last is None or self._monotonic() < self._next_at:

@@ -1,22 +1,39 @@
-"""`forager export`: pages, links or tasks as JSON lines or CSV, streamed. A file appears only when it is whole."""
+"""`forager export`: everything as JSON lines, CSV or Parquet, streamed. A file appears when it is whole."""
 
+import sys
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from forager.cli import output, words
+from forager import clock
+from forager.cli import output, packing, words
+from forager.cli.audit import moment_of
 from forager.cli.flags import DomainName, Home, Output, PageStatus, TaskStatus
 from forager.cli.help import Command
+from forager.cli.meter import open_meter
+from forager.cli.packing import Packing
 from forager.cli.start import ask, begin
-from forager.cli.write import Format, write_rows
+from forager.cli.write import Format, refuse_unwritable, write_file
 from forager.errors import UsageError
+from forager.records import ImageStatus
+
+if TYPE_CHECKING:
+    from forager.control.export import Filters
+    from forager.settings import Settings
 
 
 class What(StrEnum):
     PAGES = "pages"
     LINKS = "links"
+    PRODUCTS = "products"
+    PRICES = "prices"
+    IMAGES = "images"
     TASKS = "tasks"
+    WARC = "warc"
+
+
+STATES: dict[What, type[StrEnum]] = {What.PAGES: PageStatus, What.TASKS: TaskStatus, What.IMAGES: ImageStatus}
 
 
 def register(app: typer.Typer) -> None:
@@ -28,34 +45,100 @@ def export(
     *,
     format: Annotated[Format | None, typer.Option(help="By default from the file's ending, else jsonl.")] = None,
     file: Output = None,
+    compress: Annotated[bool, typer.Option("--compress", help="With gzip; .gz and .zst do it by themselves.")] = False,
     domain: DomainName = None,
-    status: Annotated[str | None, typer.Option(help="Only pages or tasks in this state.", metavar="STATUS")] = None,
+    status: Annotated[
+        str | None, typer.Option(help="Only pages, tasks or images in this state.", metavar="STATUS")
+    ] = None,
     run: Annotated[int | None, typer.Option(help="Only what this run visited.", metavar="N")] = None,
+    since: Annotated[str | None, typer.Option(help="Only since: 2026-01-31, or 7d, 12h ago.", metavar="WHEN")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
     home: Home = None,
 ) -> None:
-    """Write all pages, links or tasks as JSON lines or CSV."""
-    refuse_unfit(what, status, run)
+    """Write all of one kind as JSON lines, CSV or Parquet; stored bodies as one WARC file."""
+    from forager.control.export import Filters
+
+    refuse_unfit(what, status)
+    if what is What.WARC:
+        refuse_unfit_warc(file, is_formed=format is not None or compress)
+        filters = Filters(domain, None, run, moment_of(since, clock.now()) if since is not None else None)
+        export_warc(begin(home=home), filters, file, is_quiet=quiet)
+        return
     chosen = format or Format.of(file)
-    if file is not None:
-        output.refuse_unwritable(file)
-    filters = {"domain": domain, "status": status, "run": run}
-    rows = ask(begin(home=home), "export", lambda connection: _write(connection, what, chosen, file, filters))
-    if file not in {None, "-"}:
-        output.say(f"{words.things(rows, what.value.rstrip('s'))} written to {file}.")
+    packed = packing.of(file) or (Packing.GZIP if compress else Packing.NONE)
+    refuse_unwritable(file, chosen, packed)
+    refuse_binary_on_a_screen(file, chosen, packed)
+    filters = Filters(domain, status, run, moment_of(since, clock.now()) if since is not None else None)
+    rows = ask(
+        begin(home=home),
+        "export",
+        lambda connection: _write(connection, what, filters, file=file, chosen=chosen, packed=packed, is_quiet=quiet),
+    )
+    if file not in {None, "-"} and not quiet:
+        output.say(f"{words.things(rows, what.value.removesuffix('s'))} written to {file}.")
 
 
-def refuse_unfit(what: What, status: str | None, run: int | None) -> None:
+def refuse_unfit(what: What, status: str | None) -> None:
     """Before anything is opened: a state this kind of thing cannot be in is a typing error, not an empty file."""
-    if what is What.LINKS and (status is not None or run is not None):
-        raise UsageError("Links have no status and no run; filter them with --domain.")
-    states = [state.value for state in (PageStatus if what is What.PAGES else TaskStatus)]
-    if status is not None and status not in states:
+    if status is None:
+        return
+    if what not in STATES:
+        raise UsageError(f"{what.capitalize()} have no status; filter them with --domain, --run or --since.")
+    states = [state.value for state in STATES[what]]
+    if status not in states:
         raise UsageError(f"{status!r} is no status of {what.value}; it is one of {', '.join(states)}.")
 
 
-async def _write(connection: Any, what: What, chosen: Format, file: str | None, filters: dict[str, Any]) -> int:
-    from forager.control.export import COLUMNS, stream
+def refuse_unfit_warc(file: str | None, *, is_formed: bool) -> None:
+    if is_formed:
+        raise UsageError("A WARC file is compressed as its format wants it; leave --format and --compress away.")
+    if file is None or (file != "-" and not file.endswith(".warc.gz")):
+        raise UsageError("Name a file that ends with .warc.gz, or - for standard output: forager export warc -o FILE.")
+    output.refuse_unwritable(file)
 
-    rows = stream(connection, what.value, **filters)
-    with output.open_output(file) as target:
-        return await write_rows(target, rows, chosen, COLUMNS[what.value])
+
+def export_warc(settings: "Settings", filters: "Filters", file: str | None, *, is_quiet: bool) -> None:
+    from pathlib import Path
+
+    from forager.archive.shelf import shelf_to_read
+    from forager.control.export_warc import Count, stream_warc
+
+    load, count = shelf_to_read(settings.home).load, Count()
+    name = Path(file or "").name if file not in {None, "-"} else "forager.warc.gz"
+
+    async def write(connection: Any) -> None:
+        with output.open_output(file) as target, open_meter("exporting bodies", 0, is_quiet=is_quiet) as show:
+            async for piece in stream_warc(connection, load, name, filters, count):
+                target.write(piece)
+                show(count.records)
+
+    ask(settings, "export", write)
+    if count.missing:
+        output.say(f"{words.things(count.missing, 'body', 'bodies')} on record could not be had from the store.")
+    if file != "-" and not is_quiet:
+        output.say(f"{words.things(count.records, 'record')} written to {file}.")
+
+
+def refuse_binary_on_a_screen(file: str | None, chosen: Format, packed: Packing) -> None:
+    if file in {None, "-"} and (chosen is Format.PARQUET or packed) and sys.stdout.isatty():
+        raise UsageError("This is nothing to read on a screen; name a file with -o, or pipe it on.")
+
+
+async def _write(
+    connection: Any,
+    what: What,
+    filters: "Filters",
+    *,
+    file: str | None,
+    chosen: Format,
+    packed: Packing,
+    is_quiet: bool,
+) -> int:
+    from forager.control import export as control
+
+    kind = cast("control.Kind", what.value)
+    expected = await control.estimate(connection, kind, filters)
+    types = await control.column_types(connection, kind)
+    rows = control.stream(connection, kind, filters)
+    with open_meter(f"exporting {what.value}", expected, is_quiet=is_quiet) as show:
+        return await write_file(file, rows, types, chosen=chosen, packed=packed, on_rows=show)

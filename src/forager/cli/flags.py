@@ -19,6 +19,30 @@ Output = Annotated[
 ]
 
 
+class Keep(StrEnum):
+    """The content policies; spelled out here because `--help` must not load the archive."""
+
+    SIGNALS = "signals"
+    SNAPSHOT = "snapshot"
+    ARCHIVE = "archive"
+
+
+class Images(StrEnum):
+    """What is done with images of pages."""
+
+    NONE = "none"
+    FOUND = "found"
+    DOWNLOAD = "download"
+
+
+class Rendering(StrEnum):
+    """When a browser draws pages."""
+
+    NEVER = "never"
+    AUTO = "auto"
+    ALWAYS = "always"
+
+
 class DomainStatus(StrEnum):
     PENDING = "pending"
     ACTIVE = "active"

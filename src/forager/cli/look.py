@@ -1,4 +1,4 @@
-"""`domains`, `domain`, `pages`, `tasks`, `runs`: looking at what is known. Reads only."""
+"""`pages`, `tasks`, `runs`: looking at what is known. Reads only; what several commands look like is here too."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -7,7 +7,7 @@ import typer
 
 from forager import clock
 from forager.cli import output, table, words
-from forager.cli.flags import AsJson, DomainName, DomainStatus, Home, Limit, PageStatus
+from forager.cli.flags import AsJson, DomainName, Home, Limit, PageStatus
 from forager.cli.help import Command
 from forager.cli.start import ask, begin
 from forager.cli.table import Cell, number, prose, wide
@@ -25,70 +25,10 @@ COLOURS = {
 
 def register(app: typer.Typer) -> None:
     for name, function in (
-        ("domains", domains),
-        ("domain", domain),
         ("pages", pages),
-        ("tasks", tasks),
         ("runs", runs),
     ):
         app.command(name, cls=Command, rich_help_panel="Look")(function)
-
-
-def domains(
-    status: Annotated[DomainStatus | None, typer.Option(help="Only domains in this state.")] = None,
-    limit: Limit = 50,
-    as_json: AsJson = False,
-    home: Home = None,
-) -> None:
-    """List the domains: state, pages, what is left, errors."""
-    from forager.control import look
-
-    rows = ask(
-        begin(home=home), "domains", lambda connection: look.list_domains(connection, status=status, limit=limit)
-    )
-    if as_json:
-        return output.write_json_list(rows)
-    now = clock.now()
-    table.write(
-        (
-            wide("domain"),
-            "status",
-            number("crawled"),
-            number("known"),
-            number("waiting"),
-            number("errors"),
-            "last",
-            "why",
-        ),
-        [
-            (
-                words.clean(row["name"]),
-                _coloured("leased" if row["is_leased"] else row["status"]),
-                words.count(row["pages_crawled"]),
-                words.count(row["pages_discovered"]),
-                words.count(row["frontier_size"]),
-                Cell(words.count(row["total_error_count"]), "red" if row["total_error_count"] else "dim"),
-                words.age(row["last_crawled_at"], now),
-                words.plain_reason(row["block_reason_code"]),
-            )
-            for row in rows
-        ],
-    )
-    return _say_more(rows, limit, "domains", "Nothing is known yet. Try: forager crawl https://example.com")
-
-
-def domain(
-    name: Annotated[str, typer.Argument(help="A name or a URL.")], as_json: AsJson = False, home: Home = None
-) -> None:
-    """Show one domain and how the visits to it ended."""
-    from forager.cli.domain_card import write_card
-    from forager.control import look
-
-    card = ask(begin(home=home), "domain", lambda connection: look.describe_domain(connection, name))
-    if as_json:
-        output.write_json(card)
-    else:
-        write_card(card, clock.now())
 
 
 def pages(
@@ -114,7 +54,7 @@ def pages(
         ("status", number("code"), number("depth"), "lang", number("links"), wide("url"), prose("title")),
         [
             (
-                _coloured(row["status"]),
+                coloured(row["status"]),
                 _ending(row),
                 str(row["depth"]),
                 row["language"] or "–",
@@ -125,7 +65,7 @@ def pages(
             for row in rows
         ],
     )
-    return _say_more(rows, limit, "pages", "No page fits. `forager pages` without filters shows what is known.")
+    return say_more(rows, limit, "pages", "No page fits. `forager pages` without filters shows what is known.")
 
 
 def tasks(
@@ -154,23 +94,29 @@ def tasks(
     if as_json:
         return output.write_json_list(rows)
     now = clock.now()
+    through = any(row["proxy_id"] for row in rows)
     table.write(
-        (number("task"), number("run"), "outcome", number("code"), number("try"), number("time"), "when", wide("url")),
+        (
+            *(number("task"), number("run"), "outcome", number("code"), number("try"), number("time"), "when"),
+            *((number("proxy"),) if through else ()),
+            wide("url"),
+        ),
         [
             (
                 str(row["id"]),
                 str(row["run_id"] or "–"),
-                _coloured(row["outcome"] or row["status"]),
+                coloured(row["outcome"] or row["status"]),
                 _ending(row),
                 str(row["retry_count"] + 1),
                 "–" if row["response_time_ms"] is None else f"{words.count(row['response_time_ms'])} ms",
                 words.age(row["completed_at"] or row["locked_at"] or row["scheduled_for"], now),
+                *((str(row["proxy_id"] or "–"),) if through else ()),
                 _shown(row["url"], domain or url),
             )
             for row in rows
         ],
     )
-    return _say_more(rows, limit, "tasks", "No task fits. `forager tasks` without filters shows them all.")
+    return say_more(rows, limit, "tasks", "No task fits. `forager tasks` without filters shows them all.")
 
 
 def runs(limit: Limit = 20, as_json: AsJson = False, home: Home = None) -> None:
@@ -195,7 +141,7 @@ def runs(limit: Limit = 20, as_json: AsJson = False, home: Home = None) -> None:
         [
             (
                 str(row["id"]),
-                _coloured(row["status"]),
+                coloured(row["status"]),
                 words.age(row["started_at"], now),
                 words.duration(((row["ended_at"] or now) - row["started_at"]).total_seconds()),
                 words.count(row["pages_done"]),
@@ -206,7 +152,7 @@ def runs(limit: Limit = 20, as_json: AsJson = False, home: Home = None) -> None:
             for row in rows
         ],
     )
-    return _say_more(rows, limit, "runs", "Nothing was crawled yet. Try: forager crawl https://example.com")
+    return say_more(rows, limit, "runs", "Nothing was crawled yet. Try: forager crawl https://example.com")
 
 
 def _ending(row: Row) -> str:
@@ -221,7 +167,10 @@ def _shown(url: str, domain: str | None) -> str:
 
 def _seeds(spec: Row) -> str:
     seeds: list[str] = spec.get("seeds", [])
-    return ", ".join(seeds[:3]) + (f" and {words.count(len(seeds) - 3)} more" if len(seeds) > 3 else "")
+    if not seeds:
+        return spec.get("seeds_digest") or ""
+    more = (spec.get("seeds_total") or len(seeds)) - 3
+    return ", ".join(seeds[:3]) + (f" and {words.count(more)} more" if more > 0 else "")
 
 
 def _normal(url: str) -> str:
@@ -233,11 +182,11 @@ def _normal(url: str) -> str:
         raise UsageError(str(error)) from None
 
 
-def _coloured(word: str) -> Cell:
+def coloured(word: str) -> Cell:
     return Cell(word, COLOURS.get(word, "cyan"))
 
 
-def _say_more(rows: Sequence[Row], limit: int, things: str, when_none: str) -> None:
+def say_more(rows: Sequence[Row], limit: int, things: str, when_none: str) -> None:
     if not rows:
         output.say(when_none)
     elif len(rows) == limit:

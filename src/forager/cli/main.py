@@ -12,13 +12,58 @@ from typing import Annotated
 import typer
 
 from forager import __version__
-from forager.cli import check, crawl, database, demo, export, look, playground, settings, tools, worker
+from forager.cli import (
+    alerts,
+    api,
+    archive,
+    audit,
+    backup,
+    batches,
+    bodies,
+    check,
+    crawl,
+    database,
+    demo,
+    domain,
+    domains,
+    duplicates,
+    errors,
+    export,
+    fetch,
+    images,
+    links,
+    look,
+    page,
+    playground,
+    products,
+    proxies,
+    purge,
+    recover,
+    refresh,
+    replay,
+    restore,
+    schedule,
+    search,
+    seed,
+    settings,
+    stats,
+    storage,
+    task,
+    tasks,
+    token,
+    tools,
+    up,
+    user,
+    webhooks,
+    why,
+    worker,
+)
 from forager.cli.help import Group
 from forager.cli.output import say
 from forager.errors import ForagerError, UserError
 
 EXITS = """Exit codes: 0 ok, 1 error, 2 usage, 3 not found, 4 bad configuration, 5 database unreachable,
-6 too many failures, 11 interrupted but resumable, 15 limit reached."""
+6 too many failures, 7 not possible as it is now, 11 interrupted but resumable, 15 limit reached."""
 
 app = typer.Typer(
     name="forager",
@@ -29,7 +74,52 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for family in (crawl, demo, worker, playground, look, export, check, tools, settings, database):
+for family in (
+    crawl,
+    refresh,
+    seed,
+    demo,
+    up,
+    api,
+    worker,
+    playground,
+    domains,
+    domain,
+    page,
+    images,
+    links,
+    look,
+    tasks,
+    task,
+    batches,
+    products,
+    search,
+    duplicates,
+    why,
+    export,
+    bodies,
+    check,
+    audit,
+    archive,
+    backup,
+    restore,
+    storage,
+    purge,
+    proxies,
+    alerts,
+    errors,
+    stats,
+    user,
+    token,
+    webhooks,
+    schedule,
+    replay,
+    recover,
+    fetch,
+    tools,
+    settings,
+    database,
+):
     family.register(app)
 
 
@@ -102,7 +192,7 @@ def _confess(error: Exception) -> int:
 
 def _speak_utf8() -> None:
     """Data is UTF-8 whatever the locale says; talk that a terminal cannot show is replaced, never an error."""
-    for stream, errors in ((sys.stdout, "strict"), (sys.stderr, "replace")):
+    for stream, on_error in ((sys.stdout, "strict"), (sys.stderr, "replace")):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None and (stream.encoding or "").lower() != "utf-8":
-            reconfigure(encoding="utf-8", errors=errors)
+            reconfigure(encoding="utf-8", errors=on_error)

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from forager.errors import UsageError
 
@@ -74,17 +74,17 @@ def refuse_unwritable(path: str) -> None:
 
 
 @contextlib.contextmanager
-def open_output(path: str | None) -> Iterator[TextIO]:
+def open_output(path: str | None) -> Iterator[BinaryIO]:
     """The stream data goes to: standard output for None and `-`, else a file that appears only when it is whole."""
     if path in {None, "-"}:
-        yield sys.stdout
-        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
         return
     assert path is not None
     refuse_unwritable(path)
     if Path(path).exists() and not Path(path).is_file():
         # A device or a pipe such as /dev/null cannot be renamed over.
-        with open(path, "w", encoding="utf-8", newline="") as stream:
+        with open(path, "wb") as stream:
             yield stream
         return
     with _whole_file(Path(path).resolve()) as stream:
@@ -92,12 +92,12 @@ def open_output(path: str | None) -> Iterator[TextIO]:
 
 
 @contextlib.contextmanager
-def _whole_file(path: Path) -> Iterator[TextIO]:
+def _whole_file(path: Path) -> Iterator[BinaryIO]:
     import tempfile
 
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+        with os.fdopen(handle, "wb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())

@@ -26,6 +26,9 @@ def playground(
         float, typer.Option(metavar="X", help="Multiplies the default sizes.", rich_help_panel=MAKE)
     ] = 1.0,
     seed: Annotated[int, typer.Option(metavar="N", help="Another seed is another web.", rich_help_panel=MAKE)] = 1,
+    day: Annotated[
+        int, typer.Option(min=0, metavar="N", help="The shop's prices are those of day N.", rich_help_panel=MAKE)
+    ] = 0,
     warm: Annotated[
         int, typer.Option(min=0, metavar="N", help="Make N pages of each site before serving.", rich_help_panel=MAKE)
     ] = 0,
@@ -57,6 +60,7 @@ def playground(
         [name.strip() for name in names if name.strip()],
         scale=scale,
         seed=seed,
+        day=day,
         host_base=host_base,
         port=port,
         log_path=log,

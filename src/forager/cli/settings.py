@@ -47,6 +47,8 @@ def describe(settings: "Settings", flags: set[str]) -> list[dict[str, Any]]:
 def _value(name: str, value: Any) -> Any:
     if name == "database_url" and value:
         return mask_password(value)
+    if name == "secret_key" and value:
+        return MASK
     if isinstance(value, tuple):
         return list(value)
     return value if value is None or isinstance(value, bool | int | float) else str(value)

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from forager.settings import Settings
 
 T = TypeVar("T")
+LONGEST_TRY_S = 30.0
+"""How long a deed waits for a database that went away."""
 OURS = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 """Errors of the file or pipe we write to, which the driver's own look like."""
 
@@ -22,8 +24,18 @@ def begin(**flags: Any) -> "Settings":
     from forager import observe, settings
 
     chosen = settings.load(flags)
-    observe.configure(level=chosen.log_level)
+    observe.configure(level=chosen.log_level, as_json=chosen.log_format == "json")
     return chosen
+
+
+def whoami() -> str:
+    """Who gives orders on this command line, as histories name them."""
+    import getpass
+
+    try:
+        return f"cli:{getpass.getuser()}"
+    except (KeyError, OSError):  # an account without a name, as in some containers
+        return "cli"
 
 
 def run_fast(work: Coroutine[Any, Any, T]) -> T:
@@ -43,6 +55,36 @@ def ask(settings: "Settings", command: str, question: Callable[[Any], Awaitable[
     import asyncio
 
     return asyncio.run(_ask(settings, command, question))
+
+
+def act(settings: "Settings", command: str, deed: Callable[[Any], Awaitable[T]]) -> T:
+    """One deed on one connection in one transaction; once this returns it is done and will not be forgotten."""
+    import asyncio
+
+    from forager.crawl.patience import in_transaction
+    from forager.db import open_database
+
+    async def once() -> T:
+        async with open_database(settings, size=1, application=f"forager {command}") as database:
+            return await in_transaction(database, deed, give_up_after_s=LONGEST_TRY_S)
+
+    return asyncio.run(once())
+
+
+def repair(settings: "Settings", command: str, work: Callable[[Any], Awaitable[T]]) -> T:
+    """Work that opens transactions of its own, many of them: it is handed the pool."""
+    import asyncio
+
+    from forager.db import CONNECTION_LOST, open_database
+
+    async def once() -> T:
+        async with open_database(settings, size=2, application=f"forager {command}") as database:
+            try:
+                return await work(database.pool)
+            except CONNECTION_LOST as error:
+                raise DatabaseUnreachableError(f"The database went away: {error}. Run it again.") from None
+
+    return asyncio.run(once())
 
 
 async def _ask(settings: "Settings", command: str, question: Callable[[Any], Awaitable[T]]) -> T:

@@ -7,6 +7,7 @@ from datetime import datetime
 from forager.cli import output, words
 from forager.cli.picture import domain_state
 from forager.cli.tally import tally
+from forager.control.trap_words import TRAP_WORDS
 from forager.records import DomainCount, RunEnd, RunReport, RunSpec
 
 ENDS = {
@@ -22,6 +23,7 @@ DROPPED = {
     "nofollow": "the page asked not to follow",
     "binary": "files Forager does not read",
     "trap": "looked like a trap (endless calendars, repeating paths)",
+    **{f"trap:{rule}": f"looked like a trap: {told}" for rule, told in TRAP_WORDS.items()},
     "too_many": "over max_links_per_page",
     "bad_url": "no URL at all",
     "duplicate": "repeated on the same page",
@@ -106,6 +108,12 @@ def _why(reason: str, spec: RunSpec, pages: int) -> str:
             return f"{noun} of domains that are blocked or unreachable"
         case "domain_waits":
             return f"{noun} of domains that asked to wait"
+        case "domain_paused":
+            return f"{noun} of domains that are paused; `forager domain NAME resume` goes on"
+        case "paused":
+            return f"{noun} {are} paused; `forager tasks resume` goes on"
+        case "waits_for_task":
+            return f"{noun} {wait} for other tasks"
         case "stopped":
             return f"{noun} {are} left; the same command resumes"
         case _:

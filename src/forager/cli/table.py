@@ -4,14 +4,19 @@
 """
 
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from forager.cli import output, words
 
+if TYPE_CHECKING:
+    from rich.text import Text
+
 GAP = 2
 NARROWEST = 8
+NOTE_INDENT = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,13 @@ class Cell(NamedTuple):
     style: str = ""
 
 
+class Note(NamedTuple):
+    """A line below a row that belongs to it; it has no columns and is wrapped where the terminal ends."""
+
+    text: str
+    style: str = "dim"
+
+
 Row = Sequence[str | Cell]
 
 
@@ -46,21 +58,41 @@ def prose(title: str) -> Column:
     return Column(title, gives_way=1, is_prose=True)
 
 
-def write(columns: Sequence[Column | str], rows: Iterable[Row]) -> None:
+def write(columns: Sequence[Column | str], rows: Iterable[Row | Note]) -> None:
     """On standard output; bold titles and colours on a terminal only."""
+    heads = [column if isinstance(column, Column) else Column(column) for column in columns]
+    titles = [Cell(head.title, "bold") for head in heads]
+    lines = [titles, *(row if isinstance(row, Note) else _cells_of(row) for row in rows)]
+    screen = output.console()
+    cells = [line for line in lines if not isinstance(line, Note)]
+    widths = lay_out(heads, cells[1:], screen.width if sys.stdout.isatty() else None)
+    for line in lines:
+        screen.print(_note(line, screen.width) if isinstance(line, Note) else _line(line, heads, widths))
+
+
+def _cells_of(row: Row) -> list[Cell]:
+    return [cell if isinstance(cell, Cell) else Cell(cell) for cell in row]
+
+
+def _line(row: Sequence[Cell], heads: Sequence[Column], widths: Sequence[int]) -> "Text":
     from rich.text import Text
 
-    heads = [column if isinstance(column, Column) else Column(column) for column in columns]
-    cells = [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in rows]
-    screen = output.console()
-    widths = lay_out(heads, cells, screen.width if sys.stdout.isatty() else None)
-    titles = [Cell(head.title, "bold") for head in heads]
-    for row in (titles, *cells):
-        line = Text(no_wrap=True)
-        for head, cell, width in zip(heads, row, widths, strict=True):
-            line.append(_fit(cell.text, width, head), style=cell.style).append(" " * GAP)
-        line.rstrip()
-        screen.print(line)
+    line = Text(no_wrap=True)
+    for head, cell, width in zip(heads, row, widths, strict=True):
+        line.append(_fit(cell.text, width, head), style=cell.style).append(" " * GAP)
+    line.rstrip()
+    return line
+
+
+def _note(note: Note, width: int) -> "Text":
+    from rich.text import Text
+
+    return Text(hang(note.text, width, NOTE_INDENT), style=note.style)
+
+
+def hang(text: str, width: int, indent: int) -> str:
+    """Wrapped lines stay under the beginning of the first; the caller's text begins with its own indent."""
+    return textwrap.fill(text, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
 
 
 def lay_out(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int | None) -> list[int]:

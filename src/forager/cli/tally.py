@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from forager.records import OutcomeCount, OutcomeKind
+from forager.records.crawl import IMAGE
 
 GOOD, NEUTRAL, REFUSED, BAD = "green", "cyan", "yellow", "red"
 ORDER = {GOOD: 0, NEUTRAL: 1, REFUSED: 2, BAD: 3}
@@ -30,6 +31,8 @@ def tally(outcomes: Iterable[OutcomeCount]) -> list[Tally]:
 
 def label_of(outcome: str, reason: str) -> tuple[str, str]:
     """What a person calls this ending, and its colour."""
+    if reason.startswith(IMAGE):
+        return ("images", GOOD) if outcome == OutcomeKind.SUCCESS else ("images failed", REFUSED)
     match outcome:
         case OutcomeKind.SUCCESS:
             return _success(reason)

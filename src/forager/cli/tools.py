@@ -97,32 +97,35 @@ def judge(text: bytes | str, agent: str, url: str) -> dict[str, Any]:
 
 
 async def _ask_site(settings: "Settings", agent: str, url: str) -> dict[str, Any]:
-    """The site's own robots.txt, asked for as a crawl does: guarded, through redirects, forbidding when unreachable."""
-    from forager.crawl.permission import ask_robots
+    """The site's own robots.txt, asked for as a crawl does: guarded, through redirects and its domain's proxies,
+    forbidding when unreachable."""
+    from forager.app.ways import open_ways
+    from forager.crawl.permission import ask_robots, at_once
     from forager.fetch import open_client
     from forager.politeness.guard import AddressGuard
+    from forager.politeness.proxy_rule import proxy_rule
     from forager.urls import origin_of
 
     origin = origin_of(url)
     guard = AddressGuard(settings.allow_networks, settings.allow_ports)
-    async with open_client(
-        user_agent=settings.agent_header,
-        check_address=guard.check_ip,
-        timeout_s=settings.request_timeout_s,
-        connect_timeout_s=settings.connect_timeout_s,
-        max_bytes=settings.max_page_bytes,
-    ) as client:
+    async with (
+        open_client(
+            user_agent=settings.agent_header,
+            check_address=guard.check_ip,
+            check_proxy=proxy_rule(settings.allow_networks),
+            timeout_s=settings.request_timeout_s,
+            connect_timeout_s=settings.connect_timeout_s,
+            max_bytes=settings.max_page_bytes,
+        ) as client,
+        open_ways(settings, client, "robots") as ways,
+    ):
         try:
-            copy = await ask_robots(client, 0, origin, ttl_s=settings.robots_ttl_s, turn=_at_once, waits_s=())
+            copy = await ask_robots(ways, 0, origin, ttl_s=settings.robots_ttl_s, turn=at_once, waits_s=())
             text, status_code, error = copy.text, copy.status_code, copy.error
         except AddressRefusedError as refusal:
             text, status_code, error = None, None, str(refusal)
     found = {"source": f"{origin}/robots.txt", "status_code": status_code, **judge(text or "", agent, url)}
     return found | ({"allowed": False, "error": error} if error else {})
-
-
-async def _at_once() -> None:
-    """A single question needs no pace."""
 
 
 def read(

@@ -1,64 +1,128 @@
-"""Rows as JSON lines or CSV.
+"""Rows as JSON lines, CSV or Parquet, as they come; compressed where the file's ending or a flag says so.
 
 A spreadsheet runs a cell that begins with `=`, `+`, `-` or `@` as a formula, and crawled text may begin with anything.
 So in CSV a text that begins with one of these, with white space that hides one, or with `'` gets one `'` in front;
 taking one leading `'` away gives the text back. Numbers, moments and JSON are never changed.
 """
 
-import csv
-from collections.abc import AsyncIterator, Sequence
+import json
+import re
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 from enum import StrEnum
-from typing import Any, TextIO
+from typing import Any, BinaryIO
 
+from forager.cli import output, packing
 from forager.cli.output import as_json
+from forager.cli.packing import Packing
 
 DANGEROUS = tuple("=+-@\t\r\n'＝＋－＠")
+TO_QUOTE = re.compile(r'[",;\t\r\n]|^\s|\s$|^$')
+"""A semicolon or tab separates cells too, for spreadsheets of some countries: what follows would begin a cell."""
+ROWS_AT_ONCE = 500
+OnRows = Callable[[int], None]
+Rows = AsyncIterator[dict[str, Any]]
 
 
 class Format(StrEnum):
     JSONL = "jsonl"
     CSV = "csv"
+    PARQUET = "parquet"
 
     @classmethod
     def of(cls, path: str | None) -> "Format":
-        return cls.CSV if path is not None and path.lower().endswith(".csv") else cls.JSONL
+        """By the ending, whatever it is packed in."""
+        name = packing.without_ending(path or "").lower()
+        return next((chosen for chosen in (cls.CSV, cls.PARQUET) if name.endswith(f".{chosen}")), cls.JSONL)
 
 
-async def write_rows(
-    target: TextIO, rows: AsyncIterator[dict[str, Any]], chosen: Format, columns: Sequence[str]
+def refuse_unwritable(path: str | None, chosen: Format | None = None, packed: Packing | None = None) -> None:
+    """Called before anything starts: neither a folder nor a library may be missed at the end of a crawl of hours."""
+    if path is not None:
+        output.refuse_unwritable(path)
+    if (chosen or Format.of(path)) is Format.PARQUET:
+        from forager.cli.parquet import refuse_without_library
+
+        refuse_without_library()
+        packing.refuse_twice(packed or packing.of(path))
+
+
+async def write_file(
+    path: str | None,
+    rows: Rows,
+    types: Mapping[str, str],
+    *,
+    chosen: Format | None = None,
+    packed: Packing | None = None,
+    on_rows: OnRows = lambda _rows: None,
+) -> int:
+    """All rows to a file that appears when it is whole, or to standard output; answers how many there were. `types`
+    are the columns in their order, with what PostgreSQL calls their types."""
+    chosen, packed = chosen or Format.of(path), packed or packing.of(path)
+    with output.open_output(path) as target, packing.pack(target, packed) as stream:
+        if chosen is Format.PARQUET:
+            from forager.cli.parquet import write_parquet
+
+            return await write_parquet(stream, rows, types, on_rows)
+        return await write_lines(stream, rows, chosen, list(types), on_rows)
+
+
+async def write_lines(
+    target: BinaryIO, rows: Rows, chosen: Format, columns: Sequence[str], on_rows: OnRows = lambda _rows: None
 ) -> int:
     """Writes every row as it comes; answers how many there were."""
-    return await (_write_csv(target, rows, columns) if chosen is Format.CSV else _write_jsonl(target, rows))
-
-
-async def _write_jsonl(target: TextIO, rows: AsyncIterator[dict[str, Any]]) -> int:
+    as_line = json_line if chosen is Format.JSONL else (lambda row: csv_line([row[column] for column in columns]))
     count = 0
+    if chosen is Format.CSV:
+        target.write(csv_line(columns).encode() + b"\n")
     async for row in rows:
-        target.write(as_json(row) + "\n")
+        target.write(as_line(row).encode() + b"\n")
         count += 1
+        if count % ROWS_AT_ONCE == 0:
+            on_rows(count)
     return count
 
 
-async def _write_csv(target: TextIO, rows: AsyncIterator[dict[str, Any]], columns: Sequence[str]) -> int:
-    writer = csv.writer(target, lineterminator="\n")
-    writer.writerow(columns)
-    count = 0
-    async for row in rows:
-        writer.writerow([cell(row[column]) for column in columns])
-        count += 1
-    return count
+def json_line(row: dict[str, Any]) -> str:
+    return json.dumps(row, ensure_ascii=False, default=_plain)
+
+
+def _plain(value: object) -> str | float:
+    match value:
+        case datetime():
+            return value.isoformat()
+        case Decimal():
+            return float(value)
+        case _:
+            return str(value)
+
+
+def csv_line(values: Sequence[Any]) -> str:
+    return ",".join([cell(value) for value in values])
 
 
 def cell(value: Any) -> str:
-    """One value of a CSV file."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return neutral(value) if isinstance(value, str) else str(value)
+    """One value of a CSV file: nothing at all for a null, `""` for an empty text."""
+    match value:
+        case None:
+            return ""
+        case str():
+            return quoted(neutral(value))
+        case bool():
+            return "true" if value else "false"
+        case datetime():
+            return value.isoformat()
+        case Decimal():
+            return f"{value.normalize():f}"
+        case int() | float():
+            return str(value)
+        case _:
+            return quoted(as_json(value))
+
+
+def quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if TO_QUOTE.search(text) else text
 
 
 def neutral(text: str) -> str:

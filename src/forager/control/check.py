@@ -1,51 +1,129 @@
 """`forager check`: are the promises kept? Asks the database in one snapshot; changes nothing and repairs nothing.
 
-Promise 6, politeness, is proved from the history by an audit of its own.
+Promise 6 is asked with the statements of the audit, and as far as the database alone can answer: the pace. The audit
+looks at robots.txt too.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
+from forager.archive.place import Place
+from forager.control import audit, check_bodies, check_cold
 from forager.db import statements
+from forager.domains.status import MOVES
+from forager.frontier.task_status import MOVES as TASK_MOVES
 
-STATEMENTS = {
-    statement.name: statement
-    for statement in statements.parse(
-        resources.files("forager.control").joinpath("check.sql").read_text(encoding="utf-8"),
-        "forager.control/check.sql",
-    )
+
+def _load(file: str) -> dict[str, statements.Statement]:
+    text = resources.files("forager.control").joinpath(file).read_text(encoding="utf-8")
+    return {statement.name: statement for statement in statements.parse(text, f"forager.control/{file}")}
+
+
+STATEMENTS = _load("check.sql")
+POPULATION = STATEMENTS.pop("population")
+PACE = _load("audit.sql")["pace"]
+MOST_EXAMPLES = 3
+COMPLETE = 3
+"""The promise about what a closed task has."""
+_PAIRS = [(now.value, then.value) for now, allowed in MOVES.items() for then in sorted(allowed)]
+_MOVES = ([now for now, _ in _PAIRS], [then for _, then in _PAIRS])
+_TASK_PAIRS = [(now.value, then.value) for now, allowed in TASK_MOVES.items() for then in sorted(allowed)]
+_TASK_MOVES = ([now for now, _ in _TASK_PAIRS], [then for _, then in _TASK_PAIRS])
+ARGUMENTS: Mapping[str, tuple[list[str], list[str]]] = {
+    **dict.fromkeys(("allowed_moves", "table_of_moves"), _MOVES),
+    **dict.fromkeys(("ordered_moves", "task_moves_table"), _TASK_MOVES),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """One promise of the design and the statements that look for what breaks it."""
+    """One promise of the design."""
 
     number: int
     sentence: str
-    statements: tuple[str, ...]
+    statements: Mapping[str, str]
+    """The statements that look for what breaks it, each with what it looks at: a column of `population`."""
 
 
 PROMISES = (
     Promise(
         1,
         "One page per URL, one open task per page",
-        (
-            *("url_hashes", "one_page_per_url", "domains_of_pages"),
-            *("one_open_task", "tasks_of_pages", "queued_pages", "visited_pages"),
-        ),
+        {
+            **dict.fromkeys(("url_hashes", "one_page_per_url", "domains_of_pages"), "pages"),
+            "one_open_task": "open_tasks",
+            "tasks_of_pages": "tasks",
+            **dict.fromkeys(("queued_pages", "visited_pages"), "pages"),
+        },
     ),
-    Promise(2, "A domain is worked by one worker at a time", ("leases_of_workers", "locks_under_leases")),
+    Promise(
+        2,
+        "A domain is worked by one worker at a time",
+        {"leases_of_workers": "leases", "lease_states": "domains", "locks_under_leases": "open_tasks"},
+    ),
     Promise(
         3,
         "A closed task is complete and never changes",
-        ("closed_tasks", "evidence", "chains_of_tries", "history_guard"),
+        {
+            **dict.fromkeys(("closed_tasks", "evidence"), "closed_tasks"),
+            "chains_of_tries": "follow_ups",
+            "departures": "slices",
+            "bodies_on_record": "body_refs",
+            "told_tasks": "closed_tasks",
+            "history_guard": "triggers",
+        },
     ),
-    Promise(4, "Every link of a recorded page is known", ("link_ends", "links_of_pages", "nothing_forgotten")),
-    Promise(5, "Counters equal what can be recounted", ("page_counters", "visit_counters", "run_counters")),
-    Promise(7, "Only allowed moves of a state machine happen", ("domain_states", "moves_guard")),
+    Promise(
+        4,
+        "Every link of a recorded page is known",
+        {
+            "link_ends": "links",
+            **dict.fromkeys(("links_of_pages", "trapped_pages"), "pages"),
+            "sightings": "sightings",
+            "images_of_domains": "images",
+            **dict.fromkeys(("nothing_forgotten", "due_times"), "domains"),
+        },
+    ),
+    Promise(
+        5,
+        "Counters equal what can be recounted",
+        {
+            **dict.fromkeys(("page_counters", "visit_counters", "image_counters"), "domains"),
+            "run_counters": "runs",
+            "run_limits": "limited_runs",
+        },
+    ),
+    Promise(6, "Every request keeps the pace of its domain", {"pace": "requests"}),
+    Promise(
+        7,
+        "Only allowed moves of a state machine happen",
+        {
+            "exhausted_domains": "exhausted_domains",
+            "blocked_domains": "domains",
+            "last_moves": "moved_domains",
+            "chained_moves": "moves",
+            "allowed_moves": "moves",
+            "table_of_moves": "allowed_moves",
+            "moves_guard": "triggers",
+            "ordered_moves": "orders",
+            "task_moves_table": "allowed_moves",
+            "task_moves_guard": "triggers",
+            "waiting_tasks": "open_tasks",
+        },
+    ),
 )
+
+EXPECTED = {
+    "history_guard": 1,
+    "moves_guard": 3,
+    "table_of_moves": len(_PAIRS),
+    "task_moves_guard": 2,
+    "task_moves_table": len(_TASK_PAIRS),
+}
+"""What has to be there, however large the crawl."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +132,9 @@ class Finding:
 
     name: str
     sentence: str
+    looked_at: int
+    things: str
+    """What was looked at."""
     broken: int
     examples: tuple[str, ...]
 
@@ -70,14 +151,51 @@ class Verdict:
         return sum(finding.broken for finding in self.findings)
 
 
-async def check(connection: Any) -> list[Verdict]:
-    """All promises. The caller opens the one read-only snapshot that makes this right during a crawl."""
+async def check(connection: Any, place: Place | None = None, cold: Path | None = None) -> list[Verdict]:
+    """All promises. The caller opens the one read-only snapshot that makes this right during a crawl. With the place
+    bodies are in, and the folder of cold files, their files are looked for too."""
+    sizes = dict(await connection.fetchrow(POPULATION.sql))
     return [
-        Verdict(promise, tuple([await _look(connection, name) for name in promise.statements])) for promise in PROMISES
+        Verdict(
+            promise,
+            tuple([await _look(connection, name, things, sizes) for name, things in promise.statements.items()])
+            + (await _look_at_files(connection, place) if place is not None and promise.number == COMPLETE else ())
+            + (await _look_at_cold(connection, cold) if cold is not None and promise.number == COMPLETE else ()),
+        )
+        for promise in PROMISES
     ]
 
 
-async def _look(connection: Any, name: str) -> Finding:
+async def _look_at_files(connection: Any, place: Place) -> tuple[Finding, ...]:
+    looked_at, missing = await check_bodies.find_missing(connection, place)
+    examples = tuple(missing[:MOST_EXAMPLES])
+    return (Finding(check_bodies.NAME, check_bodies.PURPOSE, looked_at, "stored_files", len(missing), examples),)
+
+
+async def _look_at_cold(connection: Any, cold: Path) -> tuple[Finding, ...]:
+    looked_at, missing = await check_cold.find_missing(connection, cold)
+    examples = tuple(missing[:MOST_EXAMPLES])
+    return (Finding(check_cold.NAME, check_cold.PURPOSE, looked_at, "cold_files", len(missing), examples),)
+
+
+async def _look(connection: Any, name: str, things: str, sizes: Mapping[str, int]) -> Finding:
+    if name == "pace":
+        return await _look_at_pace(connection, things)
     statement = STATEMENTS[name]
-    rows = await connection.fetch(statement.sql)
-    return Finding(name, statement.purpose, rows[0]["broken"] if rows else 0, tuple(row["example"] for row in rows))
+    rows = await connection.fetch(statement.sql, *ARGUMENTS.get(name, ()))
+    looked_at = EXPECTED[name] if name in EXPECTED else sizes[things]
+    broken = rows[0]["broken"] if rows else 0
+    return Finding(name, statement.purpose, looked_at, things, broken, tuple(row["example"] for row in rows))
+
+
+async def _look_at_pace(connection: Any, things: str) -> Finding:
+    """As the audit does it: what has no evidence, or no pace, is not counted as looked at."""
+    proof = await audit.prove_pace(connection)
+    return Finding(
+        "pace",
+        PACE.purpose,
+        sum(each.requests for each in proof.paced),
+        things,
+        proof.too_early,
+        tuple(audit.tell(early) for early in proof.examples[:MOST_EXAMPLES]),
+    )

@@ -1,6 +1,22 @@
 -- The promises of the design, as questions to a live database. Each statement answers with what is broken: how many rows in
 -- all, and three examples in words. No row means the promise holds. All run in one snapshot, so a crawl may go on meanwhile.
 
+-- name: population
+-- How many rows of each kind there are: what the others look at.
+SELECT p.pages, t.tasks, t.open_tasks, t.closed_tasks, t.follow_ups, t.body_refs, d.domains, d.leases, d.exhausted_domains, l.links, r.runs, r.limited_runs,
+       h.moves, h.moved_domains, i.images, s.sightings, o.orders, c.slices
+FROM (SELECT count(*) AS pages FROM pages) p,
+     (SELECT count(*) AS tasks, count(*) FILTER (WHERE outcome IS NULL) AS open_tasks,
+             count(outcome) AS closed_tasks, count(parent_task_id) AS follow_ups, count(body_ref) AS body_refs FROM crawl_tasks) t,
+     (SELECT count(*) AS domains, count(claimed_by) AS leases, count(*) FILTER (WHERE status = 'exhausted') AS exhausted_domains FROM domains) d,
+     (SELECT COALESCE(sum(cardinality(to_page_ids)), 0)::bigint AS links FROM page_link_lists) l,
+     (SELECT count(*) AS images FROM images) i,
+     (SELECT count(*) AS sightings FROM page_images) s,
+     (SELECT count(*) AS slices FROM cold_slices) c,
+     (SELECT count(*) AS orders FROM task_orders) o,
+     (SELECT count(*) AS runs, count(max_pages) AS limited_runs FROM runs) r,
+     (SELECT count(*) AS moves, count(DISTINCT domain_id) AS moved_domains FROM domain_history) h;
+
 -- name: url_hashes
 -- Every page is known by the hash of its own URL.
 SELECT count(*) OVER () AS broken, format('page %s: %s', p.id, p.url) AS example
@@ -43,29 +59,38 @@ WHERE p.id IS NULL OR p.domain_id <> t.domain_id
 LIMIT 3;
 
 -- name: queued_pages
--- A page is queued exactly while it has an open task.
+-- A queued page has an open task, and an open task belongs to a queued page, or to a fetched one that is visited again.
 SELECT count(*) OVER () AS broken,
        format('page %s is %s and has %s open task', p.id, p.status, CASE WHEN t.page_id IS NULL THEN 'no' ELSE 'an' END) AS example
 FROM pages p
 LEFT JOIN (SELECT DISTINCT o.page_id FROM crawl_tasks o WHERE o.outcome IS NULL) t ON t.page_id = p.id
-WHERE (p.status = 'queued') <> (t.page_id IS NOT NULL)
+WHERE CASE WHEN t.page_id IS NULL THEN p.status = 'queued' ELSE p.status NOT IN ('queued', 'fetched') END
 LIMIT 3;
 
 -- name: visited_pages
--- A page that is not waiting stands where its latest visit left it.
+-- A page that is not waiting stands where its latest visit left it; a visit that was called off leaves it as it was, to be visited, or
+-- blocked.
 SELECT count(*) OVER () AS broken,
        format('page %s is %s and its latest visit ended %s', p.id, p.status, coalesce(t.outcome::text, 'never')) AS example
 FROM pages p
 LEFT JOIN LATERAL (
     SELECT c.outcome, c.status_code
     FROM crawl_tasks c
-    WHERE c.page_id = p.id AND c.outcome IS NOT NULL
+    WHERE c.page_id = p.id AND c.outcome <> 'cancelled'
     ORDER BY c.id DESC
     LIMIT 1
 ) t ON true
-WHERE p.status <> 'queued'
+LEFT JOIN LATERAL (
+    SELECT c.outcome = 'cancelled' AS is_called_off
+    FROM crawl_tasks c
+    WHERE c.page_id = p.id AND c.outcome IS NOT NULL
+    ORDER BY c.id DESC
+    LIMIT 1
+) latest ON true
+WHERE p.status <> 'queued' AND p.trap_id IS NULL
+  AND NOT (p.status IN ('discovered', 'blocked') AND COALESCE(latest.is_called_off, false))
   AND p.status <> CASE
-        WHEN t.outcome IS NULL OR t.outcome = 'cancelled' THEN 'discovered'
+        WHEN t.outcome IS NULL THEN 'discovered'
         WHEN t.outcome = 'success' THEN 'fetched'
         WHEN t.outcome = 'blocked_4xx' AND t.status_code IN (404, 410) THEN 'gone'
         WHEN t.outcome IN ('blocked_4xx', 'blocked_robots') THEN 'blocked'
@@ -114,12 +139,29 @@ WHERE t.outcome IS NOT NULL AND CASE t.outcome
 LIMIT 3;
 
 -- name: chains_of_tries
--- Another try follows a closed task of the same page.
+-- Another try follows a closed task of the same page, which is in the history, or was in it and left for a cold file or by a purge.
 SELECT count(*) OVER () AS broken, format('task %s follows task %s', t.id, t.parent_task_id) AS example
 FROM crawl_tasks t
 LEFT JOIN crawl_tasks before ON before.id = t.parent_task_id
 WHERE t.parent_task_id IS NOT NULL
-  AND (before.id IS NULL OR before.outcome IS NULL OR before.page_id <> t.page_id OR before.id >= t.id)
+  AND (before.outcome IS NULL OR before.page_id <> t.page_id OR before.id >= t.id)
+  AND (before.id IS NOT NULL OR t.parent_task_id >= t.id
+       OR NOT EXISTS (SELECT FROM cold_slices s WHERE t.parent_task_id BETWEEN s.first_id AND s.last_id AND s.moved > 0 AND s.kind <> 'pages')
+          AND NOT EXISTS (SELECT FROM purges u WHERE u.tasks > 0 AND u.purged_at > t.created_at))
+LIMIT 3;
+
+-- name: departures
+-- Whatever left the history is counted: as many tasks as cold slices took and purges deleted, and of a finished slice all.
+SELECT count(*) OVER () AS broken, b.example
+FROM (
+    SELECT format('%s tasks left, slices and purges took %s', d.tasks, s.moved + u.tasks) AS example
+    FROM (SELECT COALESCE(sum(tasks), 0) AS tasks FROM departures) d, (SELECT COALESCE(sum(moved), 0) AS moved FROM cold_slices WHERE kind <> 'pages') s,
+         (SELECT COALESCE(sum(tasks), 0) AS tasks FROM purges) u
+    WHERE d.tasks <> s.moved + u.tasks
+    UNION ALL
+    SELECT format('slice %s is %s and took %s of %s', s.id, s.status, s.moved, s.row_count) FROM cold_slices s
+    WHERE s.moved <> CASE s.status WHEN 'writing' THEN 0 WHEN 'moving' THEN s.moved ELSE s.row_count END AND s.kind <> 'pages'
+) b
 LIMIT 3;
 
 -- name: history_guard
@@ -127,6 +169,22 @@ LIMIT 3;
 SELECT count(*) OVER () AS broken, format('the trigger %s is missing or off', n.name) AS example
 FROM (VALUES ('crawl_tasks_closed_stay')) AS n (name)
 WHERE NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgname = n.name AND g.tgrelid = 'crawl_tasks'::regclass AND g.tgenabled IN ('O', 'A'))
+LIMIT 3;
+
+-- name: told_tasks
+-- Of every closed task that somebody wants to hear of there is one call.
+SELECT count(*) OVER () AS broken, format('task %s is closed, and %s was not called', t.id, left(t.webhook_url, 100)) AS example
+FROM crawl_tasks t
+LEFT JOIN webhook_calls w ON w.task_id = t.id
+WHERE t.webhook_url IS NOT NULL AND t.outcome IS NOT NULL AND w.id IS NULL
+LIMIT 3;
+
+-- name: bodies_on_record
+-- The file a task's body is in is on record.
+SELECT count(*) OVER () AS broken, format('task %s refers to %s', t.id, left(t.body_ref, 100)) AS example
+FROM crawl_tasks t
+LEFT JOIN bodies b ON b.name = split_part(t.body_ref, ':', 2)
+WHERE t.body_ref IS NOT NULL AND b.name IS NULL
 LIMIT 3;
 
 -- name: link_ends
@@ -139,75 +197,239 @@ WHERE f.id IS NULL OR t.id IS NULL OR f.domain_id <> l.domain_id
 LIMIT 3;
 
 -- name: links_of_pages
--- A page has exactly the links that were counted when it was read.
+-- A page has exactly the links that were counted when it was read; none, if its domain did not store them then.
 SELECT count(*) OVER () AS broken,
        format('page %s counts %s links and has %s', p.id, coalesce(p.links_count::text, 'no'), coalesce(l.links, 0)) AS example
 FROM pages p
-LEFT JOIN (SELECT k.from_page_id, count(*) AS links FROM page_links k GROUP BY k.from_page_id) l ON l.from_page_id = p.id
+JOIN domains d ON d.id = p.domain_id
+LEFT JOIN (SELECT k.from_page_id, cardinality(k.to_page_ids) AS links FROM page_link_lists k) l ON l.from_page_id = p.id
 WHERE coalesce(p.links_count, 0) <> coalesce(l.links, 0)
+  AND (l.links IS NOT NULL OR d.stores_links
+       AND (d.links_since IS NULL
+            OR EXISTS (SELECT FROM crawl_tasks t WHERE t.page_id = p.id AND t.outcome = 'success' AND t.status_code <> 304
+                         AND t.completed_at >= d.links_since)))
+LIMIT 3;
+
+-- name: sightings
+-- An image that a page shows is known, and so is the page; it belongs to the page's domain.
+SELECT count(*) OVER () AS broken, format('page %s shows image %s', s.page_id, s.image_id) AS example
+FROM page_images s
+LEFT JOIN pages p ON p.id = s.page_id
+LEFT JOIN images i ON i.id = s.image_id
+WHERE p.id IS NULL OR i.id IS NULL OR p.domain_id <> s.domain_id
+LIMIT 3;
+
+-- name: images_of_domains
+-- An image is known by the hash of its own URL, belongs to a known domain, and leads to a known one if it moved.
+SELECT count(*) OVER () AS broken, format('image %s: %s', i.id, i.url) AS example
+FROM images i
+LEFT JOIN domains d ON d.id = i.domain_id
+LEFT JOIN images m ON m.id = i.moved_to
+WHERE d.id IS NULL OR i.url_hash <> substring(sha256(convert_to(i.url, 'UTF8')) FROM 1 FOR 16) OR (i.moved_to IS NOT NULL AND m.id IS NULL)
+LIMIT 3;
+
+-- name: trapped_pages
+-- A page that a trap leaves out is blocked and was never visited, and its trap is on record and not released.
+SELECT count(*) OVER () AS broken,
+       format('page %s is %s, left out by trap %s, which %s', p.id, p.status, p.trap_id,
+              CASE WHEN t.id IS NULL THEN 'is unknown' WHEN t.released_at IS NOT NULL THEN 'was released' ELSE 'is shut' END) AS example
+FROM pages p
+LEFT JOIN domain_traps t ON t.id = p.trap_id AND t.domain_id = p.domain_id
+WHERE p.trap_id IS NOT NULL
+  AND (t.id IS NULL OR t.found_at IS NULL OR t.released_at IS NOT NULL OR p.status <> 'blocked'
+       OR EXISTS (SELECT FROM crawl_tasks c WHERE c.page_id = p.id AND c.outcome <> 'cancelled'))
 LIMIT 3;
 
 -- name: page_counters
--- A domain's number of known pages, and what is left of them, can be recounted.
+-- A domain's number of known pages, and of pages and images that wait for a visit, can be recounted; revisits do not wait.
 SELECT count(*) OVER () AS broken,
        format('%s counts %s known and %s waiting, there are %s and %s', d.name, d.pages_discovered, d.frontier_size,
-              coalesce(p.known, 0), coalesce(p.discovered, 0) + coalesce(t.open, 0)) AS example
+              coalesce(p.known, 0), coalesce(p.waiting, 0)) AS example
 FROM domains d
-LEFT JOIN (SELECT g.domain_id, count(*) AS known, count(*) FILTER (WHERE g.status = 'discovered') AS discovered
+LEFT JOIN (SELECT g.domain_id, count(*) FILTER (WHERE NOT g.is_image) AS known, count(*) FILTER (WHERE g.status IN ('discovered', 'queued')) AS waiting
            FROM pages g GROUP BY g.domain_id) p ON p.domain_id = d.id
-LEFT JOIN (SELECT o.domain_id, count(*) AS open FROM crawl_tasks o WHERE o.outcome IS NULL GROUP BY o.domain_id) t ON t.domain_id = d.id
-WHERE d.pages_discovered <> coalesce(p.known, 0)
-   OR d.frontier_size <> coalesce(p.discovered, 0) + coalesce(t.open, 0)
+WHERE d.pages_discovered <> coalesce(p.known, 0) OR d.frontier_size <> coalesce(p.waiting, 0)
 LIMIT 3;
 
 -- name: visit_counters
--- A domain's numbers of good and bad visits can be recounted; bad are those the site or the network is to blame for.
+-- A domain's numbers of good and bad visits to pages can be recounted, from the history and from what is told of visits that left it;
+-- bad are those the site or the network is to blame for.
 SELECT count(*) OVER () AS broken,
        format('%s counts %s visits and %s errors, there are %s and %s', d.name, d.pages_crawled, d.total_error_count,
-              coalesce(t.good, 0), coalesce(t.bad, 0)) AS example
+              coalesce(t.good, 0) + coalesce(l.good, 0), coalesce(t.bad, 0) + coalesce(l.bad, 0)) AS example
 FROM domains d
 LEFT JOIN (SELECT c.domain_id, count(*) FILTER (WHERE c.outcome = 'success') AS good,
                   count(*) FILTER (WHERE c.blame IN ('site', 'network')) AS bad
-           FROM crawl_tasks c WHERE c.outcome IS NOT NULL GROUP BY c.domain_id) t ON t.domain_id = d.id
-WHERE d.pages_crawled <> coalesce(t.good, 0) OR d.total_error_count <> coalesce(t.bad, 0)
+           FROM crawl_tasks c JOIN pages g ON g.id = c.page_id
+           WHERE c.outcome IS NOT NULL AND NOT g.is_image GROUP BY c.domain_id) t ON t.domain_id = d.id
+LEFT JOIN (SELECT e.domain_id, sum(e.tasks) FILTER (WHERE e.outcome = 'success') AS good, sum(e.errors) AS bad
+           FROM departures e WHERE NOT e.is_image GROUP BY e.domain_id) l ON l.domain_id = d.id
+WHERE d.pages_crawled <> coalesce(t.good, 0) + coalesce(l.good, 0) OR d.total_error_count <> coalesce(t.bad, 0) + coalesce(l.bad, 0)
+LIMIT 3;
+
+-- name: image_counters
+-- A domain's numbers of images its pages show, and of stored ones that it showed first, can be recounted.
+SELECT count(*) OVER () AS broken,
+       format('%s counts %s images shown and %s stored, there are %s and %s', d.name, d.images_found, d.images_stored,
+              coalesce(s.shown, 0), coalesce(i.stored, 0)) AS example
+FROM domains d
+LEFT JOIN (SELECT p.domain_id, count(*) AS shown FROM page_images p GROUP BY p.domain_id) s ON s.domain_id = d.id
+LEFT JOIN (SELECT m.domain_id, count(*) AS stored FROM images m WHERE m.stored_at IS NOT NULL GROUP BY m.domain_id) i ON i.domain_id = d.id
+WHERE d.images_found <> coalesce(s.shown, 0) OR d.images_stored <> coalesce(i.stored, 0)
 LIMIT 3;
 
 -- name: run_counters
--- A run's tally equals the tasks it closed.
+-- A run's tally equals the tasks it closed, those that left the history among them.
 SELECT count(*) OVER () AS broken,
        format('run %s counts %s %s, there are %s', coalesce(r.run_id, t.run_id), coalesce(r.pages, 0),
               coalesce(r.outcome, t.outcome), coalesce(t.tasks, 0)) AS example
 FROM (SELECT o.run_id, o.outcome, sum(o.pages) AS pages FROM run_outcomes o GROUP BY o.run_id, o.outcome) r
-FULL JOIN (SELECT c.run_id, c.outcome, count(*) AS tasks FROM crawl_tasks c
-           WHERE c.outcome IS NOT NULL AND c.run_id IS NOT NULL GROUP BY c.run_id, c.outcome) t
+FULL JOIN (SELECT c.run_id, c.outcome, sum(c.tasks) AS tasks
+           FROM (SELECT h.run_id, h.outcome, count(*) AS tasks FROM crawl_tasks h WHERE h.outcome IS NOT NULL AND h.run_id IS NOT NULL
+                 GROUP BY h.run_id, h.outcome
+                 UNION ALL
+                 SELECT e.run_id, e.outcome, e.tasks FROM departures e WHERE e.run_id IS NOT NULL) c
+           GROUP BY c.run_id, c.outcome) t
        ON t.run_id = r.run_id AND t.outcome = r.outcome
 WHERE coalesce(r.pages, 0) <> coalesce(t.tasks, 0)
 LIMIT 3;
 
+-- name: run_limits
+-- What a run with a limit took from it equals the tasks it holds and closed, those that left the history among them.
+SELECT count(*) OVER () AS broken, format('run %s took %s of its %s pages, it has %s tasks', r.id, r.pages_claimed, r.max_pages, coalesce(t.tasks, 0)) AS example
+FROM runs r
+LEFT JOIN (SELECT c.run_id, sum(c.tasks) AS tasks
+           FROM (SELECT h.run_id, count(*) AS tasks FROM crawl_tasks h WHERE h.run_id IS NOT NULL GROUP BY h.run_id
+                 UNION ALL
+                 SELECT e.run_id, e.tasks FROM departures e WHERE e.run_id IS NOT NULL) c
+           GROUP BY c.run_id) t ON t.run_id = r.id
+WHERE r.max_pages IS NOT NULL AND r.pages_claimed <> coalesce(t.tasks, 0)
+LIMIT 3;
+
 -- name: nothing_forgotten
--- A domain nobody holds that has an open task in reach of its run can be claimed for it.
+-- A domain nobody holds that has a page to visit in reach of its run can be claimed for it, now or when its rest is over.
 SELECT count(*) OVER () AS broken, format('%s has %s waiting and is never ready', d.name, d.frontier_size) AS example
 FROM domains d
 JOIN runs r ON r.id = d.run_id
-WHERE d.claimed_by IS NULL AND d.ready_at IS NULL
+WHERE d.claimed_by IS NULL AND d.ready_at IS NULL AND NOT (d.status = 'exhausted' AND d.next_crawl_after IS NOT NULL)
   AND r.spec ->> 'scope' NOT IN ('page', 'prefix') AND r.spec -> 'include' = '[]' AND r.spec -> 'exclude' = '[]'
-  AND EXISTS (SELECT FROM crawl_tasks t JOIN pages p ON p.id = t.page_id
-              WHERE t.domain_id = d.id AND t.outcome IS NULL AND t.status = 'pending' AND p.depth <= r.max_depth)
+  AND (EXISTS (SELECT FROM pages p WHERE p.domain_id = d.id AND p.status = 'discovered' AND p.depth <= r.max_depth
+                 AND (p.is_image OR NOT d.images_only))
+       OR EXISTS (SELECT FROM crawl_tasks t JOIN pages p ON p.id = t.page_id
+                  WHERE t.domain_id = d.id AND t.outcome IS NULL AND t.status = 'pending' AND p.depth <= r.max_depth
+                    AND (p.is_image OR NOT d.images_only)))
 LIMIT 3;
 
--- name: domain_states
--- An exhausted domain has nothing left, a blocked one says why, and a lease has an end.
-SELECT count(*) OVER () AS broken, format('%s is %s with %s waiting', d.name, d.status, d.frontier_size) AS example
+-- name: due_times
+-- The moment a domain is looked for by the claim is when it is ready and rested, or the end of its maintenance window; never while
+-- its run took all it may.
+SELECT count(*) OVER () AS broken,
+       format('%s is due %s, ready %s and rests until %s', d.name, coalesce(d.due_at::text, 'never'), coalesce(d.ready_at::text, 'never'),
+              coalesce(d.next_crawl_after::text, 'now')) AS example
 FROM domains d
-WHERE (d.status = 'exhausted' AND d.frontier_size <> 0)
-   OR (d.status IN ('blocked', 'unreachable')) <> (d.block_reason_code IS NOT NULL)
-   OR (d.claimed_by IS NULL) <> (d.claim_expires_at IS NULL)
-   OR (d.claimed_by IS NOT NULL AND d.status <> 'active')
+LEFT JOIN runs r ON r.id = d.run_id
+CROSS JOIN LATERAL (SELECT CASE WHEN d.ready_at IS NOT NULL AND COALESCE(d.run_pages < LEAST(d.max_pages_per_run, r.max_pages_per_domain), true)
+                                THEN GREATEST(d.ready_at, d.next_crawl_after) END AS at) due
+WHERE (d.due_at IS NULL) <> (due.at IS NULL) OR d.due_at < due.at
+   OR (d.due_at > due.at AND d.maintenance_start IS NULL)
+   OR (d.is_due AND coalesce(d.due_at > clock_timestamp(), true))
+LIMIT 3;
+
+-- name: lease_states
+-- A leased domain is active, and its lease has an end.
+SELECT count(*) OVER () AS broken, format('%s is %s and leased by worker %s', d.name, d.status, coalesce(d.claimed_by::text, 'nobody')) AS example
+FROM domains d
+WHERE (d.claimed_by IS NULL) <> (d.claim_expires_at IS NULL) OR (d.claimed_by IS NOT NULL AND d.status <> 'active')
+LIMIT 3;
+
+-- name: exhausted_domains
+-- An exhausted domain has no page that waits for its first visit or for another try.
+SELECT count(*) OVER () AS broken, format('%s is exhausted with %s waiting', d.name, d.frontier_size) AS example
+FROM domains d
+WHERE d.status = 'exhausted'
+  AND (d.frontier_size <> 0 OR EXISTS (SELECT FROM pages p WHERE p.domain_id = d.id AND p.status = 'discovered'))
+LIMIT 3;
+
+-- name: blocked_domains
+-- A blocked or unreachable domain says why, and no other does.
+SELECT count(*) OVER () AS broken, format('%s is %s, reason %s', d.name, d.status, coalesce(d.block_reason_code, 'none')) AS example
+FROM domains d
+WHERE (d.status IN ('blocked', 'unreachable')) <> (d.block_reason_code IS NOT NULL)
+LIMIT 3;
+
+-- name: last_moves
+-- A domain stands where its last move on record led, and is switched as it says.
+SELECT count(*) OVER () AS broken,
+       format('%s is %s, switched %s; its last move led to %s, %s', d.name, d.status, CASE WHEN d.is_active THEN 'on' ELSE 'off' END,
+              h.to_status, CASE WHEN h.is_active THEN 'on' ELSE 'off' END) AS example
+FROM domains d
+CROSS JOIN LATERAL (SELECT m.to_status, m.is_active FROM domain_history m WHERE m.domain_id = d.id ORDER BY m.id DESC LIMIT 1) h
+WHERE h.to_status <> d.status OR h.is_active <> d.is_active
+LIMIT 3;
+
+-- name: chained_moves
+-- Each move of a domain begins where the one before ended.
+SELECT count(*) OVER () AS broken, format('move %s of domain %s begins at %s, the one before led to %s', h.id, h.domain_id, h.from_status, h.before) AS example
+FROM (SELECT m.id, m.domain_id, m.from_status, lag(m.to_status) OVER (PARTITION BY m.domain_id ORDER BY m.id) AS before FROM domain_history m) h
+WHERE h.before <> h.from_status
+LIMIT 3;
+
+-- name: allowed_moves
+-- Every move on record is an allowed one; one that leads nowhere changed the switch.
+SELECT count(*) OVER () AS broken, format('move %s of domain %s went from %s to %s', h.id, h.domain_id, h.from_status, h.to_status) AS example
+FROM domain_history h
+WHERE h.from_status <> h.to_status
+  AND NOT EXISTS (SELECT FROM unnest($1::text[], $2::text[]) AS m (from_status, to_status)
+                  WHERE m.from_status = h.from_status::text AND m.to_status = h.to_status::text)
+LIMIT 3;
+
+-- name: table_of_moves
+-- The database allows the moves that the program knows, and no other.
+SELECT count(*) OVER () AS broken,
+       format('from %s to %s is allowed by the %s only', coalesce(m.from_status, s.from_status::text), coalesce(m.to_status, s.to_status::text),
+              CASE WHEN m.from_status IS NULL THEN 'database' ELSE 'program' END) AS example
+FROM unnest($1::text[], $2::text[]) AS m (from_status, to_status)
+FULL JOIN domain_moves s ON s.from_status::text = m.from_status AND s.to_status::text = m.to_status
+WHERE m.from_status IS NULL OR s.from_status IS NULL
 LIMIT 3;
 
 -- name: moves_guard
--- The database itself refuses a domain's forbidden moves.
+-- The database itself refuses forbidden moves, notes every move, and keeps the moment a domain is due.
 SELECT count(*) OVER () AS broken, format('the trigger %s is missing or off', n.name) AS example
-FROM (VALUES ('domains_move')) AS n (name)
+FROM (VALUES ('domains_move'), ('domains_moved'), ('domains_keep')) AS n (name)
 WHERE NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgname = n.name AND g.tgrelid = 'domains'::regclass AND g.tgenabled IN ('O', 'A'))
+LIMIT 3;
+
+-- name: task_moves_table
+-- The database allows the moves of tasks that the program knows, and no other.
+SELECT count(*) OVER () AS broken,
+       format('from %s to %s is allowed by the %s only', coalesce(m.from_status, s.from_status::text), coalesce(m.to_status, s.to_status::text),
+              CASE WHEN m.from_status IS NULL THEN 'database' ELSE 'program' END) AS example
+FROM unnest($1::text[], $2::text[]) AS m (from_status, to_status)
+FULL JOIN task_moves s ON s.from_status::text = m.from_status AND s.to_status::text = m.to_status
+WHERE m.from_status IS NULL OR s.from_status IS NULL
+LIMIT 3;
+
+-- name: task_moves_guard
+-- The database itself refuses forbidden moves of tasks, and notes whom to tell of closed ones.
+SELECT count(*) OVER () AS broken, format('the trigger %s is missing or off', n.name) AS example
+FROM (VALUES ('crawl_tasks_move'), ('crawl_tasks_tell')) AS n (name)
+WHERE NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgname = n.name AND g.tgrelid = 'crawl_tasks'::regclass AND g.tgenabled IN ('O', 'A'))
+LIMIT 3;
+
+-- name: ordered_moves
+-- Every move of a task that a person ordered is an allowed one.
+SELECT count(*) OVER () AS broken, format('order %s moved task %s from %s to %s', o.id, o.task_id, o.from_status, o.to_status) AS example
+FROM task_orders o
+WHERE o.from_status <> o.to_status
+  AND NOT EXISTS (SELECT FROM unnest($1::text[], $2::text[]) AS m (from_status, to_status)
+                  WHERE m.from_status = o.from_status::text AND m.to_status = o.to_status::text)
+LIMIT 3;
+
+-- name: waiting_tasks
+-- A task that waits for another one depends on a known task, which is not itself.
+SELECT count(*) OVER () AS broken, format('task %s waits for task %s', t.id, t.depends_on) AS example
+FROM crawl_tasks t
+LEFT JOIN crawl_tasks d ON d.id = t.depends_on
+WHERE t.depends_on IS NOT NULL AND t.outcome IS NULL AND t.is_waiting AND (d.id IS NULL OR d.id = t.id)
 LIMIT 3;

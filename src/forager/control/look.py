@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from forager.db import statements
-from forager.errors import BadUrlError, NotFoundError
+from forager.errors import BadUrlError, NotFoundError, UsageError
 from forager.urls import domain_of, normalize, url_key
 
 SQL = statements.load("forager.control")
@@ -52,18 +52,56 @@ async def list_runs(connection: Any, *, limit: int | None = None) -> list[Row]:
     return [row | {"spec": _document(row["spec"])} for row in rows]
 
 
-async def describe_domain(connection: Any, name: str) -> Row:
-    """Everything about one domain: its row, its pages by state, how its visits ended, its robots.txt files."""
-    found = await connection.fetchrow(SQL["find_domain"], await known_name(connection, name))
-    identity = found["id"]
+async def top_domains(connection: Any, *, by: str = "yield", limit: int | None = None) -> list[Row]:
+    """The first domains by `yield`, `score`, `pages`, `errors` or `change`."""
+    return _rows(await connection.fetch(SQL["top_domains"], by, limit))
+
+
+async def list_claims(connection: Any, *, dead_after_s: float) -> Row:
+    """Who works on how many domains, which leases outlived their holder, and who waits to be claimed."""
+    workers = _rows(await connection.fetch(SQL["claims_of_workers"], dead_after_s))
     return {
-        **{column: value for column, value in found.items() if column != "id"},
-        "page_states": {
-            row["status"]: row["pages"] for row in await connection.fetch(SQL["page_states_of_domain"], identity)
-        },
+        "workers": workers,
+        "held": sum(row["domains"] for row in workers),
+        "expired": sum(row["expired"] for row in workers),
+        "stuck": sum(row["domains"] for row in workers if row["is_lost"]),
+        "waiting": _rows(await connection.fetch(SQL["waiting_domains"])),
+    }
+
+
+async def describe_domain(connection: Any, name: str, *, moves: int | None = 5) -> Row:
+    """Everything about one domain: its row, its pages by state, how its visits ended, robots.txt, its last moves."""
+    found = dict(await connection.fetchrow(SQL["find_domain"], await known_name(connection, name)))
+    identity = found["id"]
+    states = await connection.fetch(SQL["page_states_of_domain"], identity)
+    return {
+        **{column: value for column, value in found.items() if column != "id" and not column.startswith("score_")},
+        "score_terms": {term.removeprefix("score_"): found[term] for term in found if term.startswith("score_")},
+        "page_states": {row["status"]: row["pages"] for row in states},
+        "changes": {what: sum(row[what] for row in states) for what in ("comparisons", "changes")},
+        "revisits": dict(await connection.fetchrow(SQL["revisits_of_domain"], identity)),
         "outcomes": _rows(await connection.fetch(SQL["outcomes_of_domain"], identity)),
         "origins": _rows(await connection.fetch(SQL["origins_of_domain"], identity)),
+        "history": _rows(await connection.fetch(SQL["history_of_domain"], identity, moves)),
     }
+
+
+async def list_moves(connection: Any, name: str) -> list[Row]:
+    """All that happened to one domain, newest first."""
+    found = await connection.fetchrow(SQL["find_domain"], await known_name(connection, name))
+    return _rows(await connection.fetch(SQL["history_of_domain"], found["id"], None))
+
+
+async def find_page(connection: Any, url: str) -> Row:
+    """One page by any spelling of its URL; refuses one that is not known."""
+    try:
+        spelling = normalize(url)
+    except BadUrlError as error:
+        raise UsageError(str(error)) from None
+    found = await connection.fetchrow(SQL["find_page"], domain_of(spelling), url_key(spelling))
+    if found is None:
+        raise NotFoundError(f"There is no page {spelling}. `forager pages` lists those that are known.")
+    return dict(found)
 
 
 async def known_name(connection: Any, text: str | None) -> str | None:

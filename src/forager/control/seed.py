@@ -1,27 +1,66 @@
 """Orders to crawl: seeds become domains and pages, and a run adopts the domains it reaches.
 
-One transaction, committed synchronously: once this returned, no seed is lost.
+One transaction, committed synchronously: once this returned, no seed is lost. Seeds a person named are wanted now, also
+those that failed before and those of domains nobody answered for; seeds of a list are planted as `seed_list` does.
 """
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from forager.control.seed_list import Planted, plant_list
 from forager.domains import store as domains
 from forager.frontier import store as frontier
 from forager.frontier.learn import Learned, learn
+from forager.ingest.seeds import Seed
 from forager.records import Discovery, RunSpec, Scope
 from forager.stats import store as stats
 from forager.urls import domain_of, registrable, url_key
 
 
-async def start_run(conn: Any, spec: RunSpec, *, by: str) -> int:
-    """Store the order and everything it needs to begin. Answers the run's number."""
+async def start_run(
+    conn: Any, spec: RunSpec, *, by: str, listed: Sequence[Seed] = (), source: str = "seed", is_scored: bool = True
+) -> int:
+    """Store the order and everything it needs to begin. Answers the run's number. `listed` seeds are among the spec's,
+    and were found in a list that `source` names."""
     run = await stats.start_run(conn, spec, by=by)
-    await plant(conn, spec.seeds, run=run, by=by)
-    names = sorted({domain_of(seed) for seed in spec.seeds})
-    parents = sorted({registrable(name) for name in names}) if spec.scope is Scope.DOMAIN else []
-    await domains.wake_unreachable(conn, names)
-    await domains.adopt_domains(conn, run, names=names, parents=parents, everything=spec.scope is Scope.ANY)
+    from_list = {seed.url for seed in listed}
+    await plant(conn, tuple(seed for seed in spec.seeds if seed not in from_list), run=run, by=by)
+    if listed:
+        await plant_list(conn, listed, source=source, run=run, is_scored=is_scored)
+    await adopt(conn, spec, map(domain_of, spec.seeds), run=run)
     return run
+
+
+async def prepare_run(conn: Any, spec: RunSpec, named: tuple[str, ...], *, by: str) -> int:
+    """A run with more seeds than fit in one transaction. It counts as stopped until all are planted."""
+    run = await stats.start_run(conn, spec, by=by)
+    await stats.end_run(conn, run, "stopped")
+    await plant(conn, named, run=run, by=by)
+    await adopt(conn, spec, map(domain_of, named), run=run)
+    return run
+
+
+async def plant_piece(
+    conn: Any, seeds: Sequence[Seed], spec: RunSpec, *, run: int, source: str, is_scored: bool
+) -> Planted:
+    """A part of a prepared run's list. New domains are the run's from their first moment; what the scope adds to them,
+    and what was there before, is adopted."""
+    planted = await plant_list(conn, seeds, source=source, run=run, is_scored=is_scored)
+    match spec.scope:
+        case Scope.ANY:
+            pass  # all at once, when the run is opened
+        case Scope.DOMAIN:
+            await adopt(conn, spec, (domain_of(seed.url) for seed in seeds), run=run)
+        case _:
+            await adopt(conn, spec, planted.known, run=run)
+    return planted
+
+
+async def open_run(conn: Any, spec: RunSpec, *, run: int) -> None:
+    """All seeds of a prepared run are planted; `spec` knows now how many they were."""
+    if spec.scope is Scope.ANY:
+        await adopt(conn, spec, (), run=run)
+    await stats.open_run(conn, run, spec)
 
 
 async def plant(conn: Any, seeds: tuple[str, ...], *, run: int, by: str) -> None:
@@ -41,3 +80,12 @@ async def plant(conn: Any, seeds: tuple[str, ...], *, run: int, by: str) -> None
     await domains.count_reopened(conn, await frontier.reopen_pages(conn, pages, by=by))
     if learned.nearer:
         await frontier.relax_depths(conn, learned.nearer)
+    await domains.wake_unreachable(conn, sorted({link.domain for link in links}))
+
+
+async def adopt(conn: Any, spec: RunSpec, domain_names: Iterable[str], *, run: int) -> None:
+    """The run takes these domains, and those its scope adds to them."""
+    names = sorted(set(domain_names))
+    parents = sorted({registrable(name) for name in names}) if spec.scope is Scope.DOMAIN else []
+    everything = spec.scope is Scope.ANY or spec.takes_all_known
+    await domains.adopt_domains(conn, run, names=names, parents=parents, everything=everything)

@@ -4,17 +4,22 @@ Every function is one transaction. What a run may take (pages in all and per dom
 """
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from forager.archive import ContentPolicy
+from forager.archive.store import newest_bodies
 from forager.crawl.patience import in_transaction
+from forager.crawl.trap_watch import shut
 from forager.db import Database
 from forager.domains import store as domains
-from forager.domains.store import Release, RobotsCopy
+from forager.domains.store import Keeping, Release, RobotsCopy
+from forager.domains.traps import traps_of
 from forager.frontier import store as frontier
 from forager.ingest.scope import claim_depth, claim_patterns
-from forager.records import Lease, RunSpec, Target
+from forager.proxies.store import PoolRow, find_pools
+from forager.records import Lease, RunSpec, Target, Trap
 from forager.stats import store as stats
 
 
@@ -22,24 +27,45 @@ from forager.stats import store as stats
 class Claimed:
     leases: list[Lease]
     robots: list[RobotsCopy]
+    traps: list[Trap] = field(default_factory=list)
+    """All that is known of them in these domains."""
+    pools: list[PoolRow] = field(default_factory=list)
+    """Proxies of those that have some."""
 
 
 class Claims:
-    def __init__(self, database: Database, *, run: int, spec: RunSpec, workers: int, lease_s: float) -> None:
+    def __init__(
+        self,
+        database: Database,
+        *,
+        run: int,
+        spec: RunSpec,
+        workers: int,
+        lease_s: float,
+        keeping: Keeping,
+        content_policy: str = ContentPolicy.SIGNALS,
+    ) -> None:
         self._database = database
         self._run = run
         self._spec = spec
         self._workers = workers
         self._lease_s = lease_s
+        self._keeping = keeping
+        self._content_policy = content_policy
         self._depth = claim_depth(spec)
         self._patterns = claim_patterns(spec)
         self.is_spent = False
         """The run's page limit is reached."""
 
+    def go_on(self) -> None:
+        """Pages went back to the run's limit."""
+        self.is_spent = False
+
     async def domains(self, worker: int, limit: int) -> Claimed:
-        """Lease the best ready domains, with what their robots.txt said."""
+        """Lease the best ready domains, with what their robots.txt said, and what is known of their traps."""
 
         async def once(conn: Any) -> Claimed:
+            await domains.wake_due(conn, self._run)
             leases = await frontier.claim_domains(
                 conn,
                 worker=worker,
@@ -51,7 +77,12 @@ class Claims:
             )
             if not leases:
                 return Claimed([], [])
-            return Claimed(leases, await domains.find_robots(conn, [lease.domain_id for lease in leases]))
+            domain_ids = [lease.domain_id for lease in leases]
+            traps = await traps_of(conn, domain_ids)
+            await shut(conn, traps)  # also what others learned of them meanwhile
+            proxied = [lease.domain_id for lease in leases if lease.has_proxies]
+            pools = await find_pools(conn, proxied) if proxied else []
+            return Claimed(leases, await domains.find_robots(conn, domain_ids), traps, pools)
 
         return await in_transaction(self._database, once)
 
@@ -76,9 +107,16 @@ class Claims:
         )
         if granted is not None:
             await stats.return_pages(conn, self._run, granted - len(targets))
-        if self._spec.max_pages_per_domain is not None:
-            await domains.count_claims(conn, Counter(target.domain_id for target in targets))
-        return targets
+        limited = {lease.domain_id for lease, _ in wants if self._has_budget(lease)}
+        await domains.count_claims(conn, Counter(t.domain_id for t in targets if t.domain_id in limited))
+        keeping = {lease.domain_id for lease, _ in wants if self._keeps_bodies(lease)}
+        return await with_bodies(conn, targets, keeping) if keeping else targets
+
+    def _keeps_bodies(self, lease: Lease) -> bool:
+        return (lease.content_policy or self._content_policy) != ContentPolicy.SIGNALS
+
+    def _has_budget(self, lease: Lease) -> bool:
+        return self._spec.max_pages_per_domain is not None or lease.max_pages_per_run is not None
 
     async def release(self, worker: int, releases: Sequence[Release]) -> None:
         """Hand leases back. Tasks that were not visited wait for the next claimant; lost leases are left alone."""
@@ -88,7 +126,7 @@ class Claims:
             ours = [release for release in releases if release.lease.token in held]
             if ours:
                 self.is_spent &= not await give_back(conn, [release.lease.domain_id for release in ours])
-                await domains.release(conn, ours, max_depth=self._depth, patterns=self._patterns)
+                await domains.release(conn, ours, max_depth=self._depth, patterns=self._patterns, keeping=self._keeping)
 
         await in_transaction(self._database, once)
 
@@ -107,6 +145,24 @@ async def give_back(conn: Any, domain_ids: Sequence[int]) -> bool:
     for run, _, pages in freed:
         await stats.return_pages(conn, run, pages)
     return bool(freed)
+
+
+async def with_bodies(conn: Any, targets: Sequence[Target], keeping: Collection[int]) -> list[Target]:
+    """Revisits in these domains know the body of the visit before. Without one the whole page is asked for: an answer
+    that nothing has changed would leave it without a body for ever."""
+    again = [target for target in targets if target.past is not None and target.domain_id in keeping]
+    if not again:
+        return list(targets)
+    refs = await newest_bodies(conn, [target.page_id for target in again])
+    return [_with_body(target, refs) if target.domain_id in keeping else target for target in targets]
+
+
+def _with_body(target: Target, refs: Mapping[int, str]) -> Target:
+    if target.past is None:
+        return target
+    ref = refs.get(target.page_id)
+    past = target.past._replace(body_ref=ref)
+    return replace(target, past=past if ref else past._replace(etag=None, last_modified=None))
 
 
 def share_out(wants: Sequence[tuple[Lease, int]], granted: int) -> list[tuple[Lease, int]]:

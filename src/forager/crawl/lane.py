@@ -8,23 +8,51 @@ A lane decides which target may leave when. It starts no request and writes noth
 
 import heapq
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 
-from forager.domains.store import Release
+from forager import clock
+from forager.crawl.slots import Tenant
+from forager.crawl.streak import Streak
+from forager.domains.store import Release, Standing
 from forager.errors import RefusedError
+from forager.politeness.breaker import Breaker, BreakerState
 from forager.politeness.pace import Pace
 from forager.politeness.robots import Rules
-from forager.records import Lease, Target
+from forager.proxies.pool import ProxyPool
+from forager.records import Lease, Target, Trouble
 
+ROBOTS_FAILURES = 3
+ROBOTS_RESET_S = 60.0
 SECONDS_AHEAD = 10.0
 MOST_AHEAD = 128
 
 
 class Lane:
-    def __init__(self, lease: Lease, pace: Pace, *, is_unpaced: bool, lease_until: float) -> None:
+    def __init__(
+        self,
+        lease: Lease,
+        pace: Pace,
+        breaker: Breaker,
+        *,
+        is_unpaced: bool,
+        lease_until: float,
+        budget: int | None,
+    ) -> None:
         self.lease = lease
         self.is_unpaced = is_unpaced
         self.pace = pace
+        self.breaker = breaker
+        self._breaker_resets = lease.breaker_resets
+        """The database knows that it is open or half-open; if it says otherwise, an operator closed it."""
+        self.robots_breaker = Breaker(most_failures=ROBOTS_FAILURES, reset_s=ROBOTS_RESET_S)
+        """R246, for all origins of the domain together; an origin that failed is left alone for an hour besides."""
+        self.tenant = Tenant(lease.response_s)
+        """What it takes of the worker's open requests, and whether it is prompt."""
+        self.pool: ProxyPool | None = None
+        """Its proxies; None: it is asked directly."""
+        self.addresses: dict[str, str | None] = {}
+        """Origin → the address it was found at, where addresses have a pace; None: it has none we know."""
         self.lease_until = lease_until
         """On the monotonic clock, a little before the database's: no request leaves after it."""
         self.rules: dict[str, Rules | RefusedError] = {}
@@ -32,29 +60,44 @@ class Lane:
         """When robots.txt is to be asked for again: a lease may be renewed for days."""
         """What we may ask of each origin; an error, where the guard forbids it or its robots.txt could not be had."""
         self.targets: deque[Target] = deque()
-        self.tries: dict[int, int] = {}
-        """Task → requests made for it."""
+        self.tries: dict[int, list[datetime]] = {}
+        """Task → when requests were made for it that are to be made again."""
+        self.paces: dict[int, int] = {}
+        """Task → the smallest distance in force when these were made: what can be promised of each of them."""
         self.unrecorded = 0
         """Outcomes that are not yet in the database."""
-        self.unreachable_in_a_row = 0
+        self.streak = Streak(lease.error_streak_code, lease.errors_in_a_row)
+        self.has_pages = lease.has_pages
+        """Whether it ever gave us a page; one that did is not blocked for a single refusal."""
+        self.pages_left = budget
+        """What is left of the lease's page budget; None: no end."""
         self.is_asking_robots = False
+        self.is_locating = False
         self.is_refilling = False
         self.is_dry = False
         """The last claim brought less than asked; only what is recorded from now on can bring more."""
         self.is_lost = False
         self.closing: Release | None = None
+        self.called_off: set[int] = set()
+        """Tasks somebody paused or cancelled, until they are put down."""
         self._delayed: list[tuple[float, int, Target]] = []
 
     @property
     def wanted(self) -> int:
         """How many targets to hold ready: some seconds' worth. A slow site locks few, a fast one never starves."""
-        if not self.pace.delay_s:
-            return MOST_AHEAD
-        return max(2, min(MOST_AHEAD, int(SECONDS_AHEAD / self.pace.delay_s) + 1))
+        most = MOST_AHEAD
+        if self.pace.delay_s:
+            most = max(2, min(MOST_AHEAD, int(SECONDS_AHEAD / self.pace.delay_s) + 1))
+        return most if self.pages_left is None else min(most, len(self.targets) + self.pages_left)
+
+    @property
+    def is_spent(self) -> bool:
+        """The lease's page budget is used up: others come first now."""
+        return self.pages_left == 0
 
     @property
     def is_hungry(self) -> bool:
-        if self.closing or self.is_lost or self.is_dry or self.is_refilling:
+        if self.closing or self.is_lost or self.is_dry or self.is_refilling or self.is_spent:
             return False
         return len(self.targets) * 2 <= self.wanted
 
@@ -68,16 +111,63 @@ class Lane:
     @property
     def is_over(self) -> bool:
         """Whether the lease may be handed back."""
-        return self.is_quiet and (self.closing is not None or (self.is_dry and not self.targets))
+        return self.is_quiet and (self.closing is not None or self.had_its_turn)
 
-    def take(self, targets: Iterable[Target]) -> None:
-        self.targets.extend(targets)
+    @property
+    def had_its_turn(self) -> bool:
+        """All it could take is used up, its budget or what there was: whoever waits comes first now. A turn is a turn
+        however short: sites that bring each other one page at a time would be claimed again and again else."""
+        return (self.is_dry or self.is_spent) and not self.targets
+
+    def take(self, targets: Sequence[Target]) -> list[int]:
+        """Answers those that somebody called off meanwhile."""
+        self.targets.extend(target for target in targets if target.task_id not in self.called_off)
+        if self.pages_left is not None:
+            self.pages_left = max(0, self.pages_left - len(targets))
+        return [target.task_id for target in targets if target.task_id in self.called_off] if self.called_off else []
+
+    def call_off(self, task: int) -> bool:
+        """Somebody paused or cancelled it: it does not leave any more. False where it was not waiting to: a visit that
+        is under way ends at its next step, one that was finished is recorded, one that comes with a claim is left."""
+        self.called_off.add(task)
+        waiting = len(self.targets) + len(self._delayed)
+        self.targets = deque(target for target in self.targets if target.task_id != task)
+        self._delayed = [entry for entry in self._delayed if entry[1] != task]
+        heapq.heapify(self._delayed)
+        return len(self.targets) + len(self._delayed) < waiting
 
     def next_target(self, now: float) -> Target | None:
         """The next one to leave: a retry that is due comes first."""
         if self._delayed and self._delayed[0][0] <= now:
             return heapq.heappop(self._delayed)[2]
         return self.targets.popleft() if self.targets else None
+
+    def hear_of_resets(self, resets: int) -> None:
+        """How often an operator closed the breaker by hand: once more than we knew of, then it is closed here, too."""
+        if resets > self._breaker_resets:
+            self._breaker_resets = resets
+            self.breaker.reset()
+
+    def may_start(self, now: float) -> bool:
+        return self.pace.may_start(now) and self.breaker.may_start(now, self.pace.in_flight)
+
+    def wait_s(self, now: float) -> float:
+        """How long until a request may leave, for the pace and for the breaker."""
+        return max(self.pace.wait_s(now), self.breaker.wait_s(now))
+
+    def standing(self, now: float) -> Standing:
+        """What a successor needs to know."""
+        is_closed = self.breaker.state is BreakerState.CLOSED
+        return Standing(
+            wait_s=self.wait_s(now),
+            delay_s=self.pace.delay_s,
+            extra_s=self.pace.delay_s - self.pace.base_s,
+            response_s=self.pace.tempo.normal_s if self.pace.tempo else None,
+            breaker_state=self.breaker.state,
+            breaker_failures=self.breaker.failures,
+            breaker_open_s=None if is_closed else max(0.0, now - self.breaker.opened_at),
+            breaker_resets=self._breaker_resets,
+        )
 
     def put_back(self, target: Target) -> None:
         self.targets.appendleft(target)
@@ -86,12 +176,15 @@ class Lane:
         heapq.heappush(self._delayed, (until, target.task_id, target))
 
     def wakes_at(self) -> float | None:
-        """When something may leave again without anybody telling: the pace, or the next retry."""
-        if self.pace.in_flight >= self.pace.max_in_flight:
+        """When something may leave again without anybody telling: the pace, the breaker, or the next retry."""
+        if self.pace.is_leaving or self.pace.in_flight >= self.pace.max_in_flight:
             return None
+        if self.pace.in_flight and self.breaker.state is not BreakerState.CLOSED:
+            return None
+        may_at = max(self.pace.next_at, self.breaker.half_opens_at or 0.0)
         if self.targets:
-            return self.pace.next_at
-        return max(self.pace.next_at, self._delayed[0][0]) if self._delayed else None
+            return may_at
+        return max(may_at, self._delayed[0][0]) if self._delayed else None
 
     def close(self, release: Release) -> None:
         """No new request; the lease goes back when everything is recorded. What was waiting stays a task."""
@@ -103,3 +196,22 @@ class Lane:
         self.is_lost = True
         self.targets.clear()
         self._delayed.clear()
+
+
+def stand_by(lane: Lane, now: float, database_now: datetime) -> Release:
+    """Its next turn is later than anybody waits for. It comes all the same: the pace is written down, and whoever has
+    the domain then goes on."""
+    wait_s = lane.wait_s(now)
+    until = database_now + timedelta(seconds=wait_s)
+    reason = f"waits until {until:%Y-%m-%d %H:%M:%S} UTC: one request in {lane.pace.delay_s:,.0f} s"
+    return Release(lane.lease, wait_s, wait_s, reason=reason)
+
+
+def give_in(lane: Lane, cooldowns: Mapping[str, float]) -> Release:
+    """The domain is blocked or unreachable, for the trouble it gave last."""
+    code = lane.streak.code
+    assert code is not None
+    status = "unreachable" if code == Trouble.UNREACHABLE else "blocked"
+    wait_s = lane.wait_s(clock.monotonic())
+    reason_code, reason = lane.streak.reason_code, lane.streak.reason
+    return Release(lane.lease, wait_s, cooldowns[code], status=status, reason_code=reason_code, reason=reason)

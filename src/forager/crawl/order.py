@@ -1,8 +1,9 @@
 """What a worker is told: values, not the world."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from forager.domains.store import Keeping
 from forager.records import RunSpec
 
 
@@ -28,3 +29,27 @@ class WorkerOrder:
     batch_pages: int
     batch_ms: int
     known_urls: int
+    keeping: Keeping
+    lease_pages: int | None
+    """Pages of one domain before others get their turn; None: no end."""
+    adaptive_pace: bool
+    """Whether a server that slows down is given more distance."""
+    max_requests_per_ip: int | None
+    delay_per_ip_s: float
+    breaker_failures: int
+    breaker_reset_s: float
+    spool_pages: int
+    spool_bytes: int
+    max_near_duplicates: int
+    max_calendar_pages: int
+    max_subdomains: int
+    max_domain_errors: int
+    max_unreachable: int
+    cooldowns: Mapping[str, float]
+    """Trouble, or `robots_denied` → seconds of rest."""
+    images: str = "found"
+    """What is done with images where the domain does not say."""
+    content_policy: str = "signals"
+    """What is kept of a body where the domain does not say."""
+    rendering: str = "never"
+    """Whether a browser draws pages where the domain does not say."""

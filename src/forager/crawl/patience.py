@@ -1,6 +1,10 @@
 """Database work that outlives a restart of the database and the loser's part in a deadlock.
 
-Everything written this way is safe to run twice: learning ignores what is known, recording closes only open tasks.
+Everything written this way is safe to run twice: learning ignores what is known, recording closes only open tasks. That
+is what keeps a visit from being recorded twice: the task's own row, which closes once, under the lease's version.
+
+It is tried again after 0.1, 0.2, 0.4 … 2 s, for as long as it takes: nothing that was fetched is thrown away. Meanwhile
+outcomes gather in the spool, which is bounded, and no request leaves without a lease.
 """
 
 import asyncio
@@ -23,7 +27,10 @@ AWAY = (
     asyncpg.OperatorInterventionError,
     asyncpg.TooManyConnectionsError,
 )
+FIRST_PAUSE_S = 0.1
 LONGEST_PAUSE_S = 2.0
+SILENCE_S = 5.0
+"""A transaction that takes longer is mentioned. It is not cut off: a server that was frozen goes on where it was."""
 
 
 async def in_transaction(
@@ -31,11 +38,10 @@ async def in_transaction(
 ) -> T:
     """Run `work` in a transaction until it is committed."""
     since = clock.monotonic()
-    pause_s = 0.05
+    pause_s = FIRST_PAUSE_S
     while True:
         try:
-            async with database.pool.acquire() as conn, conn.transaction():
-                return await work(conn)
+            return await _try_once(database, work)
         except AGAIN as error:
             log().info("transaction again", action="database.again", error=type(error).__name__)
         except AWAY as error:
@@ -43,10 +49,35 @@ async def in_transaction(
                 raise
             if give_up_after_s is not None and clock.monotonic() - since > give_up_after_s:
                 raise DatabaseUnreachableError(f"The database did not come back: {error}.") from error
-            log().warning("database away", action="database.away", error=f"{type(error).__name__}: {error}")
+            _note_failure(database, error)
             await _revive(database)
         await asyncio.sleep(pause_s * random.uniform(0.5, 1.0))  # noqa: S311 (spreads retries, keeps no secret)
         pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
+
+
+async def _try_once(database: Database, work: Callable[[Any], Awaitable[T]]) -> T:
+    timer = asyncio.get_running_loop().call_later(SILENCE_S, _note_silence)
+    try:
+        async with database.pool.acquire() as conn, conn.transaction():
+            done = await work(conn)
+    finally:
+        timer.cancel()
+    away_s = database.absence.note_answer(clock.monotonic())
+    if away_s is not None:
+        log().warning("database back", action="database.back", away_s=round(away_s, 1))
+    return done
+
+
+def _note_silence() -> None:
+    log().warning("database silent", action="database.silent", seconds=SILENCE_S)
+
+
+def _note_failure(database: Database, error: BaseException) -> None:
+    why = f"{type(error).__name__}: {error}"
+    if database.absence.note_failure(clock.monotonic()):
+        log().error("database away, what was fetched is kept until it is back", action="database.away", error=why)
+    else:
+        log().info("database does not answer", action="database.away", error=why)
 
 
 def is_our_mistake(error: BaseException) -> bool:
@@ -60,4 +91,4 @@ async def _revive(database: Database) -> None:
     try:
         await database.revive()
     except (DatabaseUnreachableError, OSError) as error:
-        log().warning("database stays away", action="database.away", error=str(error))
+        log().info("database stays away", action="database.away", error=str(error))

@@ -1,49 +1,79 @@
-"""robots.txt of an origin: fetched under the domain's pace, followed through redirects, tried three times (R238).
+"""robots.txt of an origin: fetched under the domain's pace, followed through redirects, tried three times for ten
+seconds each (R238).
 
 Answers with a copy to keep; what it means is `politeness.robots`' business.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Protocol
 
 from forager.domains.store import RobotsCopy
-from forager.errors import AddressRefusedError, VisitError
-from forager.fetch import Client
+from forager.errors import AddressRefusedError, LeaseLostError, ProxyError, TlsError, VisitError, VisitTimeoutError
 from forager.politeness import robots
 from forager.politeness.robots_file import MAX_BYTES
+from forager.records import Fetched
 from forager.urls import resolve_links
 
 MOST_REDIRECTS = 5
 RETRY_WAITS_S = (2.0, 4.0)
+ROBOTS_TRIES = 1 + len(RETRY_WAITS_S)
+TIMEOUT_S = 10.0
 UNREACHABLE_TTL_S = 3600.0
+
+Turn = Callable[[], AbstractAsyncContextManager[Callable[[], None]]]
+"""Entered when a request may be made; gives what is to be called when it leaves."""
+
+
+class Asks(Protocol):
+    """Whoever makes the requests: a client, or one that goes through proxies."""
+
+    async def get(
+        self, url: str, *, read_body: Callable[[str], bool], cut_at: int | None, on_sent: Callable[[], None]
+    ) -> Fetched: ...
+
+
+@asynccontextmanager
+async def at_once() -> AsyncIterator[Callable[[], None]]:
+    """The turn of a single question, which needs no pace."""
+    yield lambda: None
+
+
+MOST_SITEMAPS = 100
+"""Kept of one file; some name every one of thousands, and the rest is still in its text."""
 
 
 async def ask_robots(
-    client: Client,
+    client: Asks,
     domain_id: int,
     origin: str,
     *,
     ttl_s: float,
-    turn: Callable[[], Awaitable[None]],
+    turn: Turn,
     waits_s: tuple[float, ...] = RETRY_WAITS_S,
 ) -> RobotsCopy:
-    """One copy, whatever the server does. Raises AddressRefusedError where the guard forbids to ask at all.
+    """One copy, whatever the server does. Raises AddressRefusedError where the guard forbids to ask at all,
+    LeaseLostError where the domain is no longer ours, and ProxyError where our way there is broken.
 
-    `turn` is awaited before each request, the redirects' too.
+    Each request is made inside of a `turn`, the redirects' too.
     """
     error = ""
     for wait_s in (0.0, *waits_s):
         await asyncio.sleep(wait_s)
         try:
             status_code, text = await _fetch(client, f"{origin}/robots.txt", turn)
-        except AddressRefusedError:
+        except (AddressRefusedError, LeaseLostError, ProxyError):
             raise
+        except TlsError as trouble:
+            return RobotsCopy(domain_id, origin, None, None, str(trouble), UNREACHABLE_TTL_S, is_insecure=True)
         except VisitError as trouble:
             error = str(trouble)
             continue
         match robots.policy_for(status_code):
             case "parse":
-                return RobotsCopy(domain_id, origin, text, status_code, None, ttl_s)
+                sitemaps = robots.parse(text).sitemaps[:MOST_SITEMAPS]
+                return RobotsCopy(domain_id, origin, text, status_code, None, ttl_s, sitemaps=sitemaps)
             case "allow_all":
                 return RobotsCopy(domain_id, origin, None, status_code, None, ttl_s)
             case "unreachable":
@@ -51,11 +81,11 @@ async def ask_robots(
     return RobotsCopy(domain_id, origin, None, None, error, UNREACHABLE_TTL_S)
 
 
-async def _fetch(client: Client, url: str, turn: Callable[[], Awaitable[None]]) -> tuple[int, str]:
+async def _fetch(client: Asks, url: str, turn: Turn) -> tuple[int, str]:
     """Status and text after at most five redirects; more of them mean there is no robots.txt (RFC 9309 2.3.1.2)."""
     for _ in range(MOST_REDIRECTS + 1):
-        await turn()
-        fetched = await client.get(url, read_body=lambda _content_type: True, cut_at=MAX_BYTES)
+        async with turn() as on_sent:
+            fetched = await _get(client, url, on_sent)
         location = fetched.headers.get("location")
         if not (300 <= fetched.status_code < 400 and location):
             return fetched.status_code, fetched.body.decode("utf-8", "replace").replace("\0", "")
@@ -64,3 +94,11 @@ async def _fetch(client: Client, url: str, turn: Callable[[], Awaitable[None]]) 
             return 404, ""
         url = target
     return 404, ""
+
+
+async def _get(client: Asks, url: str, on_sent: Callable[[], None]) -> Fetched:
+    try:
+        async with asyncio.timeout(TIMEOUT_S):
+            return await client.get(url, read_body=lambda _content_type: True, cut_at=MAX_BYTES, on_sent=on_sent)
+    except TimeoutError:
+        raise VisitTimeoutError(f"it took longer than {TIMEOUT_S:g} s") from None

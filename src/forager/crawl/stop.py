@@ -30,3 +30,16 @@ class StopRequest:
 
     async def wait_insisted(self) -> None:
         await self._insisted.wait()
+
+
+async def settled(tasks: set[asyncio.Task[None]]) -> None:
+    """Wait until all of them ended."""
+    await asyncio.wait(set(tasks))
+
+
+async def cancel(tasks: set[asyncio.Task[None]]) -> None:
+    """Cancel tasks and wait until they are gone."""
+    doomed = set(tasks)
+    for task in doomed:
+        task.cancel()
+    await asyncio.gather(*doomed, return_exceptions=True)

@@ -6,35 +6,35 @@ Knows nothing of the database. Outcomes and robots copies go to whoever `give` a
 import asyncio
 import os
 import random
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
+from datetime import datetime
+from functools import partial
 from typing import Any
 
 from forager import clock
 from forager.crawl import judge
-from forager.crawl.lane import Lane
+from forager.crawl.addresses import Addresses
+from forager.crawl.lane import Lane, give_in, stand_by
 from forager.crawl.line import Tools, admit, visit
 from forager.crawl.order import WorkerOrder
-from forager.crawl.permission import UNREACHABLE_TTL_S, ask_robots
-from forager.crawl.stop import StopRequest
+from forager.crawl.pools import POOL_REST_S, note_passage
+from forager.crawl.rendering import Drawing
+from forager.crawl.robots_desk import RobotsDesk
+from forager.crawl.slots import Slot, Slots, Wait
+from forager.crawl.stop import StopRequest, cancel, settled
+from forager.crawl.trip import Trip
 from forager.domains.store import Release, RobotsCopy
 from forager.errors import (
-    AddressRefusedError,
-    ConnectError,
-    DnsError,
-    RefusedError,
-    RobotsDeniedError,
-    RobotsUnreachableError,
+    BrokenError,
+    LeaseLostError,
+    ProxyError,
+    VisitError,
 )
-from forager.politeness import robots
-from forager.records import Outcome, OutcomeKind, Target
+from forager.observe import about, log
+from forager.politeness.robots import Rules
+from forager.records import Outcome, Proxy, Rendering, Target, Trouble
 from forager.urls import origin_of
-
-UNREACHABLE_AFTER = 5
-TIMER_GRAIN_S = 0.001
-"""uvloop's timers may ring up to a millisecond early."""
-ROBOTS_DENIED_REST_S = 90 * 86400.0
-UNREACHABLE_REST_S = 7 * 86400.0
 
 
 class Traffic:
@@ -47,18 +47,27 @@ class Traffic:
         give: Callable[[Outcome], None],
         keep_robots: Callable[[RobotsCopy], None],
         stir: Callable[[], None],
+        has_room: Callable[[int], bool] = lambda _open: True,
+        put_down: Callable[[Lane, Sequence[int]], None] = lambda _lane, _tasks: None,
     ) -> None:
         self._order = order
         self._tools = tools
         self._stop = stop
         self._give_out = give
-        self._keep_robots = keep_robots
         self._stir = stir
         """Called when a lane is hungry or over."""
+        self._has_room = has_room
+        """Whether what so many open requests bring could be kept, if it could not be written now."""
+        self._put_down = put_down
+        """Told of tasks that somebody paused or cancelled, and that go no further."""
+        self._addresses = Addresses(tools.client.locate, delay_s=order.delay_per_ip_s, most=order.max_requests_per_ip)
+        self.robots = RobotsDesk(
+            order, tools, stop, self._addresses, note_sent=self._note_sent, give_up=self._give_up, keep=keep_robots
+        )
         self._open: set[asyncio.Task[None]] = set()
-        self._in_flight = 0
-        self._starved: dict[int, Lane] = {}
-        """Lanes that could move but for the worker's own limit, first come first served."""
+        self._slots = Slots(order.max_requests_in_flight)
+        self._lines: dict[Wait, dict[int, Lane]] = {wait: {} for wait in Wait}
+        """Lanes that could move but for the worker's own limits, first come first served in each line."""
         self._alarms: dict[int, tuple[float, asyncio.Handle]] = {}
         """When each lane is looked at again. uvloop's handles do not tell their time, so it stands beside them."""
         self.trouble: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -70,33 +79,131 @@ class Traffic:
     def pump(self, lane: Lane) -> None:
         """Start all of a lane that may start now."""
         now = clock.monotonic()
-        while not (lane.is_lost or lane.closing or lane.is_asking_robots or self._stop.asked):
+        while not (lane.is_lost or lane.closing or lane.is_asking_robots or lane.is_locating or self._stop.asked):
             if now >= lane.lease_until:
                 return
-            if self._in_flight >= self._order.max_requests_in_flight:
-                self._starved[lane.lease.domain_id] = lane
+            if wait := self._why_wait(lane, now):
+                self._lines[wait][lane.lease.domain_id] = lane
                 return
-            target = lane.next_target(now) if lane.pace.may_start(now) else None
+            target = lane.next_target(now) if lane.may_start(now) else None
             if target is None:
+                self._wait(lane, now)
                 break
-            self._start(lane, target, now)
-        self._set_alarm(lane, now)
+            if not self._start(lane, target, now):
+                break
         if lane.is_hungry or lane.is_over:
             self._stir()
 
-    def _start(self, lane: Lane, target: Target, now: float) -> None:
+    def go_on(self) -> None:
+        """There is room again: those who waited for it come first, and of them those who are owed some."""
+        slots = self._slots
+        self._call(Wait.OPEN_TO_ALL, lambda: slots.owes_slow)
+        self._call(Wait.ANY, lambda: slots.has_any)
+        self._call(Wait.OPEN_TO_ALL, lambda: slots.is_open_to_all)
+        self._call(Wait.NO_CROWD, lambda: not slots.is_crowded)
+
+    def _call(self, wait: Wait, may_come: Callable[[], bool]) -> None:
+        line = self._lines[wait]
+        while line and may_come() and self._has_room(len(self._open)):
+            self.pump(line.pop(next(iter(line))))
+
+    def _why_wait(self, lane: Lane, now: float) -> Wait | None:
+        if not self._has_room(len(self._open)):
+            return Wait.ANY
+        return self._slots.why_wait(lane.tenant, now)
+
+    def _start(self, lane: Lane, target: Target, now: float) -> bool:
+        """False where something has to be found out, or waited for, before this target can leave."""
+        if lane.pool is not None and not self._has_way(lane, target, now):
+            return False
         origin = origin_of(target.url)
-        rules = lane.rules.get(origin)
-        if rules is None or lane.rules_until.get(origin, now) < now:
+        rules = self.robots.rules_of(lane, origin, now)
+        if rules is None:
             lane.put_back(target)
             lane.is_asking_robots = True
             self._spawn(self._ask_robots(lane, origin))
-        elif refused := admit(target, rules):
+            return False
+        if refused := admit(target, rules):
             self._give_up(lane, refused)
+            return True
+        if not self._is_address_free(lane, origin, now):
+            lane.put_back(target)
+            return False
+        lane.pace.start(now)
+        lane.breaker.start(now)
+        self._addresses.start(lane.addresses.get(origin), lane.lease.domain_id, now)
+        slot = self._slots.open(lane.tenant, now)
+        via = lane.pool.take(now) if lane.pool else None
+        self._spawn(self._visit(lane, target, slot, lane.addresses.get(origin), via))
+        return True
+
+    def _has_way(self, lane: Lane, target: Target, now: float) -> bool:
+        """Whether a proxy of the lane's pool may be used now. A pool that is dead, or spent for long, ends the lease:
+        one task says why, and it is nobody's fault but ours."""
+        assert lane.pool is not None
+        wait_s = lane.pool.wait_s(now)
+        if wait_s == 0.0:
+            return True
+        if wait_s is None:
+            self._give_up(lane, self._stranded(lane, target, ProxyError(lane.pool.obituary())))
+            lane.close(Release(lane.lease, lane.wait_s(now), POOL_REST_S, reason=lane.pool.obituary()))
+        elif wait_s > self._order.longest_wait_s:
+            reason = "its proxies have made all requests they may make in this hour"
+            lane.close(Release(lane.lease, lane.wait_s(now), wait_s, reason=reason))
         else:
-            lane.pace.start(now)
-            self._in_flight += 1
-            self._spawn(self._visit(lane, target))
+            lane.put_back(target)
+            lane.pace.hold(now, wait_s)
+            self._set_alarm(lane, now)
+        return False
+
+    def _stranded(self, lane: Lane, target: Target, error: VisitError) -> Outcome:
+        """A visit that did not begin, or not again: the requests that were made for it stay on record."""
+        made = lane.tries.pop(target.task_id, [])
+        if not made:
+            return Outcome(target, judge.outcome_of(error), error=error)
+        *earlier, last = made
+        pace_ms = lane.paces.pop(target.task_id)
+        return Outcome(
+            target,
+            judge.outcome_of(error),
+            error=error,
+            requested_at=last,
+            earlier_requests=tuple(earlier),
+            pace_ms=pace_ms,
+        )
+
+    def _is_address_free(self, lane: Lane, origin: str, now: float) -> bool:
+        """Whether the server behind this origin, which may have other hosts, can take another request."""
+        if not self._addresses.limit(lane):
+            return True
+        if origin not in lane.addresses:
+            lane.is_locating = True
+            self._spawn(self._find_out(lane, origin))
+            return False
+        address, who = lane.addresses[origin], lane.lease.domain_id
+        if address is None or self._addresses.may_start(address, who, now):
+            return True
+        self._addresses.wait(address, who, partial(self.pump, lane))
+        return False
+
+    async def _find_out(self, lane: Lane, origin: str) -> None:
+        """Where an origin's server is."""
+        await self._addresses.find(lane, origin)
+        lane.is_locating = False
+        self.pump(lane)
+
+    async def _ask_robots(self, lane: Lane, origin: str) -> None:
+        await self.robots.ask(lane, origin)
+        lane.is_asking_robots = False
+        self.pump(lane)
+
+    def _wait(self, lane: Lane, now: float) -> None:
+        """For its next turn; a turn that is too far off ends the lease instead."""
+        is_idle = not lane.pace.in_flight and lane.wakes_at() is not None
+        if is_idle and lane.wait_s(now) > self._order.longest_wait_s:
+            lane.close(stand_by(lane, now, self._tools.database_time(now)))
+        else:
+            self._set_alarm(lane, now)
 
     def _set_alarm(self, lane: Lane, now: float) -> None:
         wakes_at = lane.wakes_at()
@@ -128,133 +235,181 @@ class Traffic:
     def forget(self, lane: Lane) -> None:
         """The lane is no longer ours; what still comes back for it is dropped."""
         lane.lose()
-        self._starved.pop(lane.lease.domain_id, None)
+        for line in self._lines.values():
+            line.pop(lane.lease.domain_id, None)
         if lane.lease.domain_id in self._alarms:
             self._alarms.pop(lane.lease.domain_id)[1].cancel()
 
     # settling ------------------------------------------------------------------------------------------------------
 
-    async def _visit(self, lane: Lane, target: Target) -> None:
-        lane.pace.leave(clock.monotonic())
-        outcome = await visit(target, self._tools, lane.lease.content_policy)
-        lane.pace.finish()
-        self._in_flight -= 1
+    async def _visit(self, lane: Lane, target: Target, slot: Slot, address: str | None, via: Proxy | None) -> None:
+        about(task=target.task_id, domain=lane.lease.domain)
+        trip = Trip(
+            lane.pace,
+            self._tools.database_time,
+            partial(self._note_sent, lane, address),
+            via,
+            lambda: target.task_id not in lane.called_off,
+        )
+        policy, images = (
+            lane.lease.content_policy or self._order.content_policy,
+            lane.lease.images or self._order.images,
+        )
+        outcome = await visit(target, self._tools, policy, trip, images, drawing=self._drawing(lane, target))
+        lane.pace.finish(has_left=trip.has_left)
+        took_s = outcome.waited_s
+        self._slots.close(slot, clock.monotonic() - slot.opened_at if took_s is None else took_s)
+        if via is not None:
+            at, took_ms = trip.requested_at, outcome.response_time_ms
+            note_passage(lane, via, outcome.error, at=at, response_time_ms=took_ms)
         self._settle(lane, outcome)
-        self._starved[lane.lease.domain_id] = lane  # those who waited for this come first
-        while self._starved and self._in_flight < self._order.max_requests_in_flight:
-            self.pump(self._starved.pop(next(iter(self._starved))))
+        if not lane.is_lost:
+            self._lines[Wait.ANY][lane.lease.domain_id] = lane  # those who waited for this come first
+        self._addresses.finish(address, has_left=trip.has_left)
+        self.go_on()
+
+    def _note_sent(self, lane: Lane, address: str | None, now: float) -> None:
+        """A request leaves; not without a lease, however long it dialled."""
+        if lane.is_lost or now >= lane.lease_until:
+            raise LeaseLostError("the lease ended before the request left")
+        lane.pace.leave(now)
+        self._addresses.sent(address, now)
+        self._set_alarm(lane, now)
+
+    def _drawing(self, lane: Lane, target: Target) -> Drawing | None:
+        """How its page may be drawn; None where no browser is wanted."""
+        mode = lane.lease.rendering or self._order.rendering
+        if mode == Rendering.NEVER or target.is_image:
+            return None
+        rules = lane.rules.get(origin_of(target.url))
+        return Drawing(mode, rules if isinstance(rules, Rules) else None, partial(self._note_requisite, lane))
+
+    def _note_requisite(self, lane: Lane) -> None:
+        """A page that is drawn asks for more: the next page keeps its distance to that too."""
+        now = clock.monotonic()
+        if lane.is_lost or now >= lane.lease_until:
+            raise LeaseLostError("the lease ended before the request left")
+        lane.pace.hold(now, lane.pace.delay_s)
+        self._set_alarm(lane, now)
 
     def _settle(self, lane: Lane, outcome: Outcome) -> None:
         """Another try of the same task, or the end of it."""
         error, task = outcome.error, outcome.target.task_id
-        tries = lane.tries.pop(task, 0) + 1
-        if error is None:
-            lane.unreachable_in_a_row = 0
-            self._give(lane, outcome)
+        if isinstance(error, LeaseLostError):
+            if not lane.is_lost and not lane.closing:
+                lane.put_back(outcome.target)
             return
-        now = clock.monotonic()
+        if error is not None and task in lane.called_off:
+            self._leave_off(lane, outcome)
+            return
+        self._note_health(lane, outcome)
+        earlier = lane.tries.pop(task, [])
+        if error is not None and self._try_again_soon(lane, outcome, error, earlier):
+            return
+        if earlier:
+            pace_ms = min(lane.paces.pop(task), outcome.pace_ms or 0)
+            outcome = replace(outcome, earlier_requests=tuple(earlier), pace_ms=pace_ms)
+        lane.streak.note(outcome)
+        lane.has_pages |= error is None and outcome.trouble is None
+        if error is None:
+            self._give(lane, outcome)
+        else:
+            self._give_up(lane, outcome)
+        self._note_trouble(lane, outcome, judge.hold_s(error, len(earlier) + 1) if error else 0.0)
+
+    def _leave_off(self, lane: Lane, outcome: Outcome) -> None:
+        """Somebody paused or cancelled it. That a request was made for it stays on record."""
+        task, pace_ms = outcome.target.task_id, outcome.pace_ms or 0
+        if outcome.waited_s is not None and outcome.requested_at is not None:
+            lane.tries[task] = [*lane.tries.get(task, []), outcome.requested_at]
+            lane.paces[task] = min(lane.paces.get(task, pace_ms), pace_ms)
+        if not lane.is_lost:
+            self._put_down(lane, [task])
+
+    def _note_health(self, lane: Lane, outcome: Outcome) -> None:
+        """What the breaker and the adaptive pace learn from a request."""
+        is_failure = judge.is_failure(outcome.error)
+        if is_failure:
+            lane.breaker.fail(clock.monotonic())
+        elif is_failure is False:
+            lane.breaker.succeed()
+        if outcome.waited_s is not None:
+            lane.pace.note(outcome.waited_s, is_good=outcome.error is None)
+
+    def _try_again_soon(self, lane: Lane, outcome: Outcome, error: VisitError, earlier: list[datetime]) -> bool:
+        now, tries = clock.monotonic(), len(earlier) + 1
         hold_s = judge.hold_s(error, tries)
         lane.pace.hold(now, hold_s)
         quick_s = judge.quick_retry_s(error, tries, self._rng)
-        if quick_s is not None and hold_s <= self._order.longest_wait_s and not self._stop.asked and not lane.closing:
-            lane.tries[task] = tries
-            lane.delay(outcome.target, now + max(quick_s, hold_s))
-            return
-        self._give_up(lane, outcome)
-        self._note_trouble(lane, outcome, hold_s)
+        if quick_s is None or lane.pace.wait_s(now) > self._order.longest_wait_s or lane.breaker.is_open:
+            return False  # the whole domain waits for longer: this try is recorded, another one follows later
+        if self._stop.asked or lane.closing:
+            return False
+        assert outcome.requested_at is not None
+        task, pace_ms = outcome.target.task_id, outcome.pace_ms or 0
+        lane.tries[task] = [*earlier, outcome.requested_at]
+        lane.paces[task] = min(lane.paces.get(task, pace_ms), pace_ms)
+        lane.delay(outcome.target, now + max(quick_s, hold_s))
+        return True
 
     def _give_up(self, lane: Lane, outcome: Outcome) -> None:
         """The task ends without a page; perhaps another one follows later."""
         later_s = None
         if outcome.error is not None:
-            later_s = judge.later_retry_s(outcome.error, outcome.target.retry_count, self._order.max_retries)
+            most = outcome.target.max_retries
+            most = self._order.max_retries if most is None else most
+            later_s = judge.later_retry_s(outcome.error, outcome.target.retry_count, most)
+            self._say(lane, outcome, later_s)
         self._give(lane, replace(outcome, retry_in_s=later_s))
 
+    def _say(self, lane: Lane, outcome: Outcome, later_s: float | None) -> None:
+        """A visit that failed, in a line; a bug of ours is worth one at any level."""
+        error, target = outcome.error, outcome.target
+        tell = log().error if isinstance(error, BrokenError) else log().info
+        tell(
+            "visit failed",
+            action="visit.failed",
+            task=target.task_id,
+            domain=lane.lease.domain,
+            url=target.url,
+            code=error.code if error else None,
+            error=str(error),
+            again_in_s=later_s,
+        )
+
     def _note_trouble(self, lane: Lane, outcome: Outcome, hold_s: float) -> None:
-        """A site that asks for a long rest gets it; one that nobody answers for is left for a week."""
-        if hold_s > self._order.longest_wait_s:
+        """A site that keeps refusing or not answering is left alone; one that asks for a long rest, or needs one, gets
+        it."""
+        if lane.closing:
+            return
+        longest_s, pause_s = self._order.longest_wait_s, lane.breaker.wait_s(clock.monotonic())
+        if self._is_enough(lane):
+            lane.close(give_in(lane, self._order.cooldowns))
+        elif hold_s > longest_s:
             reason = f"the server asked us to wait {hold_s:.0f} s (answer {outcome.status_code})"
             lane.close(Release(lane.lease, wait_s=hold_s, rest_s=hold_s, reason=reason))
-        elif isinstance(outcome.error, DnsError | ConnectError):
-            lane.unreachable_in_a_row += 1
-            if lane.unreachable_in_a_row >= UNREACHABLE_AFTER:
-                self._close_unreachable(lane, outcome.error.code, str(outcome.error), UNREACHABLE_REST_S)
-        else:
-            lane.unreachable_in_a_row = 0
+        elif pause_s > longest_s:
+            reason = f"{lane.breaker.failures} requests in a row failed, the last one because {outcome.error}"
+            lane.close(Release(lane.lease, wait_s=pause_s, rest_s=pause_s, reason=reason))
 
-    def _close_unreachable(self, lane: Lane, code: str, reason: str, rest_s: float) -> None:
-        lane.close(
-            Release(lane.lease, wait_s=0.0, rest_s=rest_s, status="unreachable", reason_code=code, reason=reason)
-        )
+    def _is_enough(self, lane: Lane) -> bool:
+        if lane.streak.code is None:
+            return False
+        is_patient = lane.streak.code in {Trouble.UNREACHABLE, Trouble.RATE_LIMITED}
+        return lane.streak.count >= (self._order.max_unreachable if is_patient else self._order.max_domain_errors)
 
     def _give(self, lane: Lane, outcome: Outcome) -> None:
         if not lane.is_lost:
             lane.unrecorded += 1
-            self._give_out(outcome)
-
-    # robots --------------------------------------------------------------------------------------------------------
-
-    async def _ask_robots(self, lane: Lane, origin: str) -> None:
-        async def turn() -> None:
-            await asyncio.sleep(lane.pace.wait_s(clock.monotonic()) + TIMER_GRAIN_S)
-            lane.pace.start(clock.monotonic())
-            lane.pace.finish()
-
-        client, ttl_s = self._tools.client, self._order.robots_ttl_s
-        try:
-            copy = await ask_robots(client, lane.lease.domain_id, origin, ttl_s=ttl_s, turn=turn)
-        except AddressRefusedError as refusal:
-            lane.rules[origin] = refusal
-            lane.rules_until.pop(origin, None)  # the guard does not change its mind
-        else:
-            self._take_answer(lane, copy)
-        lane.is_asking_robots = False
-        self.pump(lane)
-
-    def _take_answer(self, lane: Lane, copy: RobotsCopy) -> None:
-        if lane.is_lost:
-            return
-        self._keep_robots(copy)
-        if copy.error is None:
-            self.take_rules(lane, copy)
-        else:
-            self._stand_off(lane, copy.origin, copy.error)
-
-    def take_rules(self, lane: Lane, copy: RobotsCopy) -> None:
-        rules = robots.parse(copy.text or "").rules_for(self._order.robots_agent)
-        lane.rules[copy.origin] = rules
-        lane.rules_until[copy.origin] = clock.monotonic() + copy.ttl_s
-        if rules.crawl_delay_s and not lane.is_unpaced:
-            lane.pace.slow_to(rules.crawl_delay_s)
-        if rules.denies_all and len(lane.rules) == 1 and lane.targets:
-            self._refuse_all(lane)
-
-    def _refuse_all(self, lane: Lane) -> None:
-        """robots.txt forbids everything: what was claimed closes as refused, the domain is blocked for 90 days."""
-        reason = "robots.txt forbids everything"
-        for target in lane.targets:
-            self._give(lane, Outcome(target, OutcomeKind.BLOCKED_ROBOTS, error=RobotsDeniedError(reason)))
-        rest_s = ROBOTS_DENIED_REST_S
-        lane.close(Release(lane.lease, 0.0, rest_s, status="blocked", reason_code="robots_denied", reason=reason))
-
-    def _stand_off(self, lane: Lane, origin: str, reason: str) -> None:
-        """No robots.txt, no requests (RFC 9309). A domain that answers at another origin goes on there; else one task
-        says why, and the rest waits an hour."""
-        error = RobotsUnreachableError(f"{origin}/robots.txt could not be had: {reason}")
-        if any(not isinstance(known, RefusedError) for known in lane.rules.values()):
-            lane.rules[origin] = error
-            lane.rules_until[origin] = clock.monotonic() + UNREACHABLE_TTL_S
-            return
-        if lane.targets:
-            self._give_up(lane, Outcome(lane.targets.popleft(), OutcomeKind.FAILED, error=error))
-        self._close_unreachable(lane, error.code, str(error), UNREACHABLE_TTL_S)
+            uses = lane.pool.hand_over() if lane.pool else ()
+            self._give_out(replace(outcome, proxy_uses=uses) if uses else outcome)
 
     # stopping ------------------------------------------------------------------------------------------------------
 
     async def finish(self) -> None:
         """Let open requests finish; a second request to stop cuts them off."""
         if self._open:
-            finishing = asyncio.create_task(_settled(self._open))
+            finishing = asyncio.create_task(settled(self._open))
             insisting = asyncio.create_task(self._stop.wait_insisted())
             await asyncio.wait({finishing, insisting}, return_when=asyncio.FIRST_COMPLETED)
             await cancel({finishing, insisting})
@@ -262,15 +417,3 @@ class Traffic:
 
     async def cut_off(self) -> None:
         await cancel(self._open)
-
-
-async def _settled(tasks: set[asyncio.Task[None]]) -> None:
-    await asyncio.wait(set(tasks))
-
-
-async def cancel(tasks: set[asyncio.Task[None]]) -> None:
-    """Cancel tasks and wait until they are gone."""
-    doomed = set(tasks)
-    for task in doomed:
-        task.cancel()
-    await asyncio.gather(*doomed, return_exceptions=True)

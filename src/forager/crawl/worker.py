@@ -10,30 +10,40 @@ import asyncio
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
 from forager import clock
+from forager.crawl import calls
+from forager.crawl.calls import Calls
 from forager.crawl.claims import Claims
-from forager.crawl.lane import Lane
+from forager.crawl.database_clock import DatabaseClock
+from forager.crawl.lane import Lane, give_in
 from forager.crawl.line import Tools
 from forager.crawl.order import WorkerOrder
 from forager.crawl.patience import in_transaction
+from forager.crawl.pools import Pools
 from forager.crawl.recover import free_lost
-from forager.crawl.stop import StopRequest
-from forager.crawl.traffic import Traffic, cancel
+from forager.crawl.stop import StopRequest, cancel
+from forager.crawl.traffic import Traffic
+from forager.crawl.trap_watch import TrapWatch
 from forager.crawl.writer import Writer
 from forager.db import Database
 from forager.domains import store as domains
-from forager.domains.store import Release
-from forager.observe import log
-from forager.politeness.pace import Pace
+from forager.domains.store import Release, Renewal
+from forager.observe import everywhere, log
+from forager.politeness.breaker import Breaker
+from forager.politeness.pace import Pace, Tempo
+from forager.proxies.pool import ProxyPool
 from forager.records import Lease, Target
+from forager.stats import series
 from forager.stats import store as stats
 from forager.stats.processes import started_at, this_host
+from forager.stats.tally import Tally
 
 TEND_EVERY_S = 0.2
+IDLE_S = 1.0
+"""A worker of the standing run that has nothing to do looks once in this time."""
 COALESCE_S = 0.01
 MOST_CLAIMED_AT_ONCE = 200
 
@@ -43,21 +53,48 @@ class Worker:
         self._database = database
         self._order = order
         self._stop = stop
+        self._client = tools.client
+        self._selector = tools.selector
         self._id = 0
         self._lanes: dict[int, Lane] = {}
         self._stir = asyncio.Event()
-        self._clock: tuple[datetime, float] = (clock.now(), clock.monotonic())
-        self._claims = Claims(database, run=order.run, spec=order.spec, workers=order.workers, lease_s=order.lease_s)
+        self._clock = DatabaseClock()
+        self._tally = Tally()
+        """What became of leases, until the next heartbeat writes it."""
+        self._claims = Claims(
+            database,
+            run=order.run,
+            spec=order.spec,
+            workers=order.workers,
+            lease_s=order.lease_s,
+            keeping=order.keeping,
+            content_policy=order.content_policy,
+        )
+        self._traps = TrapWatch(
+            tools.selector, most_same=order.max_near_duplicates, most_calendar=order.max_calendar_pages
+        )
+        self._pools = Pools(tools.vault, self._lanes)
+        self._calls = Calls(database, self._lanes, worker=lambda: self._id, on_freed=self._claims.go_on)
         self._writer = Writer(
-            database, order, worker=lambda: self._id, lanes=self._lanes, on_recorded=self._after_record
+            database,
+            order,
+            worker=lambda: self._id,
+            lanes=self._lanes,
+            traps=self._traps,
+            shelf=tools.shelf,
+            on_recorded=self._after_record,
+            on_room=self._go_on,
+            on_proxies=self._pools.update,
         )
         self._traffic = Traffic(
             order,
-            replace(tools, database_now=self._database_now),
+            replace(tools, database_time=self._clock.at),
             stop,
             give=self._writer.add,
             keep_robots=self._writer.add_robots,
             stir=self._stir.set,
+            has_room=self._writer.has_room,
+            put_down=self._calls.put_down,
         )
 
     async def work(self) -> None:
@@ -66,21 +103,23 @@ class Worker:
         writing = asyncio.create_task(self._writer.run())
         beating = asyncio.create_task(self._beat())
         tending = asyncio.create_task(self._tend())
+        listening = asyncio.create_task(self._listen())
         stopping = asyncio.create_task(self._stop.wait_asked())
         try:
-            loops = (writing, beating, tending, self._traffic.trouble)
+            loops = (writing, beating, tending, listening, self._traffic.trouble)
             await asyncio.wait({*loops, stopping}, return_when=asyncio.FIRST_COMPLETED)
             for loop in loops:
                 if loop.done():
                     loop.result()
-            await cancel({tending})
+            self._stir.set()
+            await tending  # to the end of its round: cut off in a claim or a release, a lease would stay in our name
             await self._traffic.finish()
             self._writer.finish()
             await writing
             await self._release(list(self._lanes.values()))
-            await in_transaction(self._database, lambda conn: stats.end_worker(conn, self._id))
+            await in_transaction(self._database, self._end)
         finally:
-            await cancel({writing, beating, tending, stopping})
+            await cancel({writing, beating, tending, listening, stopping})
             await self._traffic.cut_off()
 
     # life ----------------------------------------------------------------------------------------------------------
@@ -92,6 +131,7 @@ class Worker:
             return await stats.add_worker(conn, self._order.run, host=this_host(), pid=pid, pid_started=started_at(pid))
 
         self._id = await in_transaction(self._database, once)
+        everywhere(worker=self._id)
         await self._read_clock()
 
     async def _beat(self) -> None:
@@ -101,28 +141,60 @@ class Worker:
             await asyncio.sleep(every_s)
             await self._read_clock()
             until = self._lease_until(clock.monotonic())
-            is_alive, held = await in_transaction(self._database, self._beat_once)
-            for domain, lane in list(self._lanes.items()):
-                if held.get(domain) == lane.lease.version:
+            told = self._tally.copy()
+            is_alive, held = await in_transaction(self._database, partial(self._beat_once, told=told))
+            self._tally.forget(told)
+            await self._pools.refresh(self._database)
+            await self._look_around()
+            for lane in list(self._lanes.values()):
+                if renewal := held.get(lane.lease.token):
                     lane.lease_until = until
-                    self._traffic.pump(lane)  # a lane whose lease was about to end had stopped
+                    lane.hear_of_resets(renewal.breaker_resets)
+                    self._go_on_or_close(lane, may_go_on=renewal.may_go_on)
                 elif lane.lease_until < until:  # not one that was claimed while we asked
                     self._lose(lane)
             if not is_alive:
                 await self._register()
 
-    async def _beat_once(self, conn: Any) -> tuple[bool, dict[int, int]]:
+    async def _listen(self) -> None:
+        """What people order meanwhile: tasks that are paused or cancelled, domains that are switched off."""
+        while True:
+            await asyncio.sleep(calls.EVERY_S)
+            for domain, version in await self._calls.listen():
+                lane = self._lanes.get(domain)
+                if lane is not None and lane.lease.version == version:
+                    self._go_on_or_close(lane, may_go_on=False)
+
+    async def _end(self, conn: Any) -> None:
+        await series.add(conn, self._id, self._tally)
+        await stats.end_worker(conn, self._id)
+        await calls.sweep(conn)
+
+    async def _beat_once(self, conn: Any, told: Tally) -> tuple[bool, dict[tuple[int, int], Renewal]]:
         is_alive = await stats.beat(conn, self._id)
-        held = await domains.renew_leases(conn, worker=self._id, lease_s=self._order.lease_s)
-        return is_alive, held
+        await series.add(conn, self._id, told)
+        return is_alive, await domains.renew_leases(conn, worker=self._id, lease_s=self._order.lease_s)
+
+    async def _look_around(self) -> None:
+        """The standing run reaches domains that became known since."""
+        growing = self._selector.growing
+        if growing is None:
+            return
+
+        async def once(conn: Any) -> tuple[int, list[str]]:
+            found = [row async for row in domains.stream_known_names(conn, growing.up_to)]
+            return (found[-1][0] if found else growing.up_to), [name for _, name in found]
+
+        growing.up_to, names = await in_transaction(self._database, once)
+        self._selector.widen(names)
 
     async def _read_clock(self) -> None:
-        now = await in_transaction(self._database, stats.read_clock)
-        self._clock = (now, clock.monotonic())
+        async def once(conn: Any) -> None:
+            asked_at = clock.monotonic()
+            now = await stats.read_clock(conn)
+            self._clock.hear(now, asked_at=asked_at, answered_at=clock.monotonic())
 
-    def _database_now(self) -> datetime:
-        now, at = self._clock
-        return now + timedelta(seconds=clock.monotonic() - at)
+        await in_transaction(self._database, once)
 
     def _lease_until(self, since: float) -> float:
         """A tenth earlier than the database's end, so that no request leaves under a lease that is running out."""
@@ -131,20 +203,25 @@ class Worker:
     # tending -------------------------------------------------------------------------------------------------------
 
     async def _tend(self) -> None:
-        """Claim, refill, release, until nothing is left to do."""
-        while True:
+        """Claim, refill, release, until nothing is left to do or somebody asks to stop."""
+        while not self._stop.asked:
             await self._claim()
             await self._refill()
             over = [lane for lane in self._lanes.values() if lane.is_over]
             await self._release(over)
-            if not over and not self._lanes and await self._is_done():
-                return
+            if over:
+                self._stir.set()  # there is room for others now
+            elif not self._lanes and self._writer.is_idle:
+                if await self._is_done():
+                    return
+                if self._order.spec.is_standing:
+                    await self._pause(IDLE_S)
             await self._pause()
 
-    async def _pause(self) -> None:
+    async def _pause(self, longest_s: float = TEND_EVERY_S) -> None:
         """Until something stirs; a moment longer, so that many hungry lanes are fed by one statement."""
         try:
-            async with asyncio.timeout(TEND_EVERY_S):  # not wait_for: in Python 3.11 it may swallow a cancellation
+            async with asyncio.timeout(longest_s):  # not wait_for: in Python 3.11 it may swallow a cancellation
                 await self._stir.wait()
             await asyncio.sleep(COALESCE_S)
         except TimeoutError:
@@ -159,6 +236,8 @@ class Worker:
         put_right = partial(free_lost, dead_after_s=dead_after_s, delay_s=delay_s, strays_of=self._id)
         await in_transaction(self._database, put_right)
         is_held, wait_s = await self._claims.next_ready()
+        if self._order.spec.is_standing:
+            return False
         return not is_held and (wait_s is None or wait_s > self._order.longest_wait_s)
 
     async def _claim(self) -> None:
@@ -167,21 +246,36 @@ class Worker:
             return
         asked_at = clock.monotonic()
         claimed = await self._claims.domains(self._id, min(room, MOST_CLAIMED_AT_ONCE))
+        pools = self._pools.open(claimed.pools)
+        self._selector.widen([lease.domain for lease in claimed.leases if not lease.images_only])
+        self._count_leases("claimed", len(claimed.leases))
         for lease in claimed.leases:
-            self._lanes[lease.domain_id] = self._open_lane(lease, asked_at)
+            self._client.enter(lease.domain, verifies_tls=lease.verifies_tls)
+            self._lanes[lease.domain_id] = self._open_lane(lease, asked_at, pools.get(lease.domain_id))
+        self._traps.take(claimed.leases, claimed.traps)
         for copy in claimed.robots:
-            self._traffic.take_rules(self._lanes[copy.domain_id], copy)
+            self._traffic.robots.take_kept(self._lanes[copy.domain_id], copy)
 
-    def _open_lane(self, lease: Lease, asked_at: float) -> Lane:
+    def _open_lane(self, lease: Lease, asked_at: float, pool: ProxyPool | None) -> Lane:
+        lane = self._make_lane(lease, asked_at, pool)
+        lane.pool = pool
+        return lane
+
+    def _make_lane(self, lease: Lease, asked_at: float, pool: ProxyPool | None) -> Lane:
         order = self._order
         until = self._lease_until(asked_at)
+        breaker = Breaker(most_failures=order.breaker_failures, reset_s=order.breaker_reset_s)
+        breaker.resume(lease.breaker_state, lease.breaker_failures, asked_at - lease.breaker_open_s)
         if order.is_unpaced(lease.domain):
             pace = Pace(delay_s=0.0, max_in_flight=order.unpaced_concurrency, now=asked_at)
-            return Lane(lease, pace, is_unpaced=True, lease_until=until)
+            return Lane(lease, pace, breaker, is_unpaced=True, lease_until=until, budget=order.lease_pages)
         delay_s = lease.delay_s if lease.delay_s is not None else order.delay_s
+        if pool is not None and pool.paces_per_proxy:
+            delay_s = pool.share_pace(delay_s)
         most = lease.max_concurrent_requests or order.max_concurrent_requests
-        pace = Pace(delay_s=delay_s, max_in_flight=most, now=clock.monotonic(), wait_s=lease.wait_s)
-        return Lane(lease, pace, is_unpaced=False, lease_until=until)
+        tempo = Tempo(lease.response_s, lease.pace_extra_s) if order.adaptive_pace else None
+        pace = Pace(delay_s=delay_s, max_in_flight=most, now=clock.monotonic(), wait_s=lease.wait_s, tempo=tempo)
+        return Lane(lease, pace, breaker, is_unpaced=False, lease_until=until, budget=order.lease_pages)
 
     async def _refill(self) -> None:
         hungry = [lane for lane in self._lanes.values() if lane.is_hungry]
@@ -197,29 +291,56 @@ class Worker:
             got = by_domain[lane.lease.domain_id]
             lane.is_refilling = False
             lane.is_dry = len(got) < want
-            lane.take(got)
+            self._calls.put_down(lane, lane.take(got))
             self._traffic.pump(lane)
 
     async def _release(self, lanes: list[Lane]) -> None:
         if not lanes:
             return
+        await self._calls.obey()
         now = clock.monotonic()
-        releases = [lane.closing or Release(lane.lease, wait_s=lane.pace.wait_s(now)) for lane in lanes]
+        releases = [replace(lane.closing or self._farewell(lane), standing=lane.standing(now)) for lane in lanes]
         for lane in lanes:
             self._drop(lane)
+        self._count_leases("released", len(lanes))
         await self._claims.release(self._id, releases)
+
+    def _count_leases(self, how: str, number: int) -> None:
+        if number:
+            self._tally.add("leases", how, number)
+
+    def _farewell(self, lane: Lane) -> Release:
+        """How a lane that came to its end is handed back. One that never gave a page is blocked for what it answered
+        instead, if nothing is left to try."""
+        if lane.streak.code is not None and not lane.has_pages:
+            return replace(give_in(lane, self._order.cooldowns), is_fallback=True, is_spent=lane.had_its_turn)
+        return Release(lane.lease, wait_s=lane.wait_s(clock.monotonic()), is_spent=lane.had_its_turn)
+
+    def _go_on_or_close(self, lane: Lane, *, may_go_on: bool) -> None:
+        """An operator's pause and a maintenance window end a lease; what is in flight is finished and recorded."""
+        if may_go_on:
+            self._traffic.pump(lane)  # a lane whose lease was about to end had stopped
+        elif not lane.closing:
+            lane.close(self._farewell(lane))
+            self._stir.set()
 
     def _drop(self, lane: Lane) -> None:
         self._traffic.forget(lane)
         if self._lanes.get(lane.lease.domain_id) is lane:
             del self._lanes[lane.lease.domain_id]
+            self._client.leave(lane.lease.domain)
 
     def _lose(self, lane: Lane) -> None:
         log().warning("lease lost", action="lease.lost", domain=lane.lease.domain)
+        self._count_leases("lost", 1)
         self._drop(lane)
         self._stir.set()
 
-    def _after_record(self, written: Mapping[tuple[int, int], int], held: set[tuple[int, int]]) -> None:
+    def _go_on(self) -> None:
+        """What was gathered is written: requests may bring more."""
+        self._traffic.go_on()
+
+    def _after_record(self, written: Mapping[tuple[int, int], int], held: Mapping[tuple[int, int], bool]) -> None:
         """A batch is safe: its lanes may look for what it brought."""
         for token, count in written.items():
             lane = self._lanes.get(token[0])
@@ -230,4 +351,6 @@ class Worker:
                 continue
             lane.unrecorded -= count
             lane.is_dry = False
+            if not held[token]:
+                self._go_on_or_close(lane, may_go_on=False)
         self._stir.set()

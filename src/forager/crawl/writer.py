@@ -1,34 +1,53 @@
-"""Gathers outcomes and writes them in batches: first learn, then record, each a transaction of its own.
+"""Gathers outcomes and writes them in batches: first learn, then record, each a transaction of its own. Bodies that are
+kept are stored before: no task refers to what is not there.
 
 They are two because rows anyone may touch and rows under our own lease deadlock when mixed. In this order a crash
 between them re-crawls a page but never loses a link. Results of a lost lease are refused here, by its version.
+
+While the database is away, what is gathered is the spool: bounded, in memory, written when the database is back.
 """
 
 import asyncio
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from forager import clock
-from forager.crawl.judge import page_status
+from forager.archive import Shelf
+from forager.crawl.crowds import Crowds, without_links
+from forager.crawl.image_desk import ImageDesk
+from forager.crawl.judge import page_status, revisit_in_s
+from forager.crawl.keep import keep
 from forager.crawl.lane import Lane
 from forager.crawl.order import WorkerOrder
 from forager.crawl.patience import in_transaction
+from forager.crawl.spool import Spool
+from forager.crawl.streak import streak_of
+from forager.crawl.trap_watch import TrapWatch
 from forager.db import Database
+from forager.domains import images as domain_images
 from forager.domains import store as domains
 from forager.domains.store import RobotsCopy, Visits
 from forager.errors import Blame
-from forager.extract import search_config
+from forager.extract import CONFIGS, keywords_of
 from forager.frontier import store as frontier
+from forager.frontier import tasks
+from forager.frontier.images import make_pages, record_images
 from forager.frontier.known import KnownPages
 from forager.frontier.learn import Learned, learn, sort_known
 from forager.ingest.select import add_up
 from forager.observe import log
+from forager.products import store as products
+from forager.proxies.store import StandingRow, count_uses
 from forager.records import Discovery, Outcome, OutcomeKind
+from forager.stats import series
 from forager.stats import store as stats
+from forager.stats.tally import Tally, tally_of
 
 MOST_DOMAIN_IDS = 100_000
+NOT_MODIFIED = 304
 
 
 class Writer:
@@ -41,37 +60,65 @@ class Writer:
         *,
         worker: Callable[[], int],
         lanes: Mapping[int, Lane],
-        on_recorded: Callable[[Mapping[tuple[int, int], int], set[tuple[int, int]]], None],
+        traps: TrapWatch | None = None,
+        shelf: Shelf | None = None,
+        on_recorded: Callable[[Mapping[tuple[int, int], int], Mapping[tuple[int, int], bool]], None],
+        on_room: Callable[[], None] = lambda: None,
+        on_proxies: Callable[[Sequence[StandingRow]], None] = lambda _rows: None,
     ) -> None:
         self._database = database
         self._worker = worker
         self._run = order.run
         self._lanes = lanes
+        self._traps = traps
+        self._shelf = shelf
+        self._crowds = Crowds(order.max_subdomains)
         self._on_recorded = on_recorded
         """Told, after each batch, how many outcomes of which lease were written, and which leases still hold."""
+        self._spool = Spool(order.spool_pages, order.spool_bytes)
         self._batch_pages = order.batch_pages
         self._batch_s = order.batch_ms / 1000
         self._lease_s = order.lease_s
         self._known = KnownPages(order.known_urls)
+        """Of the transaction under way."""
         self._domain_ids: dict[str, int] = {}
-        self._outcomes: list[Outcome] = []
-        self._robots: list[RobotsCopy] = []
+        self._images = ImageDesk(
+            database, run=order.run, admit=self._crowds.admit, remembered=max(1000, order.known_urls // 8)
+        )
+        self._on_room = on_room
+        """Told when there is room in the spool again."""
+        self._on_proxies = on_proxies
+        """Told how the proxies of a batch stand, after what other workers did with them too."""
+        self._proxies: list[StandingRow] = []
+        self._tally = Tally()
+        """What was done besides visits, and is to be written with the next batch."""
+        self._told = Tally()
+        """Of it, what the transaction under way writes."""
         self._arrived = asyncio.Event()
         self._full = asyncio.Event()
         self._is_finishing = False
 
     @property
     def backlog(self) -> int:
-        return len(self._outcomes)
+        return len(self._spool.outcomes)
+
+    @property
+    def is_idle(self) -> bool:
+        """Nothing is left to write. A lease nobody knows of may still be needed for what is."""
+        return self._spool.is_empty
+
+    def has_room(self, under_way: int) -> bool:
+        """Whether what another request brings could be kept, besides those under way, if nothing could be written."""
+        return self._spool.has_room(under_way)
 
     def add(self, outcome: Outcome) -> None:
-        self._outcomes.append(outcome)
+        self._spool.add(outcome)
         self._arrived.set()
-        if len(self._outcomes) >= self._batch_pages:
+        if self.backlog >= self._batch_pages:
             self._full.set()
 
     def add_robots(self, copy: RobotsCopy) -> None:
-        self._robots.append(copy)
+        self._spool.add_robots(copy)
         self._arrived.set()
 
     def finish(self) -> None:
@@ -81,14 +128,15 @@ class Writer:
         self._full.set()
 
     async def run(self) -> None:
-        while not self._is_finishing or self._outcomes or self._robots:
+        while not self._is_finishing or self._spool:
             await self._arrived.wait()
             await self._wait_for_more()
-            batch, self._outcomes = self._outcomes[: self._batch_pages], self._outcomes[self._batch_pages :]
-            robots, self._robots = self._robots, []
+            batch, robots = self._spool.take(self._batch_pages)
             self._note_what_is_left()
             if batch or robots:
                 await self.write(batch, robots)
+                self._spool.written(batch, robots)
+                self._on_room()
 
     async def _wait_for_more(self) -> None:
         if not self._full.is_set():
@@ -97,14 +145,29 @@ class Writer:
                     await self._full.wait()
 
     def _note_what_is_left(self) -> None:
-        if len(self._outcomes) < self._batch_pages and not self._is_finishing:
+        if self.backlog < self._batch_pages and not self._is_finishing:
             self._full.clear()
-        if not self._outcomes and not self._is_finishing:
+        if not self.backlog and not self._is_finishing:
             self._arrived.clear()
 
     async def write(self, outcomes: Sequence[Outcome], robots: Sequence[RobotsCopy] = ()) -> None:
+        outcomes = self._traps.sift(outcomes) if self._traps is not None else outcomes
+        if self._shelf is not None:
+            outcomes = await keep(self._database, self._shelf, outcomes, run=self._run)
+        began_at = clock.monotonic()
         learned = await self.learn([link for outcome in outcomes for link in outcome.selection.links])
-        held = await in_transaction(self._database, lambda conn: self.record(conn, outcomes, robots, learned))
+        self._tally.time("learn", clock.monotonic() - began_at)
+        if learned.refused:
+            outcomes = [without_links(outcome, learned.refused) for outcome in outcomes]
+        shown = await self._images.learn(outcomes)
+        await self._images.settle(outcomes, shown)
+        began_at = clock.monotonic()
+        held = await in_transaction(self._database, lambda conn: self.record(conn, outcomes, robots, learned, shown))
+        self._tally.forget(self._told)
+        self._tally.time("record", clock.monotonic() - began_at)
+        self._on_proxies(self._proxies)
+        if self._traps is not None:
+            await self._traps.write(self._database, outcomes, worker=self._worker())
         self._on_recorded(Counter(outcome.target.token for outcome in outcomes), held)
 
     # learn ---------------------------------------------------------------------------------------------------------
@@ -118,14 +181,21 @@ class Writer:
                 attempt = Learned(dict(learned.page_ids), nearer=dict(nearer), fresh=list(learned.fresh))
                 await learn(conn, attempt, unknown, self._find_or_add_domains)
                 await domains.count_discovered(conn, attempt.new, run=self._run)
+                await self._crowds.note(conn, [unknown[key] for key in attempt.refused])
                 return attempt
 
             learned = await in_transaction(self._database, once)
+        if learned.images:
+            await in_transaction(self._database, lambda conn: self._make_pages(conn, sorted(learned.images)))
         if learned.nearer:
             await in_transaction(self._database, lambda conn: self._come_nearer(conn, learned.nearer))
         for key, page, depth in learned.fresh:
             self._known.add(key, page, depth)
         return learned
+
+    async def _make_pages(self, conn: Any, page_ids: Sequence[int]) -> None:
+        """Links lead to what was known as images only."""
+        await domain_images.count_turned(conn, await make_pages(conn, page_ids))
 
     async def _come_nearer(self, conn: Any, nearer: dict[int, int]) -> None:
         woken = await frontier.relax_depths(conn, nearer)
@@ -142,6 +212,7 @@ class Writer:
             missing = list(bases)
         self._domain_ids |= await domains.find_domains(conn, missing)
         strangers = {name: bases[name] for name in missing if name not in self._domain_ids}
+        strangers = await self._crowds.admit(conn, strangers)
         if not strangers:
             return self._domain_ids
         await domains.add_domains(conn, strangers, source="link", run=self._run)
@@ -150,9 +221,15 @@ class Writer:
     # record --------------------------------------------------------------------------------------------------------
 
     async def record(
-        self, conn: Any, outcomes: Sequence[Outcome], robots: Sequence[RobotsCopy], learned: Learned
-    ) -> set[tuple[int, int]]:
-        """Close tasks with all that hangs on them; answers the leases that are still ours."""
+        self,
+        conn: Any,
+        outcomes: Sequence[Outcome],
+        robots: Sequence[RobotsCopy],
+        learned: Learned,
+        shown: Mapping[bytes, int] = MappingProxyType({}),
+    ) -> dict[tuple[int, int], bool]:
+        """Close tasks with all that hangs on them; answers the leases that are still ours, and may be gone on with."""
+        self._told = Tally()
         held = await domains.hold_leases(conn, {outcome.target.token for outcome in outcomes}, worker=self._worker())
         if robots:
             await domains.store_robots(conn, robots)
@@ -160,52 +237,123 @@ class Writer:
         if len(ours) < len(outcomes):
             log().warning("late results refused", action="record.refused", pages=len(outcomes) - len(ours))
         closed = await frontier.close_tasks(conn, ours) if ours else set()
+        if len(closed) < len(ours):
+            closed |= await self._close_paused(conn, [o for o in ours if o.target.task_id not in closed])
         done = [outcome for outcome in ours if outcome.target.task_id in closed]
         if done:
-            await self._record_pages(conn, done, learned)
-            await self._count(conn, done, learned)
+            again = self._revisits(done)
+            found = await self._images.record(conn, done, shown)
+            await self._record_pages(conn, done, learned, again)
+            await self._count(conn, done, learned, again, found)
+        self._proxies = await count_uses(conn, [use for outcome in done for use in outcome.proxy_uses])
         return held
 
-    async def _record_pages(self, conn: Any, done: Sequence[Outcome], learned: Learned) -> None:
+    async def _close_paused(self, conn: Any, finished: Sequence[Outcome]) -> set[int]:
+        """Visits that were finished when somebody paused them are kept (D-08); what was cancelled stays so."""
+        up = await tasks.take_up(conn, self._worker(), [outcome.target.task_id for outcome in finished])
+        ours = [outcome for outcome in finished if outcome.target.task_id in up]
+        return await frontier.close_tasks(conn, ours) if ours else set()
+
+    def _revisits(self, done: Sequence[Outcome]) -> dict[int, float]:
+        """Task → seconds until its page is visited again, for pages that recur."""
+        again = {}
+        for outcome in done:
+            lane = self._lanes.get(outcome.target.domain_id)
+            wait_s = revisit_in_s(outcome, lane.lease) if lane else None
+            if wait_s is not None:
+                again[outcome.target.task_id] = wait_s
+        return again
+
+    async def _record_pages(
+        self, conn: Any, done: Sequence[Outcome], learned: Learned, again: Mapping[int, float]
+    ) -> None:
         read = [outcome for outcome in done if outcome.reading is not None]
-        await frontier.record_readings(conn, [(outcome, _search_config(outcome)) for outcome in read])
-        await frontier.record_states(conn, [(o, _page_status(o)) for o in done if o.reading is None])
-        with_links = [outcome for outcome in done if outcome.reading is not None or outcome.selection.links]
+        keywords = [keywords_of(outcome.reading) for outcome in read if outcome.reading]
+        await frontier.record_readings(conn, list(zip(read, keywords, strict=True)), CONFIGS)
+        states = [(o, _page_status(o, again)) for o in done if o.reading is None]
+        await frontier.record_states(conn, [state for state in states if not state[0].target.is_image])
+        await record_images(conn, [state for state in states if state[0].target.is_image])
+        with_links = [
+            o for o in done if o.kind is OutcomeKind.SUCCESS and o.status_code != NOT_MODIFIED and not o.target.is_image
+        ]
         if with_links:
-            await frontier.replace_links(conn, with_links, learned.page_ids)
+            await self._record_links(conn, with_links, learned.page_ids)
+        await products.store(conn, products.sights_of(done))
         await frontier.add_retries(conn, [outcome for outcome in done if outcome.retry_in_s is not None])
+        await frontier.add_revisits(conn, again)
         await frontier.add_errors(conn, done)
 
-    async def _count(self, conn: Any, done: Sequence[Outcome], learned: Learned) -> None:
-        visits = count_visits(done)
+    async def _record_links(self, conn: Any, outcomes: Sequence[Outcome], page_ids: dict[bytes, int]) -> None:
+        """What a lease says spares the work; the database has the last word, as an operator may have spoken since."""
+        silent = {o.target.domain_id for o in outcomes if not self._stores_links(o.target.domain_id)}
+        if silent:
+            silent = await domains.without_links(conn, silent)
+            await frontier.forget_links(conn, [o.target.page_id for o in outcomes if o.target.domain_id in silent])
+        stored = [outcome for outcome in outcomes if outcome.target.domain_id not in silent]
+        if stored:
+            await frontier.replace_links(conn, stored, page_ids)
+
+    def _stores_links(self, domain_id: int) -> bool:
+        lane = self._lanes.get(domain_id)
+        return lane is None or lane.lease.stores_links
+
+    async def _count(
+        self,
+        conn: Any,
+        done: Sequence[Outcome],
+        learned: Learned,
+        again: Mapping[int, float],
+        found: Mapping[int, int],
+    ) -> None:
+        visits = count_visits(done, again, found)
         now = clock.monotonic()
-        waits = {domain: self._lanes[domain].pace.wait_s(now) for domain in visits if domain in self._lanes}
-        await domains.count_visits(conn, visits, waits, lease_s=self._lease_s)
+        standings = {domain: self._lanes[domain].standing(now) for domain in visits if domain in self._lanes}
+        await domains.count_visits(conn, visits, standings, lease_s=self._lease_s)
         await stats.count_outcomes(conn, self._run, done)
         drops = add_up([outcome.selection.dropped for outcome in done if outcome.selection.dropped])
         await stats.count_drops(conn, self._run, drops)
         seen = sum(len(outcome.selection.links) for outcome in done) + sum(drops.values())
         await stats.count_links(conn, self._run, seen=seen, learned=sum(learned.new.values()))
+        self._told = self._tally.copy()
+        counted = tally_of(done, drops=drops, seen=seen, learned=sum(learned.new.values()))
+        counted.join(self._told)
+        await series.add(conn, self._worker(), counted)
 
 
-def count_visits(done: Iterable[Outcome]) -> dict[int, Visits]:
-    """What a batch did, per domain in id order. Only the site's and the network's faults are errors of a domain."""
-    tally: dict[int, list[int]] = {}
+def count_visits(
+    done: Iterable[Outcome], again: Mapping[int, float], found: Mapping[int, int] = MappingProxyType({})
+) -> dict[int, Visits]:
+    """What a batch did, per domain in id order. Only the site's and the network's faults are errors of a domain.
+    Images leave the frontier as pages do, and are no pages."""
+    by_domain: dict[int, list[Outcome]] = {}
     for outcome in done:
-        count = tally.setdefault(outcome.target.domain_id, [0, 0, 0, 0])
-        count[0] += 1
-        count[1] += outcome.kind is OutcomeKind.SUCCESS
-        count[2] += outcome.error is not None and outcome.error.blame in {Blame.SITE, Blame.NETWORK}
-        count[3] += outcome.retry_in_s is not None
-    return {domain: Visits(*tally[domain]) for domain in sorted(tally)}
+        by_domain.setdefault(outcome.target.domain_id, []).append(outcome)
+    return {domain: _visits(by_domain[domain], again, found.get(domain, 0)) for domain in sorted(by_domain)}
 
 
-def _page_status(outcome: Outcome) -> str:
-    return page_status(outcome.kind, outcome.status_code, has_retry=outcome.retry_in_s is not None)
+def _visits(outcomes: Sequence[Outcome], again: Mapping[int, float], images: int) -> Visits:
+    streak = streak_of(outcomes)
+    pages = [outcome for outcome in outcomes if not outcome.target.is_image]
+    good = [outcome for outcome in pages if outcome.kind is OutcomeKind.SUCCESS]
+    return Visits(
+        closed=sum(outcome.target.past is None for outcome in outcomes),
+        ok=len(good),
+        errors=sum(o.error is not None and o.error.blame in {Blame.SITE, Blame.NETWORK} for o in pages),
+        retries=sum(_is_tried_again(outcome, again) for outcome in outcomes),
+        depth=max((outcome.target.depth for outcome in good), default=0),
+        streak=streak.count,
+        streak_code=streak.code,
+        is_new_streak=streak.is_new,
+        images=images,
+    )
 
 
-def _search_config(outcome: Outcome) -> str | None:
-    """A page that asks not to be indexed gets no keywords."""
-    if outcome.reading is None or outcome.reading.is_noindex:
-        return None
-    return search_config(outcome.reading.language)
+def _is_tried_again(outcome: Outcome, again: Mapping[int, float]) -> bool:
+    """Whether the page stays in the frontier: a page that was read has left it, also when it is to be read again."""
+    if outcome.kind is OutcomeKind.SUCCESS:
+        return False
+    return outcome.retry_in_s is not None or outcome.target.task_id in again
+
+
+def _page_status(outcome: Outcome, again: Mapping[int, float]) -> str:
+    return page_status(outcome.kind, outcome.status_code, has_retry=_is_tried_again(outcome, again))

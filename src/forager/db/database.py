@@ -12,6 +12,7 @@ from pathlib import Path
 import asyncpg
 
 from forager.db import embedded, schema
+from forager.db.absence import Absence
 from forager.db.dsn import place_of
 from forager.db.pool import OLDEST_SERVER, close, close_pool, connect, open_pool
 from forager.errors import ConfigurationError
@@ -27,6 +28,7 @@ class Database:
     dsn: str = field(repr=False)
     _home: Path | None = field(default=None, repr=False)
     _reviving: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
+    absence: Absence = field(default_factory=Absence, repr=False)
 
     async def revive(self) -> None:
         """Bring the embedded server back after somebody killed it. An external server is not ours to start."""
@@ -36,12 +38,24 @@ class Database:
 
 
 @contextlib.asynccontextmanager
-async def open_database(settings: Settings, *, size: int, application: str) -> AsyncIterator[Database]:
-    """The settings' database. `size` is the largest number of connections, `application` names us to the server."""
+async def open_database(
+    settings: Settings,
+    *,
+    size: int,
+    application: str,
+    idle_limit_s: float | None = None,
+    statement_limit_s: float | None = None,
+) -> AsyncIterator[Database]:
+    """The settings' database. `size` is the largest number of connections, `application` names us to the server.
+
+    With `idle_limit_s` a frozen process does not keep what it has locked; `statement_limit_s` is for who may not wait.
+    """
     async with locate(settings) as dsn:
         is_embedded = settings.database_url is None
         description = await _prepare(dsn, application, is_embedded=is_embedded)
-        pool = await open_pool(dsn, size=size, application=application)
+        pool = await open_pool(
+            dsn, size=size, application=application, idle_limit_s=idle_limit_s, statement_limit_s=statement_limit_s
+        )
         try:
             yield Database(pool, description, is_embedded, dsn, settings.home if is_embedded else None)
         finally:

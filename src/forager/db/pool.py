@@ -28,17 +28,33 @@ CONNECTION_LOST: tuple[type[BaseException], ...] = (
     asyncpg.CannotConnectNowError,
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
+    asyncpg.IdleInTransactionSessionTimeoutError,
     asyncpg.InternalClientError,  # a server killed in mid-sentence: the driver finds its own state in disorder
     DatabaseUnreachableError,
 )
 """What a statement raises when the server went away: `Database.revive`, then try again."""
 
 
-async def open_pool(dsn: str, *, size: int, application: str) -> asyncpg.Pool:
-    """A pool with one connection open, so that trouble shows here, and up to `size` later."""
+async def open_pool(
+    dsn: str,
+    *,
+    size: int,
+    application: str,
+    idle_limit_s: float | None = None,
+    statement_limit_s: float | None = None,
+) -> asyncpg.Pool:
+    """A pool with one connection open, so that trouble shows here, and up to `size` later.
+
+    A transaction that nobody goes on with for `idle_limit_s` is ended by the server, and its locks with it; a statement
+    that takes longer than `statement_limit_s` is cancelled.
+    """
     with saying_what_failed(dsn):
         return await asyncpg.create_pool(
-            dsn, min_size=1, max_size=size, init=_watch_for_half_open, **_options(application)
+            dsn,
+            min_size=1,
+            max_size=size,
+            init=_watch_for_half_open,
+            **_options(application, idle_limit_s, statement_limit_s),
         )
 
 
@@ -65,8 +81,14 @@ async def close_pool(pool: asyncpg.Pool) -> None:
         pool.terminate()
 
 
-def _options(application: str) -> dict[str, Any]:
+def _options(
+    application: str, idle_limit_s: float | None = None, statement_limit_s: float | None = None
+) -> dict[str, Any]:
     settings = {"application_name": application[:63], "timezone": "UTC", "jit": "off"}
+    if idle_limit_s is not None:
+        settings["idle_in_transaction_session_timeout"] = f"{round(idle_limit_s * 1000)}ms"
+    if statement_limit_s is not None:
+        settings["statement_timeout"] = f"{round(statement_limit_s * 1000)}ms"
     return {"timeout": CONNECT_TIMEOUT_S, "server_settings": settings}
 
 

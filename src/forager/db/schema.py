@@ -67,6 +67,16 @@ async def _refuse_foreign_tables(connection: Any, place: str) -> None:
         )
 
 
+async def refuse_used(connection: Any, place: str) -> None:
+    """Whoever restores wants a database without any table."""
+    found = await connection.fetchval(SQL["find_foreign_table"])
+    if found is not None or await connection.fetchval(SQL["has_versions"]):
+        raise ConfigurationError(
+            f"The database at {place} is not empty (it has the table {found or 'alembic_version'!r}): "
+            "restore into an empty one."
+        )
+
+
 async def _create(connection: Any) -> None:
     await connection.execute(resources.files("forager.db").joinpath("schema.sql").read_text(encoding="utf-8"))
     await connection.execute(SQL["make_versions"])

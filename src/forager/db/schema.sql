@@ -19,13 +19,23 @@ CREATE TABLE runs (
     max_pages_per_domain integer,
     max_depth            integer     NOT NULL,
     pages_claimed        bigint      NOT NULL DEFAULT 0,
+    round                integer     NOT NULL DEFAULT 0,
     links_seen           bigint      NOT NULL DEFAULT 0,
     pages_learned        bigint      NOT NULL DEFAULT 0,
     created_by           text        NOT NULL DEFAULT 'system',
     started_at           timestamptz NOT NULL DEFAULT now(),
-    ended_at             timestamptz
+    ended_at             timestamptz,
+    keeper               text        NOT NULL DEFAULT 'process' CHECK (keeper IN ('process', 'foreman', 'standing')),
+    kept_by              text,
+    kept_at              timestamptz,
+    stop_asked_at        timestamptz
 );
+CREATE UNIQUE INDEX runs_standing ON runs (keeper) WHERE keeper = 'standing';
+CREATE INDEX runs_ordered ON runs (id) WHERE keeper = 'foreman' AND status = 'running';
+COMMENT ON COLUMN runs.keeper IS 'Who starts its workers: the process that ordered it, a foreman (forager up), or every foreman for the one that never ends.';
+COMMENT ON COLUMN runs.kept_by IS 'The foreman that looks after it, as of kept_at; a silent one is replaced.';
 COMMENT ON TABLE runs IS 'Owner: stats. One forager crawl invocation, or one worker''s life; budgets and statistics hang on it.';
+COMMENT ON COLUMN runs.round IS 'The highest round any of its domains was claimed in; whoever spent its turn, or is new, queues behind it.';
 
 CREATE TABLE run_outcomes (
     run_id  bigint       NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
@@ -68,10 +78,12 @@ CREATE TABLE domains (
     parent_domain           text             NOT NULL,
     base_url                text             NOT NULL,
     source                  text             NOT NULL DEFAULT 'link',
+    seed_rank               integer          CHECK (seed_rank > 0),
     status                  domain_status    NOT NULL DEFAULT 'pending',
     block_reason            text,
     block_reason_code       text,
     first_blocked_at        timestamptz,
+    blocked_returns         smallint         NOT NULL DEFAULT 0,
     is_active               boolean          NOT NULL DEFAULT true,
     -- the lease: version is the fencing token, it changes whenever the holder does
     claimed_by              bigint,
@@ -83,33 +95,104 @@ CREATE TABLE domains (
     frontier_size           bigint           NOT NULL DEFAULT 0,
     total_error_count       bigint           NOT NULL DEFAULT 0,
     consecutive_error_count integer          NOT NULL DEFAULT 0,
+    error_streak_code       text,
+    images_found            bigint           NOT NULL DEFAULT 0,
+    images_stored           bigint           NOT NULL DEFAULT 0,
+    depth_reached           smallint         NOT NULL DEFAULT 0,
+    -- quality, from the counters
+    error_rate              double precision NOT NULL GENERATED ALWAYS AS (total_error_count / GREATEST(pages_crawled, 1)::float8) STORED,
+    image_yield_rate        double precision NOT NULL GENERATED ALWAYS AS (images_stored / GREATEST(pages_crawled, 1)::float8) STORED,
+    avg_images_per_page     double precision NOT NULL GENERATED ALWAYS AS (images_found / GREATEST(pages_crawled, 1)::float8) STORED,
     -- the run that works on it, and what that run has taken from it
     run_id                  bigint           REFERENCES runs (id) ON DELETE SET NULL,
     run_pages               bigint           NOT NULL DEFAULT 0,
-    max_pages_per_run       integer,
-    -- when
+    max_pages_per_run       integer          CHECK (max_pages_per_run > 0),
+    round                   integer          NOT NULL DEFAULT 0,
+    -- when; due_at and is_due are kept by a trigger
     priority_score          double precision NOT NULL DEFAULT 0,
+    priority_computed_at    timestamptz,
     ready_at                timestamptz,
+    due_at                  timestamptz,
+    is_due                  boolean          NOT NULL DEFAULT false,
     next_crawl_after        timestamptz,
     next_allowed_at         timestamptz,
+    maintenance_start       time,
+    maintenance_end         time,
+    revisit_every_s         double precision CHECK (revisit_every_s > 0),
+    is_adaptive             boolean          NOT NULL DEFAULT false,
+    revisits_per_day        double precision CHECK (revisits_per_day > 0),
+    revisit_price           double precision,
+    refresh_every_s         double precision CHECK (refresh_every_s > 0),
     first_seen_at           timestamptz      NOT NULL DEFAULT now(),
     last_crawled_at         timestamptz,
     updated_at              timestamptz      NOT NULL DEFAULT now(),
     -- how
     crawl_delay_s           double precision CHECK (crawl_delay_s >= 0),
     max_concurrent_requests integer          CHECK (max_concurrent_requests > 0),
-    content_policy          text             NOT NULL DEFAULT 'signals' CHECK (content_policy IN ('signals', 'snapshot', 'archive')),
+    pace_delay_s            double precision CHECK (pace_delay_s >= 0),
+    pace_extra_s            double precision NOT NULL DEFAULT 0,
+    response_s              double precision CHECK (response_s >= 0),
+    breaker_state           text             NOT NULL DEFAULT 'closed' CHECK (breaker_state IN ('closed', 'open', 'half_open')),
+    breaker_failures        integer          NOT NULL DEFAULT 0,
+    breaker_opened_at       timestamptz,
+    breaker_resets          integer          NOT NULL DEFAULT 0,
+    proxy_country           varchar(2)       CHECK (proxy_country ~ '^[A-Z]{2}$'),
+    paces_per_proxy         boolean          NOT NULL DEFAULT false,
+    parser_name             text             NOT NULL DEFAULT 'auto',
+    verifies_tls            boolean          NOT NULL DEFAULT true,
+    content_policy          text             CHECK (content_policy IN ('signals', 'snapshot', 'archive')),
+    images_policy           text             CHECK (images_policy IN ('none', 'found', 'download')),
+    images_only             boolean          NOT NULL DEFAULT false,
+    stores_links            boolean          NOT NULL DEFAULT true,
+    links_since             timestamptz,
+    rendering               text             CHECK (rendering IN ('never', 'auto', 'always')),
+    history_retention_s     double precision CHECK (history_retention_s > 0),
     CHECK ((claimed_by IS NULL) = (claim_expires_at IS NULL)),
-    CHECK ((status IN ('blocked', 'unreachable')) = (block_reason_code IS NOT NULL))
-);
-CREATE INDEX domains_claimable ON domains (run_id, priority_score DESC, id)
-    WHERE claimed_by IS NULL AND status IN ('pending', 'active') AND is_active AND ready_at IS NOT NULL;
+    CHECK ((status IN ('blocked', 'unreachable')) = (block_reason_code IS NOT NULL)),
+    CHECK ((maintenance_start IS NULL) = (maintenance_end IS NULL)),
+    CHECK (maintenance_start <> maintenance_end),
+    CHECK ((breaker_state = 'closed') = (breaker_opened_at IS NULL))
+) WITH (autovacuum_vacuum_scale_factor = 0.05);
+CREATE INDEX domains_claimable ON domains (run_id, round, priority_score DESC, id)
+    WHERE claimed_by IS NULL AND is_due AND status IN ('pending', 'active') AND is_active;
+CREATE INDEX domains_asleep ON domains (run_id, due_at)
+    WHERE claimed_by IS NULL AND NOT is_due AND status IN ('pending', 'active') AND is_active AND due_at IS NOT NULL;
+CREATE INDEX domains_resting ON domains (next_crawl_after)
+    WHERE status IN ('exhausted', 'blocked', 'unreachable') AND next_crawl_after IS NOT NULL;
+CREATE INDEX domains_windows ON domains (maintenance_start) WHERE maintenance_start IS NOT NULL;
+CREATE INDEX domains_held ON domains (run_id, claimed_by) WHERE claimed_by IS NOT NULL;
 CREATE INDEX domains_claimed ON domains (claimed_by) WHERE claimed_by IS NOT NULL;
+CREATE INDEX domains_of_run ON domains (run_id);
 CREATE INDEX domains_parent ON domains (parent_domain);
+CREATE INDEX domains_parser ON domains (parser_name) WHERE parser_name <> 'auto';
 COMMENT ON TABLE domains IS 'Owner: domains (the claim, in frontier, stamps the lease). A site as an entity.';
 COMMENT ON COLUMN domains.ready_at IS 'The earliest moment something of its frontier may be claimed; NULL when nothing of it is in reach of its run.';
-COMMENT ON COLUMN domains.next_crawl_after IS 'A cooldown: nothing is claimed before.';
+COMMENT ON COLUMN domains.next_crawl_after IS 'A cooldown: nothing is claimed before. Exhausted: when it is refreshed. Blocked without one: only an operator lifts it.';
+COMMENT ON COLUMN domains.due_at IS 'ready_at, or later: when cooldown and maintenance window let it be claimed; NULL also when its run took all it may.';
+COMMENT ON COLUMN domains.is_due IS 'due_at had come when the row was last written; the claim wakes those whose time came since.';
+COMMENT ON COLUMN domains.round IS 'Claims take the lowest round first: a domain whose page budget is spent goes to the back.';
+COMMENT ON COLUMN domains.blocked_returns IS 'How often it came back from a block and was not crawled to its end since.';
+COMMENT ON COLUMN domains.error_streak_code IS 'What the errors in a row were; another kind starts a new row.';
+COMMENT ON COLUMN domains.revisit_every_s IS 'Its pages are visited again that often; NULL: once.';
+COMMENT ON COLUMN domains.revisit_price IS 'Of an adaptive domain: what a request must be worth, so that revisits_per_day is kept.';
+COMMENT ON COLUMN domains.refresh_every_s IS 'When exhausted, all of it is visited again after so long; NULL: the setting.';
 COMMENT ON COLUMN domains.next_allowed_at IS 'The pace, written down for a successor: no request before.';
+COMMENT ON COLUMN domains.pace_delay_s IS 'The delay between requests that was last in force.';
+COMMENT ON COLUMN domains.pace_extra_s IS 'Of it, what was added because the server answered slowly.';
+COMMENT ON COLUMN domains.response_s IS 'How long the server takes as a rule; what is much slower asks for more distance.';
+COMMENT ON COLUMN domains.breaker_resets IS 'How often somebody closed the breaker by hand; who holds the domain hears of it by this.';
+COMMENT ON COLUMN domains.breaker_failures IS 'Requests in a row that nobody usable answered; at five the breaker opens for a minute.';
+COMMENT ON COLUMN domains.parser_name IS 'Who reads its products: a parser of extract/sites, generic, or auto for the one that fits the host.';
+COMMENT ON COLUMN domains.proxy_country IS 'Of its pool only proxies of this country are used; NULL: all.';
+COMMENT ON COLUMN domains.verifies_tls IS 'False: whoever answers is believed, whatever its certificate says; each worker logs it.';
+COMMENT ON COLUMN domains.content_policy IS 'What is kept of a body: nothing, the newest, or everything; NULL: the setting.';
+COMMENT ON COLUMN domains.images_policy IS 'What is done with images its pages show; NULL: as the run, or the setting, says.';
+COMMENT ON COLUMN domains.images_only IS 'Its run took it for images that pages of other domains show: its own pages are out of reach.';
+COMMENT ON COLUMN domains.stores_links IS 'False: links of its pages are learned and counted, and not kept in page_link_lists.';
+COMMENT ON COLUMN domains.links_since IS 'When storing links was last switched on again: pages read before may have none. NULL: it never was off.';
+COMMENT ON COLUMN domains.rendering IS 'Whether a browser draws its pages before they are read; NULL: the setting.';
+COMMENT ON COLUMN domains.history_retention_s IS 'Its visits leave for cold files after so long; NULL: as the settings say.';
+COMMENT ON COLUMN domains.paces_per_proxy IS 'Each proxy of its pool keeps the delay; the domain as a whole the delay divided by the number of proxies.';
 
 CREATE TABLE origins (
     domain_id          bigint      NOT NULL REFERENCES domains (id) ON DELETE CASCADE,
@@ -119,9 +202,124 @@ CREATE TABLE origins (
     robots_error       text,
     robots_fetched_at  timestamptz NOT NULL,
     robots_expires_at  timestamptz NOT NULL,
+    sitemaps           text[]      NOT NULL DEFAULT '{}',
     PRIMARY KEY (domain_id, origin)
 );
+COMMENT ON COLUMN origins.sitemaps IS 'What the Sitemap lines of its robots.txt name, as they are written there.';
 COMMENT ON TABLE origins IS 'Owner: domains. robots.txt of each scheme, host and port of a domain (RFC 9309 is per origin).';
+
+CREATE TABLE robots_requests (
+    domain_id    bigint      NOT NULL REFERENCES domains (id) ON DELETE CASCADE,
+    origin       text        NOT NULL,
+    requested_at timestamptz NOT NULL,
+    pace_ms      integer     NOT NULL
+);
+CREATE INDEX robots_requests_history ON robots_requests (domain_id, requested_at);
+COMMENT ON TABLE robots_requests IS 'Owner: domains. Every request for a robots.txt, so that politeness can be proved from the history.';
+
+CREATE TABLE domain_history (
+    id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    domain_id   bigint        NOT NULL REFERENCES domains (id) ON DELETE CASCADE,
+    moved_at    timestamptz   NOT NULL DEFAULT now(),
+    from_status domain_status NOT NULL,
+    to_status   domain_status NOT NULL,
+    is_active   boolean       NOT NULL,
+    reason_code text,
+    reason      text,
+    moved_by    text          NOT NULL
+);
+CREATE INDEX domain_history_of ON domain_history (domain_id, id DESC);
+COMMENT ON TABLE domain_history IS 'Owner: domains. Every move of every domain, written by a trigger, whoever moves it.';
+
+CREATE TABLE domain_traps (
+    id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    domain_id   bigint      NOT NULL REFERENCES domains (id) ON DELETE CASCADE,
+    rule        text        NOT NULL,
+    template    text        NOT NULL,
+    pages       integer     NOT NULL DEFAULT 0,
+    links       bigint      NOT NULL DEFAULT 0,
+    example     text        NOT NULL,
+    noticed_at  timestamptz NOT NULL DEFAULT now(),
+    found_at    timestamptz,
+    released_at timestamptz,
+    released_by text,
+    UNIQUE (domain_id, rule, template),
+    CHECK (released_at IS NULL OR found_at IS NOT NULL),
+    CHECK ((released_at IS NULL) = (released_by IS NULL))
+);
+COMMENT ON TABLE domain_traps IS 'Owner: domains. Links that would never end, the rule that said so, and who let them through nevertheless.';
+COMMENT ON COLUMN domain_traps.template IS 'Which URLs it is about; empty: all that have the look the rule is about.';
+COMMENT ON COLUMN domain_traps.pages IS 'Pages that brought nothing new, less ten for each new one; or pages of a calendar.';
+COMMENT ON COLUMN domain_traps.links IS 'About how many different links were left out, or cleaned, because of it.';
+COMMENT ON COLUMN domain_traps.found_at IS 'NULL: only suspected so far.';
+
+-- Proxies ------------------------------------------------------------------------------------------------------------
+
+CREATE TABLE proxies (
+    id                    bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    protocol              text             NOT NULL DEFAULT 'http' CHECK (protocol IN ('http', 'https', 'socks5')),
+    host                  text             NOT NULL CHECK (length(host) BETWEEN 1 AND 260),
+    port                  integer          NOT NULL CHECK (port BETWEEN 1 AND 65535),
+    username              text,
+    sealed_password       text,
+    is_forwarding         boolean          NOT NULL DEFAULT false,
+    country_code          varchar(2)       CHECK (country_code ~ '^[A-Z]{2}$'),
+    city                  text,
+    provider              text,
+    monthly_cost          numeric(10, 2)   CHECK (monthly_cost >= 0),
+    max_requests_per_hour integer          DEFAULT 1000 CHECK (max_requests_per_hour > 0),
+    hour_began_at         timestamptz,
+    hour_requests         integer          NOT NULL DEFAULT 0,
+    -- health, over all domains; a moment in probe_at means: switched off by its failures, not by a person
+    is_active             boolean          NOT NULL DEFAULT true,
+    consecutive_failures  integer          NOT NULL DEFAULT 0,
+    failures              bigint           NOT NULL DEFAULT 0,
+    successes             bigint           NOT NULL DEFAULT 0,
+    avg_response_time_ms  double precision,
+    last_used_at          timestamptz,
+    last_success_at       timestamptz,
+    last_failure_at       timestamptz,
+    last_error            text,
+    probe_at              timestamptz,
+    failed_probes         smallint         NOT NULL DEFAULT 0,
+    created_at            timestamptz      NOT NULL DEFAULT now(),
+    updated_at            timestamptz      NOT NULL DEFAULT now(),
+    UNIQUE NULLS NOT DISTINCT (protocol, host, port, username),
+    CHECK (sealed_password IS NULL OR username IS NOT NULL),
+    CHECK (NOT (is_active AND probe_at IS NOT NULL))
+) WITH (fillfactor = 50);
+CREATE INDEX proxies_country ON proxies (country_code) WHERE country_code IS NOT NULL;
+CREATE INDEX proxies_provider ON proxies (provider) WHERE provider IS NOT NULL;
+CREATE INDEX proxies_probe ON proxies (probe_at) WHERE probe_at IS NOT NULL;
+COMMENT ON TABLE proxies IS 'Owner: proxies. Ways out that an operator named, with their health.';
+COMMENT ON COLUMN proxies.sealed_password IS 'Encrypted with the setting secret_key; nothing shows it in the clear.';
+COMMENT ON COLUMN proxies.is_forwarding IS 'Plain http is handed to it as a whole, without a tunnel: it resolves the name itself.';
+COMMENT ON COLUMN proxies.probe_at IS 'Switched off by its failures: from then on it may be tried again. NULL: works, or a person switched it off.';
+
+CREATE TABLE domain_proxies (
+    domain_id            bigint           NOT NULL REFERENCES domains (id) ON DELETE CASCADE,
+    proxy_id             bigint           NOT NULL REFERENCES proxies (id) ON DELETE CASCADE,
+    priority             smallint         NOT NULL DEFAULT 5 CHECK (priority BETWEEN 1 AND 10),
+    is_active            boolean          NOT NULL DEFAULT true,
+    consecutive_failures integer          NOT NULL DEFAULT 0,
+    failures             bigint           NOT NULL DEFAULT 0,
+    successes            bigint           NOT NULL DEFAULT 0,
+    avg_response_time_ms double precision,
+    last_used_at         timestamptz,
+    last_success_at      timestamptz,
+    last_failure_at      timestamptz,
+    last_error           text,
+    probe_at             timestamptz,
+    failed_probes        smallint         NOT NULL DEFAULT 0,
+    created_at           timestamptz      NOT NULL DEFAULT now(),
+    updated_at           timestamptz      NOT NULL DEFAULT now(),
+    PRIMARY KEY (domain_id, proxy_id),
+    CHECK (NOT (is_active AND probe_at IS NOT NULL))
+) WITH (fillfactor = 50);
+CREATE INDEX domain_proxies_proxy ON domain_proxies (proxy_id);
+CREATE INDEX domain_proxies_probe ON domain_proxies (probe_at) WHERE probe_at IS NOT NULL;
+COMMENT ON TABLE domain_proxies IS 'Owner: proxies. Which proxies a domain is asked through, each with its health there. A domain without any is asked directly.';
+COMMENT ON COLUMN domain_proxies.priority IS '1 is the first of those that were unused for equally long.';
 
 -- Pages, tasks, links ------------------------------------------------------------------------------------------------
 
@@ -148,9 +346,33 @@ CREATE TABLE pages (
     links_count   integer,
     etag          text,
     last_modified text,
+    canonical_url text,
+    author        text,
+    published_at  timestamptz,
+    modified_at   timestamptz,
+    -- recurrence: what revisits taught
+    revisit_every_s double precision CHECK (revisit_every_s > 0),
+    comparisons   integer          NOT NULL DEFAULT 0,
+    changes       integer          NOT NULL DEFAULT 0,
+    watched_s     double precision NOT NULL DEFAULT 0,
+    changed_at    timestamptz,
+    crashes       smallint         NOT NULL DEFAULT 0,
+    flags         text[],
+    simhash       bigint,
+    trap_id       bigint,
+    is_image      boolean          NOT NULL DEFAULT false,
     UNIQUE (domain_id, url_hash)
 ) WITH (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.2);
 CREATE INDEX pages_frontier ON pages (domain_id, priority, id) WHERE status = 'discovered';
+COMMENT ON COLUMN pages.is_image IS 'It is fetched to be stored as an image, not to be read; counters of pages leave it out, the frontier does not.';
+COMMENT ON COLUMN pages.simhash IS 'Of the last good reading; nearly the same for nearly the same text. NULL: too little text.';
+COMMENT ON COLUMN pages.trap_id IS 'The trap it is left out by: then it is blocked, and was never visited. No foreign key: forager check looks.';
+COMMENT ON COLUMN pages.revisit_every_s IS 'This page is visited again that often; NULL: as its domain is.';
+COMMENT ON COLUMN pages.crashes IS 'How often a worker died while it read this page; after the first time it is read in a process of its own.';
+COMMENT ON COLUMN pages.flags IS 'Oddities of the last good reading, such as truncated, charset_lie, nul, flattened, rendered, render_failed; NULL: none.';
+COMMENT ON COLUMN pages.canonical_url IS 'The address the page wants to be known by, where that is not its own. It is kept, and changes no page.';
+COMMENT ON COLUMN pages.published_at IS 'As the page says; so are author and modified_at. Of a feed or sitemap modified_at is its newest entry.';
+COMMENT ON COLUMN pages.watched_s IS 'The seconds between visits that could be compared, summed up.';
 COMMENT ON TABLE pages IS 'Owner: frontier. One canonical URL we know, unique by 16 bytes of the SHA-256 of its normalised form.';
 
 CREATE TABLE crawl_tasks (
@@ -176,26 +398,58 @@ CREATE TABLE crawl_tasks (
     blame            text,
     response_time_ms integer,
     bytes            bigint,
+    is_changed       boolean,
+    pace_ms          integer,
+    earlier_requests timestamptz[],
+    proxy_id         bigint,
+    body_ref         text,
+    -- what a person ordered for it
+    recrawl_count    integer     NOT NULL DEFAULT 0,
+    is_recurring     boolean     NOT NULL DEFAULT true,
+    revisit_every_s  double precision CHECK (revisit_every_s > 0),
+    max_retries      smallint    CHECK (max_retries BETWEEN 0 AND 20),
+    batch_id         bigint,
+    depends_on       bigint,
+    is_waiting       boolean     NOT NULL DEFAULT false,
+    webhook_url      text        CHECK (length(webhook_url) BETWEEN 1 AND 2000),
     CHECK ((outcome IS NULL) = (completed_at IS NULL)),
     CHECK ((locked_at IS NULL) = (locked_by IS NULL)),
-    CHECK ((outcome IS NULL) = (status NOT IN ('completed', 'failed', 'cancelled')))
+    CHECK ((outcome IS NULL) = (status NOT IN ('completed', 'failed', 'cancelled'))),
+    CHECK (NOT is_waiting OR (status = 'paused' AND depends_on IS NOT NULL))
 ) WITH (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.05);
 CREATE UNIQUE INDEX crawl_tasks_open ON crawl_tasks (domain_id, page_id) WHERE outcome IS NULL;
 CREATE INDEX crawl_tasks_ready ON crawl_tasks (domain_id, priority, scheduled_for)
     WHERE outcome IS NULL AND locked_at IS NULL;
 CREATE INDEX crawl_tasks_history ON crawl_tasks (page_id, id DESC);
+CREATE INDEX crawl_tasks_completed ON crawl_tasks USING brin (completed_at);
+CREATE INDEX crawl_tasks_bodies ON crawl_tasks (page_id, id DESC) WHERE body_ref IS NOT NULL;
+COMMENT ON COLUMN crawl_tasks.is_changed IS 'Whether the content differs from the visit before; NULL where there was none to compare with.';
+COMMENT ON COLUMN crawl_tasks.pace_ms IS 'The distance between requests that was in force when it was made; 0: an unpaced host. NULL: no request.';
+COMMENT ON COLUMN crawl_tasks.earlier_requests IS 'Quick tries of the same task before requested_at.';
+COMMENT ON COLUMN crawl_tasks.proxy_id IS 'The proxy its last request went through; NULL: none. No foreign key: the history outlives proxies.';
+COMMENT ON COLUMN crawl_tasks.body_ref IS 'Where the body is that this visit brought, or confirmed; NULL: none was kept. What its second part names is in bodies.';
 COMMENT ON TABLE crawl_tasks IS 'Owner: frontier. One visit to one page, from order to outcome: open rows are the queue, closed rows the history.';
 
-CREATE TABLE page_links (
+CREATE TABLE page_link_lists (
+    from_page_id bigint   PRIMARY KEY,
     domain_id    bigint   NOT NULL,
-    from_page_id bigint   NOT NULL,
-    to_page_id   bigint   NOT NULL,
-    position     smallint NOT NULL,
-    rel          text     NOT NULL,
-    anchor       text     NOT NULL
+    to_page_ids  bigint[] NOT NULL CHECK (cardinality(to_page_ids) > 0),
+    rels         text,
+    anchors      text     NOT NULL
 );
-CREATE INDEX page_links_from ON page_links (from_page_id);
-COMMENT ON TABLE page_links IS 'Owner: frontier. Who links to whom. No foreign keys: sixty checks a page cost more than all else; forager check looks instead.';
+CREATE INDEX page_link_lists_to ON page_link_lists USING gin (to_page_ids);
+COMMENT ON TABLE page_link_lists IS 'Owner: frontier. Who links to whom: one row for all links of a page, in its order. No foreign keys; forager check looks instead.';
+COMMENT ON COLUMN page_link_lists.rels IS 'The kind of each link, with commas between; NULL: all are a.';
+COMMENT ON COLUMN page_link_lists.anchors IS 'The words of each link, with U+001F between, which no anchor contains.';
+
+CREATE VIEW page_links AS
+SELECT l.domain_id, l.from_page_id, e.to_page_id, (e.position - 1)::integer AS position, COALESCE(e.rel, 'a') AS rel,
+       COALESCE(e.anchor, '') AS anchor
+FROM page_link_lists l
+CROSS JOIN LATERAL ROWS FROM (
+    unnest(l.to_page_ids), unnest(string_to_array(l.rels, ',')), unnest(string_to_array(l.anchors, E'\x1f')))
+    WITH ORDINALITY AS e (to_page_id, rel, anchor, position);
+COMMENT ON VIEW page_links IS 'Who links to whom, a row for each link: to read; frontier writes page_link_lists.';
 
 CREATE TABLE errors (
     id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -207,7 +461,793 @@ CREATE TABLE errors (
 );
 COMMENT ON TABLE errors IS 'Owner: frontier. Stack traces of our own bugs, apart from the history.';
 
--- What the database itself refuses -----------------------------------------------------------------------------------
+-- Bodies -------------------------------------------------------------------------------------------------------------
+
+CREATE TABLE bodies (
+    name         text        PRIMARY KEY CHECK (length(name) BETWEEN 1 AND 200),
+    kind         text        NOT NULL CHECK (kind IN ('snapshot', 'archive')),
+    size_bytes   bigint      NOT NULL,
+    stored_bytes bigint      NOT NULL,
+    stored_at    timestamptz NOT NULL DEFAULT now(),
+    used_at      timestamptz NOT NULL DEFAULT now(),
+    dropped_at   timestamptz,
+    deleted_at   timestamptz,
+    CHECK (deleted_at IS NULL OR dropped_at IS NOT NULL)
+);
+CREATE INDEX bodies_to_drop ON bodies (used_at) WHERE kind = 'snapshot' AND dropped_at IS NULL;
+CREATE INDEX bodies_to_delete ON bodies (dropped_at) WHERE dropped_at IS NOT NULL AND deleted_at IS NULL;
+COMMENT ON TABLE bodies IS 'Owner: archive. Stored files: a snapshot by the hash of its content, or a WARC file. The row is there before any task refers to it.';
+COMMENT ON COLUMN bodies.size_bytes IS 'Before compression; of a WARC file, of all its bodies.';
+COMMENT ON COLUMN bodies.used_at IS 'When a visit last brought or confirmed it; retention counts from then.';
+COMMENT ON COLUMN bodies.dropped_at IS 'When retention gave it up: nobody may count on its file any more. A visit that brings it again takes this back.';
+COMMENT ON COLUMN bodies.deleted_at IS 'When its file was deleted.';
+
+CREATE TABLE run_bodies (
+    run_id       bigint NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    what         text   NOT NULL,
+    bodies       bigint NOT NULL,
+    size_bytes   bigint NOT NULL,
+    stored_bytes bigint NOT NULL,
+    PRIMARY KEY (run_id, what)
+);
+COMMENT ON TABLE run_bodies IS 'Owner: archive. What became of the bodies a run was to keep: stored, known, or lost with the reason.';
+
+CREATE TABLE replays (
+    id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    spec         jsonb       NOT NULL,
+    status       text        NOT NULL DEFAULT 'running' CHECK (status IN ('running', 'finished')),
+    after_page   bigint      NOT NULL DEFAULT 0,
+    tally        jsonb       NOT NULL DEFAULT '{}',
+    created_by   text        NOT NULL,
+    pid          integer     NOT NULL,
+    pid_started  bigint      NOT NULL,
+    started_at   timestamptz NOT NULL DEFAULT now(),
+    touched_at   timestamptz NOT NULL DEFAULT now(),
+    ended_at     timestamptz,
+    CHECK ((status = 'finished') = (ended_at IS NOT NULL))
+);
+COMMENT ON TABLE replays IS 'Owner: control. Stored bodies read again: by which order, how far it came, what it found.';
+COMMENT ON COLUMN replays.pid IS 'The process that does it, or did: what it was reading when it died is read apart from then on.';
+COMMENT ON COLUMN replays.after_page IS 'All pages up to this one are done; written in the transaction that writes their readings.';
+
+CREATE TABLE replay_readings (
+    replay_id bigint NOT NULL REFERENCES replays (id) ON DELETE CASCADE,
+    page_id   bigint NOT NULL,
+    task_id   bigint NOT NULL,
+    fields    text[] NOT NULL,
+    old       jsonb  NOT NULL,
+    new       jsonb  NOT NULL,
+    PRIMARY KEY (replay_id, page_id)
+);
+COMMENT ON TABLE replay_readings IS 'Owner: control. The shadow: what a replay reads differently from the live tables, page by page. No foreign key to pages: it may outlive them.';
+
+-- Products -----------------------------------------------------------------------------------------------------------
+
+CREATE TABLE products (
+    id             bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    domain_id      bigint        NOT NULL REFERENCES domains (id) ON DELETE CASCADE,
+    page_id        bigint        NOT NULL REFERENCES pages (id) ON DELETE CASCADE,
+    crawl_task_id  bigint,
+    url            text          NOT NULL,
+    url_hash       bytea         NOT NULL CHECK (length(url_hash) = 16),
+    product_name   varchar(512)  NOT NULL,
+    description    text,
+    price          numeric(20,4) CHECK (price >= 0),
+    currency       varchar(3)    CHECK (currency ~ '^[A-Z]{3}$'),
+    availability   text,
+    rating         numeric(3,2)  CHECK (rating BETWEEN 0 AND 5),
+    review_count   integer       CHECK (review_count >= 0),
+    brand          varchar(255),
+    category       varchar(255),
+    sku            varchar(100),
+    gtin           varchar(14),
+    image_urls     text[]        NOT NULL DEFAULT '{}',
+    variants       jsonb         NOT NULL DEFAULT '[]',
+    content_hash   bytea         NOT NULL,
+    -- how it was read
+    parser_name    text          NOT NULL,
+    parser_version integer       NOT NULL,
+    confidence     real          NOT NULL CHECK (confidence BETWEEN 0 AND 1),
+    evidence       jsonb         NOT NULL DEFAULT '{}',
+    problems       text[]        NOT NULL DEFAULT '{}',
+    is_valid       boolean       NOT NULL,
+    created_at     timestamptz   NOT NULL,
+    updated_at     timestamptz   NOT NULL,
+    last_seen_at   timestamptz   NOT NULL,
+    UNIQUE (domain_id, page_id),
+    UNIQUE (domain_id, url_hash)
+) WITH (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.05);
+CREATE INDEX products_name ON products (product_name);
+CREATE INDEX products_price ON products (price);
+CREATE INDEX products_availability ON products (availability);
+CREATE INDEX products_created ON products (created_at);
+CREATE INDEX products_brand ON products (brand) WHERE brand IS NOT NULL;
+CREATE INDEX products_category ON products (category) WHERE category IS NOT NULL;
+COMMENT ON TABLE products IS 'Owner: products. What the page of one product says: the newest facts, how sure we are of each, where each was found.';
+COMMENT ON COLUMN products.crawl_task_id IS 'The visit that saw it last. No foreign key: old history moves away.';
+COMMENT ON COLUMN products.price IS 'The last one the page named: a page that names none now, as many do when sold out, keeps it.';
+COMMENT ON COLUMN products.content_hash IS '16 bytes over the facts; updated_at moves only when it changes.';
+COMMENT ON COLUMN products.evidence IS 'Field to a list of [value, where, confidence]: what was chosen, then what else the page said.';
+COMMENT ON COLUMN products.created_at IS 'First seen.';
+
+CREATE TABLE product_prices (
+    id               bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    domain_id        bigint        NOT NULL,
+    product_id       bigint        NOT NULL REFERENCES products (id) ON DELETE CASCADE,
+    task_id          bigint,
+    seen_at          timestamptz   NOT NULL,
+    price            numeric(20,4),
+    currency         varchar(3),
+    availability     text,
+    is_first         boolean       NOT NULL DEFAULT false,
+    is_correction    boolean       NOT NULL DEFAULT false,
+    old_price        numeric(20,4),
+    old_currency     varchar(3),
+    old_availability text
+);
+CREATE INDEX product_prices_of ON product_prices (domain_id, product_id, seen_at);
+CREATE INDEX product_prices_seen ON product_prices USING brin (seen_at);
+COMMENT ON TABLE product_prices IS 'Owner: products. A row at first sight and for each change of price, currency or availability, with what was before: history and events in one.';
+COMMENT ON COLUMN product_prices.is_correction IS 'The same visit read again with another result: our understanding changed, not the shop.';
+
+CREATE TABLE product_days (
+    domain_id      bigint  NOT NULL REFERENCES domains (id) ON DELETE CASCADE,
+    day            date    NOT NULL,
+    parser_name    text    NOT NULL,
+    parser_version integer NOT NULL,
+    attempts       integer NOT NULL,
+    found          integer NOT NULL,
+    valid          integer NOT NULL,
+    PRIMARY KEY (domain_id, day, parser_name, parser_version)
+);
+COMMENT ON TABLE product_days IS 'Owner: products. How well a parser did in a domain on a day (UTC).';
+COMMENT ON COLUMN product_days.attempts IS 'Pages that gave a product, now or at the visit before.';
+COMMENT ON COLUMN product_days.valid IS 'Of those found, the ones without a serious problem.';
+
+-- Images -------------------------------------------------------------------------------------------------------------
+
+CREATE TYPE image_status AS ENUM ('found', 'stored', 'moved', 'gone', 'blocked', 'failed', 'broken', 'too_big', 'not_an_image');
+
+CREATE TABLE images (
+    id              bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    url_hash        bytea        NOT NULL UNIQUE CHECK (octet_length(url_hash) = 16),
+    url             text         NOT NULL,
+    domain_id       bigint       NOT NULL,
+    status          image_status NOT NULL DEFAULT 'found',
+    reason          text,
+    -- of the file that was last stored
+    format          text,
+    width           integer,
+    height          integer,
+    frames          integer,
+    file_size       bigint,
+    content_hash    bytea,
+    perceptual_hash bigint,
+    body_ref        text,
+    thumbnail_ref   text,
+    moved_to        bigint,
+    first_seen_at   timestamptz  NOT NULL DEFAULT now(),
+    checked_at      timestamptz,
+    stored_at       timestamptz,
+    CHECK ((stored_at IS NULL) = (content_hash IS NULL)),
+    CHECK ((stored_at IS NULL) = (body_ref IS NULL)),
+    CHECK (status <> 'stored' OR stored_at IS NOT NULL)
+);
+CREATE INDEX images_content ON images (content_hash) WHERE content_hash IS NOT NULL;
+COMMENT ON TABLE images IS 'Owner: images. One image URL that pages show, unique by 16 bytes of the SHA-256 of its normalised form.';
+COMMENT ON COLUMN images.domain_id IS 'The domain whose page showed it first: its images_stored counts it. No foreign key: forager check looks.';
+COMMENT ON COLUMN images.reason IS 'Why it could not be stored, in words.';
+COMMENT ON COLUMN images.content_hash IS 'SHA-256 of the file. The same under two URLs is one file in the store.';
+COMMENT ON COLUMN images.perceptual_hash IS 'Nearly the same 64 bits for nearly the same picture; NULL where nothing was decoded, such as SVG.';
+COMMENT ON COLUMN images.moved_to IS 'The image its URL redirects to.';
+COMMENT ON COLUMN images.checked_at IS 'When it was last asked for; NULL: never.';
+
+CREATE TABLE page_images (
+    domain_id      bigint       NOT NULL,
+    page_id        bigint       NOT NULL,
+    image_id       bigint       NOT NULL,
+    position       smallint     NOT NULL,
+    discovery_type text         NOT NULL,
+    image_type     text         NOT NULL,
+    alt_text       varchar(512) NOT NULL,
+    width          integer,
+    height         integer,
+    first_seen_at  timestamptz  NOT NULL DEFAULT now(),
+    last_seen_at   timestamptz,
+    PRIMARY KEY (domain_id, page_id, image_id)
+);
+CREATE INDEX page_images_image ON page_images (image_id);
+COMMENT ON TABLE page_images IS 'Owner: images. Provenance: which page shows which image, since when. No foreign keys: forager check looks instead.';
+COMMENT ON COLUMN page_images.discovery_type IS 'How the page names it: img, srcset, picture, lazy, og, twitter, link, jsonld, background.';
+COMMENT ON COLUMN page_images.image_type IS 'primary, gallery or thumbnail.';
+COMMENT ON COLUMN page_images.width IS 'As the page declares it.';
+COMMENT ON COLUMN page_images.last_seen_at IS 'NULL: the page still shows it, so it was last seen when the page was last fetched. Else the last visit that did.';
+
+-- Search and near-duplicates -----------------------------------------------------------------------------------------
+
+CREATE INDEX pages_read ON pages (fetched_at, id) WHERE fetched_at IS NOT NULL;
+
+CREATE TABLE page_clusters (
+    id      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    simhash bigint    NOT NULL,
+    bands   integer[] NOT NULL,
+    pages   integer   NOT NULL DEFAULT 0
+);
+CREATE INDEX page_clusters_bands ON page_clusters USING gin (bands) WITH (fastupdate = off);
+CREATE INDEX page_clusters_large ON page_clusters (pages DESC, id) WHERE pages > 1;
+COMMENT ON TABLE page_clusters IS 'Owner: search. Texts, each with all that is nearly the same: at most 3 bits of 64 away from the one met first.';
+COMMENT ON COLUMN page_clusters.bands IS 'The four quarters of the simhash, each with its place: of two that differ in 3 bits one quarter is equal.';
+COMMENT ON COLUMN page_clusters.pages IS 'How many, as of the last indexing; pages that were removed since still count.';
+
+CREATE TABLE indexed_pages (
+    page_id      bigint      PRIMARY KEY REFERENCES pages (id) ON DELETE CASCADE,
+    domain_id    bigint      NOT NULL,
+    config       text        NOT NULL,
+    content_hash bytea,
+    read_at      timestamptz NOT NULL,
+    cluster_id   bigint,
+    terms        tsvector    NOT NULL
+);
+CREATE INDEX indexed_pages_terms ON indexed_pages USING gin (terms) WITH (gin_pending_list_limit = 262144);
+CREATE INDEX indexed_pages_cluster ON indexed_pages (cluster_id, page_id) WHERE cluster_id IS NOT NULL;
+CREATE INDEX indexed_pages_domain ON indexed_pages (domain_id, cluster_id);
+COMMENT ON TABLE indexed_pages IS 'Owner: search. What can be found: a copy of the keywords of pages, made by the duty index some time after they were read.';
+COMMENT ON COLUMN indexed_pages.read_at IS 'When this content was read first; a visit that finds it unchanged does not count.';
+COMMENT ON COLUMN indexed_pages.terms IS 'Lexemes without places, and marks that begin with =: words of the title, domain, language, configuration, tier, day, month.';
+
+CREATE TABLE indexed_products (
+    product_id bigint      PRIMARY KEY REFERENCES products (id) ON DELETE CASCADE,
+    config     text        NOT NULL,
+    updated_at timestamptz NOT NULL,
+    terms      tsvector    NOT NULL
+);
+CREATE INDEX indexed_products_terms ON indexed_products USING gin (terms) WITH (gin_pending_list_limit = 262144);
+COMMENT ON TABLE indexed_products IS 'Owner: search. What can be found of products: name (A), brand and category (B), description (D), by the duty index.';
+COMMENT ON COLUMN indexed_products.updated_at IS 'Of the product, when it was indexed.';
+COMMENT ON COLUMN indexed_products.terms IS 'Lexemes with their places, and marks that begin with =: domain, language, brand, category, availability, currency.';
+
+CREATE TABLE search_languages (
+    language text PRIMARY KEY,
+    config   text NOT NULL
+);
+COMMENT ON TABLE search_languages IS 'Owner: search. Languages met in pages, each with its configuration: a query without a language is tried in all of them.';
+
+CREATE TABLE search_words (
+    word text      PRIMARY KEY,
+    seen integer   NOT NULL,
+    near integer[] NOT NULL
+) WITH (fillfactor = 80);
+CREATE INDEX search_words_near ON search_words USING gin (near);
+COMMENT ON TABLE search_words IS 'Owner: search. Words of titles and descriptions, for who misspells one.';
+COMMENT ON COLUMN search_words.near IS 'Checksums of the word without its accents, and of it without each of its letters.';
+
+CREATE TABLE search_marks (
+    name    text        PRIMARY KEY,
+    read_at timestamptz NOT NULL,
+    page_id bigint      NOT NULL
+);
+COMMENT ON TABLE search_marks IS 'Owner: search. Up to which page, in the order they were read, each index is made.';
+
+-- Task control -------------------------------------------------------------------------------------------------------
+
+CREATE INDEX crawl_tasks_failed ON crawl_tasks (domain_id, completed_at) WHERE status = 'failed';
+CREATE INDEX crawl_tasks_batch ON crawl_tasks (batch_id, page_id, id) WHERE batch_id IS NOT NULL;
+CREATE INDEX crawl_tasks_dependents ON crawl_tasks (depends_on) WHERE depends_on IS NOT NULL AND outcome IS NULL;
+CREATE INDEX domains_switched_off ON domains (claimed_by) WHERE claimed_by IS NOT NULL AND NOT is_active;
+COMMENT ON COLUMN crawl_tasks.recrawl_count IS 'How many visits of the same order came before it: 0, 1, 2 … of a page that recurs.';
+COMMENT ON COLUMN crawl_tasks.is_recurring IS 'False: its page is not visited again after it, whatever the frequency.';
+COMMENT ON COLUMN crawl_tasks.revisit_every_s IS 'The frequency this order asks for; NULL: as the page or its domain says.';
+COMMENT ON COLUMN crawl_tasks.max_retries IS 'New tasks after it failed; NULL: the setting.';
+COMMENT ON COLUMN crawl_tasks.batch_id IS 'The batch it was ordered in; its tries belong to it too. No foreign key: the history outlives batches.';
+COMMENT ON COLUMN crawl_tasks.depends_on IS 'The task that has to be completed before it; if that fails and is tried again, the other try.';
+COMMENT ON COLUMN crawl_tasks.is_waiting IS 'Paused for its dependency, not by a person: it goes on by itself.';
+COMMENT ON COLUMN crawl_tasks.webhook_url IS 'Told when it is closed: a row of webhook_calls, by a trigger.';
+
+CREATE TABLE batches (
+    id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name       text        NOT NULL UNIQUE CHECK (length(name) BETWEEN 1 AND 200),
+    created_by text        NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now()
+);
+COMMENT ON TABLE batches IS 'Owner: frontier. Tasks that were ordered together, under a name.';
+
+CREATE TABLE task_orders (
+    id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    task_id     bigint      NOT NULL,
+    verb        text        NOT NULL,
+    from_status task_status,
+    to_status   task_status NOT NULL,
+    ordered_at  timestamptz NOT NULL DEFAULT now(),
+    ordered_by  text        NOT NULL,
+    reason      text
+);
+CREATE INDEX task_orders_of ON task_orders (task_id, id DESC);
+COMMENT ON TABLE task_orders IS 'Owner: frontier. What people ordered for tasks: when, by whom, why. No foreign key: history moves away.';
+COMMENT ON COLUMN task_orders.from_status IS 'NULL: the order made the task.';
+
+CREATE TABLE task_calls (
+    worker_id bigint NOT NULL,
+    task_id   bigint NOT NULL,
+    PRIMARY KEY (worker_id, task_id)
+);
+COMMENT ON TABLE task_calls IS 'Owner: frontier. Running tasks that were paused or cancelled: their workers look here every second, and take away what they heard.';
+
+CREATE TABLE webhook_calls (
+    id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    kind         text        NOT NULL DEFAULT 'task' CHECK (kind IN ('task', 'alert')),
+    task_id      bigint      UNIQUE,
+    payload      jsonb,
+    url          text        NOT NULL,
+    created_at   timestamptz NOT NULL DEFAULT now(),
+    tries        integer     NOT NULL DEFAULT 0,
+    next_try_at  timestamptz DEFAULT now(),
+    tried_at     timestamptz,
+    delivered_at timestamptz,
+    died_at      timestamptz,
+    status_code  smallint,
+    error        text,
+    CHECK ((kind = 'task') = (task_id IS NOT NULL)),
+    CHECK ((kind = 'task') = (payload IS NULL)),
+    CHECK (delivered_at IS NULL OR died_at IS NULL),
+    CHECK ((next_try_at IS NULL) = (delivered_at IS NOT NULL OR died_at IS NOT NULL))
+);
+CREATE INDEX webhook_calls_due ON webhook_calls (next_try_at) WHERE next_try_at IS NOT NULL;
+COMMENT ON TABLE webhook_calls IS 'Owner: frontier, those of tasks by a trigger. What somebody wants to hear of, one call each, tried until it was heard or a day is over.';
+COMMENT ON COLUMN webhook_calls.payload IS 'What is told; NULL: the task, as it was closed.';
+COMMENT ON COLUMN webhook_calls.next_try_at IS 'NULL: it was delivered, or given up.';
+
+-- Readings and links -------------------------------------------------------------------------------------------------
+
+-- Duties and statistics ----------------------------------------------------------------------------------------------
+
+CREATE TABLE duties (
+    name       text        PRIMARY KEY,
+    every_s    double precision NOT NULL CHECK (every_s > 0),
+    next_at    timestamptz NOT NULL DEFAULT now(),
+    started_at timestamptz,
+    ended_at   timestamptz,
+    result     text,
+    error      text,
+    times      bigint      NOT NULL DEFAULT 0
+);
+COMMENT ON TABLE duties IS 'Owner: schedule. The timetable of periodic duties; whoever holds a row''s lock does the duty, so that it is done once.';
+
+CREATE TABLE domain_days (
+    domain_id bigint  NOT NULL REFERENCES domains (id) ON DELETE CASCADE,
+    day       date    NOT NULL,
+    visits    integer NOT NULL,
+    ok        integer NOT NULL,
+    changed   integer NOT NULL,
+    errors    integer NOT NULL,
+    bytes     bigint  NOT NULL,
+    time_ms   bigint  NOT NULL,
+    PRIMARY KEY (domain_id, day)
+);
+CREATE INDEX domain_days_by_day ON domain_days (day);
+COMMENT ON TABLE domain_days IS 'Owner: stats. What was done in a domain on a day (UTC), rolled up from the closed tasks.';
+
+-- Accounts -----------------------------------------------------------------------------------------------------------
+
+CREATE TABLE users (
+    id                  bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name                text        NOT NULL CHECK (length(name) BETWEEN 1 AND 64),
+    role                text        NOT NULL CHECK (role IN ('user', 'admin')),
+    is_active           boolean     NOT NULL DEFAULT true,
+    password_hash       text,
+    password_changed_at timestamptz,
+    last_login_at       timestamptz,
+    created_by          text        NOT NULL,
+    created_at          timestamptz NOT NULL DEFAULT now()
+);
+CREATE UNIQUE INDEX users_by_name ON users (lower(name));
+COMMENT ON TABLE users IS 'Owner: accounts. People. Their names differ in more than the case of letters.';
+COMMENT ON COLUMN users.password_hash IS 'argon2id, with its salt and parameters; NULL: invited, and did not choose one yet.';
+
+CREATE TABLE invites (
+    id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    secret_hash bytea       NOT NULL UNIQUE,
+    user_id     bigint      REFERENCES users (id) ON DELETE CASCADE,
+    created_by  text        NOT NULL,
+    created_at  timestamptz NOT NULL DEFAULT now(),
+    expires_at  timestamptz NOT NULL
+);
+CREATE INDEX invites_of_users ON invites (user_id);
+COMMENT ON TABLE invites IS 'Owner: accounts. One-time links with which somebody chooses a password; gone once used. Of their secrets only the SHA-256.';
+COMMENT ON COLUMN invites.user_id IS 'NULL: whoever comes first becomes the first admin; worth nothing once somebody has a password.';
+
+CREATE TABLE sessions (
+    id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    secret_hash  bytea       NOT NULL UNIQUE,
+    user_id      bigint      NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    ip           text,
+    user_agent   text,
+    created_at   timestamptz NOT NULL DEFAULT now(),
+    last_used_at timestamptz NOT NULL DEFAULT now(),
+    expires_at   timestamptz NOT NULL
+);
+CREATE INDEX sessions_of_users ON sessions (user_id, id);
+CREATE INDEX sessions_by_end ON sessions (expires_at);
+COMMENT ON TABLE sessions IS 'Owner: accounts. Who is signed in. Of a session''s secret only the SHA-256; last_used_at lags by up to a minute.';
+
+CREATE TABLE api_tokens (
+    id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    secret_hash  bytea       NOT NULL UNIQUE,
+    user_id      bigint      NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    name         text        NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+    scope        text        NOT NULL CHECK (scope IN ('read', 'write', 'admin')),
+    created_by   text        NOT NULL,
+    created_at   timestamptz NOT NULL DEFAULT now(),
+    last_used_at timestamptz,
+    expires_at   timestamptz,
+    revoked_at   timestamptz
+);
+CREATE INDEX api_tokens_of_users ON api_tokens (user_id, id);
+COMMENT ON TABLE api_tokens IS 'Owner: accounts. Credentials of programs. Of a token only the SHA-256; a revoked one stays for the record.';
+
+CREATE TABLE login_attempts (
+    subject      text        PRIMARY KEY CHECK (length(subject) <= 200),
+    failures     integer     NOT NULL DEFAULT 0,
+    failed_at    timestamptz,
+    wait_until   timestamptz,
+    succeeded_at timestamptz
+);
+COMMENT ON TABLE login_attempts IS 'Owner: accounts. Wrong passwords in a row, by account, by address, and by account and address together.';
+
+CREATE UNLOGGED TABLE rate_counts (
+    subject  text    NOT NULL,
+    slot     bigint  NOT NULL,
+    requests integer NOT NULL,
+    PRIMARY KEY (subject, slot)
+);
+CREATE INDEX rate_counts_by_slot ON rate_counts (slot);
+COMMENT ON TABLE rate_counts IS 'Owner: accounts. Requests of the last minute by second, of all API processes together. Unlogged: a crash may forget a minute.';
+
+CREATE TABLE audit_log (
+    id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    at          timestamptz NOT NULL DEFAULT now(),
+    who         text        NOT NULL,
+    via         text        NOT NULL,
+    ip          text,
+    action      text        NOT NULL,
+    object_kind text,
+    object_id   text,
+    outcome     text        NOT NULL DEFAULT 'done' CHECK (outcome IN ('done', 'denied', 'failed')),
+    details     jsonb       NOT NULL DEFAULT '{}'
+);
+CREATE INDEX audit_log_by_who ON audit_log (who, id);
+CREATE INDEX audit_log_by_action ON audit_log (action text_pattern_ops, id);
+CREATE INDEX audit_log_by_object ON audit_log (object_kind, object_id, id);
+COMMENT ON TABLE audit_log IS 'Owner: accounts. Every change an operator made: when, who, how, to what. Only ever grows.';
+
+CREATE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'the audit log only grows' USING ERRCODE = 'check_violation';
+END $$;
+CREATE TRIGGER audit_log_stays BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_log
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
+
+-- Numbers by the minute, alerts, patterns of errors ------------------------------------------------------------------
+
+CREATE TABLE series_parts (
+    minute    timestamptz      NOT NULL,
+    worker_id bigint           NOT NULL,
+    metric    text             NOT NULL,
+    label     text             NOT NULL,
+    amount    double precision NOT NULL,
+    PRIMARY KEY (minute, worker_id, metric, label)
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05);
+COMMENT ON TABLE series_parts IS 'Owner: stats. What each worker did in a minute, counted in the transaction that records it; the duty series folds it into series. Workers have rows of their own, so that none waits for another.';
+
+CREATE TABLE series (
+    minute  timestamptz      NOT NULL,
+    metric  text             NOT NULL,
+    label   text             NOT NULL,
+    amount  double precision NOT NULL,
+    samples integer          NOT NULL DEFAULT 0,
+    most    double precision,
+    PRIMARY KEY (metric, minute, label)
+);
+CREATE INDEX series_minute ON series USING brin (minute);
+COMMENT ON TABLE series IS 'Owner: stats. Numbers by the minute, for seven days: what was done, and samples of what was to do.';
+COMMENT ON COLUMN series.samples IS '0: something that is counted, amount is how much of it. Else amount is the sum of so many samples.';
+COMMENT ON COLUMN series.most IS 'Of samples, the highest.';
+
+CREATE TABLE series_days (
+    day     date             NOT NULL,
+    metric  text             NOT NULL,
+    label   text             NOT NULL,
+    amount  double precision NOT NULL,
+    samples integer          NOT NULL DEFAULT 0,
+    most    double precision,
+    PRIMARY KEY (metric, day, label)
+);
+COMMENT ON TABLE series_days IS 'Owner: stats. The same by day (UTC), from minutes that became seven days old.';
+
+CREATE TABLE series_totals (
+    metric text             NOT NULL,
+    label  text             NOT NULL,
+    amount double precision NOT NULL,
+    PRIMARY KEY (metric, label)
+);
+COMMENT ON TABLE series_totals IS 'Owner: stats. What was counted, since ever; together with series_parts it never goes back.';
+
+CREATE TABLE alerts (
+    id              bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    rule            text        NOT NULL,
+    subject         text        NOT NULL DEFAULT '',
+    severity        text        NOT NULL CHECK (severity IN ('warning', 'critical')),
+    message         text        NOT NULL,
+    value           double precision,
+    raised_at       timestamptz NOT NULL DEFAULT now(),
+    seen_at         timestamptz NOT NULL DEFAULT now(),
+    acknowledged_at timestamptz,
+    acknowledged_by text,
+    resolved_at     timestamptz,
+    resolved_by     text,
+    CHECK ((acknowledged_at IS NULL) = (acknowledged_by IS NULL)),
+    CHECK ((resolved_at IS NULL) = (resolved_by IS NULL))
+);
+CREATE UNIQUE INDEX alerts_open ON alerts (rule, subject) WHERE resolved_at IS NULL;
+CREATE INDEX alerts_raised ON alerts (raised_at DESC, id DESC);
+COMMENT ON TABLE alerts IS 'Owner: alerts. Something a person should look at: raised, acknowledged, resolved. One at most is open for a rule and a subject.';
+COMMENT ON COLUMN alerts.subject IS 'What it is about, such as a domain or a duty; empty: all of it.';
+COMMENT ON COLUMN alerts.seen_at IS 'When its rule last found it so.';
+COMMENT ON COLUMN alerts.resolved_by IS 'A person, or rule: it was quiet for long enough.';
+
+CREATE TABLE alert_events (
+    id       bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    alert_id bigint      NOT NULL REFERENCES alerts (id) ON DELETE CASCADE,
+    what     text        NOT NULL CHECK (what IN ('raised', 'acknowledged', 'resolved')),
+    at       timestamptz NOT NULL DEFAULT now(),
+    by       text        NOT NULL,
+    note     text
+);
+CREATE INDEX alert_events_of ON alert_events (alert_id, id);
+COMMENT ON TABLE alert_events IS 'Owner: alerts. What happened to an alert, when, and by whom.';
+
+CREATE TABLE alert_watches (
+    rule        text        NOT NULL,
+    subject     text        NOT NULL,
+    bad_since   timestamptz,
+    quiet_since timestamptz,
+    seen_at     timestamptz NOT NULL,
+    PRIMARY KEY (rule, subject)
+);
+COMMENT ON TABLE alert_watches IS 'Owner: alerts. What a rule began to find, and not yet long enough; and open alerts that began to be quiet.';
+
+CREATE TABLE alert_mutes (
+    rule        text        NOT NULL,
+    subject     text        NOT NULL DEFAULT '',
+    muted_until timestamptz NOT NULL,
+    muted_by    text        NOT NULL,
+    reason      text,
+    PRIMARY KEY (rule, subject)
+);
+COMMENT ON TABLE alert_mutes IS 'Owner: alerts. Rules nobody is told of for a while; an empty subject stands for all of them. Their alerts are raised and shown all the same.';
+
+CREATE TABLE alert_targets (
+    id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    url        text        NOT NULL UNIQUE CHECK (length(url) BETWEEN 1 AND 2000),
+    severity   text        NOT NULL DEFAULT 'warning' CHECK (severity IN ('warning', 'critical')),
+    is_active  boolean     NOT NULL DEFAULT true,
+    created_by text        NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now()
+);
+COMMENT ON TABLE alert_targets IS 'Owner: alerts. Webhooks that are told when an alert is raised and when it is resolved.';
+COMMENT ON COLUMN alert_targets.severity IS 'Told of this severity and worse.';
+
+CREATE TABLE error_days (
+    day         date        NOT NULL,
+    fingerprint text        NOT NULL,
+    code        text        NOT NULL,
+    blame       text        NOT NULL,
+    shape       text        NOT NULL,
+    failures    integer     NOT NULL,
+    domains     integer     NOT NULL,
+    first_at    timestamptz NOT NULL,
+    last_at     timestamptz NOT NULL,
+    sample      text        NOT NULL,
+    sample_task bigint,
+    PRIMARY KEY (fingerprint, day)
+);
+CREATE INDEX error_days_day ON error_days (day);
+COMMENT ON TABLE error_days IS 'Owner: stats. Failures by what they have in common, on a day (UTC): written by the duty errors, kept when the history has moved away.';
+COMMENT ON COLUMN error_days.shape IS 'The message without what differs from one failure to the next.';
+
+CREATE INDEX errors_task ON errors (task_id);
+CREATE INDEX crawl_tasks_ours ON crawl_tasks (completed_at) WHERE outcome = 'failed' AND blame IN ('us', 'parser');
+CREATE INDEX product_days_day ON product_days (day);
+
+CREATE FUNCTION error_shape(message text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+    SELECT left(regexp_replace(regexp_replace(left(message, 1000), '''[^'']*''|"[^"]*"', '…', 'g'),
+                               '[^\s''"]*([0-9/]|[.:][^\s''"])[^\s''"]*', '…', 'g'), 300)
+$$;
+COMMENT ON FUNCTION error_shape IS 'What messages of one problem have in common: without quoted text, and without words that are URLs, names of hosts or numbers.';
+
+CREATE FUNCTION stack_shape(stack text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+    SELECT COALESCE(string_agg(frame[1] || ':' || frame[2], ' < ' ORDER BY n DESC), '')
+    FROM (SELECT frame, n FROM regexp_matches(stack, 'File "(?:[^"]*/)?([^"/]+)", line \d+, in ([^\s]+)', 'g') WITH ORDINALITY AS f (frame, n)
+          ORDER BY n DESC LIMIT 3) last
+$$;
+COMMENT ON FUNCTION stack_shape IS 'The innermost three frames of a stack trace, without line numbers: the same bug after a change elsewhere in the file.';
+
+CREATE FUNCTION failure_shape(code text, message text, stack text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT CASE WHEN stack IS NOT NULL THEN left(split_part(message, ':', 1), 100) || ' at ' || stack_shape(stack)
+                WHEN code = 'http_status' THEN left(message, 300)
+                ELSE COALESCE(error_shape(message), '') END
+$$;
+COMMENT ON FUNCTION failure_shape IS 'What failures of one problem have in common. Of a bug it is the place, of a refusal the status code, else the message.';
+
+-- Life cycle ----------------------------------------------------------------------------------------------------------
+
+CREATE TABLE cold_slices (
+    id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    kind         text        NOT NULL CHECK (kind IN ('visits', 'failures', 'pages')),
+    month        date        NOT NULL CHECK (EXTRACT(day FROM month) = 1),
+    status       text        NOT NULL DEFAULT 'writing' CHECK (status IN ('writing', 'moving', 'moved', 'purged')),
+    file         text        NOT NULL DEFAULT '',
+    row_count    bigint      NOT NULL DEFAULT 0,
+    moved        bigint      NOT NULL DEFAULT 0,
+    first_id     bigint,
+    last_id      bigint,
+    size_bytes   bigint      NOT NULL DEFAULT 0,
+    stored_bytes bigint      NOT NULL DEFAULT 0,
+    sha256       bytea       CHECK (octet_length(sha256) = 32),
+    revision     text        NOT NULL,
+    created_by   text        NOT NULL,
+    created_at   timestamptz NOT NULL DEFAULT now(),
+    moved_at     timestamptz,
+    CHECK (status = 'writing' OR (sha256 IS NOT NULL AND file <> '' AND first_id IS NOT NULL AND last_id IS NOT NULL)),
+    CHECK (moved <= row_count)
+);
+CREATE INDEX cold_slices_month ON cold_slices (month, kind);
+COMMENT ON TABLE cold_slices IS 'Owner: frontier. Visits that left the history for a file, month by month, and signals of pages that are there no longer. The row is there before the file is written, and says moving before the first of it goes.';
+COMMENT ON COLUMN cold_slices.month IS 'In which its visits ended, or its pages were last read (UTC): the first of it.';
+COMMENT ON COLUMN cold_slices.file IS 'Below the folder of cold files.';
+COMMENT ON COLUMN cold_slices.moved IS 'How many of its visits left the history so far.';
+COMMENT ON COLUMN cold_slices.sha256 IS 'Of the file as it is on disk.';
+COMMENT ON COLUMN cold_slices.revision IS 'Of the schema the visits were written under.';
+
+CREATE TABLE departures (
+    domain_id bigint       NOT NULL,
+    run_id    bigint,
+    outcome   task_outcome NOT NULL,
+    is_image  boolean      NOT NULL,
+    tasks     bigint       NOT NULL,
+    errors    bigint       NOT NULL,
+    refused   bigint       NOT NULL,
+    UNIQUE NULLS NOT DISTINCT (domain_id, run_id, outcome, is_image)
+);
+CREATE INDEX departures_run ON departures (run_id);
+COMMENT ON TABLE departures IS 'Owner: frontier. Closed tasks that left the history, counted in the transaction that took them: what counters are recounted from, together with those that are there.';
+COMMENT ON COLUMN departures.errors IS 'Of them, those the site or the network was to blame for.';
+COMMENT ON COLUMN departures.refused IS 'Of them, those that were answered 400 or higher.';
+
+CREATE TABLE restored_tasks (
+    slice_id     bigint      NOT NULL REFERENCES cold_slices (id),
+    id           bigint      NOT NULL,
+    page_id      bigint      NOT NULL,
+    domain_id    bigint      NOT NULL,
+    domain       text        NOT NULL,
+    url          text        NOT NULL,
+    outcome      text        NOT NULL,
+    status_code  smallint,
+    error_code   text,
+    completed_at timestamptz NOT NULL,
+    fields       jsonb       NOT NULL,
+    PRIMARY KEY (slice_id, id)
+);
+CREATE INDEX restored_tasks_page ON restored_tasks (page_id, id);
+COMMENT ON TABLE restored_tasks IS 'Owner: frontier. Visits read back from cold files, beside the history, to look at; nothing else counts them.';
+COMMENT ON COLUMN restored_tasks.fields IS 'Every column the visit had, as text.';
+
+CREATE TABLE restored_pages (
+    slice_id   bigint      NOT NULL REFERENCES cold_slices (id),
+    id         bigint      NOT NULL,
+    domain_id  bigint      NOT NULL,
+    domain     text        NOT NULL,
+    url        text        NOT NULL,
+    title      text,
+    fetched_at timestamptz NOT NULL,
+    fields     jsonb       NOT NULL,
+    PRIMARY KEY (slice_id, id)
+);
+COMMENT ON TABLE restored_pages IS 'Owner: frontier. Signals of pages read back from cold files, to look at; the pages themselves never left.';
+COMMENT ON COLUMN restored_pages.fields IS 'Everything the file says of the page, as text.';
+
+CREATE TABLE purges (
+    id        bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    purged_at timestamptz NOT NULL DEFAULT now(),
+    purged_by text        NOT NULL,
+    reason    text        NOT NULL,
+    what      text        NOT NULL CHECK (what IN ('domain', 'pages', 'tasks', 'cold')),
+    subject   text        NOT NULL,
+    counts    jsonb       NOT NULL DEFAULT '{}',
+    tasks     bigint      NOT NULL DEFAULT 0
+);
+COMMENT ON TABLE purges IS 'Owner: control. What an operator had deleted for good: who, when, why, how much.';
+COMMENT ON COLUMN purges.tasks IS 'Closed tasks that left the history by it.';
+
+CREATE TABLE storage_days (
+    day        date   NOT NULL,
+    what       text   NOT NULL,
+    size_bytes bigint NOT NULL,
+    rows       bigint NOT NULL,
+    PRIMARY KEY (what, day)
+);
+COMMENT ON TABLE storage_days IS 'Owner: stats. How large tables were on a day (UTC), to see them grow.';
+
+-- What the database decides ------------------------------------------------------------------------------------------
+
+CREATE FUNCTION window_end(at timestamptz, starts time, ends time) RETURNS timestamptz LANGUAGE sql IMMUTABLE STRICT AS $$
+    SELECT CASE WHEN CASE WHEN starts < ends THEN t >= starts AND t < ends ELSE t >= starts OR t < ends END
+                THEN (day + ends + CASE WHEN ends <= t THEN interval '1 day' ELSE interval '0' END) AT TIME ZONE 'UTC' END
+    FROM (SELECT (at AT TIME ZONE 'UTC')::time AS t, (at AT TIME ZONE 'UTC')::date AS day) clock
+$$;
+COMMENT ON FUNCTION window_end IS 'When the daily maintenance window (UTC) we are in ends; NULL outside of it.';
+
+CREATE FUNCTION domain_gates(d domains, page_limit integer)
+RETURNS TABLE (gate text, is_open boolean, opens_at timestamptz) LANGUAGE sql STABLE AS $$
+    VALUES ('state', d.status IN ('pending', 'active'), CASE WHEN d.status NOT IN ('pending', 'active') THEN d.next_crawl_after END),
+           ('cooldown', COALESCE(d.next_crawl_after <= now(), true), d.next_crawl_after),
+           ('switch', d.is_active, NULL),
+           ('window', window_end(now(), d.maintenance_start, d.maintenance_end) IS NULL,
+                      window_end(now(), d.maintenance_start, d.maintenance_end)),
+           ('budget', COALESCE(d.run_pages < LEAST(page_limit, d.max_pages_per_run), true), NULL),
+           ('lease', d.claimed_by IS NULL, d.claim_expires_at),
+           ('frontier', COALESCE(d.ready_at <= now(), false), d.ready_at)
+$$;
+COMMENT ON FUNCTION domain_gates IS 'Whether a domain may be claimed now, gate by gate. The claim asks it, and so does forager why.';
+
+CREATE FUNCTION score_terms(d domains, at timestamptz)
+RETURNS TABLE (seed_rank double precision, image_yield double precision, pages_left double precision,
+               errors double precision, staleness double precision) LANGUAGE sql IMMUTABLE AS $$
+    SELECT COALESCE(GREATEST(0, 1000 * (1 - log(d.seed_rank::float8) / 7)), 0),
+           d.image_yield_rate * 1000,
+           LEAST(d.frontier_size, 500) * 2.0::float8,
+           -d.error_rate * 500,
+           LEAST(90, GREATEST(0, EXTRACT(EPOCH FROM at - COALESCE(d.last_crawled_at, d.first_seen_at)) / 86400))::float8 * 5
+$$;
+COMMENT ON FUNCTION score_terms IS 'The terms of a domain''s priority; their sum is the score, higher is sooner.';
+
+CREATE FUNCTION domain_score(d domains, at timestamptz) RETURNS double precision LANGUAGE sql IMMUTABLE AS $$
+    SELECT s.seed_rank + s.image_yield + s.pages_left + s.errors + s.staleness FROM score_terms(d, at) s
+$$;
+
+CREATE FUNCTION next_time(since timestamptz, at time, weekday integer) RETURNS timestamptz LANGUAGE sql IMMUTABLE AS $$
+    SELECT min(m.moment)
+    FROM (SELECT ((since AT TIME ZONE 'UTC')::date + n + at) AT TIME ZONE 'UTC' AS moment FROM generate_series(0, 7) AS n) m
+    WHERE m.moment > since AND (weekday IS NULL OR EXTRACT(isodow FROM m.moment AT TIME ZONE 'UTC') = weekday)
+$$;
+COMMENT ON FUNCTION next_time IS 'The next moment with this time of day (UTC), on this day of the week (1 is Monday) or any; NULL without a time.';
+
+CREATE FUNCTION old_visits(visit_s double precision, failure_s double precision) RETURNS SETOF crawl_tasks LANGUAGE sql STABLE AS $$
+    SELECT t.*
+    FROM crawl_tasks t JOIN domains d ON d.id = t.domain_id
+    WHERE t.outcome IS NOT NULL
+      AND t.completed_at < (SELECT max(r.day) FROM domain_days r)::timestamp AT TIME ZONE 'UTC'
+      AND t.completed_at < date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' - interval '1 day'
+      AND t.completed_at < now() - make_interval(secs => COALESCE(
+              d.history_retention_s, CASE WHEN t.outcome IN ('success', 'cancelled') THEN visit_s ELSE failure_s END))
+      AND EXISTS (SELECT FROM crawl_tasks n WHERE n.page_id = t.page_id AND n.id > t.id AND n.outcome <> 'cancelled')
+      AND (t.body_ref IS NULL
+           OR (EXISTS (SELECT FROM crawl_tasks n WHERE n.page_id = t.page_id AND n.id > t.id AND n.body_ref IS NOT NULL)
+               AND NOT EXISTS (SELECT FROM bodies b WHERE b.name = split_part(t.body_ref, ':', 2) AND b.kind = 'snapshot' AND b.dropped_at IS NULL)))
+      AND (t.batch_id IS NULL OR EXISTS (SELECT FROM crawl_tasks n WHERE n.batch_id = t.batch_id AND n.page_id = t.page_id AND n.id > t.id))
+      AND (t.webhook_url IS NULL OR NOT EXISTS (SELECT FROM webhook_calls w WHERE w.task_id = t.id AND w.delivered_at IS NULL))
+      AND NOT EXISTS (SELECT FROM crawl_tasks n WHERE n.depends_on = t.id AND n.outcome IS NULL)
+$$;
+COMMENT ON FUNCTION old_visits IS 'Closed tasks that may leave for cold files: old enough, of a day that is rolled up, not the last word on their page or for their batch, no way to a body that is there, and nobody waits for them.';
+
+CREATE FUNCTION old_pages(page_s double precision) RETURNS SETOF pages LANGUAGE sql STABLE AS $$
+    SELECT p.*
+    FROM pages p
+    WHERE p.status IN ('gone', 'failed', 'blocked') AND p.fetched_at < now() - make_interval(secs => page_s)
+      AND (p.title IS NOT NULL OR p.description IS NOT NULL OR p.keywords_tsv IS NOT NULL OR p.content_hash IS NOT NULL)
+$$;
+COMMENT ON FUNCTION old_pages IS 'Pages whose signals may leave for cold files: they are there no longer, and were last read long ago. NULL: none.';
+
+-- What the database itself keeps and refuses -------------------------------------------------------------------------
 
 CREATE TABLE domain_moves (
     from_status domain_status NOT NULL,
@@ -232,12 +1272,92 @@ END $$;
 CREATE TRIGGER domains_move BEFORE UPDATE OF status ON domains FOR EACH ROW
     WHEN (OLD.status IS DISTINCT FROM NEW.status) EXECUTE FUNCTION refuse_domain_move();
 
+CREATE FUNCTION keep_domain() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'UPDATE' THEN
+        NEW.updated_at := now();
+        IF NEW.status IN ('pending', 'active') AND OLD.status IN ('exhausted', 'blocked', 'unreachable') THEN
+            NEW.block_reason := NULL;
+            NEW.block_reason_code := NULL;
+            NEW.consecutive_error_count := 0;
+            NEW.error_streak_code := NULL;
+            IF NEW.next_crawl_after IS NOT DISTINCT FROM OLD.next_crawl_after THEN
+                NEW.next_crawl_after := NULL;
+            END IF;
+        END IF;
+    END IF;
+    NEW.due_at := CASE WHEN NEW.ready_at IS NOT NULL THEN GREATEST(NEW.ready_at, NEW.next_crawl_after) END;
+    IF NEW.run_pages > 0 AND NEW.run_pages >= LEAST(NEW.max_pages_per_run, (SELECT max_pages_per_domain FROM runs WHERE id = NEW.run_id)) THEN
+        NEW.due_at := NULL;
+    END IF;
+    IF NEW.maintenance_start IS NOT NULL AND NEW.due_at IS NOT NULL THEN
+        NEW.due_at := COALESCE(window_end(GREATEST(NEW.due_at, now()), NEW.maintenance_start, NEW.maintenance_end), NEW.due_at);
+    END IF;
+    NEW.is_due := COALESCE(NEW.due_at <= now(), false);
+    RETURN NEW;
+END $$;
+CREATE TRIGGER domains_keep BEFORE INSERT OR UPDATE ON domains FOR EACH ROW EXECUTE FUNCTION keep_domain();
+
+CREATE FUNCTION note_domain_move() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO domain_history (domain_id, from_status, to_status, is_active, reason_code, reason, moved_by)
+    VALUES (NEW.id, OLD.status, NEW.status, NEW.is_active,
+            COALESCE(NEW.block_reason_code, NULLIF(current_setting('forager.reason_code', true), '')),
+            COALESCE(NEW.block_reason, NULLIF(current_setting('forager.reason', true), '')),
+            COALESCE(NULLIF(current_setting('forager.by', true), ''), 'worker ' || COALESCE(NEW.claimed_by, OLD.claimed_by), 'system'));
+    RETURN NULL;
+END $$;
+CREATE TRIGGER domains_moved AFTER UPDATE ON domains FOR EACH ROW
+    WHEN (OLD.status IS DISTINCT FROM NEW.status OR OLD.is_active IS DISTINCT FROM NEW.is_active) EXECUTE FUNCTION note_domain_move();
+
 CREATE FUNCTION refuse_history_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF current_setting('forager.purge', true) = 'on' THEN
         RETURN CASE TG_OP WHEN 'DELETE' THEN OLD ELSE NEW END;
     END IF;
+    IF TG_OP = 'DELETE' AND EXISTS (
+        SELECT FROM cold_slices s WHERE s.id = NULLIF(current_setting('forager.slice', true), '')::bigint AND s.status = 'moving'
+                                    AND OLD.id BETWEEN s.first_id AND s.last_id) THEN
+        RETURN OLD;
+    END IF;
     RAISE EXCEPTION 'task % is closed: history does not change', OLD.id USING ERRCODE = 'check_violation';
 END $$;
+COMMENT ON FUNCTION refuse_history_change IS 'Closed tasks go into a verified cold slice, or by an audited purge, and in no other way.';
 CREATE TRIGGER crawl_tasks_closed_stay BEFORE UPDATE OR DELETE ON crawl_tasks FOR EACH ROW
     WHEN (OLD.outcome IS NOT NULL) EXECUTE FUNCTION refuse_history_change();
+
+CREATE TABLE task_moves (
+    from_status task_status NOT NULL,
+    to_status   task_status NOT NULL,
+    PRIMARY KEY (from_status, to_status)
+);
+COMMENT ON TABLE task_moves IS 'Owner: frontier. The allowed moves of a task; frontier/task_status.py holds the same table and a test compares them.';
+INSERT INTO task_moves VALUES
+    ('pending', 'queued'), ('pending', 'crawling'), ('pending', 'paused'), ('pending', 'cancelled'),
+    ('queued', 'pending'), ('queued', 'crawling'), ('queued', 'paused'), ('queued', 'cancelled'),
+    ('crawling', 'pending'), ('crawling', 'downloaded'), ('crawling', 'completed'), ('crawling', 'failed'),
+    ('crawling', 'paused'), ('crawling', 'cancelled'),
+    ('downloaded', 'pending'), ('downloaded', 'queued_parse'), ('downloaded', 'parsing'), ('downloaded', 'failed'), ('downloaded', 'cancelled'),
+    ('queued_parse', 'pending'), ('queued_parse', 'parsing'), ('queued_parse', 'failed'), ('queued_parse', 'cancelled'),
+    ('parsing', 'pending'), ('parsing', 'completed'), ('parsing', 'failed'), ('parsing', 'paused'), ('parsing', 'cancelled'),
+    ('paused', 'pending'), ('paused', 'cancelled');
+
+CREATE FUNCTION refuse_task_move() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM task_moves WHERE from_status = OLD.status AND to_status = NEW.status) THEN
+        RAISE EXCEPTION 'a task cannot move from % to %', OLD.status, NEW.status USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN NEW;
+END $$;
+COMMENT ON FUNCTION refuse_task_move IS 'Not asked for what a crawl does thousands of times in a second; those moves are named in the trigger itself.';
+CREATE TRIGGER crawl_tasks_move BEFORE UPDATE OF status ON crawl_tasks FOR EACH ROW
+    WHEN (OLD.status <> NEW.status AND NOT (OLD.status = 'crawling' AND NEW.status IN ('completed', 'failed', 'pending'))
+          AND NOT (OLD.status = 'pending' AND NEW.status = 'crawling')) EXECUTE FUNCTION refuse_task_move();
+
+CREATE FUNCTION note_webhook_call() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO webhook_calls (task_id, url) VALUES (NEW.id, NEW.webhook_url) ON CONFLICT (task_id) DO NOTHING;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER crawl_tasks_tell AFTER UPDATE OF outcome ON crawl_tasks FOR EACH ROW
+    WHEN (NEW.webhook_url IS NOT NULL AND OLD.outcome IS NULL AND NEW.outcome IS NOT NULL) EXECUTE FUNCTION note_webhook_call();

@@ -2,11 +2,39 @@
 
 -- name: add_domains
 -- Domains met for the first time, in name order so that workers do not deadlock.
-INSERT INTO domains (name, parent_domain, base_url, source, run_id)
-SELECT n.name, n.parent_domain, n.base_url, $4, $5
+INSERT INTO domains (name, parent_domain, base_url, source, run_id, round)
+SELECT n.name, n.parent_domain, n.base_url, $4, $5, COALESCE((SELECT round + 1 FROM runs WHERE id = $5), 0)
 FROM unnest($1::text[], $2::text[], $3::text[]) AS n (name, parent_domain, base_url)
 ORDER BY n.name
 ON CONFLICT (name) DO NOTHING;
+
+-- name: add_seed_domains
+-- Domains of a list of seeds met for the first time, in its order. What they begin with is counted at once: nobody else can
+-- add a page to a domain that is not committed yet.
+INSERT INTO domains (name, parent_domain, base_url, seed_rank, pages_discovered, frontier_size, source, run_id, ready_at,
+                     priority_score, priority_computed_at)
+SELECT n.name, n.parent_domain, n.base_url, n.seed_rank, n.pages, n.pages, $6, $7, now(),
+       CASE WHEN $8 THEN domain_score(jsonb_populate_record(NULL::domains, jsonb_build_object(
+           'seed_rank', n.seed_rank, 'frontier_size', n.pages, 'error_rate', 0, 'image_yield_rate', 0, 'first_seen_at', now())), now())
+       ELSE 0 END, now()
+FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::bigint[]) WITH ORDINALITY
+     AS n (name, parent_domain, base_url, seed_rank, pages, position)
+ORDER BY n.position
+ON CONFLICT (name) DO NOTHING
+RETURNING id, name;
+
+-- name: raise_ranks
+-- Known domains that a list ranks higher, or for the first time; their source stays the first.
+WITH better AS MATERIALIZED (
+    SELECT d.id, n.seed_rank FROM unnest($1::bigint[], $2::int[]) AS n (domain_id, seed_rank)
+    JOIN domains d ON d.id = n.domain_id AND COALESCE(n.seed_rank < d.seed_rank, true)
+    ORDER BY d.id FOR NO KEY UPDATE OF d
+)
+UPDATE domains d SET seed_rank = better.seed_rank FROM better WHERE d.id = better.id;
+
+-- name: names_of_run
+-- The domains a run has taken, with their registrable ones.
+SELECT name, parent_domain FROM domains WHERE run_id = $1;
 
 -- name: find_domains
 -- Ids of domains by name.
@@ -22,14 +50,22 @@ UPDATE domains d
 SET pages_discovered = d.pages_discovered + more.pages, frontier_size = d.frontier_size + more.pages,
     ready_at = LEAST(COALESCE(d.ready_at, now()), now()),
     status = CASE d.status WHEN 'exhausted' THEN 'active' ELSE d.status END,
-    run_pages = CASE WHEN d.claimed_by IS NULL AND d.run_id IS DISTINCT FROM $3 THEN 0 ELSE d.run_pages END,
-    run_id = CASE WHEN d.claimed_by IS NULL THEN $3 ELSE d.run_id END,
-    updated_at = now()
+    run_pages = CASE WHEN d.claimed_by IS NULL AND d.run_id IS DISTINCT FROM COALESCE($3, d.run_id) THEN 0 ELSE d.run_pages END,
+    images_only = d.images_only AND NOT COALESCE(d.claimed_by IS NULL OR d.run_id = $3, true),
+    run_id = CASE WHEN d.claimed_by IS NULL THEN COALESCE($3, d.run_id) ELSE d.run_id END
 FROM more WHERE d.id = more.id;
+
+-- name: wake_due
+-- Domains of a run whose time has come since they were written: the trigger sees that they are due.
+UPDATE domains SET is_due = true WHERE id = ANY (ARRAY(
+    SELECT id FROM domains
+    WHERE claimed_by IS NULL AND NOT is_due AND status IN ('pending', 'active') AND is_active AND run_id = $1 AND due_at <= now()
+    ORDER BY due_at LIMIT 1000
+    FOR NO KEY UPDATE SKIP LOCKED));
 
 -- name: wake
 -- Something of these domains came into reach.
-UPDATE domains SET ready_at = LEAST(COALESCE(ready_at, now()), now()), updated_at = now() WHERE id = ANY ($1::bigint[]);
+UPDATE domains SET ready_at = LEAST(COALESCE(ready_at, now()), now()) WHERE id = ANY ($1::bigint[]);
 
 -- name: count_reopened
 -- Pages of these domains that got a new task.
@@ -38,35 +74,80 @@ FROM unnest($1::bigint[], $2::int[]) AS n (domain_id, pages) WHERE d.id = n.doma
 
 -- name: wake_unreachable
 -- Domains asked for by name although nobody answered last time: a person knows better, so they are tried again now.
-UPDATE domains SET status = 'pending', block_reason = NULL, block_reason_code = NULL, next_crawl_after = NULL, updated_at = now()
+UPDATE domains SET status = 'pending', block_reason = NULL, block_reason_code = NULL, next_crawl_after = NULL
 WHERE name = ANY ($1::text[]) AND status = 'unreachable';
 
 -- name: adopt_domains
--- A run takes the domains it was asked to crawl: named ones, those below named parents, or all with something to do.
+-- A run takes the domains it was asked to crawl: named ones, those below named parents, or all with something to do. With them come
+-- those that an earlier run took for the images of their pages and did not finish.
 UPDATE domains
-SET run_id = $1, run_pages = 0, ready_at = CASE WHEN frontier_size > 0 THEN LEAST(COALESCE(ready_at, now()), now()) END, updated_at = now()
+SET run_id = $1, run_pages = 0, round = 0,
+    images_only = images_only AND NOT (name = ANY ($2::text[]) OR parent_domain = ANY ($3::text[]) OR $4),
+    ready_at = CASE WHEN frontier_size > 0 THEN LEAST(COALESCE(ready_at, now()), now())
+    ELSE (SELECT min(t.scheduled_for) FROM crawl_tasks t
+          WHERE t.domain_id = domains.id AND t.outcome IS NULL AND t.locked_at IS NULL AND t.status = 'pending') END
 WHERE id IN (
     SELECT id FROM domains
     WHERE name = ANY ($2::text[]) OR parent_domain = ANY ($3::text[]) OR ($4 AND frontier_size > 0)
+       OR (images_only AND frontier_size > 0
+           AND run_id IN (SELECT n.run_id FROM domains n WHERE n.name = ANY ($2::text[]) OR n.parent_domain = ANY ($3::text[])))
     ORDER BY id FOR NO KEY UPDATE);
+
+-- name: adopt_strays
+-- The standing run takes domains that belong to no run, or to one that is over, some at a time.
+WITH strays AS (
+    SELECT id FROM domains
+    WHERE (run_id IS NULL OR run_id IN (SELECT r.id FROM runs r WHERE r.status <> 'running' AND r.id <> $1)) AND claimed_by IS NULL
+    ORDER BY id LIMIT $2
+    FOR NO KEY UPDATE SKIP LOCKED
+), adopted AS (
+    UPDATE domains d
+    SET run_id = $1, run_pages = 0, round = (SELECT r.round FROM runs r WHERE r.id = $1),
+        ready_at = CASE WHEN d.frontier_size > 0 THEN LEAST(COALESCE(d.ready_at, now()), now())
+        ELSE (SELECT min(t.scheduled_for) FROM crawl_tasks t
+              WHERE t.domain_id = d.id AND t.outcome IS NULL AND t.locked_at IS NULL AND t.status = 'pending') END
+    FROM strays s WHERE d.id = s.id
+    RETURNING d.id
+)
+SELECT count(*)::int FROM adopted;
+
+-- name: known_names
+-- Domains that are there for their pages, in the order they came.
+SELECT id, name FROM domains WHERE id > $1 AND NOT images_only ORDER BY id;
 
 -- name: hold_leases
 -- Which of these leases are still ours; their rows stay locked until the transaction ends, in id order.
-SELECT d.id, d.version
+SELECT d.id, d.version, d.is_active AND window_end(now(), d.maintenance_start, d.maintenance_end) IS NULL AS may_go_on
 FROM unnest($1::bigint[], $2::bigint[]) AS n (domain_id, version)
 JOIN domains d ON d.id = n.domain_id AND d.version = n.version AND d.claimed_by = $3
 ORDER BY d.id
 FOR NO KEY UPDATE OF d;
 
+-- name: without_links
+-- Of these domains, those whose links are not to be stored.
+SELECT d.id FROM domains d WHERE d.id = ANY ($1::bigint[]) AND NOT d.stores_links;
+
 -- name: count_visits
--- Closed tasks of leased domains: counters, pace for a successor, lease renewed.
+-- Closed tasks of leased domains: counters, pace and breaker for a successor, lease renewed. What the holder thinks of a breaker that
+-- somebody closed by hand since is not written.
 UPDATE domains d
 SET pages_crawled = d.pages_crawled + n.ok, total_error_count = d.total_error_count + n.errors,
-    consecutive_error_count = CASE WHEN n.ok > 0 THEN 0 ELSE d.consecutive_error_count + n.errors END,
-    frontier_size = d.frontier_size - n.closed + n.retries,
-    next_allowed_at = now() + make_interval(secs => n.wait_s),
-    claim_expires_at = now() + make_interval(secs => $7), last_crawled_at = now(), updated_at = now()
-FROM unnest($1::bigint[], $2::int[], $3::int[], $4::int[], $5::int[], $6::float8[]) AS n (domain_id, closed, ok, errors, retries, wait_s)
+    consecutive_error_count = CASE WHEN n.is_new_streak OR (n.streak_code IS NOT NULL AND n.streak_code IS DISTINCT FROM d.error_streak_code)
+                                   THEN n.streak ELSE d.consecutive_error_count + n.streak END,
+    error_streak_code = CASE WHEN n.is_new_streak THEN n.streak_code ELSE COALESCE(n.streak_code, d.error_streak_code) END,
+    depth_reached = GREATEST(d.depth_reached, n.depth),
+    frontier_size = d.frontier_size - n.closed + n.retries, images_found = d.images_found + n.images,
+    next_allowed_at = COALESCE(now() + make_interval(secs => n.wait_s), d.next_allowed_at),
+    pace_delay_s = COALESCE(n.delay_s, d.pace_delay_s), pace_extra_s = COALESCE(n.extra_s, d.pace_extra_s),
+    response_s = COALESCE(n.response_s, d.response_s),
+    breaker_state = CASE WHEN d.breaker_resets = n.resets THEN n.breaker_state ELSE d.breaker_state END,
+    breaker_failures = CASE WHEN d.breaker_resets = n.resets THEN n.breaker_failures ELSE d.breaker_failures END,
+    breaker_opened_at = CASE WHEN d.breaker_resets = n.resets THEN now() - make_interval(secs => n.open_s) ELSE d.breaker_opened_at END,
+    claim_expires_at = now() + make_interval(secs => $10), last_crawled_at = now()
+FROM unnest($1::bigint[], $2::int[], $3::int[], $4::int[], $5::int[], $6::smallint[], $7::int[], $8::text[], $9::boolean[],
+            $11::float8[], $12::float8[], $13::float8[], $14::float8[], $15::text[], $16::int[], $17::float8[], $18::int[], $19::int[])
+     AS n (domain_id, closed, ok, errors, retries, depth, streak, streak_code, is_new_streak,
+           wait_s, delay_s, extra_s, response_s, breaker_state, breaker_failures, open_s, resets, images)
 WHERE d.id = n.domain_id;
 
 -- name: count_claims
@@ -81,29 +162,55 @@ FROM unnest($1::bigint[], $2::bigint[], $3::int[]) AS n (run_id, domain_id, page
 -- name: renew_leases
 -- The heartbeat: everything this worker holds stays its own for another lease.
 UPDATE domains SET claim_expires_at = now() + make_interval(secs => $2) WHERE claimed_by = $1 AND claim_expires_at > now()
-RETURNING id, version;
+RETURNING id, version, breaker_resets, is_active AND window_end(now(), maintenance_start, maintenance_end) IS NULL AS may_go_on;
 
 -- name: release
--- Hand domains back, after hold_leases: exhausted when the frontier is empty, ready again when something is left in reach.
+-- Hand domains back, after hold_leases: exhausted when nothing is left to visit now or to try again, ready when something is in reach.
+-- Exhausted rests until its next revisit or refresh. Blocked once more after too many returns has no end. Who had its
+-- turn goes to the back of the queue. The score is made anew.
 UPDATE domains d
-SET claimed_by = NULL, claim_expires_at = NULL, version = d.version + 1, updated_at = now(),
+SET claimed_by = NULL, claim_expires_at = NULL, version = d.version + 1,
     next_allowed_at = now() + make_interval(secs => n.wait_s),
-    next_crawl_after = CASE WHEN n.rest_s > 0 THEN now() + make_interval(secs => n.rest_s) ELSE d.next_crawl_after END,
-    status = CASE WHEN n.reason_code IS NOT NULL THEN n.status::domain_status
-                  WHEN d.frontier_size = 0 THEN 'exhausted' ELSE d.status END,
-    block_reason = n.reason, block_reason_code = n.reason_code,
-    first_blocked_at = CASE WHEN n.reason_code IS NOT NULL THEN COALESCE(d.first_blocked_at, now()) ELSE d.first_blocked_at END,
-    ready_at = LEAST(
+    pace_delay_s = COALESCE(n.delay_s, d.pace_delay_s), pace_extra_s = COALESCE(n.extra_s, d.pace_extra_s),
+    response_s = COALESCE(n.response_s, d.response_s),
+    breaker_state = CASE WHEN d.breaker_resets = n.resets THEN n.breaker_state ELSE d.breaker_state END,
+    breaker_failures = CASE WHEN d.breaker_resets = n.resets THEN n.breaker_failures ELSE d.breaker_failures END,
+    breaker_opened_at = CASE WHEN d.breaker_resets = n.resets THEN now() - make_interval(secs => n.open_s) ELSE d.breaker_opened_at END,
+    ready_at = left_over.since,
+    status = CASE WHEN n.reason_code IS NOT NULL AND left_over.takes_status THEN n.status::domain_status WHEN left_over.is_none THEN 'exhausted' ELSE d.status END,
+    next_crawl_after = CASE WHEN n.status = 'blocked' AND left_over.takes_status AND d.blocked_returns >= $11 THEN NULL
+                            WHEN n.rest_s > 0 AND left_over.takes_status THEN now() + make_interval(secs => n.rest_s)
+                            WHEN left_over.is_none
+                            THEN LEAST(left_over.since, now() + make_interval(secs => COALESCE(d.refresh_every_s, $12)))
+                            ELSE d.next_crawl_after END,
+    blocked_returns = CASE WHEN left_over.is_none AND (n.reason_code IS NULL OR NOT left_over.takes_status) THEN 0 ELSE d.blocked_returns END,
+    block_reason = CASE WHEN left_over.takes_status THEN n.reason END,
+    block_reason_code = CASE WHEN left_over.takes_status THEN n.reason_code END,
+    first_blocked_at = CASE WHEN n.reason_code IS NOT NULL AND left_over.takes_status THEN COALESCE(d.first_blocked_at, now()) ELSE d.first_blocked_at END,
+    round = CASE WHEN n.is_spent THEN COALESCE((SELECT r.round + 1 FROM runs r WHERE r.id = d.run_id), 0) ELSE d.round END,
+    priority_score = CASE WHEN $13 THEN domain_score(d, now()) ELSE 0 END, priority_computed_at = now()
+FROM unnest($1::bigint[], $2::float8[], $3::float8[], $4::text[], $5::text[], $10::text[], $14::boolean[], $15::boolean[],
+            $16::float8[], $17::float8[], $18::float8[], $19::text[], $20::int[], $21::float8[], $22::int[])
+     AS n (domain_id, wait_s, rest_s, reason_code, reason, status, is_spent, is_fallback,
+           delay_s, extra_s, response_s, breaker_state, breaker_failures, open_s, resets)
+JOIN domains o ON o.id = n.domain_id
+CROSS JOIN LATERAL (
+    SELECT LEAST(
         (SELECT now() WHERE EXISTS (
-            SELECT FROM pages p WHERE p.domain_id = d.id AND p.status = 'discovered'
-              AND p.depth <= $6 AND ($7::text[] IS NULL OR p.url LIKE ANY ($7)) AND ($8::text[] IS NULL OR p.url LIKE ANY ($8))
+            SELECT FROM pages p WHERE p.domain_id = o.id AND p.status = 'discovered'
+              AND p.depth <= $6 AND (p.is_image OR NOT o.images_only)
+              AND (p.is_image OR ($7::text[] IS NULL OR p.url LIKE ANY ($7)) AND ($8::text[] IS NULL OR p.url LIKE ANY ($8)))
               AND ($9::text[] IS NULL OR p.url NOT LIKE ALL ($9)))),
         (SELECT min(t.scheduled_for) FROM crawl_tasks t JOIN pages p ON p.id = t.page_id
-         WHERE t.domain_id = d.id AND t.outcome IS NULL AND t.locked_at IS NULL AND t.status = 'pending'
-           AND p.depth <= $6 AND ($7::text[] IS NULL OR p.url LIKE ANY ($7)) AND ($8::text[] IS NULL OR p.url LIKE ANY ($8))
-           AND ($9::text[] IS NULL OR p.url NOT LIKE ALL ($9))))
-FROM unnest($1::bigint[], $2::float8[], $3::float8[], $4::text[], $5::text[], $10::text[])
-     AS n (domain_id, wait_s, rest_s, reason_code, reason, status)
+         WHERE t.domain_id = o.id AND t.outcome IS NULL AND t.locked_at IS NULL AND t.status = 'pending'
+           AND p.depth <= $6 AND (p.is_image OR NOT o.images_only)
+              AND (p.is_image OR ($7::text[] IS NULL OR p.url LIKE ANY ($7)) AND ($8::text[] IS NULL OR p.url LIKE ANY ($8)))
+           AND ($9::text[] IS NULL OR p.url NOT LIKE ALL ($9)))) AS since
+) ready
+CROSS JOIN LATERAL (
+    SELECT ready.since, o.frontier_size = 0 AND COALESCE(ready.since > now(), true) AS is_none,
+           NOT n.is_fallback OR (o.frontier_size = 0 AND COALESCE(ready.since > now(), true)) AS takes_status
+) left_over
 WHERE d.id = n.domain_id;
 
 -- name: free_lost_leases
@@ -118,8 +225,9 @@ WITH lost AS MATERIALIZED (
     FOR NO KEY UPDATE OF d SKIP LOCKED
 )
 UPDATE domains d
-SET claimed_by = NULL, claim_expires_at = NULL, version = d.version + 1, ready_at = LEAST(COALESCE(d.ready_at, now()), now()), updated_at = now(),
-    next_allowed_at = GREATEST(d.next_allowed_at, now() + make_interval(secs => COALESCE(d.crawl_delay_s, $2)))
+SET claimed_by = NULL, claim_expires_at = NULL, version = d.version + 1, ready_at = LEAST(COALESCE(d.ready_at, now()), now()),
+    next_allowed_at = GREATEST(d.next_allowed_at,
+                               now() + make_interval(secs => GREATEST(COALESCE(d.crawl_delay_s, $2), d.pace_delay_s)))
 FROM lost WHERE d.id = lost.id
 RETURNING d.id, d.name;
 
@@ -130,18 +238,49 @@ FROM origins WHERE domain_id = ANY ($1::bigint[]) AND robots_expires_at > now() 
 
 -- name: store_robots
 -- What an origin's robots.txt said, or why it could not be had.
-INSERT INTO origins (domain_id, origin, robots_txt, robots_status_code, robots_error, robots_fetched_at, robots_expires_at)
-SELECT n.domain_id, n.origin, n.robots_txt, n.status_code, n.error, now(), now() + make_interval(secs => n.ttl_s)
-FROM unnest($1::bigint[], $2::text[], $3::text[], $4::smallint[], $5::text[], $6::float8[])
-     AS n (domain_id, origin, robots_txt, status_code, error, ttl_s)
+INSERT INTO origins (domain_id, origin, robots_txt, robots_status_code, robots_error, robots_fetched_at, robots_expires_at, sitemaps)
+SELECT n.domain_id, n.origin, n.robots_txt, n.status_code, n.error, now(), now() + make_interval(secs => n.ttl_s),
+       COALESCE(string_to_array(n.sitemaps, E'\n'), '{}')
+FROM unnest($1::bigint[], $2::text[], $3::text[], $4::smallint[], $5::text[], $6::float8[], $7::text[])
+     AS n (domain_id, origin, robots_txt, status_code, error, ttl_s, sitemaps)
 ORDER BY n.domain_id, n.origin
 ON CONFLICT (domain_id, origin) DO UPDATE
 SET robots_txt = EXCLUDED.robots_txt, robots_status_code = EXCLUDED.robots_status_code, robots_error = EXCLUDED.robots_error,
-    robots_fetched_at = EXCLUDED.robots_fetched_at, robots_expires_at = EXCLUDED.robots_expires_at;
+    robots_fetched_at = EXCLUDED.robots_fetched_at, robots_expires_at = EXCLUDED.robots_expires_at, sitemaps = EXCLUDED.sitemaps;
+
+-- name: add_robots_requests
+-- When robots.txt files were asked for: evidence of the pace.
+INSERT INTO robots_requests (domain_id, origin, requested_at, pace_ms)
+SELECT * FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::int[]);
 
 -- name: next_ready
 -- When a run's next unleased domain may be claimed, and whether any of its domains is leased now.
 SELECT EXISTS (SELECT FROM domains WHERE claimed_by IS NOT NULL AND run_id = $1) AS is_held,
-       (SELECT EXTRACT(EPOCH FROM min(GREATEST(ready_at, next_crawl_after)) - now())::float8 FROM domains
-        WHERE claimed_by IS NULL AND status IN ('pending', 'active') AND is_active AND ready_at IS NOT NULL
-          AND run_id = $1 AND ($2::int IS NULL OR run_pages < $2)) AS wait_s;
+       LEAST(
+           (SELECT 0.0::float8 FROM domains d
+            WHERE d.claimed_by IS NULL AND d.is_due AND d.status IN ('pending', 'active') AND d.is_active AND d.run_id = $1
+              AND d.due_at <= now() AND COALESCE(d.run_pages < LEAST($2::int, d.max_pages_per_run), true)
+            ORDER BY d.round, d.priority_score DESC, d.id LIMIT 1),
+           (SELECT GREATEST(0, EXTRACT(EPOCH FROM d.due_at - now()))::float8 FROM domains d
+            WHERE d.claimed_by IS NULL AND NOT d.is_due AND d.status IN ('pending', 'active') AND d.is_active
+              AND d.due_at IS NOT NULL AND d.run_id = $1 AND COALESCE(d.run_pages < LEAST($2::int, d.max_pages_per_run), true)
+            ORDER BY d.due_at LIMIT 1)) AS wait_s;
+
+-- name: score_domains
+-- The scores of the next domains after an id. A score that moved by half a point or is a day old is written, the others are not worth
+-- a new row; whoever is being written to now has its turn in an hour. Answers the last id, and how many were written.
+WITH batch AS MATERIALIZED (
+    SELECT max(id) AS last_id FROM (SELECT id FROM domains WHERE id > $1 ORDER BY id LIMIT $2) next
+), stale AS MATERIALIZED (
+    SELECT d.id, s.score FROM domains d
+    CROSS JOIN LATERAL (SELECT CASE WHEN $3 THEN domain_score(d, now()) ELSE 0 END AS score OFFSET 0) s
+    WHERE d.id > $1 AND d.id <= (SELECT last_id FROM batch) AND d.status IN ('pending', 'active', 'exhausted')
+      AND (abs(d.priority_score - s.score) > 0.5 OR COALESCE(d.priority_computed_at < now() - interval '1 day', true))
+    ORDER BY d.id
+    FOR NO KEY UPDATE OF d SKIP LOCKED
+), written AS (
+    UPDATE domains d SET priority_score = stale.score, priority_computed_at = now()
+    FROM stale WHERE d.id = stale.id AND d.id > $1 AND d.id <= (SELECT last_id FROM batch)
+    RETURNING d.id
+)
+SELECT (SELECT last_id FROM batch) AS last_id, (SELECT count(*) FROM written)::int AS written;

@@ -1,8 +1,9 @@
 """One short function per statement of `queries.sql`. Opens no transactions: the floor above does."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from forager.db import statements
 from forager.records import Lease
@@ -21,6 +22,13 @@ class RobotsCopy:
     status_code: int | None
     error: str | None
     ttl_s: float
+    requests: tuple[datetime, ...] = ()
+    """When it was asked for; more than once where there were redirects or tries."""
+    pace_ms: int = 0
+    sitemaps: tuple[str, ...] = ()
+    """What its Sitemap lines name."""
+    is_insecure: bool = False
+    """It could not be had because the site's certificate is not valid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +36,56 @@ class Visits:
     """What a batch did in one domain."""
 
     closed: int = 0
+    """First visits and retries that ended: they leave the frontier. Revisits were never in it."""
     ok: int = 0
     errors: int = 0
     retries: int = 0
+    """Pages that stay in the frontier for another try."""
+    depth: int = 0
+    streak: int = 0
+    streak_code: str | None = None
+    is_new_streak: bool = False
+    images: int = 0
+    """Images its pages were never seen to show before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seeded:
+    """What a list of seeds says of one domain."""
+
+    base_url: str
+    rank: int | None
+    """The best of its seeds."""
+    pages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a domain is asked at this moment: what a successor needs to keep its pace and its breaker."""
+
+    wait_s: float
+    """No request before."""
+    delay_s: float | None = None
+    """Between requests, as it is in force."""
+    extra_s: float = 0.0
+    """Of it, what was added because the server answered slowly."""
+    response_s: float | None = None
+    """How long the server takes as a rule; None: not known."""
+    breaker_state: str = "closed"
+    breaker_failures: int = 0
+    breaker_open_s: float | None = None
+    """How long ago the breaker opened; None: it is closed."""
+    breaker_resets: int = 0
+    """How often somebody closed it by hand, as far as the holder knows: what it says of a breaker is old else."""
+
+
+class Renewal(NamedTuple):
+    """What a holder hears of its domain with a heartbeat."""
+
+    may_go_on: bool
+    """Neither paused nor in its maintenance window."""
+    breaker_resets: int
+    """How often somebody closed the breaker by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +100,24 @@ class Release:
     status: str | None = None
     reason_code: str | None = None
     reason: str | None = None
+    is_fallback: bool = False
+    """The status is for a domain that has nothing left; one that has goes on."""
+    is_spent: bool = False
+    """It had its turn, its page budget or all it had is used up: others come first now."""
+    standing: Standing | None = None
+    """None leaves what is known of pace and breaker as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """What becomes of domains that are handed back."""
+
+    most_returns: int = 3
+    """A domain that comes back from a block so often and is blocked again stays blocked."""
+    refresh_every_s: float | None = 14 * 86400.0
+    """When an exhausted domain is visited again; None: never."""
+    is_scored: bool = True
+    """False: in the order they were met."""
 
 
 async def add_domains(conn: Any, bases: Mapping[str, str], *, source: str, run: int | None) -> None:
@@ -55,6 +128,50 @@ async def add_domains(conn: Any, bases: Mapping[str, str], *, source: str, run: 
         await conn.execute(SQL["add_domains"], names, parents, [bases[name] for name in names], source, run)
 
 
+async def add_seed_domains(
+    conn: Any, seeded: Mapping[str, Seeded], *, source: str, run: int | None, is_scored: bool
+) -> dict[str, int]:
+    """Domains by name; answers the ids of those that are new, in whose counters the pages are already."""
+    if not seeded:
+        return {}
+    rows = await conn.fetch(
+        SQL["add_seed_domains"],
+        list(seeded),
+        [registrable(name) for name in seeded],
+        [domain.base_url for domain in seeded.values()],
+        [domain.rank for domain in seeded.values()],
+        [domain.pages for domain in seeded.values()],
+        source,
+        run,
+        is_scored,
+    )
+    return {row["name"]: row["id"] for row in rows}
+
+
+async def raise_ranks(conn: Any, ranks: Mapping[int, int]) -> None:
+    if ranks:
+        await conn.execute(SQL["raise_ranks"], list(ranks), list(ranks.values()))
+
+
+async def stream_names(conn: Any, run: int) -> AsyncIterator[tuple[str, str]]:
+    """Name and registrable domain of a run's domains, which may be millions. Needs an open transaction."""
+    async for row in conn.cursor(SQL["names_of_run"], run, prefetch=5000):
+        yield row["name"], row["parent_domain"]
+
+
+async def stream_known_names(conn: Any, after: int) -> AsyncIterator[tuple[int, str]]:
+    """Id and name of all domains that are there for their pages and came after this one, oldest first. Needs an open
+    transaction."""
+    async for row in conn.cursor(SQL["known_names"], after, prefetch=5000):
+        yield row["id"], row["name"]
+
+
+async def adopt_strays(conn: Any, run: int, *, limit: int) -> int:
+    """How many domains that no running run has are the standing run's now."""
+    adopted: int = await conn.fetchval(SQL["adopt_strays"], run, limit)
+    return adopted
+
+
 async def find_domains(conn: Any, names: Iterable[str]) -> dict[str, int]:
     return {row["name"]: row["id"] for row in await conn.fetch(SQL["find_domains"], list(names))}
 
@@ -62,6 +179,10 @@ async def find_domains(conn: Any, names: Iterable[str]) -> dict[str, int]:
 async def count_discovered(conn: Any, pages: Mapping[int, int], *, run: int | None) -> None:
     if pages:
         await conn.execute(SQL["count_discovered"], list(pages), list(pages.values()), run)
+
+
+async def wake_due(conn: Any, run: int) -> None:
+    await conn.execute(SQL["wake_due"], run)
 
 
 async def wake(conn: Any, domain_ids: Iterable[int]) -> None:
@@ -81,16 +202,26 @@ async def adopt_domains(conn: Any, run: int, *, names: Sequence[str], parents: S
     await conn.execute(SQL["adopt_domains"], run, names, parents, everything)
 
 
-async def hold_leases(conn: Any, leases: Iterable[tuple[int, int]], *, worker: int) -> set[tuple[int, int]]:
-    """Of these (domain, version), those that are still ours; their rows stay locked until the transaction ends."""
+async def hold_leases(conn: Any, leases: Iterable[tuple[int, int]], *, worker: int) -> dict[tuple[int, int], bool]:
+    """Of these (domain, version), those that are still ours, each with whether we may go on with it.
+
+    Their rows stay locked until the transaction ends.
+    """
     pairs = sorted(set(leases))
     rows = await conn.fetch(
         SQL["hold_leases"], [domain for domain, _ in pairs], [version for _, version in pairs], worker
     )
-    return {(row["id"], row["version"]) for row in rows}
+    return {(row["id"], row["version"]): row["may_go_on"] for row in rows}
 
 
-async def count_visits(conn: Any, visits: Mapping[int, Visits], waits: Mapping[int, float], *, lease_s: float) -> None:
+async def without_links(conn: Any, domain_ids: Iterable[int]) -> set[int]:
+    return {row["id"] for row in await conn.fetch(SQL["without_links"], list(domain_ids))}
+
+
+async def count_visits(
+    conn: Any, visits: Mapping[int, Visits], standings: Mapping[int, Standing], *, lease_s: float
+) -> None:
+    """A domain without a standing keeps the one it has."""
     counts = visits.values()
     await conn.execute(
         SQL["count_visits"],
@@ -99,8 +230,27 @@ async def count_visits(conn: Any, visits: Mapping[int, Visits], waits: Mapping[i
         [count.ok for count in counts],
         [count.errors for count in counts],
         [count.retries for count in counts],
-        [waits.get(domain, 0.0) for domain in visits],
+        [count.depth for count in counts],
+        [count.streak for count in counts],
+        [count.streak_code for count in counts],
+        [count.is_new_streak for count in counts],
         lease_s,
+        *_columns([standings.get(domain) for domain in visits]),
+        [count.images for count in counts],
+    )
+
+
+def _columns(standings: Sequence[Standing | None]) -> tuple[list[Any], ...]:
+    """One list per column, in the order the statements take them."""
+    return (
+        [known.wait_s if known else None for known in standings],
+        [known.delay_s if known else None for known in standings],
+        [known.extra_s if known else None for known in standings],
+        [known.response_s if known else None for known in standings],
+        [known.breaker_state if known else None for known in standings],
+        [known.breaker_failures if known else None for known in standings],
+        [known.breaker_open_s if known else None for known in standings],
+        [known.breaker_resets if known else None for known in standings],
     )
 
 
@@ -115,9 +265,10 @@ async def return_claims(conn: Any, freed: Sequence[tuple[int, int, int]]) -> Non
         await conn.execute(SQL["return_claims"], *map(list, zip(*freed, strict=True)))
 
 
-async def renew_leases(conn: Any, *, worker: int, lease_s: float) -> dict[int, int]:
-    """Domain → version of everything this worker still holds."""
-    return {row["id"]: row["version"] for row in await conn.fetch(SQL["renew_leases"], worker, lease_s)}
+async def renew_leases(conn: Any, *, worker: int, lease_s: float) -> dict[tuple[int, int], Renewal]:
+    """(Domain, version) of everything this worker still holds, each with what an operator said of it meanwhile."""
+    rows = await conn.fetch(SQL["renew_leases"], worker, lease_s)
+    return {(row["id"], row["version"]): Renewal(row["may_go_on"], row["breaker_resets"]) for row in rows}
 
 
 async def release(
@@ -126,6 +277,7 @@ async def release(
     *,
     max_depth: int,
     patterns: tuple[list[str] | None, list[str] | None, list[str] | None],
+    keeping: Keeping,
 ) -> None:
     await conn.execute(
         SQL["release"],
@@ -137,11 +289,17 @@ async def release(
         max_depth,
         *patterns,
         [release.status for release in releases],
+        keeping.most_returns,
+        keeping.refresh_every_s,
+        keeping.is_scored,
+        [release.is_spent for release in releases],
+        [release.is_fallback for release in releases],
+        *_columns([release.standing for release in releases])[1:],
     )
 
 
 async def free_lost_leases(
-    conn: Any, *, dead_after_s: float, delay_s: float = 0.0, strays_of: int | None = None
+    conn: Any, *, dead_after_s: float, delay_s: float, strays_of: int | None = None
 ) -> dict[int, str]:
     """Id and name of the domains that were taken from dead or silent workers, and from one that knows of no lease.
 
@@ -168,6 +326,15 @@ async def store_robots(conn: Any, copies: Sequence[RobotsCopy]) -> None:
         [copy.status_code for copy in copies],
         [copy.error for copy in copies],
         [copy.ttl_s for copy in copies],
+        ["\n".join(copy.sitemaps) or None for copy in copies],
+    )
+    asked = [(copy, at) for copy in copies for at in copy.requests]
+    await conn.execute(
+        SQL["add_robots_requests"],
+        [copy.domain_id for copy, _ in asked],
+        [copy.origin for copy, _ in asked],
+        [at for _, at in asked],
+        [copy.pace_ms for copy, _ in asked],
     )
 
 
@@ -175,3 +342,9 @@ async def next_ready(conn: Any, run: int, *, max_pages_per_domain: int | None) -
     """Whether any domain of the run is leased, and in how many seconds the next one may be claimed (None: never)."""
     row = await conn.fetchrow(SQL["next_ready"], run, max_pages_per_domain)
     return row["is_held"], row["wait_s"]
+
+
+async def score_domains(conn: Any, *, after: int, limit: int, is_scored: bool) -> tuple[int | None, int]:
+    """The last domain that was looked at, None when there was none, and how many scores were written."""
+    row = await conn.fetchrow(SQL["score_domains"], after, limit, is_scored)
+    return row["last_id"], row["written"]

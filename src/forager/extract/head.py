@@ -5,10 +5,14 @@ from itertools import islice
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from forager.extract.clean import collapse
+
 LONGEST_TITLE = 1000
 LONGEST_DESCRIPTION = 2000
 MOST_BODY_CHILDREN = 64
 """An unexpected tag ends the head early; what was meant for it then comes among the first children of the body."""
+MOST_TITLES = 20
+"""Looked at outside of the head: to see that one belongs to a drawing costs a walk to the root."""
 HEAD_TAGS = frozenset({"title", "meta", "link", "base"})
 
 
@@ -43,7 +47,7 @@ def read_head(tree: LexborHTMLParser) -> Head:
             case "base" if head.base is None:
                 head.base = node.attributes.get("href")
     if head.title is None:
-        head.title = _title_elsewhere(tree)
+        head.title = _title_elsewhere(tree) or _title_otherwise(tree, head)
     return head
 
 
@@ -68,10 +72,18 @@ def _take_meta(head: Head, attributes: dict[str, str | None]) -> None:
 
 def _title_elsewhere(tree: LexborHTMLParser) -> str | None:
     """Deep in a broken body; that of a drawing is none of the page's."""
-    for node in tree.tags("title"):
+    for node in islice(tree.tags("title"), MOST_TITLES):
         if not _is_in_svg(node):
             return collapse(node.text(), LONGEST_TITLE)
     return None
+
+
+def _title_otherwise(tree: LexborHTMLParser, head: Head) -> str | None:
+    """What the page calls itself elsewhere, where its `<title>` is empty or missing."""
+    if given := collapse(head.meta("og:title", "twitter:title", "dc.title"), LONGEST_TITLE):
+        return given
+    headings = (collapse(node.text_lexbor(), LONGEST_TITLE) for node in islice(tree.tags("h1"), MOST_TITLES))
+    return next(filter(None, headings), None)
 
 
 def _is_in_svg(node: LexborNode) -> bool:
@@ -81,8 +93,3 @@ def _is_in_svg(node: LexborNode) -> bool:
             return True
         parent = parent.parent
     return False
-
-
-def collapse(text: str | None, longest: int) -> str | None:
-    """White space to single spaces, cut, None when nothing is left."""
-    return " ".join(text[: 4 * longest].split())[:longest] or None if text else None

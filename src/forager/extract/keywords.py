@@ -1,4 +1,8 @@
-"""Which PostgreSQL text-search configuration stems a language: those every server since 15 ships, else `simple`."""
+"""What of a page becomes searchable, and which PostgreSQL text-search configuration stems its language: those every
+server since 15 ships, else `simple`."""
+
+from forager.extract.words import to_words
+from forager.records import Keywords, Reading
 
 CONFIGS = {
     "ar": "arabic",
@@ -37,3 +41,15 @@ CONFIGS = {
 def search_config(language: str | None) -> str:
     """For a BCP-47 tag such as `pt-BR`."""
     return CONFIGS.get(language.partition("-")[0].lower(), "simple") if language else "simple"
+
+
+def keywords_of(reading: Reading) -> Keywords | None:
+    """By weight; None for a page that asks not to be indexed."""
+    if reading.is_noindex:
+        return None
+    return Keywords(
+        to_words(reading.title or ""),
+        to_words(reading.headings),
+        to_words(reading.description or ""),
+        to_words(reading.text),
+    )

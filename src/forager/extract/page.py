@@ -1,29 +1,46 @@
 """Read: one answer → what we understood from it. Pure; whatever the bytes are, it ends soon with a clean `Reading`.
 
-bytes ── to_utf8 ── may_stall? flatten ── Lexbor ──> head ──> links ──> headings ──> text (cuts nodes, so it comes last)
+bytes ── to_utf8 ── may_stall? flatten ── Lexbor ── nests_links? flatten ──> head, links, byline ──> text ──> headings
+                └── feed or sitemap? document
+
+Taking the text cuts nodes, so it comes after everything that reads all of the page; headings are those of what is left.
 """
 
 import hashlib
 import re
+from dataclasses import replace
 
 from ada_url import join_url
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, SelectolaxError
 
-from forager.errors import DecodeError
+from forager.errors import BadUrlError, DecodeError
+from forager.extract.byline import find_byline
 from forager.extract.charset import to_utf8
+from forager.extract.clean import collapse, drop_unseen
 from forager.extract.directives import combine
+from forager.extract.document import GZIP, Document, kind_of, read_document, read_json, read_list, unpack
 from forager.extract.flatten import flatten
-from forager.extract.head import LONGEST_DESCRIPTION, Head, collapse, read_head
-from forager.extract.hostile import may_stall
+from forager.extract.head import LONGEST_DESCRIPTION, Head, read_head
+from forager.extract.hostile import may_stall, nests_links
+from forager.extract.images import find_images
 from forager.extract.language import LanguageMemory, decide, declare, load_detector
 from forager.extract.links import MOST_LINKS, find_head_links, find_links
+from forager.extract.login import has_password_form
 from forager.extract.memory import keep_freed_memory
+from forager.extract.needle import holds
+from forager.extract.product import read_product
+from forager.extract.simhash import simhash
+from forager.extract.sites import AUTO
 from forager.extract.text import find_headings, fingerprint, first_words, take_text
 from forager.records import Fetched, FoundLink, Reading
+from forager.urls import normalize
 
 # Lexbor's mutation events look at every option for each new one: 100,000 of them took half a minute.
 OPTIONS = LexborDocumentOptions.WO_EVENTS.value
-HTML, XHTML = "text/html", "application/xhtml+xml"
+HTML, XHTML, PLAIN = "text/html", "application/xhtml+xml", "text/plain"
+TEXTS = frozenset({"", PLAIN})
+MAYBE_XML = (b"<?xml", b"<rss", b"<feed", b"<rdf", b"<urlset", b"<sitemapindex")
+"""How feeds and sitemaps begin that are served as HTML."""
 LOOKS_LIKE_HTML = re.compile(
     rb"\s*<(?:!--|(?:!doctype|html|head|body|title|script|meta|style|div|table|a|p|h1|b|br)[\s/>])", re.IGNORECASE
 )
@@ -43,23 +60,46 @@ def warm_up() -> None:
 
 
 def read(
-    fetched: Fetched, *, keyword_words: int, robots_agent: str = "forager", memory: LanguageMemory | None = None
+    fetched: Fetched,
+    *,
+    keyword_words: int,
+    robots_agent: str = "forager",
+    memory: LanguageMemory | None = None,
+    parser_name: str = AUTO,
 ) -> Reading:
     """Raises DecodeError when the parser gives up, and nothing else."""
+    if fetched.body.startswith(GZIP) and (unpacked := unpack(fetched.body)) is not None:
+        fetched = replace(fetched, body=unpacked)
     if is_binary(fetched):
         return _read_plain(fetched, "", ("binary",), 0, robots_agent)
     kind = fetched.content_type.partition(";")[0].strip().lower()
     page, flags = to_utf8(fetched.body, fetched.content_type)
     if fetched.is_truncated:
         flags = (*flags, "truncated")
-    if kind not in {HTML, XHTML} and not LOOKS_LIKE_HTML.match(page):
-        return _read_plain(fetched, page.decode(), flags, keyword_words, robots_agent)
+    if kind not in {HTML, XHTML} or page.startswith(MAYBE_XML):
+        root = kind_of(page)
+        if root == "html":
+            kind = XHTML
+        elif document := read_document(page, root) if root else _json_document(page, kind):
+            return _read_document(fetched, document, flags, keyword_words, robots_agent)
+        elif kind != HTML and not LOOKS_LIKE_HTML.match(page):
+            text = page.decode() if kind in TEXTS else ""
+            return _read_plain(fetched, text, flags, keyword_words, robots_agent)
     if kind == XHTML:
         page = SELF_CLOSED.sub(rb"<\1\2></\1>", page)
     if may_stall(page):
         page, flags = flatten(page), (*flags, "flattened")
+    tree = _parse(page)
+    if nests_links(tree):
+        tree, flags = _parse(flatten(page)), (*flags, "flattened")
     return _read_tree(
-        fetched, _parse(page), flags, keyword_words=keyword_words, robots_agent=robots_agent, memory=memory
+        fetched,
+        tree,
+        flags,
+        keyword_words=keyword_words,
+        robots_agent=robots_agent,
+        memory=memory,
+        parser_name=parser_name,
     )
 
 
@@ -92,11 +132,39 @@ def _read_plain(fetched: Fetched, text: str, flags: tuple[str, ...], keyword_wor
         headings="",
         text=first_words(text, keyword_words),
         content_hash=hashlib.sha256(fetched.body).digest()[:16],
-        links=(),
+        links=read_list(text),
         base_url=fetched.url,
         is_noindex=robots.is_noindex,
         is_nofollow=robots.is_nofollow,
         flags=flags,
+        simhash=simhash(text, fetched.url),
+    )
+
+
+def _json_document(page: bytes, kind: str) -> Document | None:
+    return read_json(page.decode()) if kind.endswith("json") else None
+
+
+def _read_document(
+    fetched: Fetched, document: Document, flags: tuple[str, ...], keyword_words: int, robots_agent: str
+) -> Reading:
+    robots = combine((), fetched.headers.get("x-robots-tag", ""), robots_agent)
+    declared = declare(document.language, fetched.headers.get("content-language"))
+    return Reading(
+        title=document.title,
+        description=document.description,
+        canonical=None,
+        language=decide(declared, document.text),
+        headings="",
+        text=first_words(document.text, keyword_words),
+        content_hash=hashlib.sha256(fetched.body).digest()[:16],
+        links=document.links,
+        base_url=fetched.url,
+        is_noindex=robots.is_noindex,
+        is_nofollow=robots.is_nofollow,
+        flags=(*flags, "broken_xml") if document.is_broken else flags,
+        author=document.author,
+        modified_at=document.newest,
     )
 
 
@@ -108,27 +176,42 @@ def _read_tree(
     keyword_words: int,
     robots_agent: str,
     memory: LanguageMemory | None,
+    parser_name: str,
 ) -> Reading:
     head = read_head(tree)
     base_url = _join(fetched.url, head.base) or fetched.url
     head_links = list(find_head_links(head.links, head.refreshes))
     links = [*head_links, *find_links(tree)][:MOST_LINKS]
-    headings = find_headings(tree)
+    images = find_images(tree, head, has_styles=holds(fetched.body, b"url("))
+    byline = find_byline(tree, head, fetched.url)
+    canonical, declared = _canonical(base_url, head_links), _declared_language(head, fetched)
+    product = read_product(
+        tree, fetched, head, base_url=base_url, canonical=canonical, language=declared, parser_name=parser_name
+    )
+    has_form = has_password_form(tree)
     text = take_text(tree)
+    headings = find_headings(tree)
     robots = combine(_robots_metas(head, robots_agent), fetched.headers.get("x-robots-tag", ""), robots_agent)
     return Reading(
         title=head.title,
         description=collapse(head.meta("description", "og:description", "twitter:description"), LONGEST_DESCRIPTION),
-        canonical=_canonical(base_url, head_links),
-        language=decide(_declared_language(head, fetched), text, fetched.url.split("/", 3)[2], memory),
+        canonical=canonical,
+        language=decide(declared, text, fetched.url.split("/", 3)[2], memory),
         headings=headings,
-        text=first_words(text, keyword_words),
+        text=drop_unseen(first_words(text, keyword_words)),
         content_hash=fingerprint(head.title, text),
         links=links,
         base_url=base_url,
         is_noindex=robots.is_noindex,
         is_nofollow=robots.is_nofollow,
+        has_password_form=has_form,
         flags=flags,
+        simhash=simhash(text, fetched.url),
+        product=product,
+        images=images,
+        author=byline.author,
+        published_at=byline.published_at,
+        modified_at=byline.modified_at,
     )
 
 
@@ -142,7 +225,12 @@ def _declared_language(head: Head, fetched: Fetched) -> str | None:
 
 
 def _canonical(base_url: str, links: list[FoundLink]) -> str | None:
-    return next((_join(base_url, link.href) for link in links if link.rel == "canonical"), None)
+    """In the spelling that pages are known by, so that it can be compared with them."""
+    href = next((link.href for link in links if link.rel == "canonical"), None)
+    try:
+        return normalize(joined) if (joined := _join(base_url, href)) else None
+    except BadUrlError:
+        return None
 
 
 def _join(base: str, href: str | None) -> str | None:

@@ -2,5 +2,6 @@
 
 from forager.fetch.client import Client, is_page, open_client
 from forager.fetch.retry_after import parse_retry_after
+from forager.fetch.wire import Patience
 
-__all__ = ["Client", "is_page", "open_client", "parse_retry_after"]
+__all__ = ["Client", "Patience", "is_page", "open_client", "parse_retry_after"]

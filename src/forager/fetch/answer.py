@@ -42,6 +42,7 @@ class AnswerReader:
         "is_cut",
         "is_done",
         "is_exact",
+        "set_cookies",
         "status_code",
     )
 
@@ -59,6 +60,8 @@ class AnswerReader:
         self._runs_to_eof = False
         self.status_code = 0
         self.headers: dict[str, str] = {}
+        self.set_cookies: list[str] = []
+        """Each by itself: their dates have commas, so what is joined cannot be taken apart again."""
         self.body = bytearray()
         self.has_begun = False
         self.is_cut = False
@@ -90,6 +93,17 @@ class AnswerReader:
         if self._is_drained:
             self._finish()
         return self.is_done
+
+    def take_body(self) -> bytes:
+        """Once: what was gathered is not held twice."""
+        body = bytes(self.body)
+        self.body = bytearray()
+        return body
+
+    @property
+    def raw_headers(self) -> list[tuple[bytes, bytes]]:
+        """As they were sent, repeated ones apart."""
+        return self._raw_headers
 
     def release(self) -> None:
         """The parser holds this reader; together they would wait for the garbage collector."""
@@ -125,13 +139,18 @@ class AnswerReader:
         except (HttpParserError, HttpParserUpgrade) as error:
             if not self.is_done:
                 raise BadResponseError(f"{self._where} does not answer in HTTP: {_printable(str(error))}") from error
-            self.is_exact = False
+            self._note_rest()
         return self.is_done
 
     def on_message_begin(self) -> None:
         """Bytes after the end: an answer to nothing we asked."""
         if self.is_done:
-            self.is_exact = False
+            self._note_rest()
+
+    def _note_rest(self) -> None:
+        """More came than the message said: perhaps its length was wrong, so a body that was read is not all of it."""
+        self.is_exact = False
+        self.is_cut = self.is_cut or bool(self.body)
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._has_head:
@@ -186,6 +205,8 @@ class AnswerReader:
             name, value = _read_name(raw_name), _read_value(raw_value)
             if "\0" in value:
                 raise BadResponseError(f"{self._where} does not answer in HTTP: a header holds a NUL")
+            if name == "set-cookie":
+                self.set_cookies.append(value)
             headers[name] = f"{headers[name]}, {value}" if name in headers else value
 
     def _check_coding(self, transfer_coding: str) -> None:

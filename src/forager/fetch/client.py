@@ -1,29 +1,62 @@
-"""One request per call, one `Fetched` or one typed error back. Follows no redirects, keeps no cookies.
+"""One request per call, one `Fetched` or one typed error back. Follows no redirects.
 
-Everything a server can do to us is bounded: time here, header size and body size in `answer.py`, growth in `decode.py`.
+Everything a server can do to us is bounded: time here and in `wire.py`, header size and body size in `answer.py`,
+growth in `decode.py`, cookies in `cookies.py`, memory for all of them in `room.py`.
 """
 
-from collections.abc import AsyncIterator, Callable
+import weakref
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 
 from forager import clock
 from forager.errors import ConfigurationError, ConnectionLostError
 from forager.fetch.answer import AnswerReader
+from forager.fetch.cookies import CookieJar
 from forager.fetch.decode import ACCEPTED, decode
 from forager.fetch.dial import CheckAddress, Dialler, GuardedResolver
-from forager.fetch.origin import Origin, build_request, is_sendable, split_url
+from forager.fetch.origin import Origin, build_post, build_request, is_sendable, split_url
 from forager.fetch.pool import Pool
-from forager.fetch.wire import Connection
-from forager.records import Fetched
+from forager.fetch.room import FREE_BYTES, Room
+from forager.fetch.through import Ways, forwards
+from forager.fetch.tunnel import authorization, refused_account
+from forager.fetch.wire import Connection, Patience
+from forager.records import Fetched, Proxy, RawHeads
 
 ACCEPT = "text/html,application/xhtml+xml;q=0.9,text/plain;q=0.5,*/*;q=0.1"
+ACCEPT_IMAGES = "image/*,*/*;q=0.1"
 PAGE_TYPES = frozenset({"text/html", "application/xhtml+xml", "text/plain", ""})
+LINKING_TYPES = frozenset(
+    [
+        "text/xml", "application/xml", "application/rss+xml", "application/atom+xml", "application/rdf+xml",
+        "application/json", "application/feed+json", "application/gzip", "application/x-gzip",
+    ]
+)  # fmt: skip
+"""Of feeds and sitemaps."""
 QUICK_REUSE_S = 0.5
 
 
 def is_page(content_type: str) -> bool:
     """Whether a body of this type is worth reading; one without a type may well be a page."""
-    return content_type.partition(";")[0].strip().lower() in PAGE_TYPES
+    kind = content_type.partition(";")[0].strip().lower()
+    return kind in PAGE_TYPES or kind in LINKING_TYPES
+
+
+def is_anything(_content_type: str) -> bool:
+    """For images: what a file is, its bytes tell better than its type."""
+    return True
+
+
+def _nobody_asked() -> None:
+    """When a request leaves matters only to whoever keeps a pace."""
+
+
+def _tell(on_sent: Callable[[], None], connection: Connection) -> None:
+    """Whoever keeps the pace may still say no."""
+    try:
+        on_sent()
+    except BaseException:
+        connection.close()
+        raise
 
 
 @asynccontextmanager
@@ -35,15 +68,30 @@ async def open_client(
     connect_timeout_s: float,
     max_bytes: int,
     max_connections: int = 0,
+    check_proxy: CheckAddress | None = None,
+    patience: Patience = Patience(),  # noqa: B008 (a tuple, never changed)
+    keeps_cookies: bool = True,
 ) -> AsyncIterator["Client"]:
-    """`max_connections` 0 means as many as there are requests; whoever calls bounds those."""
+    """`max_connections` 0 means as many as there are requests; whoever calls bounds those.
+
+    `check_proxy` is the rule for addresses of proxies; without it they are under the rule for sites.
+    """
     if not is_sendable(user_agent):
         raise ConfigurationError(
             f"{user_agent!a} cannot be sent as User-Agent: use printable ASCII in contact and user_agent"
         )
-    pool = Pool(Dialler(GuardedResolver(check_address)), max_connections)
+    proxies = GuardedResolver(check_proxy) if check_proxy else None
+    pool = Pool(Ways(Dialler(GuardedResolver(check_address)), proxies), max_connections)
     try:
-        yield Client(pool, user_agent, timeout_s, connect_timeout_s, max_bytes)
+        yield Client(
+            pool,
+            user_agent=user_agent,
+            timeout_s=timeout_s,
+            connect_timeout_s=connect_timeout_s,
+            max_bytes=max_bytes,
+            patience=patience,
+            keeps_cookies=keeps_cookies,
+        )
     finally:
         await pool.close()
 
@@ -51,12 +99,45 @@ async def open_client(
 class Client:
     """Made by `open_client`; safe to use from many tasks at once."""
 
-    def __init__(self, pool: Pool, user_agent: str, timeout_s: float, connect_timeout_s: float, max_bytes: int) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        *,
+        user_agent: str,
+        timeout_s: float,
+        connect_timeout_s: float,
+        max_bytes: int,
+        patience: Patience = Patience(),  # noqa: B008 (a tuple, never changed)
+        keeps_cookies: bool = True,
+    ) -> None:
         self._pool = pool
-        self._fixed_headers = f"User-Agent: {user_agent}\r\nAccept: {ACCEPT}\r\nAccept-Encoding: {ACCEPTED}\r\n"
+        self._user_agent = user_agent
+        self._fixed_headers = self._headers(ACCEPT)
         self._timeout_s = timeout_s
         self._connect_timeout_s = connect_timeout_s
         self._max_bytes = max_bytes
+        self._patience = patience
+        self._room = Room()
+        self._keeps_cookies = keeps_cookies
+        self._jars: dict[str, CookieJar] = {}
+        self._unverified: set[str] = set()
+        """Domains whose operator said that their certificates are not to be verified."""
+
+    def _headers(self, accept: str) -> str:
+        return f"User-Agent: {self._user_agent}\r\nAccept: {accept}\r\nAccept-Encoding: {ACCEPTED}\r\n"
+
+    def enter(self, domain: str, *, verifies_tls: bool = True) -> None:
+        """A lease begins: until `leave`, this domain has a cookie jar of its own, empty now."""
+        if self._keeps_cookies:
+            self._jars[domain] = CookieJar()
+        if verifies_tls:
+            self._unverified.discard(domain)
+        else:
+            self._unverified.add(domain)
+
+    def leave(self, domain: str) -> None:
+        self._jars.pop(domain, None)
+        self._unverified.discard(domain)
 
     async def get(
         self,
@@ -66,51 +147,136 @@ class Client:
         last_modified: str | None = None,
         read_body: Callable[[str], bool] = is_page,
         cut_at: int | None = None,
+        most_bytes: int | None = None,
+        accept: str = ACCEPT,
+        on_sent: Callable[[], None] = _nobody_asked,
+        via: Proxy | None = None,
+        keeps_raw: bool = False,
+        sends_cookies: bool = True,
     ) -> Fetched:
-        """`url` is normalised already. A body longer than `cut_at` is cut there; without it, too long is an error."""
+        """`url` is normalised already. A body longer than `cut_at` is cut there; without it, one longer than
+        `most_bytes`, or else than the client's limit, is an error.
+
+        `on_sent` is called when the request leaves: after dialling, and twice where it had to be sent again. What it
+        raises keeps the request from leaving. `via` is the proxy it goes through. With `keeps_raw` the heads of request
+        and answer come back as they were sent, a proxy's password never. Without `sends_cookies` the domain's jar is
+        neither asked nor filled.
+        """
         started_at = clock.monotonic()
-        may_cut, limit = cut_at is not None, cut_at or self._max_bytes
+        may_cut, limit = cut_at is not None, cut_at or most_bytes or self._max_bytes
         origin, target = split_url(url)
-        request = build_request(origin, target, self._fixed_headers, etag, last_modified)
+        if origin.domain in self._unverified:
+            origin = origin._replace(verifies_tls=False)
+        jar = self._jars.get(origin.domain) if sends_cookies else None
+        cookies = jar.line_for(origin, target, clock.now()) if jar else ""
+        place, fixed = target, self._fixed_headers if accept is ACCEPT else self._headers(accept)
+        is_forwarded = via is not None and forwards(origin, via)
+        if via is not None and is_forwarded:
+            place, fixed = f"http://{origin.authority}{target}", fixed + authorization(via)
+        request = build_request(origin, place, fixed, etag, last_modified, cookies=cookies)
 
         def make_reader() -> AnswerReader:
             return AnswerReader(origin.authority, read_body, limit, may_cut=may_cut)
 
         async with self._pool.slot(self._connect_timeout_s):
-            answer = await self._exchange(origin, request, make_reader, started_at)
-        wire = bytes(answer.body)
-        body, is_broken = decode(wire, answer.headers.get("content-encoding", ""), limit, may_cut=may_cut)
-        return Fetched(
+            answer = await self._exchange(origin, request, make_reader, started_at, on_sent, via=via)
+        if via is not None and is_forwarded and answer.status_code == 407:
+            raise refused_account(via)
+        has_new_cookie = False
+        if jar is not None and answer.set_cookies:
+            jar.take(answer.set_cookies, origin, target, clock.now())
+            has_new_cookie = jar.line_for(origin, target, clock.now()) != cookies
+        coding, wire_bytes = answer.headers.get("content-encoding", ""), len(answer.body)
+        wire = answer.body if coding else answer.take_body()
+        body, is_broken = decode(wire, coding, limit, may_cut=may_cut)
+        raw = None
+        if keeps_raw:
+            asked = build_request(origin, target, self._fixed_headers, etag, last_modified, cookies=cookies)
+            raw = RawHeads(asked, answer.raw_headers)
+        fetched = Fetched(
             url,
             answer.status_code,
             answer.headers,
             body,
-            wire_bytes=len(wire),
+            wire_bytes=wire_bytes,
             response_time_ms=round((clock.monotonic() - started_at) * 1000),
             is_truncated=answer.is_cut or is_broken,
+            has_new_cookie=has_new_cookie,
+            raw=raw,
+        )
+        if len(body) > FREE_BYTES:
+            self._room.keep(len(body))
+            weakref.finalize(fetched, self._room.free, len(body))
+        return fetched
+
+    async def post(self, url: str, body: bytes, *, headers: Mapping[str, str], cut_at: int) -> Fetched:
+        """One request on a connection of its own, never sent twice; without cookies, and no more of the answer is read
+        than `cut_at` bytes."""
+        started_at = clock.monotonic()
+        origin, target = split_url(url)
+        request = build_post(origin, target, self._headers("*/*"), headers, body)
+        reader = AnswerReader(origin.authority, is_anything, cut_at, may_cut=True)
+        async with self._pool.slot(self._connect_timeout_s):
+            ends_at = started_at + self._timeout_s
+            fresh = await self._pool.dial(origin, min(self._connect_timeout_s, self._timeout_s), None)
+            try:
+                await fresh.ask(request, reader, ends_at - clock.monotonic(), self._patience, self._room)
+            finally:
+                fresh.close()
+        took_ms = round((clock.monotonic() - started_at) * 1000)
+        return Fetched(
+            url, reader.status_code, reader.headers, reader.take_body(), wire_bytes=0, response_time_ms=took_ms
         )
 
+    async def locate(self, url: str) -> str | None:
+        """The address a request would be sent to; None where there is none, or none that may be asked."""
+        return await self._pool.locate(split_url(url)[0], self._connect_timeout_s)
+
+    async def knock(self, via: Proxy, url: str | None = None) -> None:
+        """Raises unless a proxy can be reached and, through it, the site of `url`, which gets no request."""
+        if url is None:
+            await self._pool.greet(via, self._connect_timeout_s)
+        else:
+            connection = await self._pool.dial(split_url(url)[0], self._connect_timeout_s, via)
+            connection.close()
+
     async def _exchange(
-        self, origin: Origin, request: bytes, make_reader: Callable[[], AnswerReader], started_at: float
+        self,
+        origin: Origin,
+        request: bytes,
+        make_reader: Callable[[], AnswerReader],
+        started_at: float,
+        on_sent: Callable[[], None],
+        *,
+        via: Proxy | None,
     ) -> AnswerReader:
         """Asks twice only where the server was just closing a connection used a moment ago; else it has seen the
         request, and a second would break the pace."""
         ends_at = started_at + self._timeout_s
-        kept = self._pool.take(origin)
+        kept = self._pool.take(origin, via)
         if kept is not None:
             reader = make_reader()
             may_ask_again = clock.monotonic() - kept.taken_at <= QUICK_REUSE_S
             try:
-                return await self._ask(kept, request, reader, ends_at)
+                return await self._ask(kept, request, reader, ends_at, on_sent)
             except ConnectionLostError:
                 if reader.has_begun or not may_ask_again:
                     raise
         wait_s = min(self._connect_timeout_s, ends_at - clock.monotonic())
-        fresh = await self._pool.dial(origin, wait_s)
-        return await self._ask(fresh, request, make_reader(), ends_at)
+        fresh = await self._pool.dial(origin, wait_s, via)
+        return await self._ask(fresh, request, make_reader(), ends_at, on_sent)
 
-    async def _ask(self, connection: Connection, request: bytes, reader: AnswerReader, ends_at: float) -> AnswerReader:
+    async def _ask(
+        self,
+        connection: Connection,
+        request: bytes,
+        reader: AnswerReader,
+        ends_at: float,
+        on_sent: Callable[[], None],
+    ) -> AnswerReader:
         connection.taken_at = now = clock.monotonic()
-        await connection.ask(request, reader, ends_at - now)
+        if connection.is_open:
+            _tell(on_sent, connection)
+        await connection.ask(request, reader, ends_at - now, self._patience, self._room)
         self._pool.give_back(connection)
         return reader

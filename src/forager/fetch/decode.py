@@ -22,6 +22,10 @@ MOST_LAYERS = 3
 MOST_MEMBERS = 256
 """Streams glued together in one body; each costs a copy of the rest, so a million tiny ones would be a trap."""
 SALVAGE_STEP_BYTES = 512
+SLICE_BYTES = 64 * 1024
+"""Of the wire at a time: a decompressor keeps a copy of all it was given and has not used yet."""
+STEP_BYTES = 1024 * 1024
+"""Of the plain bytes at a time: a larger piece is made in a buffer that doubles as it grows."""
 BROTLI_STEP_BYTES = 256 * 1024
 ZSTD_OPTIONS = {int(zstd.DecompressionParameter.window_log_max): 23}
 """8 MiB, the window RFC 9659 allows for HTTP; the library's own limit of 128 MiB would be a memory bomb."""
@@ -30,6 +34,8 @@ UNDECODABLE = frozenset({"compress", "x-compress", "dcb", "dcz", "sdch", "exi", 
 IsalError: type[Exception] = igzip_lib.error  # type: ignore[assignment]  # isal's stubs call the class an instance
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+Wire = bytes | bytearray
+"""As it came: what is still in the buffer it was gathered in need not be copied first."""
 BROKEN: tuple[type[Exception], ...] = (IsalError, brotli.error, zstd.ZstdError, EOFError)
 
 
@@ -39,8 +45,10 @@ class Stream(Protocol):
     @property
     def eof(self) -> bool: ...
     @property
+    def needs_input(self) -> bool: ...
+    @property
     def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, max_length: int) -> bytes: ...
+    def decompress(self, data: Wire, max_length: int) -> bytes: ...
 
 
 class BrotliStream:
@@ -55,7 +63,11 @@ class BrotliStream:
     def eof(self) -> bool:
         return bool(self._decompressor.is_finished())
 
-    def decompress(self, data: bytes, max_length: int) -> bytes:
+    @property
+    def needs_input(self) -> bool:
+        return bool(self._decompressor.can_accept_more_data())
+
+    def decompress(self, data: Wire, max_length: int) -> bytes:
         decompressor = self._decompressor
         parts = [decompressor.process(data, output_buffer_limit=min(BROTLI_STEP_BYTES, max_length))]
         size = len(parts[0])
@@ -65,7 +77,7 @@ class BrotliStream:
         return b"".join(parts) if len(parts) > 1 else parts[0]
 
 
-def decode(body: bytes, content_encoding: str, max_bytes: int, *, may_cut: bool = False) -> tuple[bytes, bool]:
+def decode(body: Wire, content_encoding: str, max_bytes: int, *, may_cut: bool = False) -> tuple[bytes, bool]:
     """The plain bytes, and whether they break off early. `may_cut` turns the limit from an error into a cut."""
     codings = [
         coding for part in content_encoding.split(",") if (coding := part.strip().lower()) not in {"", "identity"}
@@ -78,25 +90,26 @@ def decode(body: bytes, content_encoding: str, max_bytes: int, *, may_cut: bool 
             break
         body, is_cut = _undo(coding, body, max_bytes, may_cut)
         is_truncated = is_truncated or is_cut
-    return body, is_truncated
+    return bytes(body), is_truncated
 
 
-def _undo(coding: str, data: bytes, max_bytes: int, may_cut: bool) -> tuple[bytes, bool]:
+def _undo(coding: str, data: Wire, max_bytes: int, may_cut: bool) -> tuple[Wire, bool]:
     makers = _makers(coding, data)
     if not makers:
         return data, False
     for make in makers:
-        plain, is_cut = _expand(make, data, max_bytes)
-        if len(plain) > max_bytes:
+        parts, is_cut = _expand(make, data, max_bytes)
+        if sum(map(len, parts)) > max_bytes:
             if may_cut:
-                return plain[:max_bytes], True
+                return b"".join(parts)[:max_bytes], True
             raise TooLargeError(f"the body grows past the limit of {max_bytes:,} bytes when decompressed")
+        plain = b"".join(parts) if len(parts) > 1 else parts[0]
         if plain or not is_cut:
             return plain, is_cut
     raise DecodeError(f"the body says it is compressed with {coding}, but nothing of it can be decompressed")
 
 
-def _makers(coding: str, data: bytes) -> list[Callable[[], Stream]]:
+def _makers(coding: str, data: Wire) -> list[Callable[[], Stream]]:
     """What could read this coding, best guess first; nothing for a word that names no compression (`utf-8`, `none`)."""
     match coding:
         case "gzip" | "x-gzip":
@@ -117,28 +130,43 @@ def _makers(coding: str, data: bytes) -> list[Callable[[], Stream]]:
             return []
 
 
-def _expand(make: Callable[[], Stream], data: bytes, max_bytes: int) -> tuple[bytes, bool]:
-    """At most one byte more than the limit, which tells the caller that there is more."""
+def _expand(make: Callable[[], Stream], data: Wire, max_bytes: int) -> tuple[list[bytes], bool]:
+    """In pieces, at most one byte more than the limit, which tells the caller that there is more."""
     parts: list[bytes] = []
-    room = max_bytes + 1
+    room, start = max_bytes + 1, 0
     for _ in range(MOST_MEMBERS):
         stream = make()
         try:
-            plain = stream.decompress(data, room)
+            member, end = _read_member(stream, data, start, room)
         except BROKEN:
-            parts.append(_salvage(make, data, room))
-            return b"".join(parts), True
-        parts.append(plain)
-        room -= len(plain)
+            parts.append(_salvage(make, data[start:] if start else data, room))
+            return parts, True
+        parts += member
+        room -= sum(map(len, member))
         if room <= 0 or not stream.eof:
             break
-        data = stream.unused_data
-        if not data.startswith((GZIP_MAGIC, ZSTD_MAGIC)):
+        start = end
+        if not data[start : start + 4].startswith((GZIP_MAGIC, ZSTD_MAGIC)):
             break
-    return b"".join(parts) if len(parts) > 1 else parts[0], not stream.eof
+    return parts or [b""], not stream.eof
 
 
-def _salvage(make: Callable[[], Stream], data: bytes, room: int) -> bytes:
+def _read_member(stream: Stream, data: Wire, start: int, room: int) -> tuple[list[bytes], int]:
+    """What one stream holds, and where it ends."""
+    parts: list[bytes] = []
+    while start < len(data) and room > 0 and not stream.eof:
+        piece = data[start : start + SLICE_BYTES]
+        start += len(piece)
+        while room > 0 and not stream.eof:
+            parts.append(stream.decompress(piece, min(room, STEP_BYTES)))
+            room -= len(parts[-1])
+            piece = b""
+            if stream.needs_input:
+                break
+    return parts, start - len(stream.unused_data)
+
+
+def _salvage(make: Callable[[], Stream], data: Wire, room: int) -> bytes:
     """In steps, because the step that meets the damage loses its output: coarse ones up to it, then byte by byte."""
     _, coarse_bytes = _feed(make(), data, 0, SALVAGE_STEP_BYTES, room)
     stream = make()
@@ -149,7 +177,7 @@ def _salvage(make: Callable[[], Stream], data: bytes, room: int) -> bytes:
     return plain + rest
 
 
-def _feed(stream: Stream, data: bytes, start: int, step: int, room: int) -> tuple[bytes, int]:
+def _feed(stream: Stream, data: Wire, start: int, step: int, room: int) -> tuple[bytes, int]:
     """What came out until the stream broke or ended, and how many bytes were taken by then."""
     parts: list[bytes] = []
     while start < len(data) and room > 0 and not stream.eof:

@@ -11,11 +11,14 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from ipaddress import ip_address
 from itertools import chain, zip_longest
+from typing import TypeGuard
 
 from forager import clock
+from forager.errors import AddressRefusedError
 from forager.fetch.origin import Origin
 from forager.fetch.translate import translate
 from forager.fetch.wire import Connection
+from forager.observe import log
 
 CheckAddress = Callable[[str, int], None]
 """Gets an IP address and a port; raises AddressRefusedError if they may not be dialled."""
@@ -23,12 +26,17 @@ LookUp = Callable[[str, int], list[tuple[int, str]]]
 """A name and a port → address families and addresses. Blocks; runs in a thread."""
 
 DNS_TTL_S = 60.0
+NO_ADDRESS_TTL_S = 30.0
+"""For a name that does not exist, or leads where nobody may go: it is asked for again with every page of its domain."""
 DNS_CACHE_NAMES = 10_000
 DNS_THREADS = 32
 """A dead name server holds a thread for seconds; the loop's own pool (six threads here) would starve the living."""
 MOST_CALLS = 6
 CALL_S = 2.0
 """For an address that is not the last one: a dead IPv6 route must not eat the time in which IPv4 would answer."""
+
+
+NO_NAME = frozenset({socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)})
 
 
 def look_up(host: str, port: int) -> list[tuple[int, str]]:
@@ -54,7 +62,8 @@ class GuardedResolver:
         self._check_address = check_address
         self._look_up = look_up
         self._threads = ThreadPoolExecutor(DNS_THREADS, thread_name_prefix="dns")
-        self._known: dict[tuple[str, int], tuple[float, list[str]]] = {}
+        self._known: dict[tuple[str, int], tuple[float, list[str] | Exception]] = {}
+        """Oldest first: until when, and the addresses or why there are none."""
         self._asked: dict[tuple[str, int], asyncio.Future[list[str]]] = {}
 
     async def resolve(self, host: str, port: int) -> list[str]:
@@ -62,9 +71,11 @@ class GuardedResolver:
         if _is_address(host):
             self._check_address(host, port)
             return [host]
-        known_until, addresses = self._known.get((host, port), (0.0, []))
+        known_until, known = self._known.get((host, port), (0.0, []))
         if clock.monotonic() < known_until:
-            return addresses
+            if isinstance(known, Exception):
+                raise known.with_traceback(None)
+            return known
         return await asyncio.shield(self._ask(host, port))
 
     def close(self) -> None:
@@ -87,11 +98,24 @@ class GuardedResolver:
 
     def _note(self, host: str, port: int, done: asyncio.Future[list[str]]) -> None:
         del self._asked[host, port]
-        if done.cancelled() or done.exception():
+        if done.cancelled():
             return
+        error = done.exception()
+        if isinstance(error, AddressRefusedError) or is_no_name(error):
+            self._remember((host, port), NO_ADDRESS_TTL_S, error)
+        elif error is None:
+            self._remember((host, port), DNS_TTL_S, done.result())
+
+    def _remember(self, name: tuple[str, int], ttl_s: float, known: list[str] | Exception) -> None:
+        self._known.pop(name, None)
         if len(self._known) >= DNS_CACHE_NAMES:
-            self._known.clear()
-        self._known[host, port] = (clock.monotonic() + DNS_TTL_S, done.result())
+            del self._known[next(iter(self._known))]
+        self._known[name] = (clock.monotonic() + ttl_s, known)
+
+
+def is_no_name(error: BaseException | None) -> TypeGuard[socket.gaierror]:
+    """The name server knows that there is no such name; one that fails or is silent knows nothing."""
+    return isinstance(error, socket.gaierror) and error.errno in NO_NAME
 
 
 def _is_address(host: str) -> bool:
@@ -111,22 +135,46 @@ def _alternate(found: Iterable[tuple[int, str]]) -> list[str]:
     return [address for address in turns if address is not None]
 
 
+async def connect(protocol: asyncio.Protocol, address: str, port: int, tls: ssl.SSLContext | None, name: str) -> None:
+    """The one place where a connection to the outside begins. Whoever calls has had the address checked; `name` is
+    whom the certificate has to be for."""
+    server = name.rstrip(".") if tls else None
+    try:
+        await asyncio.get_running_loop().create_connection(
+            lambda: protocol, address, port, ssl=tls, server_hostname=server
+        )
+    except ValueError as error:
+        if isinstance(error, OSError):  # a bad certificate is both
+            raise
+        raise ssl.SSLError(ssl.SSL_ERROR_SSL, "no certificate can carry this name") from error
+
+
 class Dialler:
     """Opens connections to checked addresses, and to nothing else."""
 
     def __init__(self, resolver: GuardedResolver) -> None:
-        self._resolver = resolver
+        self.resolver = resolver
+        self._told: set[str] = set()
+        """Hosts whose certificate is not verified, and of whom the log says so."""
 
     async def dial(self, origin: Origin, wait_s: float, on_gone: Callable[[Connection], None]) -> Connection:
         try:
             async with asyncio.timeout(wait_s):
-                addresses = await self._resolver.resolve(origin.host, origin.port)
+                addresses = await self.resolver.resolve(origin.host, origin.port)
                 return await self._call_in_turn(addresses[:MOST_CALLS], origin, on_gone)
         except OSError as error:
             raise translate(error, origin.authority) from error
 
+    async def locate(self, origin: Origin, wait_s: float) -> str | None:
+        """The address that would be called first; None where there is none, or none that may be called."""
+        try:
+            async with asyncio.timeout(wait_s):
+                return next(iter(await self.resolver.resolve(origin.host, origin.port)), None)
+        except (OSError, AddressRefusedError):
+            return None
+
     def close(self) -> None:
-        self._resolver.close()
+        self.resolver.close()
 
     async def _call_in_turn(
         self, addresses: list[str], origin: Origin, on_gone: Callable[[Connection], None]
@@ -145,23 +193,33 @@ class Dialler:
 
     async def _call(self, address: str, origin: Origin, on_gone: Callable[[Connection], None]) -> Connection:
         connection = Connection(origin, on_gone)
+        tls = self.tls_for(origin) if origin.is_tls else None
         try:
-            await asyncio.get_running_loop().create_connection(
-                lambda: connection,
-                address,
-                origin.port,
-                ssl=self._tls if origin.is_tls else None,
-                server_hostname=origin.host.rstrip(".") if origin.is_tls else None,
-            )
-        except ValueError as error:
-            raise ssl.SSLError(ssl.SSL_ERROR_SSL, "no certificate can carry this name") from error
+            await connect(connection, address, origin.port, tls, origin.host)
         except BaseException:
             connection.close()
             raise
         return connection
 
+    def tls_for(self, origin: Origin) -> ssl.SSLContext:
+        if origin.verifies_tls:
+            return self.verifying
+        if origin.authority not in self._told:
+            self._told.add(origin.authority)
+            log().warning("certificate not verified", action="tls.unverified", host=origin.authority)
+        return self._trusting
+
     @cached_property
-    def _tls(self) -> ssl.SSLContext:
+    def verifying(self) -> ssl.SSLContext:
         context = ssl.create_default_context()
         context.set_alpn_protocols(["http/1.1"])
+        return context
+
+    @cached_property
+    def _trusting(self) -> ssl.SSLContext:
+        """For the few domains an operator excepted: whoever answers is believed."""
+        context = ssl.create_default_context()
+        context.set_alpn_protocols(["http/1.1"])
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
         return context

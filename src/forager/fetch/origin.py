@@ -3,10 +3,12 @@
 URLs come normalised. What could end a line early, or start another header, is refused or left out.
 """
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from forager.errors import ConnectError
+from forager.errors import BadUrlError, ConnectError
+from forager.urls import domain_of
 
 PORTS = {"http": 80, "https": 443}
 KNOWN_ORIGINS = 10_000
@@ -20,6 +22,10 @@ class Origin(NamedTuple):
     port: int
     authority: str
     """As in the Host header: never with userinfo, and with a port only if it is not the scheme's own."""
+    domain: str = ""
+    """Whom cookies and exceptions belong to; empty where the host is no canonical name."""
+    verifies_tls: bool = True
+    """Part of the key: a connection to whoever answered is never taken for one to a proven host."""
 
 
 def split_url(url: str) -> tuple[Origin, str]:
@@ -48,7 +54,15 @@ def read_origin(base: str) -> Origin:
         raise _undiallable(base)
     port = int(port_text or own_port)
     name = host.removeprefix("[").removesuffix("]")
-    return Origin(scheme == "https", name, port, host if port == own_port else f"{host}:{port}")
+    shown = host if port == own_port else f"{host}:{port}"
+    return Origin(scheme == "https", name, port, shown, _domain_of(f"{scheme}://{shown}/"))
+
+
+def _domain_of(url: str) -> str:
+    try:
+        return domain_of(url)
+    except BadUrlError:
+        return ""
 
 
 def _split_port(host_and_port: str) -> tuple[str, str]:
@@ -59,14 +73,25 @@ def _split_port(host_and_port: str) -> tuple[str, str]:
     return host, port
 
 
-def build_request(origin: Origin, target: str, fixed: str, etag: str | None, last_modified: str | None) -> bytes:
+def build_request(
+    origin: Origin, target: str, fixed: str, etag: str | None, last_modified: str | None, *, cookies: str = ""
+) -> bytes:
     """`fixed` are the header lines every request has. What a server once sent goes back only if it is printable."""
-    request = f"GET {target} HTTP/1.1\r\nHost: {origin.authority}\r\n{fixed}"
+    request = f"GET {target} HTTP/1.1\r\nHost: {origin.authority}\r\n{fixed}{cookies}"
     if etag and is_sendable(etag):
         request += f"If-None-Match: {etag}\r\n"
     if last_modified and is_sendable(last_modified):
         request += f"If-Modified-Since: {last_modified}\r\n"
     return f"{request}\r\n".encode("ascii")
+
+
+def build_post(origin: Origin, target: str, fixed: str, headers: Mapping[str, str], body: bytes) -> bytes:
+    """Names and values of headers are our own, and still may not end a line."""
+    if not all(is_sendable(name) and is_sendable(value) for name, value in headers.items()):
+        raise ValueError("a header that cannot be sent")
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    head = f"POST {target} HTTP/1.1\r\nHost: {origin.authority}\r\n{fixed}{lines}Content-Length: {len(body)}\r\n\r\n"
+    return head.encode("ascii") + body
 
 
 def is_sendable(value: str) -> bool:

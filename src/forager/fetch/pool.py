@@ -10,9 +10,10 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 
 from forager import clock
 from forager.errors import VisitTimeoutError
-from forager.fetch.dial import Dialler
 from forager.fetch.origin import Origin
+from forager.fetch.through import Ways
 from forager.fetch.wire import Connection
+from forager.records import Proxy
 
 KEEP_ALIVE_S = 4.0
 """Below the five seconds after which common servers hang up, so that we rarely meet a connection in its last moment."""
@@ -20,13 +21,13 @@ FAREWELL_S = 5.0
 
 
 class Pool:
-    """Idle connections per origin, and all open ones, so that none outlives the client."""
+    """Idle connections per origin and proxy, and all open ones, so that none outlives the client."""
 
-    def __init__(self, dialler: Dialler, max_connections: int) -> None:
+    def __init__(self, ways: Ways, max_connections: int) -> None:
         self._slots = asyncio.Semaphore(max_connections) if max_connections else None
-        self._dialler = dialler
+        self._ways = ways
         self._open: set[Connection] = set()
-        self._idle: dict[Origin, deque[Connection]] = {}
+        self._idle: dict[tuple[Origin, int], deque[Connection]] = {}
         self._sweep_timer: asyncio.TimerHandle | None = None
         self._all_gone = asyncio.Event()
         self._is_closed = False
@@ -35,9 +36,9 @@ class Pool:
         """Room for one more connection in use."""
         return nullcontext() if self._slots is None else self._wait_for_slot(self._slots, wait_s)
 
-    def take(self, origin: Origin) -> Connection | None:
+    def take(self, origin: Origin, via: Proxy | None = None) -> Connection | None:
         """Gone from the pool until it is given back."""
-        idle = self._idle.get(origin)
+        idle = self._idle.get((origin, via.id if via else 0))
         if not idle:
             return None
         oldest_at = clock.monotonic() - KEEP_ALIVE_S
@@ -48,8 +49,14 @@ class Pool:
             connection.close()
         return None
 
-    async def dial(self, origin: Origin, wait_s: float) -> Connection:
-        connection = await self._dialler.dial(origin, wait_s, self._forget)
+    async def locate(self, origin: Origin, wait_s: float) -> str | None:
+        return await self._ways.locate(origin, wait_s)
+
+    async def greet(self, via: Proxy, wait_s: float) -> None:
+        await self._ways.greet(via, wait_s)
+
+    async def dial(self, origin: Origin, wait_s: float, via: Proxy | None = None) -> Connection:
+        connection = await self._ways.dial(origin, wait_s, self._forget, via)
         if self._is_closed:
             connection.close()
         if connection.is_open:
@@ -60,9 +67,10 @@ class Pool:
         if not connection.is_open:
             return
         connection.idle_since = clock.monotonic()
-        idle = self._idle.get(connection.origin)
+        door = connection.origin, connection.via
+        idle = self._idle.get(door)
         if idle is None:
-            idle = self._idle[connection.origin] = deque()
+            idle = self._idle[door] = deque()
         idle.append(connection)
         if self._sweep_timer is None:
             self._sweep_timer = asyncio.get_running_loop().call_later(KEEP_ALIVE_S, self._sweep)
@@ -72,7 +80,7 @@ class Pool:
         self._is_closed = True
         if self._sweep_timer is not None:
             self._sweep_timer.cancel()
-        self._dialler.close()
+        self._ways.close()
         self._all_gone.clear()
         for connection in list(self._open):
             connection.close()
@@ -99,10 +107,10 @@ class Pool:
     def _sweep(self) -> None:
         self._sweep_timer = None
         oldest_at = clock.monotonic() - KEEP_ALIVE_S
-        for origin, idle in list(self._idle.items()):
+        for door, idle in list(self._idle.items()):
             while idle and (idle[0].idle_since <= oldest_at or not idle[0].is_open):
                 idle.popleft().close()
             if not idle:
-                del self._idle[origin]
+                del self._idle[door]
         if self._idle:
             self._sweep_timer = asyncio.get_running_loop().call_later(KEEP_ALIVE_S / 2, self._sweep)

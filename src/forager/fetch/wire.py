@@ -5,12 +5,23 @@ Waits no longer than it is told. Knows nothing of addresses, pools, or what the 
 
 import asyncio
 from collections.abc import Callable
-from typing import cast
+from typing import NamedTuple, cast
 
 from forager.errors import VisitTimeoutError
 from forager.fetch.answer import AnswerReader
 from forager.fetch.origin import Origin
+from forager.fetch.room import FREE_BYTES, Room
 from forager.fetch.translate import reason_of
+
+
+class Patience(NamedTuple):
+    """How long a server may take that does answer, besides the time of the whole request."""
+
+    first_byte_s: float = 20.0
+    stall_s: float = 10.0
+    """The span in which a begun answer has to go on."""
+    slowest_bytes_per_s: float = 64.0
+    """Over each such span; one byte a second would else keep us for the whole time of a request."""
 
 
 class Connection(asyncio.Protocol):
@@ -21,30 +32,43 @@ class Connection(asyncio.Protocol):
         self.taken_at = 0.0
         """When its present request began; 0 before the first one."""
         self.idle_since = 0.0
+        self.via = 0
+        """The proxy it goes through; 0: none."""
         self._on_gone = on_gone
         self._transport: asyncio.Transport | None = None
         self._reader: AnswerReader | None = None
         self._waiter: asyncio.Future[None] | None = None
+        self._patience = Patience()
+        self._ends_at = 0.0
+        self._span_bytes = 0
+        """What came in the present span."""
+        self._timer: asyncio.TimerHandle | None = None
+        self._room = Room()
+        self._is_paused = False
 
     @property
     def is_open(self) -> bool:
         return self._transport is not None and not self._transport.is_closing()
 
-    async def ask(self, request: bytes, reader: AnswerReader, wait_s: float) -> None:
+    async def ask(self, request: bytes, reader: AnswerReader, wait_s: float, patience: Patience, room: Room) -> None:
         """Fills `reader`. After anything but a whole answer, cancellation included, the connection is closed."""
         if self._transport is None or self._transport.is_closing():
             reader.end("")  # raises: uvloop does not even let us write
             return
         loop = asyncio.get_running_loop()
         self._reader, self._waiter = reader, loop.create_future()
-        timer = loop.call_later(wait_s, self._expire)
+        self._patience, self._room, self._ends_at = patience, room, loop.time() + wait_s
+        self._look_again_in(patience.first_byte_s)
         try:
             self._transport.write(request)
             await self._waiter
         finally:
-            timer.cancel()
+            if self._timer is not None:
+                self._timer.cancel()
             reader.release()
-            self._reader = self._waiter = None
+            self._reader = self._waiter = self._timer = None
+            self._room.end(self)
+            self.go_on()
             if not (reader.is_done and reader.is_exact):
                 self.close()
 
@@ -52,6 +76,21 @@ class Connection(asyncio.Protocol):
         """At once: there is never anything worth waiting for in a connection that is given up."""
         if self._transport is not None:
             self._transport.abort()
+
+    def pause(self) -> None:
+        """The rest waits in the network, within the time of the whole request."""
+        if not self._is_paused and self.is_open and self._transport is not None:
+            self._is_paused = True
+            self._transport.pause_reading()
+
+    def go_on(self) -> None:
+        if not self._is_paused:
+            return
+        self._is_paused = False
+        if self._waiter is not None:
+            self._look_again_in(self._patience.stall_s)
+        if self.is_open and self._transport is not None:
+            self._transport.resume_reading()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
@@ -61,9 +100,16 @@ class Connection(asyncio.Protocol):
         if reader is None or waiter is None or waiter.done():
             self._refuse_unasked()
             return
+        is_first = not reader.has_begun
+        self._span_bytes += len(data)
         try:
             if reader.feed(data):
                 waiter.set_result(None)
+            else:
+                if is_first:
+                    self._look_again_in(self._patience.stall_s)
+                if len(reader.body) > FREE_BYTES:
+                    self._room.grow(self, len(reader.body))
         except Exception as error:  # also a bug of ours: whoever waits must hear of it
             waiter.set_exception(error)
 
@@ -84,11 +130,31 @@ class Connection(asyncio.Protocol):
             self._reader.is_exact = False
         self.close()
 
-    def _expire(self) -> None:
+    def _look_again_in(self, seconds: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._span_bytes = 0
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_at(min(loop.time() + seconds, self._ends_at), self._look, seconds)
+
+    def _look(self, span_s: float) -> None:
+        """A span is over: does the answer come, and fast enough?"""
         waiter, reader = self._waiter, self._reader
         if waiter is None or reader is None or waiter.done():
             return
-        if reader.give_up():
-            waiter.set_result(None)
+        if reason := self._why_stop(reader, span_s):
+            if reader.give_up():
+                waiter.set_result(None)
+            else:
+                waiter.set_exception(VisitTimeoutError(f"{self.origin.authority} {reason}"))
         else:
-            waiter.set_exception(VisitTimeoutError(f"{self.origin.authority} took longer than a request may take"))
+            self._look_again_in(span_s)
+
+    def _why_stop(self, reader: AnswerReader, span_s: float) -> str:
+        if asyncio.get_running_loop().time() >= self._ends_at:
+            return "took longer than a request may take"
+        if not reader.has_begun:
+            return f"sent nothing for {span_s:g} s"
+        if not self._is_paused and self._span_bytes < self._patience.slowest_bytes_per_s * span_s:
+            return f"sent {self._span_bytes} bytes in {span_s:g} s, slower than an answer may come"
+        return ""

@@ -24,6 +24,10 @@ class Learned:
     """Domain → how many pages are new."""
     nearer: dict[int, int] = field(default_factory=dict)
     """Page → a smaller depth than it had."""
+    refused: set[bytes] = field(default_factory=set)
+    """Links to domains that are not wanted: they stay unknown."""
+    images: set[int] = field(default_factory=set)
+    """Pages that were known as images only, and that a link leads to."""
     fresh: list[tuple[bytes, int, int]] = field(default_factory=list)
     """What the memory may take once the transaction is safe: key, page, depth."""
 
@@ -50,20 +54,28 @@ def sort_known(links: Iterable[Discovery], known: KnownPages) -> tuple[Learned, 
 
 
 DomainIds = Callable[[Any, Mapping[str, str]], Awaitable[Mapping[str, int]]]
-"""Finds or adds domains, given by name with the origin they were met at."""
+"""Finds or adds domains, given by name with the origin they were met at. What it leaves out is not learned."""
 
 
 async def learn(
-    conn: Any, learned: Learned, unknown: Mapping[bytes, Discovery], domain_ids: DomainIds, *, are_seeds: bool = False
+    conn: Any,
+    learned: Learned,
+    unknown: Mapping[bytes, Discovery],
+    domain_ids: DomainIds,
+    *,
+    are_seeds: bool = False,
+    are_images: bool = False,
 ) -> None:
     """Insert what is unknown and fill `learned`. Runs inside the caller's transaction; safe to run again."""
     ids = await domain_ids(conn, {link.domain: origin_of(link.url) for link in unknown.values()})
-    pages = [(ids[link.domain], link) for link in unknown.values()]
+    pages = [(ids[link.domain], link) for link in unknown.values() if link.domain in ids]
+    if len(pages) < len(unknown):
+        learned.refused.update(key for key, link in unknown.items() if link.domain not in ids)
     await _find(conn, learned, unknown, pages)
     strangers = [(domain, link) for domain, link in pages if link.key not in learned.page_ids]
     if not strangers:
         return
-    for page, domain, key, depth in await store.add_pages(conn, strangers, is_seed=are_seeds):
+    for page, domain, key, depth in await store.add_pages(conn, strangers, is_seed=are_seeds, is_image=are_images):
         learned.page_ids[key] = page
         learned.new[domain] = learned.new.get(domain, 0) + 1
         learned.fresh.append((key, page, depth))
@@ -75,8 +87,11 @@ async def _find(
     conn: Any, learned: Learned, unknown: Mapping[bytes, Discovery], pages: Sequence[tuple[int, Discovery]]
 ) -> None:
     """Look before inserting: in a large crawl most of what the memory forgot is known, and a look is half the price."""
-    for page, key, depth in await store.find_pages(conn, [(domain, link.key) for domain, link in pages]):
+    for page, key, depth, is_image in await store.find_pages(conn, [(domain, link.key) for domain, link in pages]):
         learned.page_ids[key] = page
+        if is_image:
+            learned.images.add(page)
+            continue
         nearest = unknown[key].depth
         if nearest < depth:
             learned.nearer[page] = nearest

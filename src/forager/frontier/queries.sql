@@ -1,35 +1,48 @@
--- The frontier: pages still discovered, and open tasks that are due. Owner of pages, crawl_tasks, page_links, errors.
+-- The frontier: pages still discovered, and open tasks that are due. Owner of pages, crawl_tasks, page_link_lists, errors.
 
 -- name: claim_domains
--- Lease a worker's fair share of a run's best ready domains; SKIP LOCKED keeps claimants from waiting for each other.
-WITH share AS (
+-- Lease a worker's fair share of a run's best due domains; SKIP LOCKED keeps claimants from waiting for each other.
+-- Lowest round first, then the best score. The index holds due domains only, so the cost does not grow with those asleep; as an
+-- array the chosen are looked up one by one, while a join of as many as there might be would read the whole table.
+WITH held AS (
+    SELECT count(*) AS n, count(*) FILTER (WHERE claimed_by = $1) AS mine FROM domains WHERE claimed_by IS NOT NULL AND run_id = $2
+), share AS (
     SELECT GREATEST(0, LEAST($3::int, CEIL((ready.n + held.n) / $5::float8)::int - held.mine)) AS n
-    FROM (SELECT count(*) AS n FROM (
-              SELECT FROM domains
-              WHERE claimed_by IS NULL AND status IN ('pending', 'active') AND is_active AND ready_at IS NOT NULL
-                AND run_id = $2 AND ready_at <= now() LIMIT 10000) r) ready,
-         (SELECT count(*) AS n, count(*) FILTER (WHERE claimed_by = $1) AS mine FROM domains
-          WHERE claimed_by IS NOT NULL AND run_id = $2) held
+    FROM held, LATERAL (
+        SELECT count(*) AS n FROM (
+            SELECT FROM domains WHERE claimed_by IS NULL AND is_due AND status IN ('pending', 'active') AND is_active AND run_id = $2
+            ORDER BY round, priority_score DESC, id
+            LIMIT GREATEST(0, CEIL(($3::int + held.mine) * $5::float8) - held.n)) r) ready
 ), best AS MATERIALIZED (
-    SELECT id FROM domains
-    WHERE claimed_by IS NULL AND status IN ('pending', 'active') AND is_active AND ready_at IS NOT NULL
-      AND run_id = $2 AND ready_at <= now() AND (next_crawl_after IS NULL OR next_crawl_after <= now())
-      AND ($6::int IS NULL OR run_pages < $6)
-    ORDER BY priority_score DESC, id
+    SELECT d.id, d.round FROM domains d
+    WHERE d.claimed_by IS NULL AND d.is_due AND d.status IN ('pending', 'active') AND d.is_active AND d.run_id = $2
+      AND NOT EXISTS (SELECT FROM domain_gates(d, $6::int) g WHERE NOT g.is_open)
+    ORDER BY d.round, d.priority_score DESC, d.id
     LIMIT (SELECT n FROM share)
-    FOR NO KEY UPDATE SKIP LOCKED
+    FOR NO KEY UPDATE OF d SKIP LOCKED
+), round_begun AS (
+    UPDATE runs SET round = r.newest FROM (SELECT max(round) AS newest FROM best) r WHERE id = $2 AND round < r.newest
 )
 UPDATE domains d
 SET claimed_by = $1, claim_expires_at = now() + make_interval(secs => $4), version = d.version + 1,
-    status = 'active', block_reason = NULL, block_reason_code = NULL, last_crawled_at = now(), updated_at = now()
-FROM best WHERE d.id = best.id
-RETURNING d.id, d.name, d.version, d.crawl_delay_s, d.max_concurrent_requests, d.content_policy,
+    status = 'active', block_reason = NULL, block_reason_code = NULL, last_crawled_at = now()
+WHERE d.id = ANY (ARRAY(SELECT id FROM best))
+RETURNING d.id, d.name, d.version, d.crawl_delay_s, d.max_concurrent_requests, d.content_policy, d.max_pages_per_run,
+          d.consecutive_error_count, d.error_streak_code, d.pages_crawled > 0 AS has_pages, d.verifies_tls,
+          EXISTS (SELECT FROM domain_proxies dp WHERE dp.domain_id = d.id) AS has_proxies,
+          d.pace_delay_s, d.pace_extra_s, d.response_s, d.breaker_state, d.breaker_failures, d.breaker_resets,
+          COALESCE(EXTRACT(EPOCH FROM now() - d.breaker_opened_at), 0)::float8 AS breaker_open_s,
+          d.images_policy, d.images_only, d.parser_name, d.stores_links, d.rendering,
+          COALESCE(d.revisit_every_s, CASE WHEN d.is_adaptive THEN 86400 END) AS revisit_every_s,
+          CASE WHEN d.is_adaptive THEN d.revisit_price END AS revisit_price,
           GREATEST(0, EXTRACT(EPOCH FROM d.next_allowed_at - now()))::float8 AS wait_s;
 
 -- name: free_tasks
--- Give back the tasks of these domains that somebody had locked: a dead worker's, or our own at a stop. They count for no run.
+-- Give back the tasks of these domains that somebody had locked: a dead worker's, or our own at a stop. They count for no run. What
+-- was paused meanwhile stays so.
 WITH freed AS (
-    UPDATE crawl_tasks t SET locked_at = NULL, locked_by = NULL, status = 'pending', run_id = NULL
+    UPDATE crawl_tasks t
+    SET locked_at = NULL, locked_by = NULL, run_id = NULL, status = CASE t.status WHEN 'paused' THEN 'paused' ELSE 'pending' END::task_status
     FROM crawl_tasks before
     WHERE t.domain_id = ANY ($1::bigint[]) AND t.outcome IS NULL AND t.locked_at IS NOT NULL AND before.id = t.id
     RETURNING t.domain_id, before.run_id
@@ -37,9 +50,10 @@ WITH freed AS (
 SELECT run_id, domain_id, count(*)::int AS pages FROM freed WHERE run_id IS NOT NULL GROUP BY run_id, domain_id ORDER BY run_id, domain_id;
 
 -- name: claim_tasks
--- The best due tasks and, after them, the best discovered pages of leased domains become locked tasks.
+-- The best due tasks and, after them, the best discovered pages of leased domains become locked tasks. What a page shows is part of
+-- it: images need not lie in the run's scope, and of a domain that was taken for its images nothing else is.
 WITH lane AS MATERIALIZED (
-    SELECT w.domain_id, LEAST(w.want, $6::int - d.run_pages)::int AS want
+    SELECT w.domain_id, LEAST(w.want, LEAST($6::int, d.max_pages_per_run) - d.run_pages)::int AS want, d.images_only
     FROM unnest($1::bigint[], $2::bigint[], $3::int[]) AS w (domain_id, version, want)
     JOIN domains d ON d.id = w.domain_id AND d.version = w.version AND d.claimed_by = $4
 ), due AS MATERIALIZED (
@@ -47,42 +61,45 @@ WITH lane AS MATERIALIZED (
         SELECT t.id, t.domain_id FROM crawl_tasks t JOIN pages p ON p.id = t.page_id
         WHERE t.domain_id = lane.domain_id AND t.outcome IS NULL AND t.locked_at IS NULL
           AND t.status = 'pending' AND t.scheduled_for <= now()
-          AND p.depth <= $7 AND ($8::text[] IS NULL OR p.url LIKE ANY ($8)) AND ($9::text[] IS NULL OR p.url LIKE ANY ($9))
-          AND ($10::text[] IS NULL OR p.url NOT LIKE ALL ($10))
+          AND p.depth <= $7 AND (p.is_image OR ($8::text[] IS NULL OR p.url LIKE ANY ($8)) AND ($9::text[] IS NULL OR p.url LIKE ANY ($9)))
+          AND ($10::text[] IS NULL OR p.url NOT LIKE ALL ($10)) AND (p.is_image OR NOT lane.images_only)
         ORDER BY t.priority, t.scheduled_for
         LIMIT GREATEST(lane.want, 0)
         FOR NO KEY UPDATE OF t SKIP LOCKED) t
 ), relocked AS (
     UPDATE crawl_tasks t SET locked_at = now(), locked_by = $4, status = 'crawling', run_id = $5
     FROM due WHERE t.id = due.id
-    RETURNING t.id, t.page_id, t.domain_id, t.retry_count
+    RETURNING t.id, t.page_id, t.domain_id, t.retry_count, t.revisit_every_s, t.max_retries, t.is_recurring
 ), fresh AS MATERIALIZED (
     SELECT p.id FROM lane CROSS JOIN LATERAL (
         SELECT p.id FROM pages p
         WHERE p.domain_id = lane.domain_id AND p.status = 'discovered'
-          AND p.depth <= $7 AND ($8::text[] IS NULL OR p.url LIKE ANY ($8)) AND ($9::text[] IS NULL OR p.url LIKE ANY ($9))
-          AND ($10::text[] IS NULL OR p.url NOT LIKE ALL ($10))
+          AND p.depth <= $7 AND (p.is_image OR ($8::text[] IS NULL OR p.url LIKE ANY ($8)) AND ($9::text[] IS NULL OR p.url LIKE ANY ($9)))
+          AND ($10::text[] IS NULL OR p.url NOT LIKE ALL ($10)) AND (p.is_image OR NOT lane.images_only)
         ORDER BY p.priority, p.id
         LIMIT GREATEST(lane.want - (SELECT count(*) FROM due WHERE due.domain_id = lane.domain_id), 0)) p
 ), queued AS (
     UPDATE pages p SET status = 'queued' FROM fresh WHERE p.id = fresh.id AND p.status = 'discovered'
-    RETURNING p.id, p.domain_id, p.url, p.depth, p.redirects, p.priority
+    RETURNING p.id, p.domain_id, p.url, p.depth, p.redirects, p.priority, p.revisit_every_s, p.crashes, p.is_image
 ), made AS (
     INSERT INTO crawl_tasks (page_id, domain_id, run_id, status, priority, locked_at, locked_by)
     SELECT id, domain_id, $5, 'crawling', priority, now(), $4 FROM queued ORDER BY priority, id
     RETURNING id, page_id
 )
-SELECT r.id AS task_id, p.id AS page_id, p.domain_id, p.url, p.depth, p.redirects, r.retry_count
+SELECT r.id AS task_id, p.id AS page_id, p.domain_id, p.url, p.depth, p.redirects, r.retry_count,
+       COALESCE(r.revisit_every_s, p.revisit_every_s) AS revisit_every_s, p.crashes, p.is_image, r.max_retries, r.is_recurring,
+       p.status = 'fetched' AS is_revisit, p.etag, p.last_modified, p.content_hash, p.comparisons, p.changes,
+       p.watched_s, EXTRACT(EPOCH FROM now() - p.fetched_at)::float8 AS since_s
 FROM relocked r JOIN pages p ON p.id = r.page_id
 UNION ALL
-SELECT m.id, q.id, q.domain_id, q.url, q.depth, q.redirects, 0
+SELECT m.id, q.id, q.domain_id, q.url, q.depth, q.redirects, 0, q.revisit_every_s, q.crashes, q.is_image, NULL, true, false, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 FROM made m JOIN queued q ON q.id = m.page_id
 ORDER BY task_id;
 
 -- name: add_pages
 -- Learn new pages, in key order so that workers learning the same links wait instead of deadlocking.
-INSERT INTO pages (domain_id, url, url_hash, depth, priority, redirects, is_seed)
-SELECT n.domain_id, n.url, n.url_hash, n.depth, n.priority, n.redirects, $7
+INSERT INTO pages (domain_id, url, url_hash, depth, priority, redirects, is_seed, is_image)
+SELECT n.domain_id, n.url, n.url_hash, n.depth, n.priority, n.redirects, $7, $8
 FROM unnest($1::bigint[], $2::text[], $3::bytea[], $4::smallint[], $5::smallint[], $6::smallint[])
      AS n (domain_id, url, url_hash, depth, priority, redirects)
 ORDER BY n.domain_id, n.url_hash
@@ -90,8 +107,8 @@ ON CONFLICT (domain_id, url_hash) DO NOTHING
 RETURNING id, domain_id, url_hash, depth;
 
 -- name: find_pages
--- Ids and depths of pages that were known already.
-SELECT p.id, p.url_hash, p.depth
+-- Ids and depths of pages that were known already, and whether as images.
+SELECT p.id, p.url_hash, p.depth, p.is_image
 FROM unnest($1::bigint[], $2::bytea[]) AS n (domain_id, url_hash)
 JOIN pages p ON p.domain_id = n.domain_id AND p.url_hash = n.url_hash;
 
@@ -100,10 +117,11 @@ JOIN pages p ON p.domain_id = n.domain_id AND p.url_hash = n.url_hash;
 WITH RECURSIVE better (page_id, depth) AS (
     SELECT p.id, n.depth FROM unnest($1::bigint[], $2::int[]) AS n (page_id, depth) JOIN pages p ON p.id = n.page_id AND p.depth > n.depth
     UNION
-    SELECT q.id, b.depth + CASE l.rel WHEN 'redirect' THEN 0 ELSE 1 END
+    SELECT q.id, b.depth + step.depth
     FROM better b
-    JOIN page_links l ON l.from_page_id = b.page_id
-    JOIN pages q ON q.id = l.to_page_id AND q.depth > b.depth + CASE l.rel WHEN 'redirect' THEN 0 ELSE 1 END
+    JOIN page_link_lists l ON l.from_page_id = b.page_id
+    CROSS JOIN LATERAL (SELECT CASE l.rels WHEN 'redirect' THEN 0 ELSE 1 END AS depth) step
+    JOIN pages q ON q.id = ANY (l.to_page_ids) AND q.depth > b.depth + step.depth
 ), best AS (
     SELECT page_id, min(depth) AS depth FROM better GROUP BY page_id
 ), locked AS (
@@ -114,30 +132,42 @@ FROM best, locked WHERE p.id = best.page_id AND locked.id = p.id AND p.depth > b
 RETURNING p.domain_id, p.status::text AS status;
 
 -- name: close_tasks
--- Visits end: outcome and evidence are written once; a task that is closed already stays as it is.
+-- Visits end: outcome and evidence are written once; a task that is closed already, or was paused, stays as it is.
 UPDATE crawl_tasks t
 SET status = CASE n.outcome WHEN 'success' THEN 'completed'::task_status WHEN 'cancelled' THEN 'cancelled' ELSE 'failed' END,
     outcome = n.outcome::task_outcome, completed_at = now(), locked_at = NULL, locked_by = NULL,
     requested_at = n.requested_at, status_code = n.status_code, error_code = n.error_code, error_message = n.error_message,
-    blame = n.blame, response_time_ms = n.response_time_ms, bytes = n.bytes
-FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::smallint[], $5::text[], $6::text[], $7::text[], $8::int[], $9::bigint[])
-     AS n (id, outcome, requested_at, status_code, error_code, error_message, blame, response_time_ms, bytes)
-WHERE t.id = n.id AND t.outcome IS NULL
+    blame = n.blame, response_time_ms = n.response_time_ms, bytes = n.bytes, is_changed = n.is_changed,
+    pace_ms = LEAST(t.pace_ms, n.pace_ms), earlier_requests = t.earlier_requests || n.earlier_requests::timestamptz[], proxy_id = n.proxy_id, body_ref = n.body_ref
+FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::smallint[], $5::text[], $6::text[], $7::text[], $8::int[], $9::bigint[],
+            $10::boolean[], $11::int[], $12::text[], $13::bigint[], $14::text[])
+     AS n (id, outcome, requested_at, status_code, error_code, error_message, blame, response_time_ms, bytes, is_changed, pace_ms,
+           earlier_requests, proxy_id, body_ref)
+WHERE t.id = n.id AND t.outcome IS NULL AND t.status NOT IN ('paused', 'pending')
 RETURNING t.id;
 
 -- name: record_readings
--- Pages that were read: their signals, as of now. Language is sticky: the first one stays.
+-- Pages that were read: their signals, as of now. Language is sticky: the first one stays, and chooses how keywords are stemmed.
 UPDATE pages p
 SET status = 'fetched', fetched_at = now(), title = n.title, description = n.description,
     language = COALESCE(p.language, n.language), content_hash = n.content_hash, content_type = n.content_type,
     links_count = n.links_count, etag = n.etag, last_modified = n.last_modified,
-    keywords_tsv = CASE WHEN n.config IS NOT NULL THEN
-        setweight(to_tsvector(n.config::regconfig, COALESCE(n.title, '')), 'A')
-        || setweight(to_tsvector(n.config::regconfig, n.headings), 'B')
-        || to_tsvector(n.config::regconfig, n.words) END
+    comparisons = p.comparisons + (n.is_changed IS NOT NULL)::int, changes = p.changes + COALESCE(n.is_changed, false)::int,
+    watched_s = p.watched_s + CASE WHEN n.is_changed IS NOT NULL THEN EXTRACT(EPOCH FROM now() - p.fetched_at) ELSE 0 END,
+    changed_at = CASE WHEN n.is_changed THEN now() ELSE p.changed_at END,
+    flags = string_to_array(n.flags, ','), simhash = n.simhash, canonical_url = n.canonical_url, author = n.author,
+    published_at = n.published_at, modified_at = n.modified_at,
+    keywords_tsv = (
+        SELECT setweight(to_tsvector(c.config, n.title_words), 'A') || setweight(to_tsvector(c.config, n.headings), 'B')
+            || setweight(to_tsvector(c.config, n.description_words), 'C') || to_tsvector(c.config, n.words)
+        FROM (SELECT COALESCE(($22::text[])[array_position($21::text[], split_part(COALESCE(p.language, n.language), '-', 1))],
+                              'simple')::regconfig AS config) c
+        WHERE n.words IS NOT NULL)
 FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::int[], $8::text[], $9::text[],
-            $10::text[], $11::text[], $12::text[])
-     AS n (id, title, description, language, content_hash, content_type, links_count, etag, last_modified, config, headings, words)
+            $10::text[], $11::text[], $12::text[], $13::boolean[], $14::text[], $15::bigint[], $16::text[], $17::text[], $18::text[],
+            $19::timestamptz[], $20::timestamptz[])
+     AS n (id, title, description, language, content_hash, content_type, links_count, etag, last_modified, title_words, headings, words,
+           is_changed, flags, simhash, description_words, canonical_url, author, published_at, modified_at)
 WHERE p.id = n.id;
 
 -- name: record_states
@@ -147,29 +177,59 @@ SET status = n.status::page_status,
     content_type = COALESCE(n.content_type, p.content_type),
     links_count = COALESCE(n.links_count, p.links_count),
     fetched_at = CASE WHEN n.status = 'fetched' THEN now() ELSE p.fetched_at END,
-    failed_at = CASE WHEN n.status = 'fetched' THEN p.failed_at ELSE now() END
-FROM unnest($1::bigint[], $2::text[], $3::text[], $4::int[]) AS n (id, status, content_type, links_count)
+    failed_at = CASE WHEN n.status = 'fetched' THEN p.failed_at ELSE now() END,
+    comparisons = p.comparisons + (n.is_changed IS NOT NULL)::int,
+    watched_s = p.watched_s + CASE WHEN n.is_changed IS NOT NULL THEN EXTRACT(EPOCH FROM now() - p.fetched_at) ELSE 0 END
+FROM unnest($1::bigint[], $2::text[], $3::text[], $4::int[], $5::boolean[]) AS n (id, status, content_type, links_count, is_changed)
 WHERE p.id = n.id;
 
 -- name: forget_links
--- Edges of pages that are about to be written anew.
-DELETE FROM page_links WHERE from_page_id = ANY ($1::bigint[]);
+-- Pages that have no links any more, or whose links are not to be stored.
+DELETE FROM page_link_lists WHERE from_page_id = ANY ($1::bigint[]);
 
 -- name: add_links
--- Who links to whom, for a batch of pages. One joined text per page and column: 12,000 array elements cost ten times as much.
-INSERT INTO page_links (domain_id, from_page_id, to_page_id, position, rel, anchor)
-SELECT n.domain_id, n.page_id, l.to_page_id, l.position - 1, l.rel, COALESCE(l.anchor, '')
+-- Who links to whom, for a batch of pages, as their newest readings have it; of a domain that does not store links, the older ones go.
+-- One joined text per page and column: 12,000 array elements cost ten times as much.
+WITH silent AS (
+    SELECT d.id FROM domains d WHERE d.id = ANY ($1) AND NOT d.stores_links
+), forgotten AS (
+    DELETE FROM page_link_lists l
+    USING unnest($1::bigint[], $2::bigint[]) AS n (domain_id, page_id), silent s
+    WHERE s.id = n.domain_id AND l.from_page_id = n.page_id
+)
+INSERT INTO page_link_lists AS l (domain_id, from_page_id, to_page_ids, rels, anchors)
+SELECT n.domain_id, n.page_id, string_to_array(n.places, ',')::bigint[], n.rels, n.anchors
 FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[]) AS n (domain_id, page_id, places, rels, anchors)
-CROSS JOIN LATERAL ROWS FROM (
-    unnest(string_to_array(n.places, ',')::bigint[]),
-    unnest(string_to_array(n.rels, ',')),
-    unnest(string_to_array(n.anchors, E'\x1f'))) WITH ORDINALITY AS l (to_page_id, rel, anchor, position);
+WHERE n.domain_id NOT IN (SELECT s.id FROM silent s)
+ON CONFLICT (from_page_id) DO UPDATE
+SET domain_id = EXCLUDED.domain_id, to_page_ids = EXCLUDED.to_page_ids, rels = EXCLUDED.rels, anchors = EXCLUDED.anchors
+WHERE (l.domain_id, l.to_page_ids, l.rels, l.anchors) IS DISTINCT FROM
+      (EXCLUDED.domain_id, EXCLUDED.to_page_ids, EXCLUDED.rels, EXCLUDED.anchors);
 
 -- name: add_retries
--- Another try later is a new task; the closed one stays as it was.
-INSERT INTO crawl_tasks (page_id, domain_id, priority, retry_count, parent_task_id, scheduled_for)
-SELECT t.page_id, t.domain_id, t.priority, t.retry_count + 1, t.id, now() + make_interval(secs => n.wait_s)
+-- Another try later is a new task; the closed one stays as it was. Whoever waits for that one waits for the other try.
+WITH made AS (
+    INSERT INTO crawl_tasks (page_id, domain_id, priority, retry_count, parent_task_id, scheduled_for, recrawl_count, is_recurring,
+                             revisit_every_s, max_retries, batch_id, webhook_url)
+    SELECT t.page_id, t.domain_id, t.priority, t.retry_count + 1, t.id, now() + make_interval(secs => n.wait_s), t.recrawl_count,
+           t.is_recurring, t.revisit_every_s, t.max_retries, t.batch_id, t.webhook_url
+    FROM unnest($1::bigint[], $2::float8[]) AS n (task_id, wait_s) JOIN crawl_tasks t ON t.id = n.task_id
+    RETURNING id, parent_task_id
+)
+UPDATE crawl_tasks w SET depends_on = made.id FROM made
+WHERE w.depends_on = made.parent_task_id AND w.depends_on IS NOT NULL AND w.outcome IS NULL;
+
+-- name: add_revisits
+-- A recurring page gets its next task when one completes, with what was ordered for it.
+INSERT INTO crawl_tasks (page_id, domain_id, priority, parent_task_id, created_by, scheduled_for, recrawl_count, revisit_every_s,
+                         max_retries, webhook_url)
+SELECT t.page_id, t.domain_id, t.priority, t.id, 'revisit', now() + make_interval(secs => n.wait_s), t.recrawl_count + 1,
+       t.revisit_every_s, t.max_retries, t.webhook_url
 FROM unnest($1::bigint[], $2::float8[]) AS n (task_id, wait_s) JOIN crawl_tasks t ON t.id = n.task_id;
+
+-- name: note_crashes
+-- Pages that were being read when their workers died: from now on they are read in a process of their own.
+UPDATE pages SET crashes = crashes + 1 WHERE id = ANY ($1::bigint[]);
 
 -- name: add_errors
 -- Stack traces of our own bugs.
@@ -181,13 +241,14 @@ SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[]);
 UPDATE pages SET is_seed = true, priority = 1 WHERE id = ANY ($1::bigint[]) AND NOT is_seed;
 
 -- name: hurry_tasks
--- Pages asked for by name that were to be tried again later: now.
-UPDATE crawl_tasks SET scheduled_for = now() WHERE page_id = ANY ($1::bigint[]) AND outcome IS NULL AND scheduled_for > now();
+-- Pages asked for by name that were to be tried again later: now. Revisits keep their time.
+UPDATE crawl_tasks t SET scheduled_for = now() FROM pages p
+WHERE t.page_id = ANY ($1::bigint[]) AND t.outcome IS NULL AND t.scheduled_for > now() AND p.id = t.page_id AND p.status = 'queued';
 
 -- name: reopen_pages
 -- Pages asked for by name although they failed before: a person wants another try, so each gets a new task.
 WITH again AS (
-    UPDATE pages SET status = 'queued' WHERE id = ANY ($1::bigint[]) AND status IN ('failed', 'blocked', 'gone')
+    UPDATE pages SET status = 'queued', trap_id = NULL WHERE id = ANY ($1::bigint[]) AND status IN ('failed', 'blocked', 'gone')
     RETURNING id, domain_id, priority
 ), made AS (
     INSERT INTO crawl_tasks (page_id, domain_id, priority, created_by) SELECT id, domain_id, priority, $2 FROM again

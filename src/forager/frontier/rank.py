@@ -2,7 +2,7 @@
 
 import re
 
-SEED, HIGH, MEDIUM, LOW = 1, 2, 5, 8
+SEED, HIGH, MEDIUM, LOW, IMAGE = 1, 2, 5, 8, 9
 SHALLOW = 2
 DEEP = 6
 
@@ -11,8 +11,10 @@ _PAGINATION = re.compile(
 )
 
 
-def priority_of(url: str, depth: int, *, is_seed: bool = False) -> int:
-    """Seeds, then home pages and shallow pages, then content, then pagination, archives and deep pages."""
+def priority_of(url: str, depth: int, *, is_seed: bool = False, is_image: bool = False) -> int:
+    """Seeds, then home pages and shallow pages, then content, then pagination, archives and deep pages, then images."""
+    if is_image:
+        return IMAGE
     if is_seed:
         return SEED
     if depth >= DEEP or _PAGINATION.search(url):

@@ -1,11 +1,12 @@
 """One short function per statement of `queries.sql`. Opens no transactions: the floor above does."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from forager.db import statements
 from forager.frontier.rank import priority_of
-from forager.records import Discovery, Lease, Outcome, Target
+from forager.records import Discovery, Keywords, Lease, Outcome, Past, Target
 
 SQL = statements.load("forager.frontier")
 
@@ -26,6 +27,26 @@ async def claim_domains(
             wait_s=row["wait_s"] or 0.0,
             max_concurrent_requests=row["max_concurrent_requests"],
             content_policy=row["content_policy"],
+            max_pages_per_run=row["max_pages_per_run"],
+            errors_in_a_row=row["consecutive_error_count"],
+            error_streak_code=row["error_streak_code"],
+            has_pages=row["has_pages"],
+            has_proxies=row["has_proxies"],
+            verifies_tls=row["verifies_tls"],
+            revisit_every_s=row["revisit_every_s"],
+            revisit_price=row["revisit_price"],
+            pace_delay_s=row["pace_delay_s"] or 0.0,
+            pace_extra_s=row["pace_extra_s"],
+            response_s=row["response_s"],
+            breaker_state=row["breaker_state"],
+            breaker_failures=row["breaker_failures"],
+            breaker_open_s=row["breaker_open_s"],
+            breaker_resets=row["breaker_resets"],
+            images=row["images_policy"],
+            images_only=row["images_only"],
+            parser_name=row["parser_name"],
+            stores_links=row["stores_links"],
+            rendering=row["rendering"],
         )
         for row in rows
     ]
@@ -58,13 +79,36 @@ async def claim_tasks(
         max_depth,
         *patterns,
     )
-    return [
-        Target(task_id, page_id, domain_id, versions[domain_id], url, depth, redirects, retry_count)
-        for task_id, page_id, domain_id, url, depth, redirects, retry_count in rows
-    ]
+    parsers = {lease.domain_id: lease.parser_name for lease, _ in wants}
+    return [_target(row, versions, parsers) for row in rows]
 
 
-async def add_pages(conn: Any, pages: Sequence[tuple[int, Discovery]], *, is_seed: bool = False) -> list[Any]:
+def _target(row: Any, versions: Mapping[int, int], parsers: Mapping[int, str]) -> Target:
+    task, page, domain, url, depth, redirects, retries, every_s, crashes, is_image, most, recurs, is_revisit, *past = (
+        row
+    )
+    return Target(
+        task,
+        page,
+        domain,
+        versions[domain],
+        url,
+        depth,
+        redirects,
+        retries,
+        Past(*past) if is_revisit else None,
+        every_s,
+        crashes,
+        is_image,
+        parsers[domain],
+        most,
+        recurs,
+    )
+
+
+async def add_pages(
+    conn: Any, pages: Sequence[tuple[int, Discovery]], *, is_seed: bool = False, is_image: bool = False
+) -> list[Any]:
     """Rows (id, domain_id, url_hash, depth) of the pages that are new."""
     found: list[Any] = await conn.fetch(
         SQL["add_pages"],
@@ -72,15 +116,16 @@ async def add_pages(conn: Any, pages: Sequence[tuple[int, Discovery]], *, is_see
         [page.url for _, page in pages],
         [page.key for _, page in pages],
         [page.depth for _, page in pages],
-        [priority_of(page.url, page.depth, is_seed=is_seed) for _, page in pages],
+        [priority_of(page.url, page.depth, is_seed=is_seed, is_image=is_image) for _, page in pages],
         [page.redirects for _, page in pages],
         is_seed,
+        is_image,
     )
     return found
 
 
 async def find_pages(conn: Any, keys: Sequence[tuple[int, bytes]]) -> list[Any]:
-    """Rows (id, url_hash, depth) of the pages that are known, by domain and key."""
+    """Rows (id, url_hash, depth, is_image) of the pages that are known, by domain and key."""
     found: list[Any] = await conn.fetch(SQL["find_pages"], [domain for domain, _ in keys], [key for _, key in keys])
     return found
 
@@ -104,13 +149,26 @@ async def close_tasks(conn: Any, outcomes: Sequence[Outcome]) -> set[int]:
         [outcome.error.blame.value if outcome.error else None for outcome in outcomes],
         [outcome.response_time_ms for outcome in outcomes],
         [outcome.wire_bytes for outcome in outcomes],
+        [outcome.is_changed for outcome in outcomes],
+        [outcome.pace_ms for outcome in outcomes],
+        [_array(outcome.earlier_requests) for outcome in outcomes],
+        [outcome.proxy_id for outcome in outcomes],
+        [outcome.body_ref for outcome in outcomes],
     )
     return {row["id"] for row in rows}
 
 
-async def record_readings(conn: Any, outcomes: Sequence[tuple[Outcome, str | None]]) -> None:
-    """Signals of pages that were read, each with the text-search configuration for its keywords (None: no keywords)."""
-    readings = [(outcome, outcome.reading, config) for outcome, config in outcomes if outcome.reading is not None]
+def _array(moments: Sequence[datetime]) -> str | None:
+    """As an array literal: most tasks have none, and arrays of arrays must be rectangular."""
+    return "{" + ",".join(moment.isoformat() for moment in moments) + "}" if moments else None
+
+
+async def record_readings(
+    conn: Any, outcomes: Sequence[tuple[Outcome, Keywords | None]], configs: Mapping[str, str]
+) -> None:
+    """Signals of pages that were read, each with its keywords, if it is to have any. `configs` are the text-search
+    configurations by language, without its region."""
+    readings = [(outcome, outcome.reading, words) for outcome, words in outcomes if outcome.reading is not None]
     if not readings:
         return
     await conn.execute(
@@ -124,10 +182,24 @@ async def record_readings(conn: Any, outcomes: Sequence[tuple[Outcome, str | Non
         [len(outcome.selection.links) for outcome, _, _ in readings],
         [outcome.etag for outcome, _, _ in readings],
         [outcome.last_modified for outcome, _, _ in readings],
-        [config for _, _, config in readings],
-        [reading.headings for _, reading, _ in readings],
-        [reading.text for _, reading, _ in readings],
+        [words.title if words else None for _, _, words in readings],
+        [words.headings if words else None for _, _, words in readings],
+        [words.text if words else None for _, _, words in readings],
+        [outcome.is_changed for outcome, _, _ in readings],
+        [",".join(reading.flags) or None for _, reading, _ in readings],
+        [reading.simhash for _, reading, _ in readings],
+        [words.description if words else None for _, _, words in readings],
+        [_other_than(outcome.target.url, reading.canonical) for outcome, reading, _ in readings],
+        [reading.author for _, reading, _ in readings],
+        [reading.published_at for _, reading, _ in readings],
+        [reading.modified_at for _, reading, _ in readings],
+        list(configs),
+        list(configs.values()),
     )
+
+
+def _other_than(url: str, canonical: str | None) -> str | None:
+    return None if canonical == url else canonical
 
 
 async def record_states(conn: Any, states: Sequence[tuple[Outcome, str]]) -> None:
@@ -139,14 +211,25 @@ async def record_states(conn: Any, states: Sequence[tuple[Outcome, str]]) -> Non
         [outcome.target.page_id for outcome, _ in states],
         [status for _, status in states],
         [outcome.content_type for outcome, _ in states],
-        [len(outcome.selection.links) if status == "fetched" else None for outcome, status in states],
+        [_count_links(outcome) if status == "fetched" else None for outcome, status in states],
+        [outcome.is_changed for outcome, _ in states],
     )
 
 
+def _count_links(outcome: Outcome) -> int | None:
+    """A page that has not changed keeps its links."""
+    return len(outcome.selection.links) if outcome.is_changed is None else None
+
+
+async def forget_links(conn: Any, page_ids: Sequence[int]) -> None:
+    if page_ids:
+        await conn.execute(SQL["forget_links"], page_ids)
+
+
 async def replace_links(conn: Any, outcomes: Sequence[Outcome], page_ids: dict[bytes, int]) -> None:
-    """The edges of these pages, as their newest reading has them."""
-    await conn.execute(SQL["forget_links"], [outcome.target.page_id for outcome in outcomes])
+    """The links of these pages, as their newest reading has them; none where the domain does not store them."""
     linking = [outcome for outcome in outcomes if outcome.selection.links]
+    await forget_links(conn, [outcome.target.page_id for outcome in outcomes if not outcome.selection.links])
     if not linking:
         return
     await conn.execute(
@@ -154,9 +237,13 @@ async def replace_links(conn: Any, outcomes: Sequence[Outcome], page_ids: dict[b
         [outcome.target.domain_id for outcome in linking],
         [outcome.target.page_id for outcome in linking],
         [",".join([str(page_ids[link.key]) for link in outcome.selection.links]) for outcome in linking],
-        [",".join([link.rel for link in outcome.selection.links]) for outcome in linking],
+        [_join_rels([link.rel for link in outcome.selection.links]) for outcome in linking],
         [ANCHORS_BETWEEN.join([link.anchor for link in outcome.selection.links]) for outcome in linking],
     )
+
+
+def _join_rels(rels: list[str]) -> str | None:
+    return None if rels.count("a") == len(rels) else ",".join(rels)
 
 
 async def add_retries(conn: Any, outcomes: Sequence[Outcome]) -> None:
@@ -166,6 +253,17 @@ async def add_retries(conn: Any, outcomes: Sequence[Outcome]) -> None:
             [outcome.target.task_id for outcome in outcomes],
             [outcome.retry_in_s for outcome in outcomes],
         )
+
+
+async def note_crashes(conn: Any, page_ids: Sequence[int]) -> None:
+    if page_ids:
+        await conn.execute(SQL["note_crashes"], page_ids)
+
+
+async def add_revisits(conn: Any, waits: Mapping[int, float]) -> None:
+    """Task that was closed → seconds until its page is visited again."""
+    if waits:
+        await conn.execute(SQL["add_revisits"], list(waits), list(waits.values()))
 
 
 async def add_errors(conn: Any, outcomes: Sequence[Outcome]) -> None:

@@ -6,6 +6,7 @@ they are claimed: `refusal` and `claim_patterns` must agree, and a property test
 
 import fnmatch
 import re
+from collections.abc import Container
 from dataclasses import dataclass
 
 from forager.records import RunSpec, Scope
@@ -21,20 +22,21 @@ class Reach:
 
     scope: Scope
     seeds: frozenset[str]
-    domains: frozenset[str]
-    parents: frozenset[str]
+    domains: Container[str]
+    parents: Container[str]
     prefixes: tuple[str, ...]
     include: re.Pattern[str] | None
     exclude: re.Pattern[str] | None
 
     @classmethod
-    def of(cls, spec: RunSpec) -> "Reach":
-        domains = frozenset(domain_of(seed) for seed in spec.seeds)
+    def of(cls, spec: RunSpec, *, domains: Container[str] = (), parents: Container[str] = ()) -> "Reach":
+        """A spec with a long list does not name its seeds: their domains, or registrable ones, come beside it."""
+        named = frozenset(domain_of(seed) for seed in spec.seeds)
         return cls(
             scope=spec.scope,
             seeds=frozenset(spec.seeds),
-            domains=domains,
-            parents=frozenset(registrable(name) for name in domains),
+            domains=domains if spec.is_long else named,
+            parents=parents if spec.is_long else frozenset(map(registrable, named)),
             prefixes=tuple(sorted({folder_of(seed) for seed in spec.seeds})),
             include=_compile(spec.include),
             exclude=_compile(spec.exclude),

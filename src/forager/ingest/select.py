@@ -2,19 +2,28 @@
 
 A page repeats most of its links from the page before (navigation, footers), so what a link resolves to is remembered:
 60 links cost about 20 µs instead of 180. The memory holds facts about URLs only, never whether a page is known.
+What is known of a domain's traps is handed in with `heed`; what a rule met is handed out with `take_notes`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
+from forager import clock
 from forager.errors import BadUrlError
+from forager.ingest import templates, traps
+from forager.ingest.images import see_images
+from forager.ingest.name_set import GrowingNames
 from forager.ingest.scope import Reach
-from forager.ingest.traps import is_binary, is_trap
-from forager.records import Discovery, FoundLink, Reading, Selection, Target
+from forager.records import ALL_OF_A_LOOK, Discovery, Reading, Selection, Sighting, Target, Trap
 from forager.urls import domain_of, origin_of, resolve_links, url_key
 
 REMEMBERED = 50_000
 """Links kept per generation, about 300 bytes each; at most two generations live."""
+LONGEST_REMEMBERED = 500
+"""Longer links are resolved anew on every page: a hostile site could fill the memory with 8 KB each."""
+ROOTED = ("/", "http://", "https://")
+"""How links begin that mean the same on every page of an origin."""
 NO_KEY = b""
 """The key of every place that is not worth knowing, so that one look tells it from the others."""
 
@@ -28,12 +37,35 @@ class Place(NamedTuple):
     refusal: str | None
 
 
+class Heed(NamedTuple):
+    """What is known of the traps of one domain."""
+
+    shut: tuple[tuple[str, str], ...]
+    """(Rule, template) whose links are left out."""
+    released: frozenset[str]
+    """Rules that do not count here."""
+
+
+class TrapNote(NamedTuple):
+    """Links of a domain that a rule met since the last notes."""
+
+    domain: str
+    rule: str
+    template: str
+    links: int
+    example: str
+
+
 class Selector:
     """Selects for one run. Not shared between runs: what a link is worth depends on the run's reach."""
 
     def __init__(self, reach: Reach, *, max_links_per_page: int) -> None:
         self._reach = reach
         self._max_links = max_links_per_page
+        self._latest_year = clock.now().year + traps.YEARS_AHEAD
+        self._heeded: dict[str, Heed] = {}
+        """Of domains that have traps; others are not in it."""
+        self._notes: dict[tuple[str, str, str], tuple[int, str]] = {}
         self._young: dict[str, dict[str, Place]] = {}
         self._old: dict[str, dict[str, Place]] = {}
         """Origin → link → place."""
@@ -48,9 +80,8 @@ class Selector:
         links: list[Discovery] = []
         seen = {url_key(target.url), NO_KEY}
         depth = target.depth + 1
-        places = self._places(_base_of(reading, target), found)
         new = tuple.__new__  # sixty times a page: a third of the cost of calling the class
-        for (_, anchor, rel), (url, key, domain, refusal) in zip(found, places, strict=True):
+        for (_, anchor, rel), (url, key, domain, refusal) in zip(found, self._places(reading, target), strict=True):
             if key in seen or (rel != "a" and rel.endswith("nofollow")):
                 reason = refusal or ("nofollow" if rel.endswith("nofollow") else "duplicate")
                 dropped[reason] = dropped.get(reason, 0) + 1
@@ -63,57 +94,133 @@ class Selector:
         return Selection(links, dropped)
 
     def redirect(self, target: Target, location: str) -> Selection:
-        """Where a redirect leads: known at the same depth, one redirect further."""
-        place = self._judge(resolve_links(target.url, [location])[0])
+        """Where a redirect leads: known at the same depth, one redirect further. A site that gives everybody a session
+        this way would send us round in circles without it."""
+        place = self._judge(resolve_links(target.url, [location])[0], keeps_session=True)
         if place.refusal is not None:
             return Selection(dropped={place.refusal: 1})
         hop = target.redirects + 1
         return Selection([Discovery(place.url, place.key, place.domain, target.depth, hop, "", "redirect")])
 
-    def _places(self, base_url: str, found: Sequence[FoundLink]) -> list[Place]:
+    def see(self, reading: Reading, target: Target) -> list[Sighting]:
+        """The images of one page, wherever they lie."""
+        return see_images(reading, target, self._reach)
+
+    def _places(self, reading: Reading, target: Target) -> list[Place]:
         """Each link's place, from memory where the link means the same on every page of its origin."""
-        origin = origin_of(base_url)
-        young = self._young.setdefault(origin, {})
-        places = [young.get(link.href) for link in found]
+        base_url, origin = _base_of(reading, target)
+        young = self._young.get(origin)
+        if young is None:
+            young = self._young[origin] = {}
+        places = [young.get(link[0]) for link in reading.links]
         if None in places:
-            self._fill(base_url, origin, found, places)
+            self._fill(places, [link[0] for link in reading.links], origin, base_url)
         return places  # type: ignore[return-value]  # every None was filled
 
-    def _fill(self, base_url: str, origin: str, found: Sequence[FoundLink], places: list[Place | None]) -> None:
+    def _fill(self, places: list[Place | None], hrefs: list[str], origin: str, base_url: str) -> None:
+        strange = dict.fromkeys([href for href, place in zip(hrefs, places, strict=True) if place is None])
+        rooted = [href for href in strange if href.startswith(ROOTED)]
+        found = self._recall(rooted, origin)
+        if len(rooted) < len(strange):
+            others = [href for href in strange if href not in found]
+            found |= zip(others, map(self._judge, resolve_links(base_url, others)), strict=True)
+        for index, place in enumerate(places):
+            if place is None:
+                places[index] = found[hrefs[index]]
+
+    def _recall(self, rooted: list[str], origin: str) -> dict[str, Place]:
+        """Places of links that mean the same on every page of the origin; new ones are resolved from its root."""
         old = self._old.get(origin, {})
-        missing = [index for index, place in enumerate(places) if place is None]
-        strange = [index for index in missing if found[index].href not in old]
-        for index in missing:
-            places[index] = old.get(found[index].href)
-        for index, url in zip(strange, resolve_links(base_url, [found[i].href for i in strange]), strict=True):
-            places[index] = self._judge(url)
-        young = self._young[origin]
-        for index in missing:
-            href, place = found[index].href, places[index]
-            if place is not None and href.startswith(("/", "http://", "https://")):
-                young[href] = place
-                self._remembered += 1
+        found = {href: old[href] for href in rooted if href in old}
+        new = [href for href in rooted if href not in found]
+        found |= zip(new, map(self._judge, resolve_links(origin + "/", new)), strict=True)
+        short = {href: place for href, place in found.items() if len(href) <= LONGEST_REMEMBERED}
+        self._young[origin] |= short
+        self._remembered += len(short)
         if self._remembered > REMEMBERED:
             self._old, self._young, self._remembered = self._young, {}, 0
+        return found
 
-    def _judge(self, url: str | None) -> Place:
+    def _judge(self, url: str | None, *, keeps_session: bool = False) -> Place:
         if url is None:
-            return Place("", NO_KEY, "", "bad_url")
-        if is_binary(url):
-            return Place("", NO_KEY, "", "binary")
+            return _refuse("bad_url")
+        if traps.is_binary(url):
+            return _refuse("binary")
         domain = domain_of(url)
-        if reason := self._reach.refusal(url, domain) or ("trap" if is_trap(url) else None):
-            return Place("", NO_KEY, "", reason)
-        return Place(url, url_key(url), domain, None)
+        if reason := self._reach.refusal(url, domain):
+            return _refuse(reason)
+        rule = traps.trap_in(url, self._latest_year)
+        if rule is not None or domain in self._heeded:
+            return self._judge_trap(url, domain, keeps_session=keeps_session)
+        return tuple.__new__(Place, (url, url_key(url), domain, None))
+
+    # traps ---------------------------------------------------------------------------------------------------------
+
+    def heed(self, domain: str, known: Iterable[Trap]) -> None:
+        """What the database knows of a domain's traps, whenever it may have changed."""
+        known = list(known)
+        heed = Heed(
+            tuple(trap.place for trap in known if trap.is_shut and trap.has_pattern),
+            frozenset(trap.rule for trap in known if trap.is_released and trap.template == ALL_OF_A_LOOK),
+        )
+        if heed == self._heeded.get(domain, Heed((), frozenset())):
+            return
+        if heed.shut or heed.released:
+            self._heeded[domain] = heed
+        else:
+            del self._heeded[domain]
+        self._young, self._old, self._remembered = {}, {}, 0  # what links were worth may have changed
+
+    @property
+    def growing(self) -> GrowingNames | None:
+        """The domains of a run that reaches whatever becomes known; None of others."""
+        return self._reach.domains if isinstance(self._reach.domains, GrowingNames) else None
+
+    def widen(self, domains: Iterable[str]) -> None:
+        """The run reaches these domains too from now on, if it is one that grows."""
+        if self.growing is not None and self.growing.add(domains):
+            self._young, self._old, self._remembered = {}, {}, 0  # links to them were left out
+
+    def take_notes(self) -> list[TrapNote]:
+        notes, self._notes = self._notes, {}
+        return [TrapNote(*place, *met) for place, met in notes.items()]
+
+    def _judge_trap(self, url: str, domain: str, *, keeps_session: bool) -> Place:
+        shut, released = self._heeded.get(domain, ((), frozenset[str]()))
+        if keeps_session:
+            released |= {traps.SESSION_ID}
+        rule = traps.trap_in(url, self._latest_year, released)
+        if rule == traps.SESSION_ID:
+            clean = traps.without_session(url)
+            if clean != url:
+                self._note(domain, rule, ALL_OF_A_LOOK, url)
+                return self._judge(clean)
+        if rule is not None:
+            self._note(domain, rule, ALL_OF_A_LOOK, url)
+            return _refuse(f"trap:{rule}")
+        for rule, template in shut:
+            if templates.matches(template, url):
+                self._note(domain, rule, template, url)
+                return _refuse(f"trap:{rule}")
+        return tuple.__new__(Place, (url, url_key(url), domain, None))
+
+    def _note(self, domain: str, rule: str, template: str, url: str) -> None:
+        links, _ = self._notes.get((domain, rule, template), (0, ""))
+        self._notes[domain, rule, template] = links + 1, url
 
 
-def _base_of(reading: Reading, target: Target) -> str:
-    """What relative links are relative to: a base that is not on the web does not count (HTML 4.2.3)."""
+@cache
+def _refuse(reason: str) -> Place:
+    """One place for all links that are left out for one reason."""
+    return Place("", NO_KEY, "", reason)
+
+
+def _base_of(reading: Reading, target: Target) -> tuple[str, str]:
+    """What relative links are relative to, with its origin. One that is not on the web does not count (HTML 4.2.3)."""
     try:
-        origin_of(reading.base_url)
+        return reading.base_url, origin_of(reading.base_url)
     except BadUrlError:
-        return target.url
-    return reading.base_url
+        return target.url, origin_of(target.url)
 
 
 def add_up(drops: Sequence[Mapping[str, int]]) -> dict[str, int]:

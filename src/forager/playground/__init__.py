@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     )
     from forager.playground.process import Running, serve, start_playground
     from forager.playground.site import Fate, Site, SitePage
-    from forager.playground.sites import DEMO_SITES, make_sites
+    from forager.playground.sites import DEMO_SITES, LIFE_SITES, make_sites
     from forager.playground.sites.bench import bench_sites
+    from forager.playground.sites.news import News
     from forager.playground.sites.uniform import uniform_sites
     from forager.playground.web import Playground, make_answer_key, open_playground
 
@@ -41,18 +42,21 @@ _HOMES = {
     ),
     "process": ("Running", "serve", "start_playground"),
     "site": ("Fate", "Site", "SitePage"),
-    "sites": ("DEMO_SITES", "make_sites"),
+    "sites": ("DEMO_SITES", "LIFE_SITES", "make_sites"),
     "sites.bench": ("bench_sites",),
+    "sites.news": ("News",),
     "sites.uniform": ("uniform_sites",),
     "web": ("Playground", "make_answer_key", "open_playground"),
 }
 
 __all__ = [
     "DEMO_SITES",
+    "LIFE_SITES",
     "Answer",
     "AnswerKey",
     "ExpectedPage",
     "Fate",
+    "News",
     "Playground",
     "RequestLog",
     "Running",

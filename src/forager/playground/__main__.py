@@ -18,6 +18,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--scale", type=float, default=1.0, help="multiplies the default sizes")
     parser.add_argument("--seed", type=int, default=1, help="another seed is another web")
+    parser.add_argument("--day", type=int, default=0, help="prices of the shop are those of this day")
     parser.add_argument("--host-base", default=HOST_BASE, help="first of the loopback addresses")
     parser.add_argument("--port", type=int, default=0, help="the same on every address; 0 finds a free one")
     parser.add_argument("--log", type=Path, help="append every request to this JSONL file")
@@ -34,6 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             [name.strip() for name in given.sites.split(",") if name.strip()],
             scale=given.scale,
             seed=given.seed,
+            day=given.day,
             host_base=given.host_base,
             port=given.port,
             log_path=given.log,

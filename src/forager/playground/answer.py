@@ -1,6 +1,7 @@
 """What a site says to one request, before it becomes bytes on a wire. Sites make answers; the server sends them."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 HTML = "text/html; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"
@@ -17,6 +18,8 @@ class Answer:
     """The connection is cut instead of answering."""
     is_stable: bool = True
     """The same for every request, so the server may keep it ready."""
+    modified_at: datetime | None = None
+    """Sent as Last-Modified, in whole seconds. Without it a stable page has one that is made from its body."""
 
 
 def redirect(to: str, status: int = 301) -> Answer:
@@ -31,8 +34,8 @@ def refuse(status: int, words: str, retry_after_s: int | None = None, is_stable:
     return Answer(status, body.encode(), headers=headers, is_stable=is_stable)
 
 
-def missing() -> Answer:
-    return refuse(404, "Not found")
+def missing(is_stable: bool = True) -> Answer:
+    return refuse(404, "Not found", is_stable=is_stable)
 
 
 def reset() -> Answer:

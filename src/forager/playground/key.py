@@ -36,6 +36,8 @@ class ExpectedPage:
     redirect_to: str | None = None
     early_statuses: tuple[int, ...] = ()
     """What the first requests get before `status`; 0 is a cut connection."""
+    sells: Mapping[str, str] | None = None
+    """Name, price, currency and availability of the product a page is about, on the served day."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,10 @@ class AnswerKey:
     def must_not_fetch(self) -> frozenset[str]:
         """Forbidden, only reachable by `nofollow`, or no page by its extension."""
         return frozenset(url for url, page in self.by_url.items() if page.fate is not Fate.FETCH)
+
+    def expected_products(self) -> Mapping[str, Mapping[str, str]]:
+        """What is sold where, for how much."""
+        return {url: page.sells for url, page in self.by_url.items() if page.sells is not None}
 
     def is_trap(self, url: str) -> bool:
         return any(site.is_trap(url) for site in self.sites if url.startswith(site.base_url + "/"))
@@ -164,6 +170,7 @@ def _expect(page: SitePage, links: tuple[_NormalLink, ...], depth: int | None, b
         tuple(dict.fromkeys(base_url + target for target, is_nofollow in links if is_nofollow)),
         base_url + redirect_to if redirect_to else None,
         page.early_statuses,
+        page.sells,
     )
 
 

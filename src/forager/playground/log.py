@@ -31,6 +31,10 @@ class Visit(NamedTuple):
     """When the answer was handed to the socket."""
     connection: int
     user_agent: str
+    is_conditional: bool = False
+    """It said what it knows already, so that a 304 would do."""
+    client: str = ""
+    """The address the request came from."""
 
     @property
     def url(self) -> str:

@@ -46,6 +46,7 @@ def serve(
     *,
     scale: float = 1.0,
     seed: int = 1,
+    day: int = 0,
     host_base: str = HOST_BASE,
     port: int = 0,
     log_path: Path | None = None,
@@ -59,7 +60,14 @@ def serve(
     async def run() -> None:
         stopped = _stop_on_signals()
         async with open_playground(
-            sites, scale=scale, seed=seed, host_base=host_base, port=port, log_path=log_path, keeps_visits=keeps_visits
+            sites,
+            scale=scale,
+            seed=seed,
+            day=day,
+            host_base=host_base,
+            port=port,
+            log_path=log_path,
+            keeps_visits=keeps_visits,
         ) as web:
             web.warm(warm_pages)
             _announce(web, ready_path, answer_key_path)
@@ -75,6 +83,7 @@ def start_playground(
     *,
     scale: float = 1.0,
     seed: int = 1,
+    day: int = 0,
     host_base: str = HOST_BASE,
     port: int = 0,
     log_path: Path | None = None,
@@ -82,10 +91,10 @@ def start_playground(
 ) -> Iterator[Running]:
     """Starts `python -m forager.playground`, waits until it serves, stops it when the block ends."""
     command = [sys.executable, "-m", "forager.playground", "--sites", ",".join(sites), "--scale", str(scale)]
-    command += ["--seed", str(seed), "--host-base", host_base, "--port", str(port)]
+    command += ["--seed", str(seed), "--day", str(day), "--host-base", host_base, "--port", str(port)]
     command += ["--log", str(log_path)] if log_path else []
     command += ["--warm", str(warm_pages)]
-    made = collect_sites(sites, seed, scale)
+    made = collect_sites(sites, seed, scale, day)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
         try:
             urls = _read_urls(process, len(made))

@@ -96,6 +96,7 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
+        self._client = (transport.get_extra_info("peername") or ("",))[0]
         self._loop = asyncio.get_running_loop()
         self._open_connections.add(self)
         self._last_activity_s = self._loop.time()
@@ -207,7 +208,7 @@ class Connection(asyncio.Protocol):
         self._transport.abort()
 
     def _choose_bytes(self, reply: wire.Reply, line: wire.RequestLine, headers: wire.Headers) -> tuple[int, bytes]:
-        if (headers.if_none_match or headers.if_modified_since) and wire.is_unchanged(reply, headers):
+        if headers.is_conditional and wire.is_unchanged(reply, headers):
             return 304, wire.render_unchanged(reply)
         return reply.status, reply.whole if line.method == "GET" else reply.whole[: reply.head_bytes]
 
@@ -219,9 +220,20 @@ class Connection(asyncio.Protocol):
 
     def _note(self, line: wire.RequestLine, headers: wire.Headers, status: int, started_s: float) -> None:
         desk = self._desk
-        times = (started_s, clock.monotonic())
         desk.log.add(
-            Visit(desk.site.name, desk.host, line.target, line.method, status, *times, self._number, headers.user_agent)
+            Visit(
+                desk.site.name,
+                desk.host,
+                line.target,
+                line.method,
+                status,
+                started_s,
+                clock.monotonic(),
+                self._number,
+                headers.user_agent,
+                headers.is_conditional,
+                self._client,
+            )
         )
 
     def _hold_back_sender(self) -> None:

@@ -1,6 +1,6 @@
 """The silhouette every site of the playground has, and what a site says about each of its pages."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -40,6 +40,8 @@ class SitePage:
     fate: Fate = Fate.FETCH
     early_statuses: tuple[int, ...] = ()
     """What the first requests get before `status`; 0 is a cut connection."""
+    sells: Mapping[str, str] | None = None
+    """Name, price, currency and availability, on the page of one product."""
 
 
 class Site(Protocol):

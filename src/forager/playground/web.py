@@ -69,6 +69,7 @@ async def open_playground(
     *,
     scale: float = 1.0,
     seed: int = 1,
+    day: int = 0,
     host_base: str = HOST_BASE,
     port: int = 0,
     log_path: Path | None = None,
@@ -76,7 +77,7 @@ async def open_playground(
     idle_timeout_s: float = IDLE_TIMEOUT_S,
 ) -> AsyncIterator[Playground]:
     """Serves in the running event loop until the block ends. `port` 0 takes one that is free on all addresses."""
-    made = collect_sites(sites, seed, scale)
+    made = collect_sites(sites, seed, scale, day)
     with closing(RequestLog(log_path, keeps_visits=keeps_visits)) as log:
         desks = _open_desks(made, open_sockets(host_base, len(made), port), log)
         async with _listen(desks, ConnectionMaker(idle_timeout_s)):
@@ -130,10 +131,10 @@ def list_networks(base_urls: Iterable[str]) -> tuple[str, ...]:
     return tuple(f"{address}/32" for address in dict.fromkeys(addresses))
 
 
-def collect_sites(sites: Iterable[str | Site], seed: int, scale: float) -> list[Site]:
+def collect_sites(sites: Iterable[str | Site], seed: int, scale: float, day: int = 0) -> list[Site]:
     collected: list[Site] = []
     for site in sites:
-        collected += make_sites([site], seed, scale) if isinstance(site, str) else [site]
+        collected += make_sites([site], seed, scale, day) if isinstance(site, str) else [site]
     if not collected:
         raise UsageError("The playground needs at least one site.")
     return collected

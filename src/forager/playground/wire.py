@@ -49,6 +49,10 @@ class Headers(NamedTuple):
     if_modified_since: str = ""
     body_bytes: int = 0
 
+    @property
+    def is_conditional(self) -> bool:
+        return bool(self.if_none_match or self.if_modified_since)
+
 
 class Reply(NamedTuple):
     """An answer as bytes, ready to be sent any number of times."""
@@ -128,8 +132,8 @@ def keeps_alive(line: RequestLine, headers: Headers) -> bool:
 def render(answer: Answer, *, takes_gzip: bool, is_last: bool = False) -> Reply:
     body, head = answer.body, [f"HTTP/1.1 {answer.status} {REASONS.get(answer.status, 'Unknown')}"]
     etag = last_modified = ""
-    if answer.status == 200 and answer.is_stable:
-        etag, last_modified = make_validators(body)
+    if answer.status == 200 and (answer.is_stable or answer.modified_at):
+        etag, last_modified = make_validators(body, answer.modified_at)
         head += [f"ETag: {etag}", f"Last-Modified: {last_modified}"]
     if answer.content_type.startswith("text/"):
         head.append("Vary: Accept-Encoding")
@@ -149,11 +153,12 @@ def _assemble(answer: Answer, head: list[str], body: bytes, etag: str, last_modi
     return Reply(answer.status, start + body, len(start), etag, last_modified, *flags)
 
 
-def make_validators(body: bytes) -> tuple[str, str]:
-    """ETag and Last-Modified: a moment in 2024 that changes when the page does."""
+def make_validators(body: bytes, modified_at: datetime | None = None) -> tuple[str, str]:
+    """ETag and Last-Modified; unless it is given, the latter is a moment in 2024 that changes when the page does."""
     digest = hashlib.blake2b(body, digest_size=8).digest()
     minutes = int.from_bytes(digest, "little") % (360 * 24 * 60)
-    return f'"{digest.hex()}"', format_datetime(FIRST_DAY + timedelta(minutes=minutes), usegmt=True)
+    modified_at = modified_at or FIRST_DAY + timedelta(minutes=minutes)
+    return f'"{digest.hex()}"', format_datetime(modified_at, usegmt=True)
 
 
 def is_unchanged(reply: Reply, headers: Headers) -> bool:

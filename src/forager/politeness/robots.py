@@ -11,6 +11,9 @@ from forager.politeness.patterns import Pattern, compile_variants, escape_octets
 from forager.politeness.robots_file import ANY_AGENT, Group, RuleLine, read_lines, show
 
 OWN_PATH = "/robots.txt"
+LONGEST_TRUST_S = 24 * 3600.0
+"""RFC 9309 2.4; only a pace that is slower still makes it longer."""
+TURNS_TRUSTED = 10
 
 RobotsPolicy = Literal["parse", "allow_all", "unreachable"]
 
@@ -104,6 +107,11 @@ def policy_for(status_code: int | None) -> RobotsPolicy:
             return "allow_all"
         case _:
             return "unreachable"
+
+
+def trusted_s(ttl_s: float, delay_s: float) -> float:
+    """How long a copy is used at a pace: asking for it again is a request like others, and may not take every turn."""
+    return max(ttl_s, min(TURNS_TRUSTED * delay_s, LONGEST_TRUST_S), 2 * delay_s)
 
 
 def _compile(group: str | None, lines: list[RuleLine]) -> Iterator[tuple[Pattern, Verdict]]:

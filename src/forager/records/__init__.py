@@ -1,36 +1,73 @@
 """The nouns that travel the line. Plain frozen data; no I/O, no policy.
 
-`line` has what one page carries from claim to record, `crawl` what a whole run was asked to do and did.
+`line` has what one page carries from claim to record, `proxy` the way it took, `image` what it shows, `trap` what
+would never end, `crawl` what a whole run was asked to do and did.
 """
 
-from forager.records.crawl import DomainCount, OutcomeCount, Progress, RunEnd, RunReport, RunSpec, Scope
+from forager.records.body import Keepsake, RawHeads
+from forager.records.crawl import (
+    ALL_KNOWN,
+    STANDING,
+    DomainCount,
+    OutcomeCount,
+    Progress,
+    RunEnd,
+    RunReport,
+    RunSpec,
+    Scope,
+)
+from forager.records.image import FoundImage, ImageFile, ImagePolicy, ImageStatus, Sighting
 from forager.records.line import (
     Discovery,
     Fetched,
     FoundLink,
+    Keywords,
     Lease,
     Outcome,
     OutcomeKind,
+    Past,
     Reading,
+    Rendering,
     Selection,
     Target,
+    Trouble,
 )
+from forager.records.proxy import Passage, Proxy, ProxyUse
+from forager.records.trap import ALL_OF_A_LOOK, Trap
 
 __all__ = [
+    "ALL_KNOWN",
+    "ALL_OF_A_LOOK",
+    "STANDING",
     "Discovery",
     "DomainCount",
     "Fetched",
+    "FoundImage",
     "FoundLink",
+    "ImageFile",
+    "ImagePolicy",
+    "ImageStatus",
+    "Keepsake",
+    "Keywords",
     "Lease",
     "Outcome",
     "OutcomeCount",
     "OutcomeKind",
+    "Passage",
+    "Past",
     "Progress",
+    "Proxy",
+    "ProxyUse",
+    "RawHeads",
     "Reading",
+    "Rendering",
     "RunEnd",
     "RunReport",
     "RunSpec",
     "Scope",
     "Selection",
+    "Sighting",
     "Target",
+    "Trap",
+    "Trouble",
 ]

@@ -21,12 +21,19 @@ class Scope(StrEnum):
     """Everywhere."""
 
 
+ALL_KNOWN = "all known"
+STANDING = "standing"
+"""What tells the order that never ends: every domain no other run has."""
+IMAGE = "image "
+"""Visits to images are tallied apart from those to pages."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunSpec:
     """The order behind a run."""
 
     seeds: tuple[str, ...]
-    """Normalised."""
+    """Normalised. Of a long list only the first few."""
     scope: Scope = Scope.HOST
     include: tuple[str, ...] = ()
     """Glob patterns over the whole URL; `*` is any run of characters, `?` any one."""
@@ -36,6 +43,25 @@ class RunSpec:
     max_pages_per_domain: int | None = None
     delay_s: float | None = None
     """Overrides the setting for this run; robots.txt may ask for more."""
+    seeds_total: int | None = None
+    """Of a long list, which is kept in the run's domains and pages and not here; None: `seeds` are all."""
+    seeds_digest: str | None = None
+    """What tells a long list from another, or `ALL_KNOWN`, or `STANDING`."""
+
+    @property
+    def takes_all_known(self) -> bool:
+        """Whether it is for every domain that has something left, instead of named seeds."""
+        return self.seeds_digest == ALL_KNOWN
+
+    @property
+    def is_standing(self) -> bool:
+        """Whether it never ends: it takes every domain that no other run has, as they come."""
+        return self.seeds_digest == STANDING
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the seeds are too many to be named here: the run's domains are its reach."""
+        return self.seeds_total is not None
 
     def delay_or(self, default_s: float) -> float:
         return default_s if self.delay_s is None else self.delay_s
@@ -48,10 +74,14 @@ class OutcomeCount:
     outcome: str
     """A value of `task_outcome`."""
     reason: str
-    """The status code, or the error code where there was no answer."""
+    """The status code, or the error code where there was no answer; of images with `image ` before it."""
     pages: int
     wire_bytes: int
     time_ms: int
+
+    @property
+    def is_image(self) -> bool:
+        return self.reason.startswith(IMAGE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +143,7 @@ class RunReport:
     """Links left out, reason → count (the reasons of `Selection.dropped`)."""
     waiting: Mapping[str, int]
     """Known pages that were not visited, by reason: `too_deep`, `over_limit`, `retry_later`, `domain_blocked`,
-    `domain_waits`, `stopped`."""
+    `domain_waits`, `domain_paused`, `paused`, `waits_for_task`, `stopped`."""
     standing: tuple[DomainCount, ...]
     """Domains that are blocked, unreachable or wait, with their reasons."""
     next_at: datetime | None

@@ -10,6 +10,10 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from forager.errors import VisitError
+from forager.records.body import Keepsake, RawHeads
+from forager.records.image import FoundImage, ImageFile, Sighting
+from forager.records.product import Product
+from forager.records.proxy import ProxyUse
 
 
 class OutcomeKind(StrEnum):
@@ -24,6 +28,25 @@ class OutcomeKind(StrEnum):
     CANCELLED = "cancelled"
 
 
+class Trouble(StrEnum):
+    """What an answer says about the whole domain. Enough of one kind in a row, and it is left alone for a while."""
+
+    LOGIN_REQUIRED = "login_required"
+    FORBIDDEN = "forbidden"
+    RATE_LIMITED = "rate_limited"
+    SERVER_ERROR = "server_error"
+    UNREACHABLE = "unreachable"
+
+
+class Rendering(StrEnum):
+    """Whether scripts of a page are run before it is read."""
+
+    NEVER = "never"
+    AUTO = "auto"
+    """Where the plain page is an empty shell."""
+    ALWAYS = "always"
+
+
 @dataclass(frozen=True, slots=True)
 class Lease:
     """The right of this worker to crawl one domain. `version` is the fencing token."""
@@ -36,12 +59,66 @@ class Lease:
     wait_s: float
     """What is left of the predecessor's pace: no request before that many seconds from the claim."""
     max_concurrent_requests: int | None
-    content_policy: str = "signals"
-    """What is kept of a body: a value of `archive.ContentPolicy`."""
+    content_policy: str | None = None
+    """What is kept of a body: a value of `archive.ContentPolicy`; None takes the setting."""
+    max_pages_per_run: int | None = None
+    """The operator's page budget for this domain; None takes the run's."""
+    errors_in_a_row: int = 0
+    error_streak_code: str | None = None
+    """What the last visits before this lease met, so that a streak goes on through a stop."""
+    has_pages: bool = True
+    """Whether it ever gave us a page."""
+    has_proxies: bool = False
+    """It has a pool, and is asked through it only."""
+    verifies_tls: bool = True
+    """False where an operator said that its certificates are not to be verified."""
+    revisit_every_s: float | None = None
+    """How often its pages are visited again; None: once."""
+    revisit_price: float | None = None
+    """Set where the interval is learned for each page: what a request must be worth."""
+    pace_delay_s: float = 0.0
+    """The delay that was last in force: `wait_s` counts with it."""
+    pace_extra_s: float = 0.0
+    """Of it, what was added because the server answered slowly."""
+    response_s: float | None = None
+    """How long its server takes as a rule."""
+    breaker_state: str = "closed"
+    breaker_failures: int = 0
+    breaker_open_s: float = 0.0
+    """How long ago the breaker opened, if it did."""
+    breaker_resets: int = 0
+    """How often somebody closed it by hand, when the lease began."""
+    images: str | None = None
+    """What is done with images its pages show, a value of `ImagePolicy`; None takes the run's."""
+    images_only: bool = False
+    """It was taken for the images other domains show, and nothing else of it is wanted."""
+    parser_name: str = "auto"
+    """Who reads its products: a name of `extract.sites`."""
+    rendering: str | None = None
+    """Whether a browser draws its pages, a value of `Rendering`; None takes the setting."""
+    stores_links: bool = True
+    """False: links of its pages are learned and counted, and not kept."""
 
     @property
     def token(self) -> tuple[int, int]:
         return self.domain_id, self.version
+
+
+class Past(NamedTuple):
+    """What the visit before left of a page that is visited again."""
+
+    etag: str | None
+    last_modified: str | None
+    content_hash: bytes | None
+    comparisons: int
+    """Visits that could be compared with the one before."""
+    changes: int
+    watched_s: float
+    """Seconds between compared visits."""
+    since_s: float = 0.0
+    """Seconds since the visit before."""
+    body_ref: str | None = None
+    """Its body, where one is stored; looked up only where bodies are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +134,20 @@ class Target:
     redirects: int
     """How many redirects led here; the limit turns an endless chain into an outcome."""
     retry_count: int
+    past: Past | None = None
+    """Set when the page was read before: this is a revisit."""
+    revisit_every_s: float | None = None
+    """The page's own frequency; None takes the domain's."""
+    crashes: int = 0
+    """How often a worker died while it read this page."""
+    is_image: bool = False
+    """It is fetched to be stored as an image, not to be read."""
+    parser_name: str = "auto"
+    """Who reads its product; its domain's."""
+    max_retries: int | None = None
+    """New tasks after it failed, as somebody ordered; None takes the setting."""
+    is_recurring: bool = True
+    """False: the page is not visited again after it, whatever the frequency."""
 
     @property
     def token(self) -> tuple[int, int]:
@@ -64,7 +155,7 @@ class Target:
         return self.domain_id, self.lease_version
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Fetched:
     """One HTTP answer, body already decompressed and capped. Redirects are answers too; nothing follows them here."""
 
@@ -78,6 +169,10 @@ class Fetched:
     response_time_ms: int
     is_truncated: bool = False
     """The compressed body broke off; what came before is kept."""
+    has_new_cookie: bool = False
+    """It set a cookie that the same request would send along the next time."""
+    raw: RawHeads | None = None
+    """Only where it was asked for: bodies are archived with them."""
 
     @property
     def content_type(self) -> str:
@@ -89,9 +184,10 @@ class FoundLink(NamedTuple):
 
     href: str
     anchor: str
+    """Its words. Of an `alternate` its hreflang, of a `feed` entry its title, of a `sitemap` entry its lastmod."""
     rel: str
-    """`a`, `area`, `canonical`, `alternate`, `next`, `iframe`, `redirect`, `refresh`; ` nofollow` is appended where the
-    page says so."""
+    """`a`, `area`, `canonical`, `alternate`, `next`, `prev`, `iframe`, `redirect`, `refresh`, `feed`, `sitemap`;
+    ` nofollow` is appended where the page says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +209,27 @@ class Reading:
     """What relative links are relative to: `<base href>` or the page's own URL."""
     is_noindex: bool = False
     is_nofollow: bool = False
+    has_password_form: bool = False
     flags: tuple[str, ...] = ()
     """Oddities seen while reading, such as `charset_lie` or `nul`."""
+    simhash: int | None = None
+    """64 bits, signed, that are nearly the same for nearly the same text; None where there is too little of it."""
+    product: Product | None = None
+    """What the page sells, where it is the page of one product."""
+    images: Sequence[FoundImage] = ()
+    author: str | None = None
+    published_at: datetime | None = None
+    modified_at: datetime | None = None
+    """As the page says; of a feed or sitemap, the newest of its entries."""
+
+
+class Keywords(NamedTuple):
+    """What of a page becomes searchable, by weight: words with spaces between them."""
+
+    title: str
+    headings: str
+    description: str
+    text: str
 
 
 class Discovery(NamedTuple):
@@ -136,7 +251,12 @@ class Selection:
 
     links: Sequence[Discovery] = ()
     dropped: Mapping[str, int] = field(default_factory=dict)
-    """Reason → count: `scope`, `excluded`, `nofollow`, `binary`, `trap`, `too_many`, `bad_url`, `duplicate`."""
+    """Reason → count: `scope`, `excluded`, `nofollow`, `binary`, `trap:` with the rule, `too_many`, `bad_url`,
+    `duplicate`."""
+    images: Sequence[Sighting] | None = None
+    """What the page shows; of an image that redirects, where to. None: nobody looked."""
+    wants_files: bool = False
+    """The images are to be fetched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +276,28 @@ class Outcome:
     reading: Reading | None = None
     selection: Selection = field(default_factory=Selection)
     requested_at: datetime | None = None
-    """When the request left, on the database's clock as far as we know it; None if none was made."""
+    """When the request left, or else began to dial, on the database's clock as far as we know it; None if none was
+    made."""
     retry_in_s: float | None = None
     """A new task is to be scheduled after that many seconds; None ends the matter."""
+    trouble: Trouble | None = None
+    is_changed: bool | None = None
+    """Whether the content differs from the visit before; None where there was nothing to compare."""
+    pace_ms: int | None = None
+    """The distance between requests that was in force; 0 for an unpaced host, None if no request was made."""
+    waited_s: float | None = None
+    """How long the server took, from the request's leaving; None if it never left."""
+    read_s: float | None = None
+    """How long the page took to be read, waiting for its turn included; None if nobody read it."""
+    earlier_requests: tuple[datetime, ...] = ()
+    """When quick tries of the same task left, before `requested_at`."""
+    proxy_id: int | None = None
+    """The proxy the last request went through."""
+    proxy_uses: tuple[ProxyUse, ...] = ()
+    """What is to be recorded about proxies with this outcome: also of earlier tries, and of robots.txt."""
+    keepsake: Keepsake | None = None
+    """The body, packed and not yet stored; None under the `signals` policy."""
+    body_ref: str | None = None
+    """Where the body is, once it is stored."""
+    image: ImageFile | None = None
+    """Of an image that answered with something: what it is."""

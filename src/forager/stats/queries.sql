@@ -4,6 +4,10 @@
 -- One order to crawl.
 INSERT INTO runs (spec, max_pages, max_pages_per_domain, max_depth, created_by) VALUES ($1::jsonb, $2, $3, $4, $5) RETURNING id;
 
+-- name: open_run
+-- A long list of seeds is planted, and the run begins; until here it was stopped, so that a kill leaves it so.
+UPDATE runs SET status = 'running', ended_at = NULL, started_at = now(), spec = $2::jsonb WHERE id = $1;
+
 -- name: find_run
 -- The order behind a run.
 SELECT id, status::text AS status, spec::text AS spec FROM runs WHERE id = $1;
@@ -60,10 +64,60 @@ SELECT id, pid, pid_started FROM workers WHERE status = 'running' AND host = $1;
 -- Workers found dead.
 UPDATE workers SET status = 'dead', ended_at = now() WHERE id = ANY ($1::bigint[]) AND status = 'running';
 
+-- name: bury_all_workers
+-- Whoever is on record as running is not: this database is a copy, and they work on the original.
+UPDATE workers SET status = 'dead', ended_at = now() WHERE status = 'running';
+
+-- name: hold_standing_run
+-- The one run that never ends goes on, whoever ended it; answers its number, or nothing where there is none yet.
+UPDATE runs SET status = 'running', ended_at = NULL
+WHERE id = (SELECT min(id) FROM runs WHERE keeper = 'standing')
+RETURNING id;
+
+-- name: start_standing_run
+-- The one run that never ends. Whoever comes second waits for the lock, and then finds it.
+INSERT INTO runs (spec, max_depth, created_by, keeper) VALUES ($1::jsonb, $2, $3, 'standing') RETURNING id;
+
+-- name: lock_standing_run
+-- Between two who look for it, or make it, at once.
+SELECT pg_advisory_xact_lock(hashtext('forager standing run'));
+
+-- name: entrust_run
+-- A run that was ordered through the API is looked after by a foreman, not by who ordered it.
+UPDATE runs SET keeper = 'foreman' WHERE id = $1;
+
+-- name: take_orders
+-- Ordered runs that nobody looks after, or whose foreman has been silent; they are ours now.
+WITH free AS (
+    SELECT id FROM runs WHERE keeper = 'foreman' AND status = 'running' AND (kept_at IS NULL OR kept_at < now() - make_interval(secs => $2))
+    ORDER BY id LIMIT $3
+    FOR NO KEY UPDATE SKIP LOCKED
+)
+UPDATE runs r SET kept_by = $1, kept_at = now() FROM free WHERE r.id = free.id
+RETURNING r.id;
+
+-- name: kept_orders
+-- Who says that it looks after which run.
+SELECT id, kept_by FROM runs WHERE keeper = 'foreman' AND status = 'running' AND kept_by IS NOT NULL;
+
+-- name: free_orders
+-- Their foreman is gone: whoever comes first looks after them.
+UPDATE runs SET kept_by = NULL, kept_at = NULL WHERE id = ANY ($1::bigint[]) AND kept_by = ANY ($2::text[]);
+
+-- name: keep_orders
+-- We still look after these; answers those that somebody wants to end.
+UPDATE runs SET kept_at = now() WHERE id = ANY ($2::bigint[]) AND kept_by = $1
+RETURNING id, stop_asked_at IS NOT NULL AS is_stopping;
+
+-- name: ask_run_to_stop
+-- Somebody wants this run to end; its foreman hears of it. Of a run without one nobody would.
+UPDATE runs SET stop_asked_at = COALESCE(stop_asked_at, now())
+WHERE id = $1 AND status = 'running' AND keeper = 'foreman' RETURNING id;
+
 -- name: end_lost_runs
 -- Runs that say they run but have no running worker and began a while ago: they were killed.
 UPDATE runs r SET status = 'stopped', ended_at = now()
-WHERE r.status = 'running' AND r.started_at < now() - interval '1 minute'
+WHERE r.status = 'running' AND r.keeper = 'process' AND r.started_at < now() - interval '1 minute'
   AND EXISTS (SELECT FROM workers w WHERE w.run_id = r.id)
   AND NOT EXISTS (SELECT FROM workers w WHERE w.run_id = r.id AND w.status = 'running');
 
@@ -85,6 +139,14 @@ SELECT reason, links FROM run_drops WHERE run_id = $1 ORDER BY links DESC;
 -- name: read_domain_states
 -- How many of a run's domains are in which state, and what is left in their frontiers.
 SELECT status::text AS status, count(*) AS domains, sum(frontier_size)::bigint AS frontier FROM domains WHERE run_id = $1 GROUP BY status;
+
+-- name: count_due_revisits
+-- Of a refresh: visits that are due and not yet made. Counted up to a limit, because a display asks twice a second.
+SELECT count(*)::bigint FROM (
+    SELECT FROM domains d JOIN crawl_tasks t ON t.domain_id = d.id JOIN pages p ON p.id = t.page_id
+    WHERE d.run_id = $1 AND t.outcome IS NULL AND t.status <> 'paused' AND t.scheduled_for <= now() AND p.status = 'fetched'
+      AND EXISTS (SELECT FROM runs r WHERE r.id = $1 AND r.created_by = 'refresh')
+    LIMIT 20000) due;
 
 -- name: read_busy_domains
 -- The domains of a run with most to show.
@@ -110,6 +172,9 @@ ORDER BY t.id DESC LIMIT 1;
 SELECT reason, count(*) AS pages, min(due_at) AS due_at FROM (
     SELECT CASE WHEN d.status IN ('blocked', 'unreachable') THEN 'domain_blocked'
                 WHEN d.next_crawl_after > now() THEN 'domain_waits'
+                WHEN NOT d.is_active THEN 'domain_paused'
+                WHEN t.is_waiting THEN 'waits_for_task'
+                WHEN t.status = 'paused' THEN 'paused'
                 WHEN p.status = 'queued' AND t.scheduled_for > now() THEN 'retry_later'
                 WHEN p.depth > $2 THEN 'too_deep'
                 WHEN $3 THEN 'over_limit'
@@ -119,10 +184,20 @@ SELECT reason, count(*) AS pages, min(due_at) AS due_at FROM (
     JOIN pages p ON p.domain_id = d.id AND p.status IN ('discovered', 'queued')
     LEFT JOIN crawl_tasks t ON t.domain_id = d.id AND t.page_id = p.id AND t.outcome IS NULL
     WHERE d.run_id = $1
-      AND ($4::text[] IS NULL OR p.url LIKE ANY ($4)) AND ($5::text[] IS NULL OR p.url LIKE ANY ($5))
+      AND (p.is_image OR NOT d.images_only)
+      AND (p.is_image OR ($4::text[] IS NULL OR p.url LIKE ANY ($4)) AND ($5::text[] IS NULL OR p.url LIKE ANY ($5)))
       AND ($6::text[] IS NULL OR p.url NOT LIKE ALL ($6))) waiting
 GROUP BY reason;
 
 -- name: read_clock
 -- The clock that decides leases.
 SELECT clock_timestamp();
+
+-- name: move_days
+-- The days of domains that became one, summed up.
+INSERT INTO domain_days AS kept (domain_id, day, visits, ok, changed, errors, bytes, time_ms)
+SELECT $1, day, sum(visits), sum(ok), sum(changed), sum(errors), sum(bytes), sum(time_ms)
+FROM domain_days WHERE domain_id = ANY ($2::bigint[]) GROUP BY day
+ON CONFLICT (domain_id, day) DO UPDATE
+SET visits = kept.visits + EXCLUDED.visits, ok = kept.ok + EXCLUDED.ok, changed = kept.changed + EXCLUDED.changed,
+    errors = kept.errors + EXCLUDED.errors, bytes = kept.bytes + EXCLUDED.bytes, time_ms = kept.time_ms + EXCLUDED.time_ms;

@@ -8,6 +8,7 @@ from typing import Any
 
 from forager.db import statements
 from forager.records import DomainCount, Outcome, OutcomeCount, RunSpec, Scope
+from forager.records.crawl import IMAGE
 
 SQL = statements.load("forager.stats")
 
@@ -18,6 +19,10 @@ async def start_run(conn: Any, spec: RunSpec, *, by: str) -> int:
         SQL["start_run"], order, spec.max_pages, spec.max_pages_per_domain, spec.max_depth, by
     )
     return run
+
+
+async def open_run(conn: Any, run: int, spec: RunSpec) -> None:
+    await conn.execute(SQL["open_run"], run, json.dumps(asdict(spec)))
 
 
 async def find_run(conn: Any, run: int) -> RunSpec | None:
@@ -35,6 +40,43 @@ def spec_from_json(text: str) -> RunSpec:
 
 async def end_run(conn: Any, run: int, status: str) -> None:
     await conn.execute(SQL["end_run"], run, status)
+
+
+async def hold_standing_run(conn: Any, spec: RunSpec, *, by: str) -> int:
+    """The one run that never ends, made where there is none."""
+    await conn.execute(SQL["lock_standing_run"])
+    run: int | None = await conn.fetchval(SQL["hold_standing_run"])
+    if run is None:
+        run = await conn.fetchval(SQL["start_standing_run"], json.dumps(asdict(spec)), spec.max_depth, by)
+    assert run is not None
+    return run
+
+
+async def entrust_run(conn: Any, run: int) -> None:
+    await conn.execute(SQL["entrust_run"], run)
+
+
+async def take_orders(conn: Any, foreman: str, *, silent_s: float, limit: int) -> list[int]:
+    return sorted(row["id"] for row in await conn.fetch(SQL["take_orders"], foreman, silent_s, limit))
+
+
+async def kept_orders(conn: Any) -> list[tuple[int, str]]:
+    """Ordered runs, and who says that it looks after each."""
+    return [tuple(row) for row in await conn.fetch(SQL["kept_orders"])]
+
+
+async def free_orders(conn: Any, orders: Sequence[tuple[int, str]]) -> None:
+    await conn.execute(SQL["free_orders"], [run for run, _ in orders], [keeper for _, keeper in orders])
+
+
+async def keep_orders(conn: Any, foreman: str, runs: Sequence[int]) -> dict[int, bool]:
+    """Those of them that are still ours, and whether somebody wants them to end."""
+    rows = await conn.fetch(SQL["keep_orders"], foreman, list(runs))
+    return {row["id"]: row["is_stopping"] for row in rows}
+
+
+async def ask_run_to_stop(conn: Any, run: int) -> bool:
+    return await conn.fetchval(SQL["ask_run_to_stop"], run) is not None
 
 
 async def reserve_pages(conn: Any, run: int, wanted: int) -> int:
@@ -68,7 +110,8 @@ async def count_outcomes(conn: Any, run: int, outcomes: Sequence[Outcome]) -> No
 
 def reason_of(outcome: Outcome) -> str:
     """The status code where there was an answer, else the error's code."""
-    return str(outcome.status_code or (outcome.error.code if outcome.error else "unknown"))
+    reason = str(outcome.status_code or (outcome.error.code if outcome.error else "unknown"))
+    return IMAGE + reason if outcome.target.is_image else reason
 
 
 async def count_drops(conn: Any, run: int, drops: Mapping[str, int]) -> None:
@@ -103,6 +146,11 @@ async def bury_workers(conn: Any, workers: Sequence[int]) -> None:
     await conn.execute(SQL["bury_workers"], workers)
 
 
+async def bury_all_workers(conn: Any) -> None:
+    """In a copy of a database, before anybody works on it."""
+    await conn.execute(SQL["bury_all_workers"])
+
+
 async def end_lost_runs(conn: Any) -> None:
     await conn.execute(SQL["end_lost_runs"])
 
@@ -126,9 +174,10 @@ async def read_drops(conn: Any, run: int) -> dict[str, int]:
 
 
 async def read_domain_states(conn: Any, run: int) -> tuple[dict[str, int], int]:
-    """Domain status → count, and what is left in all their frontiers."""
+    """Domain status → how many; and how many pages are to be visited, again or for the first time."""
     rows = await conn.fetch(SQL["read_domain_states"], run)
-    return {row["status"]: row["domains"] for row in rows}, sum(row["frontier"] for row in rows)
+    again: int = await conn.fetchval(SQL["count_due_revisits"], run)
+    return {row["status"]: row["domains"] for row in rows}, sum(row["frontier"] for row in rows) + again
 
 
 async def read_busy_domains(conn: Any, run: int, limit: int) -> tuple[DomainCount, ...]:
@@ -154,3 +203,7 @@ async def read_waiting(
     """Rows (reason, pages, due_at) of known pages the run did not visit."""
     rows: list[Any] = await conn.fetch(SQL["read_waiting"], run, max_depth, has_limit, *patterns)
     return rows
+
+
+async def move_days(conn: Any, domain_id: int, others: Sequence[int]) -> None:
+    await conn.execute(SQL["move_days"], domain_id, others)

@@ -56,6 +56,8 @@ def tidy(href: str, policy: UrlPolicy) -> str:
     if match is None:
         raise BadUrlError(f"{show(href)} is not on the web: only http and https can be crawled.")
     scheme, host, port, path, query = match.groups()
+    if port == ":0":
+        raise BadUrlError(f"{show(href)} has port 0, at which nobody can be reached.")
     path = fix_escapes(path)
     if policy.strip_trailing_slash:
         path = path.rstrip("/") or "/"

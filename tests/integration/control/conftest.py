@@ -1,10 +1,15 @@
 """A small crawled web in a real database: consistent in every promise, so that each test breaks exactly one thing."""
 
+import asyncio
 import hashlib
 import json
-from typing import Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
+
+from forager.cli.main import run
 
 SEED = "http://shop.example/"
 
@@ -43,15 +48,13 @@ class World:
         return await self.add_task(url, **given | columns)
 
     async def link(self, source: str, *targets: str) -> None:
-        for position, target in enumerate(targets):
-            await self.conn.execute(
-                "INSERT INTO page_links VALUES ($1, $2, $3, $4, 'a', $5)",
-                self.domains[source.split("/")[2]],
-                self.pages[source],
-                self.pages[target],
-                position,
-                f"to {target}",
-            )
+        await self.conn.execute(
+            "INSERT INTO page_link_lists (domain_id, from_page_id, to_page_ids, anchors) VALUES ($1, $2, $3, $4)",
+            self.domains[source.split("/")[2]],
+            self.pages[source],
+            [self.pages[target] for target in targets],
+            "\x1f".join(f"to {target}" for target in targets),
+        )
 
     async def insert(self, table: str, **columns: Any) -> int:
         names = ", ".join(columns)
@@ -73,7 +76,13 @@ async def build(world: World) -> None:
     world.run = await world.insert("runs", spec=json.dumps(spec), max_depth=10, links_seen=4, pages_learned=4)
     world.worker = await world.insert("workers", run_id=world.run, host="here", pid=1, pid_started=1)
     await world.add_domain(
-        "shop.example", status="active", pages_discovered=5, pages_crawled=2, frontier_size=2, total_error_count=1
+        "shop.example",
+        status="active",
+        pages_discovered=5,
+        pages_crawled=2,
+        frontier_size=2,
+        total_error_count=1,
+        depth_reached=1,
     )
     await world.add_domain("idle.example")
     await world.conn.execute("UPDATE domains SET ready_at = now() WHERE name = 'shop.example'")
@@ -108,3 +117,28 @@ async def world(conn: Any) -> World:
     made = World(conn)
     await build(made)
     return made
+
+
+# The command line ---------------------------------------------------------------------------------------------------
+
+
+class Said(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def forager(
+    world: Any, database_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Callable[..., Any]:
+    monkeypatch.setenv("FORAGER_DATABASE_URL", database_url)
+    monkeypatch.setenv("FORAGER_HOME", str(tmp_path / "home"))
+
+    async def call(*arguments: str) -> Said:
+        code = await asyncio.to_thread(run, arguments)
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return Said(code, captured.out, captured.err)
+
+    return call

@@ -1,40 +1,15 @@
 """The commands that look, from words to streams and exit codes, on a real database."""
 
-import asyncio
 import csv
 import io
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
-from forager.cli.main import run
 from forager.cli.write import restore
-
-
-class Said(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def forager(
-    world: Any, database_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Callable[..., Any]:
-    monkeypatch.setenv("FORAGER_DATABASE_URL", database_url)
-    monkeypatch.setenv("FORAGER_HOME", str(tmp_path / "home"))
-
-    async def call(*arguments: str) -> Said:
-        code = await asyncio.to_thread(run, arguments)
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return Said(code, captured.out, captured.err)
-
-    return call
 
 
 @pytest.mark.parametrize("command", [["domains"], ["pages"], ["tasks"], ["runs"], ["domain", "shop.example"]])
@@ -48,10 +23,10 @@ async def test_every_look_has_a_table_and_json(forager: Any, command: list[str])
 
 
 async def test_tables_are_aligned_and_numbers_have_separators(forager: Any, world: Any) -> None:
-    await world.damage("UPDATE domains SET pages_crawled = 1234567 WHERE name = 'shop.example'")
+    await world.damage("UPDATE domains SET pages_discovered = 1234567 WHERE name = 'shop.example'")
     lines = (await forager("domains")).out.splitlines()
-    assert lines[0].split() == ["domain", "status", "crawled", "known", "waiting", "errors", "last", "why"]
-    assert "1,234,567" in lines[1]
+    assert lines[0].split() == ["domain", "status", "pages", "images", "yield", "last", "crawled"]
+    assert "1,234,565/1,234,567" in lines[1]
 
 
 async def test_a_limit_says_that_there_is_more(forager: Any) -> None:
@@ -114,7 +89,7 @@ async def test_an_export_that_fails_leaves_no_file(forager: Any, tmp_path: Path)
 async def test_check_on_a_sound_database(forager: Any) -> None:
     said = await forager("check")
     assert said.code == 0
-    assert said.out.count("✓") == 6
+    assert said.out.count("✓") == 7
     assert json.loads((await forager("check", "--json")).out)["is_clean"] is True
 
 

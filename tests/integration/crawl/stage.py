@@ -76,7 +76,7 @@ async def open_tools(spec: RunSpec) -> AsyncIterator[Tools]:
         max_bytes=1_000_000,
     ) as client:
         read = partial(extract.read, keyword_words=50)
-        yield Tools(client, read, Selector(Reach.of(spec), max_links_per_page=100), 5, clock.now)
+        yield Tools(client, read, Selector(Reach.of(spec), max_links_per_page=100), 5, clock.at)
 
 
 class Stage:

@@ -10,7 +10,7 @@ from forager.crawl.claims import Claims
 from forager.crawl.recover import recover
 from forager.db import Database
 from forager.domains import store as domains
-from forager.domains.store import Release, RobotsCopy
+from forager.domains.store import Keeping, Release, RobotsCopy
 from forager.records import Lease, RunSpec, Scope, Target
 
 pytestmark = pytest.mark.both_servers
@@ -21,7 +21,7 @@ class Crew:
 
     def __init__(self, ground: Ground, database: Database, run: int, spec: RunSpec) -> None:
         self.ground, self.run = ground, run
-        self.claims = Claims(database, run=run, spec=spec, workers=1, lease_s=60.0)
+        self.claims = Claims(database, run=run, spec=spec, workers=1, lease_s=60.0, keeping=Keeping())
 
     async def a_worker(self) -> int:
         return await self.ground.a_worker(self.run)
@@ -38,7 +38,7 @@ class Crew:
 
     async def bury(self, worker: int) -> None:
         await self.ground.conn.execute("UPDATE workers SET status = 'dead' WHERE id = $1", worker)
-        await recover(self.ground.conn, dead_after_s=3600)
+        await recover(self.ground.conn, dead_after_s=3600, delay_s=0.0)
 
 
 @pytest.fixture

@@ -8,8 +8,9 @@ import pytest
 from tests.ground import Ground
 
 from forager.crawl.patience import in_transaction
-from forager.db import Database
+from forager.db import Database, open_database
 from forager.errors import DatabaseUnreachableError
+from forager.settings import load
 
 pytestmark = pytest.mark.both_servers
 
@@ -51,6 +52,26 @@ async def test_work_whose_connection_was_cut_is_done_once(database: Database, gr
     assert await in_transaction(database, count) == 1
     assert tries == 2
     assert (await ground.domain(domain))["run_pages"] == 1
+
+
+async def test_a_frozen_process_does_not_keep_its_locks(database_url: str, ground: Ground) -> None:
+    domain = await ground.a_domain()
+    tries = 0
+    settings = load({"database_url": database_url})
+
+    async def freeze_once(conn: Any) -> None:
+        nonlocal tries
+        tries += 1
+        await conn.execute("UPDATE domains SET run_pages = run_pages + 1 WHERE id = $1", domain)
+        if tries == 1:
+            # nobody goes on with it, until the lock is somebody else's
+            await ground.conn.execute("UPDATE domains SET run_pages = 10 WHERE id = $1", domain)
+            await conn.execute("SELECT 1")
+
+    async with open_database(settings, size=1, application="test", idle_limit_s=0.05) as database:
+        await in_transaction(database, freeze_once)
+    assert tries == 2
+    assert (await ground.domain(domain))["run_pages"] == 11
 
 
 async def test_a_mistake_is_not_repeated(database: Database, ground: Ground) -> None:

@@ -3,11 +3,13 @@
 import asyncio
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.ground import Ground
 
+from forager.crawl.black_box import NOTE
 from forager.crawl.recover import recover
 from forager.stats.processes import started_at
 
@@ -29,23 +31,38 @@ async def test_a_worker_whose_process_ended_is_buried(ground: Ground) -> None:
     began = started_at(child.pid)
     dead = await a_busy_worker(ground, "dead.example", pid=child.pid, pid_started=began)
     living = await a_busy_worker(ground, "living.example", pid=os.getpid(), pid_started=started_at(os.getpid()))
-    assert await recover(ground.conn, dead_after_s=3600) == []
+    assert await recover(ground.conn, dead_after_s=3600, delay_s=0.0) == []
     await child.communicate(b"\n")
-    assert await recover(ground.conn, dead_after_s=3600) == ["dead.example"]
+    assert await recover(ground.conn, dead_after_s=3600, delay_s=0.0) == ["dead.example"]
     assert await states(ground) == {dead: "dead", living: "running"}
-    assert await recover(ground.conn, dead_after_s=3600) == []
+    assert await recover(ground.conn, dead_after_s=3600, delay_s=0.0) == []
+
+
+async def test_the_page_a_dead_worker_was_reading_is_noted(ground: Ground, tmp_path: Path) -> None:
+    run = await ground.a_run()
+    domain = await ground.a_domain(pages=2)
+    killer, innocent = [row["id"] for row in await ground.conn.fetch("SELECT id FROM pages ORDER BY id")]
+    for page, pid, began in ((killer, 11, 1000), (0, 12, 1000), (innocent, 13, 2000)):
+        (tmp_path / str(pid)).write_bytes(NOTE.pack(began, page))
+        await ground.a_worker(run, pid=pid, pid_started=1000)  # the last note is of another process with that number
+    await recover(ground.conn, dead_after_s=3600, delay_s=0.0, notes=tmp_path)
+    assert (await ground.page(killer))["crashes"] == 1
+    assert (await ground.page(innocent))["crashes"] == 0
+    worker = await ground.a_worker(run)
+    targets = await ground.targets(await ground.a_lease(domain, worker), worker, run)
+    assert {target.page_id: target.crashes for target in targets} == {killer: 1, innocent: 0}
 
 
 async def test_a_reused_pid_does_not_keep_the_dead_alive(ground: Ground) -> None:
     dead = await a_busy_worker(ground, "a.example", pid=os.getpid(), pid_started=started_at(os.getpid()) - 1)
-    assert await recover(ground.conn, dead_after_s=3600) == ["a.example"]
+    assert await recover(ground.conn, dead_after_s=3600, delay_s=0.0) == ["a.example"]
     assert await states(ground) == {dead: "dead"}
 
 
 async def test_a_worker_of_another_machine_is_judged_by_its_silence(ground: Ground) -> None:
     far = await a_busy_worker(ground, "far.example", host="elsewhere", pid=2**22 - 1)
     await a_busy_worker(ground, "silent.example", host="elsewhere", silent_s=100)
-    assert await recover(ground.conn, dead_after_s=60) == ["silent.example"]
+    assert await recover(ground.conn, dead_after_s=60, delay_s=0.0) == ["silent.example"]
     assert (await states(ground))[far] == "running"
 
 
@@ -53,5 +70,5 @@ async def test_a_run_that_was_killed_is_ended(ground: Ground) -> None:
     run = await ground.a_run()
     await ground.conn.execute("UPDATE runs SET started_at = now() - interval '1 hour'")
     await ground.a_worker(run, pid=os.getpid(), pid_started=1)
-    await recover(ground.conn, dead_after_s=3600)
+    await recover(ground.conn, dead_after_s=3600, delay_s=0.0)
     assert await ground.conn.fetchval("SELECT status::text FROM runs") == "stopped"

@@ -5,7 +5,7 @@ from tests.builders import a_spec
 from tests.ground import Ground
 
 from forager.control.seed import start_run
-from forager.records import RunSpec, Scope
+from forager.records import ALL_KNOWN, RunSpec, Scope
 
 pytestmark = pytest.mark.both_servers
 
@@ -108,3 +108,21 @@ async def test_ten_thousand_seeds_are_one_statement_each_step(ground: Ground) ->
     assert (
         await ground.conn.fetchval("SELECT count(*) FROM domains WHERE frontier_size = 100 AND run_id = $1", run) == 100
     )
+
+
+async def test_a_run_over_all_that_is_known_takes_what_has_something_left(ground: Ground) -> None:
+    await ground.a_domain("a.example", pages=2, ready_at=None)
+    await ground.a_domain("b.example", status="exhausted", ready_at=None)
+    spec = RunSpec((), seeds_total=0, seeds_digest=ALL_KNOWN)
+    run = await start_run(ground.conn, spec, by="test")
+    rows = await ground.conn.fetch("SELECT name FROM domains WHERE run_id = $1 AND is_due", run)
+    assert [row["name"] for row in rows] == ["a.example"]
+
+
+async def test_a_run_that_takes_a_domain_with_nothing_but_revisits_knows_when_they_are_due(ground: Ground) -> None:
+    domain = await ground.a_domain("a.example", ready_at=None)
+    page = await ground.a_page("http://a.example/", domain, status="fetched")
+    task = await ground.a_task(page, due_in_s=60.0)
+    await ground.conn.execute("UPDATE pages SET status = 'fetched', fetched_at = now()")
+    await start_run(ground.conn, a_spec("http://a.example/"), by="test")
+    assert (await ground.domain(domain))["ready_at"] == (await ground.task(task))["scheduled_for"]

@@ -28,7 +28,7 @@ def hasty_robots(monkeypatch: pytest.MonkeyPatch) -> None:
     async def ask(*given: Any, **more: Any) -> RobotsCopy:
         return await ask_robots(*given, **more, waits_s=(0.0, 0.0))
 
-    monkeypatch.setattr("forager.crawl.traffic.ask_robots", ask)
+    monkeypatch.setattr("forager.crawl.robots_desk.ask_robots", ask)
 
 
 # All of it ----------------------------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ async def test_a_stopped_worker_gives_everything_back_and_the_next_one_finishes(
         await stage.work()
         assert 20 <= site.requests < 60
         assert await stage.fetch("SELECT FROM crawl_tasks WHERE locked_at IS NOT NULL") == []
-        await in_transaction(database, partial(recover, dead_after_s=60))
+        await in_transaction(database, partial(recover, dead_after_s=60, delay_s=0.0))
         assert await stage.fetch("SELECT FROM domains WHERE claimed_by IS NOT NULL") == []
         assert await stage.broken_promises() == {}
         report = await stage.report()
@@ -303,7 +303,7 @@ async def test_a_worker_declared_dead_finishes_all_the_same(database: Database, 
         working = asyncio.create_task(stage.work(heartbeat_s=0.1, batch_ms=1))
         await reached.wait()
         await ground.conn.execute("UPDATE workers SET status = 'dead'")
-        await in_transaction(database, partial(recover, dead_after_s=60))
+        await in_transaction(database, partial(recover, dead_after_s=60, delay_s=0.0))
         await working
         assert await stage.urls("status = 'fetched'") == web.answer_key.expected_success()
     assert await stage.broken_promises() == {}

@@ -5,14 +5,16 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from tests.builders import a_discovery, a_reading, a_success, a_target, an_order
+from tests.builders import a_discovery, a_lane, a_reading, a_success, a_target, an_order
 from tests.ground import Ground
 
+from forager.crawl.judge import trouble_of
+from forager.crawl.lane import Lane
 from forager.crawl.writer import Writer, count_visits
 from forager.db import Database
 from forager.domains.store import RobotsCopy, Visits
 from forager.errors import BrokenError, ConnectError, RobotsDeniedError, StatusError
-from forager.records import Lease, Outcome, OutcomeKind, Selection, Target
+from forager.records import Lease, Outcome, OutcomeKind, Selection, Target, Trouble
 
 pytestmark = pytest.mark.both_servers
 
@@ -23,11 +25,12 @@ class Desk:
     def __init__(self, ground: Ground, database: Database, run: int, worker: int, lease: Lease) -> None:
         self.ground, self.run, self.worker, self.lease, self.domain = ground, run, worker, lease, lease.domain_id
         self.written: Mapping[tuple[int, int], int] = {}
-        self.held: set[tuple[int, int]] = set()
+        self.held: Mapping[tuple[int, int], bool] = {}
         self.targets: list[Target] = []
-        self.writer = Writer(database, an_order(run), worker=lambda: worker, lanes={}, on_recorded=self._note)
+        self.lanes: dict[int, Lane] = {}
+        self.writer = Writer(database, an_order(run), worker=lambda: worker, lanes=self.lanes, on_recorded=self._note)
 
-    def _note(self, written: Mapping[tuple[int, int], int], held: set[tuple[int, int]]) -> None:
+    def _note(self, written: Mapping[tuple[int, int], int], held: Mapping[tuple[int, int], bool]) -> None:
         self.written, self.held = written, held
 
     async def write(self, *outcomes: Outcome) -> None:
@@ -152,28 +155,28 @@ async def test_a_redirect_is_fetched_without_signals_and_has_one_link(desk: Desk
 
 
 @pytest.mark.parametrize(
-    ("outcome", "page_status", "is_error"),
+    ("outcome", "page_status", "errors"),
     [
-        ((OutcomeKind.BLOCKED_4XX, 404, StatusError(404)), "gone", True),
-        ((OutcomeKind.BLOCKED_4XX, 403, StatusError(403)), "blocked", True),
-        ((OutcomeKind.BLOCKED_5XX, 500, StatusError(500)), "failed", True),
-        ((OutcomeKind.FAILED, None, ConnectError("nobody")), "failed", True),
-        ((OutcomeKind.BLOCKED_ROBOTS, None, RobotsDeniedError("no")), "blocked", False),
-        ((OutcomeKind.FAILED, 200, BrokenError("oops")), "failed", False),
+        ((OutcomeKind.BLOCKED_4XX, 404, StatusError(404)), "gone", (1, 0)),
+        ((OutcomeKind.BLOCKED_4XX, 403, StatusError(403)), "blocked", (1, 1)),
+        ((OutcomeKind.BLOCKED_5XX, 500, StatusError(500)), "failed", (1, 1)),
+        ((OutcomeKind.FAILED, None, ConnectError("nobody")), "failed", (1, 1)),
+        ((OutcomeKind.BLOCKED_ROBOTS, None, RobotsDeniedError("no")), "blocked", (0, 0)),
+        ((OutcomeKind.FAILED, 200, BrokenError("oops")), "failed", (0, 0)),
     ],
 )
 async def test_a_failure_says_why_and_is_blamed_on_whom_it_should(
-    desk: Desk, outcome: Any, page_status: str, is_error: bool
+    desk: Desk, outcome: Any, page_status: str, errors: tuple[int, int]
 ) -> None:
     kind, code, error = outcome
     target = desk.targets[0]
-    await desk.write(Outcome(target, kind, code, error))
+    await desk.write(Outcome(target, kind, code, error, trouble=trouble_of(error)))
     task = await desk.ground.task(target.task_id)
     assert (task["status"], task["outcome"], task["status_code"]) == ("failed", kind, code)
     assert (task["error_code"], task["error_message"], task["blame"]) == (error.code, str(error), error.blame)
     assert (await desk.ground.page(target.page_id))["status"] == page_status
     domain = await desk.ground.domain(desk.domain)
-    assert (domain["total_error_count"], domain["consecutive_error_count"]) == (is_error, is_error)
+    assert (domain["total_error_count"], domain["consecutive_error_count"]) == errors
     assert (domain["pages_crawled"], domain["frontier_size"]) == (0, 2)
 
 
@@ -212,7 +215,7 @@ async def test_counters_move_with_what_they_count(desk: Desk) -> None:
     assert {tuple(row) for row in rows} == {("success", "200", 2), ("blocked_5xx", "500", 1)}
     drops = await desk.ground.conn.fetch("SELECT reason, links FROM run_drops ORDER BY reason")
     assert [tuple(row) for row in drops] == [("scope", 2), ("trap", 1)]
-    assert (desk.written, desk.held) == ({desk.lease.token: 3}, {desk.lease.token})
+    assert (desk.written, desk.held) == ({desk.lease.token: 3}, {desk.lease.token: True})
 
 
 async def test_robots_txt_is_kept_with_the_batch(desk: Desk) -> None:
@@ -231,7 +234,7 @@ async def test_results_of_a_lost_lease_are_refused(desk: Desk) -> None:
     before = await desk.snapshot()
     await desk.write(a_success(desk.targets[0]), Outcome(desk.targets[1], OutcomeKind.FAILED, error=ConnectError("x")))
     assert await desk.snapshot() == before
-    assert desk.held == set()
+    assert desk.held == {}
 
 
 async def test_results_under_an_older_version_are_refused_although_the_worker_is_the_same(desk: Desk) -> None:
@@ -249,7 +252,7 @@ async def test_one_lost_lease_does_not_cost_the_others(desk: Desk) -> None:
     await desk.write(a_success(desk.targets[0]), a_success(target))
     assert (await desk.ground.task(desk.targets[0].task_id))["outcome"] is None
     assert (await desk.ground.task(target.task_id))["outcome"] == "success"
-    assert desk.held == {lease.token}
+    assert desk.held == {lease.token: True}
 
 
 async def test_a_batch_written_twice_counts_once(desk: Desk) -> None:
@@ -294,9 +297,104 @@ def test_only_the_sites_and_the_networks_faults_count_against_a_domain() -> None
         a_success(two),
         Outcome(two, OutcomeKind.FAILED, error=BrokenError("ours")),
         Outcome(two, OutcomeKind.BLOCKED_ROBOTS, error=RobotsDeniedError("nobody's")),
-        Outcome(two, OutcomeKind.FAILED, error=ConnectError("theirs"), retry_in_s=1.0),
+        Outcome(two, OutcomeKind.FAILED, error=ConnectError("theirs"), retry_in_s=1.0, trouble=Trouble.UNREACHABLE),
         a_success(one),
     ]
-    visits = count_visits(done)
-    assert visits == {1: Visits(1, 1, 0, 0), 2: Visits(4, 1, 1, 1)}
+    visits = count_visits(done, {})
+    assert visits == {1: Visits(1, 1, 0, 0, is_new_streak=True), 2: Visits(4, 1, 1, 1, 0, 1, "unreachable", True)}
     assert list(visits) == [1, 2]
+
+
+# Visited again ------------------------------------------------------------------------------------------------------
+
+
+async def revisit(desk: Desk, target: Target) -> Target:
+    """The page's open task, claimed again as if its time had come."""
+    await desk.ground.conn.execute("UPDATE crawl_tasks SET scheduled_for = now() WHERE outcome IS NULL")
+    await desk.ground.conn.execute("UPDATE pages SET fetched_at = fetched_at - interval '1 hour'")
+    (found,) = await desk.ground.targets(desk.lease, desk.worker, desk.run)
+    assert found.page_id == target.page_id
+    return found
+
+
+async def test_a_recurring_page_gets_its_next_task_when_one_completes(desk: Desk) -> None:
+    target = desk.targets[0]
+    desk.lanes[desk.domain] = a_lane(desk.domain, revisit_every_s=3600.0)
+    await desk.write(a_success(target, "http://a.example/x", reading=a_reading(content_hash=b"1" * 16), etag='"1"'))
+    closed, following = await desk.ground.tasks(target.page_id)
+    assert (following["outcome"], following["parent_task_id"], following["retry_count"]) == (None, closed["id"], 0)
+    assert 3599 < (following["scheduled_for"] - closed["completed_at"]).total_seconds() < 3601
+    assert (await desk.ground.page(target.page_id))["status"] == "fetched"
+    domain = await desk.ground.domain(desk.domain)
+    assert domain["frontier_size"] == 3, "two that were claimed and one that is new; a revisit is not in the frontier"
+
+
+async def test_revisits_teach_how_often_a_page_changes(desk: Desk) -> None:
+    first, link = desk.targets[0], "http://a.example/x"
+    desk.lanes[desk.domain] = a_lane(desk.domain, revisit_every_s=3600.0)
+    await desk.ground.conn.execute("UPDATE pages SET depth = 99 WHERE url LIKE '%/x'")
+    await desk.write(a_success(first, reading=a_reading(content_hash=b"1" * 16), etag='"1"', last_modified="then"))
+    second = await revisit(desk, first)
+    assert second.past is not None
+    assert (second.past.etag, second.past.last_modified, second.past.content_hash) == ('"1"', "then", b"1" * 16)
+    assert (second.past.comparisons, second.past.changes) == (0, 0)
+    assert second.past.watched_s == 0
+    assert 3590 < second.past.since_s < 3700
+    await desk.write(Outcome(second, OutcomeKind.SUCCESS, 304, is_changed=False, requested_at=None))
+    page = await desk.ground.page(first.page_id)
+    assert (page["comparisons"], page["changes"], page["etag"], page["title"]) == (1, 0, '"1"', "A title")
+    third = await revisit(desk, first)
+    await desk.write(a_success(third, link, reading=a_reading(content_hash=b"2" * 16), is_changed=True))
+    page = await desk.ground.page(first.page_id)
+    assert (page["comparisons"], page["changes"], page["changed_at"]) == (2, 1, page["fetched_at"])
+    assert 7190 < page["watched_s"] < 7400
+    assert [task["is_changed"] for task in await desk.ground.tasks(first.page_id)] == [None, False, True, None]
+
+
+async def test_a_page_that_has_not_changed_keeps_its_links(desk: Desk) -> None:
+    target = desk.targets[0]
+    desk.lanes[desk.domain] = a_lane(desk.domain, revisit_every_s=3600.0)
+    await desk.write(a_success(target, "http://a.example/1"))
+    await desk.write(Outcome(await revisit(desk, target), OutcomeKind.SUCCESS, 304, is_changed=False))
+    assert (await desk.ground.page(target.page_id))["links_count"] == 1
+    assert await desk.ground.conn.fetchval("SELECT count(*) FROM page_links") == 1
+
+
+async def test_a_page_that_became_a_redirect_has_its_one_link(desk: Desk) -> None:
+    target = desk.targets[0]
+    desk.lanes[desk.domain] = a_lane(desk.domain, revisit_every_s=3600.0)
+    await desk.write(a_success(target, "http://a.example/1", "http://a.example/2"))
+    again = await revisit(desk, target)
+    await desk.write(Outcome(again, OutcomeKind.SUCCESS, 301, selection=Selection(dropped={"scope": 1})))
+    assert (await desk.ground.page(target.page_id))["links_count"] == 0
+    assert await desk.ground.conn.fetchval("SELECT count(*) FROM page_links") == 0
+
+
+@pytest.mark.parametrize(("status", "page_status", "tasks", "frontier"), [(410, "gone", 2, 2), (500, "queued", 3, 3)])
+async def test_a_revisit_that_fails_ends_the_recurrence_only_if_the_page_is_gone(
+    desk: Desk, status: int, page_status: str, tasks: int, frontier: int
+) -> None:
+    target, error = desk.targets[0], StatusError(status)
+    desk.lanes[desk.domain] = a_lane(desk.domain, revisit_every_s=3600.0)
+    await desk.write(a_success(target))
+    again = await revisit(desk, target)
+    kind = OutcomeKind.BLOCKED_5XX if status >= 500 else OutcomeKind.BLOCKED_4XX
+    await desk.write(Outcome(again, kind, status, error))
+    assert (await desk.ground.page(target.page_id))["status"] == page_status
+    assert len(await desk.ground.tasks(target.page_id)) == tasks
+    assert (await desk.ground.domain(desk.domain))["frontier_size"] == frontier
+
+
+async def test_evidence_of_the_pace_is_kept(desk: Desk) -> None:
+    moments = tuple(datetime(2026, 1, 2, 3, 4, second, 5, tzinfo=UTC) for second in (1, 2, 3))
+    await desk.write(
+        a_success(desk.targets[0], pace_ms=1000, requested_at=moments[2], earlier_requests=moments[:2]),
+        a_success(desk.targets[1], pace_ms=0, requested_at=moments[0]),
+    )
+    task = await desk.ground.task(desk.targets[0].task_id)
+    assert (task["pace_ms"], tuple(task["earlier_requests"]), task["requested_at"]) == (1000, moments[:2], moments[2])
+    assert (await desk.ground.task(desk.targets[1].task_id))["earlier_requests"] is None
+    copy = RobotsCopy(desk.domain, "http://a.example", None, 404, None, 60.0, requests=moments, pace_ms=7)
+    await desk.writer.write([], [copy])
+    rows = await desk.ground.conn.fetch("SELECT * FROM robots_requests ORDER BY requested_at")
+    assert [(row["requested_at"], row["pace_ms"]) for row in rows] == [(moment, 7) for moment in moments]

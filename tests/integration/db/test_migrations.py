@@ -31,7 +31,7 @@ async def test_migrations_build_what_schema_sql_says(database_url: str, empty_da
     await asyncio.to_thread(migrate.upgrade, empty_database_url)
     migrated, expected = await catalog_of(empty_database_url), await catalog_of(database_url)
     for part in expected.keys() | migrated.keys():
-        assert migrated.get(part) == expected.get(part), f"{part} differ: see the note in v0001_initial.py"
+        assert migrated.get(part) == expected.get(part), f"{part} differ: see the note in the newest revision"
     assert len(expected["columns"]) > 50
     assert await asyncio.to_thread(migrate.current, empty_database_url) == schema.head()
 
@@ -48,8 +48,24 @@ async def test_downgrading_leaves_nothing_and_upgrading_brings_it_back(empty_dat
     assert await catalog_of(empty_database_url) == built
 
 
-async def test_a_database_made_from_schema_sql_can_be_downgraded(database_url: str) -> None:
+async def test_one_step_down_and_up_keeps_domains_pages_and_tasks(database_url: str) -> None:
+    connection = await asyncpg.connect(database_url)
+    await connection.execute(
+        "INSERT INTO domains (name, parent_domain, base_url, status, ready_at)"
+        " VALUES ('a.example', '', '', 'active', now())"
+    )
+    built = await describe(connection)
     await asyncio.to_thread(migrate.downgrade, database_url, "-1")
+    assert await asyncio.to_thread(migrate.current, database_url) == schema.revisions()[-2]
+    assert await connection.fetchval("SELECT name FROM domains") == "a.example"
+    await asyncio.to_thread(migrate.upgrade, database_url)
+    assert (await describe(connection)).keys() == built.keys()
+    assert await connection.fetchval("SELECT is_due AND due_at = ready_at FROM domains")
+    await connection.close()
+
+
+async def test_a_database_made_from_schema_sql_can_be_downgraded(database_url: str) -> None:
+    await asyncio.to_thread(migrate.downgrade, database_url, "base")
     assert await asyncio.to_thread(migrate.current, database_url) is None
     async with open_database(load({"database_url": database_url}), size=1, application="test") as database:
         assert await database.pool.fetchval("SELECT count(*) FROM pages") == 0
@@ -95,6 +111,8 @@ def test_plain_alembic_commands_work(made_home: Path, empty_database_url: str, i
     alembic("upgrade", "head")
     assert alembic("current").startswith(f"{schema.head()} (head)")
     alembic("downgrade", "-1")
+    assert alembic("current").strip() == schema.revisions()[-2]
+    alembic("downgrade", "base")
     assert alembic("current").strip() == ""
     assert embedded.status(made_home).is_running is False
 
@@ -116,7 +134,7 @@ def test_every_revision_has_both_scripts() -> None:
 @pytest.mark.parametrize(
     ("revision", "sentence"),
     [
-        ("0009", r"was written by a newer Forager \(its schema is 0009, this one knows \d{4}\): install that version"),
+        ("9999", r"was written by a newer Forager \(its schema is 9999, this one knows \d{4}\): install that version"),
         ("someone-elses", r"was written by a newer Forager \(its schema is someone-elses"),
     ],
 )
@@ -134,9 +152,9 @@ async def test_a_newer_schema_is_refused(database_url: str, revision: str, sente
 async def test_an_older_schema_is_refused_on_a_server_that_is_not_ours(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(schema, "revisions", lambda: ("0001", "0002"))
-    with pytest.raises(
-        ConfigurationError, match=r"older schema \(0001, this Forager needs 0002\): run `forager db upg"
-    ):
+    known = schema.revisions()
+    monkeypatch.setattr(schema, "revisions", lambda: (*known, "9999"))
+    sentence = rf"older schema \({known[-1]}, this Forager needs 9999\): run `forager db upg"
+    with pytest.raises(ConfigurationError, match=sentence):
         async with open_database(load({"database_url": database_url}), size=1, application="test"):
             pass

@@ -11,6 +11,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 from tests.integration.db.guests import is_ready, server_pid
+from tests.listening import listening
 
 from forager.db import CONNECTION_LOST, embedded, migrate, open_database, schema
 from forager.errors import ConfigurationError
@@ -146,10 +147,8 @@ async def old_server() -> AsyncIterator[str]:
         await reader.readuntil(b"X")
         writer.close()
 
-    listening = await asyncio.start_server(greet, "127.0.0.1", 0)
-    yield f"postgresql://me@127.0.0.1:{listening.sockets[0].getsockname()[1]}/test"
-    listening.close()
-    await listening.wait_closed()
+    async with listening(greet) as port:
+        yield f"postgresql://me@127.0.0.1:{port}/test"
 
 
 async def test_a_server_that_is_too_old_is_refused(old_server: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 
 import asyncpg
 import pytest
+from tests.listening import listening
 
 from forager.db.dsn import UNCLEAR, place_of
 from forager.db.pool import close_pool, connect, open_pool
@@ -112,10 +113,8 @@ async def hung_up() -> AsyncIterator[str]:
         await reader.read(64)
         writer.close()
 
-    listening = await asyncio.start_server(hang_up, "127.0.0.1", 0)
-    yield f"postgresql://me:{SECRET}@127.0.0.1:{listening.sockets[0].getsockname()[1]}/test"
-    listening.close()
-    await listening.wait_closed()
+    async with listening(hang_up) as port:
+        yield f"postgresql://me:{SECRET}@127.0.0.1:{port}/test"
 
 
 async def test_something_that_is_no_postgresql(hung_up: str) -> None:

@@ -3,10 +3,13 @@
 from typing import Any
 
 import pytest
-from tests.ground import Ground
+from tests.ground import NO_PATTERNS, Ground
 
 from forager.domains import store as domains
-from forager.domains.store import RobotsCopy, Visits
+from forager.domains.operate import reset_breaker
+from forager.domains.store import Keeping, Release, RobotsCopy, Standing, Visits
+from forager.frontier import store as frontier
+from forager.records import Lease
 
 pytestmark = pytest.mark.both_servers
 
@@ -21,7 +24,7 @@ async def a_leased_domain(ground: Ground, *, lease_s: float = 60.0, **worker: An
 
 async def test_the_lease_of_a_living_worker_is_left_alone(ground: Ground) -> None:
     await a_leased_domain(ground, silent_s=10)
-    assert await domains.free_lost_leases(ground.conn, dead_after_s=60) == {}
+    assert await domains.free_lost_leases(ground.conn, dead_after_s=60, delay_s=0.0) == {}
 
 
 @pytest.mark.parametrize(
@@ -29,11 +32,11 @@ async def test_the_lease_of_a_living_worker_is_left_alone(ground: Ground) -> Non
 )
 async def test_a_lost_lease_is_freed_and_its_version_moves_on(ground: Ground, why: dict[str, Any]) -> None:
     domain, _ = await a_leased_domain(ground, **why)
-    assert await domains.free_lost_leases(ground.conn, dead_after_s=60) == {domain: "a.example"}
+    assert await domains.free_lost_leases(ground.conn, dead_after_s=60, delay_s=0.0) == {domain: "a.example"}
     row = await ground.domain(domain)
     assert (row["claimed_by"], row["claim_expires_at"], row["version"]) == (None, None, 2)
     assert row["ready_at"] is not None
-    assert await domains.free_lost_leases(ground.conn, dead_after_s=60) == {}
+    assert await domains.free_lost_leases(ground.conn, dead_after_s=60, delay_s=0.0) == {}
 
 
 @pytest.mark.parametrize(("own_delay_s", "wait_s"), [(None, 20.0), (50.0, 50.0), (0.0, 0.0)])
@@ -51,7 +54,7 @@ async def test_the_successor_of_a_dead_worker_keeps_the_pace_from_now(
 async def test_the_lease_of_a_worker_nobody_knows_is_freed(ground: Ground) -> None:
     domain = await ground.a_domain(pages=1)
     await ground.a_lease(domain, 4711)
-    assert await domains.free_lost_leases(ground.conn, dead_after_s=60) == {domain: "a.example"}
+    assert await domains.free_lost_leases(ground.conn, dead_after_s=60, delay_s=0.0) == {domain: "a.example"}
 
 
 async def test_a_heartbeat_renews_what_is_held_and_nothing_else(ground: Ground) -> None:
@@ -61,31 +64,129 @@ async def test_a_heartbeat_renews_what_is_held_and_nothing_else(ground: Ground) 
     await ground.a_lease(others, await ground.a_worker(run))
     expired = await ground.a_domain("c.example", run=run)
     await ground.a_lease(expired, worker, lease_s=-1.0)
-    assert await domains.renew_leases(ground.conn, worker=worker, lease_s=7200) == {domain: 1}
+    assert await domains.renew_leases(ground.conn, worker=worker, lease_s=7200) == {(domain, 1): (True, 0)}
     renewed = await ground.conn.fetch("SELECT id FROM domains WHERE claim_expires_at > now() + interval '1 hour'")
     assert [row["id"] for row in renewed] == [domain]
 
 
 async def test_only_the_right_version_of_the_right_worker_is_held(ground: Ground) -> None:
     domain, worker = await a_leased_domain(ground)
-    assert await domains.hold_leases(ground.conn, [(domain, 1), (domain, 1)], worker=worker) == {(domain, 1)}
-    assert await domains.hold_leases(ground.conn, [(domain, 0), (domain, 2)], worker=worker) == set()
-    assert await domains.hold_leases(ground.conn, [(domain, 1)], worker=worker + 1) == set()
+    assert await domains.hold_leases(ground.conn, [(domain, 1), (domain, 1)], worker=worker) == {(domain, 1): True}
+    assert await domains.hold_leases(ground.conn, [(domain, 0), (domain, 2)], worker=worker) == {}
+    assert await domains.hold_leases(ground.conn, [(domain, 1)], worker=worker + 1) == {}
 
 
 async def test_visits_are_counted_and_renew_the_lease(ground: Ground) -> None:
     domain, _ = await a_leased_domain(ground, lease_s=1.0)
-    await ground.conn.execute("UPDATE domains SET frontier_size = 10, consecutive_error_count = 2")
-    only_bad = {domain: Visits(closed=2, ok=0, errors=2, retries=1)}
-    await domains.count_visits(ground.conn, only_bad, {domain: 9.0}, lease_s=3600)
+    await ground.conn.execute(
+        "UPDATE domains SET frontier_size = 10, consecutive_error_count = 2, error_streak_code = 'forbidden'"
+    )
+    only_bad = {domain: Visits(closed=2, ok=0, errors=2, retries=1, streak=2, streak_code="forbidden")}
+    await domains.count_visits(ground.conn, only_bad, {domain: Standing(9.0)}, lease_s=3600)
     row = await ground.domain(domain)
     assert (row["pages_crawled"], row["total_error_count"], row["consecutive_error_count"]) == (0, 2, 4)
     assert row["frontier_size"] == 9
     assert await ground.conn.fetchval("SELECT claim_expires_at > now() + interval '59 minutes' FROM domains")
     assert await ground.conn.fetchval("SELECT next_allowed_at > now() + interval '8 seconds' FROM domains")
-    await domains.count_visits(ground.conn, {domain: Visits(closed=3, ok=1, errors=2)}, {}, lease_s=60)
+    some_good = Visits(closed=3, ok=1, errors=2, depth=4, is_new_streak=True)
+    await domains.count_visits(ground.conn, {domain: some_good}, {}, lease_s=60)
     row = await ground.domain(domain)
     assert (row["pages_crawled"], row["consecutive_error_count"], row["frontier_size"]) == (1, 0, 6)
+    assert (row["error_streak_code"], row["depth_reached"]) == (None, 4)
+
+
+@pytest.mark.parametrize(
+    ("visits", "expected"),
+    [
+        (Visits(streak=3, streak_code="forbidden"), ("forbidden", 5)),
+        (Visits(streak=3, streak_code="rate_limited"), ("rate_limited", 3)),
+        (Visits(streak=3, streak_code="forbidden", is_new_streak=True), ("forbidden", 3)),
+        (Visits(is_new_streak=True), (None, 0)),
+        (Visits(errors=1), ("forbidden", 2)),
+    ],
+)
+async def test_a_row_of_trouble_goes_on_from_batch_to_batch(
+    ground: Ground, visits: Visits, expected: tuple[str | None, int]
+) -> None:
+    domain, _ = await a_leased_domain(ground)
+    await ground.conn.execute("UPDATE domains SET consecutive_error_count = 2, error_streak_code = 'forbidden'")
+    await domains.count_visits(ground.conn, {domain: visits}, {}, lease_s=60)
+    row = await ground.domain(domain)
+    assert (row["error_streak_code"], row["consecutive_error_count"]) == expected
+
+
+@pytest.mark.parametrize(
+    "standing",
+    [
+        Standing(0.0, delay_s=1.0),
+        Standing(3.0, delay_s=4.5, extra_s=2.5, response_s=0.2, breaker_failures=3),
+        Standing(50.0, 1.0, 0.0, 0.3, breaker_state="open", breaker_failures=5, breaker_open_s=10.0),
+        Standing(0.0, 1.0, 0.0, 0.3, breaker_state="half_open", breaker_failures=7, breaker_open_s=70.0),
+    ],
+)
+@pytest.mark.parametrize("by", ["record", "release"])
+async def test_pace_and_breaker_are_handed_over(ground: Ground, standing: Standing, by: str) -> None:
+    """Whether the predecessor handed its lease back, or was killed after its last record."""
+    domain, worker = await a_leased_domain(ground)
+    lease = Lease(domain, "a.example", 1, None, 0.0, None)
+    if by == "record":
+        await domains.count_visits(ground.conn, {domain: Visits()}, {domain: standing}, lease_s=60)
+        await ground.conn.execute("UPDATE workers SET status = 'dead'")
+        await domains.free_lost_leases(ground.conn, dead_after_s=60, delay_s=0.0)
+    else:
+        release = Release(lease, standing.wait_s, standing=standing)
+        await domains.release(ground.conn, [release], max_depth=9, patterns=NO_PATTERNS, keeping=Keeping())
+    run = await ground.conn.fetchval("SELECT run_id FROM domains")
+    (heir,) = await frontier.claim_domains(
+        ground.conn, worker=worker, run=run, limit=1, lease_s=60, workers=1, max_pages_per_domain=None
+    )
+    assert (heir.pace_extra_s, heir.response_s) == (standing.extra_s, standing.response_s)
+    assert (heir.breaker_state, heir.breaker_failures) == (standing.breaker_state, standing.breaker_failures)
+    assert 0 <= heir.breaker_open_s - (standing.breaker_open_s or 0.0) < 5
+    assert heir.wait_s <= max(standing.wait_s, standing.delay_s or 0.0)
+    assert heir.wait_s >= max(0.0, standing.wait_s - 5)
+
+
+@pytest.mark.parametrize("by", ["record", "release"])
+async def test_a_breaker_closed_by_hand_stays_closed_whatever_its_holder_still_thinks(ground: Ground, by: str) -> None:
+    domain, worker = await a_leased_domain(ground)
+    tripped = Standing(50.0, 1.0, breaker_state="open", breaker_failures=5, breaker_open_s=10.0)
+    await domains.count_visits(ground.conn, {domain: Visits()}, {domain: tripped}, lease_s=60)
+    await reset_breaker(ground.conn, domain, rest_s=60.0)
+    if by == "record":
+        await domains.count_visits(ground.conn, {domain: Visits()}, {domain: tripped}, lease_s=60)
+    else:
+        release = Release(Lease(domain, "a.example", 1, None, 0.0, None), 0.0, standing=tripped)
+        await domains.release(ground.conn, [release], max_depth=9, patterns=NO_PATTERNS, keeping=Keeping())
+    row = await ground.domain(domain)
+    assert (row["breaker_state"], row["breaker_failures"], row["breaker_opened_at"]) == ("closed", 0, None)
+    if by == "record":
+        assert await domains.renew_leases(ground.conn, worker=worker, lease_s=60) == {(domain, 1): (True, 1)}
+
+
+async def test_who_knows_nothing_of_the_pace_leaves_it_as_it_is(ground: Ground) -> None:
+    domain, _ = await a_leased_domain(ground)
+    known = Standing(50.0, 4.5, 2.5, 0.2, breaker_state="open", breaker_failures=5, breaker_open_s=10.0)
+    await domains.count_visits(ground.conn, {domain: Visits()}, {domain: known}, lease_s=60)
+    before = await ground.domain(domain)
+    await domains.count_visits(ground.conn, {domain: Visits()}, {}, lease_s=60)
+    after = await ground.domain(domain)
+    columns = ("next_allowed_at", "pace_delay_s", "pace_extra_s", "response_s", "breaker_state", "breaker_opened_at")
+    assert [before[name] for name in columns] == [after[name] for name in columns]
+
+
+WINDOW = (
+    "maintenance_start = (now() AT TIME ZONE 'UTC')::time - interval '1 hour',"
+    " maintenance_end = (now() AT TIME ZONE 'UTC')::time + interval '1 hour'"
+)
+
+
+@pytest.mark.parametrize("change", ["is_active = false", WINDOW])
+async def test_the_holder_of_a_paused_domain_is_told_to_stop(ground: Ground, change: str) -> None:
+    domain, worker = await a_leased_domain(ground)
+    await ground.conn.execute(f"UPDATE domains SET {change}")
+    assert await domains.hold_leases(ground.conn, [(domain, 1)], worker=worker) == {(domain, 1): False}
+    assert await domains.renew_leases(ground.conn, worker=worker, lease_s=60) == {(domain, 1): (False, 0)}
 
 
 # When the next domain may be claimed --------------------------------------------------------------------------------
@@ -126,6 +227,17 @@ async def test_the_earliest_domain_decides_and_a_rest_counts(ground: Ground) -> 
 
 
 # robots.txt ---------------------------------------------------------------------------------------------------------
+
+
+async def test_sitemaps_of_robots_txt_are_kept_with_the_origin(ground: Ground) -> None:
+    domain = await ground.a_domain()
+    named = RobotsCopy(domain, "http://a.example", "x", 200, None, 60.0, sitemaps=("http://a.example/s.xml", "/t.xml"))
+    none = RobotsCopy(domain, "https://a.example", None, 404, None, 60.0)
+    await domains.store_robots(ground.conn, [named, none])
+    rows = await ground.conn.fetch("SELECT sitemaps FROM origins ORDER BY origin")
+    assert [row["sitemaps"] for row in rows] == [["http://a.example/s.xml", "/t.xml"], []]
+    await domains.store_robots(ground.conn, [RobotsCopy(domain, "http://a.example", "y", 200, None, 60.0)])
+    assert await ground.conn.fetchval("SELECT sitemaps FROM origins WHERE origin = 'http://a.example'") == []
 
 
 async def test_robots_txt_is_found_again_while_it_may_be_trusted(ground: Ground) -> None:

@@ -4,7 +4,9 @@ import asyncpg
 import pytest
 from tests.ground import Ground
 
+from forager.domains.operate import move
 from forager.domains.status import MOVES, DomainStatus, may_move
+from forager.errors import UsageError
 
 pytestmark = pytest.mark.both_servers
 
@@ -59,3 +61,74 @@ async def test_a_domain_cannot_be_half_of_something(ground: Ground, sql: str) ->
     await ground.a_domain()
     with pytest.raises(asyncpg.CheckViolationError):
         await ground.conn.execute(sql)
+
+
+# Whoever writes -----------------------------------------------------------------------------------------------------
+
+
+async def history(ground: Ground) -> list[tuple[str, str, bool, str | None, str | None, str]]:
+    rows = await ground.conn.fetch(
+        "SELECT from_status::text, to_status::text, is_active, reason_code, reason, moved_by"
+        " FROM domain_history ORDER BY id"
+    )
+    return [tuple(row) for row in rows]
+
+
+async def test_plain_sql_is_refused_and_leaves_no_line(ground: Ground) -> None:
+    await ground.a_domain()
+    with pytest.raises(asyncpg.CheckViolationError, match="a domain cannot move from active to pending"):
+        await ground.conn.execute("UPDATE domains SET status = 'pending'")
+    assert await history(ground) == []
+
+
+async def test_a_move_by_plain_sql_is_on_record(ground: Ground) -> None:
+    await ground.a_domain()
+    await ground.conn.execute(
+        "UPDATE domains SET status = 'blocked', block_reason_code = 'forbidden', block_reason = 'it answered 403'"
+    )
+    await ground.conn.execute("UPDATE domains SET is_active = false")
+    await ground.conn.execute("UPDATE domains SET status = 'pending'")
+    await ground.conn.execute("UPDATE domains SET priority_score = 7")
+    assert await history(ground) == [
+        ("active", "blocked", True, "forbidden", "it answered 403", "system"),
+        ("blocked", "blocked", False, "forbidden", "it answered 403", "system"),
+        ("blocked", "pending", False, None, None, "system"),
+    ]
+
+
+async def test_a_move_under_a_lease_is_its_workers(ground: Ground) -> None:
+    domain = await ground.a_domain()
+    worker = await ground.a_worker()
+    await ground.a_lease(domain, worker)
+    await ground.conn.execute("UPDATE domains SET status = 'exhausted', claimed_by = NULL, claim_expires_at = NULL")
+    assert await history(ground) == [("active", "exhausted", True, None, None, f"worker {worker}")]
+
+
+async def test_a_signature_holds_for_its_transaction_only(ground: Ground) -> None:
+    await ground.a_domain()
+    async with ground.conn.transaction():
+        assert await move(ground.conn, "a.example", DomainStatus.BLOCKED, by="cli:ann", reason="review")
+    await ground.conn.execute("UPDATE domains SET status = 'pending'")
+    assert [entry[3:] for entry in await history(ground)] == [
+        ("operator", "review", "cli:ann"),
+        (None, None, "system"),
+    ]
+
+
+@pytest.mark.parametrize("now", DomainStatus)
+@pytest.mark.parametrize("then", DomainStatus)
+async def test_the_door_and_the_database_agree(ground: Ground, now: DomainStatus, then: DomainStatus) -> None:
+    code = "x" if now in {DomainStatus.BLOCKED, DomainStatus.UNREACHABLE} else None
+    await ground.conn.execute(
+        "INSERT INTO domains (name, parent_domain, base_url, status, block_reason_code)"
+        " VALUES ('a.example', '', '', $1::text::domain_status, $2)",
+        now,
+        code,
+    )
+    if now is then or may_move(now, then):
+        assert await move(ground.conn, "a.example", then, by="test", reason="x") == (now is not then)
+        assert await ground.conn.fetchval("SELECT status::text FROM domains") == then
+    else:
+        with pytest.raises(UsageError, match=f"a.example is {now} and cannot become {then}; it may become"):
+            await move(ground.conn, "a.example", then, by="test", reason="x")
+        assert await ground.conn.fetchval("SELECT status::text FROM domains") == now

@@ -6,7 +6,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from forager.fetch import Client, open_client
+from tests.listening import listening
+
+from forager.fetch import Client, Patience, open_client
 
 Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 MAX_BYTES = 1_000_000
@@ -31,13 +33,9 @@ async def serve(
 ) -> AsyncIterator[Server]:
     """`answer` is written for each request on a connection, or is a function that does what it likes."""
     server = Server(f"[{host}]" if ":" in host else host)
-    tasks: set[asyncio.Task[None]] = set()
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         server.connections += 1
-        task = asyncio.current_task()
-        assert task
-        tasks.add(task)
         try:
             while request := await _read_request(reader):
                 server.requests.append(request)
@@ -49,21 +47,9 @@ async def serve(
             server.hung_up.set()
         except (ConnectionError, asyncio.IncompleteReadError):
             server.hung_up.set()
-        except asyncio.CancelledError:
-            pass
-        finally:
-            writer.transport.abort()
 
-    listener = await asyncio.start_server(talk, host, 0, ssl=tls)
-    server.port = listener.sockets[0].getsockname()[1]
-    try:
+    async with listening(talk, host, tls=tls) as server.port:
         yield server
-    finally:
-        listener.close()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await listener.wait_closed()
 
 
 async def _read_request(reader: asyncio.StreamReader) -> bytes:
@@ -84,6 +70,8 @@ async def a_client(
     timeout_s: float = 20.0,
     connect_timeout_s: float = 10.0,
     max_bytes: int = MAX_BYTES,
+    patience: Patience = Patience(),  # noqa: B008 (a tuple, never changed)
+    keeps_cookies: bool = True,
 ) -> AsyncIterator[Client]:
     async with open_client(
         user_agent="Forager/test (+https://example.org)",
@@ -91,6 +79,8 @@ async def a_client(
         timeout_s=timeout_s,
         connect_timeout_s=connect_timeout_s,
         max_bytes=max_bytes,
+        patience=patience,
+        keeps_cookies=keeps_cookies,
     ) as client:
         yield client
 

@@ -8,8 +8,11 @@ from tests.integration.fetch.raw_server import MAX_BYTES, a_client, http, serve
 
 from forager.errors import ConnectionLostError, TooLargeError
 from forager.fetch import Client
+from forager.fetch.room import FREE_BYTES, Room, Waits
 
 PAGE = b"<title>Hello</title>"
+ONE_READ = 256 * 1024
+"""What the event loop takes from a socket at once."""
 
 
 async def test_a_page_comes_with_status_headers_and_body(client: Client) -> None:
@@ -205,3 +208,25 @@ async def test_many_requests_at_once() -> None:
     async with serve(http(PAGE)) as server, a_client() as client:
         answers = await asyncio.gather(*(client.get(server.url(f"/{i}")) for i in range(50)))
     assert [answer.url for answer in answers] == [server.url(f"/{i}") for i in range(50)]
+
+
+async def test_many_large_bodies_share_a_bounded_room(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    room = Room(2_000_000)
+    held: list[int] = []
+    grow = room.grow
+
+    def note(connection: Waits, size: int) -> None:
+        grow(connection, size)
+        held.append(room._held_bytes)
+
+    monkeypatch.setattr(room, "grow", note)
+    monkeypatch.setattr(client, "_room", room)
+    body = b"x" * 900_000
+    async with serve(http(body)) as server:
+
+        async def get_and_let_go() -> int:
+            return len((await client.get(server.url())).body)
+
+        assert await asyncio.gather(*(get_and_let_go() for _ in range(40))) == [len(body)] * 40
+    assert max(held) < 2_000_000 + 40 * (FREE_BYTES + ONE_READ)
+    assert room._held_bytes == 0

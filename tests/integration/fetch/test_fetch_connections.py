@@ -16,6 +16,7 @@ from forager.errors import BadResponseError, ConfigurationError, ConnectError, C
 from forager.fetch import Client, client, open_client
 from forager.fetch.dial import Dialler, GuardedResolver, LookUp
 from forager.fetch.pool import Pool
+from forager.fetch.through import Ways
 
 PAGE = b"<title>Hello</title>"
 CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -34,8 +35,8 @@ def send_in_pieces(*pieces: bytes) -> Answer:
 
 @asynccontextmanager
 async def a_client_that_finds(look_up: LookUp) -> AsyncIterator[Client]:
-    pool = Pool(Dialler(GuardedResolver(allow_all, look_up)), 0)
-    yield Client(pool, "Forager/test", timeout_s=20.0, connect_timeout_s=10.0, max_bytes=MAX_BYTES)
+    pool = Pool(Ways(Dialler(GuardedResolver(allow_all, look_up))), 0)
+    yield Client(pool, user_agent="Forager/test", timeout_s=20.0, connect_timeout_s=10.0, max_bytes=MAX_BYTES)
     await pool.close()
 
 

@@ -6,9 +6,11 @@ import socket
 import pytest
 from tests.integration.fetch.raw_server import a_client, http, serve
 
-from forager.errors import AddressRefusedError, DnsError, VisitError
+from forager.errors import AddressRefusedError, ConnectError, DnsError, VisitError, VisitTimeoutError
 from forager.fetch import Client
-from forager.fetch.dial import GuardedResolver, look_up
+from forager.fetch.dial import Dialler, GuardedResolver, look_up
+from forager.fetch.pool import Pool
+from forager.fetch.through import Ways
 
 
 def refuse_loopback(ip: str, port: int) -> None:
@@ -67,6 +69,66 @@ async def test_what_was_checked_is_what_is_dialled() -> None:
     assert await resolver.resolve("pinned.example", 8080) == found
     assert len(answers) == 1
     resolver.close()
+
+
+async def test_a_name_that_changes_its_address_is_dialled_where_it_was_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rebinding: public when it is checked, loopback a moment later. Every new answer is checked before it is used."""
+    monkeypatch.setattr("forager.fetch.dial.DNS_TTL_S", 0.0)
+    asked: list[str] = []
+
+    def rebind(host: str, _port: int) -> list[tuple[int, str]]:
+        asked.append(host)
+        return [(socket.AF_INET, "127.0.0.1" if len(asked) > 1 else "192.0.2.1")]
+
+    resolver = GuardedResolver(refuse_loopback, rebind)
+    async with serve(http(b"x")) as server:
+        pool = Pool(Ways(Dialler(resolver)), 0)
+        client = Client(pool, user_agent="Forager/test", timeout_s=1.0, connect_timeout_s=0.3, max_bytes=1000)
+        with pytest.raises((VisitTimeoutError, ConnectError)):  # 192.0.2.1 was dialled, and nobody is there
+            await client.get(f"http://rebind.example:{server.port}/")
+        with pytest.raises(AddressRefusedError):
+            await client.get(f"http://rebind.example:{server.port}/")
+        await pool.close()
+    assert server.connections == 0
+    assert len(asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "questions"),
+    [
+        (socket.gaierror(socket.EAI_NONAME, "no such name"), 1),
+        (AddressRefusedError("not public"), 1),
+        (socket.gaierror(socket.EAI_AGAIN, "try again"), 3),
+    ],
+)
+async def test_a_name_without_an_address_is_not_asked_for_again_at_once(error: Exception, questions: int) -> None:
+    asked: list[str] = []
+
+    def fail(host: str, _port: int) -> list[tuple[int, str]]:
+        asked.append(host)
+        raise error
+
+    resolver = GuardedResolver(refuse_loopback, fail)
+    for _ in range(3):
+        with pytest.raises(type(error)):
+            await resolver.resolve("nowhere.example", 80)
+    resolver.close()
+    assert len(asked) == questions
+
+
+async def test_the_resolver_remembers_a_bounded_number_of_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("forager.fetch.dial.DNS_CACHE_NAMES", 3)
+    asked: list[str] = []
+
+    def note(host: str, _port: int) -> list[tuple[int, str]]:
+        asked.append(host)
+        return [(socket.AF_INET, "192.0.2.1")]
+
+    resolver = GuardedResolver(refuse_loopback, note)
+    for name in ("a", "b", "c", "d", "d", "c", "b", "a"):
+        await resolver.resolve(name, 80)
+    resolver.close()
+    assert asked == ["a", "b", "c", "d", "a"]  # the oldest went, and only it is asked for again
 
 
 @pytest.mark.parametrize("host", ["a" * 64 + ".invalid", "no-such-name.invalid", "a..b.invalid"])

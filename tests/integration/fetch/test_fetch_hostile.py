@@ -4,6 +4,8 @@ import asyncio
 import socket
 import ssl
 import struct
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,10 +19,11 @@ from forager.errors import (
     VisitError,
     VisitTimeoutError,
 )
-from forager.fetch import Client
+from forager.fetch import Client, Patience
 
 PAGE = b"<title>Hello</title>"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+IN_CHUNKS = HEAD + b"Transfer-Encoding: chunked\r\n\r\n8\r\n" + PAGE[:8] + b"\r\nc\r\n" + PAGE[8:] + b"\r\n0\r\n\r\n"
 
 
 def send_and_close(data: bytes) -> Answer:
@@ -93,20 +96,31 @@ async def test_a_broken_message_is_never_a_clean_success(client: Client, data: b
     assert len(server.requests) == 1
 
 
+async def test_a_length_that_is_too_short_is_no_clean_success(client: Client) -> None:
+    for more in (b"more of the page", b"HTTP/1.1 200 OK\r\n\r\n"):
+        async with serve(http(PAGE) + more) as server:
+            fetched = await client.get(server.url())
+        assert (fetched.body, fetched.is_truncated) == (PAGE, True)
+    async with serve(http(PAGE) + b"\r\n") as server:  # a sloppy end of line is none of it
+        assert not (await client.get(server.url())).is_truncated
+
+
 async def test_bytes_after_the_body_do_not_reach_the_next_answer(client: Client) -> None:
     async with serve(http(PAGE) + b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL") as server:
         for _ in range(3):
             assert (await client.get(server.url())).body == PAGE
 
 
-@pytest.mark.parametrize("offset", [0, 1, 9, 15, 40, len(HEAD), len(HEAD) + 30, len(http(PAGE)) - 1])
 @pytest.mark.parametrize("end", [send_and_close, send_and_reset])
-async def test_a_connection_lost_at_any_offset_is_one_error(client: Client, offset: int, end: object) -> None:
-    assert callable(end)
-    async with serve(end(http(PAGE)[:offset])) as server:
-        with pytest.raises((ConnectionLostError, BadResponseError)):
-            await client.get(server.url())
-    assert len(server.requests) == 1
+@pytest.mark.parametrize("answer", [http(PAGE), IN_CHUNKS], ids=["length", "chunks"])
+async def test_a_connection_lost_at_every_offset_is_one_error(
+    client: Client, answer: bytes, end: Callable[[bytes], Answer]
+) -> None:
+    for offset in range(len(answer)):
+        async with serve(end(answer[:offset])) as server:
+            with pytest.raises((ConnectionLostError, BadResponseError)):
+                await client.get(server.url())
+        assert len(server.requests) == 1, offset
 
 
 async def test_a_refused_port_is_a_connect_error(client: Client) -> None:
@@ -116,37 +130,77 @@ async def test_a_refused_port_is_a_connect_error(client: Client) -> None:
             await client.get(f"http://127.0.0.1:{taken.getsockname()[1]}/")
 
 
-async def test_a_stall_before_the_headers_ends_by_the_deadline() -> None:
-    async def stall(_: asyncio.StreamReader, __: asyncio.StreamWriter) -> None:
-        await asyncio.Event().wait()
-
-    async with serve(stall) as server, a_client(timeout_s=0.3) as client:
-        with pytest.raises(VisitTimeoutError):
-            await client.get(server.url())
-
-
-@pytest.mark.parametrize("start", [b"", HEAD + b"Content-Length: 100000\r\n\r\n"])
-async def test_a_slow_drip_ends_by_the_deadline(start: bytes) -> None:
-    async def drip(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+def drip(start: bytes = b"", drop: bytes = b"H", pause_s: float = 0.02) -> Answer:
+    async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(start)
         while True:
-            writer.write(b"H")
+            writer.write(drop)
             await writer.drain()
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(pause_s)
 
-    async with serve(drip) as server, a_client(timeout_s=0.4) as client:
+    return answer
+
+
+async def stall(_: asyncio.StreamReader, __: asyncio.StreamWriter) -> None:
+    await asyncio.Event().wait()
+
+
+LONG = HEAD + b"Content-Length: 900000\r\n\r\n"
+HASTE = Patience(first_byte_s=0.2, stall_s=0.2, slowest_bytes_per_s=2000)
+
+
+async def test_a_stall_before_the_headers_ends_by_the_deadline() -> None:
+    async with serve(stall) as server, a_client(timeout_s=0.3) as client:
+        with pytest.raises(VisitTimeoutError, match="longer than a request may take"):
+            await client.get(server.url())
+
+
+@pytest.mark.parametrize("start", [b"", LONG])
+async def test_a_slow_drip_ends_by_the_deadline(start: bytes) -> None:
+    async with serve(drip(start)) as server, a_client(timeout_s=0.4) as client:
         with pytest.raises((VisitTimeoutError, BadResponseError)):
             await client.get(server.url())
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        pytest.param(stall, r"sent nothing for 0\.2 s", id="no-first-byte"),
+        pytest.param(drip(b"HTTP/1.1 200 OK\r\nX-A: "), "slower than an answer may come", id="slow-headers"),
+        pytest.param(drip(LONG), "slower than an answer may come", id="slow-body"),
+        pytest.param(drip(LONG, b"", 9.0), "sent 0 bytes in", id="stall-in-the-body"),
+    ],
+)
+async def test_a_server_that_hardly_answers_is_given_up_long_before_the_deadline(answer: Answer, why: str) -> None:
+    started_at = time.monotonic()
+    async with serve(answer) as server, a_client(timeout_s=60.0, patience=HASTE) as client:
+        with pytest.raises(VisitTimeoutError, match=why):
+            await client.get(server.url())
+    assert time.monotonic() - started_at < 20
+
+
+async def test_a_slow_answer_that_keeps_the_rate_is_waited_for() -> None:
+    body = b"x" * 20_000
+
+    async def trickle(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(HEAD + b"Content-Length: %d\r\n\r\n" % len(body))
+        for start in range(0, len(body), 1000):
+            writer.write(body[start : start + 1000])
+            await asyncio.sleep(0.03)
+
+    patience = Patience(first_byte_s=0.2, stall_s=0.2, slowest_bytes_per_s=500)
+    async with serve(trickle) as server, a_client(patience=patience) as client:
+        assert (await client.get(server.url())).body == body
 
 
 async def test_a_cancelled_request_is_cancelled(client: Client) -> None:
     asked = asyncio.Event()
 
-    async def stall(_: asyncio.StreamReader, __: asyncio.StreamWriter) -> None:
+    async def wait(_: asyncio.StreamReader, __: asyncio.StreamWriter) -> None:
         asked.set()
         await asyncio.Event().wait()
 
-    async with serve(stall) as server:
+    async with serve(wait) as server:
         task = asyncio.create_task(client.get(server.url()))
         await asyncio.wait_for(asked.wait(), 10)
         task.cancel()

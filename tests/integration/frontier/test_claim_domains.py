@@ -39,11 +39,12 @@ async def test_a_ready_domain_is_leased(ground: Ground) -> None:
         pages=1,
         crawl_delay_s=3.0,
         max_concurrent_requests=2,
+        verifies_tls=False,
         next_allowed_at="(now() + interval '30 seconds')",
     )
     (lease,) = await claim(ground.conn, worker, run)
     assert (lease.domain_id, lease.domain, lease.version) == (domain, "a.example", 1)
-    assert (lease.delay_s, lease.max_concurrent_requests) == (3.0, 2)
+    assert (lease.delay_s, lease.max_concurrent_requests, lease.verifies_tls) == (3.0, 2, False)
     assert 25 < lease.wait_s <= 30
     row = await ground.domain(domain)
     assert (row["claimed_by"], row["version"], row["status"]) == (worker, 1, "active")

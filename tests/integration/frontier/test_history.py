@@ -21,6 +21,7 @@ async def closed(ground: Ground) -> int:
     domain = await ground.a_domain(pages=1)
     page = await ground.conn.fetchval("SELECT id FROM pages WHERE domain_id = $1", domain)
     task = await ground.a_task(page)
+    await ground.conn.execute("UPDATE crawl_tasks SET status = 'crawling' WHERE id = $1", task)
     await ground.conn.execute(
         "UPDATE crawl_tasks SET outcome = 'success', status = 'completed', completed_at = now() WHERE id = $1", task
     )

@@ -12,7 +12,7 @@ from forager.frontier.store import SQL as FRONTIER
 
 pytestmark = pytest.mark.both_servers
 
-BIG = {"pages", "crawl_tasks", "domains", "page_links"}
+BIG = {"pages", "crawl_tasks", "domains", "page_link_lists"}
 RUN, WORKER = 1, 1
 FILL = """
 INSERT INTO runs (spec, max_depth) VALUES ('{}', 10);
@@ -31,8 +31,8 @@ FROM (SELECT id, base_url FROM domains ORDER BY id LIMIT 200) d, generate_series
 INSERT INTO crawl_tasks (page_id, domain_id, status, outcome, completed_at)
 SELECT id, domain_id, 'completed', 'success', now() FROM pages WHERE status = 'fetched';
 INSERT INTO crawl_tasks (page_id, domain_id) SELECT id, domain_id FROM pages WHERE status = 'fetched' AND id % 3 = 0;
-INSERT INTO page_links
-SELECT domain_id, id, id + 1, n, 'a', '' FROM pages, generate_series(1, 3) n WHERE status = 'fetched';
+INSERT INTO page_link_lists (from_page_id, domain_id, to_page_ids, anchors)
+SELECT id, domain_id, ARRAY[id + 1, id + 2, id + 3], '' FROM pages WHERE status = 'fetched';
 ANALYZE;
 """
 
@@ -46,9 +46,10 @@ class Hot(NamedTuple):
 
 NO_PATTERNS = (None, None, None)
 KEY = bytes(16)
+STANDING = ([0.0], [1.0], [0.0], [None], ["closed"], [0], [None], [0])
 HOT = {
     "claim_domains": Hot(
-        FRONTIER["claim_domains"], (WORKER, RUN, 100, 60.0, 1.0, None), {"domains_claimable", "domains_claimed"}
+        FRONTIER["claim_domains"], (WORKER, RUN, 100, 60.0, 1.0, None), {"domains_claimable", "domains_held"}
     ),
     "claim_tasks": Hot(
         FRONTIER["claim_tasks"],
@@ -58,35 +59,44 @@ HOT = {
     "free_tasks": Hot(FRONTIER["free_tasks"], ([1, 2],), {"crawl_tasks_open"}),
     "add_pages": Hot(
         FRONTIER["add_pages"],
-        ([1, 2], ["http://x/", "http://y/"], [KEY, KEY], [1, 1], [5, 5], [0, 0], False),
+        ([1, 2], ["http://x/", "http://y/"], [KEY, KEY], [1, 1], [5, 5], [0, 0], False, False),
         {"pages_domain_id_url_hash_key"},
     ),
     "find_pages": Hot(FRONTIER["find_pages"], ([1, 2], [KEY, KEY]), {"pages_domain_id_url_hash_key"}),
-    "relax_depths": Hot(FRONTIER["relax_depths"], ([1, 2], [0, 0]), {"pages_pkey", "page_links_from"}),
+    "relax_depths": Hot(FRONTIER["relax_depths"], ([1, 2], [0, 0]), {"pages_pkey", "page_link_lists_pkey"}),
     "close_tasks": Hot(
         FRONTIER["close_tasks"],
-        ([1], ["success"], [None], [200], [None], [None], [None], [1], [1]),
+        ([1], ["success"], [None], [200], [None], [None], [None], [1], [1], [None], [0], [None], [None], [None]),
         {"crawl_tasks_pkey"},
     ),
     "record_readings": Hot(
         FRONTIER["record_readings"],
-        ([1], ["t"], ["d"], ["en"], [KEY], ["x"], [1], [None], [None], ["simple"], [""], [""]),
+        (
+            *([1], ["t"], ["d"], ["en"], [KEY], ["x"], [1], [None], [None], [""], [""], [""], [None], [None], [None]),
+            *([""], [None], [None], [None], [None], ["en"], ["english"]),
+        ),
         {"pages_pkey"},
     ),
-    "record_states": Hot(FRONTIER["record_states"], ([1], ["gone"], [None], [None]), {"pages_pkey"}),
-    "forget_links": Hot(FRONTIER["forget_links"], ([1, 2],), {"page_links_from"}),
+    "record_states": Hot(FRONTIER["record_states"], ([1], ["gone"], [None], [None], [None]), {"pages_pkey"}),
+    "forget_links": Hot(FRONTIER["forget_links"], ([1, 2],), {"page_link_lists_pkey"}),
+    "add_revisits": Hot(FRONTIER["add_revisits"], ([1], [1.0]), {"crawl_tasks_pkey"}),
     "add_retries": Hot(FRONTIER["add_retries"], ([1], [1.0]), {"crawl_tasks_pkey"}),
     "hold_leases": Hot(DOMAINS["hold_leases"], ([1, 2], [1, 1], WORKER), set()),
-    "count_visits": Hot(DOMAINS["count_visits"], ([1], [1], [1], [0], [0], [0.0], 60.0), {"domains_pkey"}),
+    "count_visits": Hot(
+        DOMAINS["count_visits"],
+        ([1], [1], [1], [0], [0], [0], [0], [None], [False], 60.0, *STANDING, [0]),
+        {"domains_pkey"},
+    ),
     "count_discovered": Hot(DOMAINS["count_discovered"], ([1], [1], RUN), {"domains_pkey"}),
+    "wake_due": Hot(DOMAINS["wake_due"], (RUN,), {"domains_asleep"}),
     "renew_leases": Hot(DOMAINS["renew_leases"], (WORKER, 60.0), {"domains_claimed"}),
     "release": Hot(
         DOMAINS["release"],
-        ([1], [0.0], [0.0], [None], [None], 10, *NO_PATTERNS, [None]),
+        ([1], [0.0], [0.0], [None], [None], 10, *NO_PATTERNS, [None], 3, 60.0, True, [False], [False], *STANDING[1:]),
         {"domains_pkey", "pages_frontier"},
     ),
     "free_lost_leases": Hot(DOMAINS["free_lost_leases"], (60.0, 1.0, 7), {"domains_claimed"}),
-    "next_ready": Hot(DOMAINS["next_ready"], (RUN, None), {"domains_claimable", "domains_claimed"}),
+    "next_ready": Hot(DOMAINS["next_ready"], (RUN, None), {"domains_claimable", "domains_held", "domains_asleep"}),
 }
 
 
@@ -122,7 +132,7 @@ async def explain_generic(conn: Any, name: str, hot: Hot) -> dict[str, Any]:
 @pytest.fixture
 async def filled(ground: Ground) -> AsyncIterator[Any]:
     """On empty files, so that what other tests left behind does not sway the planner."""
-    empty = "TRUNCATE runs, workers, domains, page_links CASCADE"
+    empty = "TRUNCATE runs, workers, domains, page_link_lists CASCADE"
     await ground.conn.execute(empty)
     await ground.conn.execute(FILL)
     yield ground.conn

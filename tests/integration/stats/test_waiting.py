@@ -91,7 +91,9 @@ async def test_the_last_visit_of_a_run_is_known(ground: Ground) -> None:
     assert await stats.read_last_visit(ground.conn, run) is None
     domain = await ground.a_domain(run=run)
     for number in (1, 2):
-        task = await ground.a_task(await ground.a_page(f"http://a.example/{number}", domain), run_id=run)
+        task = await ground.a_task(
+            await ground.a_page(f"http://a.example/{number}", domain), run_id=run, status="crawling"
+        )
         await ground.conn.execute(
             "UPDATE crawl_tasks SET outcome = 'success', status = 'completed', completed_at = now(), status_code = 200"
             " WHERE id = $1",

@@ -10,6 +10,7 @@ from typer.main import get_command
 
 from forager.cli.export import What
 from forager.cli.main import app
+from forager.cli.name_first import SHOW, NameFirst
 from forager.control.export import COLUMNS
 from forager.settings import Settings
 
@@ -20,7 +21,12 @@ SECTIONS: dict[str, str] = dict(re.findall(r"^### forager (.*)\n((?:(?!^##).*\n?
 
 def commands(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     for name, command in group.commands.items():
-        if hasattr(command, "commands"):
+        if isinstance(command, NameFirst):
+            for verb, inner in command.commands.items():
+                yield f"{prefix}{name} {command.subject}" + ("" if verb == SHOW else f" {verb}"), inner
+        elif hasattr(command, "commands"):
+            if command.invoke_without_command:
+                yield prefix + name, command
             yield from commands(command, f"{prefix}{name} ")
         else:
             yield prefix + name, command
@@ -50,7 +56,7 @@ def test_every_flag_is_in_its_table_and_no_other(name: str) -> None:
 def test_every_column_of_a_page_is_named() -> None:
     for column in COLUMNS["pages"]:
         assert f"`{column}`" in SECTIONS["export"]
-    assert set(COLUMNS) == {what.value for what in What}
+    assert set(COLUMNS) == {what.value for what in What} - {What.WARC.value}
 
 
 def test_every_setting_is_there_with_its_default() -> None:
@@ -64,4 +70,6 @@ def default_of(name: str, field: Any) -> str:
         return "per user"
     if field.default in {None, ()}:
         return "–"
+    if isinstance(field.default, bool):
+        return f"`{str(field.default).lower()}`"
     return f"`{', '.join(map(str, field.default))}`" if isinstance(field.default, tuple) else f"`{field.default}`"

@@ -12,7 +12,7 @@ from forager.errors import UsageError
 def test_a_file_is_there_only_when_it_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     with open_output(str(path)) as stream:
-        stream.write("ü\n")
+        stream.write("ü\n".encode())
         assert not path.exists()
     assert path.read_bytes() == "ü\n".encode()
     assert list(tmp_path.iterdir()) == [path]
@@ -24,7 +24,7 @@ def test_an_error_leaves_the_old_file_and_no_trace(tmp_path: Path) -> None:
 
     def fail_half_way() -> None:
         with open_output(str(path)) as stream:
-            stream.write("new")
+            stream.write(b"new")
             raise RuntimeError
 
     with pytest.raises(RuntimeError):
@@ -40,7 +40,7 @@ def test_rights_are_kept_or_those_of_any_new_file(tmp_path: Path) -> None:
     plain.touch()
     for path in (old, new):
         with open_output(str(path)) as stream:
-            stream.write("x")
+            stream.write(b"x")
     assert old.stat().st_mode & 0o777 == 0o640
     assert new.stat().st_mode == plain.stat().st_mode
 
@@ -50,14 +50,14 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     target.touch()
     link.symlink_to(target)
     with open_output(str(link)) as stream:
-        stream.write("x")
+        stream.write(b"x")
     assert link.is_symlink()
     assert target.read_text() == "x"
 
 
 def test_devices_are_written_to_and_stay() -> None:
     with open_output(os.devnull) as stream:
-        stream.write("x")
+        stream.write(b"x")
     assert Path(os.devnull).is_char_device()
 
 
@@ -72,7 +72,7 @@ def test_what_cannot_be_written_is_refused_in_one_sentence(tmp_path: Path) -> No
 def test_standard_output_is_a_dash(capsys: pytest.CaptureFixture[str]) -> None:
     for path in (None, "-"):
         with open_output(path) as stream:
-            stream.write("x")
+            stream.write(b"x")
     assert capsys.readouterr().out == "xx"
 
 

@@ -1,9 +1,21 @@
+"""Where a crawl begins: arguments are refused at once, a list's good lines are taken."""
+
 from pathlib import Path
 
 import pytest
 
-from forager.cli.seeds import gather, is_loopback, refuse_without_contact
+from forager.app.seeding import MOST_NAMED
+from forager.cli.seeds import (
+    Start,
+    gather,
+    is_loopback,
+    name_seeds,
+    refuse_unfit_order,
+    refuse_without_contact,
+    source_of,
+)
 from forager.errors import ConfigurationError, UsageError
+from forager.records import Scope
 
 
 @pytest.mark.parametrize(
@@ -19,7 +31,7 @@ from forager.errors import ConfigurationError, UsageError
     ],
 )
 def test_seeds_become_urls(seed: str, url: str) -> None:
-    assert gather([seed], None) == (url,)
+    assert gather([seed], None).seeds == (url,)
 
 
 @pytest.mark.parametrize(
@@ -27,7 +39,7 @@ def test_seeds_become_urls(seed: str, url: str) -> None:
 )
 def test_what_is_no_url_is_refused(seed: str) -> None:
     with pytest.raises(UsageError):
-        gather([seed], None)
+        name_seeds([seed])
 
 
 def test_a_password_is_never_repeated() -> None:
@@ -36,30 +48,43 @@ def test_a_password_is_never_repeated() -> None:
     assert "secret" not in str(caught.value)
 
 
+def a_list(folder: Path, content: str | bytes) -> str:
+    path = folder / "seeds.txt"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return str(path)
+
+
 def test_a_seed_file(tmp_path: Path) -> None:
-    path = tmp_path / "seeds.txt"
-    path.write_text(
-        "\ufeff# mine\r\n\r\n  a.example  \r\nhttps://b.example/#x\n# https://c.example\nhttps://A.example/\n"
-    )
-    assert gather(["d.example"], str(path)) == ("https://d.example/", "https://a.example/", "https://b.example/")
+    text = "\ufeff# mine\r\n\r\n  a.example  \r\nhttps://b.example/#x\n# https://c.example\nhttps://A.example/\n"
+    start = gather(["d.example", "b.example"], a_list(tmp_path, text))
+    assert start.seeds == ("https://d.example/", "https://b.example/", "https://a.example/")
+    assert [seed.url for seed in start.listed.seeds] == ["https://a.example/"]
+    assert start.listed.source == "seeds.txt"
 
 
-def test_a_bad_line_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "seeds.txt"
-    path.write_text("a.example\n\nnot a url\n")
-    with pytest.raises(UsageError, match=r"Line 3 of .*seeds.txt"):
-        gather([], str(path))
+def test_bad_lines_are_remembered_and_the_good_ones_taken(tmp_path: Path) -> None:
+    start = gather([], a_list(tmp_path, "a.example\n\nnot a url\n"))
+    assert start.seeds == ("https://a.example/",)
+    assert [(tally.bad, tally.where(tally.remembered[0])) for tally in start.tallies] == [
+        (1, f"line 3 of {tmp_path}/seeds.txt")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"\xff\xfe\x00", "no UTF-8 text"),
+        ("# nothing\n\n", "holds no URL; a list has"),
+        ("a b\nc d\n\ne f\n", r"holds no URL: line 1 is bad: .* So are 2 others"),
+    ],
+)
+def test_a_list_without_a_seed_is_refused(tmp_path: Path, content: str | bytes, sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        gather([], a_list(tmp_path, content))
+    assert gather(["a.example"], a_list(tmp_path, content)).seeds == ("https://a.example/",)
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    binary = tmp_path / "binary"
-    binary.write_bytes(b"\xff\xfe\x00")
-    empty = tmp_path / "empty"
-    empty.write_text("# nothing\n\n")
-    with pytest.raises(UsageError, match="no UTF-8 text"):
-        gather([], str(binary))
-    with pytest.raises(UsageError, match="holds no URL"):
-        gather([], str(empty))
     with pytest.raises(UsageError, match="no such file"):
         gather([], str(tmp_path / "missing"))
     with pytest.raises(UsageError, match="is a directory"):
@@ -71,10 +96,34 @@ def test_nothing_to_crawl() -> None:
         gather([], None)
 
 
-def test_a_hundred_thousand_seeds(tmp_path: Path) -> None:
-    path = tmp_path / "seeds.txt"
-    path.write_text("".join(f"https://host{number}.example/\n" for number in range(100_000)))
-    assert len(gather([], str(path))) == 100_000
+def a_long_start(folder: Path) -> Start:
+    text = "".join(f"{number},host{number}.example\n" for number in range(1, MOST_NAMED + 3))
+    return gather(["named.example"], a_list(folder, text))
+
+
+def test_a_long_list_is_not_named_in_the_order(tmp_path: Path) -> None:
+    start = a_long_start(tmp_path)
+    assert start.listed.is_long
+    assert start.seeds == ("https://named.example/",)
+    assert len(start.first) == MOST_NAMED + 1
+    assert len(list(start.listed.seeds)) == MOST_NAMED + 2
+
+
+def test_a_long_list_cannot_be_compared_with_every_page(tmp_path: Path) -> None:
+    start = a_long_start(tmp_path)
+    for scope in (Scope.PAGE, Scope.PREFIX):
+        with pytest.raises(UsageError, match=f"--scope {scope} takes at most 10,000 seeds"):
+            refuse_unfit_order(start, scope, [])
+    with pytest.raises(UsageError, match="--include takes at most"):
+        refuse_unfit_order(start, Scope.HOST, ["*"])
+    refuse_unfit_order(start, Scope.HOST, [])
+    refuse_unfit_order(gather(["a.example"], None), Scope.PAGE, ["*"])
+
+
+def test_the_name_of_a_source() -> None:
+    assert [source_of(file) for file in ("-", "lists/top-1m.csv", "top.csv", "/a/b.gz")] == [
+        *("stdin", "top-1m.csv", "top.csv", "b.gz")
+    ]
 
 
 @pytest.mark.parametrize(

@@ -46,8 +46,12 @@ def test_domains_that_stand_still_say_why() -> None:
 
 
 def test_links_left_out_by_reason() -> None:
-    text = text_of(a_report(dropped={"scope": 3102, "trap": 12, "odd_reason": 1}))
-    assert text.index("3,102  out of scope") < text.index("12  looked like a trap") < text.index("1  odd reason")
+    text = text_of(a_report(dropped={"scope": 3102, "trap:repeating_path": 12, "odd_reason": 1}))
+    assert (
+        text.index("3,102  out of scope")
+        < text.index("12  looked like a trap: the same folder again and again")
+        < text.index("1  odd reason")
+    )
 
 
 def test_where_to_look_next() -> None:

@@ -35,3 +35,22 @@ def test_a_table_in_a_pipe_is_plain_and_aligned(capsys: pytest.CaptureFixture[st
 def test_a_table_without_rows_has_its_titles(capsys: pytest.CaptureFixture[str]) -> None:
     table.write((wide("name"), number("pages")), [])
     assert capsys.readouterr().out == "name  pages\n"
+
+
+def test_a_note_belongs_to_the_row_above(capsys: pytest.CaptureFixture[str]) -> None:
+    table.write(
+        (wide("name"), number("pages")), [("a.example", "7"), table.Note("  └─ reason: robots"), ("b.example", "8")]
+    )
+    assert capsys.readouterr().out.splitlines() == [
+        "name       pages",
+        "a.example      7",
+        "  └─ reason: robots",
+        "b.example      8",
+    ]
+
+
+def test_a_long_note_is_wrapped_under_its_beginning() -> None:
+    lines = table.hang("  └─ " + "some words " * 12, 40, 5).splitlines()
+    assert len(lines) > 2
+    assert all(len(line) <= 40 for line in lines)
+    assert all(line.startswith(("     some", "     words")) for line in lines[1:])

@@ -1,7 +1,7 @@
 """A client that answers from a script, where HTTP itself is not the subject. It notes when it was asked what."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
 from tests.builders import a_fetched, a_reading
@@ -12,8 +12,13 @@ from forager.errors import VisitError
 from forager.fetch import Client
 from forager.ingest import Reach, Selector
 from forager.records import Fetched, Reading, RunSpec, Scope
+from forager.urls import domain_of
 
 Answer = Fetched | BaseException
+
+
+async def at_once(_url: str) -> None:
+    """A connection that is there already."""
 
 
 class ScriptedClient:
@@ -22,6 +27,11 @@ class ScriptedClient:
     def __init__(self, script: dict[str, list[Answer]] | None = None) -> None:
         self.script = script or {}
         self.asked: list[tuple[str, float]] = []
+        self.validators: list[tuple[str | None, str | None]] = []
+        self.places: dict[str, str | None] = {}
+        """Domain → address."""
+        self.dial: Callable[[str], Awaitable[None]] = at_once
+        """What comes before a request leaves."""
         self.gate = asyncio.Event()
         self.gate.set()
         self.arrived = asyncio.Event()
@@ -33,8 +43,23 @@ class ScriptedClient:
     def urls(self) -> list[str]:
         return [url for url, _ in self.asked if not url.endswith("/robots.txt")]
 
-    async def get(self, url: str, **_how: Any) -> Fetched:
+    async def locate(self, url: str) -> str | None:
+        """Every site has the same server, unless the script says otherwise."""
+        return self.places.get(domain_of(url), "192.0.2.1")
+
+    async def get(
+        self,
+        url: str,
+        *,
+        etag: str | None = None,
+        last_modified: str | None = None,
+        on_sent: Callable[[], None] = lambda: None,
+        **_how: Any,
+    ) -> Fetched:
+        await self.dial(url)
+        on_sent()
         self.asked.append((url, clock.monotonic()))
+        self.validators.append((etag, last_modified))
         self.arrived.set()
         is_page = not url.endswith("/robots.txt")
         self.open += is_page
@@ -58,7 +83,7 @@ def some_tools(
     client: ScriptedClient, read: Callable[[Fetched], Reading] = lambda _fetched: a_reading(), max_redirects: int = 5
 ) -> Tools:
     selector = Selector(Reach.of(RunSpec(("http://a.example/",), scope=Scope.ANY)), max_links_per_page=100)
-    return Tools(cast("Client", client), read, selector, max_redirects, clock.now)
+    return Tools(cast("Client", client), read, selector, max_redirects, clock.at)
 
 
 def trouble(kind: type[VisitError]) -> VisitError:

@@ -5,10 +5,12 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.builders import a_lease, a_success, a_target
 
 from forager import errors
 from forager.crawl import judge
-from forager.records import OutcomeKind
+from forager.crawl.judge import outcome_of, revisit_in_s
+from forager.records import Outcome, OutcomeKind, Past
 
 RNG = random.Random(1)
 CLASSES = [
@@ -22,6 +24,7 @@ RETRIED = {
     errors.ConnectError,
     errors.ConnectionLostError,
     errors.VisitTimeoutError,
+    errors.ProxyError,
 }
 STATUSES = [400, 401, 403, 404, 408, 410, 418, 425, 429, 451, 500, 502, 503, 504, 599]
 RETRIED_STATUSES = {408, 425, 429, 500, 502, 503, 504, 599}
@@ -78,7 +81,7 @@ def test_quick_tries_end(error: errors.VisitError, tries: int) -> None:
 @given(ERRORS, st.integers(0, 30), st.integers(0, 20))
 def test_later_tries_end(error: errors.VisitError, retry_count: int, max_retries: int) -> None:
     wait_s = judge.later_retry_s(error, retry_count, max_retries)
-    if retry_count >= max_retries:
+    if retry_count >= max_retries and not isinstance(error, errors.ProxyError):
         assert wait_s is None
     elif wait_s is not None:
         assert wait_s >= 60.0
@@ -87,6 +90,18 @@ def test_later_tries_end(error: errors.VisitError, retry_count: int, max_retries
 def test_later_tries_come_after_one_two_four_minutes() -> None:
     waits = [judge.later_retry_s(errors.DnsError("x"), count, 4) for count in range(5)]
     assert waits == [60.0, 120.0, 240.0, 480.0, None]
+
+
+@given(st.integers(0, 32_000))
+def test_a_page_is_never_given_up_for_a_broken_proxy(retry_count: int) -> None:
+    wait_s = judge.later_retry_s(errors.ProxyError("x"), retry_count, max_retries=0)
+    assert wait_s is not None
+    assert 60.0 <= wait_s <= 3840.0
+
+
+def test_a_broken_proxy_says_nothing_about_the_site() -> None:
+    error = errors.ProxyError("x")
+    assert (judge.trouble_of(error), judge.is_failure(error), judge.hold_s(error, 1)) == (None, None, 0.0)
 
 
 def test_the_site_says_how_long_it_wants_silence() -> None:
@@ -123,3 +138,51 @@ def test_other_trouble_does_not_silence_the_domain(error: errors.VisitError) -> 
 def test_where_a_page_stands_after_a_visit(kind: OutcomeKind, status_code: int | None, expected: str) -> None:
     assert judge.page_status(kind, status_code, has_retry=False) == expected
     assert judge.page_status(kind, status_code, has_retry=True) == "queued"
+
+
+# Visited again ------------------------------------------------------------------------------------------------------
+
+DAY_S = 86400.0
+DAILY = a_lease(revisit_every_s=DAY_S)
+
+
+def test_a_page_recurs_as_its_domain_does_or_as_it_was_told_itself() -> None:
+    assert revisit_in_s(a_success(a_target()), a_lease()) is None
+    assert revisit_in_s(a_success(a_target()), DAILY) == DAY_S
+    assert revisit_in_s(a_success(a_target(revisit_every_s=60.0)), DAILY) == 60.0
+    assert revisit_in_s(a_success(a_target(revisit_every_s=60.0)), a_lease()) == 60.0
+
+
+@pytest.mark.parametrize(("status", "expected"), [(404, None), (410, None), (403, DAY_S), (500, DAY_S)])
+def test_a_page_that_is_gone_recurs_no_more(status: int, expected: float | None) -> None:
+    error = errors.StatusError(status)
+    assert revisit_in_s(Outcome(a_target(), outcome_of(error), status, error), DAILY) == expected
+
+
+def test_a_retry_comes_before_the_next_visit() -> None:
+    error = errors.StatusError(500)
+    assert revisit_in_s(Outcome(a_target(), outcome_of(error), 500, error, retry_in_s=60.0), DAILY) is None
+
+
+def test_what_robots_txt_forbids_does_not_recur() -> None:
+    error = errors.RobotsDeniedError("no")
+    assert revisit_in_s(Outcome(a_target(), outcome_of(error), error=error), DAILY) is None
+
+
+def test_an_adaptive_domain_looks_more_often_where_more_changes() -> None:
+    lease = a_lease(revisit_every_s=DAY_S, revisit_price=3600.0)
+    busy = a_target(past=Past(None, None, b"", comparisons=20, changes=18, watched_s=20 * DAY_S))
+    idle = a_target(past=Past(None, None, b"", comparisons=20, changes=0, watched_s=20 * DAY_S))
+    often = revisit_in_s(a_success(busy, is_changed=True), lease)
+    seldom = revisit_in_s(a_success(idle, is_changed=False), lease)
+    assert often is not None
+    assert seldom is not None
+    assert often < seldom
+    assert revisit_in_s(a_success(a_target(revisit_every_s=60.0), is_changed=True), lease) == 60.0
+
+
+def test_a_redirect_to_itself_with_a_new_cookie_is_tried_once_more() -> None:
+    wall = errors.TooManyRedirectsError("it redirects to itself", has_new_cookie=True)
+    assert judge.quick_retry_s(wall, 1, RNG) == 0.0
+    assert judge.quick_retry_s(wall, 2, RNG) is None
+    assert judge.later_retry_s(wall, 0, 3) is None

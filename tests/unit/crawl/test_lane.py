@@ -133,7 +133,30 @@ def test_a_lane_wakes_for_its_pace_or_for_its_next_retry() -> None:
     assert lane.wakes_at() == 3.0
     lane.pace.start(0.0)
     assert lane.wakes_at() is None
+    lane.pace.leave(0.0)
+    assert lane.wakes_at() is None
     lane.pace.finish()
     assert lane.wakes_at() == 5.0
     lane.take(targets(2))
     assert lane.wakes_at() == 5.0
+
+
+# Budget -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_lane_takes_no_more_than_its_budget_and_is_then_over() -> None:
+    lane = a_lane(budget=3)
+    assert (lane.wanted, lane.is_hungry, lane.is_spent) == (3, True, False)
+    lane.take([a_target(task=1), a_target(task=2)])
+    assert lane.wanted - len(lane.targets) == 1
+    lane.take([a_target(task=3)])
+    assert (lane.is_spent, lane.is_hungry, lane.is_over) == (True, False, False)
+    while lane.next_target(0.0):
+        pass
+    assert lane.is_over
+
+
+def test_a_lane_without_a_budget_goes_on() -> None:
+    lane = a_lane()
+    lane.take([a_target(task=number) for number in range(500)])
+    assert not lane.is_spent

@@ -1,11 +1,14 @@
 """robots.txt of an origin: one copy, whatever happens, and every request waits for its turn."""
 
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
 import pytest
 from tests.builders import a_fetched
 from tests.unit.crawl.scripted import Answer, ScriptedClient
 
 from forager import errors
-from forager.crawl.permission import MOST_REDIRECTS, UNREACHABLE_TTL_S, ask_robots
+from forager.crawl.permission import MOST_REDIRECTS, MOST_SITEMAPS, UNREACHABLE_TTL_S, ask_robots
 from forager.domains.store import RobotsCopy
 
 ORIGIN = "http://a.example"
@@ -16,11 +19,13 @@ async def ask(client: ScriptedClient) -> tuple[RobotsCopy, int]:
     """The copy, and how many turns were waited for."""
     turns = 0
 
-    async def turn() -> None:
+    @asynccontextmanager
+    async def turn() -> AsyncIterator[Callable[[], None]]:
         nonlocal turns
         turns += 1
+        yield lambda: None
 
-    copy = await ask_robots(client, 7, ORIGIN, ttl_s=60.0, turn=turn, waits_s=(0.0, 0.0))  # type: ignore[arg-type]
+    copy = await ask_robots(client, 7, ORIGIN, ttl_s=60.0, turn=turn, waits_s=(0.0, 0.0))
     return copy, turns
 
 
@@ -32,6 +37,18 @@ async def test_a_file_is_kept_for_its_time() -> None:
     copy, turns = await ask(client_that(a_fetched(200, b"User-agent: *\nDisallow: /x\0")))
     assert copy == RobotsCopy(7, ORIGIN, "User-agent: *\nDisallow: /x", 200, None, 60.0)
     assert turns == 1
+
+
+async def test_the_sitemaps_it_names_come_with_it() -> None:
+    copy, _ = await ask(client_that(a_fetched(200, b"Sitemap: http://a.example/s.xml\nUser-agent: *\nsitemap: /t.xml")))
+    assert copy.sitemaps == ("http://a.example/s.xml", "/t.xml")
+    many, _ = await ask(client_that(a_fetched(200, b"Sitemap: /s.xml\n" * 1000)))
+    assert len(many.sitemaps) == MOST_SITEMAPS
+
+
+async def test_a_bad_certificate_is_told_and_not_asked_again() -> None:
+    copy, turns = await ask(client_that(errors.TlsError("has no valid certificate")))
+    assert (copy.is_insecure, copy.error, turns) == (True, "has no valid certificate", 1)
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410])

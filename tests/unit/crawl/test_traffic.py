@@ -2,89 +2,21 @@
 
 import asyncio
 from itertools import pairwise
-from typing import Any
 
 import pytest
-from tests.builders import a_fetched, a_lane, a_target, an_order
-from tests.unit.crawl.scripted import Answer, ScriptedClient, some_tools, trouble
+from tests.builders import COOLDOWN_S, a_fetched, a_lane, a_target
+from tests.unit.crawl.road import Road, hasty, script, targets_of
+from tests.unit.crawl.scripted import Answer, ScriptedClient, trouble
 
 from forager import clock, errors
 from forager.crawl import judge
 from forager.crawl.lane import Lane
-from forager.crawl.permission import ask_robots
-from forager.crawl.stop import StopRequest
-from forager.crawl.traffic import UNREACHABLE_AFTER, Traffic
-from forager.domains.store import RobotsCopy
+from forager.domains.store import Release
 from forager.politeness import robots
-from forager.records import Outcome, OutcomeKind, Target
+from forager.records import OutcomeKind
 
+__all__ = ["hasty"]
 pytestmark = pytest.mark.timeout(20)
-
-
-class Road:
-    """Traffic with its ends in a test's hands: what came out, and an event for each of it."""
-
-    def __init__(self, client: ScriptedClient, **order: Any) -> None:
-        self.client = client
-        self.outcomes: list[Outcome] = []
-        self.copies: list[RobotsCopy] = []
-        self.stirs = 0
-        self.stop = StopRequest()
-        self._moved = asyncio.Event()
-        self.traffic = Traffic(
-            an_order(**order), some_tools(client), self.stop, give=self._give, keep_robots=self._keep, stir=self._stir
-        )
-
-    def _give(self, outcome: Outcome) -> None:
-        self.outcomes.append(outcome)
-        self._moved.set()
-
-    def _keep(self, copy: RobotsCopy) -> None:
-        self.copies.append(copy)
-        self._moved.set()
-
-    def _stir(self) -> None:
-        self.stirs += 1
-        self._moved.set()
-
-    async def until(self, outcomes: int) -> list[Outcome]:
-        while len(self.outcomes) < outcomes:
-            self._moved.clear()
-            await asyncio.wait_for(self._moved.wait(), 5)
-        return self.outcomes
-
-    async def until_closing(self, lane: Lane) -> None:
-        while lane.closing is None:
-            self._moved.clear()
-            await asyncio.wait_for(self._moved.wait(), 5)
-
-    def drive(self, lane: Lane, *targets: Target) -> None:
-        lane.take(targets)
-        lane.is_dry = True
-        self.traffic.pump(lane)
-
-
-def targets_of(domain: int, count: int, first: int = 1) -> list[Target]:
-    return [
-        a_target(f"http://d{domain}.example/{number}", task=domain * 1000 + number, domain=domain)
-        for number in range(first, first + count)
-    ]
-
-
-def script(domain: int, answer: Answer, count: int = 1) -> dict[str, list[Answer]]:
-    return {target.url: [answer] for target in targets_of(domain, count)}
-
-
-@pytest.fixture
-def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Quick retries and robots tries come at once."""
-    unhurried = judge.quick_retry_s
-    monkeypatch.setattr(judge, "quick_retry_s", lambda *given: 0.0 if unhurried(*given) is not None else None)
-
-    async def ask_at_once(*given: Any, **more: Any) -> RobotsCopy:
-        return await ask_robots(*given, **more, waits_s=(0.0, 0.0))
-
-    monkeypatch.setattr("forager.crawl.traffic.ask_robots", ask_at_once)
 
 
 # Moving -------------------------------------------------------------------------------------------------------------
@@ -237,15 +169,15 @@ async def test_a_site_that_asks_for_a_long_rest_is_left() -> None:
 
 
 @pytest.mark.usefixtures("hasty")
-async def test_a_domain_nobody_answers_for_is_left_for_a_week() -> None:
+async def test_a_domain_nobody_answers_for_is_left_for_its_cooldown() -> None:
     road = Road(ScriptedClient(script(1, trouble(errors.ConnectError), count=9)))
     lane = a_lane(1, max_in_flight=1)
     road.drive(lane, *targets_of(1, 9))
     await road.until_closing(lane)
     assert lane.closing is not None
     assert (lane.closing.status, lane.closing.reason_code) == ("unreachable", "connect_error")
-    assert lane.closing.rest_s == 7 * 86400
-    assert len(road.outcomes) == UNREACHABLE_AFTER
+    assert lane.closing.rest_s == COOLDOWN_S
+    assert len(road.outcomes) == 5
 
 
 @pytest.mark.usefixtures("hasty")
@@ -258,6 +190,54 @@ async def test_one_answer_between_failures_shows_that_somebody_is_there() -> Non
     road.drive(lane, *wanted)
     await road.until(9)
     assert lane.closing is None
+
+
+@pytest.mark.usefixtures("hasty")
+@pytest.mark.parametrize(
+    ("status", "code", "after"),
+    [(403, "forbidden", 10), (401, "login_required", 10), (429, "rate_limited", 5), (500, "server_error", 10)],
+)
+async def test_a_domain_that_keeps_refusing_is_blocked_for_its_reason(status: int, code: str, after: int) -> None:
+    road = Road(ScriptedClient(script(1, a_fetched(status, retry_after="0"), count=30)))
+    lane = a_lane(1, max_in_flight=1)
+    road.drive(lane, *targets_of(1, 30))
+    await road.until_closing(lane)
+    assert lane.closing is not None
+    assert (lane.closing.status, lane.closing.reason_code, lane.closing.rest_s) == ("blocked", code, COOLDOWN_S)
+    assert len(road.outcomes) == after
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_refusals_before_this_lease_count_too() -> None:
+    road = Road(ScriptedClient(script(1, a_fetched(403), count=9)))
+    lane = a_lane(1, max_in_flight=1, error_streak_code="forbidden", errors_in_a_row=8)
+    road.drive(lane, *targets_of(1, 9))
+    await road.until_closing(lane)
+    assert len(road.outcomes) == 2
+
+
+async def test_a_private_corner_does_not_block_a_site() -> None:
+    wanted = targets_of(1, 30)
+    answers: dict[str, list[Answer]] = {target.url: [a_fetched(403)] for target in wanted if target.task_id % 5}
+    road = Road(ScriptedClient(answers))
+    lane = a_lane(1, max_in_flight=1)
+    road.drive(lane, *wanted)
+    await road.until(30)
+    assert lane.closing is None
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_every_request_leaves_its_evidence() -> None:
+    target = targets_of(1, 1)[0]
+    road = Road(ScriptedClient({target.url: [a_fetched(500), a_fetched(500), a_fetched(200, b"x")]}))
+    lane = a_lane(1, delay_s=0.02)
+    road.drive(lane, target)
+    (outcome,) = await road.until(1)
+    assert outcome.requested_at is not None
+    moments = [*road.copies[0].requests, *outcome.earlier_requests, outcome.requested_at]
+    assert len(moments) == len(road.client.asked) == 4
+    assert all((later - earlier).total_seconds() >= 0.019 for earlier, later in pairwise(moments))
+    assert (outcome.pace_ms, road.copies[0].pace_ms) == (20, 20)
 
 
 # robots.txt ---------------------------------------------------------------------------------------------------------
@@ -357,6 +337,62 @@ async def test_a_stopping_lane_sets_no_alarm_that_would_ring_for_nothing() -> No
     assert road.traffic._alarms == {}
 
 
+async def wait_for_a_turn(road: Road, lane: Lane) -> None:
+    """Until its robots.txt could not be had, and is to be asked for again in an hour."""
+    road.drive(lane, *targets_of(1, 3))
+    await road.client.arrived.wait()
+    while lane.pace.in_flight:  # noqa: ASYNC110
+        await asyncio.sleep(0)
+
+
+def a_slow_road() -> Road:
+    answers: dict[str, list[Answer]] = {"http://d1.example/robots.txt": [a_fetched(503)]}
+    return Road(ScriptedClient(answers), longest_wait_s=9999.0)
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_a_stop_does_not_wait_for_a_turn_to_ask_for_robots_txt() -> None:
+    road, lane = a_slow_road(), a_lane(1, delay_s=3600.0)
+    await wait_for_a_turn(road, lane)
+    assert lane.is_asking_robots
+    road.stop.ask()
+    await asyncio.wait_for(road.traffic.finish(), 5)
+    assert len(road.client.asked) == 1
+    assert (len(lane.targets), road.outcomes, road.copies) == (3, [], [])
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_a_lease_that_ends_does_not_wait_for_it_either() -> None:
+    road, lane = a_slow_road(), a_lane(1, delay_s=3600.0)
+    await wait_for_a_turn(road, lane)
+    lane.close(Release(lane.lease, wait_s=3600.0))
+    while lane.is_asking_robots:
+        await road.stirred()
+    assert lane.is_over
+    assert len(road.client.asked) == 1
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_a_turn_that_nobody_waits_for_ends_the_lease() -> None:
+    road, lane = a_slow_road(), a_lane(1, delay_s=99_999.0)
+    await wait_for_a_turn(road, lane)
+    await road.until_closing(lane)
+    assert lane.closing is not None
+    assert lane.closing.rest_s > 99_000
+    assert "waits until" in (lane.closing.reason or "")
+    assert (lane.closing.status, road.outcomes, len(road.client.asked)) == (None, [], 1)
+
+
+async def test_a_failure_at_a_pace_nobody_waits_for_is_recorded_and_tried_later() -> None:
+    (target,) = targets_of(1, 1)
+    road = Road(ScriptedClient({target.url: [a_fetched(500)]}), longest_wait_s=5.0)
+    lane = known(a_lane(1, delay_s=3600.0))
+    road.drive(lane, target, *targets_of(1, 2, first=2))
+    (outcome,) = await road.until(1)
+    await road.until_closing(lane)
+    assert (outcome.kind, outcome.retry_in_s, len(road.client.asked)) == (OutcomeKind.BLOCKED_5XX, 60.0, 1)
+
+
 @pytest.mark.usefixtures("hasty")
 async def test_rules_that_grew_old_and_cannot_be_refreshed_are_asked_for_once() -> None:
     """Without rules nothing may be asked (RFC 9309); the pages say so instead of waiting for ever."""
@@ -368,3 +404,64 @@ async def test_rules_that_grew_old_and_cannot_be_refreshed_are_asked_for_once() 
     outcomes = await road.until(3)
     assert {outcome.error.code for outcome in outcomes if outcome.error} == {"robots_unreachable"}
     assert [url for url, _ in road.client.asked] == ["http://d1.example/robots.txt"] * 3
+
+
+# A crowd ------------------------------------------------------------------------------------------------------------
+
+
+async def open_up(road: Road, count: int) -> None:
+    """Until so many requests for pages are open."""
+    while road.client.open < count:
+        road.client.arrived.clear()
+        await asyncio.wait_for(road.client.arrived.wait(), 5)
+
+
+def known(lane: Lane) -> Lane:
+    """With its robots.txt, so that no request is made for it."""
+    domain = lane.lease.domain_id
+    lane.rules[f"http://d{domain}.example"] = robots.parse("").rules_for("Forager")
+    return lane
+
+
+async def test_servers_that_keep_us_waiting_do_not_take_all_requests() -> None:
+    """Each has one open in a crowd; a prompt site goes on beside them with several."""
+    road = Road(ScriptedClient(), max_requests_in_flight=64)
+    road.client.gate.clear()
+    for domain in range(1, 80):
+        road.drive(known(a_lane(domain, max_in_flight=5)), *targets_of(domain, 5))
+    await open_up(road, 56)
+    prompt = known(a_lane(90, max_in_flight=5, response_s=0.1))
+    road.drive(prompt, *targets_of(90, 5))
+    await open_up(road, 61)
+    asked = [url for url in road.client.urls if "//d90." in url]
+    assert len(asked) == 5
+    road.client.gate.set()
+    outcomes = await road.until(79 * 5 + 5)
+    assert len({outcome.target.task_id for outcome in outcomes}) == 400
+
+
+async def test_a_crowd_of_prompt_sites_does_not_shut_a_new_one_out() -> None:
+    road = Road(ScriptedClient(), max_requests_in_flight=32)
+    busy = [known(a_lane(domain, max_in_flight=16, response_s=0.1)) for domain in range(1, 5)]
+    for lane in busy:
+        road.drive(lane, *targets_of(lane.lease.domain_id, 300))
+    road.drive(known(a_lane(9)), *targets_of(9, 3))
+    await road.until(1200 + 3)
+    last = max(number for number, outcome in enumerate(road.outcomes) if outcome.target.domain_id == 9)
+    assert last < 600
+
+
+async def test_a_lane_that_was_forgotten_leaves_all_lines() -> None:
+    road = Road(ScriptedClient(), max_requests_in_flight=24)
+    road.client.gate.clear()
+    lanes = [known(a_lane(domain)) for domain in range(1, 40)]
+    for lane in lanes:
+        road.drive(lane, *targets_of(lane.lease.domain_id, 2))
+    await open_up(road, 21)
+    assert any(road.traffic._lines.values())
+    for lane in lanes:
+        road.traffic.forget(lane)
+    road.client.gate.set()
+    await road.traffic.finish()
+    assert not any(road.traffic._lines.values())
+    assert road.traffic._slots.taken == 0

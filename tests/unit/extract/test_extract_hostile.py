@@ -35,6 +35,14 @@ HOSTILE = {
     "100,000 nested lists": "<ul><li>" * 100_000,
     "100,000 nested span, closed wrongly": "<span>" * 100_000 + "</div>" * 100_000,
     "nested in a drawing": "<svg>" + "<g>" * 100_000 + "</x>" * 100_000,
+    "anchors in anchors of a drawing": "<svg>" + "<a href=/>x" * 8_700,
+    "anchors in anchors, just few enough tags": "<svg>" + "<a href=/>x" * 19_900,
+    "anchors in anchors with text": "<svg>" + ("<a href=/>" + "word " * 50) * 9_000,
+    "anchors in objects in anchors": ("<a href=/>" + "word " * 200 + "<object>") * 9_000,
+    "anchors in cells in anchors": "<a href=/>x<table><tr><td>" * 6_000,
+    "some anchors around much text": "<svg>" + "<a href=/>" * 290 + "word " * 1_900_000,
+    "titles in drawings": "<svg>" + "<g><title></title>" * 9_900,
+    "empty anchors in anchors of a drawing": "<svg>" + "<a>x" * 24_000,
     "a million small tags": "<i>" * 1_000_000,
     "formatting left open": open_formatting(3_000),
     "formatting left open, much": open_formatting(50_000),
@@ -53,6 +61,14 @@ HOSTILE = {
     "unclosed tags in a wrong charset": "<meta charset=utf-8>" + "\udcff" * 3000 + "<x " * 200_000,
     "tables in tables": "<table><tr><td>" * 50_000,
     "entities": "&amp" * 1_000_000,
+    "adoption agency": "<a><b><i><p></a></b></i>" * 100_000,
+    "foster parents": "<table>" + "<b>x" * 500_000,
+    "framesets": "<frameset><frame src=/x>" * 100_000,
+    "templates": "<template>" * 300_000,
+    "CDATA in a drawing": "<svg>" + "<![CDATA[" * 300_000,
+    "formulas": "<math><annotation-xml encoding=text/html><div>" * 60_000,
+    "tags in plain text": "<plaintext>" + "<b>" * 1_000_000,
+    "one endless comment": "<!--" + "-!" * 2_000_000,
 }
 
 
@@ -115,3 +131,8 @@ def test_random_repetitions_end_soon() -> None:
         count = 90_000 // len(unit)
         body = "".join(unit.replace("%d", str(i)) for i in range(count))
         assert reading(END + body).title == "Still here"
+
+
+@pytest.mark.timeout(20)
+def test_a_drawing_full_of_titles_gives_the_page_none() -> None:
+    assert reading("<svg>" + "<g><title>drawn</title>" * 9_900).title is None

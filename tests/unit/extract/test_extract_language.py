@@ -9,7 +9,34 @@ MENU = "<nav>" + "".join(f"<li><a href=/{i}>Home page</a></li>" for i in range(3
 
 @pytest.mark.parametrize("language", TEXTS)
 def test_a_language_is_found_without_a_declaration(language: str) -> None:
-    assert reading(f"<body>{MENU}<p>{TEXTS[language]}</p>").language == language
+    found = reading(f"<body>{MENU}<p>{TEXTS[language]}</p>").language
+    assert found == ("zh-Hans" if language == "zh" else language)
+
+
+ZH_TW = "書店開在產業道路的轉彎處，晚上十點以後，整座山只剩下這一盞還亮著的燈，後來茶農收工之後也進來坐一會兒。"
+SR_LATN = "Stari svetioničar je svakog jutra silazio do luke da vidi da li su se čamci vratili kući posle nevremena."
+SR_CYRL = "Стари светионичар је сваког јутра силазио до луке да види да ли су се чамци вратили кући после невремена."
+
+
+@pytest.mark.parametrize(
+    ("declared", "text", "language"),
+    [
+        ("zh", ZH_TW, "zh-Hant"),
+        ("zh", TEXTS["zh"], "zh-Hans"),
+        ("zh-CN", TEXTS["zh"], "zh-CN"),
+        ("zh-Hant-TW", ZH_TW, "zh-Hant-TW"),
+        ("en", ZH_TW, "zh-Hant"),
+        ("sr", SR_LATN, "sr-Latn"),
+        ("sr", SR_CYRL, "sr"),
+        ("sr-Latn-RS", SR_LATN, "sr-Latn-RS"),
+        ("pt_BR", TEXTS["pt"], "pt-BR"),
+        ("en", TEXTS["ar"], "ar"),
+        ("en-US", TEXTS["de"], "de"),
+        ("en", TEXTS["ru"], "ru"),
+    ],
+)
+def test_scripts_are_named_and_wrong_declarations_overruled(declared: str, text: str, language: str) -> None:
+    assert reading(f'<html lang="{declared}"><p>{text}</p>').language == language
 
 
 @pytest.mark.parametrize("language", TEXTS)

@@ -1,7 +1,12 @@
+from collections.abc import Iterator
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
 from tests.unit.extract.pages import reading
 
-from forager.extract.links import clean_href
+from forager.extract.links import clean_href, find_links
 from forager.records import FoundLink
 
 
@@ -12,6 +17,7 @@ def links(html: str) -> list[tuple[str, str, str]]:
 def test_every_kind_of_link_in_the_order_of_the_document() -> None:
     assert links(
         """<link rel="canonical" href="/c"><link rel="next" href="?page=2"><link rel="stylesheet" href="/s.css">
+        <link rel="prev" href="/start">
         <link rel="alternate" hreflang="de" href="/de"><meta http-equiv="refresh" content="5; url='/moved'">
         <body><a href="/one"> First
         <b>link</b> </a><map><area href="/two" alt="Map"></map><a name="x">no</a>
@@ -19,7 +25,8 @@ def test_every_kind_of_link_in_the_order_of_the_document() -> None:
     ) == [
         ("/c", "", "canonical"),
         ("?page=2", "", "next"),
-        ("/de", "", "alternate"),
+        ("/start", "", "prev"),
+        ("/de", "de", "alternate"),
         ("/moved", "", "refresh"),
         ("/one", "First link", "a"),
         ("/two", "Map", "area"),
@@ -108,3 +115,34 @@ def test_meta_refresh(content: str, href: str | None) -> None:
 def test_links_have_a_cap() -> None:
     assert len(links("<a href=/x>x</a>" * 19_999)) == 19_999
     assert len(links("".join(f"<a href=/{i}>x</a>" for i in range(30_000)))) == 20_000
+
+
+# Any page -------------------------------------------------------------------------------------------------------------
+
+PIECES = st.sampled_from(
+    [
+        "<a href=/x>", "<a href='/y z ' rel=nofollow>", "<a href=' /t\t'>", "<a href=mailto:x>", "<a href>", "</a>",
+        "<a rel=NOFOLLOW>", "<a class=c href=https://b.example/ rel='x NoFollowed y'>", "<a href=été rel>", "one",
+        "<a href='#f'>", " two\n ", "&nbsp;", "<b>", "</b>", "<p>", "<div>", "</div>", "<table>", "<td>", "</table>",
+        "<svg>", "<a xlink:href=/s>", "</svg>", "<template>", "</template>", "<!--", "-->", "<script>", "</script>",
+        "<area href=/area alt=' A  B '>", "<area>", "<iframe src=/frame title=T rel=nofollow></iframe>",
+        "<iframe></iframe>", "<select>", "<h1>", "<noscript>", "</noscript>",
+    ]
+)  # fmt: skip
+
+
+@given(st.lists(PIECES, max_size=40).map("".join))
+@settings(max_examples=400, deadline=None)
+def test_links_are_those_that_a_plain_walk_finds(html: str) -> None:
+    tree = LexborHTMLParser(html)
+    assert find_links(tree) == list(_walk(tree))
+
+
+def _walk(tree: LexborHTMLParser) -> Iterator[tuple[str, str, str]]:
+    for node in tree.css("a, area, iframe"):
+        attributes = node.attributes
+        href = clean_href(attributes.get("src" if node.tag == "iframe" else "href") or "")
+        text = node.text() if node.tag == "a" else attributes.get("alt") or attributes.get("title") or ""
+        rel = " nofollow" if "nofollow" in (attributes.get("rel") or "").lower() else ""
+        if href:
+            yield href, " ".join(text.split())[:200], f"{node.tag}{rel}"

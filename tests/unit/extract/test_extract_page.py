@@ -63,6 +63,28 @@ def test_the_title_is_the_pages_own(html: str, title: str | None) -> None:
 
 
 @pytest.mark.parametrize(
+    ("html", "title"),
+    [
+        ('<title></title><meta property="og:title" content="From og"><h1>H</h1>', "From og"),
+        ('<meta name="twitter:title" content="From twitter">', "From twitter"),
+        ("<title> </title><h1> </h1><h1>Heading <b>two</b></h1>", "Heading two"),
+        ('<title>Own</title><meta property="og:title" content="From og">', "Own"),
+        ("<title>\u202bשלום\u202c So\u00adft ze\u200bro\ufeff</title>", "שלום Soft zero"),
+        ("<title>می\u200cخواهم 👩\u200d🚀</title>", "می\u200cخواهم 👩\u200d🚀"),
+    ],
+)
+def test_titles_stand_in_and_are_clean(html: str, title: str) -> None:
+    assert reading(html).title == title
+
+
+def test_the_canonical_is_spelled_as_pages_are_known() -> None:
+    assert reading('<link rel=canonical href="HTTPS://Site.Example:443/a/../b?utm_source=x#f">').canonical == (
+        "https://site.example/b"
+    )
+    assert reading("<link rel=canonical href='http://[bad'>").canonical is None
+
+
+@pytest.mark.parametrize(
     ("base", "base_url"),
     [
         ("/other/", "https://site.example/other/"),
@@ -129,7 +151,7 @@ def test_repaired_characters_are_a_change() -> None:
 
 def test_plain_text_is_read_as_text() -> None:
     page = reading(PROSE + " <a href=/x>no link</a>", content_type="text/plain")
-    assert page.links == ()
+    assert list(page.links) == []
     assert page.title is None
     assert "lighthouse" in page.text
     assert page.language == "en"

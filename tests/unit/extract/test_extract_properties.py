@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from forager.errors import DecodeError
 from forager.extract import read
+from forager.extract.text import fingerprint, first_words
 from forager.records import Fetched, Reading
 
 PIECES = st.sampled_from(
@@ -38,7 +39,7 @@ def test_any_bytes_give_a_clean_reading(body: bytes, content_type: str, language
     assert_clean(page)
 
 
-def assert_clean(page: Reading) -> None:
+def assert_clean(page: Reading, words: int = 20) -> None:
     texts = [page.title, page.description, page.canonical, page.language, page.headings, page.text, page.base_url]
     texts += [part for link in page.links for part in link]
     for text in texts:
@@ -48,7 +49,7 @@ def assert_clean(page: Reading) -> None:
             text.encode()
     assert len(page.content_hash) == 16
     assert page.language is None or 2 <= len(page.language) <= 35
-    assert len(page.text.split()) <= 20
+    assert len(page.text.split()) <= words
     assert page.base_url.startswith("http")
 
 
@@ -57,3 +58,24 @@ def assert_clean(page: Reading) -> None:
 def test_reading_is_repeatable(body: bytes) -> None:
     answer = Fetched("https://a.example/x", 200, {"content-type": "text/html"}, body, len(body), 1)
     assert read(answer, keyword_words=50) == read(answer, keyword_words=50)
+
+
+GAPS = st.text(" \t\n\r\f\v", max_size=3)
+WORDS = st.one_of(st.text("abé", max_size=4), st.text("a€日â‚¬\x82¬\xa0", max_size=4), st.just("long" * 20))
+
+
+@given(st.lists(st.tuples(WORDS, GAPS), max_size=12), st.integers(0, 6))
+def test_first_words_are_those_of_a_plain_split(pieces: list[tuple[str, str]], count: int) -> None:
+    text = "".join(word + gap for word, gap in pieces)
+    assert first_words(text, count) == " ".join(text.split()[:count])
+
+
+@given(st.lists(st.tuples(WORDS, GAPS), max_size=4), st.lists(st.tuples(WORDS, GAPS), max_size=4))
+def test_a_fingerprint_is_that_of_the_text_without_white_space(
+    one: list[tuple[str, str]], other: list[tuple[str, str]]
+) -> None:
+    texts = ["".join(word + gap for word, gap in pieces) for pieces in (one, other)]
+    bare = ["".join(word for word, _ in pieces) for pieces in (one, other)]
+    hashes = [fingerprint("T", text) for text in texts]
+    assert hashes == [fingerprint("T", text) for text in bare]
+    assert (hashes[0] == hashes[1]) == (bare[0] == bare[1])

@@ -25,7 +25,8 @@ from forager.fetch.origin import Origin, build_request, split_url
     ],
 )
 def test_a_url_falls_into_origin_and_target(url: str, origin: Origin, target: str) -> None:
-    assert split_url(url) == (origin, target)
+    found, path = split_url(url)
+    assert (found[:4], path) == (origin[:4], target)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from protego import Protego
 
-from forager.politeness.robots import Robots, Verdict, parse, policy_for
+from forager.politeness.robots import Robots, Verdict, parse, policy_for, trusted_s
 from forager.politeness.robots_file import LONGEST_DELAY_S, MAX_BYTES
 
 VECTORS = tomllib.loads(Path(__file__).with_name("robots_vectors.toml").read_text(encoding="utf-8"))["vector"]
@@ -220,3 +220,20 @@ def test_simple_files_mean_what_protego_says(groups: dict[str, list[tuple[str, s
     )
     url = f"https://site.example{path}"
     assert parse(text).verdict(agent, url).allowed is Protego.parse(text).can_fetch(url, agent)
+
+
+# Trust --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ttl_s", "delay_s", "expected_s"),
+    [
+        (3600.0, 1.0, 3600.0),
+        (3600.0, 3600.0, 36_000.0),
+        (60.0, 36_000.0, 86_400.0),
+        (60.0, 86_400.0, 172_800.0),
+        (0.0, 0.0, 0.0),
+    ],
+)
+def test_a_copy_is_trusted_for_some_turns_of_a_slow_pace(ttl_s: float, delay_s: float, expected_s: float) -> None:
+    assert trusted_s(ttl_s, delay_s) == expected_s

@@ -138,6 +138,7 @@ def test_a_policy_may_keep_order_and_tracking() -> None:
         ("https://", "is no URL"),
         ("https://a b/", "is no URL"),
         ("https://a.example:99999/", "is no URL"),
+        ("https://a.example:0/", "port 0"),
         ("https://[::1/", "is no URL"),
         ("https://a.example/\x00", "control characters"),
         ("https://a.example/\x1b[31m", "control characters"),

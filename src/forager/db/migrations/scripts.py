@@ -13,4 +13,5 @@ def run_script(revision_file: str, direction: Literal["up", "down"]) -> None:
     connection.exec_driver_sql("SELECT 1")  # opens the transaction that the script must be part of
     adapted = connection.connection.dbapi_connection
     assert adapted is not None
-    adapted.run_async(lambda driver: driver.execute(script))
+    if script.strip():  # the driver takes no empty one
+        adapted.run_async(lambda driver: driver.execute(script))

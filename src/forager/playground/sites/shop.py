@@ -1,27 +1,24 @@
-"""A shop: categories with pages, sorting and filters by query parameters, products with JSON-LD, prices and pictures.
+"""A shop: categories with pages, sorting and filters by query parameters, products with prices that change by the day.
 
 The same list is linked with its parameters in different orders and with campaign tags. The cart is closed to robots.
 """
 
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl
 
 from forager.playground.answer import Answer, missing
 from forager.playground.language import english
 from forager.playground.page import Frame, Page, Sheet, picture
 from forager.playground.picture import draw_png
-from forager.playground.seeded import number, pick, pick_distinct
+from forager.playground.seeded import pick_distinct
 from forager.playground.site import Fate, SitePage, list_page, show
 from forager.playground.sites.numbered import read_number
+from forager.playground.sites.shop_goods import NOUNS, PRODUCTS_PER_CATEGORY, Goods
+from forager.playground.sites.shop_markup import write_offer
 from forager.playground.tree import IndexTree, Node
 
 FRAME = Frame("Copper & Oak", "#7a4a2b", (("/about", "About"), ("/shipping", "Shipping")), "A shop that sells nothing.")
-NOUNS = ("kettle", "lamp", "chair", "basket", "teapot", "blanket", "bowl", "clock")
-LOOKS = ("blue", "round", "heavy", "woven", "tall", "plain", "green", "folding", "old", "small", "quiet", "bright")
-BRANDS = ("Aldervale", "Norrby", "Tansu")
-PRODUCTS_PER_CATEGORY = 12
 PRODUCTS_PER_PAGE = 6
 FAN_OUT = 30
 ROBOTS = "User-agent: *\nDisallow: /cart\nDisallow: /checkout\n"
@@ -36,13 +33,16 @@ class Shop:
     name: str = "shop"
     robots: str | None = ROBOTS
     traps: tuple[str, ...] = ()
+    day: int = 0
+    """Prices and stock are those of this day."""
 
     def pages(self) -> Iterator[SitePage]:
         for target in self._targets():
             path, _, query = target.partition("?")
             page = self.write(path, query)
             assert page is not None
-            yield list_page(target, page, Fate.FORBIDDEN if path == "/cart" else Fate.FETCH)
+            listed = list_page(target, page, Fate.FORBIDDEN if path == "/cart" else Fate.FETCH)
+            yield replace(listed, sells=self.goods.sells(self._product_at(path))) if path.startswith("/p/") else listed
 
     def answer(self, path: str, query: str) -> Answer:
         if path.startswith("/img/") and path.endswith(".png"):
@@ -76,7 +76,7 @@ class Shop:
         return None
 
     def path_of(self, product: int) -> str:
-        return f"/p/{self._name(product).replace(' ', '-')}"
+        return f"/p/{self.goods.name(product).replace(' ', '-')}"
 
     @property
     def _tree(self) -> IndexTree:
@@ -91,7 +91,7 @@ class Shop:
             for page in range(1, self._list_pages(category) + 1):
                 yield path + (f"?page={page}" if page > 1 else "")
                 yield path + (f"?page={page}&sort=price" if page > 1 else "?sort=price")
-            for brand in sorted({self._brand(product) for product in self._products(category)}):
+            for brand in sorted({self.goods.brand(product) for product in self._products(category)}):
                 yield f"{path}?brand={brand}"
         for product in range(1, self.size + 1):
             yield self.path_of(product)
@@ -105,16 +105,12 @@ class Shop:
     def _list_pages(self, category: int) -> int:
         return -(-len(self._products(category)) // PRODUCTS_PER_PAGE)
 
-    def _name(self, product: int) -> str:
-        noun = NOUNS[((product - 1) // PRODUCTS_PER_CATEGORY) % len(NOUNS)]
-        return f"{pick(LOOKS, self.seed, 'look', product)} {noun} {product}"
+    @property
+    def goods(self) -> Goods:
+        return Goods(self.seed, self.day)
 
-    def _price(self, product: int) -> str:
-        cents = 499 + number(20_000, self.seed, "price", product)
-        return f"{cents // 100}.{cents % 100:02}"
-
-    def _brand(self, product: int) -> str:
-        return pick(BRANDS, self.seed, "brand", product)
+    def _product_at(self, path: str) -> int:
+        return int(path.rpartition("-")[2])
 
     def _show_picture(self, product: int) -> Answer:
         return Answer(body=draw_png(120, 90, self.seed, "shop", product), content_type="image/png")
@@ -160,7 +156,7 @@ class Shop:
     def _write_list(self, category: int, page: int, *, is_by_price: bool) -> Page:
         products = self._products(category)
         if is_by_price:
-            products.sort(key=lambda product: (float(self._price(product)), product))
+            products.sort(key=lambda product: (float(self.goods.price(product)), product))
         heading = f"{_category_name(category)}{' by price' if is_by_price else ''}, page {page}"
         sheet = Sheet(FRAME, heading)
         sheet.crumb("/", "Home")
@@ -173,7 +169,7 @@ class Shop:
         return sheet.finish()
 
     def _write_brand(self, category: int, brand: str) -> Page | None:
-        products = [product for product in self._products(category) if self._brand(product) == brand]
+        products = [product for product in self._products(category) if self.goods.brand(product) == brand]
         if not products:
             return None
         sheet = Sheet(FRAME, f"{_category_name(category)} by {brand}")
@@ -183,45 +179,31 @@ class Shop:
         return sheet.finish()
 
     def _add_brands(self, sheet: Sheet, category: int) -> None:
-        brands = sorted({self._brand(product) for product in self._products(category)})
+        brands = sorted({self.goods.brand(product) for product in self._products(category)})
         sheet.add_links((f"?brand={brand}", f"Only {brand}") for brand in brands)
 
     def _add_cards(self, sheet: Sheet, products: list[int]) -> None:
         cards = "".join(
-            f"<li>{picture(f'/img/{product}.png', self._name(product), 120, 90)} "
-            f"{sheet.link(self.path_of(product), self._name(product))} "
-            f'<span class="price">€{self._price(product)}</span></li>'
+            f"<li>{picture(f'/img/{product}.png', self.goods.name(product), 120, 90)} "
+            f"{sheet.link(self.path_of(product), self.goods.name(product))} "
+            f'<span class="price">€{self.goods.price(product)}</span></li>'
             for product in products
         )
         sheet.add(f'<ul class="cards">{cards}</ul>')
 
     def _write_product(self, product: int) -> Page:
         category = (product - 1) // PRODUCTS_PER_CATEGORY + 1
-        sheet = Sheet(FRAME, self._name(product).capitalize())
+        sheet = Sheet(FRAME, self.goods.name(product).capitalize())
         sheet.description = english().paragraph(1, self.seed, "product", product)
         sheet.crumb("/", "Home")
         sheet.crumb(_category_path(category), _category_name(category))
         sheet.point("canonical", self.path_of(product))
-        sheet.add_head(f'<script type="application/ld+json">{json.dumps(self._describe(product))}</script>')
-        sheet.add(picture(f"/img/{product}.png", f"{self._name(product)}, seen from the side", 120, 90))
-        sheet.add(f'<p class="price">€{self._price(product)}</p><p>{sheet.link("/cart", "Put it in the cart")}</p>')
+        sheet.add(picture(f"/img/{product}.png", f"{self.goods.name(product)}, seen from the side", 120, 90))
+        write_offer(sheet, self.goods, product)
         sheet.add_text(*english().paragraphs(2, self.seed, "product", product))
         related = pick_distinct(self._products(category), 4, self.seed, "related", product)
-        sheet.add_links((self.path_of(other) + "?utm_source=related", self._name(other)) for other in related)
+        sheet.add_links((self.path_of(other) + "?utm_source=related", self.goods.name(other)) for other in related)
         return sheet.finish()
-
-    def _describe(self, product: int) -> dict[str, object]:
-        offer = {"@type": "Offer", "price": self._price(product), "priceCurrency": "EUR"}
-        is_in_stock = number(5, self.seed, "stock", product) > 0
-        return {
-            "@context": "https://schema.org",
-            "@type": "Product",
-            "name": self._name(product),
-            "sku": f"CO-{product:06}",
-            "image": f"/img/{product}.png",
-            "brand": {"@type": "Brand", "name": self._brand(product)},
-            "offers": offer | {"availability": f"https://schema.org/{'InStock' if is_in_stock else 'OutOfStock'}"},
-        }
 
 
 def _aisle_path(node: Node) -> str:

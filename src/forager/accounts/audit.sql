@@ -1,0 +1,19 @@
+-- The audit log. Owner of audit_log.
+
+-- name: note
+-- One change of one operator, in the transaction that makes it.
+INSERT INTO audit_log (who, via, ip, action, object_kind, object_id, outcome, details)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8::jsonb);
+
+-- name: read
+-- What was changed, newest first, from before one entry on.
+SELECT id, at, who, via, ip, action, object_kind, object_id, outcome, details
+FROM audit_log
+WHERE ($1::bigint IS NULL OR id < $1)
+  AND ($2::text IS NULL OR who = $2)
+  AND ($3::text IS NULL OR action = $3 OR starts_with(action, $3 || '.'))
+  AND ($4::text IS NULL OR object_kind = $4)
+  AND ($5::text IS NULL OR object_id = $5)
+  AND ($6::timestamptz IS NULL OR at >= $6)
+  AND ($7::timestamptz IS NULL OR at < $7)
+ORDER BY id DESC LIMIT $8;

@@ -1,0 +1,22 @@
+"""Why somebody is not let in. Each is one sentence that tells a guesser nothing."""
+
+from forager.errors import ForagerError
+
+
+class WrongPasswordError(ForagerError):
+    """The API's 401. The same words whether there is such an account or not."""
+
+    def __init__(self) -> None:
+        super().__init__("Name or password is wrong.")
+
+
+class MustWaitError(ForagerError):
+    """Too many wrong passwords: the API's 429."""
+
+    def __init__(self, wait_s: float) -> None:
+        self.wait_s = max(1, round(wait_s + 0.5))
+        super().__init__(f"Too many wrong passwords; try again in {self.wait_s} s.")
+
+
+class BusyError(ForagerError):
+    """So many people sign in at once that the next one had better come again. The API's 503."""

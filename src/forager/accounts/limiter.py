@@ -1,0 +1,128 @@
+"""Rate limits that hold across processes (R234, R235), without a statement per request: `Meter`s, compared in bulk.
+
+Each process tells the table `rate_counts` once a second what it let through, and learns what all did, in one statement;
+whoever used up a share of a limit compares at once. While the database is away each process counts for itself.
+"""
+
+import asyncio
+import contextlib
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from typing import Any
+
+import asyncpg
+
+from forager import clock
+from forager.accounts.meter import WINDOW_S, Meter
+from forager.db import CONNECTION_LOST, statements
+from forager.observe import log
+
+SQL = statements.load("forager.accounts", "limiter.sql")
+EVERY_S = 1.0
+LONGEST_COMPARING_S = 2.0
+CLEAR_EVERY_S = 30.0
+MOST_SUBJECTS = 100_000
+"""More are not remembered here; the table remembers them for a minute."""
+AWAY = (*CONNECTION_LOST, asyncpg.PostgresError, asyncio.TimeoutError)
+
+
+class Limiter:
+    def __init__(self, pool: Any) -> None:
+        self._pool = pool
+        self._meters: OrderedDict[str, Meter] = OrderedDict()
+        self._changed: set[str] = set()
+        self._comparing: asyncio.Task[None] | None = None
+        self._is_away = False
+        self._clear_at = 0.0
+
+    async def take(self, subject: str, limit: int) -> int:
+        """Count a request. 0: it may pass; else the seconds until one may."""
+        while True:
+            meter, second = self._meter(subject), int(clock.now().timestamp())
+            if wait_s := meter.wait_s(second, limit):
+                return wait_s
+            if self._is_away or not meter.has_to_compare(limit):
+                break
+            await self.compare()
+        meter.take(second)
+        self._changed.add(subject)
+        return 0
+
+    async def compare(self) -> None:
+        """Tell and learn. Who comes while somebody compares waits for that, and then for one that knows of him too."""
+        running = self._comparing
+        if running is not None and not running.done():
+            await asyncio.wait([running])
+        if self._comparing is None or self._comparing.done():
+            self._comparing = asyncio.create_task(self._compare())
+        await asyncio.wait([self._comparing])
+
+    @contextlib.asynccontextmanager
+    async def keep_comparing(self) -> AsyncIterator[None]:
+        task = asyncio.create_task(self._keep_comparing())
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            await self.compare()
+
+    def _meter(self, subject: str) -> Meter:
+        meter = self._meters.get(subject)
+        if meter is None:
+            meter = self._meters[subject] = Meter()
+            if len(self._meters) > MOST_SUBJECTS:
+                forgotten, _ = self._meters.popitem(last=False)
+                self._changed.discard(forgotten)
+        return meter
+
+    async def _keep_comparing(self) -> None:
+        while True:
+            await asyncio.sleep(EVERY_S)
+            await self.compare()
+
+    async def _compare(self) -> None:
+        second = int(clock.now().timestamp())
+        told = {name: self._meters[name].hand_over() for name in sorted(self._changed) if name in self._meters}
+        self._changed.clear()
+        try:
+            async with asyncio.timeout(LONGEST_COMPARING_S):
+                if told:
+                    self._learn(await self._exchange(told, second))
+                if clock.monotonic() >= self._clear_at:
+                    await self._clear_out(second)
+            self._is_away = False
+        except AWAY as error:
+            self._take_back(told)
+            if not self._is_away:
+                log().warning("rate limits count alone", action="limits.alone", error=repr(error))
+            self._is_away = True
+
+    async def _exchange(self, told: dict[str, dict[int, int]], second: int) -> list[Any]:
+        rows = [(name, at, n) for name, counts in told.items() for at, n in sorted(counts.items())]
+        names, seconds, numbers = map(list, zip(*rows, strict=True)) if rows else ([], [], [])
+        async with self._pool.acquire(timeout=LONGEST_COMPARING_S) as conn:
+            await conn.execute(SQL["tell"], names, seconds, numbers)
+            found: list[Any] = await conn.fetch(SQL["learn"], list(told), second - WINDOW_S)
+            return found
+
+    async def _clear_out(self, second: int) -> None:
+        self._clear_at = clock.monotonic() + CLEAR_EVERY_S
+        self._forget_idle(second)
+        async with self._pool.acquire(timeout=LONGEST_COMPARING_S) as conn:
+            await conn.execute(SQL["clear_out"], second - 2 * WINDOW_S)
+
+    def _learn(self, rows: list[Any]) -> None:
+        for row in rows:
+            if (meter := self._meters.get(row["subject"])) is not None:
+                meter.learn(dict(zip(row["slots"], row["requests"], strict=True)))
+
+    def _take_back(self, told: dict[str, dict[int, int]]) -> None:
+        for name, counts in told.items():
+            if (meter := self._meters.get(name)) is not None:
+                meter.take_back(counts)
+                self._changed.add(name)
+
+    def _forget_idle(self, second: int) -> None:
+        for name in [name for name, meter in self._meters.items() if meter.is_idle(second)]:
+            del self._meters[name]

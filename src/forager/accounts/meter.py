@@ -1,0 +1,75 @@
+"""How much somebody may ask: a sliding window, counted by the second. Pure.
+
+A process knows what it let through itself, and what all processes together had let through when they last compared. It
+lets through a twentieth of the limit on its own, then it compares before it goes on; as much again may be on its way to
+the others. So one process lets through the limit and no more, and n processes at most
+
+    limit + n · (a tenth of the limit, at least two)
+
+in any window, however requests fall between two comparings. Refused requests do not count: who is refused and keeps
+asking is let through again as early as who waits.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+WINDOW_S = 60
+SHARE = 20
+
+
+@dataclass(slots=True)
+class Meter:
+    """Of one subject, in one process."""
+
+    known: dict[int, int] = field(default_factory=dict)
+    """Second → requests, of all processes, as of the last comparing."""
+    own: dict[int, int] = field(default_factory=dict)
+    """What came here since."""
+
+    def count(self, second: int) -> int:
+        oldest = second - WINDOW_S
+        return sum(n for at, n in self.known.items() if at >= oldest) + sum(
+            n for at, n in self.own.items() if at >= oldest
+        )
+
+    def wait_s(self, second: int, limit: int) -> int:
+        """Until one more fits; 0: it does now."""
+        excess = self.count(second) - limit
+        if excess < 0:
+            return 0
+        oldest = second - WINDOW_S
+        for at in sorted({at for at in (*self.known, *self.own) if at >= oldest}):
+            excess -= self.known.get(at, 0) + self.own.get(at, 0)
+            if excess < 0:
+                return at + WINDOW_S + 1 - second
+        return WINDOW_S
+
+    def take(self, second: int) -> None:
+        self.own[second] = self.own.get(second, 0) + 1
+
+    def has_to_compare(self, limit: int) -> bool:
+        return sum(self.own.values()) >= share_of(limit)
+
+    def is_idle(self, second: int) -> bool:
+        return not self.own and all(at < second - WINDOW_S for at in self.known)
+
+    def hand_over(self) -> dict[int, int]:
+        """What is to be told to the others. It counts on meanwhile as known."""
+        told, self.own = self.own, {}
+        for at, n in told.items():
+            self.known[at] = self.known.get(at, 0) + n
+        return told
+
+    def take_back(self, told: Mapping[int, int]) -> None:
+        """They could not be told: it stays ours."""
+        for at, n in told.items():
+            self.own[at] = self.own.get(at, 0) + n
+            self.known[at] = self.known.get(at, 0) - n
+
+    def learn(self, counts: Mapping[int, int]) -> None:
+        self.known = dict(counts)
+
+
+def share_of(limit: int) -> int:
+    """What a process lets through before it compares."""
+    return max(1, limit // SHARE)

@@ -1,0 +1,95 @@
+"""Passwords: which are taken, and how they are kept. argon2id, in a few threads of its own: whoever signs in waits for
+them, nobody else does.
+
+Rules as OWASP ASVS 2.1 has them: long enough, no demands on kinds of characters, none of the commonest.
+"""
+
+import asyncio
+import os
+import unicodedata
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError, VerifyMismatchError
+
+from forager.accounts.common_passwords import COMMON, SEEDS
+from forager.accounts.errors import BusyError
+from forager.errors import UsageError
+
+T = TypeVar("T")
+SHORTEST, LONGEST = 12, 128
+THREADS = max(1, min(2, (os.cpu_count() or 1) // 2))
+MOST_WAITING = 32
+MEMORY_KIB, PASSES, LANES = 19 * 1024, 2, 1
+
+
+def spelling(password: str) -> str:
+    """The same password from every keyboard: NFC, as browsers and systems differ there."""
+    return unicodedata.normalize("NFC", password)
+
+
+def refuse_weak(password: str, name: str) -> None:
+    """One sentence about what is wrong with it, as a UsageError."""
+    password = spelling(password)
+    if len(password) < SHORTEST:
+        raise UsageError(f"A password has at least {SHORTEST} characters; a few words are good, and easy to keep.")
+    if len(password) > LONGEST:
+        raise UsageError(f"A password has at most {LONGEST} characters.")
+    bare = _bare(password)
+    if name and _is_mostly(bare, _bare(name)):
+        raise UsageError("The password is made of the account's name; choose another.")
+    if bare in COMMON or any(_is_mostly(bare, seed) for seed in SEEDS) or len(set(bare)) < 4:
+        raise UsageError("This is one of the commonest passwords, which are tried first; choose another.")
+
+
+def _bare(text: str) -> str:
+    return "".join(text.casefold().split())
+
+
+def _is_mostly(password: str, word: str) -> bool:
+    """The word again and again, or with a few digits and marks around it."""
+    left = password.replace(word, "") if word else password
+    return len(left) < len(password) and (not left or (len(left) <= 6 and not any(map(str.isalpha, left))))
+
+
+class Hasher:
+    """One per process. Half of the cores hash at once, two at most, and at most 32 passwords wait."""
+
+    def __init__(self, memory_kib: int = MEMORY_KIB) -> None:
+        self._argon2 = PasswordHasher(PASSES, memory_kib, LANES)
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="password")
+        self._waiting = 0
+        self._decoy: str | None = None
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def hash(self, password: str) -> str:
+        return await self._run(lambda: self._argon2.hash(spelling(password)))
+
+    async def verify(self, password: str, stored: str | None) -> bool:
+        """Takes as long for nobody (None) as for somebody: the time of an answer does not tell who has an account."""
+        return await self._run(lambda: self._verify(password, stored))
+
+    def needs_rehash(self, stored: str) -> bool:
+        return self._argon2.check_needs_rehash(stored)
+
+    def _verify(self, password: str, stored: str | None) -> bool:
+        if self._decoy is None:
+            self._decoy = self._argon2.hash("nobody has this password")
+        try:
+            is_right = self._argon2.verify(stored or self._decoy, spelling(password)[: LONGEST + 1])
+        except (VerifyMismatchError, VerificationError, InvalidHashError):
+            return False
+        return is_right and stored is not None
+
+    async def _run(self, work: Callable[[], T]) -> T:
+        if self._waiting >= MOST_WAITING + THREADS:
+            raise BusyError("Too many people sign in at this moment; try again in a few seconds.")
+        self._waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        finally:
+            self._waiting -= 1

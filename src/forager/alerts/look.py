@@ -1,0 +1,83 @@
+"""One look of the rules: what they find, against what was watched, becomes alerts raised and resolved.
+
+All of it is one transaction of the caller's: two who look at once come one after the other, and a kill leaves the look
+undone. What it raised and resolved is told in the same transaction, so that nobody hears of what did not happen.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from forager.alerts import store
+from forager.alerts.rules import RULES, Finding, Rule
+from forager.alerts.store import BY_RULE, Key, Put, Row
+from forager.alerts.watch import Level, Move, Watch, step
+from forager.observe import log
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    raised: Sequence[Row]
+    resolved: Sequence[Row]
+    open: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a look leads to. Pure: the store carries it out."""
+
+    watches: Mapping[Key, Watch]
+    raises: Sequence[Finding]
+    seen: Mapping[int, Finding]
+    resolves: Sequence[int]
+
+
+async def look(conn: Any, findings: Sequence[Finding], now: datetime, put: Put) -> Looked:
+    """`now` is the database's; `put` the outbox of webhooks."""
+    watched = await store.read_watches(conn)
+    plan = plan_of(findings, watched, now)
+    await store.see_again(conn, plan.seen)
+    resolved = await store.resolve(conn, plan.resolves, by=BY_RULE)
+    await store.keep_watches(conn, plan.watches)
+    raised = await store.raise_all(conn, plan.raises)
+    await store.end_mutes(conn)
+    for alerts, event in ((raised, "raised"), (resolved, "resolved")):
+        await store.tell(conn, [alert["id"] for alert in alerts], event, put)
+    was_open = sum(alert is not None for _, alert in watched.values())
+    return Looked(raised, resolved, was_open - len(resolved) + len(raised))
+
+
+def say(looked: Looked) -> None:
+    """Once the transaction is over."""
+    for alert in looked.raised:
+        about = {"rule": alert["rule"], "subject": alert["subject"], "alert": alert["id"]}
+        log().error(f"alert: {alert['message']}", action="alert.raised", severity=alert["severity"], **about)
+    for alert in looked.resolved:
+        log().warning("alert resolved", action="alert.resolved", rule=alert["rule"], subject=alert["subject"])
+
+
+def plan_of(findings: Sequence[Finding], watched: Mapping[Key, tuple[Watch, int | None]], now: datetime) -> Plan:
+    """Whatever is watched and was not found is good."""
+    found = {(finding.rule, finding.subject): finding for finding in findings}
+    watches: dict[Key, Watch] = {}
+    raises: list[Finding] = []
+    seen: dict[int, Finding] = {}
+    resolves: list[int] = []
+    for key in sorted({*found, *watched}):
+        watch, alert = watched.get(key, (Watch(), None))
+        finding = found.get(key)
+        rule = RULES.get(key[0], RETIRED)
+        watches[key], move = step(
+            watch, finding.level if finding else Level.GOOD, now, hold=rule.hold, quiet=rule.quiet
+        )
+        if move is Move.RAISE and finding is not None:
+            raises.append(finding)
+        elif move is Move.RESOLVE and alert is not None:
+            resolves.append(alert)
+        elif alert is not None and finding is not None:
+            seen[alert] = finding
+    return Plan(watches, raises, seen, resolves)
+
+
+RETIRED = Rule("retired", "warning", RULES["disk_low"].hold, RULES["disk_low"].quiet, "A rule of an older Forager.")

@@ -1,0 +1,181 @@
+-- Alerts. Owner of alerts, alert_events, alert_watches, alert_mutes, alert_targets.
+
+-- name: take_turn
+-- Two who look at once come one after the other.
+SELECT pg_advisory_xact_lock(hashtext('forager.alerts'));
+
+-- name: read_watches
+-- What is watched: what began, and what is open. Locked, so that a person's word and a look of the rules come one after the other.
+WITH open AS MATERIALIZED (SELECT id, rule, subject FROM alerts WHERE resolved_at IS NULL ORDER BY id FOR NO KEY UPDATE)
+SELECT COALESCE(o.rule, w.rule) AS rule, COALESCE(o.subject, w.subject) AS subject, o.id AS alert_id, w.bad_since, w.quiet_since, w.seen_at
+FROM open o FULL JOIN alert_watches w ON w.rule = o.rule AND w.subject = o.subject;
+
+-- name: forget_watches
+-- Of what the rules said before, nothing is kept but what the look under way says.
+DELETE FROM alert_watches;
+
+-- name: keep_watches
+-- What began, and not yet long enough.
+INSERT INTO alert_watches (rule, subject, bad_since, quiet_since, seen_at)
+SELECT * FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[]);
+
+-- name: raise
+-- Alerts that nobody has yet. Answers those that were raised.
+WITH raised AS (
+    INSERT INTO alerts (rule, subject, severity, message, value)
+    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[])
+    ON CONFLICT (rule, subject) WHERE resolved_at IS NULL DO NOTHING
+    RETURNING id, rule, subject, severity, message, value, raised_at
+), noted AS (
+    INSERT INTO alert_events (alert_id, what, by, note) SELECT id, 'raised', 'rule', message FROM raised
+)
+SELECT * FROM raised ORDER BY id;
+
+-- name: see_again
+-- Open alerts that are found again: when, and how it looks now.
+UPDATE alerts a SET seen_at = now(), message = n.message, value = n.value
+FROM unnest($1::bigint[], $2::text[], $3::float8[]) AS n (id, message, value) WHERE a.id = n.id AND a.resolved_at IS NULL;
+
+-- name: acknowledge
+-- Somebody looks after these; the first one stays named.
+WITH taken AS (
+    UPDATE alerts SET acknowledged_at = now(), acknowledged_by = $2
+    WHERE id = ANY ($1::bigint[]) AND resolved_at IS NULL AND acknowledged_at IS NULL RETURNING id
+), noted AS (
+    INSERT INTO alert_events (alert_id, what, by, note) SELECT id, 'acknowledged', $2, $3 FROM taken
+)
+SELECT id FROM taken ORDER BY id;
+
+-- name: resolve
+-- These are over; what their rules waited for begins anew.
+WITH ended AS (
+    UPDATE alerts SET resolved_at = now(), resolved_by = $2 WHERE id = ANY ($1::bigint[]) AND resolved_at IS NULL
+    RETURNING id, rule, subject, severity, message, value, raised_at
+), noted AS (
+    INSERT INTO alert_events (alert_id, what, by, note) SELECT id, 'resolved', $2, $3 FROM ended
+), calmed AS (
+    DELETE FROM alert_watches w USING ended e WHERE w.rule = e.rule AND w.subject = e.subject
+)
+SELECT * FROM ended ORDER BY id;
+
+-- name: calls_for
+-- Who wants to hear of these alerts, and what each is told; nobody hears of what is muted.
+SELECT t.url,
+       jsonb_build_object('event', 'alert.' || $2::text, 'id', a.id, 'rule', a.rule, 'subject', a.subject, 'severity', a.severity,
+                          'message', a.message, 'value', a.value, 'raised_at', a.raised_at, 'resolved_at', a.resolved_at,
+                          'resolved_by', a.resolved_by)::text AS payload
+FROM alerts a JOIN alert_targets t ON t.is_active AND (t.severity = 'warning' OR a.severity = 'critical')
+WHERE a.id = ANY ($1::bigint[])
+  AND NOT EXISTS (SELECT FROM alert_mutes m WHERE m.rule = a.rule AND m.subject IN ('', a.subject) AND m.muted_until > now())
+ORDER BY a.id, t.id;
+
+-- name: list_alerts
+-- Alerts, the newest first: all, or those that are open. A page of them, before the one with this id.
+SELECT a.id, a.rule, a.subject, a.severity, a.message, a.value, a.raised_at, a.seen_at, a.acknowledged_at, a.acknowledged_by,
+       a.resolved_at, a.resolved_by,
+       CASE WHEN a.resolved_at IS NOT NULL THEN 'resolved' WHEN a.acknowledged_at IS NOT NULL THEN 'acknowledged' ELSE 'open' END AS status,
+       EXISTS (SELECT FROM alert_mutes m WHERE m.rule = a.rule AND m.subject IN ('', a.subject) AND m.muted_until > now()) AS is_muted
+FROM alerts a
+WHERE (NOT $1 OR a.resolved_at IS NULL) AND ($2::text IS NULL OR a.rule = $2) AND ($3::bigint IS NULL OR a.id < $3)
+ORDER BY a.id DESC LIMIT $4;
+
+-- name: find_alert
+-- One alert.
+SELECT a.*, CASE WHEN a.resolved_at IS NOT NULL THEN 'resolved' WHEN a.acknowledged_at IS NOT NULL THEN 'acknowledged' ELSE 'open' END AS status,
+       EXISTS (SELECT FROM alert_mutes m WHERE m.rule = a.rule AND m.subject IN ('', a.subject) AND m.muted_until > now()) AS is_muted
+FROM alerts a WHERE a.id = $1;
+
+-- name: events_of
+-- What happened to an alert.
+SELECT what, at, by, note FROM alert_events WHERE alert_id = $1 ORDER BY id;
+
+-- name: mute
+-- Nobody is told of a rule, or of one subject of it, for so many seconds.
+INSERT INTO alert_mutes (rule, subject, muted_until, muted_by, reason) VALUES ($1, $2, now() + make_interval(secs => $3), $4, $5)
+ON CONFLICT (rule, subject) DO UPDATE
+SET muted_until = EXCLUDED.muted_until, muted_by = EXCLUDED.muted_by, reason = EXCLUDED.reason
+RETURNING rule, subject, muted_until, muted_by, reason;
+
+-- name: unmute
+-- People are told again.
+DELETE FROM alert_mutes WHERE rule = $1 AND subject = $2 RETURNING rule;
+
+-- name: list_mutes
+-- What nobody is told of at present.
+SELECT rule, subject, muted_until, muted_by, reason FROM alert_mutes WHERE muted_until > now() ORDER BY rule, subject;
+
+-- name: end_mutes
+-- Mutes whose time is over.
+DELETE FROM alert_mutes WHERE muted_until <= now();
+
+-- name: add_target
+-- A webhook that is told of alerts; one that is known gets the new severity and is switched on.
+INSERT INTO alert_targets AS t (url, severity, created_by) VALUES ($1, $2, $3)
+ON CONFLICT (url) DO UPDATE SET severity = EXCLUDED.severity, is_active = true
+RETURNING id, url, severity, is_active, created_by, created_at;
+
+-- name: remove_target
+-- A webhook that is told no more.
+DELETE FROM alert_targets WHERE id = $1 RETURNING url;
+
+-- name: list_targets
+-- Who is told.
+SELECT id, url, severity, is_active, created_by, created_at FROM alert_targets ORDER BY id;
+
+-- name: note_absence
+-- The database was away for so many seconds, as somebody saw: an alert that is over. One that was noted for the same time already is enough.
+WITH noted AS (
+    INSERT INTO alerts (rule, subject, severity, message, value, raised_at, resolved_at, resolved_by)
+    SELECT 'database_away', '', 'critical', $2, $1, now() - make_interval(secs => $1), now(), 'rule'
+    WHERE NOT EXISTS (SELECT FROM alerts a WHERE a.rule = 'database_away' AND a.resolved_at > now() - make_interval(secs => $1 + $4))
+    RETURNING id, raised_at, resolved_at
+), events AS (
+    INSERT INTO alert_events (alert_id, what, at, by, note)
+    SELECT n.id, e.what, e.at, $3, e.note FROM noted n,
+    LATERAL (VALUES ('raised', n.raised_at, $2), ('resolved', n.resolved_at, NULL)) e (what, at, note)
+)
+SELECT id FROM noted;
+
+-- name: silent_workers
+-- Workers, by their machine, that have not been heard of for so long: running by their own account, or dead and heard of not long ago.
+SELECT split_part(host, '/', 1) AS host, array_agg(id ORDER BY id) AS workers,
+       EXTRACT(EPOCH FROM now() - min(heartbeat_at))::float8 AS silent_s
+FROM workers
+WHERE heartbeat_at < now() - make_interval(secs => $1)
+  AND (status = 'running' OR (status = 'dead' AND heartbeat_at > now() - make_interval(secs => $2)))
+GROUP BY 1 ORDER BY 1;
+
+-- name: pool_facts
+-- Domains that are crawled through proxies: how many work, and how their last visits went.
+SELECT d.name, count(*) FILTER (WHERE dp.is_active AND p.is_active AND (d.proxy_country IS NULL OR p.country_code = d.proxy_country))::int AS active,
+       COALESCE(v.requests, 0)::int AS requests, COALESCE(v.failed, 0)::int AS failed
+FROM domain_proxies dp JOIN domains d ON d.id = dp.domain_id JOIN proxies p ON p.id = dp.proxy_id
+LEFT JOIN (SELECT domain_id, count(*) AS requests, count(*) FILTER (WHERE error_code = 'proxy_error') AS failed
+           FROM crawl_tasks
+           WHERE completed_at >= now() - make_interval(secs => $1) AND (proxy_id IS NOT NULL OR error_code = 'proxy_error')
+             AND EXISTS (SELECT FROM domain_proxies)
+           GROUP BY domain_id) v ON v.domain_id = d.id
+WHERE d.is_active AND d.status IN ('pending', 'active')
+GROUP BY d.id, d.name, v.requests, v.failed ORDER BY d.name;
+
+-- name: parse_facts
+-- How well products of a domain could be read, yesterday and today against the week before.
+SELECT d.name, sum(p.attempts) FILTER (WHERE p.day >= t.today - 1)::int AS attempts, sum(p.found) FILTER (WHERE p.day >= t.today - 1)::int AS found,
+       sum(p.attempts) FILTER (WHERE p.day < t.today - 1)::int AS attempts_before, sum(p.found) FILTER (WHERE p.day < t.today - 1)::int AS found_before
+FROM (SELECT (now() AT TIME ZONE 'UTC')::date AS today) t
+JOIN product_days p ON p.day >= t.today - 8
+JOIN domains d ON d.id = p.domain_id
+GROUP BY d.id, d.name
+HAVING count(*) FILTER (WHERE p.day >= t.today - 1) > 0 AND count(*) FILTER (WHERE p.day < t.today - 1) > 0
+ORDER BY d.name;
+
+-- name: dead_letters
+-- What failed for good in the last seconds by our own fault: visits with no try after them, and calls that nobody took.
+SELECT (SELECT count(*)::int FROM crawl_tasks t
+        WHERE t.completed_at >= now() - make_interval(secs => $1) AND t.outcome = 'failed' AND t.blame IN ('us', 'parser')
+          AND NOT EXISTS (SELECT FROM crawl_tasks n WHERE n.page_id = t.page_id AND n.id > t.id)) AS visits,
+       (SELECT count(*)::int FROM webhook_calls WHERE died_at >= now() - make_interval(secs => $1)) AS webhooks;
+
+-- name: duty_facts
+-- How late each duty is, and what went wrong the last time.
+SELECT name, every_s, EXTRACT(EPOCH FROM now() - next_at)::float8 AS late_s, error FROM duties ORDER BY name;

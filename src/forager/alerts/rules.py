@@ -1,0 +1,247 @@
+"""What is worth an alert: each rule a pure function from numbers to findings. How long it has to be so is in its row.
+
+A finding is bad or between; what a rule does not mention is good. The thresholds for beginning and for ending differ,
+so that a number that trembles around one of them raises one alert and not twenty.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from forager.alerts.watch import Level
+
+MINUTE = timedelta(minutes=1)
+GIGABYTE = 1024**3
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    name: str
+    severity: str
+    hold: timedelta
+    """It has to be bad for so long."""
+    quiet: timedelta
+    """It has to be good for so long."""
+    says: str
+
+
+RULES: Mapping[str, Rule] = {
+    rule.name: rule
+    for rule in (
+        Rule("error_rate", "critical", 5 * MINUTE, 5 * MINUTE, "More than 20 % of the answers are 4xx or 5xx."),
+        Rule("frontier_backlog", "warning", 3 * MINUTE, 5 * MINUTE, "The frontier grows by more than 10 % a minute."),
+        Rule("worker_silent", "critical", 0 * MINUTE, 2 * MINUTE, "A worker gave no heartbeat for 2 minutes."),
+        Rule("few_proxies", "warning", 1 * MINUTE, 2 * MINUTE, "A domain has fewer than 3 proxies that work."),
+        Rule(
+            "proxies_failing",
+            "warning",
+            2 * MINUTE,
+            5 * MINUTE,
+            "More than 10 % of a domain's requests fail at its proxies.",
+        ),
+        Rule("parse_drop", "warning", 10 * MINUTE, 10 * MINUTE, "Fewer products of a domain can be read than before."),
+        Rule("disk_low", "critical", 1 * MINUTE, 2 * MINUTE, "The disk is nearly full."),
+        Rule("database_away", "critical", 0 * MINUTE, 0 * MINUTE, "The database did not answer."),
+        Rule("duty_failing", "warning", 1 * MINUTE, 1 * MINUTE, "A periodic duty ended with an error."),
+        Rule("duty_late", "warning", 1 * MINUTE, 1 * MINUTE, "A periodic duty was not done in its time."),
+        Rule("dead_letters", "warning", 0 * MINUTE, 10 * MINUTE, "Something failed for good, and it was our fault."),
+    )
+}
+
+MOST_ERRORS, FEWER_ERRORS = 0.20, 0.15
+FEWEST_VISITS = 10
+MOST_GROWTH, LESS_GROWTH = 0.10, 0.05
+SMALL_FRONTIER = 10_000
+"""A crawl that has just begun may grow as it likes."""
+FEWEST_PROXIES = 3
+MOST_FAILED, FEWER_FAILED = 0.10, 0.05
+FEWEST_REQUESTS = 20
+WORST_DROP, SMALL_DROP = 0.20, 0.10
+LEAST_FREE, ENOUGH_FREE = 0.05, 0.08
+LEAST_BYTES, ENOUGH_BYTES = 1 * GIGABYTE, 2 * GIGABYTE
+LATE_PERIODS = 3.0
+LATE_S = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    rule: str
+    subject: str
+    level: Level
+    value: float
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class SilentWorkers:
+    host: str
+    workers: Sequence[int]
+    silent_s: float
+    """The longest of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolFacts:
+    domain: str
+    active: int
+    requests: int
+    """In the last minutes."""
+    failed: int
+    """Of them, those that a proxy did not carry."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParseFacts:
+    domain: str
+    attempts: int
+    found: int
+    """Yesterday and today."""
+    attempts_before: int
+    found_before: int
+    """In the week before."""
+
+
+@dataclass(frozen=True, slots=True)
+class DutyFacts:
+    name: str
+    every_s: float
+    late_s: float
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    path: str
+    free_bytes: int
+    total_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """All that the rules look at."""
+
+    visits: float = 0.0
+    refused: float = 0.0
+    """Of them, those that were answered with 4xx or 5xx."""
+    frontier: Sequence[tuple[float, float]] = ()
+    """Seconds ago and size, oldest first."""
+    workers: Sequence[SilentWorkers] = ()
+    pools: Sequence[PoolFacts] = ()
+    parsers: Sequence[ParseFacts] = ()
+    disks: Sequence[Disk] = ()
+    duties: Sequence[DutyFacts] = ()
+    dead: Mapping[str, int] = field(default_factory=dict)
+    """What → how many in the last hour."""
+
+
+def judge(facts: Facts) -> list[Finding]:
+    """Everything that is not good."""
+    return [
+        *error_rate(facts),
+        *frontier_backlog(facts),
+        *worker_silent(facts),
+        *few_proxies(facts),
+        *proxies_failing(facts),
+        *parse_drop(facts),
+        *disk_low(facts),
+        *duty_failing(facts),
+        *duty_late(facts),
+        *dead_letters(facts),
+    ]
+
+
+def error_rate(facts: Facts) -> Iterator[Finding]:
+    """R213."""
+    if facts.visits >= FEWEST_VISITS:
+        rate = facts.refused / facts.visits
+        says = f"{rate:.0%} of {facts.visits:,.0f} visits were answered with 4xx or 5xx."
+        yield from _above("error_rate", "", rate, (MOST_ERRORS, FEWER_ERRORS), says)
+
+
+def frontier_backlog(facts: Facts) -> Iterator[Finding]:
+    """R214: by how much it grew in a minute, over the samples there are."""
+    if len(facts.frontier) < 2:
+        return
+    (old_s, old), (new_s, new) = facts.frontier[0], facts.frontier[-1]
+    minutes = (old_s - new_s) / 60
+    if minutes < 1 or old <= 0 or new < SMALL_FRONTIER:
+        return
+    growth = (new / old) ** (1 / minutes) - 1
+    says = f"The frontier grew by {growth:.0%} a minute, to {new:,.0f} pages."
+    yield from _above("frontier_backlog", "", growth, (MOST_GROWTH, LESS_GROWTH), says)
+
+
+def worker_silent(facts: Facts) -> Iterator[Finding]:
+    """R215."""
+    for host in facts.workers:
+        names = ", ".join(map(str, host.workers[:10]))
+        who = f"Worker {names} has" if len(host.workers) == 1 else f"{len(host.workers)} workers ({names}) have"
+        says = f"{who} given no heartbeat for {host.silent_s / 60:.0f} minutes."
+        yield Finding("worker_silent", host.host, Level.BAD, len(host.workers), says)
+
+
+def few_proxies(facts: Facts) -> Iterator[Finding]:
+    """R443: only domains that are asked through proxies at all."""
+    for pool in facts.pools:
+        if pool.active < FEWEST_PROXIES:
+            says = f"{pool.domain} has {pool.active} proxies that work; it should have {FEWEST_PROXIES}."
+            yield Finding("few_proxies", pool.domain, Level.BAD, pool.active, says)
+
+
+def proxies_failing(facts: Facts) -> Iterator[Finding]:
+    """R444."""
+    for pool in facts.pools:
+        if pool.requests >= FEWEST_REQUESTS:
+            rate = pool.failed / pool.requests
+            says = f"{rate:.0%} of {pool.requests:,} requests to {pool.domain} failed at its proxies."
+            yield from _above("proxies_failing", pool.domain, rate, (MOST_FAILED, FEWER_FAILED), says)
+
+
+def parse_drop(facts: Facts) -> Iterator[Finding]:
+    """R090: against the week before, in points."""
+    for parser in facts.parsers:
+        if min(parser.attempts, parser.attempts_before) >= FEWEST_REQUESTS:
+            now, before = parser.found / parser.attempts, parser.found_before / parser.attempts_before
+            says = (
+                f"{now:.0%} of the products of {parser.domain} could be read; in the week before it were {before:.0%}."
+            )
+            yield from _above("parse_drop", parser.domain, before - now, (WORST_DROP, SMALL_DROP), says)
+
+
+def disk_low(facts: Facts) -> Iterator[Finding]:
+    for disk in facts.disks:
+        share = disk.free_bytes / disk.total_bytes if disk.total_bytes else 0.0
+        is_bad = share < LEAST_FREE or disk.free_bytes < LEAST_BYTES
+        if is_bad or share < ENOUGH_FREE or disk.free_bytes < ENOUGH_BYTES:
+            says = f"{disk.free_bytes / GIGABYTE:,.1f} GB ({share:.0%}) are free at {disk.path}."
+            yield Finding("disk_low", disk.path, Level.BAD if is_bad else Level.BETWEEN, share, says)
+
+
+def duty_failing(facts: Facts) -> Iterator[Finding]:
+    for duty in facts.duties:
+        if duty.error is not None:
+            yield Finding("duty_failing", duty.name, Level.BAD, 1, f"The duty {duty.name} failed: {duty.error}")
+
+
+def duty_late(facts: Facts) -> Iterator[Finding]:
+    for duty in facts.duties:
+        if duty.late_s > max(LATE_S, LATE_PERIODS * duty.every_s):
+            says = f"The duty {duty.name} has been due for {duty.late_s / 60:,.0f} minutes."
+            yield Finding("duty_late", duty.name, Level.BAD, duty.late_s, says)
+
+
+def dead_letters(facts: Facts) -> Iterator[Finding]:
+    for what, number in facts.dead.items():
+        if number:
+            yield Finding(
+                "dead_letters", what, Level.BAD, number, f"{number:,} {what} failed for good in the last hour."
+            )
+
+
+def _above(rule: str, subject: str, value: float, limits: tuple[float, float], says: str) -> Iterator[Finding]:
+    """Bad above the first limit, good below the second."""
+    most, fewer = limits
+    if value > most:
+        yield Finding(rule, subject, Level.BAD, value, says)
+    elif value > fewer:
+        yield Finding(rule, subject, Level.BETWEEN, value, says)

@@ -1,0 +1,153 @@
+"""One short function per statement of `queries.sql`. Opens no transactions: the floor above does."""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from forager.alerts.rules import RULES, DutyFacts, Finding, ParseFacts, PoolFacts, SilentWorkers
+from forager.alerts.watch import Watch
+from forager.db import statements
+
+SQL = statements.load("forager.alerts")
+Row = dict[str, Any]
+Key = tuple[str, str]
+"""Rule and subject."""
+Put = Callable[[Any, str, Mapping[str, Any]], Awaitable[Any]]
+"""Connection, URL, what is told."""
+BY_RULE = "rule"
+"""Whom the history names where nobody but the rule itself spoke."""
+SAME_ABSENCE_S = 30.0
+"""Processes notice the end of an absence one after the other."""
+
+
+# The look of the rules -----------------------------------------------------------------------------------------------
+
+
+async def read_watches(conn: Any) -> dict[Key, tuple[Watch, int | None]]:
+    """With the id of the alert that is open. From here to the end of the transaction nobody else looks."""
+    await conn.execute(SQL["take_turn"])
+    return {
+        (row["rule"], row["subject"]): (
+            Watch(row["alert_id"] is not None, row["bad_since"], row["quiet_since"], row["seen_at"]),
+            row["alert_id"],
+        )
+        for row in await conn.fetch(SQL["read_watches"])
+    }
+
+
+async def keep_watches(conn: Any, watches: Mapping[Key, Watch]) -> None:
+    await conn.execute(SQL["forget_watches"])
+    kept = {key: watch for key, watch in watches.items() if watch.is_worth_keeping}
+    if kept:
+        rules, subjects = zip(*kept, strict=True)
+        states = [(watch.bad_since, watch.quiet_since, watch.seen_at) for watch in kept.values()]
+        await conn.execute(SQL["keep_watches"], rules, subjects, *zip(*states, strict=True))
+
+
+async def raise_all(conn: Any, findings: Sequence[Finding]) -> list[Row]:
+    """Those that are new."""
+    if not findings:
+        return []
+    rows = await conn.fetch(
+        SQL["raise"],
+        [each.rule for each in findings],
+        [each.subject for each in findings],
+        [RULES[each.rule].severity for each in findings],
+        [each.message for each in findings],
+        [float(each.value) for each in findings],
+    )
+    return [dict(row) for row in rows]
+
+
+async def see_again(conn: Any, found: Mapping[int, Finding]) -> None:
+    if found:
+        messages, values = [each.message for each in found.values()], [float(each.value) for each in found.values()]
+        await conn.execute(SQL["see_again"], list(found), messages, values)
+
+
+async def tell(conn: Any, alerts: Sequence[int], event: str, put: Put) -> None:
+    """Whoever wants to hear of it; `put` is the outbox, which is not ours."""
+    for row in await conn.fetch(SQL["calls_for"], alerts, event) if alerts else ():
+        await put(conn, row["url"], json.loads(row["payload"]))
+
+
+async def silent_workers(conn: Any, *, silent_s: float, remembered_s: float) -> list[SilentWorkers]:
+    return [SilentWorkers(*row) for row in await conn.fetch(SQL["silent_workers"], silent_s, remembered_s)]
+
+
+async def pool_facts(conn: Any, *, since_s: float) -> list[PoolFacts]:
+    return [PoolFacts(*row) for row in await conn.fetch(SQL["pool_facts"], since_s)]
+
+
+async def parse_facts(conn: Any) -> list[ParseFacts]:
+    return [ParseFacts(*row) for row in await conn.fetch(SQL["parse_facts"])]
+
+
+async def duty_facts(conn: Any) -> list[DutyFacts]:
+    return [DutyFacts(*row) for row in await conn.fetch(SQL["duty_facts"])]
+
+
+async def dead_letters(conn: Any, *, since_s: float) -> dict[str, int]:
+    return dict(await conn.fetchrow(SQL["dead_letters"], since_s))
+
+
+async def note_absence(conn: Any, *, away_s: float, message: str, by: str) -> int | None:
+    """None: somebody else noted it."""
+    await conn.execute(SQL["take_turn"])
+    alert: int | None = await conn.fetchval(SQL["note_absence"], away_s, message, by, SAME_ABSENCE_S)
+    return alert
+
+
+async def end_mutes(conn: Any) -> None:
+    await conn.execute(SQL["end_mutes"])
+
+
+# What a person may do ------------------------------------------------------------------------------------------------
+
+
+async def list_alerts(
+    conn: Any, *, is_open: bool, rule: str | None, before: int | None, limit: int | None
+) -> list[Row]:
+    return [dict(row) for row in await conn.fetch(SQL["list_alerts"], is_open, rule, before, limit)]
+
+
+async def find_alert(conn: Any, alert: int) -> Row | None:
+    row = await conn.fetchrow(SQL["find_alert"], alert)
+    return dict(row) if row else None
+
+
+async def events_of(conn: Any, alert: int) -> list[Row]:
+    return [dict(row) for row in await conn.fetch(SQL["events_of"], alert)]
+
+
+async def acknowledge(conn: Any, alerts: Sequence[int], *, by: str, note: str | None) -> list[int]:
+    return [row["id"] for row in await conn.fetch(SQL["acknowledge"], alerts, by, note)]
+
+
+async def resolve(conn: Any, alerts: Sequence[int], *, by: str, note: str | None = None) -> list[Row]:
+    return [dict(row) for row in await conn.fetch(SQL["resolve"], alerts, by, note)] if alerts else []
+
+
+async def mute(conn: Any, rule: str, subject: str, *, seconds: float, by: str, reason: str | None) -> Row:
+    return dict(await conn.fetchrow(SQL["mute"], rule, subject, seconds, by, reason))
+
+
+async def unmute(conn: Any, rule: str, subject: str) -> bool:
+    return await conn.fetchval(SQL["unmute"], rule, subject) is not None
+
+
+async def list_mutes(conn: Any) -> list[Row]:
+    return [dict(row) for row in await conn.fetch(SQL["list_mutes"])]
+
+
+async def add_target(conn: Any, url: str, *, severity: str, by: str) -> Row:
+    return dict(await conn.fetchrow(SQL["add_target"], url, severity, by))
+
+
+async def remove_target(conn: Any, target: int) -> str | None:
+    url: str | None = await conn.fetchval(SQL["remove_target"], target)
+    return url
+
+
+async def list_targets(conn: Any) -> list[Row]:
+    return [dict(row) for row in await conn.fetch(SQL["list_targets"])]

@@ -1,0 +1,197 @@
+"""Who may pass: dependencies for routes. `Anyone`, `User`, `Admin`, `Seeding`, `Keeper` hand the route a `Who`.
+
+    recognise (session or token)  →  count (429)  →  role (401, 403)  →  same site, for changes by cookie (403)
+
+Whoever they refuse gets problem+json with the `error` member of R233 and R235. The app calls `install(app)` once, and
+holds `open_gate(app, forager)` open as long as it lives.
+"""
+
+import contextlib
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import orjson
+from fastapi import Depends, FastAPI, Request, Security
+from fastapi.responses import Response
+from fastapi.security import APIKeyCookie, HTTPBearer
+from starlette.exceptions import HTTPException
+
+from forager.accounts.credentials import is_csrf_token
+from forager.accounts.errors import BusyError, MustWaitError, WrongPasswordError
+from forager.accounts.who import Role, Scope, Who, nobody
+from forager.api.caller import SECURE_COOKIE, Site, site_of
+from forager.api.gate import PROBED, SCRAPED, Gate
+from forager.db import CONNECTION_LOST
+
+if TYPE_CHECKING:
+    from forager.app import Forager
+
+__all__ = [
+    "Admin",
+    "Anyone",
+    "Keeper",
+    "Refusal",
+    "Role",
+    "Scope",
+    "Seeding",
+    "User",
+    "Who",
+    "gate_of",
+    "install",
+    "open_gate",
+]
+
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+CSRF_HEADER = "x-csrf-token"
+WHO_ARE_YOU, NOT_YOURS, TOO_MANY = "Authentication required", "Insufficient permissions", "Rate limit exceeded"
+BUSY_FOR_S = "5"
+FOREIGN = "Request from another site"
+COOKIE = Security(APIKeyCookie(name=SECURE_COOKIE, scheme_name="session", auto_error=False))
+BEARER = Security(HTTPBearer(scheme_name="token", description="A token, `fgr_…`.", auto_error=False))
+
+
+class Refusal(HTTPException):
+    """Becomes problem+json by the handler of `install`."""
+
+    def __init__(
+        self, status: int, error: str, title: str, headers: dict[str, str] | None = None, **members: Any
+    ) -> None:
+        super().__init__(status, error, headers)
+        self.members = {"type": "about:blank", "title": title, "status": status, "detail": error, "error": error}
+        self.members |= members
+
+
+def unknown() -> Refusal:
+    return Refusal(401, WHO_ARE_YOU, "Unauthorized", {"WWW-Authenticate": 'Bearer realm="forager"'})
+
+
+def forbidden(error: str = NOT_YOURS) -> Refusal:
+    return Refusal(403, error, "Forbidden")
+
+
+def too_many(wait_s: int, detail: str = TOO_MANY) -> Refusal:
+    refusal = Refusal(429, TOO_MANY, "Too Many Requests", {"Retry-After": str(wait_s)}, retryAfter=wait_s)
+    refusal.members["detail"] = detail
+    return refusal
+
+
+def install(app: FastAPI) -> None:
+    from forager.api.doorstep import Doorstep  # it asks this module who somebody is
+
+    app.add_middleware(Doorstep)
+    for kind in (Refusal, WrongPasswordError, MustWaitError, BusyError):
+        app.add_exception_handler(kind, answer)
+
+
+async def answer(request: Request, error: Exception) -> Response:
+    """As problem+json."""
+    error = _refusal(error)
+    document = error.members | {"request_id": request.scope.get("request_id")}
+    headers = dict(error.headers or {})
+    return Response(orjson.dumps(document), error.status_code, headers, "application/problem+json")
+
+
+def _refusal(error: Exception) -> Refusal:
+    match error:
+        case WrongPasswordError():
+            return Refusal(401, str(error), "Unauthorized")
+        case MustWaitError():
+            return too_many(error.wait_s, str(error))
+        case BusyError():
+            return Refusal(503, str(error), "Service Unavailable", {"Retry-After": BUSY_FOR_S})
+        case _:
+            assert isinstance(error, Refusal)
+            return error
+
+
+@contextlib.asynccontextmanager
+async def open_gate(app: FastAPI, forager: "Forager") -> AsyncIterator[None]:
+    """In the app's lifespan: what recognises and counts."""
+    gate = Gate(forager.pool, forager.settings)
+    app.state.gate = gate
+    async with gate.open():
+        yield
+
+
+def gate_of(request: Request) -> Gate:
+    found: Gate = request.app.state.gate
+    return found
+
+
+async def _enter(request: Request) -> Who:
+    """Recognised and counted, once per request."""
+    gate, is_change = gate_of(request), request.method not in SAFE
+    try:
+        who, secret = await gate.recognise(request, is_fresh=is_change)
+    except CONNECTION_LOST:
+        if request.url.path not in {PROBED, SCRAPED}:
+            raise
+        who, secret = nobody(), None  # they say themselves what is down
+        request.state.is_away = True
+    request.state.who, request.state.session_secret = who, secret
+    if wait_s := await gate.count(who, request):
+        raise too_many(wait_s)
+    return who
+
+
+def is_away(request: Request) -> bool:
+    """Nobody could be recognised, because the database does not answer; what is asked for tells nothing but that."""
+    return getattr(request.state, "is_away", False)
+
+
+async def anyone(request: Request) -> Who:
+    """Also whoever is not signed in. A page of another site cannot make a browser sign in, or out."""
+    who = await _enter(request)
+    if request.method not in SAFE and who.via != "token" and _site(request) is Site.FOREIGN:
+        raise forbidden(FOREIGN)
+    return who
+
+
+async def user(request: Request, _cookie: Any = COOKIE, _token: Any = BEARER) -> Who:
+    who = await _enter(request)
+    if who.role is Role.ANONYMOUS and not is_away(request):
+        raise unknown()
+    if request.method not in SAFE and who.via == "session":
+        _refuse_foreign(request)
+    return who
+
+
+async def admin(request: Request, _cookie: Any = COOKIE, _token: Any = BEARER) -> Who:
+    who = await user(request)
+    if not who.may_change:
+        raise forbidden()
+    return who
+
+
+async def keeper(request: Request, _cookie: Any = COOKIE, _token: Any = BEARER) -> Who:
+    who = await user(request)
+    if not who.may_manage:
+        raise forbidden()
+    return who
+
+
+async def seeding(request: Request, _cookie: Any = COOKIE, _token: Any = BEARER) -> Who:
+    who = await admin(request)
+    if wait_s := await gate_of(request).count_seeds(who):
+        raise too_many(wait_s)
+    return who
+
+
+def _refuse_foreign(request: Request) -> None:
+    """Two lines: what the browser says about the page, and a token that only a page of ours can read."""
+    given = request.headers.get(CSRF_HEADER, "")
+    if _site(request) is not Site.SAME or not is_csrf_token(given, request.state.session_secret or ""):
+        raise forbidden(FOREIGN)
+
+
+def _site(request: Request) -> Site:
+    return site_of(request.headers, gate_of(request).public_url)
+
+
+Anyone = Annotated[Who, Depends(anyone)]
+User = Annotated[Who, Depends(user)]
+Admin = Annotated[Who, Depends(admin)]
+Seeding = Annotated[Who, Depends(seeding)]
+"""An admin who injects seeds, at most ten times a minute (R234)."""
+Keeper = Annotated[Who, Depends(keeper)]
+"""An admin who may change accounts: not with a token of scope write."""

@@ -1,0 +1,119 @@
+"""Builds the application: the surface, its problems, its door, and the database behind it."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+from fastapi import Depends, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+
+from forager import __version__, dashboard
+from forager.api import access, problems, routes
+from forager.api.door import Door
+from forager.api.live import Broadcast
+from forager.api.openapi import NONE, describe, name_route
+from forager.api.routes import exports
+from forager.api.site import Site
+from forager.crawl.patience import AWAY
+from forager.observe import log
+from forager.settings import Settings
+
+if TYPE_CHECKING:
+    from forager.app import Forager
+
+DESCRIPTION = "Everything an operator may see and do. Each route asks the same functions as the command line."
+
+
+def create_app(settings: Settings, *, forager: "Forager | None" = None) -> FastAPI:
+    """The application for these settings. It opens the database itself, unless it is handed a Forager that is open."""
+    app = FastAPI(
+        title="Forager",
+        version=__version__,
+        description=DESCRIPTION,
+        lifespan=_lifespan,
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        generate_unique_id_function=name_route,
+        dependencies=[Depends(refuse_unknown_parameters)],
+    )
+    app.state.settings = settings
+    app.state.forager = forager
+    app.state.call_back = _CallBack(app)
+    app.state.live = Broadcast(app, most=settings.api_listeners)
+    app.state.exposition = None
+    app.state.exports = asyncio.Semaphore(exports.MOST_AT_ONCE)
+    app.state.long_question = asyncio.Lock()
+    access.install(app)
+    problems.install(app)
+    for router in routes.ALL:
+        app.include_router(router)
+    app.state.methods = [(route.path_regex, route.methods) for router in routes.ALL for route in router.routes]
+    describe(app)
+    app.add_middleware(Site, files=dashboard.load())
+    app.add_middleware(
+        Door, body_bytes=settings.api_body_bytes, seed_bytes=settings.api_seed_bytes, seed_paths=routes.SEED_PATHS
+    )
+    return app
+
+
+@contextlib.asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    from forager.app import open_forager
+
+    settings: Settings = app.state.settings
+    async with contextlib.AsyncExitStack() as stack:
+        if app.state.forager is None:
+            app.state.forager = await stack.enter_async_context(
+                open_forager(
+                    settings,
+                    application="forager api",
+                    connections=settings.api_connections,
+                    idle_limit_s=settings.dead_after_s,
+                    statement_limit_s=settings.api_statement_s,
+                )
+            )
+        await stack.enter_async_context(access.open_gate(app, app.state.forager))
+        await stack.enter_async_context(app.state.live.open())
+        yield
+        if app.state.exposition is not None:
+            await app.state.exposition.close()
+
+
+async def refuse_unknown_parameters(request: Request) -> None:
+    """A misspelled filter would show everything; one given twice would be half ignored."""
+    if not request.scope["query_string"]:
+        return
+    route = request.scope["route"]
+    known = request.app.state.parameters.get((route.path_format, request.scope["method"]), NONE)
+    names = [name for name, _ in request.query_params.multi_items()]
+    troubles = [
+        {
+            "loc": ("query", name),
+            "msg": "there is no such parameter" if name not in known.names else "it is given twice",
+        }
+        for name in dict.fromkeys(names)
+        if name not in known.names or (names.count(name) > 1 and name not in known.lists)
+    ]
+    if troubles:
+        raise RequestValidationError(troubles)
+
+
+class _CallBack:
+    """Has the embedded server brought back when it was found to be away, by one of those who find it so."""
+
+    def __init__(self, app: FastAPI) -> None:
+        self._app = app
+        self._reviving: asyncio.Task[Any] | None = None
+
+    def __call__(self) -> None:
+        if self._app.state.forager is not None and (self._reviving is None or self._reviving.done()):
+            self._reviving = asyncio.create_task(self._revive())
+
+    async def _revive(self) -> None:
+        try:
+            await self._app.state.forager.database.revive()
+        except AWAY as error:
+            log().info("database stays away", action="api.away", error=str(error))

@@ -1,0 +1,137 @@
+"""What a request says about where it comes from: its address, whether over TLS, from which site. Pure.
+
+A proxy in front is believed only where the settings name it; from anybody else its headers mean nothing.
+"""
+
+import ipaddress
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+
+LOCAL = "127.0.0.1"
+LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
+MOST_HOPS = 20
+PLAIN_COOKIE, SECURE_COOKIE = "forager_session", "__Host-forager_session"
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+class Site(StrEnum):
+    SAME = "same"
+    FOREIGN = "foreign"
+    UNTOLD = "untold"
+    """No browser sends a change like that; a program may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    ip: str
+    is_secure: bool
+    """Whether the browser's side of the connection must be taken to be TLS: all but plain HTTP within this machine."""
+
+    @property
+    def cookie_name(self) -> str:
+        return SECURE_COOKIE if self.is_secure else PLAIN_COOKIE
+
+    @property
+    def subject(self) -> str:
+        """Whom its requests count against: of IPv6 the /64, which is what one household gets."""
+        return _subject(self.ip)
+
+
+def read_networks(texts: Sequence[str]) -> tuple[Network, ...]:
+    return tuple(ipaddress.ip_network(text, strict=False) for text in texts)
+
+
+def read_caller(peer: str | None, scheme: str, headers: Headers, trusted: Sequence[Network]) -> Caller:
+    """`peer` is who connected to us; None: through a Unix socket, so from this machine."""
+    ip = _spell(peer or LOCAL)
+    if trusted and _is_in(ip, trusted):
+        ip = _behind(_all(headers, "x-forwarded-for"), ip, trusted)
+        scheme = (_all(headers, "x-forwarded-proto") or [scheme])[-1].lower()
+    is_within = ip_of(ip).is_loopback and host_of(headers.get("host", "")) in LOOPBACK_HOSTS
+    return Caller(ip, scheme == "https" or not is_within)
+
+
+def _all(headers: Headers, name: str) -> list[str]:
+    """Of all headers of that name, in order: a proxy may add a line of its own behind one that a stranger sent."""
+    return [each.strip() for line in headers.getlist(name) for each in line.split(",") if each.strip()]
+
+
+def site_of(headers: Mapping[str, str], public_url: str | None) -> Site:
+    """Whether a page of ours sends this. Browsers tell with every change, and pages cannot forge it."""
+    told = headers.get("sec-fetch-site")
+    if told is not None and told != "same-origin":
+        return Site.FOREIGN
+    origin = headers.get("origin")
+    if origin is None:
+        return Site.SAME if told else Site.UNTOLD
+    ours = {_netloc(f"//{headers.get('host', '')}"), _netloc(public_url or "")} - {""}
+    return Site.SAME if _netloc(origin) in ours else Site.FOREIGN
+
+
+def host_of(netloc: str) -> str:
+    try:
+        return (urlsplit(f"//{netloc}").hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+@lru_cache(maxsize=4096)
+def ip_of(text: str) -> Address:
+    """Never fails: what is no address is taken for one nobody trusts."""
+    try:
+        found = ipaddress.ip_address(text.strip().strip("[]"))
+    except ValueError:
+        return ipaddress.IPv4Address(0)
+    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
+    return mapped or found
+
+
+def _spell(text: str) -> str:
+    return str(ip_of(text))
+
+
+def _is_in(ip: str, networks: Sequence[Network]) -> bool:
+    return any(ip_of(ip) in network for network in networks)
+
+
+def _behind(hops: Sequence[str], peer: str, trusted: Sequence[Network]) -> str:
+    """From the right, the first address that is no trusted proxy: whatever stands left of it may be invented."""
+    ip = peer
+    for hop in reversed(hops[-MOST_HOPS:]):
+        ip = _spell(_without_port(hop))
+        if not _is_in(ip, trusted):
+            break
+    return ip
+
+
+def _without_port(hop: str) -> str:
+    if hop.startswith("["):
+        return hop[1:].partition("]")[0]
+    return hop.partition(":")[0] if hop.count(":") == 1 else hop
+
+
+@lru_cache(maxsize=4096)
+def _subject(text: str) -> str:
+    ip = ip_of(text)
+    if isinstance(ip, ipaddress.IPv6Address):
+        return f"ip:{ipaddress.ip_network((ip, 64), strict=False)}"
+    return f"ip:{ip}"
+
+
+def _netloc(url: str) -> str:
+    """Host and port, the scheme's own port left out. The scheme itself does not count: a proxy may add the TLS."""
+    try:
+        parts = urlsplit(url)
+        port, host = parts.port, (parts.hostname or "").lower()
+    except ValueError:
+        return ""
+    if not host:
+        return ""
+    return host if port is None or port in {80, 443} else f"{host}:{port}"

@@ -1,0 +1,149 @@
+"""What every request passes: an id, a bound on its body, HEAD as GET, headers that keep browsers safe, a log line.
+
+Plain ASGI, because it is passed a thousand times a second.
+"""
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import MutableMapping
+from typing import Any
+
+from fastapi import Request
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from forager import clock
+from forager.api import problems
+from forager.observe import log
+
+SAFE = {
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+"""Unless a route says otherwise. Nothing allows other origins: CORS is off."""
+
+
+DRAINED_BYTES, DRAINED_S = 64 * 1024 * 1024, 10.0
+
+
+class Door:
+    def __init__(self, app: ASGIApp, *, body_bytes: int, seed_bytes: int, seed_paths: frozenset[str]) -> None:
+        self._app = app
+        self._body_bytes = body_bytes
+        self._seed_bytes = seed_bytes
+        self._seed_paths = seed_paths
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        scope["request_id"] = secrets.token_hex(8)
+        passage = _Passage(scope, send)
+        limit = self._seed_bytes if scope["path"] in self._seed_paths else self._body_bytes
+        received = await _bounded(scope, receive, limit)
+        if received is None:
+            await _drain(receive)
+            sentence = f"The body is larger than {limit:,} bytes; send less at once."
+            refusal = problems.answer(Request(scope), 413, sentence, headers={"Connection": "close"})
+            return await refusal(scope, receive, passage.send)
+        inner = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
+        try:
+            await self._app(inner, received, passage.send)
+        except _HeadIsEnough:
+            pass
+        except Exception as error:
+            if passage.has_begun:  # the rest is missing, and the client has to notice
+                raise
+            answer = await problems.confess(Request(inner), error)
+            await answer(inner, receive, passage.send)
+        finally:
+            passage.write_log()
+        return None
+
+
+class _HeadIsEnough(Exception):  # noqa: N818 (nothing is wrong)
+    """The headers of a stream are sent; nobody waits for its body."""
+
+
+class _Passage:
+    """One answer on its way out."""
+
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self._scope = scope
+        self._send = send
+        self._is_head = scope["method"] == "HEAD"
+        self._began = clock.monotonic()
+        self._status = 0
+        self.has_begun = False
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.has_begun = True
+            self._status = message["status"]
+            self._make_safe(message)
+        elif self._is_head and message["type"] == "http.response.body":
+            await self._send({"type": "http.response.body", "body": b""})
+            if message.get("more_body"):
+                raise _HeadIsEnough
+            return
+        await self._send(message)
+
+    def _make_safe(self, message: MutableMapping[str, Any]) -> None:
+        headers = MutableHeaders(scope=message)
+        for name, value in SAFE.items():
+            headers.setdefault(name, value)
+        headers["X-Request-Id"] = self._scope["request_id"]
+
+    def write_log(self) -> None:
+        log().info(
+            "request",
+            action="api.request",
+            request=self._scope["request_id"],
+            method=self._scope["method"],
+            path=self._scope["path"],
+            status=self._status,
+            took_ms=round((clock.monotonic() - self._began) * 1000, 1),
+        )
+
+
+async def _drain(receive: Receive) -> None:
+    """Read what is too large and keep nothing of it: a client that still sends would not hear why it is refused."""
+    left = DRAINED_BYTES
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(DRAINED_S):
+            while left > 0:
+                message = await receive()
+                left -= len(message.get("body", b""))
+                if message["type"] != "http.request" or not message.get("more_body"):
+                    return
+
+
+async def _bounded(scope: Scope, receive: Receive, limit: int) -> Receive | None:
+    """The body as it comes where its length is told and fits; else read up to the bound. None: it is too large."""
+    headers = Headers(scope=scope)
+    told = headers.get("content-length")
+    if told is not None:
+        return receive if told.isdecimal() and int(told) <= limit else None
+    if "transfer-encoding" not in headers:
+        return receive
+    pieces: list[Message] = []
+    size = 0
+    while True:
+        message = await receive()
+        pieces.append(message)
+        size += len(message.get("body", b""))
+        if size > limit:
+            return None
+        if message["type"] != "http.request" or not message.get("more_body"):
+            break
+    pieces.reverse()
+
+    async def replay() -> Message:
+        return pieces.pop() if pieces else await receive()
+
+    return replay

@@ -1,0 +1,46 @@
+"""Large bodies of strangers are not read. FastAPI reads and parses a body before it asks who sends it; a list of seeds
+may be as large as `api_seed_bytes`, and parsing one takes a tenth of a second in which nobody else is served.
+"""
+
+from fastapi import Request
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from forager.accounts.who import Role
+from forager.api.access import SAFE, answer, gate_of, unknown
+from forager.db import CONNECTION_LOST
+
+LARGE_BYTES = 64 * 1024
+"""More than anybody needs to sign in."""
+
+
+class Doorstep:
+    """Plain ASGI, in front of the routes."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] not in SAFE and is_large(Headers(scope=scope)):
+            request = Request(scope)
+            if await _is_stranger(request):
+                refusal = await answer(request, unknown())
+                refusal.headers["Connection"] = "close"
+                return await refusal(scope, receive, send)
+        return await self._app(scope, receive, send)
+
+
+def is_large(headers: Headers) -> bool:
+    """What does not tell its length is taken to be large."""
+    told = headers.get("content-length")
+    if told is None:
+        return "transfer-encoding" in headers
+    return not told.isdecimal() or int(told) > LARGE_BYTES
+
+
+async def _is_stranger(request: Request) -> bool:
+    try:
+        who, _ = await gate_of(request).recognise(request, is_fresh=False)
+    except CONNECTION_LOST:
+        return False  # the route says that the database is away
+    return who.role is Role.ANONYMOUS

@@ -1,0 +1,123 @@
+"""The gate of one API process: recognises sessions and tokens, counts requests, hashes passwords.
+
+Who was recognised is remembered for a second, so that a thousand reads cost one question to the database. A change is
+never let through from memory: whoever was signed out elsewhere can read for one more second, and change nothing.
+"""
+
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+from fastapi import Request
+
+from forager import clock
+from forager.accounts import store
+from forager.accounts.credentials import LONGEST, TOKEN_PREFIX
+from forager.accounts.limiter import Limiter
+from forager.accounts.passwords import Hasher
+from forager.accounts.who import Role, Scope, Who, nobody
+from forager.api.caller import Caller, read_caller, read_networks
+from forager.control.sign_in import Visitor
+from forager.settings import Settings
+
+REMEMBERED_S = 1.0
+MOST_REMEMBERED = 10_000
+ACQUIRE_S = 2.0
+PROBED = "/health"
+"""Load balancers ask for it every few seconds, which is more than anybody without a login may ask."""
+SCRAPED = "/metrics"
+PICTURE = "/thumbnail"
+PICTURES = 20
+"""A page of the dashboard shows dozens of them: they are counted apart, so many times as generously."""
+
+
+class Gate:
+    def __init__(self, pool: Any, settings: Settings) -> None:
+        self._pool = pool
+        self._trusted = read_networks(settings.trusted_proxies)
+        self._limits = {
+            Role.ANONYMOUS: settings.rate_anonymous,
+            Role.USER: settings.rate_user,
+            Role.ADMIN: settings.rate_admin,
+        }
+        self._seeds = settings.rate_seeds
+        self._seen: dict[str, tuple[float, Who]] = {}
+        self.public_url = settings.public_url
+        self.base_url = settings.api_url
+        self.limiter = Limiter(pool)
+        self.hasher = Hasher()
+
+    @contextlib.asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        try:
+            async with self.limiter.keep_comparing():
+                yield
+        finally:
+            self.hasher.close()
+
+    def caller(self, request: Request) -> Caller:
+        peer = request.client.host if request.client else None
+        return read_caller(peer, request.url.scheme, request.headers, self._trusted)
+
+    def visitor(self, request: Request) -> Visitor:
+        """Whoever is about to sign in."""
+        caller = self.caller(request)
+        agent = request.headers.get("user-agent")
+        clean = "".join(each for each in agent if each.isprintable()) if agent else None
+        return Visitor(caller.ip, clean, request.cookies.get(caller.cookie_name))
+
+    async def recognise(self, request: Request, *, is_fresh: bool) -> tuple[Who, str | None]:
+        """Who asks, and the secret of their session if it is one. A token that is given decides alone."""
+        caller = self.caller(request)
+        header = request.headers.get("authorization")
+        if header is not None:
+            scheme, _, token = header.partition(" ")
+            is_token = scheme.lower() == "bearer" and token.startswith(TOKEN_PREFIX)
+            who = await self._look_up("token", token.strip(), caller, is_fresh) if is_token else None
+            return who or nobody(caller.ip), None
+        secret = request.cookies.get(caller.cookie_name)
+        who = await self._look_up("session", secret, caller, is_fresh) if secret else None
+        return (who, secret) if who else (nobody(caller.ip), None)
+
+    async def count(self, who: Who, request: Request) -> int:
+        if who.user_id is not None and request.url.path.endswith(PICTURE):
+            return await self.limiter.take(f"pictures {who.role}:{who.user_id}", self._limits[who.role] * PICTURES)
+        if who.user_id is not None:
+            return await self.limiter.take(f"{who.role}:{who.user_id}", self._limits[who.role])
+        subject = self.caller(request).subject
+        if request.url.path == PROBED:
+            return await self.limiter.take(f"health {subject}", self._limits[Role.USER])
+        return await self.limiter.take(subject, self._limits[Role.ANONYMOUS])
+
+    async def count_seeds(self, who: Who) -> int:
+        return await self.limiter.take(f"seeds:{who.user_id}", self._seeds)
+
+    def forget(self) -> None:
+        """After a change of accounts, in this process at once."""
+        self._seen.clear()
+
+    async def _look_up(self, via: str, secret: str, caller: Caller, is_fresh: bool) -> Who | None:
+        key = f"{via} {caller.ip} {secret}"
+        now = clock.monotonic()
+        if not is_fresh and (seen := self._seen.get(key)) is not None and seen[0] > now:
+            return seen[1]
+        if len(secret) > LONGEST:
+            return None
+        find = store.find_token if via == "token" else store.find_session
+        async with self._pool.acquire(timeout=ACQUIRE_S) as conn:
+            row = await find(conn, secret)
+        if row is None:
+            self._seen.pop(key, None)
+            return None
+        who = _who(row, via, caller.ip)
+        if len(self._seen) >= MOST_REMEMBERED:
+            self._seen.clear()
+        self._seen[key] = (now + REMEMBERED_S, who)
+        return who
+
+
+def _who(row: Any, via: str, ip: str) -> Who:
+    """With a token of scope read even an admin is a user."""
+    scope, role = Scope(row["scope"]), Role(row["role"])
+    role = Role.USER if scope is Scope.READ else role
+    return Who(row["name"], role, via, row["user_id"], scope, ip, row["id"])

@@ -1,0 +1,227 @@
+"""Pages, the frontier, links, duplicates and hits, as answers show them."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from forager.api.words import Row
+
+PageStatus = Literal["discovered", "queued", "fetched", "failed", "blocked", "gone"]
+URL = "https://shop.example/lamp"
+
+
+class PageRow(Row):
+    id: int = Field(examples=[4711])
+    url: str = Field(examples=[URL])
+    domain: str = Field(examples=["shop.example"])
+    status: PageStatus
+    depth: int
+    priority: int
+    is_seed: bool
+    title: str | None = Field(examples=["A lamp"])
+    description: str | None
+    language: str | None = Field(examples=["en"])
+    content_type: str | None
+    links_count: int | None
+    revisit_every_s: float | None
+    flags: list[str] | None
+    discovered_at: datetime
+    fetched_at: datetime | None
+    failed_at: datetime | None
+    changed_at: datetime | None
+
+
+class Page(Row):
+    """All that is kept of one page."""
+
+    id: int
+    url: str = Field(examples=[URL])
+    url_hash: str
+    domain: str
+    status: PageStatus
+    depth: int
+    priority: int
+    redirects: int
+    is_seed: bool
+    is_image: bool
+    title: str | None
+    description: str | None
+    language: str | None
+    content_type: str | None
+    content_hash: str | None
+    simhash: int | None
+    links_count: int | None
+    canonical_url: str | None
+    author: str | None
+    published_at: datetime | None
+    modified_at: datetime | None
+    etag: str | None
+    last_modified: str | None
+    flags: list[str] | None
+    discovered_at: datetime
+    fetched_at: datetime | None
+    failed_at: datetime | None
+    revisit_every_s: float | None
+    comparisons: int
+    changes: int
+    changed_at: datetime | None
+    crashes: int
+    trap_id: int | None
+    open_task_id: int | None
+    open_task_status: str | None
+    next_visit_at: datetime | None
+
+
+class Waiting(Row):
+    id: int
+    url: str = Field(examples=[URL])
+    domain: str
+    depth: int
+    priority: int
+    is_seed: bool
+    is_image: bool
+    discovered_at: datetime
+
+
+class OpenTasks(Row):
+    status: str
+    tasks: int
+    due: int
+    oldest: datetime | None
+
+
+class FrontierNumbers(Row):
+    pages: int
+    domains: int
+    domains_due: int
+    domains_leased: int
+    pages_paused: int
+    pages_held_back: int = Field(description="Of domains that are blocked or unreachable.")
+    next_due_at: datetime | None
+    open_tasks: list[OpenTasks]
+
+
+class BadSeed(Row):
+    line: int = Field(description="Which of them, from 1.")
+    error: str
+
+
+class Seeded(Row):
+    seeds: int = Field(description="Seeds that were taken.")
+    new_domains: int
+    new_pages: int
+    known: int = Field(description="Pages that were known before, or named twice.")
+    bad: int
+    bad_seeds: list[BadSeed] = Field(description="The first of those that are no URL.")
+    dry_run: bool
+
+
+class Recovered(Row):
+    domains: list[str] = Field(description="Taken from dead and silent workers; they can be claimed again.")
+
+
+class Cleared(Row):
+    pages: int
+    tasks: int
+    domains: int
+    dry_run: bool
+
+
+class Link(Row):
+    url: str
+    domain: str
+    anchor: str
+    rel: str
+    position: int
+    status: PageStatus
+    status_code: int | None
+    title: str | None
+
+
+class OutLinks(Row):
+    counted: int | None
+    stored: int
+    is_stored: bool
+    links: list[Link]
+
+
+class InLinks(Row):
+    pages: int
+    domains: int
+    links: list[Link]
+
+
+class Linked(Row):
+    links: int
+    url: str
+    domain: str
+    status: PageStatus
+    depth: int
+    title: str | None
+
+
+class Links(Row):
+    """Who links to whom. Totals are exact; of the links themselves `limit` of each kind."""
+
+    url: str
+    domain: str
+    status: PageStatus
+    title: str | None
+    out: OutLinks | None = None
+    in_: InLinks | None = Field(None, alias="in")
+
+
+class Member(Row):
+    url: str
+    title: str | None
+    domain: str
+    distance: int
+    is_exact: bool
+    fetched_at: datetime | None
+
+
+class Cluster(Row):
+    url: str
+    title: str | None
+    domain: str
+    pages: int
+    domains: int
+    members: list[Member]
+
+
+class Likes(Row):
+    url: str
+    title: str | None
+    is_indexed: bool
+    has_text: bool
+    members: list[Member]
+
+
+class Marked(Row):
+    text: str
+    matches: list[list[int]] = Field(description="From, to, of each place that has what was looked for.")
+
+
+class Hit(Row):
+    id: int
+    url: str
+    domain: str
+    title: Marked | None
+    snippet: Marked | None
+    language: str | None
+    fetched_at: datetime | None
+    score: float
+    details: dict[str, Any]
+
+
+class Hits(Row):
+    query: str
+    total: int
+    is_estimate: bool
+    hits: list[Hit]
+    facets: dict[str, dict[str, int]]
+    next: str | None
+    suggestion: str | None
+    is_corrected: bool
+    not_indexed_yet: int

@@ -1,0 +1,122 @@
+"""Proxies and pools, as answers show them. No password is among it."""
+
+from datetime import datetime
+
+from pydantic import Field
+
+from forager.api.words import Row
+
+
+class ProxyRow(Row):
+    id: int = Field(examples=[3])
+    protocol: str = Field(examples=["http"])
+    host: str = Field(examples=["proxy.example"])
+    port: int = Field(examples=[3128])
+    username: str | None
+    has_password: bool
+    is_forwarding: bool
+    country_code: str | None
+    city: str | None
+    provider: str | None
+    monthly_cost: float | None
+    max_requests_per_hour: int | None
+    hour_requests: int
+    is_active: bool
+    probe_at: datetime | None
+    consecutive_failures: int
+    failures: int
+    successes: int
+    success_rate_percent: float | None
+    avg_response_time_ms: float | None
+    last_used_at: datetime | None
+    last_success_at: datetime | None
+    last_failure_at: datetime | None
+    last_error: str | None
+    domains: int
+    created_at: datetime
+    updated_at: datetime
+
+
+class MemberRow(Row):
+    """A proxy in a domain's pool, with its health there."""
+
+    id: int
+    protocol: str
+    host: str
+    port: int
+    username: str | None
+    has_password: bool
+    country_code: str | None
+    provider: str | None
+    priority: int
+    is_active: bool
+    is_proxy_active: bool
+    probe_at: datetime | None
+    consecutive_failures: int
+    failures: int
+    successes: int
+    success_rate_percent: float | None
+    avg_response_time_ms: float | None
+    last_used_at: datetime | None
+    last_success_at: datetime | None
+    last_failure_at: datetime | None
+    last_error: str | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class AddedProxy(Row):
+    id: int
+    is_new: bool
+
+
+class AddedProxies(Row):
+    proxies: list[AddedProxy]
+
+
+class RemovedProxies(Row):
+    removed: list[int]
+
+
+class SwitchedProxies(Row):
+    proxies: list[int]
+    domain: str | None
+    is_active: bool
+
+
+class Assigned(Row):
+    domain: str
+    proxies: list[int]
+    new: list[int]
+
+
+class Advice(Row):
+    domain: str
+    proxies: int
+    active: int
+    failing: int
+    needed: int
+    pages_per_hour: float
+    requests_per_proxy_hour: float
+    failed_percent: float | None
+    avg_response_time_ms: float | None
+    successes: int
+    failures: int
+    monthly_cost: float | None
+    remarks: list[str]
+
+
+class Sizing(Row):
+    """How many proxies so many pages need (R442)."""
+
+    pages_per_hour: float
+    requests_per_proxy_hour: float
+    needed: int
+
+
+class Costs(Row):
+    proxies: int
+    active: int
+    monthly_cost: float | None
+    idle: int
+    idle_cost: float | None

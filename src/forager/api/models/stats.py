@@ -1,0 +1,93 @@
+"""Numbers, as answers show them."""
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
+
+from forager.api.words import Row
+
+Counts = dict[str, float]
+
+
+class PublicStats(Row):
+    """What anybody may know."""
+
+    pages_crawled: int
+    pages_per_second: float
+    success_rate: float | None
+    frontier_size: float
+    active_workers: float
+    domains: int
+
+
+class Stats(Row):
+    """Everything at a glance."""
+
+    at: datetime
+    domains: int
+    pages_known: int
+    pages_crawled: int
+    errors: int
+    images_found: int
+    images_stored: int
+    paused_domains: int
+    runs: int
+    running_runs: int
+    products: int
+    pages_per_second: float
+    success_rate: float | None
+    error_rate: float | None
+    frontier_size: float
+    active_workers: float
+    silent_workers: float
+    leases_held: float
+    leases_expired: float
+    domains_waiting: float
+    domain_wait_s: float
+    task_wait_s: float
+    webhooks_waiting: float
+    database_bytes: float
+    connections: float
+    domain_states: Counts
+    breakers: Counts
+    tasks_open: Counts
+    proxies: Counts
+    alerts_open: Counts
+    visits: Counts
+    statuses: Counts
+    failures: Counts
+    leases: Counts
+    bytes: float
+    latency: dict[str, dict[str, float | None]]
+
+
+class Point(Row):
+    at: datetime
+    label: str = Field(examples=["success"])
+    value: float | None
+    most: float | None
+
+
+class Series(Row):
+    metric: str = Field(examples=["visits"])
+    kind: Literal["counted", "sampled", "derived"]
+    unit: str
+    since: datetime
+    until: datetime
+    step_s: int
+    points: list[Point]
+
+
+class Metric(Row):
+    name: str
+    kind: Literal["counted", "sampled", "derived"]
+    unit: str
+    says: str
+    of: list[str]
+
+
+class TaskNumbers(Row):
+    status: str
+    tasks: int
+    average_s: float | None = Field(description="From order to outcome, of those that ended.")

@@ -1,0 +1,91 @@
+"""The instance itself: health, duties, settings, promises, as answers show them."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from forager.api.words import Row
+
+State = Literal["ok", "degraded", "down", "idle"]
+
+
+class Part(Row):
+    state: State
+    detail: str = Field(examples=["PostgreSQL 18 (embedded)"])
+
+
+class Health(Row):
+    status: Literal["ok", "degraded", "down"]
+    version: str
+    parts: dict[str, Part] = Field(description="database, scheduler, workers, disk.")
+
+
+class Setting(Row):
+    name: str
+    value: Any
+    description: str | None
+
+
+class Duty(Row):
+    name: str
+    every_s: float
+    started_at: datetime | None
+    ended_at: datetime | None
+    took_s: float | None
+    result: str | None
+    error: str | None
+    next_at: datetime | None
+    times: int
+
+
+class Hastened(Row):
+    duty: str
+    message: str
+
+
+class Finding(Row):
+    name: str
+    sentence: str
+    looked_at: int
+    things: str
+    broken: int
+    examples: list[str]
+
+
+class Verdict(Row):
+    promise: int
+    sentence: str
+    broken: int
+    findings: list[Finding]
+
+
+class Verdicts(Row):
+    is_kept: bool
+    promises: list[Verdict]
+
+
+class Politeness(Row):
+    is_clean: bool
+    domains: int
+    requests: int
+    unpaced: int
+    unproved: int
+    too_early: int
+    early_examples: list[dict[str, Any]]
+    robots_visits: int
+    robots_forbidden: int
+    forbidden_examples: list[dict[str, Any]]
+
+
+class AuditEntry(Row):
+    id: int
+    at: datetime
+    who: str
+    via: str
+    ip: str | None
+    action: str
+    object_kind: str | None
+    object_id: str | None
+    outcome: str
+    details: Any

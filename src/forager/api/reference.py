@@ -1,0 +1,83 @@
+"""The reference of the API, written from its OpenAPI document, by `python -m forager.api.reference`.
+
+A test holds `docs/reference/api.md` to what this writes.
+"""
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from forager.api.openapi import TAGS
+
+Document = dict[str, Any]
+INTRODUCTION = """# The HTTP API
+
+Written from the OpenAPI document by `python -m forager.api.reference`; do not edit. The document itself, from which a
+client can be made, is at `/api/openapi.json`.
+
+`forager up` serves it with everything else, `forager api` alone; the settings `api_host` and `api_port` say where.
+
+- **Who you are**: a session's cookie, or `Authorization: Bearer fgr_…` with a token. Without either only `/health` and
+  a part of `/api/stats` answer. A user reads everything, an admin changes things; every change is in the audit log.
+- **Lists** come in pages: `limit` (at most 1000) and `after`, which is the `next` of the page before. Rows that are
+  added meanwhile move nothing. A cursor belongs to its list and filters; with others it is a 404.
+- **Errors** are `application/problem+json` (RFC 9457): `title`, `status`, `detail` in one sentence, `request_id` as the
+  log has it; a 422 names each value it refused. A 503 has `Retry-After`: the database is away, and nothing was changed.
+- **Names that are not known** are refused, in bodies and behind the question mark. Numbers are not texts.
+- **Bulk verbs and deletions** have a `dry_run`, which says what would be done and does nothing.
+- **Bodies** are at most 1 MB, lists of seeds 16 MB (the settings `api_body_bytes`, `api_seed_bytes`).
+- `HEAD` is `GET` without the body; `OPTIONS` says what a path has. No other origin is allowed anything.
+"""
+
+
+def write(document: Document) -> str:
+    return "\n".join([INTRODUCTION, *_sections(document)]) + "\n"
+
+
+def _sections(document: Document) -> Iterator[str]:
+    for tag, says in TAGS:
+        found = [
+            (path, method.upper(), operation)
+            for path, operations in document["paths"].items()
+            for method, operation in operations.items()
+            if tag in operation["tags"]
+        ]
+        if found:
+            yield f"## {tag.capitalize()}\n\n{says}\n"
+            yield "| | path | what it does | takes |\n|---|---|---|---|"
+            yield from (_row(document, *each) for each in found)
+            yield ""
+
+
+def _row(document: Document, path: str, method: str, operation: Document) -> str:
+    told: str = operation.get("description") or operation["summary"]
+    says = " ".join(told.split()).replace("|", "\\|")
+    return f"| {method} | `{path}` | {says} | {', '.join(_takes(document, operation))} |"
+
+
+def _takes(document: Document, operation: Document) -> Iterator[str]:
+    """Parameters and members of the body; what must be given is in bold."""
+    for each in operation.get("parameters", ()):
+        if each["in"] == "query":
+            yield _name(each["name"], is_needed=each.get("required", False))
+    content = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    for option in content.get("anyOf", [content]):
+        if "$ref" in option:
+            model = document["components"]["schemas"][option["$ref"].rpartition("/")[2]]
+            needed = set(model.get("required", ()))
+            yield from (_name(name, is_needed=name in needed) for name in model.get("properties", ()))
+
+
+def _name(name: str, *, is_needed: bool) -> str:
+    return f"**`{name}`**" if is_needed else f"`{name}`"
+
+
+def main() -> None:
+    from forager.api.app import create_app
+    from forager.settings import Settings
+
+    sys.stdout.write(write(create_app(Settings.model_validate({})).openapi()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""Answers: rows as they came from the database, written as JSON once and checked by nobody on the way."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict, is_dataclass
+from datetime import time
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import orjson
+from fastapi import Response
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
+
+
+def reply(content: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    return Response(as_json(content), status, dict(headers or {}), "application/json")
+
+
+def as_json(content: object) -> bytes:
+    return orjson.dumps(content, default=_plain, option=OPTIONS)
+
+
+def listed(rows: Sequence[Any]) -> Response:
+    """A list that is short by nature; long ones come in pages."""
+    return reply({"items": rows})
+
+
+class Stream(StreamingResponse):
+    """Pieces as they come. Whatever ends it, a client that left or one that only wanted the headers, `on_end` is done
+    at once: what a stream holds must not wait for somebody to tidy up."""
+
+    def __init__(
+        self,
+        pieces: AsyncIterator[bytes],
+        media_type: str,
+        headers: Mapping[str, str],
+        on_end: Callable[[], Awaitable[None]],
+    ) -> None:
+        super().__init__(pieces, 200, headers, media_type)
+        self._on_end = on_end
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            await self._on_end()
+
+
+def _plain(value: object) -> object:
+    match value:
+        case asyncpg.Record():
+            return dict(value)
+        case Decimal():
+            return float(value)
+        case bytes():
+            return value.hex()
+        case frozenset() | set():
+            return sorted(value)
+        case Mapping():
+            return dict(value)
+        case time() | Path():
+            return str(value)
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            return asdict(value)
+        case _:
+            return str(value)

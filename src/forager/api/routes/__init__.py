@@ -1,0 +1,46 @@
+"""One file for each noun; `ALL` is the whole surface. A route finds out who asks, calls `control`, and answers."""
+
+from forager.api.routes import (
+    alerts,
+    auth,
+    domains,
+    errors,
+    exports,
+    frontier,
+    images,
+    pages,
+    products,
+    proxies,
+    runs,
+    search,
+    stats,
+    storage,
+    system,
+    tasks,
+    users,
+)
+
+ALL = tuple(
+    noun.router
+    for noun in (
+        system,
+        stats,
+        domains,
+        frontier,
+        pages,
+        tasks,
+        runs,
+        products,
+        images,
+        search,
+        proxies,
+        exports,
+        alerts,
+        errors,
+        storage,
+        auth,
+        users,
+    )
+)
+SEED_PATHS = frontier.SEED_PATHS | tasks.SEED_PATHS
+"""Where a body may be as large as a list of seeds."""

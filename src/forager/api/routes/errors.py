@@ -1,0 +1,94 @@
+"""What goes wrong: failures that are one problem, dead letters, and trying them again."""
+
+from datetime import timedelta
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from pydantic import Field
+
+from forager.api.access import Admin, User
+from forager.api.models import errors as models
+from forager.api.paging import Listed
+from forager.api.problems import responses
+from forager.api.reply import listed, reply
+from forager.api.words import Body, Flag, Limit, Number, Whole
+from forager.api.work import change, look, snapshot
+from forager.control import errors as control
+
+router = APIRouter(tags=["errors"])
+DAY_S = 86_400.0
+TEN_YEARS_S = 3650 * DAY_S
+SinceS = Annotated[float, Query(gt=0, le=TEN_YEARS_S, allow_inf_nan=False, description="Seconds back from now.")]
+Fingerprint = Annotated[str, Path(pattern="^[0-9a-f]{4,32}$", examples=["3f9a12bc44d0"])]
+LONGEST_S = 60.0
+
+
+class Redrive(Body):
+    fingerprint: Annotated[str, Field(pattern="^[0-9a-f]{4,32}$")] | None = Field(
+        default=None, description="Everything that failed with one problem; null: all dead letters."
+    )
+    since_s: Number = Field(default=TEN_YEARS_S, gt=0, le=TEN_YEARS_S)
+    limit: Whole = Field(default=1000, ge=1, le=control.MOST_REDRIVEN)
+    dry_run: Flag = False
+
+
+@router.get("/api/errors", response_model=Listed[models.Pattern], responses=responses())
+async def list_errors(
+    request: Request,
+    _who: User,
+    since_s: SinceS = DAY_S,
+    category: Annotated[control.Category | None, Query()] = None,
+    limit: Limit = 50,
+) -> Response:
+    """The largest problems first: each is many failures."""
+    async with look(request) as conn:
+        return listed(await control.patterns(conn, since=timedelta(seconds=since_s), category=category, limit=limit))
+
+
+@router.get("/api/errors/categories", response_model=models.Categories, responses=responses())
+async def count_errors(request: Request, _who: User, since_s: SinceS = DAY_S) -> Response:
+    """Failures by category."""
+    async with look(request) as conn:
+        return reply(await control.count_categories(conn, since=timedelta(seconds=since_s)))
+
+
+@router.get("/api/errors/dead", response_model=models.DeadLetters, responses=responses())
+async def list_dead_letters(
+    request: Request, _who: User, since_s: SinceS = TEN_YEARS_S, limit: Limit = 100
+) -> Response:
+    """Visits that failed for good by our own fault, and calls that nobody took."""
+    async with look(request) as conn:
+        return reply(await control.dead_letters(conn, since=timedelta(seconds=since_s), limit=limit))
+
+
+@router.get("/api/errors/{fingerprint}", response_model=models.ErrorPattern, responses=responses(404))
+async def show_error(request: Request, _who: User, fingerprint: Fingerprint, since_s: SinceS = DAY_S) -> Response:
+    """One problem: what, since when, where, day by day."""
+    async with snapshot(request) as conn:
+        return reply(await control.describe(conn, fingerprint, since=timedelta(seconds=since_s)))
+
+
+@router.post("/api/admin/errors/redrive", response_model=models.Redriven, responses=responses(404))
+async def redrive(request: Request, who: Admin, body: Redrive | None = None) -> Response:
+    """Try again what failed for good."""
+    order = body or Redrive()
+    async with change(request, who, LONGEST_S) as deed:
+        done = await control.redrive(
+            deed.conn,
+            by=deed.by,
+            fingerprint=order.fingerprint,
+            since=timedelta(seconds=order.since_s),
+            limit=order.limit,
+            dry_run=order.dry_run,
+        )
+        if not done.is_dry:
+            await deed.note("errors.redrive", "error", done.fingerprint, tasks=len(done.tasks))
+    return reply(
+        {
+            "fingerprint": done.fingerprint,
+            "count": len(done.tasks),
+            "tasks": done.tasks,
+            "webhooks": done.webhooks,
+            "dry_run": done.is_dry,
+        }
+    )

@@ -1,0 +1,127 @@
+"""The frontier: what waits, and seeds for it."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import Field
+
+from forager.api import paging
+from forager.api.access import Admin, Seeding, User
+from forager.api.models import pages as models
+from forager.api.paging import Paged
+from forager.api.problems import responses
+from forager.api.reply import reply
+from forager.api.words import After, Body, Flag, Limit, Name, Number, Text, Url
+from forager.api.work import change, forager_of, look
+from forager.app.manners import guard_of, why_not_seed
+from forager.app.schedule import force_takeover
+from forager.control import add, listing
+from forager.errors import BadUrlError, UsageError
+from forager.ingest.seeds import Seed, to_url
+from forager.settings import Settings
+
+router = APIRouter(tags=["frontier"])
+MOST_SEEDS = 100_000
+MOST_BAD = 100
+LONGEST_S = 60.0
+FIVE_MINUTES_S = 300.0
+ORDER = paging.Order(("domain_id", "priority", "id"), ("int", "int", "int"), hidden=("domain_id",))
+SEED_PATHS = frozenset({"/api/frontier/seed", "/api/frontier/add"})
+
+
+class Urls(Body):
+    urls: Annotated[list[Url], Field(min_length=1, max_length=MOST_SEEDS, examples=[["https://shop.example/"]])]
+    source: Annotated[Text, Field(min_length=1, max_length=100)] = Field(
+        default="api", description="Kept with domains that are new.", examples=["api"]
+    )
+    dry_run: Flag = Field(default=False, description="Only say which of them are no URL.")
+
+
+class Silence(Body):
+    silent_s: Number = Field(
+        default=FIVE_MINUTES_S, ge=1, le=86_400, description="A worker silent for so long is dead."
+    )
+
+
+@router.get("/api/frontier/stats", response_model=models.FrontierNumbers, responses=responses())
+async def frontier_stats(request: Request, _who: User) -> Response:
+    """The frontier in numbers."""
+    async with look(request) as conn:
+        return reply(await listing.frontier_numbers(conn))
+
+
+@router.get("/api/frontier/urls", response_model=Paged[models.Waiting], responses=responses(404))
+async def frontier_urls(
+    request: Request,
+    _who: User,
+    domain: Annotated[Name | None, Query()] = None,
+    limit: Limit = 100,
+    after: After = None,
+) -> Response:
+    """Pages that wait for their first visit, domain by domain in the order they are claimed."""
+    async with look(request) as conn:
+        rows = await listing.frontier(conn, paging.read(request, after, ORDER), domain=domain, limit=limit + 1)
+    return paging.page(request, rows, limit, ORDER)
+
+
+@router.post("/api/frontier/add", response_model=models.Seeded, responses=responses(413))
+async def add_to_frontier(request: Request, who: Seeding, body: Urls) -> Response:
+    """URLs as pages among others. What is known keeps its state; what is no URL is told and left out."""
+    return await _plant(request, who, body, are_seeds=False)
+
+
+@router.post("/api/frontier/seed", response_model=models.Seeded, responses=responses(413))
+async def add_seeds(request: Request, who: Seeding, body: Urls) -> Response:
+    """URLs as seeds: first of all pages of their domain."""
+    return await _plant(request, who, body, are_seeds=True)
+
+
+async def _plant(request: Request, who: Seeding, body: Urls, *, are_seeds: bool) -> Response:
+    settings = forager_of(request).settings
+    seeds, bad = sort(body.urls, settings)
+    told = {"bad": len(bad), "bad_seeds": bad[:MOST_BAD], "dry_run": body.dry_run, "seeds": len(seeds)}
+    if not seeds:
+        raise UsageError(f"body.urls: none of them can be visited: {bad[0]['error']}")
+    if body.dry_run:
+        return reply({**told, "new_domains": 0, "new_pages": 0, "known": 0})
+    async with change(request, who, LONGEST_S) as deed:
+        is_scored = settings.scheduling == "smart"
+        done = await add.add_urls(deed.conn, seeds, source=body.source, is_scored=is_scored, are_seeds=are_seeds)
+        await deed.note(
+            "frontier.seed" if are_seeds else "frontier.add",
+            "frontier",
+            seeds=len(seeds),
+            first=[seed.url for seed in seeds[:10]],
+            new_pages=done.pages,
+        )
+    known = len(seeds) - done.pages
+    return reply({**told, "new_domains": done.domains, "new_pages": done.pages, "known": known})
+
+
+def sort(urls: Sequence[str], settings: Settings) -> tuple[list[Seed], list[dict[str, object]]]:
+    """Those that may be visited, and those that may not, each with its place and why."""
+    guard = guard_of(settings)
+    seeds: list[Seed] = []
+    bad: list[dict[str, object]] = []
+    for line, text in enumerate(urls, 1):
+        try:
+            url = to_url(text)
+        except BadUrlError as error:
+            bad.append({"line": line, "error": str(error)})
+            continue
+        if reason := why_not_seed(url, guard):
+            bad.append({"line": line, "error": reason})
+        else:
+            seeds.append(Seed(url, None, line))
+    return seeds, bad
+
+
+@router.post("/api/frontier/recover", response_model=models.Recovered, responses=responses())
+async def recover(request: Request, who: Admin, body: Silence | None = None) -> Response:
+    """Take domains from dead and silent workers, whatever the settings say."""
+    silent_s = (body or Silence()).silent_s
+    freed = sorted(await force_takeover(forager_of(request), silent_s=silent_s))
+    async with change(request, who) as deed:
+        await deed.note("frontier.recover", "frontier", silent_s=silent_s, domains=freed[:100])
+    return reply({"domains": freed})

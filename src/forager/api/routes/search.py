@@ -1,0 +1,110 @@
+"""Finding pages by what they say; who links to whom; pages that say the same."""
+
+from dataclasses import asdict
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+
+from forager.api.access import User
+from forager.api.models import pages as models
+from forager.api.paging import Listed
+from forager.api.problems import responses
+from forager.api.reply import listed, reply
+from forager.api.words import After, Limit, Moment, Name, Text, Url
+from forager.api.work import forager_of, look, naming_a_page
+from forager.control import duplicates, links
+from forager.control import search as control
+from forager.records.search import Query as Asked
+
+router = APIRouter(tags=["search"])
+Words = Annotated[
+    Text,
+    Query(min_length=1, max_length=1000, description='All of these; "in this order"; -without; this OR that.'),
+]
+Language = Annotated[str | None, Query(pattern="^[A-Za-z0-9-]{1,35}$", examples=["en"])]
+PageUrl = Annotated[Url, Query(description="A page in any spelling.", examples=["https://shop.example/lamp"])]
+DomainFilter = Annotated[Name | None, Query()]
+Distance = Annotated[int, Query(ge=0, le=3, description="Bits of 64; 0 is the same text.")]
+
+
+@router.get("/api/search", response_model=models.Hits, responses=responses(404))
+async def search(
+    request: Request,
+    _who: User,
+    *,
+    q: Words,
+    language: Language = None,
+    domain: DomainFilter = None,
+    since: Annotated[Moment | None, Query(description="New or changed since.")] = None,
+    limit: Limit = 10,
+    after: After = None,
+) -> Response:
+    """Pages by what they say."""
+    return await answer(request, Asked(q, language, domain, since, limit, after))
+
+
+async def answer(request: Request, query: Asked) -> Response:
+    found = await control.search(forager_of(request).pool, query)
+    page = found.page
+    return reply(
+        {
+            "query": found.suggestion if found.is_corrected else query.words,
+            "total": page.total,
+            "is_estimate": page.is_estimate,
+            "hits": [asdict(hit) for hit in page.hits],
+            "facets": page.facets,
+            "next": page.next_after,
+            "suggestion": found.suggestion,
+            "is_corrected": found.is_corrected,
+            "not_indexed_yet": found.waiting,
+        }
+    )
+
+
+@router.get("/api/links", response_model=models.Links, response_model_by_alias=True, responses=responses(404))
+async def list_links(
+    request: Request,
+    _who: User,
+    url: PageUrl,
+    direction: Annotated[Literal["both", "out", "in"], Query()] = "both",
+    limit: Limit = 100,
+) -> Response:
+    """The links of a page, and who links to it."""
+    outgoing, incoming = direction != "in", direction != "out"
+    async with look(request) as conn:
+        with naming_a_page():
+            return reply(await links.links_of(conn, url, outgoing=outgoing, incoming=incoming, limit=limit))
+
+
+@router.get("/api/links/top", response_model=Listed[models.Linked], responses=responses(404))
+async def top_links(request: Request, _who: User, domain: DomainFilter = None, limit: Limit = 20) -> Response:
+    """The pages that most pages link to."""
+    async with look(request) as conn:
+        return listed(await links.most_linked(conn, domain=domain, limit=limit))
+
+
+@router.get("/api/duplicates", response_model=Listed[models.Cluster], responses=responses(404))
+async def list_duplicates(
+    request: Request,
+    _who: User,
+    *,
+    domain: DomainFilter = None,
+    distance: Distance = 3,
+    members: Annotated[int, Query(ge=0, le=100)] = 5,
+    limit: Annotated[int, Query(ge=1, le=200)] = 20,
+) -> Response:
+    """Pages that say nearly the same, the largest cluster first."""
+    async with look(request) as conn:
+        return listed(
+            await duplicates.list_clusters(conn, domain=domain, distance_bits=distance, limit=limit, members=members)
+        )
+
+
+@router.get("/api/duplicates/of", response_model=models.Likes, responses=responses(404))
+async def duplicates_of(
+    request: Request, _who: User, url: PageUrl, distance: Distance = 3, limit: Limit = 100
+) -> Response:
+    """Pages that say nearly what this one says."""
+    async with look(request) as conn:
+        with naming_a_page():
+            return reply(await duplicates.of_page(conn, url, distance_bits=distance, limit=limit))

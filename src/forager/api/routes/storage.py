@@ -1,0 +1,165 @@
+"""What takes how much room; cold files and backups; and what is deleted for good, always with a dry run."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+
+from forager.api.access import Admin, User
+from forager.api.models import storage as models
+from forager.api.paging import Listed
+from forager.api.problems import responses
+from forager.api.reply import listed, reply
+from forager.api.words import DryRun, Limit, Name, PathName, Reason, Text
+from forager.api.work import alone, change, forager_of, look, snapshot
+from forager.app.archiving import retention_of
+from forager.app.backup import backup_folder, stored_folders
+from forager.app.purge import delete_files, order_of
+from forager.control import backup, clear, cold, purge, storage
+from forager.control.purge import PurgeOrder
+from forager.errors import ConflictError, UsageError
+
+router = APIRouter(tags=["storage"])
+LONGEST_S = 600.0
+REPORT_S = 60.0
+Why = Annotated[Reason, Query(description="For the record.")]
+Counted = Callable[[Any, PurgeOrder], Awaitable[Any]]
+
+
+@router.get("/api/storage", response_model=models.Storage, responses=responses())
+async def show_storage(request: Request, _who: User) -> Response:
+    """How much room everything takes, how fast it grows, and what the tables need."""
+    settings = forager_of(request).settings
+    async with alone(request), snapshot(request, REPORT_S) as conn:
+        found = await storage.report(conn, stored_folders(settings), settings.home)
+    return reply(
+        {
+            "database_bytes": found.database_bytes,
+            "growth_bytes_per_day": found.growth_bytes,
+            "free_bytes": found.free_bytes,
+            "cold_rows": found.cold_rows,
+            "tables": [
+                asdict(table) | {"states": table.states._asdict() if table.states else None} for table in found.tables
+            ],
+            "folders": found.folders,
+            "advice": found.advice,
+        }
+    )
+
+
+@router.get("/api/storage/cold", response_model=Listed[models.ColdFile], responses=responses())
+async def list_cold(request: Request, _who: User) -> Response:
+    """History that left the database for cold files."""
+    async with look(request) as conn:
+        return listed(await cold.list_slices(conn))
+
+
+@router.get("/api/storage/retention", response_model=Listed[models.Planned], responses=responses())
+async def plan_retention(request: Request, _who: User) -> Response:
+    """What would leave for cold files now. Moves nothing."""
+    async with alone(request), look(request, REPORT_S) as conn:
+        return listed([asdict(each) for each in await cold.plan(conn, retention_of(forager_of(request).settings))])
+
+
+@router.get("/api/storage/backups", response_model=Listed[models.Backup], responses=responses())
+async def list_backups(request: Request, _who: User) -> Response:
+    """Whole backups, newest first."""
+    found = await asyncio.to_thread(backup.list_backups, backup_folder(forager_of(request).settings))
+    names = ("made_at", "forager", "revision", "server_major", "tables", "database_bytes", "file_count", "file_bytes")
+    return listed([{"name": each.path.name, **{name: getattr(each, name) for name in names}} for each in found])
+
+
+@router.get("/api/storage/purges", response_model=Listed[models.PurgeRow], responses=responses())
+async def list_purges(request: Request, _who: User, limit: Limit = 100) -> Response:
+    """What was deleted for good, by whom and why, newest first."""
+    async with look(request) as conn:
+        return listed(await purge.list_purges(conn, limit=limit))
+
+
+# Deleting ------------------------------------------------------------------------------------------------------------
+
+
+@router.delete("/api/frontier", response_model=models.Purged, responses=responses(404, 409))
+async def clear_frontier(
+    request: Request,
+    who: Admin,
+    *,
+    domain: Annotated[Name | None, Query(description="Only of this domain.")] = None,
+    reason: Why = "",
+    dry_run: DryRun = False,
+) -> Response:
+    """Forget all pages that wait for their first visit. Refused while workers run."""
+    subject = domain or "all domains"
+    return await _purge(
+        request,
+        who,
+        lambda conn, order: clear.clear_frontier(conn, order, domain=domain),
+        action="frontier.clear",
+        subject=subject,
+        reason=reason,
+        dry_run=dry_run,
+    )
+
+
+@router.delete("/api/admin/pages", response_model=models.Purged, responses=responses(404, 409))
+async def purge_pages(
+    request: Request,
+    who: Admin,
+    *,
+    domain: Annotated[Name, Query()],
+    contains: Annotated[Text, Query(min_length=1, max_length=2000, description="A part of their URLs.")],
+    reason: Why = "",
+    dry_run: DryRun = False,
+) -> Response:
+    """Delete pages of a domain, with all that is known of them. Refused while workers run."""
+    return await _purge(
+        request,
+        who,
+        lambda conn, order: purge.purge_pages(conn, domain, contains, order),
+        action="page.purge",
+        subject=f"{domain} {contains}",
+        reason=reason,
+        dry_run=dry_run,
+    )
+
+
+@router.delete("/api/admin/domains/{domain}", response_model=models.Purged, responses=responses(404, 409))
+async def purge_domain(
+    request: Request, who: Admin, domain: PathName, *, reason: Why = "", dry_run: DryRun = False
+) -> Response:
+    """Delete a domain with everything that is known of it. Refused while workers run."""
+    return await _purge(
+        request,
+        who,
+        lambda conn, order: purge.purge_domain(conn, domain, order),
+        action="domain.purge",
+        subject=domain,
+        reason=reason,
+        dry_run=dry_run,
+    )
+
+
+async def _purge(
+    request: Request, who: Admin, work: Counted, *, action: str, subject: str, reason: str, dry_run: bool
+) -> Response:
+    """It works in many transactions: the order is noted before the first of them, once a trial has understood it."""
+    settings = forager_of(request).settings
+    order = order_of(settings, by=who.signature, reason=reason, is_trial=True)
+    async with alone(request), look(request, LONGEST_S) as conn:
+        done = await work(conn, order)
+        if not dry_run:
+            async with change(request, who) as deed:
+                await deed.note(action, "purge", subject, reason=reason, about=dict(done.counts))
+            done = await _really(conn, work, order_of(settings, by=who.signature, reason=reason, is_trial=False))
+    await delete_files(settings, done.keys)
+    return reply({"subject": subject, "counts": dict(done.counts), "dry_run": dry_run})
+
+
+async def _really(conn: Any, work: Counted, order: PurgeOrder) -> Any:
+    """The trial understood the order: what is refused now does not fit what is there."""
+    try:
+        return await work(conn, order)
+    except UsageError as error:
+        raise ConflictError(str(error)) from None

@@ -1,0 +1,262 @@
+"""The instance itself: health, timetable, workers, settings, promises, politeness, who changed what."""
+
+import asyncio
+import shutil
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from forager import __version__
+from forager.api import paging, problems
+from forager.api.access import Admin, Anyone, User
+from forager.api.models import system as models
+from forager.api.models import tasks as task_models
+from forager.api.paging import Listed, Paged
+from forager.api.problems import responses
+from forager.api.reply import listed, reply
+from forager.api.words import After, Limit, Moment, Name, Text
+from forager.api.work import alone, change, forager_of, look, snapshot
+from forager.app.schedule import DUTIES, find_duties
+from forager.archive.local import LocalPlace
+from forager.archive.shelf import FOLDER
+from forager.control import audit_log, listing
+from forager.control import look as looking
+from forager.control.audit import audit_politeness
+from forager.control.check import check
+from forager.crawl.patience import AGAIN, AWAY
+from forager.errors import ConflictError, NotFoundError, UsageError
+from forager.schedule.hasten import hasten
+from forager.schedule.timetable import read_duties
+from forager.settings import SECRETS, Settings
+
+router = APIRouter(tags=["system"])
+LATE_S = 300.0
+"""Somebody who keeps the timetable does something every few minutes."""
+LITTLE_ROOM = 0.05
+MASK = "***"
+CHECK_WITHIN_S = 60.0
+DOWN: dict[int | str, dict[str, Any]] = {
+    **{status: responses()[status] for status in (422, 429)},
+    503: {
+        "model": models.Health,
+        "description": "Something essential is down",
+        "content": {problems.MEDIA_TYPE: {"schema": problems.SCHEMA}},
+    },
+}
+"""Who shows a token while the database is away cannot be recognised, and gets a problem instead of the parts."""
+
+
+# Health --------------------------------------------------------------------------------------------------------------
+
+
+@router.get("/health", response_model=models.Health, responses=DOWN)
+async def health(request: Request, who: Anyone) -> Response:
+    """Whether it works, part by part."""
+    forager = forager_of(request)
+    parts: dict[str, dict[str, str]] = {}
+    try:
+        async with look(request) as conn:
+            numbers = await listing.parts(conn, dead_after_s=forager.settings.dead_after_s)
+        detail = forager.database.description if who.user_id is not None else "answers"
+        parts["database"] = {"state": "ok", "detail": detail}
+        parts |= {"scheduler": _scheduler(numbers), "workers": _workers(numbers)}
+    except (TimeoutError, *AWAY, *AGAIN):
+        request.app.state.call_back()
+        parts["database"] = {"state": "down", "detail": "does not answer"}
+    parts["disk"] = await asyncio.to_thread(_disk, forager.settings)
+    states = {part["state"] for part in parts.values()}
+    status = "down" if "down" in states else "degraded" if "degraded" in states else "ok"
+    return reply({"status": status, "version": __version__, "parts": parts}, 503 if status == "down" else 200)
+
+
+def _scheduler(numbers: dict[str, Any]) -> dict[str, str]:
+    age_s = numbers["schedule_age_s"]
+    if age_s is None:
+        return {"state": "idle", "detail": "nobody has kept the timetable yet"}
+    if age_s > LATE_S:
+        return {"state": "degraded", "detail": f"nobody has kept the timetable for {age_s:.0f} s"}
+    failed = numbers["failed_duties"]
+    return {"state": "degraded" if failed else "ok", "detail": f"{failed} duties failed" if failed else "keeps time"}
+
+
+def _workers(numbers: dict[str, Any]) -> dict[str, str]:
+    alive, silent = numbers["workers"], numbers["silent_workers"]
+    if silent:
+        return {"state": "degraded", "detail": f"{alive} alive, {silent} silent"}
+    return {"state": "ok" if alive else "idle", "detail": f"{alive} alive"}
+
+
+def _disk(settings: Settings) -> dict[str, str]:
+    try:
+        usage = shutil.disk_usage(settings.home if settings.home.exists() else settings.home.parent)
+    except OSError as error:
+        return {"state": "degraded", "detail": (error.strerror or "cannot be looked at").lower()}
+    free = usage.free / usage.total
+    return {"state": "degraded" if free < LITTLE_ROOM else "ok", "detail": f"{free:.0%} free"}
+
+
+# Looking -------------------------------------------------------------------------------------------------------------
+
+
+@router.get("/api/openapi.json", response_model=dict[str, Any], responses=responses())
+async def openapi(request: Request, _who: User) -> Response:
+    """This document."""
+    return reply(request.app.openapi())
+
+
+@router.get("/api/settings", response_model=Listed[models.Setting], responses=responses())
+async def show_settings(request: Request, _who: User) -> Response:
+    """Every setting and its value; secrets are only told to be there."""
+    settings = forager_of(request).settings
+    return listed(
+        [
+            {"name": name, "value": _shown(name, getattr(settings, name)), "description": field.description}
+            for name, field in type(settings).model_fields.items()
+        ]
+    )
+
+
+def _shown(name: str, value: Any) -> Any:
+    if name in SECRETS or "secret" in name or "password" in name:
+        return MASK if value else None
+    return value
+
+
+@router.get("/api/workers", response_model=Paged[task_models.WorkerRow], responses=responses(404))
+async def list_workers(
+    request: Request,
+    _who: User,
+    status: Annotated[str | None, Query(pattern="^(running|stopped|dead)$")] = None,
+    limit: Limit = 100,
+    after: After = None,
+) -> Response:
+    """Worker processes, newest first."""
+    async with look(request) as conn:
+        rows = await listing.workers(
+            conn,
+            paging.read(request, after, paging.BY_ID),
+            dead_after_s=forager_of(request).settings.dead_after_s,
+            status=status,
+            limit=limit + 1,
+        )
+    return paging.page(request, rows, limit)
+
+
+@router.get("/api/workers/claims", response_model=task_models.Claims, responses=responses())
+async def list_claims(request: Request, _who: User) -> Response:
+    """Who works on how many domains, which leases outlived their holder, who waits to be claimed."""
+    async with snapshot(request) as conn:
+        return reply(await looking.list_claims(conn, dead_after_s=forager_of(request).settings.dead_after_s))
+
+
+@router.get("/api/schedule", response_model=Listed[models.Duty], responses=responses())
+async def show_schedule(request: Request, _who: User) -> Response:
+    """Every duty, when it was done, with which result, and when it is next."""
+    async with look(request) as conn:
+        found = {row["name"]: row for row in await read_duties(conn)}
+    unknown = dict.fromkeys(("started_at", "ended_at", "took_s", "result", "error", "next_at")) | {"times": 0}
+    names = sorted({*DUTIES, *found})
+    return listed([found.get(name) or {"name": name, "every_s": DUTIES[name].EVERY_S, **unknown} for name in names])
+
+
+@router.get("/api/check", response_model=models.Verdicts, responses=responses())
+async def check_promises(
+    request: Request, _who: User, files: Annotated[bool, Query(description="Look for stored files too.")] = False
+) -> Response:
+    """Are the promises kept? Asks everything in one snapshot; one such question at a time."""
+    place = LocalPlace(forager_of(request).settings.home / FOLDER) if files else None
+    async with alone(request), snapshot(request, CHECK_WITHIN_S) as conn:
+        verdicts = await check(conn, place)
+    return reply(
+        {
+            "is_kept": not any(verdict.broken for verdict in verdicts),
+            "promises": [
+                {
+                    "promise": verdict.promise.number,
+                    "sentence": verdict.promise.sentence,
+                    "broken": verdict.broken,
+                    "findings": verdict.findings,
+                }
+                for verdict in verdicts
+            ],
+        }
+    )
+
+
+@router.get("/api/audit/politeness", response_model=models.Politeness, responses=responses(404))
+async def prove_politeness(
+    request: Request,
+    _who: User,
+    domain: Annotated[Name | None, Query()] = None,
+    since: Annotated[Moment | None, Query()] = None,
+) -> Response:
+    """Was every request polite? Proved from the history; one such question at a time."""
+    agent = forager_of(request).settings.robots_agent
+    async with alone(request), snapshot(request, CHECK_WITHIN_S) as conn:
+        found = await audit_politeness(conn, agent=agent, domain=domain, since=since)
+    return reply(
+        {
+            "is_clean": found.is_clean,
+            "domains": found.pace.domains,
+            "requests": found.pace.requests,
+            "unpaced": found.pace.unpaced,
+            "unproved": found.pace.unproved,
+            "too_early": found.pace.too_early,
+            "early_examples": found.pace.examples,
+            "robots_visits": found.robots.visits,
+            "robots_forbidden": found.robots.forbidden,
+            "forbidden_examples": found.robots.examples,
+        }
+    )
+
+
+@router.get("/api/admin/audit", response_model=Paged[models.AuditEntry], responses=responses(404))
+async def list_audit(
+    request: Request,
+    _who: User,
+    *,
+    who: Annotated[Name | None, Query(description="Such as api:alice.")] = None,
+    action: Annotated[Name | None, Query(description="Such as domain.pause, or domain.")] = None,
+    kind: Annotated[Name | None, Query()] = None,
+    object_id: Annotated[Text | None, Query(max_length=2000)] = None,
+    since: Annotated[Moment | None, Query()] = None,
+    until: Annotated[Moment | None, Query()] = None,
+    limit: Limit = 100,
+    after: After = None,
+) -> Response:
+    """Who changed what, newest first."""
+    (before,) = paging.read(request, after, paging.BY_ID)
+    async with look(request) as conn:
+        rows = await audit_log.list_entries(
+            conn,
+            before=before,
+            limit=limit + 1,
+            who=who,
+            action=action,
+            kind=kind,
+            object_id=object_id,
+            since=since,
+            until=until,
+        )
+    return paging.page(request, rows, limit)
+
+
+# Changing ------------------------------------------------------------------------------------------------------------
+
+
+@router.post(
+    "/api/admin/schedule/{duty}/run", status_code=202, response_model=models.Hastened, responses=responses(404, 409)
+)
+async def run_duty(
+    request: Request, who: Admin, duty: Annotated[str, Path(pattern="^[a-z_]{1,40}$", examples=["score"])]
+) -> Response:
+    """A duty is due at once; whoever keeps the timetable does it."""
+    try:
+        (found,) = find_duties([duty])
+    except UsageError as error:
+        raise NotFoundError(str(error)) from None
+    async with change(request, who) as deed:
+        if not await hasten(deed.conn, duty, found.EVERY_S):
+            raise ConflictError(f"{duty} is being done right now.")
+        await deed.note("schedule.run", "duty", duty)
+    return reply({"duty": duty, "message": "It is due now."}, 202)

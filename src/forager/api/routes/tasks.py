@@ -1,0 +1,367 @@
+"""Tasks and batches: order visits, look at them, pause, resume, cancel, restart, hurry."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import Field
+
+from forager.api import paging
+from forager.api.access import Admin, Seeding, User
+from forager.api.models import tasks as models
+from forager.api.paging import Listed, Paged
+from forager.api.problems import responses
+from forager.api.reply import listed, reply
+from forager.api.words import (
+    LARGEST_ID,
+    After,
+    Because,
+    Body,
+    Flag,
+    Id,
+    Limit,
+    Moment,
+    Name,
+    Number,
+    PathId,
+    Priority,
+    Reason,
+    Text,
+    Url,
+    Whole,
+    reason_of,
+)
+from forager.api.work import Change, alone, change, forager_of, look, snapshot
+from forager.app.manners import guard_of
+from forager.app.reread import reread_task
+from forager.control import batches, listing, submit
+from forager.control import tasks as control
+from forager.control.tasks import Many, TaskState, Which
+
+router = APIRouter(tags=["tasks"])
+LONGEST_S = 60.0
+MOST_AT_ONCE = 10_000
+SEED_PATHS = frozenset({"/api/admin/tasks/batch"})
+
+
+class Order(Body):
+    """One visit; what is not said is as usual."""
+
+    url: Url = Field(examples=["https://shop.example/lamp"])
+    priority: Priority | None = None
+    scheduled_for: Moment | None = Field(default=None, description="Null: now.")
+    is_recurring: Flag | None = Field(default=None, description="False: once, whatever the frequency of its domain.")
+    revisit_every_s: Number | None = Field(default=None, ge=1, le=315_360_000)
+    max_retries: Whole | None = Field(default=None, ge=0, le=20)
+    webhook_url: Annotated[Url, Field(max_length=2000)] | None = None
+    depends_on: Id | None = Field(default=None, description="The task that has to be completed before.")
+
+
+class Submission(Order):
+    reason: Reason | None = None
+
+
+class BatchOrder(Body):
+    name: Annotated[Text, Field(min_length=1, max_length=200)] = Field(examples=["lamps of November"])
+    tasks: Annotated[list[Order], Field(min_length=1, max_length=MOST_AT_ONCE)]
+    reason: Reason | None = None
+
+
+class Restart(Body):
+    reset_retry_count: Flag = True
+    priority: Priority | None = None
+    scheduled_at: Moment | None = None
+    force: Flag = Field(default=False, description="Restart one that is open: it is cancelled first.")
+    reason: Reason | None = None
+
+
+class RestartParsing(Body):
+    reset_retry_count: Flag = True
+    reason: Reason | None = None
+
+
+class RestartFailed(Body):
+    domain: Name | None = None
+    domain_id: Id | None = None
+    error_code: Annotated[Text, Field(min_length=1, max_length=60)] | None = Field(default=None, examples=["timeout"])
+    failed_after: Moment | None = None
+    limit: Whole = Field(default=1000, ge=1, le=MOST_AT_ONCE)
+    dry_run: Flag = False
+    reason: Reason | None = None
+
+
+class NewPriority(Body):
+    priority: Priority
+    reason: Reason | None = None
+
+
+class Some(Body):
+    """Which tasks; all that is said holds together."""
+
+    task_ids: Annotated[list[Id], Field(max_length=MOST_AT_ONCE)] = Field(default=[])
+    domain: Name | None = None
+    batch_id: Id | None = None
+    limit: Whole = Field(default=MOST_AT_ONCE, ge=1, le=MOST_AT_ONCE)
+    dry_run: Flag = False
+    reason: Reason | None = None
+
+    @property
+    def which(self) -> Which:
+        return Which(tuple(self.task_ids), self.domain, self.batch_id)
+
+
+class SomePriority(Some):
+    priority: Priority
+
+
+# Looking -------------------------------------------------------------------------------------------------------------
+
+
+@router.get("/api/admin/tasks", response_model=Paged[models.TaskRow], responses=responses(404))
+@router.get("/api/tasks", response_model=Paged[models.TaskRow], responses=responses(404))
+async def list_tasks(
+    request: Request,
+    _who: User,
+    *,
+    domain: Annotated[Name | None, Query()] = None,
+    status: Annotated[models.TaskStatus | None, Query()] = None,
+    outcome: Annotated[models.Outcome | None, Query()] = None,
+    error_code: Annotated[Text | None, Query(max_length=60, examples=["timeout"])] = None,
+    run: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,
+    is_open: Annotated[bool | None, Query(description="True: the queue; false: the history.")] = None,
+    limit: Limit = 100,
+    after: After = None,
+) -> Response:
+    """Tasks, newest first: open ones are the queue, closed ones the history."""
+    async with look(request) as conn:
+        rows = await listing.tasks(
+            conn,
+            paging.read(request, after, paging.BY_ID),
+            domain=domain,
+            status=status,
+            outcome=outcome,
+            error_code=error_code,
+            run=run,
+            is_open=is_open,
+            limit=limit + 1,
+        )
+    return paging.page(request, rows, limit)
+
+
+@router.get("/api/admin/tasks/{task:int}", response_model=models.Task, responses=responses(404))
+@router.get("/api/tasks/{task:int}", response_model=models.Task, responses=responses(404))
+async def show_task(request: Request, _who: User, task: PathId) -> Response:
+    """One task, with the other visits of its page and what people ordered for it."""
+    async with snapshot(request) as conn:
+        return reply(await control.describe(conn, task))
+
+
+@router.get("/api/admin/tasks/{task:int}/history", response_model=Listed[models.Visit], responses=responses(404))
+@router.get("/api/tasks/{task:int}/history", response_model=Listed[models.Visit], responses=responses(404))
+async def show_task_history(request: Request, _who: User, task: PathId, limit: Limit = 100) -> Response:
+    """All visits of the task's page, newest first."""
+    async with look(request) as conn:
+        await listing.find_task(conn, task)
+        return listed(await control.history(conn, task, limit=limit))
+
+
+@router.get("/api/batches", response_model=Paged[models.Batch], responses=responses(404))
+async def list_batches(request: Request, _who: User, limit: Limit = 50, after: After = None) -> Response:
+    """Batches, newest first, each with where its pages stand."""
+    (before,) = paging.read(request, after, paging.BY_ID)
+    async with look(request) as conn:
+        rows = await batches.list_batches(conn, before=before, limit=limit + 1)
+    return paging.page(request, rows, limit)
+
+
+@router.get("/api/batches/{batch:int}", response_model=models.Batch, responses=responses(404))
+async def show_batch(request: Request, _who: User, batch: PathId) -> Response:
+    """One batch, with where its pages stand."""
+    async with look(request) as conn:
+        return reply(await batches.describe_batch(conn, batch))
+
+
+# Ordering ------------------------------------------------------------------------------------------------------------
+
+
+@router.post("/api/admin/tasks", status_code=201, response_model=models.TaskState, responses=responses(404, 409))
+async def submit_task(request: Request, who: Seeding, body: Submission) -> Response:
+    """Order a visit. A page that has an open task keeps it, and the order is added to it."""
+    order = submit.TaskOrder(**body.model_dump(exclude={"reason"}))
+    async with change(request, who) as deed:
+        guard = guard_of(forager_of(request).settings)
+        done = await submit.submit(deed.conn, [order], by=deed.by, reason=body.reason, guard=guard)
+        await deed.note("task.submit", "task", done.tasks[0].task_id, url=body.url, reason=body.reason)
+    return reply(_state(done.tasks[0]), 201)
+
+
+@router.post("/api/admin/tasks/batch", status_code=201, response_model=models.Submitted, responses=responses(404, 409))
+async def submit_batch(request: Request, who: Seeding, body: BatchOrder) -> Response:
+    """Order many visits under one name: all of them or none."""
+    orders = [submit.TaskOrder(**order.model_dump()) for order in body.tasks]
+    async with change(request, who, LONGEST_S) as deed:
+        guard = guard_of(forager_of(request).settings)
+        done = await submit.submit(deed.conn, orders, by=deed.by, reason=body.reason, batch=body.name, guard=guard)
+        await deed.note("task.submit_batch", "batch", done.batch_id, name=body.name, tasks=len(done.tasks))
+    states = [_state(task) for task in done.tasks]
+    return reply({"batch_id": done.batch_id, "batch": done.batch, "new": done.new, "tasks": states}, 201)
+
+
+# One task ------------------------------------------------------------------------------------------------------------
+
+
+@router.post("/api/admin/tasks/{task:int}/pause", response_model=models.TaskState, responses=responses(404, 409))
+async def pause_task(request: Request, who: Admin, task: PathId, body: Because | None = None) -> Response:
+    """It stays as it is until it is resumed; a worker puts it down at its next step."""
+    return await _one(request, who, "pause", task, control.pause, reason=reason_of(body))
+
+
+@router.post("/api/admin/tasks/{task:int}/resume", response_model=models.TaskState, responses=responses(404, 409))
+async def resume_task(request: Request, who: Admin, task: PathId, body: Because | None = None) -> Response:
+    """It is due now. That never counts as another try."""
+    return await _one(request, who, "resume", task, control.resume, reason=reason_of(body))
+
+
+@router.post("/api/admin/tasks/{task:int}/cancel", response_model=models.TaskState, responses=responses(404, 409))
+async def cancel_task(request: Request, who: Admin, task: PathId, body: Because | None = None) -> Response:
+    """It is closed with the outcome `cancelled`."""
+    return await _one(request, who, "cancel", task, control.cancel, reason=reason_of(body))
+
+
+@router.post("/api/admin/tasks/{task:int}/restart", response_model=models.TaskState, responses=responses(404, 409))
+async def restart_task(request: Request, who: Admin, task: PathId, body: Restart | None = None) -> Response:
+    """The page is visited again by a new task; asked twice, there is still one."""
+    order = (body or Restart()).model_dump()
+    return await _one(request, who, "restart", task, control.restart, **order)
+
+
+@router.post("/api/admin/tasks/{task:int}/restart-parsing", response_model=models.Reread, responses=responses(404, 409))
+async def restart_parsing(request: Request, who: Admin, task: PathId, body: RestartParsing | None = None) -> Response:
+    """The stored body of the task's page is read again, without any request. 409 where none was kept."""
+    order = body or RestartParsing()
+    async with alone(request):
+        done = await reread_task(forager_of(request), task)
+    async with change(request, who) as deed:
+        await deed.note("task.restart_parsing", "task", task, reason=order.reason, changed=done["tally"]["changed"])
+    return reply(
+        {
+            "task_id": task,
+            "status": "completed",
+            "pages": done["tally"]["read"],
+            "changed": done["tally"]["changed"],
+            "message": "Its stored body was read again.",
+        }
+    )
+
+
+@router.patch("/api/admin/tasks/{task:int}/priority", response_model=models.TaskState, responses=responses(404, 409))
+async def set_priority(request: Request, who: Admin, task: PathId, body: NewPriority) -> Response:
+    """1 is first, 10 is last. It counts from the next claim on."""
+    return await _one(request, who, "priority", task, control.set_priority, priority=body.priority, reason=body.reason)
+
+
+async def _one(
+    request: Request, who: Admin, verb: str, task: int, deed_of: Callable[..., Awaitable[TaskState]], **order: Any
+) -> Response:
+    async with change(request, who) as deed:
+        done = await deed_of(deed.conn, task, by=deed.by, **order)
+        told = {name: value for name, value in order.items() if value is not None}
+        await deed.note(f"task.{verb}", "task", task, **told, was_changed=done.was_changed)
+    return reply(_state(done))
+
+
+def _state(state: TaskState) -> dict[str, Any]:
+    return {**asdict(state), "scheduled_at": state.scheduled_for}
+
+
+# Many tasks ----------------------------------------------------------------------------------------------------------
+
+
+@router.post("/api/admin/tasks/restart-failed", response_model=models.Many, responses=responses(404))
+async def restart_failed(request: Request, who: Admin, body: RestartFailed | None = None) -> Response:
+    """Pages whose last visit failed, newest first, get a new task each."""
+    order = body or RestartFailed()
+    async with change(request, who, LONGEST_S) as deed:
+        domain = order.domain
+        if order.domain_id is not None:
+            domain = await listing.name_of_domain(deed.conn, order.domain_id)
+        done = await control.restart_failed(
+            deed.conn,
+            by=deed.by,
+            reason=order.reason,
+            domain=domain,
+            error_code=order.error_code,
+            failed_after=order.failed_after,
+            limit=order.limit,
+            dry_run=order.dry_run,
+        )
+        await _note(deed, done, **order.model_dump(exclude_none=True, exclude={"dry_run"}))
+    return _tell(done)
+
+
+@router.post("/api/admin/tasks/pause", response_model=models.Many, responses=responses(404))
+async def pause_tasks(request: Request, who: Admin, body: Some) -> Response:
+    """Pause tasks by number, domain or batch."""
+    return await _many(request, who, body, control.pause_many)
+
+
+@router.post("/api/admin/tasks/resume", response_model=models.Many, responses=responses(404))
+async def resume_tasks(request: Request, who: Admin, body: Some) -> Response:
+    """Resume tasks by number, domain or batch."""
+    return await _many(request, who, body, control.resume_many)
+
+
+@router.post("/api/admin/tasks/cancel", response_model=models.Many, responses=responses(404))
+async def cancel_tasks(request: Request, who: Admin, body: Some) -> Response:
+    """Cancel tasks by number, domain or batch."""
+    return await _many(request, who, body, control.cancel_many)
+
+
+@router.post("/api/admin/tasks/priority", response_model=models.Many, responses=responses(404))
+async def set_priorities(request: Request, who: Admin, body: SomePriority) -> Response:
+    """Give tasks another priority; of a whole domain also pages that have no task yet."""
+    return await _many(request, who, body, control.set_priority_many, priority=body.priority)
+
+
+@router.post("/api/admin/batches/{batch:int}/restart", response_model=models.Many, responses=responses(404))
+async def restart_batch(
+    request: Request, who: Admin, batch: PathId, dry_run: Annotated[bool, Query()] = False
+) -> Response:
+    """Every page of a batch that has no open task is visited again."""
+    async with change(request, who, LONGEST_S) as deed:
+        await batches.find_batch(deed.conn, batch)
+        done = await control.restart_batch(deed.conn, batch, by=deed.by, dry_run=dry_run)
+        await _note(deed, done, batch_id=batch)
+    return _tell(done)
+
+
+async def _many(
+    request: Request, who: Admin, body: Some, deed_of: Callable[..., Awaitable[Many]], **order: Any
+) -> Response:
+    async with change(request, who, LONGEST_S) as deed:
+        done = await deed_of(
+            deed.conn, body.which, by=deed.by, reason=body.reason, limit=body.limit, dry_run=body.dry_run, **order
+        )
+        await _note(deed, done, **body.model_dump(exclude_none=True, exclude={"dry_run", "task_ids"}))
+    return _tell(done)
+
+
+async def _note(deed: Change, done: Many, **details: Any) -> None:
+    """A dry run changes nothing, and is not written down."""
+    if not done.is_dry:
+        first = [task.task_id for task in done.tasks[:20]]
+        await deed.note(f"tasks.{done.verb}", "task", None, **details, tasks=len(done.tasks), first=first)
+
+
+def _tell(done: Many) -> Response:
+    states = [_state(task) for task in done.tasks]
+    return reply(
+        {
+            "verb": done.verb,
+            "count": len(states),
+            "tasks": states,
+            "dry_run": done.is_dry,
+            "is_all": done.is_all,
+        }
+    )

@@ -1,0 +1,106 @@
+"""The types of what comes in: bounded, without what no database can hold, and never guessed at."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import Path, Query
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    model_validator,
+)
+
+LARGEST_ID = 2**53 - 1
+"""Ids are bigint; JSON, as most programs read it, has no larger whole numbers that are exact."""
+MOST_ROWS = 1000
+
+
+def _clean(text: str) -> str:
+    if "\x00" in text:
+        raise ValueError("it contains a NUL character")
+    return text
+
+
+def _only_text(value: object) -> object:
+    """A moment is written as ISO 8601; a bare number could be seconds or milliseconds."""
+    if not isinstance(value, str | datetime) or (isinstance(value, str) and "T" not in value.upper()):
+        raise ValueError("write it like 2026-01-31T12:00:00Z")
+    return value
+
+
+def _in_reach(value: datetime) -> datetime:
+    """Not at the edges of time, where a zone's offset leads out of it."""
+    if not 1 < value.year < 9999:
+        raise ValueError("its year is not one a calendar of ours has")
+    return value
+
+
+def _whole(value: Any) -> Any:
+    """JSON has one kind of number: 1.0 is the whole number 1."""
+    match value:
+        case float() if value.is_integer() and abs(value) <= LARGEST_ID:
+            return int(value)
+        case list():
+            return [_whole(each) for each in value]
+        case dict():
+            return {name: _whole(each) for name, each in value.items()}
+        case _:
+            return value
+
+
+Text = Annotated[str, AfterValidator(_clean)]
+Name = Annotated[str, Field(min_length=1, max_length=260), AfterValidator(_clean)]
+Url = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(_clean)]
+Reason = Annotated[str, Field(max_length=500), AfterValidator(_clean)]
+Moment = Annotated[AwareDatetime, BeforeValidator(_only_text), AfterValidator(_in_reach)]
+Whole = Annotated[int, Strict()]
+Flag = Annotated[bool, Strict()]
+Number = Annotated[float, Strict(), Field(allow_inf_nan=False)]
+Id = Annotated[int, Strict(), Field(ge=1, le=LARGEST_ID)]
+Priority = Annotated[int, Strict(), Field(ge=1, le=10, description="1 is the highest.")]
+Country = Annotated[str, Field(pattern="^[A-Z]{2}$", examples=["DE"])]
+
+PathId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
+PathName = Annotated[str, Path(min_length=1, max_length=260), AfterValidator(_clean)]
+Limit = Annotated[int, Query(ge=1, le=MOST_ROWS, description="Rows at most.")]
+After = Annotated[
+    str | None,
+    Query(max_length=1000, pattern="^[A-Za-z0-9_-]+$", description="`next` of the page before, with the same filters."),
+]
+DryRun = Annotated[bool, Query(description="Only say what would be done.")]
+
+
+class Body(BaseModel):
+    """Of a request. What is not known is refused, so that a misspelled name is not silently nothing."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_numbers(cls, content: Any) -> Any:
+        return _whole(content)
+
+
+class Because(Body):
+    reason: Reason | None = Field(default=None, examples=["the owner asked for it"])
+
+
+def reason_of(body: Because | None) -> str | None:
+    return body.reason if body else None
+
+
+class Changes(Body):
+    """What is named is changed, and something has to be."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+
+
+class Row(BaseModel):
+    """Of an answer."""
+
+    model_config = ConfigDict(extra="forbid")

@@ -1,0 +1,90 @@
+"""How routes reach the database: `look` for a question, `snapshot` for several that must agree, `change` for a deed.
+
+A deed and its note in the audit log are one transaction, committed before anybody is told.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fastapi import Request
+
+from forager.accounts import audit
+from forager.api.access import Who
+from forager.api.problems import TooManyError
+from forager.errors import NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from forager.app import Forager
+
+FREE_WITHIN_S = 2.0
+"""Nobody waits longer for a connection; so an API whose database is away says so within two seconds."""
+GRACE_S = 2.0
+"""A server that is frozen cancels nothing: so long after its time a statement is given up by us."""
+
+
+def forager_of(request: Request) -> "Forager":
+    found: Forager = request.app.state.forager
+    return found
+
+
+@contextlib.asynccontextmanager
+async def look(request: Request, within_s: float | None = None) -> AsyncIterator[Any]:
+    """One connection; each statement for itself. All of it takes no longer than one statement may, unless told."""
+    forager = forager_of(request)
+    conn = await forager.pool.acquire(timeout=FREE_WITHIN_S)
+    try:
+        async with asyncio.timeout((within_s or forager.settings.api_statement_s) + GRACE_S):
+            yield conn
+    finally:
+        await forager.pool.release(conn, timeout=FREE_WITHIN_S)
+
+
+@contextlib.asynccontextmanager
+async def snapshot(request: Request, within_s: float | None = None) -> AsyncIterator[Any]:
+    """Several questions that see the same moment; nothing can be changed."""
+    async with look(request, within_s) as conn, conn.transaction(isolation="repeatable_read", readonly=True):
+        yield conn
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    conn: Any
+    _who: Who
+
+    @property
+    def by(self) -> str:
+        return self._who.signature
+
+    async def note(self, action: str, kind: str, which: object = None, **details: Any) -> None:
+        """What was done goes into the audit log, in the same transaction."""
+        await audit.note(
+            self.conn, self._who, action, kind=kind, object_id=None if which is None else str(which), details=details
+        )
+
+
+@contextlib.asynccontextmanager
+async def change(request: Request, who: Who, within_s: float | None = None) -> AsyncIterator[Change]:
+    async with look(request, within_s) as conn, conn.transaction():
+        yield Change(conn, who)
+
+
+@contextlib.asynccontextmanager
+async def alone(request: Request) -> AsyncIterator[None]:
+    """Long questions one after the other: they must not take all connections."""
+    lock: asyncio.Lock = request.app.state.long_question
+    if lock.locked():
+        raise TooManyError("Another long question is being answered; ask again when it is done.")
+    async with lock:
+        yield
+
+
+@contextlib.contextmanager
+def naming_a_page() -> Iterator[None]:
+    """What is no URL names no page."""
+    try:
+        yield
+    except UsageError as error:
+        raise NotFoundError(f"There is no such page: {error}") from None

@@ -1,0 +1,167 @@
+"""One page through the whole line, for somebody who looks: admit, get, read, select. Touches no database.
+
+Redirects are followed here, each after its own look at the guard and at robots.txt; a crawl makes pages of them.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from forager import clock, extract
+from forager.crawl.permission import ask_robots, at_once
+from forager.errors import RefusedError, RobotsDeniedError, RobotsUnreachableError, TooManyRedirectsError
+from forager.extract.language import choose_sample, detect
+from forager.fetch import Client, Patience, open_client
+from forager.fetch.client import is_page
+from forager.ingest import Reach, Selector
+from forager.politeness.guard import AddressGuard
+from forager.politeness.robots import Rules, Verdict, parse
+from forager.records import Fetched, Reading, RunSpec, Scope, Selection, Target
+from forager.settings import Settings
+from forager.urls import origin_of, resolve_links
+
+ROBOTS_TRIES_S: tuple[float, ...] = ()
+
+
+@dataclass(slots=True)
+class Timing:
+    """Milliseconds from the beginning of the last request; None where the client does not know."""
+
+    name_ms: float | None = None
+    """Until the name had an address."""
+    sent_ms: float | None = None
+    """Until the request left: connected, TLS included."""
+    head_ms: float | None = None
+    """Until the head of a page's answer was there."""
+    total_ms: float | None = None
+
+
+@dataclass(slots=True)
+class Hop:
+    """One request."""
+
+    url: str
+    robots: Verdict
+    crawl_delay_s: float | None
+    status_code: int = 0
+    location: str | None = None
+    address: str | None = None
+    timing: Timing = field(default_factory=Timing)
+
+
+@dataclass(slots=True)
+class Seen:
+    """What came back, as far as it came."""
+
+    hops: list[Hop]
+    fetched: Fetched | None = None
+    reading: Reading | None = None
+    selection: Selection | None = None
+    error: Exception | None = None
+    """Why it went no further."""
+    read_ms: float | None = None
+    detected: tuple[str | None, float] = (None, 0.0)
+    """The language of the text alone, and how sure that is."""
+
+
+async def fetch_one(settings: Settings, url: str, *, parser: str = "auto") -> Seen:
+    """`url` is normalised. What a site or the guard does is in the answer; only mistakes of ours are raised."""
+    guard = AddressGuard(settings.allow_networks, settings.allow_ports)
+    seen = Seen([])
+    async with open_client(
+        user_agent=settings.agent_header,
+        check_address=guard.check_ip,
+        timeout_s=settings.request_timeout_s,
+        connect_timeout_s=settings.connect_timeout_s,
+        max_bytes=settings.max_page_bytes,
+        patience=Patience(settings.first_byte_timeout_s, settings.stall_timeout_s, settings.slowest_bytes_per_s),
+        keeps_cookies=settings.cookies,
+    ) as client:
+        errand = _Errand(settings, client, seen)
+        await errand.follow(url)
+    if seen.fetched is not None and seen.fetched.body and 200 <= seen.fetched.status_code < 300:
+        _understand(seen, settings, parser)
+    return seen
+
+
+class _Errand:
+    def __init__(self, settings: Settings, client: Client, seen: Seen) -> None:
+        self._settings = settings
+        self._client = client
+        self._seen = seen
+        self._rules: dict[str, Rules] = {}
+
+    async def follow(self, url: str) -> None:
+        from forager.errors import VisitError
+
+        try:
+            await self._follow(url)
+        except VisitError as error:
+            self._seen.error = error
+
+    async def _follow(self, url: str) -> None:
+        for _ in range(self._settings.max_redirects + 1):
+            fetched = await self._get(url)
+            self._seen.fetched = fetched
+            place = self._seen.hops[-1].location
+            if place is None or not 300 <= fetched.status_code < 400:
+                return
+            url = place
+        raise TooManyRedirectsError(f"more than {self._settings.max_redirects} redirects in a row")
+
+    async def _get(self, url: str) -> Fetched:
+        rules = await self._rules_of(origin_of(url))
+        hop = Hop(url, rules.verdict(url), rules.crawl_delay_s)
+        self._seen.hops.append(hop)
+        if not hop.robots.allowed:
+            raise RobotsDeniedError(f"robots.txt line {hop.robots.line} says {hop.robots.rule!r}")
+        began, timing = clock.monotonic(), hop.timing
+        hop.address = await self._client.locate(url)
+        timing.name_ms = _ms_since(began)
+
+        def sent() -> None:
+            timing.sent_ms = _ms_since(began)
+
+        def read_body(content_type: str) -> bool:
+            timing.head_ms = _ms_since(began)
+            return is_page(content_type)
+
+        fetched = await self._client.get(url, on_sent=sent, read_body=read_body, keeps_raw=True)
+        timing.total_ms = _ms_since(began)
+        hop.status_code = fetched.status_code
+        if location := fetched.headers.get("location"):
+            hop.location = resolve_links(url, [location])[0]
+        return fetched
+
+    async def _rules_of(self, origin: str) -> Rules:
+        if origin not in self._rules:
+            copy = await ask_robots(
+                self._client, 0, origin, ttl_s=self._settings.robots_ttl_s, turn=at_once, waits_s=ROBOTS_TRIES_S
+            )
+            if copy.error is not None:
+                raise RobotsUnreachableError(f"{origin}/robots.txt could not be had: {copy.error}")
+            self._rules[origin] = parse(copy.text or "").rules_for(self._settings.robots_agent)
+        return self._rules[origin]
+
+
+def _understand(seen: Seen, settings: Settings, parser: str) -> None:
+    fetched = seen.fetched
+    assert fetched is not None
+    extract.warm_up()
+    began = clock.monotonic()
+    more: dict[str, Any] = {"parser_name": parser}
+    words, agent = settings.keyword_words, settings.robots_agent
+    seen.reading = extract.read(fetched, keyword_words=words, robots_agent=agent, **more)
+    seen.read_ms = _ms_since(began)
+    seen.detected = detect(choose_sample(seen.reading.text))
+    reach = Reach.of(RunSpec((fetched.url,), Scope.ANY))
+    selector = Selector(reach, max_links_per_page=settings.max_links_per_page)
+    seen.selection = selector.select(seen.reading, Target(0, 0, 0, 0, fetched.url, 0, 0, 0))
+
+
+def _ms_since(began: float) -> float:
+    return round((clock.monotonic() - began) * 1000, 1)
+
+
+def is_refused(seen: Seen) -> bool:
+    """We did not ask: the guard, or robots.txt."""
+    return isinstance(seen.error, RefusedError)

@@ -1,0 +1,28 @@
+"""Builds a purge from Settings, and deletes the files that nobody refers to afterwards."""
+
+import asyncio
+from collections.abc import Sequence
+
+from forager import clock
+from forager.archive.local import LocalPlace
+from forager.archive.shelf import FOLDER as BODIES
+from forager.control.purge import PurgeOrder
+from forager.settings import Settings
+
+
+def order_of(settings: Settings, *, by: str, reason: str, is_trial: bool) -> PurgeOrder:
+    return PurgeOrder(
+        by,
+        reason,
+        is_trial,
+        settings.dead_after_s,
+        refresh_every_s=settings.refresh_every_s if settings.refresh else None,
+        refused_rest_s=settings.cooldown_forbidden_s,
+    )
+
+
+async def delete_files(settings: Settings, keys: Sequence[str]) -> None:
+    """Files of images; snapshots go with their own duty."""
+    if keys:
+        place = LocalPlace(settings.home / BODIES)
+        await asyncio.to_thread(place.delete, keys, unless_since=clock.now())

@@ -1,0 +1,326 @@
+"""Reads stored bodies again: the same reading, selecting and recording as a visit's, and no request at all.
+
+Portion by portion, in the order of pages. A portion's readings and the note that it is done are one transaction, so a
+replay that was killed goes on behind the last portion it finished. Closed tasks are never touched.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from forager import extract
+from forager.app.reach import read_reach
+from forager.app.worker import make_order, shelf_of
+from forager.archive import Shelf
+from forager.control import replay as control
+from forager.control.replay import Into, Matches, Replay, ReplayOrder, Stored
+from forager.control.replay_diff import Fields, Tally, known_fields, read_fields
+from forager.crawl.alone import read_alone
+from forager.crawl.black_box import FOLDER, BlackBox, open_box, take_note
+from forager.crawl.crowds import without_links
+from forager.crawl.patience import in_transaction
+from forager.crawl.stop import StopRequest
+from forager.crawl.writer import Writer
+from forager.domains.traps import traps_of
+from forager.errors import DecodeError, ParserCrashError, StoreError, UsageError
+from forager.extract import CONFIGS, keywords_of
+from forager.frontier import reread
+from forager.frontier import store as frontier
+from forager.ingest import Selector
+from forager.observe import log
+from forager.products import store as products
+from forager.records import Fetched, Outcome, OutcomeKind, Reading, RunSpec, Target
+from forager.search import index
+from forager.stats import store as stats
+from forager.stats.processes import started_at
+
+if TYPE_CHECKING:
+    from forager.app import Forager
+
+PORTION = 100
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """How a replay ended, or where it stopped."""
+
+    id: int
+    is_resumed: bool
+    is_finished: bool
+    stored: Stored
+    tally: Tally
+
+
+class _Again(NamedTuple):
+    """One page that was read again."""
+
+    row: Row
+    outcome: Outcome
+    old: Fields
+    new: Fields
+
+
+async def look(forager: "Forager", order: ReplayOrder) -> Stored:
+    """What a replay would read. Reads nothing."""
+    refuse_unknown_parser(order.parser)
+
+    async def ask(conn: Any) -> Stored:
+        matches = await control.resolve(conn, order)
+        return await control.count_stored(conn, order, matches, default_policy=forager.settings.content_policy)
+
+    return await in_transaction(forager.database, ask)
+
+
+async def replay(
+    forager: "Forager",
+    order: ReplayOrder,
+    *,
+    by: str,
+    stop: StopRequest,
+    on_progress: Callable[[Tally, Stored], None] = lambda _tally, _stored: None,
+) -> Replayed:
+    """To its end, or until asked to stop; the same order goes on then."""
+    stored = await look(forager, order)
+    async with forager.pool.acquire() as holder:
+        matches = await control.resolve(holder, order)
+        pid = os.getpid()
+        taken = await control.take(holder, order, by=by, pid=pid, pid_started=started_at(pid))
+        await _heed_death(forager, taken)
+        with ExitStack() as stack:
+            shelf = stack.enter_context(shelf_of(forager.settings))
+            box = stack.enter_context(open_box(forager.settings.home / FOLDER))
+            extract.warm_up()
+            desk = _Desk(forager, order, taken, matches=matches, shelf=shelf, box=box)
+            while not stop.asked and await desk.do_portion():
+                on_progress(desk.tally, stored)
+        if desk.is_done:
+            await in_transaction(forager.database, lambda conn: control.end(conn, taken.id, desk.tally))
+    return Replayed(taken.id, taken.is_resumed, desk.is_done, stored, desk.tally)
+
+
+def refuse_unknown_parser(name: str | None) -> None:
+    from forager.extract.sites import AUTO, parsers
+
+    known = [AUTO, *parsers()]
+    if name is not None and name not in known:
+        raise UsageError(f"There is no parser {name!r}; there are {', '.join(known)}.")
+
+
+async def _heed_death(forager: "Forager", taken: Replay) -> None:
+    """The page that killed the process before us is read apart from now on."""
+    page = take_note(forager.settings.home / FOLDER, *taken.died_reading) if taken.died_reading else None
+    if page is not None:
+        await in_transaction(forager.database, lambda conn: frontier.note_crashes(conn, [page]))
+
+
+class _Desk:
+    """One replay under way."""
+
+    def __init__(
+        self,
+        forager: "Forager",
+        order: ReplayOrder,
+        taken: Replay,
+        *,
+        matches: Matches,
+        shelf: Shelf,
+        box: BlackBox | None,
+    ) -> None:
+        self._forager = forager
+        self._order = order
+        self._id = taken.id
+        self._matches = matches
+        self._shelf = shelf
+        self._box = box
+        self._after = taken.after_page
+        self.tally = taken.tally
+        self.is_done = False
+        self._runs: dict[int, tuple[Selector, Writer] | None] = {}
+        self._heeded: set[tuple[int, int]] = set()
+        self._memory = extract.LanguageMemory()
+
+    async def do_portion(self) -> bool:
+        """False behind the last page."""
+        rows, last = await self._transact(
+            lambda conn: control.next_stored(conn, self._matches, after=self._after, limit=PORTION)
+        )
+        if last is None:
+            self.is_done = True
+            return False
+        known = await self._transact(lambda conn: control.known_products(conn, [row["page_id"] for row in rows]))
+        read = [again for row in rows if (again := await self._read(row, known.get(row["page_id"]))) is not None]
+        self.tally.pages += len(rows)
+        if self._order.into is Into.SHADOW:
+            await self._transact(lambda conn: self._write_shadow(conn, read, last))
+        else:
+            await self._write_live(read, last)
+        self._after = last
+        return True
+
+    async def _transact(self, work: Callable[[Any], Any]) -> Any:
+        return await in_transaction(self._forager.database, work)
+
+    # reading -------------------------------------------------------------------------------------------------------
+
+    async def _read(self, row: Row, product: Row | None) -> _Again | None:
+        """None, with the reason counted, where a page cannot be read again."""
+        if reason := self._why_not(row):
+            self.tally.leave(reason)
+            return None
+        found = await self._selector_of(row)
+        if found is None:
+            self.tally.leave("no_run")
+            return None
+        try:
+            fetched = await asyncio.to_thread(self._shelf.load, row["body_ref"], row["url"])
+            reading = await self._understand(row, fetched)
+        except (StoreError, DecodeError, ParserCrashError) as error:
+            log().warning("body not read", action="replay.left", url=row["url"], error=str(error))
+            self.tally.leave(error.reason if isinstance(error, StoreError) else error.code)
+            return None
+        target = Target(
+            row["task_id"], row["page_id"], row["domain_id"], 0, row["url"], row["depth"], row["redirects"], 0
+        )
+        outcome = Outcome(
+            target,
+            OutcomeKind.SUCCESS,
+            fetched.status_code,
+            content_type=row["content_type"],
+            etag=row["etag"],
+            last_modified=row["last_modified"],
+            reading=reading,
+            selection=found[0].select(reading, target),
+        )
+        old, new = known_fields(row, product), read_fields(reading, outcome.selection, row["url"])
+        return _Again(row, outcome, old, new)
+
+    def _why_not(self, row: Row) -> str | None:
+        if row["is_deleted"]:
+            return "deleted"
+        return "newer_visit" if not row["is_newest"] else None
+
+    async def _understand(self, row: Row, fetched: Fetched) -> Reading:
+        settings, parser = self._forager.settings, self._order.parser or row["parser_name"]
+        words, agent = settings.keyword_words, settings.robots_agent
+        if row["crashes"]:
+            return await read_alone(fetched, keyword_words=words, robots_agent=agent, parser_name=parser)
+        with self._box.reading(row["page_id"]) if self._box else ExitStack():
+            return extract.read(
+                fetched, keyword_words=words, robots_agent=agent, memory=self._memory, parser_name=parser
+            )
+
+    async def _selector_of(self, row: Row) -> tuple[Selector, Writer] | None:
+        """Links are worth what they were worth to the run that visited the page; known traps are heeded."""
+        run = row["run_id"]
+        if run not in self._runs:
+            self._runs[run] = await self._open_run(run) if run is not None else None
+        found = self._runs[run]
+        if found is not None and (run, row["domain_id"]) not in self._heeded:
+            self._heeded.add((run, row["domain_id"]))
+            found[0].heed(row["domain"], await self._transact(lambda conn: traps_of(conn, [row["domain_id"]])))
+        return found
+
+    async def _open_run(self, run: int) -> tuple[Selector, Writer] | None:
+        settings, database = self._forager.settings, self._forager.database
+        spec: RunSpec | None = await self._transact(lambda conn: stats.find_run(conn, run))
+        if spec is None:
+            return None
+        selector = Selector(await read_reach(database, run, spec), max_links_per_page=settings.max_links_per_page)
+        order = make_order(settings, run, spec, workers=1)
+        return selector, Writer(database, order, worker=lambda: 0, lanes={}, on_recorded=lambda _done, _held: None)
+
+    # writing -------------------------------------------------------------------------------------------------------
+
+    async def _write_shadow(self, conn: Any, read: list[_Again], last: int) -> None:
+        tally = Tally(**self.tally.document())
+        noted = [(again, tally.note(again.row["url"], again.old, again.new)) for again in read]
+        shadows = [
+            (again.row["page_id"], again.row["task_id"], names, again.old, again.new) for again, names in noted if names
+        ]
+        await control.add_shadows(conn, self._id, shadows)
+        await control.note_progress(conn, self._id, after=last, tally=tally)
+        self.tally = tally
+
+    async def _write_live(self, read: list[_Again], last: int) -> None:
+        """First learn, then record, as a visit does."""
+        learned: dict[bytes, int] = {}
+        kept: list[_Again] = []
+        for run, group in _by_run(read).items():
+            found = self._runs[run]
+            assert found is not None
+            known = await found[1].learn([link for again in group for link in again.outcome.selection.links])
+            learned |= known.page_ids
+            kept += [again._replace(outcome=without_links(again.outcome, known.refused)) for again in group]
+        await self._transact(lambda conn: self._record(conn, kept, learned, last))
+
+    async def _record(self, conn: Any, read: list[_Again], page_ids: dict[bytes, int], last: int) -> None:
+        tally = Tally(**self.tally.document())
+        held = await control.hold_pages(conn, {again.row["page_id"]: again.row["fetched_at"] for again in read})
+        ours = [again for again in read if again.row["page_id"] in held]
+        if len(ours) < len(read):
+            tally.leave("newer_visit", len(read) - len(ours))
+        for again in ours:
+            tally.note(again.row["url"], again.old, again.new)
+        tally.written += len(ours)
+        if ours:
+            await self._record_pages(conn, ours, page_ids)
+        await control.note_progress(conn, self._id, after=last, tally=tally)
+        self.tally = tally
+
+    async def _record_pages(self, conn: Any, ours: list[_Again], page_ids: dict[bytes, int]) -> None:
+        outcomes = [again.outcome for again in ours]
+        readings = {o.target.page_id: o.reading for o in outcomes if o.reading is not None}
+        await reread.renew_languages(conn, {page: reading.language for page, reading in readings.items()})
+        keywords = [keywords_of(reading) for reading in readings.values()]
+        await frontier.record_readings(conn, list(zip(outcomes, keywords, strict=True)), CONFIGS)
+        await reread.settle_reread(
+            conn, [(again.row["page_id"], again.row["fetched_at"], again.row["status"]) for again in ours]
+        )
+        await frontier.replace_links(conn, outcomes, page_ids)
+        await products.store(conn, [_sight(again) for again in ours if again.outcome.reading])
+        await index.index_named(conn, list(readings), CONFIGS)
+
+
+def _by_run(read: list[_Again]) -> dict[int, list[_Again]]:
+    groups: dict[int, list[_Again]] = {}
+    for again in read:
+        groups.setdefault(again.row["run_id"], []).append(again)
+    return groups
+
+
+def _sight(again: _Again) -> products.Sight:
+    row, reading = again.row, again.outcome.reading
+    return products.Sight(
+        row["domain_id"],
+        row["page_id"],
+        row["task_id"],
+        row["url"],
+        reading.product if reading else None,
+        seen_at=row["completed_at"],
+    )
+
+
+async def restart_parsing(forager: "Forager", task: int, *, by: str) -> Replayed:
+    """The page of one task, from its stored body. Raises NotStoredError where the policy kept none."""
+    policy = forager.settings.content_policy
+    order = await in_transaction(forager.database, partial(control.of_task, task=task, default_policy=policy))
+    return await replay(forager, order, by=by, stop=StopRequest())
+
+
+async def refetch(forager: "Forager", order: ReplayOrder, *, by: str, dry: bool) -> int:
+    """How many pages are visited again, before others; dry, how many would be."""
+
+    async def once(conn: Any) -> int:
+        matches = await control.resolve(conn, order)
+        if dry:
+            return await reread.count_requeued(conn, **matches._asdict())
+        settings = forager.settings
+        rest_s = settings.refresh_every_s if settings.refresh else None
+        return await control.requeue(conn, matches, by=by, refresh_every_s=rest_s)
+
+    return await in_transaction(forager.database, once)

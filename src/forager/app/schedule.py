@@ -1,0 +1,219 @@
+"""Builds the scheduler from Settings and keeps time: used by `forager schedule` and by the process of a crawl."""
+
+import asyncio
+import contextlib
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING
+
+from forager import clock
+from forager.alerts.rules import Disk
+from forager.app.archiving import move_old
+from forager.app.backup import back_up_nightly
+from forager.app.probe import probe
+from forager.app.webhooks import call_webhooks
+from forager.control.alerts import note_absence
+from forager.control.dependents import settle
+from forager.crawl.black_box import FOLDER
+from forager.crawl.patience import AGAIN, AWAY, LONGEST_PAUSE_S, in_transaction, is_our_mistake
+from forager.crawl.recover import recover
+from forager.crawl.stop import StopRequest
+from forager.errors import UsageError
+from forager.observe import log
+from forager.schedule import (
+    alerts,
+    backup,
+    bodies,
+    cooldown,
+    dependencies,
+    errors,
+    index,
+    probe_proxies,
+    refresh,
+    retain,
+    revisit_price,
+    rollup,
+    score,
+    series,
+    sessions,
+    takeover,
+    times,
+    vacuum,
+    webhooks,
+    windows,
+)
+from forager.schedule.order import BY, Duty, ScheduleOrder
+from forager.schedule.timetable import Done, Timetable
+from forager.settings import Settings
+
+if TYPE_CHECKING:
+    from forager.app import Forager
+
+DUTIES: Mapping[str, Duty] = {
+    duty.NAME: duty
+    for duty in (
+        takeover,
+        cooldown,
+        refresh,
+        windows,
+        score,
+        rollup,
+        revisit_price,
+        probe_proxies,
+        bodies,
+        index,
+        series,
+        alerts,
+        errors,
+        retain,
+        backup,
+        vacuum,
+        sessions,
+        dependencies,
+        webhooks,
+    )
+}
+ONE_DAY = timedelta(days=1)
+SHORTEST_SLEEP_S, LONGEST_SLEEP_S = 1.0, 30.0
+"""Another scheduler may be doing what is due; another may have changed the timetable."""
+
+
+async def keep_time(forager: "Forager", stop: StopRequest, names: Sequence[str] = ()) -> None:
+    """Do what is due (all, or only these duties) until asked to stop, also over a restart of the database."""
+    timetable = open_timetable(forager, names)
+    keeping = asyncio.create_task(_keep(forager, timetable))
+    stopping = asyncio.create_task(stop.wait_asked())
+    try:
+        await asyncio.wait({keeping, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if keeping.done():
+            keeping.result()
+    finally:
+        keeping.cancel()
+        stopping.cancel()
+        await asyncio.gather(keeping, stopping, return_exceptions=True)
+
+
+async def _keep(forager: "Forager", timetable: Timetable) -> None:
+    away_since: float | None = None
+    while True:
+        try:
+            if away_since is not None:
+                await _note_absence(forager, clock.monotonic() - away_since)
+                away_since = None
+            await timetable.post()
+            await timetable.do_due()
+            wait_s = min(max(await timetable.next_in_s(), SHORTEST_SLEEP_S), LONGEST_SLEEP_S)
+        except (*AGAIN, *AWAY) as error:
+            if is_our_mistake(error):
+                raise
+            log().warning("schedule interrupted", action="schedule.interrupted", error=repr(error))
+            if isinstance(error, AWAY) and away_since is None:
+                away_since = clock.monotonic()
+            with contextlib.suppress(*AWAY):
+                await forager.database.revive()
+            wait_s = LONGEST_PAUSE_S
+        await asyncio.sleep(wait_s)
+
+
+async def _note_absence(forager: "Forager", away_s: float) -> None:
+    """While the database is away nobody can write that it is."""
+    async with forager.pool.acquire() as conn, conn.transaction():
+        await note_absence(conn, away_s=away_s, by=BY)
+
+
+async def do_once(forager: "Forager", names: Sequence[str] = ()) -> list[Done]:
+    """Everything that is due; or these duties, due or not. What another scheduler is doing is left to it."""
+    timetable = open_timetable(forager, names)
+    await timetable.post()
+    if not names:
+        return await timetable.do_due()
+    all_done = [await timetable.do_now(name) for name in dict.fromkeys(names)]
+    return [done for done in all_done if done is not None]
+
+
+async def force_takeover(forager: "Forager", *, silent_s: float) -> list[str]:
+    """Names of the domains taken from dead workers, and from those silent for so long, whatever the settings say."""
+    return await in_transaction(
+        forager.database,
+        partial(
+            recover,
+            dead_after_s=silent_s,
+            delay_s=forager.settings.delay_s,
+            notes=forager.settings.home / FOLDER,
+        ),
+    )
+
+
+def open_timetable(forager: "Forager", names: Sequence[str] = ()) -> Timetable:
+    order = _with_nights(order_of(forager.settings), forager)
+    return Timetable(forager.pool, find_duties(names), order)
+
+
+def _with_nights(order: ScheduleOrder, forager: "Forager") -> ScheduleOrder:
+    """What the duties of the night need more than values."""
+    settings = forager.settings
+    is_kept, is_saved = settings.cleanup_at != times.NEVER, settings.backup_at != times.NEVER
+    return replace(
+        order,
+        move_old=partial(move_old, settings=settings, order=order) if is_kept else None,
+        back_up=partial(back_up_nightly, forager) if is_saved else None,
+    )
+
+
+def find_duties(names: Sequence[str]) -> list[Duty]:
+    """By name; all where none is named."""
+    for name in names:
+        if name not in DUTIES:
+            raise UsageError(f"There is no duty {name!r}; there are {', '.join(sorted(DUTIES))}.")
+    return [DUTIES[name] for name in dict.fromkeys(names or DUTIES)]
+
+
+async def delete_bodies(settings: Settings, names: Sequence[str]) -> list[str]:
+    """Files that were stored or confirmed in the last day are left: a visit may be about to refer to them."""
+    from forager.archive.local import LocalPlace
+    from forager.archive.refs import key_of
+    from forager.archive.shelf import FOLDER as BODIES
+
+    by_key = {key_of(name): name for name in names}
+    place, since = LocalPlace(settings.home / BODIES), clock.now() - ONE_DAY
+    gone = await asyncio.to_thread(place.delete, list(by_key), unless_since=since)
+    return [by_key[key] for key in gone]
+
+
+def read_disks(settings: Settings) -> tuple[Disk, ...]:
+    """Room where Forager keeps its files; nothing where that cannot be found out."""
+    try:
+        usage = shutil.disk_usage(settings.home)
+    except OSError:
+        return ()
+    return (Disk(str(settings.home), usage.free, usage.total),)
+
+
+def times_of(settings: Settings) -> dict[str, times.At]:
+    """Duties that have a time of day; those that are switched off have none."""
+    given = {backup.NAME: settings.backup_at, retain.NAME: settings.cleanup_at, vacuum.NAME: settings.vacuum_at}
+    return {name: times.parse(text) for name, text in given.items() if text != times.NEVER}
+
+
+def order_of(settings: Settings) -> ScheduleOrder:
+    return ScheduleOrder(
+        take_over=partial(
+            recover, dead_after_s=settings.dead_after_s, delay_s=settings.delay_s, notes=settings.home / FOLDER
+        ),
+        is_scored=settings.scheduling == "smart",
+        is_refreshed=settings.refresh,
+        refresh_every_s=settings.refresh_every_s,
+        delay_s=settings.delay_s,
+        probe=partial(probe, settings),
+        body_retention_s=settings.body_retention_s,
+        delete_bodies=partial(delete_bodies, settings),
+        dead_after_s=settings.dead_after_s,
+        disks=partial(read_disks, settings),
+        duties=tuple(DUTIES),
+        times=times_of(settings),
+        call_webhooks=partial(call_webhooks, settings),
+        settle_dependents=partial(settle, goes_on=settings.dependents == "run"),
+    )

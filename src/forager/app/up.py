@@ -1,0 +1,196 @@
+"""The foreman behind `forager up`: keeps the API, the timetable and the workers going until somebody stops it.
+
+Workers belong to the standing run, which never ends and has every domain that no other run has. Runs that were ordered
+through the API get workers of their own, and are looked after until they are over; if their foreman dies, another takes
+them. All that a foreman knows is in the database: kill it, start it, and it goes on.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import sys
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from forager.app import Forager, carry_out, recovery
+from forager.app.schedule import keep_time
+from forager.crawl.child import Child
+from forager.crawl.patience import in_transaction
+from forager.crawl.stop import StopRequest
+from forager.domains.store import adopt_strays
+from forager.errors import ConfigurationError
+from forager.observe import log
+from forager.records import STANDING, RunSpec, Scope
+from forager.settings import Settings, to_environment
+from forager.stats import store as stats
+from forager.stats.processes import is_alive, started_at, this_host
+
+LOOK_EVERY_S = 1.0
+PAUSE_AFTER_BUG_S = 10.0
+SILENT_S = 60.0
+"""A foreman that did not say for so long that it looks after a run has lost it."""
+ADOPTED_AT_ONCE = 1000
+MOST_ORDERS = 8
+"""Ordered runs one foreman looks after at once; others wait for it, or for another."""
+
+
+class Foreman:
+    def __init__(self, forager: Forager, stop: StopRequest, *, workers: int, serves: bool) -> None:
+        self._forager = forager
+        self._stop = stop
+        self._workers = workers
+        self._serves = serves
+        self._name = f"{os.getpid()} {started_at(os.getpid())} {this_host()}"
+        self._orders: dict[int, tuple[StopRequest, asyncio.Task[None]]] = {}
+        self.children: list[Child] = []
+        self.run = 0
+
+    async def work(self) -> None:
+        """Until somebody asks to stop; then all that was started has ended."""
+        settings = self._forager.settings
+        spec = standing_spec(settings)
+        put_right = recovery(self._forager, spec)
+        await put_right()
+        if self._workers:
+            self.run = await self._hold_run(spec)
+            await self._adopt()
+            await in_transaction(self._forager.database, free_orders_of_the_dead)
+        environ = os.environ | to_environment(settings)
+        forager = (sys.executable, "-m", "forager")
+        if self._serves:
+            self.children.append(Child("api", (*forager, "api", "--attached"), environ))
+        of = str(self._workers)
+        worker = (*forager, "worker", "--run", str(self.run), "--of", of, "--attached")
+        self.children += [Child(f"worker {n + 1}", worker, environ, put_right) for n in range(self._workers)]
+        keeping = [asyncio.create_task(child.keep(self._stop)) for child in self.children]
+        timing = asyncio.create_task(self._keep_time())
+        looking = asyncio.create_task(self._look(spec))
+        try:
+            await asyncio.wait({*keeping, timing, looking}, return_when=asyncio.FIRST_COMPLETED)
+            for task in (*keeping, timing, looking):
+                if task.done() and not self._stop.asked:
+                    task.result()
+            await asyncio.gather(*keeping, timing, looking)
+            await self._end_orders()
+        finally:
+            for task in (*keeping, timing, looking, *(task for _, task in self._orders.values())):
+                task.cancel()
+            await asyncio.gather(*keeping, timing, looking, return_exceptions=True)
+        if self._workers:
+            await put_right()
+
+    async def _keep_time(self) -> None:
+        """A bug in a duty ends nothing else."""
+        while not self._stop.asked:
+            try:
+                await keep_time(self._forager, self._stop)
+            except Exception as error:
+                log().error("schedule ended", action="schedule.ended", error=repr(error))
+                await self._pause(PAUSE_AFTER_BUG_S)
+
+    async def _pause(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._stop.wait_asked()
+
+    async def _look(self, spec: RunSpec) -> None:
+        while not self._stop.asked:
+            if self._workers:
+                await self._hold_run(spec)
+                await self._adopt()
+                await self._take_orders()
+            await self._pause(LOOK_EVERY_S)
+
+    async def _hold_run(self, spec: RunSpec) -> int:
+        return await in_transaction(
+            self._forager.database, partial(stats.hold_standing_run, spec=spec, by="forager up")
+        )
+
+    async def _adopt(self) -> None:
+        """All strays, some at a time, so that nobody waits long for a domain."""
+        work = partial(adopt_strays, run=self.run, limit=ADOPTED_AT_ONCE)
+        while await in_transaction(self._forager.database, work) == ADOPTED_AT_ONCE and not self._stop.asked:
+            pass
+
+    # orders --------------------------------------------------------------------------------------------------------
+
+    async def _take_orders(self) -> None:
+        self._orders = {run: order for run, order in self._orders.items() if not order[1].done()}
+
+        async def once(conn: Any) -> tuple[dict[int, bool], dict[int, RunSpec | None]]:
+            kept = await stats.keep_orders(conn, self._name, list(self._orders))
+            room = MOST_ORDERS - len(kept)
+            new = await stats.take_orders(conn, self._name, silent_s=SILENT_S, limit=room) if room > 0 else []
+            return kept, {run: await stats.find_run(conn, run) for run in new if run not in self._orders}
+
+        kept, new = await in_transaction(self._forager.database, once)
+        for run, (stop, _) in self._orders.items():
+            if kept.get(run, True):  # somebody wants it to end, or another foreman has it
+                stop.ask()
+        for run, spec in new.items():
+            if spec is not None:
+                stop = StopRequest()
+                self._orders[run] = stop, asyncio.create_task(self._carry_out(run, spec, stop))
+
+    async def _carry_out(self, run: int, spec: RunSpec, stop: StopRequest) -> None:
+        try:
+            await carry_out(
+                self._forager,
+                run,
+                spec,
+                workers=max(self._workers, 1),
+                on_progress=lambda _: None,
+                stop=stop,
+                keeps_time=False,
+                stays_open=lambda: self._stop.asked,
+            )
+        except Exception as error:
+            log().error("ordered run failed", action="order.failed", run=run, error=repr(error))
+            await in_transaction(self._forager.database, partial(stats.end_run, run=run, status="failed"))
+
+    async def _end_orders(self) -> None:
+        """Workers of ordered runs stop with us. The runs are not over: whoever comes next goes on with them."""
+        for stop, _ in self._orders.values():
+            stop.insist() if self._stop.insisted else stop.ask()
+        await asyncio.gather(*(task for _, task in self._orders.values()), return_exceptions=True)
+        ours = [(run, self._name) for run in self._orders]
+        await in_transaction(self._forager.database, partial(stats.free_orders, orders=ours))
+
+
+async def free_orders_of_the_dead(conn: Any) -> None:
+    """Runs that foremen of this machine looked after who are no longer there."""
+    orphaned = []
+    for run, keeper in await stats.kept_orders(conn):
+        pid, began, host = keeper.split(" ", 2)
+        if host == this_host() and not is_alive(int(pid), int(began)):
+            orphaned.append((run, keeper))
+    if orphaned:
+        await stats.free_orders(conn, orphaned)
+
+
+def standing_spec(settings: Settings) -> RunSpec:
+    """The order that never ends: every known domain, each within its own host."""
+    return RunSpec(seeds=(), scope=Scope.HOST, max_depth=settings.max_depth, seeds_total=0, seeds_digest=STANDING)
+
+
+@contextlib.contextmanager
+def alone_in(settings: Settings) -> Iterator[None]:
+    """One foreman for a data folder: a second one would fight over the port."""
+    settings.home.mkdir(parents=True, exist_ok=True)
+    path = settings.home / "up.lock"
+    with path.open("a+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            lock.seek(0)
+            pid = lock.read().strip()
+            who = f" (process {pid})" if pid else ""
+            raise ConfigurationError(
+                f"Forager is up already for {settings.home}{who}: stop it first, or use another --home."
+            ) from None
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        yield

@@ -1,0 +1,72 @@
+"""Calls webhooks: under the rule for addresses that crawling keeps, quickly, signed with keys from the settings."""
+
+import asyncio
+import contextlib
+import hashlib
+import hmac
+import os
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+
+from forager.errors import AddressRefusedError, VisitError
+from forager.fetch import Client, open_client
+from forager.fetch.webhook import deliver
+from forager.frontier.webhooks import DueCall, Heard
+from forager.politeness.guard import AddressGuard
+from forager.settings import Settings
+
+PURPOSE = b"forager: webhooks"
+KEY_FILE = "webhook.key"
+TIMEOUT_S, CONNECT_TIMEOUT_S = 5.0, 3.0
+GONE = 410
+
+
+async def call_webhooks(settings: Settings, calls: Sequence[DueCall]) -> list[Heard]:
+    """All at once. Never raises for what a receiver does."""
+    keys = signing_keys(settings)
+    guard = AddressGuard(settings.allow_networks, settings.allow_ports)
+    async with open_client(
+        user_agent=settings.agent_header,
+        check_address=guard.check_ip,
+        timeout_s=TIMEOUT_S,
+        connect_timeout_s=CONNECT_TIMEOUT_S,
+        max_bytes=4096,
+        keeps_cookies=False,
+    ) as client:
+        return list(await asyncio.gather(*(_call(client, call, keys) for call in calls)))
+
+
+async def _call(client: Client, call: DueCall, keys: Sequence[bytes]) -> Heard:
+    try:
+        status = await deliver(client, call.url, call.payload.encode(), keys=keys, number=call.id)
+    except AddressRefusedError as error:
+        return Heard(call, None, str(error), is_hopeless=False)
+    except VisitError as error:
+        return Heard(call, None, str(error))
+    if 200 <= status < 300:
+        return Heard(call, status, None)
+    return Heard(call, status, f"it answered {status}", is_hopeless=status == GONE)
+
+
+def signing_keys(settings: Settings) -> list[bytes]:
+    """One for each secret_key, so that a receiver that knows the old one goes on while it is replaced. Without any, one
+    that is made once and kept in the data folder."""
+    roots = [key.encode() for key in settings.secret_key] or [_kept_key(settings.home / KEY_FILE)]
+    return [hmac.new(root, PURPOSE, hashlib.sha256).hexdigest().encode() for root in roots]
+
+
+def _kept_key(path: Path) -> bytes:
+    with contextlib.suppress(FileExistsError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".{path.name}.{os.getpid()}")
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w") as stream:
+            stream.write(secrets.token_hex(32))
+            stream.flush()
+            os.fsync(stream.fileno())
+        try:
+            os.link(temporary, path)  # whole or not at all, and never over another one
+        finally:
+            temporary.unlink()
+    return path.read_bytes()

@@ -1,0 +1,84 @@
+"""`forager api`: only the API; `forager up` starts it with everything else."""
+
+import signal
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from forager.cli import output
+from forager.cli.flags import Home
+from forager.cli.help import Command
+from forager.cli.start import begin, run_fast
+
+if TYPE_CHECKING:
+    from forager.app import Forager
+    from forager.crawl.stop import StopRequest
+    from forager.settings import Settings
+
+Host = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Where it listens.")]
+Port = Annotated[int | None, typer.Option(min=0, max=65535, metavar="N", help="Its port; 0: any that is free.")]
+Attached = Annotated[bool, typer.Option("--attached", help="Stop when standard input ends.")]
+
+
+def register(app: typer.Typer) -> None:
+    app.command("api", cls=Command, rich_help_panel="Look after it")(api)
+
+
+def api(*, host: Host = None, port: Port = None, attached: Attached = False, home: Home = None) -> None:
+    """Serve the HTTP API, and nothing else, until Ctrl-C."""
+    run_fast(_serve(begin(home=home, api_host=host, api_port=port), is_attached=attached))
+
+
+async def _serve(settings: "Settings", *, is_attached: bool) -> None:
+    from forager import app
+    from forager.api.app import create_app
+    from forager.app.serve import bind, serve
+    from forager.crawl.stop import StopRequest
+
+    stop = StopRequest()
+    _listen(stop, is_attached=is_attached)
+    with bind(settings.api_host, settings.api_port) as listening:
+        settings = settings.model_copy(update={"api_port": listening.getsockname()[1]})
+        async with app.open_forager(
+            settings,
+            application="forager api",
+            connections=settings.api_connections,
+            idle_limit_s=settings.dead_after_s,
+            statement_limit_s=settings.api_statement_s,
+        ) as forager:
+            if not is_attached:
+                await _greet(forager)
+            application = create_app(settings, forager=forager)
+            await serve(application, listening, stop, on_stop=application.state.live.close)
+
+
+async def _greet(forager: "Forager") -> None:
+    from forager.control.accounts import first_admin_link
+
+    output.say(f"Serving {forager.database.description} on {forager.settings.api_url}; Ctrl-C ends it.")
+    async with forager.pool.acquire() as conn, conn.transaction():
+        link = await first_admin_link(conn, forager.settings.api_url)
+    if link:
+        output.say(f"Nobody has an account yet. This link makes the first administrator, once, for 24 hours:\n  {link}")
+
+
+def _listen(stop: "StopRequest", *, is_attached: bool) -> None:
+    import asyncio
+    import sys
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.ask)
+    if is_attached:
+        loop.add_reader(sys.stdin.fileno(), _end_of_input, stop)
+
+
+def _end_of_input(stop: "StopRequest") -> None:
+    """Whoever started us is gone."""
+    import asyncio
+    import os
+    import sys
+
+    if not os.read(sys.stdin.fileno(), 4096):
+        asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+        stop.ask()

@@ -1,0 +1,39 @@
+"""Spans of time and daily windows as people type them: `90s`, `15m`, `6h`, `14d`, `2w`, `1d12h`, `22:00-06:00`."""
+
+import re
+
+UNITS_S = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
+LONGEST_S = 3650 * UNITS_S["d"]
+
+_PART = r"(\d+(?:\.\d+)?)\s*([smhdw])"
+_DURATION = re.compile(rf"\s*(?:{_PART}\s*)+", re.IGNORECASE | re.ASCII)
+_WINDOW = re.compile(r"\s*(\d{1,2}:\d{2})\s*[-–]\s*(\d{1,2}:\d{2})\s*", re.ASCII)
+
+
+def parse_duration(text: str) -> float:
+    """Seconds. A number needs its unit: whether `90` are seconds or minutes only who typed it knows."""
+    if not _DURATION.fullmatch(text):
+        raise ValueError(f"{text!r} is no span of time; write it like 90s, 15m, 6h, 14d, 2w or 1d12h")
+    seconds = sum(
+        float(number) * UNITS_S[unit.lower()] for number, unit in re.findall(_PART, text, re.IGNORECASE | re.ASCII)
+    )
+    if not 0 < seconds <= LONGEST_S:
+        raise ValueError(f"{text!r} is too {'short' if not seconds else 'long: ten years is the most'}")
+    return seconds
+
+
+def parse_window(text: str) -> tuple[str, str]:
+    """Beginning and end of a daily window, as `HH:MM`. One that passes midnight ends the next day."""
+    found = _WINDOW.fullmatch(text)
+    edges = [_clock(edge) for edge in found.groups()] if found else [None]
+    start, end = (edges[0], edges[-1])
+    if start is None or end is None:
+        raise ValueError(f"{text!r} is no window; write it like 22:00-06:00 (UTC)")
+    if start == end:
+        raise ValueError(f"{text!r} begins when it ends; `forager domain NAME pause` stops a domain altogether")
+    return start, end
+
+
+def _clock(text: str) -> str | None:
+    hours, minutes = map(int, text.split(":"))
+    return f"{hours:02}:{minutes:02}" if hours < 24 and minutes < 60 else None

@@ -1,0 +1,67 @@
+"""Flags whose value may also be a word that clears what was set before: `--delay 2`, `--delay default`."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+import typer
+
+from forager.cli import durations
+
+T = TypeVar("T")
+CLEARING = frozenset({"default", "none", "never"})
+
+
+class Given(NamedTuple):
+    """A flag that was given; the value None clears."""
+
+    value: Any
+
+
+def span(text: str) -> float:
+    """Seconds, from `6h`."""
+    return _or_complain(durations.parse_duration, text)
+
+
+def span_or_none(text: str) -> Given:
+    return _unless_clearing(durations.parse_duration, text)
+
+
+def number_or_none(text: str) -> Given:
+    return _unless_clearing(_number, text)
+
+
+def count_or_none(text: str) -> Given:
+    return _unless_clearing(_count, text)
+
+
+def window_or_none(text: str) -> Given:
+    return _unless_clearing(durations.parse_window, text)
+
+
+def country_or_none(text: str) -> Given:
+    return _unless_clearing(lambda given: given.strip().upper(), text)
+
+
+def _unless_clearing(parse: Callable[[str], Any], text: str) -> Given:
+    return Given(None) if text.strip().lower() in CLEARING else Given(_or_complain(parse, text))
+
+
+def _or_complain(parse: Callable[[str], T], text: str) -> T:
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is no number; write one, or `default`") from None
+
+
+def _count(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is no whole number; write one, or `default`") from None

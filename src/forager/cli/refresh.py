@@ -1,0 +1,128 @@
+"""`forager refresh`: visits again what is due, under the order each site was crawled with; `--watch` stays with it."""
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from forager.cli import output, seeds, words
+from forager.cli.crawl import Contact, Delay, MaxPages, Quiet, Workers, as_document, exit_code, listen
+from forager.cli.flags import Home
+from forager.cli.help import Command
+from forager.cli.start import begin
+from forager.errors import NotFoundError
+from forager.records import RunSpec
+
+if TYPE_CHECKING:
+    from forager.app import Forager
+    from forager.records import RunReport
+    from forager.settings import Settings
+
+Names = Annotated[list[str] | None, typer.Argument(metavar="DOMAIN", help="Only these domains; all without.")]
+Now = Annotated[bool, typer.Option("--now", help="Also what was crawled to its end and is not due yet.")]
+Watch = Annotated[bool, typer.Option("--watch", help="Wait for what becomes due, until Ctrl-C.")]
+AsJson = Annotated[bool, typer.Option("--json", help="A list of summaries as JSON on standard output.")]
+
+
+def register(app: typer.Typer) -> None:
+    app.command("refresh", cls=Command, rich_help_panel="Crawl")(refresh)
+
+
+def refresh(
+    names: Names = None,
+    *,
+    now: Now = False,
+    watch: Watch = False,
+    max_pages: MaxPages = None,
+    delay: Delay = None,
+    workers: Workers = None,
+    contact: Contact = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+    home: Home = None,
+) -> None:
+    """Visit pages again: recurring ones that are due, and sites whose refresh is due."""
+    settings = begin(home=home, contact=contact, workers=workers)
+    import asyncio
+
+    order = _Order(settings, _canonical(names), now, watch, max_pages, delay, quiet)
+    reports = asyncio.run(order.run())
+    if as_json:
+        output.write_json([as_document(report) for report in reports])
+    if not quiet:
+        _tell(reports)
+    raise typer.Exit(max(map(exit_code, reports), default=0))
+
+
+def _canonical(names: Sequence[str] | None) -> list[str] | None:
+    from forager.urls import domain_of
+
+    return [domain_of(url) for url in seeds.name_seeds(names)] if names else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """What the command line said, carried out."""
+
+    settings: "Settings"
+    names: list[str] | None
+    is_now: bool
+    is_watching: bool
+    max_pages: int | None
+    delay_s: float | None
+    is_quiet: bool
+
+    async def run(self) -> list["RunReport"]:
+        from forager import app
+        from forager.app.refresh import RefreshOrder, refresh, wait_for_due
+        from forager.cli.display import open_display, show_waiting
+        from forager.cli.picture import Frame
+        from forager.crawl.stop import StopRequest
+
+        stop, reports = StopRequest(), []
+        workers = self.settings.workers
+        order = RefreshOrder(self.names, self.is_now, workers, self.max_pages, self.delay_s, self._check)
+        async with contextlib.AsyncExitStack() as stack:
+            with show_waiting("opening the database…", is_quiet=self.is_quiet):
+                forager = await stack.enter_async_context(
+                    app.open_forager(self.settings, application="forager refresh")
+                )
+            await self._refuse_strangers(forager)
+            frame = Frame(forager.database.description, self.max_pages, labels={})
+            with open_display(frame, is_quiet=self.is_quiet) as display, listen(stop, display):
+                while True:
+                    reports += await refresh(forager, order, on_progress=display.show, stop=stop)
+                    if not self.is_watching or stop.asked:
+                        return reports
+                    order = replace(order, is_now=False)
+                    await wait_for_due(forager, names=self.names, stop=stop)
+
+    def _check(self, spec: RunSpec) -> None:
+        seeds.refuse_without_contact(spec.seeds, self.settings.contact)
+
+    async def _refuse_strangers(self, forager: "Forager") -> None:
+        from forager.domains.store import find_domains
+
+        async with forager.pool.acquire() as connection:
+            known = await find_domains(connection, self.names or ())
+        strangers = [name for name in self.names or () if name not in known]
+        if strangers:
+            raise NotFoundError(
+                f"{', '.join(strangers)} was never crawled; `forager domains` lists what was, `forager crawl` begins."
+            )
+
+
+def _tell(reports: Sequence["RunReport"]) -> None:
+    if not reports:
+        output.say("Nothing is due. `forager refresh --now` visits again what was crawled to its end.")
+        return
+    progress = [report.progress for report in reports]
+    pages = sum(part.pages_done for part in progress)
+    same = sum(row.pages for part in progress for row in part.outcomes if row.reason == "304")
+    new = sum(part.pages_learned for part in progress)
+    output.say(
+        f'{words.things(pages, "page")} visited again or for the first time: {same} answered "not modified" (304), '
+        f"{words.things(new, 'new URL')} found."
+    )

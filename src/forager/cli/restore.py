@@ -1,0 +1,44 @@
+"""`forager restore`: a backup becomes an instance in an empty folder, and its promises are checked at once."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from forager.cli import output, words
+from forager.cli.check import BROKEN, write_verdicts
+from forager.cli.flags import AsJson
+from forager.cli.help import Command
+from forager.cli.start import begin
+
+Source = Annotated[Path, typer.Argument(metavar="BACKUP", help="The folder that `forager backup` made.")]
+Into = Annotated[
+    Path | None,
+    typer.Option("--into", "--home", metavar="FOLDER", help="An empty data folder, or one that does not exist yet."),
+]
+
+
+def register(app: typer.Typer) -> None:
+    app.command("restore", cls=Command, rich_help_panel="Look after it")(restore)
+
+
+def restore(source: Source, into: Into = None, as_json: AsJson = False) -> None:
+    """Bring a backup back, into an empty folder only, and check it."""
+    import asyncio
+
+    from forager.app.backup import restore as bring_back
+
+    settings = begin(home=into)
+    restored = asyncio.run(bring_back(settings, source.expanduser().absolute()))
+    broken = [verdict for verdict in restored.verdicts if verdict.broken]
+    if as_json:
+        output.write_json({"home": str(settings.home), "freed": restored.freed, "is_clean": not broken})
+    else:
+        write_verdicts(restored.verdicts)
+    made = restored.backup
+    what = f"{words.things(made.tables, 'table')} and {words.things(made.file_count, 'file')}"
+    freed = f"{words.things(restored.freed, 'domain')} freed of their workers"
+    output.say(f"Restored into {settings.home}: {what}, as of {made.made_at:%Y-%m-%d %H:%M} UTC; {freed}.")
+    output.say(f"Its settings are in {made.path / 'forager.toml'}; secrets are not, and have to be set again.")
+    if broken:
+        raise typer.Exit(BROKEN)

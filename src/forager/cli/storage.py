@@ -1,0 +1,85 @@
+"""`forager storage`: how much room tables and files take, how fast they grow, and what the tables need."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from forager.cli import output, table, words
+from forager.cli.flags import AsJson, Home
+from forager.cli.help import Command
+from forager.cli.start import ask, begin
+from forager.cli.table import number, prose
+
+if TYPE_CHECKING:
+    from forager.control.storage import Report, Table
+
+SMALL_BYTES = 1_000_000
+All = Annotated[bool, typer.Option("--all", help="Small tables too.")]
+
+
+def register(app: typer.Typer) -> None:
+    app.command("storage", cls=Command, rich_help_panel="Look after it")(storage)
+
+
+def storage(every: All = False, as_json: AsJson = False, home: Home = None) -> None:
+    """Show what takes how much room, and what the tables need."""
+    from forager.app.backup import stored_folders
+    from forager.control.storage import report
+
+    settings = begin(home=home)
+    found = ask(settings, "storage", lambda conn: report(conn, stored_folders(settings), settings.home))
+    if as_json:
+        output.write_json(_as_json(found))
+        return
+    _write_tables(found, every=every)
+    output.console().print()
+    rows = [(each.name, words.count(each.files), words.size(each.size_bytes), str(each.path)) for each in found.folders]
+    table.write(("files", number("count"), number("size"), prose("where")), rows)
+    for line in found.advice:
+        output.say(line)
+    _sum_up(found)
+
+
+def _write_tables(found: "Report", *, every: bool) -> None:
+    shown = [each for each in found.tables if every or each.states or each.size_bytes >= SMALL_BYTES]
+    numbers = ("size", "rows", "pending", "completed", "failed", "growth a day")
+    table.write(["table", *[number(title) for title in numbers]], [_row(each) for each in shown])
+    if rest := [each for each in found.tables if each not in shown]:
+        size = words.size(sum(each.size_bytes for each in rest))
+        output.say(f"And {words.things(len(rest), 'smaller table')} ({size}); --all shows them.")
+
+
+def _row(each: "Table") -> tuple[str, ...]:
+    states = [words.count(value) for value in each.states] if each.states else ["", "", ""]
+    rows = words.count(each.rows) if each.states else f"~{words.count(each.rows)}"
+    return each.name, words.size(each.size_bytes), rows, *states, _growth(each.growth_bytes)
+
+
+def _growth(growth_bytes: float | None) -> str:
+    if growth_bytes is None:
+        return "–"
+    return f"{'-' if growth_bytes < 0 else ''}{words.size(abs(growth_bytes))}"
+
+
+def _sum_up(found: "Report") -> None:
+    parts = [f"The database takes {words.size(found.database_bytes)}"]
+    if found.growth_bytes is not None:
+        parts.append(f"grows {_growth(found.growth_bytes)} a day")
+    if found.cold_rows:
+        parts.append(f"{words.things(found.cold_rows, 'visit')} in cold files")
+    if found.free_bytes is not None:
+        parts.append(f"{words.size(found.free_bytes)} free on the disk")
+    output.say("; ".join(parts) + ".")
+
+
+def _as_json(found: "Report") -> dict[str, object]:
+    return {
+        "database_bytes": found.database_bytes,
+        "growth_bytes_per_day": found.growth_bytes,
+        "free_bytes": found.free_bytes,
+        "cold_rows": found.cold_rows,
+        "tables": [asdict(each) | {"states": each.states._asdict() if each.states else None} for each in found.tables],
+        "folders": [asdict(each) for each in found.folders],
+        "advice": found.advice,
+    }

@@ -1,0 +1,132 @@
+"""`forager up`: everything an operator needs in one tree of processes, until Ctrl-C."""
+
+import contextlib
+import signal
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from forager.cli import output
+from forager.cli.flags import Home
+from forager.cli.help import Command
+from forager.cli.start import begin
+
+if TYPE_CHECKING:
+    from forager.app import Forager
+    from forager.crawl.stop import StopRequest
+    from forager.settings import Settings
+
+STOPPING = "Stopping: open requests finish… (again: stop now)"
+STOPPING_NOW = "Stopping now: open requests are dropped and made again next time."
+
+Workers = Annotated[
+    int | None, typer.Option(min=0, max=256, metavar="N", help="Worker processes; 0 crawls nothing and only serves.")
+]
+Host = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Where the API listens.")]
+Port = Annotated[int | None, typer.Option(min=0, max=65535, metavar="N", help="Its port.")]
+Contact = Annotated[str | None, typer.Option(metavar="WHO", help="E-mail or URL site owners can write to.")]
+AllowNetwork = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NET", help="Let the address guard through to this network; repeatable."),
+]
+
+
+def register(app: typer.Typer) -> None:
+    app.command("up", cls=Command, rich_help_panel="Crawl")(up)
+
+
+def up(
+    *,
+    workers: Workers = None,
+    host: Host = None,
+    port: Port = None,
+    contact: Contact = None,
+    allow_network: AllowNetwork = None,
+    home: Home = None,
+) -> None:
+    """Start everything: API, timetable and workers. They crawl every known domain, again and again as it is due."""
+    settings = begin(
+        home=home,
+        contact=contact,
+        allow_networks=allow_network or None,
+        workers=workers or None,
+        api_host=host,
+        api_port=port,
+    )
+    import asyncio
+
+    asyncio.run(run(settings, workers=settings.workers if workers is None else workers))
+
+
+async def run(settings: "Settings", *, workers: int) -> None:
+    from forager import app
+    from forager.app.serve import bind
+    from forager.app.up import Foreman, alone_in
+    from forager.cli.display import show_waiting
+    from forager.crawl.stop import StopRequest
+
+    stop = StopRequest()
+    with alone_in(settings), listen(stop):
+        with bind(settings.api_host, settings.api_port) as port:  # said here, and not by a child that dies of it
+            settings = settings.model_copy(update={"api_port": port.getsockname()[1]})
+        async with contextlib.AsyncExitStack() as stack:
+            with show_waiting("opening the database…", is_quiet=False):
+                forager = await stack.enter_async_context(
+                    app.open_forager(settings, application="forager up", connections=8)
+                )
+            await greet(forager, workers=workers)
+            await Foreman(forager, stop, workers=workers, serves=True).work()
+    output.say("Stopped. `forager up` goes on where it stopped.")
+
+
+async def greet(forager: "Forager", *, workers: int) -> None:
+    """Where everything is, and how the first person gets in."""
+    settings = forager.settings
+    output.say(f"Forager is up: {settings.api_url}")
+    output.say(f"  database  {forager.database.description}")
+    if not workers:
+        output.say("  workers   none: nothing is crawled")
+    elif settings.contact is None:
+        output.say(
+            f"  workers   {workers}; without a contact they visit loopback addresses only (--contact you@example.com)"
+        )
+    else:
+        output.say(f"  workers   {workers}")
+    if link := await _first_link(forager):
+        output.say(f"  first     {link}\n            makes the first administrator; it works once, for 24 hours")
+    output.say("  Ctrl-C stops it.")
+
+
+async def _first_link(forager: "Forager") -> str | None:
+    """For an instance without any account."""
+    from functools import partial
+
+    from forager.control.accounts import first_admin_link
+    from forager.crawl.patience import in_transaction
+
+    return await in_transaction(forager.database, partial(first_admin_link, address=forager.settings.api_url))
+
+
+@contextlib.contextmanager
+def listen(stop: "StopRequest") -> Iterator[None]:
+    """The first Ctrl-C or SIGTERM asks to stop, the second insists."""
+
+    def stop_once_then_now() -> None:
+        output.say(STOPPING_NOW if stop.asked else STOPPING)
+        if stop.asked:
+            stop.insist()
+        else:
+            stop.ask()
+
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    signals = (signal.SIGINT, signal.SIGTERM)
+    for number in signals:
+        loop.add_signal_handler(number, stop_once_then_now)
+    try:
+        yield
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)

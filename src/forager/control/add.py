@@ -1,0 +1,48 @@
+"""URLs an operator adds to the frontier as pages among others: known ones keep their state, new ones wait their turn.
+
+Seeds, which come first of all, are planted by `seed_list`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from forager.control.seed_list import Planted, plant_list, sort_seeds
+from forager.domains import store as domains
+from forager.frontier.learn import Learned, learn
+from forager.ingest.seeds import Seed
+
+PIECE = 5_000
+
+
+async def add_urls(conn: Any, urls: Sequence[Seed], *, source: str, is_scored: bool, are_seeds: bool) -> Planted:
+    """All of them in the caller's one transaction, piece by piece."""
+    total = Planted(0, 0, ())
+    for start in range(0, len(urls), PIECE):
+        piece = urls[start : start + PIECE]
+        work = plant_list if are_seeds else _add
+        done = await work(conn, piece, source=source, is_scored=is_scored)
+        total = Planted(total.domains + done.domains, total.pages + done.pages, (*total.known, *done.known))
+    return total
+
+
+async def _add(conn: Any, urls: Sequence[Seed], *, source: str, is_scored: bool) -> Planted:
+    links, seeded = sort_seeds(urls)
+    added: dict[str, int] = {}
+    known: dict[str, int] = {}
+
+    async def find_or_add(conn: Any, names: Mapping[str, str]) -> Mapping[str, int]:
+        found = await domains.find_domains(conn, names)
+        known.update(found)
+        new = {name: seeded[name] for name in names if name not in found}
+        added.update(await domains.add_seed_domains(conn, new, source=source, run=None, is_scored=is_scored))
+        found |= added
+        if raced := [name for name in names if name not in found]:
+            found |= await domains.find_domains(conn, raced)
+        return found
+
+    learned = Learned()
+    await learn(conn, learned, links, find_or_add)
+    counted = set(added.values())
+    fresh = {domain: pages for domain, pages in learned.new.items() if domain not in counted}
+    await domains.count_discovered(conn, fresh, run=None)
+    return Planted(len(added), sum(learned.new.values()), tuple(known))

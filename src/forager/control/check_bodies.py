@@ -1,0 +1,42 @@
+"""Are the bodies there that the database says are stored? Looks at names and sizes; content is verified when read."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from forager.archive import store as bodies
+from forager.archive.place import Place
+from forager.archive.refs import OPEN, key_of
+from forager.errors import StoreError
+
+NAME = "bodies_stored"
+PURPOSE = (
+    "Every body on record has its file in the store, and every record of an archive a task refers to is within it."
+)
+AT_ONCE = 5000
+
+
+async def find_missing(conn: Any, place: Place) -> tuple[int, list[str]]:
+    """How many files were looked at, and which of them are missing or too short, in words."""
+    ends = await bodies.ends_of_archives(conn)
+    looked_at, missing = 0, []
+    async for portion in bodies.stored_names(conn, at_once=AT_ONCE):
+        looked_at += len(portion)
+        missing += await asyncio.to_thread(_missing, place, [name for name, _ in portion], ends)
+    return looked_at, missing
+
+
+def _missing(place: Place, names: Sequence[str], ends: dict[str, int]) -> list[str]:
+    return [f"{name} is not in the store" for name in names if not _is_there(place, name, ends.get(name, 0))]
+
+
+def _is_there(place: Place, name: str, until: int) -> bool:
+    """A file that is still written has another ending."""
+    key = key_of(name)
+    for candidate in (key, key + OPEN) if name.endswith(".gz") else (key,):
+        try:
+            place.get(candidate, max(until - 1, 0), min(until, 1))
+        except StoreError:
+            continue
+        return True
+    return False

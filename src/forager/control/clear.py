@@ -1,0 +1,86 @@
+"""The frontier emptied (R229): pages that wait for their first visit are forgotten, with the tasks ordered for them.
+
+A purge like the others: on record before it begins, in portions that are a transaction each, and not beside workers,
+which remember pages they know. What was visited stays, with its history. Found again by a link, a page is new.
+"""
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from forager.archive import store as bodies
+from forager.control.cold import alone
+from forager.control.look import SQL as LOOK
+from forager.control.look import known_name
+from forager.control.purge import REASON_CODE, PurgeOrder
+from forager.control.purge import SQL as PURGE
+from forager.db import statements
+from forager.domains import operate, repair
+from forager.domains.repair import Less
+from forager.domains.rest import sign_moves
+from forager.errors import ConflictError
+from forager.frontier import purge as frontier
+from forager.images import purge as images
+
+SQL = statements.load("forager.control", "clear.sql")
+PAGES_AT_ONCE = 500
+
+
+@dataclass(slots=True)
+class Cleared:
+    counts: Counter[str] = field(default_factory=Counter)
+    keys: list[str] = field(default_factory=list)
+    """Files of images that nobody refers to any more."""
+
+
+async def clear_frontier(conn: Any, order: PurgeOrder, *, domain: str | None = None) -> Cleared:
+    """Of one domain, or of all. Opens its own transactions; stopped, the same order goes on."""
+    name = await known_name(conn, domain)
+    cleared = Cleared()
+    if order.is_trial:
+        cleared.counts.update(dict(await conn.fetchrow(SQL["count_waiting"], name)))
+        return cleared
+    if await conn.fetchval(LOOK["count_workers"], order.dead_after_s):
+        raise ConflictError("Workers are running, and they know the pages that would go; stop the crawl first.")
+    async with alone(conn):
+        subject = f"the frontier of {name or 'all domains'}"
+        purge_id = await conn.fetchval(PURGE["begin_purge"], order.by, order.reason, "pages", subject)
+        last = 0
+        while row := await conn.fetchrow(SQL["next_frontier"], name, last):
+            await _clear(conn, row, purge_id, cleared, order)
+            last = row["id"]
+    return cleared
+
+
+async def _clear(conn: Any, domain: Any, purge_id: int, cleared: Cleared, order: PurgeOrder) -> None:
+    domain_id, name = domain["id"], domain["name"]
+    last, taken = 0, 0
+    while pages := [row["id"] for row in await conn.fetch(SQL["find_waiting"], domain_id, last, PAGES_AT_ONCE)]:
+        async with conn.transaction():
+            held = await operate.hold(conn, name)
+            if held is None or held.claimed_by is not None:
+                raise ConflictError(f"{name} is gone, or a worker holds it; `forager recover`, then ask again.")
+            await _take(conn, domain_id, pages, purge_id, cleared)
+        last, taken = pages[-1], taken + len(pages)
+    if not taken:
+        return
+    cleared.counts["domains"] += 1
+    async with conn.transaction():
+        free = await repair.hold_unleased(conn, [domain_id])
+        await sign_moves(conn, by=order.by, reason_code=REASON_CODE, reason=order.reason)
+        await repair.mend_states(conn, free, refresh_every_s=order.refresh_every_s, refused_rest_s=order.refused_rest_s)
+
+
+async def _take(conn: Any, domain_id: int, pages: list[int], purge_id: int, cleared: Cleared) -> None:
+    dropped = await images.drop_images(conn, domain_id, pages)
+    taken = await frontier.take_pages(conn, pages)
+    here = Less(domain_id, taken.known, taken.waiting, dropped.shown, dropped.stored[domain_id])
+    others = [Less(other, stored=stored) for other, stored in dropped.stored.items() if other != domain_id]
+    await repair.lessen(conn, [here, *others])
+    if taken.bodies:
+        await bodies.drop_unused(conn, taken.bodies)
+    counts = Counter(pages=len(pages), tasks=taken.closed + taken.open)
+    await conn.execute(PURGE["count_purge"], purge_id, json.dumps(counts), taken.closed)
+    cleared.counts.update(counts)
+    cleared.keys += dropped.keys

@@ -1,0 +1,289 @@
+"""Old visits move from the database to cold files, slice by slice, and can be looked at again.
+
+    writing ──► moving ──► moved          a kill in `writing` leaves a row and perhaps a file: both are removed
+       │           └─ goes on where it was stopped: what is in the file and still in the database leaves
+       └─ nothing left yet
+
+A file is verified before its first visit leaves the database, and visits leave in small transactions with pauses
+between them, so that a crawl goes on. At each moment every visit is in the database, or in a verified file, or in both.
+"""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from forager.control import cold_file
+from forager.control.disk import saying_what_failed
+from forager.errors import NotFoundError, StoreError, UsageError
+from forager.frontier import history
+from forager.frontier.history import Planned, Restored, RestoredPage, Retention, Slice
+from forager.observe import log
+from forager.search import index as search
+
+SLICE_ROWS = 100_000
+AT_ONCE = 1000
+"""Visits that leave in one transaction: some 20 ms."""
+PAUSE_S = 0.02
+ADVICE = "Nothing is lost: what is not in a verified file stays in the database."
+
+
+@dataclass(slots=True)
+class Moved:
+    """What one round of archiving did."""
+
+    slices: int = 0
+    rows: int = 0
+    stored_bytes: int = 0
+    finished: int = 0
+    """Slices of an earlier round that was stopped."""
+    months: set[date] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One slice, looked at."""
+
+    slice: Slice
+    trouble: str | None
+
+
+OnMoved = Callable[[Moved], None]
+
+
+@contextlib.asynccontextmanager
+async def alone(conn: Any) -> AsyncIterator[None]:
+    """One process archives or purges at a time."""
+    if not await history.lock_archiving(conn):
+        raise UsageError("Another Forager is archiving or purging right now: wait until it is done.")
+    try:
+        yield
+    finally:
+        await history.unlock_archiving(conn)
+
+
+async def plan(conn: Any, retention: Retention) -> list[Planned]:
+    """What `move` would move now. Changes nothing."""
+    return await history.plan(conn, retention)
+
+
+async def move(
+    conn: Any,
+    folder: Path,
+    retention: Retention,
+    *,
+    by: str,
+    slice_rows: int = SLICE_ROWS,
+    pause_s: float = PAUSE_S,
+    on_moved: OnMoved = lambda _moved: None,
+) -> Moved:
+    """Everything that is old enough, oldest month first. Stopped at any moment, the next call goes on."""
+    moved = Moved()
+    async with alone(conn):
+        await _finish(conn, folder, moved, pause_s=pause_s)
+        for planned in await history.plan(conn, retention):
+            after: int | None = 0
+            while after is not None:
+                after = await _move_slice(
+                    conn, folder, retention, planned, moved, after=after, by=by, most=slice_rows, pause_s=pause_s
+                )
+                on_moved(moved)
+    return moved
+
+
+async def _move_slice(
+    conn: Any,
+    folder: Path,
+    retention: Retention,
+    planned: Planned,
+    moved: Moved,
+    *,
+    after: int,
+    by: str,
+    most: int,
+    pause_s: float,
+) -> int | None:
+    """The last id of the slice; None where there was nothing more."""
+    slice_id, revision = await history.begin_slice(conn, planned.kind, planned.month, by=by)
+    name = cold_file.name_of(slice_id, planned.kind, planned.month)
+    path = folder / name
+    try:
+        with saying_what_failed(path, ADVICE):
+            content = await _write(conn, path, retention, planned, after=after, limit=most)
+            if content.ids:
+                settle = cold_file.settle
+                await asyncio.to_thread(
+                    settle,
+                    path,
+                    content,
+                    slice_id=slice_id,
+                    kind=planned.kind,
+                    month=planned.month,
+                    revision=revision,
+                )
+    except (StoreError, asyncio.CancelledError):
+        await _forget(conn, slice_id, path)
+        raise
+    if not content.ids:
+        await _forget(conn, slice_id, path)
+        return None
+    await history.seal_slice(
+        conn,
+        slice_id,
+        file=name,
+        row_count=len(content.ids),
+        first_id=content.ids[0],
+        last_id=content.ids[-1],
+        size_bytes=content.size_bytes,
+        stored_bytes=content.stored_bytes,
+        sha256=content.sha256,
+    )
+    await _leave(conn, slice_id, planned.kind, content.ids, pause_s=pause_s)
+    moved.slices += 1
+    moved.rows += len(content.ids)
+    moved.stored_bytes += content.stored_bytes
+    moved.months.add(planned.month)
+    log().info("slice moved", action="cold.moved", slice=slice_id, file=name, rows=len(content.ids))
+    return content.ids[-1] if len(content.ids) == most else None
+
+
+async def _write(
+    conn: Any, path: Path, retention: Retention, planned: Planned, *, after: int, limit: int
+) -> cold_file.Content:
+    writer = cold_file.Writer(path)
+    try:
+        await history.copy_old(
+            conn, retention, planned.kind, planned.month, after=after, limit=limit, output=writer.write
+        )
+        await asyncio.to_thread(writer.finish)
+    except BaseException:
+        writer.abandon()
+        raise
+    return await asyncio.to_thread(cold_file.check_part, path)
+
+
+async def _forget(conn: Any, slice_id: int, path: Path) -> None:
+    await asyncio.to_thread(cold_file.discard, path)
+    await history.forget_slice(conn, slice_id)
+
+
+async def _leave(conn: Any, slice_id: int, kind: str, ids: Sequence[int], *, pause_s: float) -> None:
+    is_pages = kind == history.PAGES
+    for portion in _portions(ids):
+        async with conn.transaction():
+            if is_pages:
+                await search.forget_pages(conn, await history.let_signals_go(conn, slice_id, portion))
+            else:
+                await history.let_go(conn, slice_id, portion)
+        await asyncio.sleep(pause_s)
+    if not is_pages and any([await history.count_there(conn, portion) for portion in _portions(ids, 10 * AT_ONCE)]):
+        raise StoreError(f"Visits of slice {slice_id} could not leave the database. {ADVICE}")
+    await history.close_slice(conn, slice_id)
+
+
+def _portions(ids: Sequence[int], size: int = AT_ONCE) -> Iterator[Sequence[int]]:
+    for start in range(0, len(ids), size):
+        yield ids[start : start + size]
+
+
+async def _finish(conn: Any, folder: Path, moved: Moved, *, pause_s: float) -> None:
+    """What an earlier round left half done."""
+    for left in await history.unfinished_slices(conn):
+        if left.status == "writing":
+            await _forget(conn, left.id, folder / cold_file.name_of(left.id, left.kind, left.month))
+            continue
+        path = folder / left.file
+        with saying_what_failed(path, ADVICE):
+            content = await asyncio.to_thread(cold_file.verify, path, sha256=left.sha256, row_count=left.row_count)
+        await _leave(conn, left.id, left.kind, content.ids, pause_s=pause_s)
+        moved.finished += 1
+
+
+# Looking at cold files ----------------------------------------------------------------------------------------------
+
+
+async def list_slices(conn: Any, month: date | None = None) -> list[Slice]:
+    return await history.read_slices(conn, month)
+
+
+async def verify(conn: Any, folder: Path, month: date | None = None) -> list[Found]:
+    """Every file read from end to end, against what the database knows of it."""
+    return [
+        Found(each, await asyncio.to_thread(_trouble, folder, each))
+        for each in await history.read_slices(conn, month)
+        if each.status in {"moving", "moved"}
+    ]
+
+
+def _trouble(folder: Path, each: Slice) -> str | None:
+    try:
+        cold_file.verify(folder / each.file, sha256=each.sha256, row_count=each.row_count)
+    except (StoreError, OSError) as error:
+        return str(error)
+    return None
+
+
+async def restore(conn: Any, folder: Path, month: date) -> int:
+    """A month is read back into `restored_tasks` and `restored_pages`, all of its files or none. Answers how much."""
+    slices = [each for each in await history.read_slices(conn, month) if each.status == "moved"]
+    if not slices:
+        raise NotFoundError(f"Nothing of {month:%Y-%m} is in cold files; `forager archive list` says what is.")
+    total = 0
+    async with conn.transaction():
+        await history.drop_restored(conn, month)
+        for each in slices:
+            path = folder / each.file
+            with saying_what_failed(path, "Nothing was restored."):
+                await asyncio.to_thread(cold_file.verify, path, sha256=each.sha256, row_count=each.row_count)
+                total += await _restore(conn, each, cold_file.read_rows(path))
+    return total
+
+
+async def _restore(conn: Any, each: Slice, rows: Iterator[dict[str, str]]) -> int:
+    total = 0
+    while portion := list(islice(rows, AT_ONCE)):
+        if each.kind == history.PAGES:
+            await history.restore_pages(conn, [_restored_page(each.id, row) for row in portion])
+        else:
+            await history.restore(conn, [_restored(each.id, row) for row in portion])
+        total += len(portion)
+    return total
+
+
+async def drop_restored(conn: Any, month: date | None) -> int:
+    return await history.drop_restored(conn, month)
+
+
+def _restored(slice_id: int, row: dict[str, str]) -> Restored:
+    fields = {name: value for name, value in row.items() if value}
+    return Restored(
+        slice_id,
+        int(row["id"]),
+        int(row["page_id"]),
+        int(row["domain_id"]),
+        row["domain"],
+        row["url"],
+        row["outcome"],
+        int(row["status_code"]) if row["status_code"] else None,
+        row["error_code"] or None,
+        datetime.fromisoformat(row["completed_at"]),
+        json.dumps(fields),
+    )
+
+
+def _restored_page(slice_id: int, row: dict[str, str]) -> RestoredPage:
+    return RestoredPage(
+        slice_id,
+        int(row["id"]),
+        int(row["domain_id"]),
+        row["domain"],
+        row["url"],
+        row["title"] or None,
+        datetime.fromisoformat(row["fetched_at"]),
+        json.dumps({name: value for name, value in row.items() if value}),
+    )

@@ -1,0 +1,80 @@
+"""Files that must be whole: made durable, renamed into their place, and trouble with the disk said in one sentence."""
+
+import contextlib
+import errno
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from forager.errors import StoreError
+
+PART = ".part"
+"""The ending of what is not whole yet."""
+CHUNK = 1024 * 1024
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+@contextlib.contextmanager
+def saying_what_failed(path: Path, advice: str) -> Iterator[None]:
+    """The seam where errors of the file system enter."""
+    try:
+        yield
+    except OSError as error:
+        raise trouble(error, path, advice) from None
+
+
+def trouble(error: OSError, path: Path, advice: str) -> StoreError:
+    where = error.filename or path
+    if error.errno in FULL:
+        return StoreError(f"The disk is full ({where}): make room there. {advice}", "disk_full")
+    return StoreError(f"{where}: {(error.strerror or str(error)).lower()}. {advice}")
+
+
+def make_folder(folder: Path) -> None:
+    """Only its owner may enter: what is in it was private to the database."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    part = path.with_name(path.name + PART)
+    with part.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    part.chmod(0o600)
+    part.replace(path)
+
+
+def publish(path: Path) -> None:
+    """A part that is whole and durable gets its name."""
+    path.with_name(path.name + PART).replace(path)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def sync_file(path: Path) -> None:
+    sync_folder(path)
+
+
+def digest(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()
+
+
+def size_of(folder: Path) -> tuple[int, int]:
+    """How many files are below a folder, and their bytes on disk; one with several names counts once."""
+    seen: dict[tuple[int, int], int] = {}
+    for path, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                found = os.lstat(os.path.join(path, name))
+                seen[found.st_dev, found.st_ino] = found.st_size
+    return len(seen), sum(seen.values())

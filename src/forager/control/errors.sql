@@ -1,0 +1,74 @@
+-- Failures by what they have in common, and what failed for good. Reads only.
+
+-- name: patterns
+-- Failures since a moment, by code and shape: how many, in how many domains, when first and last, and one of them. $2: only these codes, $3: only
+-- fingerprints that begin so. Messages are grouped before they are shaped: a thousand equal ones are shaped once for each domain.
+WITH failed AS (
+    SELECT t.error_code AS code, COALESCE(t.blame, 'nobody') AS blame, COALESCE(t.error_message, '') AS message, e.stack, t.domain_id,
+           count(*) AS failures, min(t.completed_at) AS first_at, max(t.completed_at) AS last_at, max(t.id) AS task_id
+    FROM crawl_tasks t LEFT JOIN errors e ON e.task_id = t.id
+    WHERE t.completed_at >= $1 AND t.error_code IS NOT NULL AND ($2::text[] IS NULL OR t.error_code = ANY ($2))
+    GROUP BY 1, 2, 3, 4, 5
+    UNION ALL
+    SELECT 'invalid_product', 'site', problem, NULL, p.domain_id, count(*), min(p.updated_at), max(p.updated_at), max(p.crawl_task_id)
+    FROM products p CROSS JOIN LATERAL unnest(p.problems) AS problem
+    WHERE NOT p.is_valid AND p.updated_at >= $1 AND ($2 IS NULL OR 'invalid_product' = ANY ($2))
+    GROUP BY problem, p.domain_id
+), shaped AS (
+    SELECT *, failure_shape(code, message, stack) AS shape FROM failed
+), found AS (
+    SELECT left(md5(code || ' ' || shape), 12) AS fingerprint, code, min(blame) AS blame, shape, sum(failures)::bigint AS failures,
+           count(DISTINCT domain_id)::int AS domains, min(first_at) AS first_at, max(last_at) AS last_at,
+           (array_agg(message ORDER BY last_at DESC))[1] AS sample, (array_agg(task_id ORDER BY last_at DESC))[1] AS sample_task
+    FROM shaped GROUP BY code, shape
+)
+SELECT f.fingerprint, f.code, f.blame, f.shape, f.failures, f.domains, f.last_at,
+       LEAST(f.first_at, (SELECT min(d.first_at) FROM error_days d WHERE d.fingerprint = f.fingerprint)) AS first_at, f.sample, f.sample_task
+FROM found f
+WHERE $3::text IS NULL OR starts_with(f.fingerprint, $3)
+ORDER BY f.failures DESC, f.fingerprint LIMIT $4;
+
+-- name: find_fingerprint
+-- One problem as the days know it, by the beginning of its fingerprint.
+SELECT fingerprint, (array_agg(code))[1] AS code, (array_agg(blame))[1] AS blame, (array_agg(shape))[1] AS shape, sum(failures)::bigint AS failures,
+       max(domains)::int AS domains, min(first_at) AS first_at, max(last_at) AS last_at,
+       (array_agg(sample ORDER BY last_at DESC))[1] AS sample, (array_agg(sample_task ORDER BY last_at DESC))[1] AS sample_task
+FROM error_days WHERE starts_with(fingerprint, $1) GROUP BY fingerprint ORDER BY max(last_at) DESC LIMIT 2;
+
+-- name: days_of_pattern
+-- A problem day by day.
+SELECT day, failures, domains FROM error_days WHERE fingerprint = $1 ORDER BY day DESC LIMIT $2;
+
+-- name: domains_of_pattern
+-- Where a problem occurs, since a moment.
+SELECT d.name AS domain, count(*) AS failures, max(t.completed_at) AS last_at
+FROM crawl_tasks t JOIN domains d ON d.id = t.domain_id LEFT JOIN errors e ON e.task_id = t.id
+WHERE t.completed_at >= $1 AND t.error_code = $2 AND failure_shape(t.error_code, COALESCE(t.error_message, ''), e.stack) = $3
+GROUP BY d.name ORDER BY count(*) DESC, d.name LIMIT $4;
+
+-- name: stack_of_task
+-- The trace a failure left, where it is a bug of ours.
+SELECT e.stack, p.url FROM crawl_tasks t JOIN pages p ON p.id = t.page_id LEFT JOIN errors e ON e.task_id = t.id WHERE t.id = $1 LIMIT 1;
+
+-- name: dead_tasks
+-- Visits that failed for good by our own fault: nothing came after them, and nothing waits. $2: only of this problem.
+SELECT t.id AS task_id, p.url, d.name AS domain, t.error_code AS code, t.error_message AS message, t.completed_at AS died_at, t.retry_count,
+       left(md5(t.error_code || ' ' || failure_shape(t.error_code, COALESCE(t.error_message, ''), e.stack)), 12) AS fingerprint
+FROM crawl_tasks t JOIN pages p ON p.id = t.page_id JOIN domains d ON d.id = t.domain_id LEFT JOIN errors e ON e.task_id = t.id
+WHERE t.outcome = 'failed' AND t.blame IN ('us', 'parser') AND t.completed_at >= $1
+  AND NOT EXISTS (SELECT FROM crawl_tasks n WHERE n.page_id = t.page_id AND n.id > t.id)
+  AND ($2::text IS NULL OR left(md5(t.error_code || ' ' || failure_shape(t.error_code, COALESCE(t.error_message, ''), e.stack)), 12) = $2)
+ORDER BY t.id DESC LIMIT $3;
+
+-- name: failed_of_pattern
+-- The last visits of pages that failed with one problem, whoever is to blame, and that nothing came after.
+SELECT t.id FROM crawl_tasks t LEFT JOIN errors e ON e.task_id = t.id
+WHERE t.status = 'failed' AND t.completed_at >= $1 AND t.error_code = $2
+  AND failure_shape(t.error_code, COALESCE(t.error_message, ''), e.stack) = $3
+  AND NOT EXISTS (SELECT FROM crawl_tasks n WHERE n.page_id = t.page_id AND n.id > t.id)
+ORDER BY t.id DESC LIMIT $4;
+
+-- name: dead_webhooks
+-- Calls that were given up.
+SELECT id, kind, task_id, url, created_at, died_at, tries, status_code, error FROM webhook_calls
+WHERE died_at IS NOT NULL ORDER BY id DESC LIMIT $1;

@@ -1,0 +1,70 @@
+-- The link graph as an operator looks at it. Read only.
+
+-- name: links_from
+-- The links of one page, in its order, each with where the other end stands.
+SELECT t.url, d.name AS domain, e.anchor, e.rel, e.position, t.status::text AS status, v.status_code, t.title
+FROM page_link_lists l
+CROSS JOIN LATERAL ROWS FROM (
+    unnest(l.to_page_ids), unnest(string_to_array(l.rels, ',')), unnest(string_to_array(l.anchors, E'\x1f')))
+    WITH ORDINALITY AS k (to_page_id, rel, anchor, position)
+CROSS JOIN LATERAL (SELECT COALESCE(k.rel, 'a') AS rel, COALESCE(k.anchor, '') AS anchor, (k.position - 1)::integer AS position) e
+JOIN pages t ON t.id = k.to_page_id
+JOIN domains d ON d.id = t.domain_id
+LEFT JOIN LATERAL (
+    SELECT c.status_code FROM crawl_tasks c WHERE c.page_id = t.id AND c.outcome IS NOT NULL ORDER BY c.id DESC LIMIT 1) v ON true
+WHERE l.from_page_id = $1
+ORDER BY k.position
+LIMIT $2::bigint;
+
+-- name: count_links_from
+-- How many links of one page are stored.
+SELECT cardinality(l.to_page_ids) FROM page_link_lists l WHERE l.from_page_id = $1;
+
+-- name: links_to
+-- Pages that link to one, in no order: the first so many that the index finds. Its lists are the only ones that are read.
+SELECT f.url, d.name AS domain, COALESCE(split_part(l.anchors, E'\x1f', e.place), '') AS anchor,
+       COALESCE(split_part(l.rels, ',', e.place), 'a') AS rel, e.place - 1 AS position, f.status::text AS status, v.status_code, f.title
+FROM (SELECT * FROM page_link_lists k WHERE k.to_page_ids @> ARRAY[$1::bigint] LIMIT $2::bigint) l
+CROSS JOIN LATERAL (SELECT array_position(l.to_page_ids, $1::bigint) AS place) e
+JOIN pages f ON f.id = l.from_page_id
+JOIN domains d ON d.id = f.domain_id
+LEFT JOIN LATERAL (
+    SELECT c.status_code FROM crawl_tasks c WHERE c.page_id = f.id AND c.outcome IS NOT NULL ORDER BY c.id DESC LIMIT 1) v ON true;
+
+-- name: count_links_to
+-- How many pages link to one, and of how many domains they are.
+SELECT count(*) AS pages, count(DISTINCT l.domain_id) AS domains FROM page_link_lists l WHERE l.to_page_ids @> ARRAY[$1::bigint];
+
+-- name: no_time_limit
+-- Until the transaction ends, a statement may take as long as it needs: whoever asked for it can stop it.
+SELECT set_config('statement_timeout', '0', true);
+
+-- name: top_linked
+-- The pages that most pages link to: one pass over all lists, counted as they come; what does not fit into memory goes through the disk.
+WITH best AS MATERIALIZED (
+    SELECT k.to_page_id, count(*) AS links
+    FROM page_link_lists l CROSS JOIN LATERAL unnest(l.to_page_ids) AS k (to_page_id)
+    GROUP BY k.to_page_id
+    ORDER BY links DESC, k.to_page_id
+    LIMIT $1::bigint
+)
+SELECT b.links, p.url, d.name AS domain, p.status::text AS status, p.depth, p.title
+FROM best b
+JOIN pages p ON p.id = b.to_page_id
+JOIN domains d ON d.id = p.domain_id
+ORDER BY b.links DESC, p.id;
+
+-- name: top_linked_of
+-- The pages of one domain that most pages link to, from wherever: each of its pages is looked up in the index.
+WITH best AS MATERIALIZED (
+    SELECT p.id, k.links
+    FROM pages p
+    CROSS JOIN LATERAL (SELECT count(*) AS links FROM page_link_lists l WHERE l.to_page_ids @> ARRAY[p.id]) k
+    WHERE p.domain_id = (SELECT n.id FROM domains n WHERE n.name = $1) AND NOT p.is_image AND k.links > 0
+    ORDER BY k.links DESC, p.id
+    LIMIT $2::bigint
+)
+SELECT b.links, p.url, $1::text AS domain, p.status::text AS status, p.depth, p.title
+FROM best b
+JOIN pages p ON p.id = b.id
+ORDER BY b.links DESC, p.id;

@@ -1,0 +1,76 @@
+-- Products as an operator looks at them. Read only.
+-- Optional filters are NULL when not given; PostgreSQL drops them while planning, so the rest can use its index.
+
+-- name: list_products
+-- Products with the last change of their price, those seen last first.
+SELECT p.id, d.name AS domain, p.url, p.product_name, p.price, p.currency, p.availability, p.rating, p.review_count, p.brand,
+       p.category, p.sku, p.gtin, p.confidence, p.problems, p.parser_name, p.parser_version, p.created_at, p.updated_at, p.last_seen_at,
+       g.status = 'gone' AS is_gone, c.old_price, c.changed_at
+FROM products p
+JOIN domains d ON d.id = p.domain_id
+JOIN pages g ON g.id = p.page_id
+LEFT JOIN LATERAL (
+    SELECT x.old_price, x.price, x.seen_at AS changed_at FROM product_prices x
+    WHERE x.domain_id = p.domain_id AND x.product_id = p.id AND NOT x.is_first AND NOT x.is_correction
+      AND x.old_price IS DISTINCT FROM x.price AND x.old_price IS NOT NULL
+    ORDER BY x.seen_at DESC LIMIT 1) c ON true
+WHERE ($1::text IS NULL OR d.name = $1) AND ($2::text IS NULL OR p.availability = $2) AND ($3::text IS NULL OR lower(p.brand) = lower($3))
+  AND CASE $4::text WHEN 'up' THEN c.price > c.old_price WHEN 'down' THEN c.price < c.old_price
+                    WHEN 'any' THEN c.changed_at IS NOT NULL ELSE true END
+  AND ($5::boolean IS NULL OR p.is_valid <> $5)
+ORDER BY p.last_seen_at DESC, p.id
+LIMIT $6::bigint;
+
+-- name: find_product
+-- One product by number or by the key of its page, with all that is known of it.
+SELECT p.id, d.name AS domain, p.url, p.page_id, p.domain_id, p.crawl_task_id, p.product_name, p.description, p.price, p.currency,
+       p.availability, p.rating, p.review_count, p.brand, p.category, p.sku, p.gtin, p.image_urls, p.variants, p.content_hash,
+       p.parser_name, p.parser_version, p.confidence, p.evidence, p.problems, p.is_valid, p.created_at, p.updated_at, p.last_seen_at,
+       g.status::text AS page_status
+FROM products p
+JOIN domains d ON d.id = p.domain_id
+JOIN pages g ON g.id = p.page_id
+WHERE p.id = $1::bigint OR (d.name = $2::text AND p.url_hash = $3::bytea);
+
+-- name: prices_of
+-- The history of one product's price, oldest first.
+SELECT x.seen_at, x.price, x.currency, x.availability, x.is_first, x.is_correction, x.old_price, x.old_currency, x.old_availability, x.task_id
+FROM product_prices x
+WHERE x.domain_id = $1 AND x.product_id = $2
+ORDER BY x.seen_at, x.id;
+
+-- name: list_changes
+-- What changed in shops, newest first: prices and availability, without first sights and without our own corrections.
+SELECT x.id, x.seen_at, d.name AS domain, p.id AS product_id, p.product_name, p.url, x.old_price, x.price, x.old_currency, x.currency,
+       x.old_availability, x.availability, x.task_id
+FROM product_prices x
+JOIN products p ON p.id = x.product_id
+JOIN domains d ON d.id = x.domain_id
+WHERE NOT x.is_first AND NOT x.is_correction AND ($1::text IS NULL OR d.name = $1)
+  AND CASE $2::text WHEN 'price' THEN x.price IS DISTINCT FROM x.old_price OR x.currency IS DISTINCT FROM x.old_currency
+                    WHEN 'availability' THEN x.availability IS DISTINCT FROM x.old_availability ELSE true END
+  AND ($3::float8 IS NULL OR x.seen_at >= now() - make_interval(secs => $3))
+ORDER BY x.seen_at DESC, x.id DESC
+LIMIT $4::bigint;
+
+-- name: parser_rates
+-- How well each parser does in each domain on its newest day, against the 14 days before, all versions together: a drop is a site that
+-- changed, or a parser that got worse.
+WITH newest AS (
+    SELECT domain_id, parser_name, max(day) AS day FROM product_days GROUP BY domain_id, parser_name
+), rates AS (
+    SELECT n.domain_id, n.parser_name, n.day, max(g.parser_version) FILTER (WHERE g.day = n.day) AS parser_version,
+           sum(g.attempts) FILTER (WHERE g.day = n.day) AS attempts, sum(g.found) FILTER (WHERE g.day = n.day) AS found,
+           sum(g.valid) FILTER (WHERE g.day = n.day) AS valid,
+           sum(g.attempts) FILTER (WHERE g.day < n.day) AS attempts_before, sum(g.valid) FILTER (WHERE g.day < n.day) AS valid_before
+    FROM newest n
+    JOIN product_days g ON g.domain_id = n.domain_id AND g.parser_name = n.parser_name AND g.day BETWEEN n.day - 14 AND n.day
+    GROUP BY n.domain_id, n.parser_name, n.day
+)
+SELECT d.name AS domain, r.parser_name, r.parser_version, r.day, r.attempts, r.found, r.valid,
+       r.valid::float8 / NULLIF(r.attempts, 0) AS rate, r.valid_before::float8 / NULLIF(r.attempts_before, 0) AS rate_before
+FROM rates r
+JOIN domains d ON d.id = r.domain_id
+WHERE $1::text IS NULL OR d.name = $1
+ORDER BY (r.valid::float8 / NULLIF(r.attempts, 0)) - (r.valid_before::float8 / NULLIF(r.attempts_before, 0)) NULLS LAST, d.name, r.parser_name
+LIMIT $2::bigint;

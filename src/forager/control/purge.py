@@ -1,0 +1,211 @@
+"""What an operator has deleted for good: a domain, pages, history, cold files. Each is on record before it begins.
+
+Pages go in portions, each in a transaction of its own that takes all that belongs to them and lessens the counters, so
+that the promises hold whenever it is stopped; the same order again goes on. It wants no workers beside it: they
+remember pages they know, and would go on linking to some that are gone.
+"""
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+from forager.archive import store as bodies
+from forager.control import cold, cold_file
+from forager.control.look import SQL as LOOK
+from forager.control.look import known_name
+from forager.db import statements
+from forager.domains import operate, repair
+from forager.domains.operate import Held
+from forager.domains.repair import Less
+from forager.domains.rest import sign_moves
+from forager.errors import NotFoundError, UsageError
+from forager.frontier import history
+from forager.frontier import purge as frontier
+from forager.images import purge as images
+from forager.images.purge import Dropped
+
+SQL = statements.load("forager.control", "lifecycle.sql")
+PAGES_AT_ONCE = 500
+TASKS_AT_ONCE = 1000
+REASON_CODE = "purge"
+
+
+@dataclass(frozen=True, slots=True)
+class PurgeOrder:
+    by: str
+    reason: str
+    is_trial: bool
+    dead_after_s: float
+    refresh_every_s: float | None = None
+    refused_rest_s: float = 0.0
+
+
+@dataclass(slots=True)
+class Purged:
+    what: str
+    subject: str
+    counts: Counter[str] = field(default_factory=Counter)
+    keys: list[str] = field(default_factory=list)
+    """Files of images that nobody refers to any more."""
+
+
+async def purge_domain(conn: Any, name: str, order: PurgeOrder) -> Purged:
+    """A domain with everything that is known of it. Found again by a link, it is new."""
+    known = await _known(conn, name)
+    purged = Purged("domain", known)
+    async with cold.alone(conn):
+        domain_id = await _take_pages(conn, known, None, purged, order)
+        if not order.is_trial:
+            async with conn.transaction():
+                await _leave(conn, domain_id, purged)
+    return purged
+
+
+async def purge_pages(conn: Any, name: str, text: str, order: PurgeOrder) -> Purged:
+    """Pages of a domain whose URL contains a text. Found again by a link, they are new."""
+    if not text:
+        raise UsageError("Say which pages: a part of their URLs. `forager purge domain` takes all of them.")
+    known = await _known(conn, name)
+    purged = Purged("pages", f"{known} {text}")
+    async with cold.alone(conn):
+        domain_id = await _take_pages(conn, known, text, purged, order)
+        if not order.is_trial:
+            await _mend(conn, domain_id, order)
+    return purged
+
+
+async def purge_tasks(conn: Any, before: datetime, name: str | None, order: PurgeOrder) -> Purged:
+    """History that ended before a moment; the last word on each page stays. A crawl may go on meanwhile."""
+    known = await known_name(conn, name)
+    if before > await conn.fetchval(SQL["yesterday"]):
+        raise UsageError("History of today and yesterday stays: it is still added up. Choose an earlier day.")
+    domain_id = (await conn.fetchrow(LOOK["find_domain"], known))["id"] if known else None
+    purged = Purged("tasks", f"before {before:%Y-%m-%d %H:%M} UTC" + (f" of {known}" if known else ""))
+    if order.is_trial:
+        purged.counts["tasks"] = await frontier.count_history(conn, before, domain_id)
+        return purged
+    async with cold.alone(conn):
+        purge_id, last = await _begin(conn, purged, order), 0
+        while True:
+            async with conn.transaction():
+                gone, last = await frontier.take_history(conn, before, domain_id, after=last, limit=TASKS_AT_ONCE)
+                await _count(conn, purge_id, purged, Counter(tasks=gone), closed=gone)
+            if not gone:
+                return purged
+
+
+async def purge_cold(conn: Any, folder: Path, month: date, order: PurgeOrder) -> Purged:
+    """The cold files of a month. What counters need of their visits stays."""
+    purged = Purged("cold", f"{month:%Y-%m}")
+    async with cold.alone(conn):
+        slices = [each for each in await history.read_slices(conn, month) if each.status == "moved"]
+        if not slices:
+            raise NotFoundError(f"Nothing of {month:%Y-%m} is in cold files; `forager archive list` says what is.")
+        purged.counts = Counter(files=len(slices), visits=sum(each.row_count for each in slices))
+        if order.is_trial:
+            return purged
+        purge_id = await _begin(conn, purged, order)
+        async with conn.transaction():
+            await history.drop_restored(conn, month)
+            await history.purge_slices(conn, [each.id for each in slices])
+            counted, purged.counts = purged.counts, Counter()
+            await _count(conn, purge_id, purged, counted)
+        for each in slices:
+            cold_file.discard(folder / each.file)
+    return purged
+
+
+async def list_purges(conn: Any, *, limit: int) -> list[dict[str, Any]]:
+    rows = await conn.fetch(SQL["read_purges"], limit)
+    return [dict(row) | {"counts": json.loads(row["counts"])} for row in rows]
+
+
+# Pages --------------------------------------------------------------------------------------------------------------
+
+
+async def _take_pages(conn: Any, name: str, text: str | None, purged: Purged, order: PurgeOrder) -> int:
+    """Answers the domain's id. A trial only counts."""
+    if order.is_trial:
+        held_id: int = (await conn.fetchrow(LOOK["find_domain"], name))["id"]
+        purged.counts.update(await frontier.count_pages(conn, held_id, text))
+        return held_id
+    await _refuse_workers(conn, order)
+    async with conn.transaction():
+        domain_id = (await _hold(conn, name)).id
+    purge_id, last = await _begin(conn, purged, order), 0
+    while page_ids := await frontier.find_pages(conn, domain_id, text, after=last, limit=PAGES_AT_ONCE):
+        async with conn.transaction():
+            await _hold(conn, name)
+            await _take(conn, domain_id, page_ids, purge_id, purged)
+        last = page_ids[-1]
+    return domain_id
+
+
+async def _take(conn: Any, domain_id: int, page_ids: list[int], purge_id: int, purged: Purged) -> None:
+    dropped = await images.drop_images(conn, domain_id, page_ids)
+    taken = await frontier.take_pages(conn, page_ids)
+    await repair.lessen(conn, _less(domain_id, dropped, known=taken.known, waiting=taken.waiting))
+    unused = await bodies.drop_unused(conn, taken.bodies) if taken.bodies else []
+    purged.keys += dropped.keys
+    counts = Counter(
+        pages=len(page_ids),
+        tasks=taken.closed + taken.open,
+        linking_pages=taken.linking,
+        dependent_tasks=taken.dependents,
+        images=dropped.images,
+        bodies=len(unused),
+    )
+    await _count(conn, purge_id, purged, counts, closed=taken.closed)
+
+
+def _less(domain_id: int, dropped: Dropped, *, known: int = 0, waiting: int = 0) -> list[Less]:
+    here = Less(domain_id, known, waiting, dropped.shown, dropped.stored[domain_id])
+    return [here, *(Less(other, stored=stored) for other, stored in dropped.stored.items() if other != domain_id)]
+
+
+async def _leave(conn: Any, domain_id: int, purged: Purged) -> None:
+    dropped = await images.leave_domain(conn, domain_id)
+    await repair.lessen(conn, _less(domain_id, dropped))
+    await repair.remove(conn, domain_id)
+    purged.keys += dropped.keys
+
+
+async def _mend(conn: Any, domain_id: int, order: PurgeOrder) -> None:
+    """A domain without a page that waits is exhausted."""
+    async with conn.transaction():
+        held = await repair.hold_unleased(conn, [domain_id])
+        await sign_moves(conn, by=order.by, reason_code=REASON_CODE, reason=order.reason)
+        await repair.mend_states(conn, held, refresh_every_s=order.refresh_every_s, refused_rest_s=order.refused_rest_s)
+
+
+async def _refuse_workers(conn: Any, order: PurgeOrder) -> None:
+    if await conn.fetchval(LOOK["count_workers"], order.dead_after_s):
+        raise UsageError("Workers are running, and a purge takes pages they know; stop the crawl first.")
+
+
+async def _known(conn: Any, name: str) -> str:
+    known = await known_name(conn, name)
+    assert known is not None
+    return known
+
+
+async def _hold(conn: Any, name: str) -> Held:
+    held = await operate.hold(conn, name)
+    if held is None:
+        raise NotFoundError(f"{name} is gone: somebody else purged it.")
+    if held.claimed_by is not None:
+        raise UsageError(f"{name} is held by worker {held.claimed_by}, which is gone: run `forager recover` first.")
+    return held
+
+
+async def _begin(conn: Any, purged: Purged, order: PurgeOrder) -> int:
+    purge_id: int = await conn.fetchval(SQL["begin_purge"], order.by, order.reason, purged.what, purged.subject)
+    return purge_id
+
+
+async def _count(conn: Any, purge_id: int, purged: Purged, counts: Counter[str], *, closed: int = 0) -> None:
+    await conn.execute(SQL["count_purge"], purge_id, json.dumps(counts), closed)
+    purged.counts.update(counts)

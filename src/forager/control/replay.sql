@@ -1,0 +1,93 @@
+-- Stored bodies read again. Owner of replays and replay_readings.
+
+-- name: count_stored
+-- How many pages have a body that matches, of how many domains; and of how many the body was deleted since.
+WITH newest AS (
+    SELECT DISTINCT ON (t.page_id) t.page_id, t.domain_id, t.body_ref, t.completed_at, t.id
+    FROM crawl_tasks t
+    WHERE t.body_ref IS NOT NULL AND ($1::bigint IS NULL OR t.domain_id = $1) AND ($2::bigint IS NULL OR t.page_id = $2)
+    ORDER BY t.page_id, t.id DESC
+)
+SELECT count(*) FILTER (WHERE b.dropped_at IS NULL) AS pages, count(b.dropped_at) AS deleted,
+       count(DISTINCT n.domain_id) FILTER (WHERE b.dropped_at IS NULL) AS domains
+FROM newest n JOIN bodies b ON b.name = split_part(n.body_ref, ':', 2)
+WHERE ($3::timestamptz IS NULL OR n.completed_at >= $3) AND ($4::timestamptz IS NULL OR n.completed_at < $4);
+
+-- name: next_stored
+-- Behind a page, so many pages with the body each brought or confirmed last, and with what is known of them. `is_newest`: nothing was
+-- read from the page since that this body does not have.
+SELECT p.id AS page_id, p.domain_id, d.name AS domain, p.url, p.depth, p.redirects, p.crashes, p.fetched_at, p.content_type, p.etag,
+       p.last_modified, d.parser_name, t.id AS task_id, t.body_ref, t.completed_at, COALESCE(t.run_id, d.run_id) AS run_id,
+       b.dropped_at IS NOT NULL AS is_deleted, p.status::text AS status,
+       NOT EXISTS (SELECT FROM crawl_tasks c WHERE c.page_id = p.id AND c.id > t.id AND c.outcome = 'success'
+                                               AND c.status_code BETWEEN 200 AND 299) AS is_newest,
+       p.title, p.description, p.language, encode(p.content_hash, 'hex') AS content_hash, p.simhash, p.links_count, p.flags,
+       p.canonical_url, p.author, p.published_at, p.modified_at
+FROM (SELECT DISTINCT ON (c.page_id) c.page_id, c.id, c.body_ref, c.completed_at, c.run_id
+      FROM crawl_tasks c
+      WHERE c.body_ref IS NOT NULL AND c.page_id > $1 AND ($2::bigint IS NULL OR c.domain_id = $2)
+        AND ($3::bigint IS NULL OR c.page_id = $3)
+      ORDER BY c.page_id, c.id DESC LIMIT $6) t
+JOIN pages p ON p.id = t.page_id
+JOIN domains d ON d.id = p.domain_id
+JOIN bodies b ON b.name = split_part(t.body_ref, ':', 2)
+WHERE ($4::timestamptz IS NULL OR t.completed_at >= $4) AND ($5::timestamptz IS NULL OR t.completed_at < $5)
+ORDER BY p.id;
+
+-- name: last_of_portion
+-- The last page of the portion that `next_stored` looks at, whether or not its body matches; NULL behind the last one.
+SELECT max(page_id) FROM (
+    SELECT DISTINCT ON (c.page_id) c.page_id FROM crawl_tasks c
+    WHERE c.body_ref IS NOT NULL AND c.page_id > $1 AND ($2::bigint IS NULL OR c.domain_id = $2) AND ($3::bigint IS NULL OR c.page_id = $3)
+    ORDER BY c.page_id, c.id DESC LIMIT $4) t;
+
+-- name: known_products
+-- What is known of the products of these pages, as far as a replay compares it.
+SELECT page_id, product_name AS name, price::text AS price, currency, availability, rating::text AS rating, review_count, brand, category, sku, gtin
+FROM products WHERE page_id = ANY ($1::bigint[]);
+
+-- name: hold_pages
+-- Pages whose new reading is about to be written, as they were when they were looked at; one that was visited since is left alone.
+SELECT p.id FROM unnest($1::bigint[], $2::timestamptz[]) AS n (id, fetched_at) JOIN pages p ON p.id = n.id
+WHERE p.fetched_at IS NOT DISTINCT FROM n.fetched_at
+ORDER BY p.id FOR NO KEY UPDATE OF p;
+
+-- name: find_replay
+-- An unfinished replay of the same order, to go on with.
+SELECT id, after_page, tally, pid, pid_started FROM replays WHERE status = 'running' AND spec = $1::jsonb ORDER BY id DESC LIMIT 1;
+
+-- name: start_replay
+-- A new one.
+INSERT INTO replays (spec, created_by, pid, pid_started) VALUES ($1::jsonb, $2, $3, $4) RETURNING id;
+
+-- name: take_replay
+-- Another process goes on with it.
+UPDATE replays SET pid = $2, pid_started = $3, touched_at = now() WHERE id = $1;
+
+-- name: lock_replay
+-- Whether we are the only one who does it; the lock ends with the connection.
+SELECT pg_try_advisory_lock(hashtext('forager replay'), $1::int);
+
+-- name: note_progress
+-- A portion is done, in the transaction that wrote it.
+UPDATE replays SET after_page = $2, tally = $3::jsonb, touched_at = now() WHERE id = $1;
+
+-- name: end_replay
+-- All is done.
+UPDATE replays SET status = 'finished', tally = $2::jsonb, ended_at = now(), touched_at = now() WHERE id = $1;
+
+-- name: add_shadows
+-- What was read differently, beside the live tables.
+INSERT INTO replay_readings (replay_id, page_id, task_id, fields, old, new)
+SELECT $1, n.page_id, n.task_id, string_to_array(n.fields, ','), n.old::jsonb, n.new::jsonb
+FROM unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[]) AS n (page_id, task_id, fields, old, new)
+ON CONFLICT (replay_id, page_id) DO UPDATE SET task_id = excluded.task_id, fields = excluded.fields, old = excluded.old, new = excluded.new;
+
+-- name: find_task
+-- One task with its page, and whether its body is the newest of the page.
+SELECT t.id, t.page_id, p.url, t.body_ref, d.name AS domain, d.content_policy
+FROM crawl_tasks t JOIN pages p ON p.id = t.page_id JOIN domains d ON d.id = t.domain_id WHERE t.id = $1;
+
+-- name: policy_of
+-- What a domain was told to keep; NULL: what the settings say.
+SELECT content_policy FROM domains WHERE name = $1;

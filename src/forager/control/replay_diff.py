@@ -1,0 +1,110 @@
+"""What a stored body says now, compared with what is known of its page: field by field. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from forager.records import Reading, Selection
+
+MOST_EXAMPLES = 3
+LONGEST_SHOWN = 200
+SIGNALS = (
+    *("title", "description", "language", "content_hash", "simhash", "links_count", "flags"),
+    *("canonical_url", "author", "published_at", "modified_at"),
+)
+PRODUCT = (
+    *("name", "price", "currency", "availability", "rating", "review_count", "brand", "category", "sku", "gtin"),
+)
+Fields = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Tally:
+    """How far a replay came, and what it found. Kept with it in the database."""
+
+    pages: int = 0
+    """Looked at."""
+    read: int = 0
+    changed: int = 0
+    """Pages of which at least one field is read differently."""
+    written: int = 0
+    """Pages whose new reading went into the live tables."""
+    left: dict[str, int] = field(default_factory=dict)
+    """Pages that were not read, or not written, by reason."""
+    fields: dict[str, dict[str, int]] = field(default_factory=dict)
+    """Field → `gained`, `lost`, `changed` → pages."""
+    examples: dict[str, list[Fields]] = field(default_factory=dict)
+
+    def leave(self, reason: str, pages: int = 1) -> None:
+        self.left[reason] = self.left.get(reason, 0) + pages
+
+    def note(self, url: str, old: Fields, new: Fields) -> list[str]:
+        """The fields that differ; counted, with the first few as examples."""
+        names = [name for name in new if old.get(name) != new[name]]
+        self.read += 1
+        self.changed += bool(names)
+        for name in names:
+            kind = kind_of(old.get(name), new[name])
+            counts = self.fields.setdefault(name, {})
+            counts[kind] = counts.get(kind, 0) + 1
+            shown = self.examples.setdefault(name, [])
+            if len(shown) < MOST_EXAMPLES:
+                shown.append({"url": url[:LONGEST_SHOWN], "old": _shown(old.get(name)), "new": _shown(new[name])})
+        return names
+
+    def document(self) -> Fields:
+        return asdict(self)
+
+
+def kind_of(old: Any, new: Any) -> str:
+    return "gained" if old is None else "lost" if new is None else "changed"
+
+
+def known_fields(row: Mapping[str, Any], product: Mapping[str, Any] | None) -> Fields:
+    """Of a page and its product, as the database has them."""
+    return {name: plain(row[name]) for name in SIGNALS} | {
+        f"product.{name}": plain(product[name]) if product else None for name in PRODUCT
+    }
+
+
+def read_fields(reading: Reading, selection: Selection, url: str) -> Fields:
+    """Of a reading, in the same shape."""
+    signals = {
+        "title": reading.title,
+        "description": reading.description,
+        "language": reading.language,
+        "content_hash": reading.content_hash.hex(),
+        "simhash": reading.simhash,
+        "links_count": len(selection.links),
+        "flags": list(reading.flags),
+        "canonical_url": None if reading.canonical == url else reading.canonical,
+        "author": reading.author,
+        "published_at": reading.published_at,
+        "modified_at": reading.modified_at,
+    }
+    found = reading.product if reading.product and reading.product.name else None
+    product = {f"product.{name}": getattr(found, name) if found else None for name in PRODUCT}
+    return {name: plain(value) for name, value in (signals | product).items()}
+
+
+def plain(value: Any) -> Any:
+    """As JSON has it, so that what was stored and what was read are equal when they say the same."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return _number(str(value))
+    if isinstance(value, str) and value[:1].isdigit():
+        return _number(value)
+    return (list(value) or None) if isinstance(value, list | tuple) else value
+
+
+def _number(text: str) -> str:
+    """`12.50` and `12.5000` are one price."""
+    whole, dot, rest = text.partition(".")
+    return f"{whole}.{rest.rstrip('0')}".rstrip(".") if dot and (whole + rest).isdigit() else text
+
+
+def _shown(value: Any) -> Any:
+    return value[:LONGEST_SHOWN] if isinstance(value, str) else value

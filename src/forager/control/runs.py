@@ -1,0 +1,28 @@
+"""Runs an operator orders without staying: a foreman (`forager up`) looks after them.
+
+Every door (CLI, API) calls these. Each verb runs in the caller's one transaction.
+"""
+
+from typing import Any
+
+from forager.control.look import refuse_unknown_run
+from forager.control.seed import start_run
+from forager.errors import ConflictError
+from forager.records import RunSpec
+from forager.stats import store as stats
+
+
+async def order_run(conn: Any, spec: RunSpec, *, by: str, is_scored: bool = True) -> int:
+    """The number of a run that begins as soon as a foreman hears of it."""
+    run = await start_run(conn, spec, by=by, is_scored=is_scored)
+    await stats.entrust_run(conn, run)
+    return run
+
+
+async def stop_run(conn: Any, run: int) -> None:
+    """Its workers finish what is open, and it is over. Asking twice changes nothing."""
+    await refuse_unknown_run(conn, run)
+    if not await stats.ask_run_to_stop(conn, run):
+        raise ConflictError(
+            f"Run {run} cannot be stopped from here: it is over, or belongs to a `forager crawl`, which Ctrl-C stops."
+        )

@@ -1,0 +1,53 @@
+"""Where bodies are kept, what a hit says around the words looked for; elsewhere its description has to do."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from selectolax.lexbor import LexborHTMLParser, SelectolaxError
+
+from forager.archive import store
+from forager.errors import ForagerError
+from forager.extract.charset import to_utf8
+from forager.extract.flatten import flatten
+from forager.extract.hostile import may_stall, nests_links
+from forager.extract.page import OPTIONS
+from forager.extract.text import first_words, take_text
+from forager.records import Fetched
+from forager.records.search import Hit, Query, SearchBackend
+
+Load = Callable[[str, str], Fetched]
+"""Reference and URL → the answer as it was read."""
+MOST_HITS = 20
+"""Further hits of a page have their descriptions: reading a body again takes some milliseconds."""
+MOST_WORDS = 2000
+MOST_BYTES = 2_000_000
+
+
+async def add_snippets(conn: Any, backend: SearchBackend, query: Query, hits: Sequence[Hit], load: Load) -> list[Hit]:
+    refs = await store.newest_bodies(conn, [hit.id for hit in hits[:MOST_HITS]])
+    texts = {
+        hit.id: text
+        for hit in hits
+        if hit.id in refs and (text := await asyncio.to_thread(_read_again, load, refs[hit.id], hit.url))
+    }
+    snippets = await backend.mark(query, texts) if texts else {}
+    return [replace(hit, snippet=snippets.get(hit.id) or hit.snippet) for hit in hits]
+
+
+def _read_again(load: Load, ref: str, url: str) -> str:
+    """A body that cannot be had, or not be read, is no reason to fail."""
+    try:
+        return text_of(load(ref, url))
+    except (ForagerError, SelectolaxError, OSError, RuntimeError):
+        return ""
+
+
+def text_of(fetched: Fetched) -> str:
+    """The first words of the main text; without asking for its language, which takes a second to begin with."""
+    page, _ = to_utf8(fetched.body[:MOST_BYTES], fetched.content_type)
+    tree = LexborHTMLParser(flatten(page) if may_stall(page) else page, options=OPTIONS)
+    if nests_links(tree):
+        tree = LexborHTMLParser(flatten(page), options=OPTIONS)
+    return first_words(take_text(tree), MOST_WORDS)

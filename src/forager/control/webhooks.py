@@ -1,0 +1,17 @@
+"""Calls to webhooks, as an operator sees them. Every door (CLI, API) calls these."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from forager.control.look import Row
+from forager.frontier import webhooks as outbox
+
+
+async def list_calls(conn: Any, *, state: str | None = None, before: int | None = None, limit: int = 50) -> list[Row]:
+    """Newest first: all, or those that are `waiting`, `delivered` or `dead`."""
+    return await outbox.list_calls(conn, state=state, before=before, limit=limit)
+
+
+async def revive(conn: Any, call_ids: Sequence[int] | None = None) -> int:
+    """How many calls that were given up are tried again: these, or all."""
+    return await outbox.revive(conn, call_ids)

@@ -1,0 +1,139 @@
+"""`forager why`: is this page or domain fetched now, when will it be, or why not? Gate by gate, from one snapshot.
+
+Asks the functions the crawl asks: `domain_gates` in the database, the run's reach, the rules of robots.txt, the address
+guard. Changes nothing.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from forager.control import why_domain, why_page
+from forager.control.gates import Gate, Manners, Outlook, crawl_command, never
+from forager.control.why_domain import DomainFacts
+from forager.control.why_page import PageFacts
+from forager.db import statements
+from forager.domains.traps import SUBDOMAINS
+from forager.errors import BadUrlError, UsageError
+from forager.ingest.scope import claim_depth, claim_patterns
+from forager.records import RunSpec
+from forager.stats.store import spec_from_json
+from forager.urls import domain_of, normalize, registrable, url_key
+from forager.urls.normalize import show
+
+SQL = statements.load("forager.control", "why.sql")
+ANY_DEPTH = 32_767
+NO_PATTERNS = (None, None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    asked: str
+    url: str | None
+    """Normalised; None when a domain was asked for."""
+    domain: str
+    asked_at: datetime
+    page_gates: tuple[Gate, ...]
+    domain_gates: tuple[Gate, ...]
+    outlook: Outlook
+
+
+class Asked(NamedTuple):
+    """What a person may have meant, most likely first: with a scheme there is one reading, without there are two."""
+
+    urls: tuple[str, ...]
+    is_page: bool
+
+
+async def ask_why(connection: Any, text: str, manners: Manners) -> Answer:
+    """The caller opens the one read-only snapshot that makes the answer whole."""
+    asked = read_question(text)
+    domain, url = await _find(connection, asked, manners)
+    name = domain_of(url)
+    gates = why_domain.gates_of(domain, manners) if domain else _strange_gates(url)
+    outlook = await _outlook_of_domain(connection, gates, domain)
+    now = domain.now if domain else await connection.fetchval(SQL["clock"])
+    if not asked.is_page:
+        return Answer(text, None, name, now, (), gates, outlook)
+    page = await _read_page(connection, url, domain)
+    page_gates = why_page.gates_of(page, domain, manners)
+    if domain is not None:
+        delay_s, _ = why_domain.pace_of(domain, manners)
+        outlook = why_page.outlook_of(page, page_gates, outlook, domain, delay_s)
+    elif stuck := why_page.first_stuck(page_gates):
+        outlook = never(stuck)
+    return Answer(text, url, name, now, page_gates, gates, outlook)
+
+
+def read_question(text: str) -> Asked:
+    """A URL, or the name of a domain, with or without scheme. Refuses what is neither."""
+    word = text.strip()
+    if "://" not in word and "@" in word:
+        raise UsageError(
+            f"{show(word)} is neither a URL nor a domain; write it like shop.example or https://shop.example/x."
+        )
+    try:
+        if "://" in word:
+            return Asked((normalize(word),), is_page=True)
+        urls = tuple(dict.fromkeys(normalize(f"{scheme}://{word}") for scheme in ("https", "http")))
+    except BadUrlError as error:
+        raise UsageError(str(error)) from None
+    return Asked(urls, is_page=any(mark in word for mark in "/?#"))
+
+
+async def _find(connection: Any, asked: Asked, manners: Manners) -> tuple[DomainFacts | None, str]:
+    """The reading whose page is known, else the one whose domain is, else the first."""
+    found: list[tuple[DomainFacts, str]] = []
+    for url in asked.urls:
+        domain = await _read_domain(connection, domain_of(url), manners)
+        if domain is None:
+            continue
+        found.append((domain, url))
+        if asked.is_page and await connection.fetchrow(SQL["page"], domain.row["id"], url_key(url)):
+            return domain, url
+    return found[0] if found else (None, asked.urls[0])
+
+
+async def _read_domain(connection: Any, name: str, manners: Manners) -> DomainFacts | None:
+    row = await connection.fetchrow(SQL["domain"], name, manners.dead_after_s)
+    if row is None:
+        return None
+    spec = spec_from_json(row["run_spec"]) if row["run_spec"] else None
+    gates = await connection.fetch(SQL["gates"], row["id"])
+    return DomainFacts(
+        row=row,
+        gates={gate["gate"]: (gate["is_open"], gate["opens_at"]) for gate in gates},
+        frontier=await connection.fetchrow(SQL["frontier"], row["id"], *_reach(spec)),
+        origins=await connection.fetch(SQL["robots"], row["id"]),
+        spec=spec,
+    )
+
+
+async def _read_page(connection: Any, url: str, domain: DomainFacts | None) -> PageFacts:
+    name = domain_of(url)
+    if domain is None:
+        return PageFacts(url, name, None, traps=await connection.fetch(SQL["crowd"], registrable(name), SUBDOMAINS))
+    row = await connection.fetchrow(SQL["page"], domain.row["id"], url_key(url))
+    traps = await connection.fetch(SQL["traps"], domain.row["id"])
+    if row is None:
+        return PageFacts(url, name, None, traps=traps)
+    place = await connection.fetchrow(SQL["place"], row["id"], *_reach(domain.spec))
+    return PageFacts(url, name, row, under_way=place["under_way"], before=place["before"], traps=traps)
+
+
+async def _outlook_of_domain(connection: Any, gates: tuple[Gate, ...], domain: DomainFacts | None) -> Outlook:
+    if domain is None:
+        return never(gates[0])
+    outlook = why_domain.outlook_of(gates, domain)
+    if outlook.kind != "at" or domain.row["maintenance_start"] is None:
+        return outlook
+    window = (domain.row["maintenance_start"], domain.row["maintenance_end"])
+    return Outlook("at", outlook.because, await connection.fetchval(SQL["after_window"], outlook.at, *window))
+
+
+def _strange_gates(url: str) -> tuple[Gate, ...]:
+    return (Gate("known", False, "the domain is not known", remedy=crawl_command(url)),)
+
+
+def _reach(spec: RunSpec | None) -> tuple[Any, ...]:
+    return (claim_depth(spec), *claim_patterns(spec)) if spec else (ANY_DEPTH, *NO_PATTERNS)

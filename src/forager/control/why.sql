@@ -1,0 +1,112 @@
+-- What `forager why` is made from. Read only. The gates of a domain are those the claim itself asks: domain_gates().
+
+-- name: domain
+-- One domain with its run, its holder, the terms of its score, and how many domains of its run are claimed before it (1,000 at most).
+SELECT d.id, d.name, d.base_url, d.source, d.status::text AS status, d.block_reason, d.block_reason_code, d.blocked_returns, d.is_active,
+       d.claimed_by, d.claim_expires_at, d.frontier_size, d.pages_discovered, d.consecutive_error_count, d.error_streak_code,
+       d.run_id, d.run_pages, d.max_pages_per_run, d.round, d.priority_score, d.ready_at, d.next_crawl_after, d.next_allowed_at,
+       d.pace_extra_s, d.breaker_state, d.breaker_failures, d.breaker_opened_at,
+       d.maintenance_start, d.maintenance_end, d.crawl_delay_s, d.revisit_every_s, d.is_adaptive, d.revisit_price, d.refresh_every_s,
+       d.first_seen_at, now() AS asked_at,
+       s.seed_rank AS score_seed_rank, s.image_yield AS score_image_yield, s.pages_left AS score_pages_left, s.errors AS score_errors,
+       s.staleness AS score_staleness,
+       r.status::text AS run_status, r.spec::text AS run_spec, r.round AS run_round, r.max_pages, r.max_pages_per_domain, r.pages_claimed,
+       w.host, w.pid, w.heartbeat_at,
+       COALESCE(w.status = 'running' AND w.heartbeat_at > now() - make_interval(secs => $2) AND d.claim_expires_at > now(), false) AS is_held,
+       (SELECT count(*) FROM workers k
+        WHERE k.run_id = d.run_id AND k.status = 'running' AND k.heartbeat_at > now() - make_interval(secs => $2)) AS run_workers,
+       pool.proxies, pool.proxies_on, pool.proxy_back_at,
+       (SELECT count(*) FROM (
+            SELECT FROM domains o
+            WHERE o.run_id = d.run_id AND o.claimed_by IS NULL AND o.is_due AND o.status IN ('pending', 'active') AND o.is_active
+              AND (o.round, -o.priority_score, o.id) < (d.round, -d.priority_score, d.id)
+            LIMIT 1000) better) AS domains_before
+FROM domains d
+LEFT JOIN runs r ON r.id = d.run_id
+LEFT JOIN workers w ON w.id = d.claimed_by
+CROSS JOIN LATERAL score_terms(d, now()) s
+CROSS JOIN LATERAL (
+    SELECT count(*)::int AS proxies,
+           count(*) FILTER (WHERE dp.is_active AND p.is_active AND COALESCE(p.country_code = d.proxy_country, d.proxy_country IS NULL))::int
+               AS proxies_on,
+           min(GREATEST(dp.probe_at, p.probe_at)) AS proxy_back_at
+    FROM domain_proxies dp JOIN proxies p ON p.id = dp.proxy_id WHERE dp.domain_id = d.id) pool
+WHERE d.name = $1;
+
+-- name: gates
+-- The gates of a domain under the limit of its run, as the claim asks them.
+SELECT g.gate, g.is_open, g.opens_at
+FROM domains d
+LEFT JOIN runs r ON r.id = d.run_id
+CROSS JOIN LATERAL domain_gates(d, r.max_pages_per_domain) g
+WHERE d.id = $1;
+
+-- name: frontier
+-- What is left of a domain in reach of its run: pages never visited, tasks by when they are due.
+SELECT (SELECT count(*) FROM pages p
+        WHERE p.domain_id = $1 AND p.status = 'discovered'
+          AND p.depth <= $2 AND (p.is_image OR ($3::text[] IS NULL OR p.url LIKE ANY ($3)) AND ($4::text[] IS NULL OR p.url LIKE ANY ($4)))
+          AND ($5::text[] IS NULL OR p.url NOT LIKE ALL ($5))) AS discovered,
+       t.due, t.later, t.locked, t.next_at
+FROM (SELECT count(*) FILTER (WHERE c.locked_at IS NULL AND c.status = 'pending' AND c.scheduled_for <= now()) AS due,
+             count(*) FILTER (WHERE c.locked_at IS NULL AND c.status = 'pending' AND c.scheduled_for > now()) AS later, count(c.locked_at) AS locked,
+             min(c.scheduled_for) FILTER (WHERE c.locked_at IS NULL AND c.status = 'pending' AND c.scheduled_for > now()) AS next_at
+      FROM crawl_tasks c JOIN pages p ON p.id = c.page_id
+      WHERE c.domain_id = $1 AND c.outcome IS NULL AND p.depth <= $2
+        AND (p.is_image OR ($3::text[] IS NULL OR p.url LIKE ANY ($3)) AND ($4::text[] IS NULL OR p.url LIKE ANY ($4)))
+        AND ($5::text[] IS NULL OR p.url NOT LIKE ALL ($5))) t;
+
+-- name: page
+-- One page with its open task and its latest closed one.
+SELECT p.id, p.url, p.status::text AS status, p.depth, p.priority, p.is_seed, p.fetched_at, p.revisit_every_s, p.comparisons, p.changes,
+       p.watched_s, p.trap_id, o.id AS task_id, o.status::text AS task_status, o.scheduled_for, o.locked_by, o.locked_at, o.retry_count,
+       c.id AS visit_id, c.outcome::text AS outcome, c.status_code, c.error_code, c.error_message, c.completed_at
+FROM pages p
+LEFT JOIN crawl_tasks o ON o.domain_id = p.domain_id AND o.page_id = p.id AND o.outcome IS NULL
+LEFT JOIN LATERAL (
+    SELECT * FROM crawl_tasks t WHERE t.page_id = p.id AND t.outcome IS NOT NULL ORDER BY t.id DESC LIMIT 1
+) c ON true
+WHERE p.domain_id = $1 AND p.url_hash = $2;
+
+-- name: place
+-- How many visits of its domain come before a page's, in the order of the claim: those under way, tasks due by then, and for a page that
+-- has no task yet the better discovered ones.
+SELECT (SELECT count(*) FROM crawl_tasks t
+        WHERE t.domain_id = p.domain_id AND t.outcome IS NULL AND t.locked_at IS NOT NULL AND t.page_id <> p.id) AS under_way,
+       (SELECT count(*) FROM crawl_tasks t JOIN pages q ON q.id = t.page_id
+        WHERE t.domain_id = p.domain_id AND t.outcome IS NULL AND t.locked_at IS NULL AND t.page_id <> p.id
+          AND t.status = 'pending' AND t.scheduled_for <= GREATEST(now(), o.scheduled_for)
+          AND (o.id IS NULL OR (t.priority, t.scheduled_for) < (o.priority, o.scheduled_for))
+          AND q.depth <= $2 AND (q.is_image OR ($3::text[] IS NULL OR q.url LIKE ANY ($3)) AND ($4::text[] IS NULL OR q.url LIKE ANY ($4)))
+          AND ($5::text[] IS NULL OR q.url NOT LIKE ALL ($5)))
+     + (SELECT count(*) FROM pages q
+        WHERE o.id IS NULL AND q.domain_id = p.domain_id AND q.status = 'discovered' AND (q.priority, q.id) < (p.priority, p.id)
+          AND q.depth <= $2 AND (q.is_image OR ($3::text[] IS NULL OR q.url LIKE ANY ($3)) AND ($4::text[] IS NULL OR q.url LIKE ANY ($4)))
+          AND ($5::text[] IS NULL OR q.url NOT LIKE ALL ($5))) AS before
+FROM pages p
+LEFT JOIN crawl_tasks o ON o.domain_id = p.domain_id AND o.page_id = p.id AND o.outcome IS NULL
+WHERE p.id = $1;
+
+-- name: robots
+-- The stored robots.txt of each origin of a domain.
+SELECT o.origin, o.robots_txt, o.robots_error, o.robots_status_code, o.robots_fetched_at, o.robots_expires_at, o.robots_expires_at > now() AS is_valid
+FROM origins o
+WHERE o.domain_id = $1;
+
+-- name: traps
+-- The traps of a domain that were found.
+SELECT t.id, t.rule, t.template, t.released_at IS NOT NULL AS is_released FROM domain_traps t WHERE t.domain_id = $1 AND t.found_at IS NOT NULL ORDER BY t.id;
+
+-- name: crowd
+-- The trap that keeps further names below a registrable domain unknown, and the domain it is written down with.
+SELECT t.id, t.rule, t.template, d.name AS domain
+FROM domain_traps t JOIN domains d ON d.id = t.domain_id
+WHERE d.parent_domain = $1 AND t.rule = $2 AND t.released_at IS NULL;
+
+-- name: after_window
+-- The moment itself, or the end of the maintenance window it falls into.
+SELECT COALESCE(window_end($1::timestamptz, $2::time, $3::time), $1::timestamptz);
+
+-- name: clock
+-- The database's time.
+SELECT now();

@@ -1,0 +1,55 @@
+"""Names below one registrable domain that never end: `a1.shop.example`, `a2.shop.example`, …
+
+So many that links found are taken; further ones stay unknown, and are written down as a trap of the eldest. Seeds and
+the registrable domain itself are always taken. Asks the database only when a sub-domain is met for the first time.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import replace
+from typing import Any
+
+from forager.domains import traps
+from forager.domains.traps import SUBDOMAINS
+from forager.records import Discovery, Outcome
+from forager.urls import registrable
+
+
+class Crowds:
+    def __init__(self, most: int) -> None:
+        self._most = most
+
+    async def admit(self, conn: Any, strangers: Mapping[str, str]) -> dict[str, str]:
+        """Of domains met for the first time (name → origin), those that are taken."""
+        parents = {name: registrable(name) for name in strangers}
+        below = {parent for name, parent in parents.items() if name != parent}
+        if not below:
+            return dict(strangers)
+        known = Counter(await traps.count_subdomains(conn, below))
+        taken = {}
+        for name in sorted(strangers):
+            parent = parents[name]
+            if name == parent or known[parent] < self._most:
+                taken[name] = strangers[name]
+                known[parent] += 1
+        return taken
+
+    async def note(self, conn: Any, refused: Iterable[Discovery]) -> None:
+        met: dict[str, tuple[int, str]] = {}
+        for link in refused:
+            parent = registrable(link.domain)
+            met[parent] = met.get(parent, (0, ""))[0] + 1, link.url
+        await traps.note_subdomains(conn, dict(sorted(met.items())))
+
+
+def without_links(outcome: Outcome, refused: Set[bytes], rule: str = SUBDOMAINS) -> Outcome:
+    """The same visit without links that a rule leaves out after all."""
+    if not refused:
+        return outcome
+    kept = [link for link in outcome.selection.links if link.key not in refused]
+    left_out = len(outcome.selection.links) - len(kept)
+    if not left_out:
+        return outcome
+    reason = f"trap:{rule}"
+    dropped = {**outcome.selection.dropped, reason: outcome.selection.dropped.get(reason, 0) + left_out}
+    return replace(outcome, selection=replace(outcome.selection, links=kept, dropped=dropped))

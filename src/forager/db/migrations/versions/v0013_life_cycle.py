@@ -1,0 +1,17 @@
+"""Slices of history in cold files, and backups.
+
+Until the next release a change of `db/schema.sql` belongs in here too; a test compares what migrations build with it.
+"""
+
+from forager.db.migrations.scripts import run_script
+
+revision = "0013"
+down_revision = "0012"
+
+
+def upgrade() -> None:
+    run_script(__file__, "up")
+
+
+def downgrade() -> None:
+    run_script(__file__, "down")

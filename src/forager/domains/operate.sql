@@ -1,0 +1,83 @@
+-- What an operator does to one domain.
+
+-- name: hold_domain
+-- One domain by name; its row stays locked until the transaction ends.
+SELECT id, name, status::text AS status, version, is_active, claimed_by, frontier_size, is_adaptive, revisit_every_s, breaker_state
+FROM domains WHERE name = $1
+FOR NO KEY UPDATE;
+
+-- name: move_domain
+-- One move, if nobody changed the domain since its version was read. A lease ends with it: the new version refuses its late
+-- results, and as its holder may not have heard of that yet, a successor keeps quiet for $7 seconds.
+UPDATE domains
+SET status = $3::text::domain_status, version = version + 1, claimed_by = NULL, claim_expires_at = NULL,
+    next_allowed_at = CASE WHEN claimed_by IS NULL THEN next_allowed_at
+                           ELSE GREATEST(next_allowed_at, now() + make_interval(secs => $7)) END,
+    ready_at = CASE WHEN claimed_by IS NULL THEN ready_at ELSE LEAST(COALESCE(ready_at, now()), now()) END,
+    block_reason_code = $4, block_reason = $5,
+    first_blocked_at = CASE WHEN $4::text IS NOT NULL THEN COALESCE(first_blocked_at, now()) ELSE first_blocked_at END,
+    next_crawl_after = CASE WHEN $4::text IS NOT NULL THEN now() + make_interval(secs => $6::float8) ELSE next_crawl_after END
+WHERE id = $1 AND version = $2
+RETURNING id;
+
+-- name: note_domain
+-- What was done to a domain without a move: a line of its history all the same.
+INSERT INTO domain_history (domain_id, from_status, to_status, is_active, reason_code, reason, moved_by)
+SELECT id, status, status, is_active, $2, $3, $4 FROM domains WHERE id = $1;
+
+-- name: renew_block
+-- Another reason and another end for a block that stands.
+UPDATE domains
+SET block_reason_code = $2, block_reason = $3, next_crawl_after = now() + make_interval(secs => $4::float8),
+    first_blocked_at = COALESCE(first_blocked_at, now())
+WHERE id = $1;
+
+-- name: start_afresh
+-- Nothing of what happened to a domain holds it back any more, and so many of its pages wait again.
+UPDATE domains
+SET next_crawl_after = NULL, consecutive_error_count = 0, error_streak_code = NULL, blocked_returns = 0, run_pages = 0,
+    breaker_state = 'closed', breaker_failures = 0, breaker_opened_at = NULL, breaker_resets = breaker_resets + 1, pace_extra_s = 0,
+    frontier_size = frontier_size + $2, ready_at = LEAST(COALESCE(ready_at, now()), now())
+WHERE id = $1;
+
+-- name: reset_breaker
+-- The breaker is closed by hand; the rest of $2 seconds that it had asked for ends with it. Its holder, if there is one, hears of
+-- it with its next heartbeat.
+UPDATE domains
+SET breaker_state = 'closed', breaker_failures = 0, breaker_opened_at = NULL, breaker_resets = breaker_resets + 1,
+    next_crawl_after = CASE WHEN status IN ('pending', 'active') AND next_crawl_after <= breaker_opened_at + make_interval(secs => $2 + 1)
+                            THEN NULL ELSE next_crawl_after END,
+    next_allowed_at = CASE WHEN claimed_by IS NULL AND next_allowed_at <= breaker_opened_at + make_interval(secs => $2 + 1)
+                           THEN LEAST(next_allowed_at, now() + make_interval(secs => COALESCE(pace_delay_s, 0))) ELSE next_allowed_at END
+WHERE id = $1;
+
+-- name: switch_domain
+-- The operator's switch; answers whether it was turned.
+UPDATE domains SET is_active = $2 WHERE id = $1 AND is_active <> $2 RETURNING id;
+
+-- name: configure_domain
+-- How a domain is crawled. The document names the columns to change; null clears, what is not named stays.
+UPDATE domains d
+SET (crawl_delay_s, max_concurrent_requests, max_pages_per_run, revisit_every_s, is_adaptive, revisits_per_day, revisit_price,
+     refresh_every_s, maintenance_start, maintenance_end, content_policy, proxy_country, paces_per_proxy, parser_name, verifies_tls,
+     images_policy, rendering, stores_links, links_since, history_retention_s) = (
+    SELECT r.crawl_delay_s, r.max_concurrent_requests, r.max_pages_per_run, r.revisit_every_s, r.is_adaptive, r.revisits_per_day,
+           CASE WHEN r.is_adaptive AND r.revisits_per_day IS NOT DISTINCT FROM d.revisits_per_day THEN d.revisit_price END,
+           r.refresh_every_s, r.maintenance_start, r.maintenance_end, r.content_policy, r.proxy_country, r.paces_per_proxy,
+           COALESCE(r.parser_name, 'auto'), r.verifies_tls, r.images_policy, r.rendering, r.stores_links,
+           CASE WHEN r.stores_links AND NOT d.stores_links THEN clock_timestamp() ELSE d.links_since END,
+           r.history_retention_s
+    FROM jsonb_populate_record(d, $2::jsonb) r)
+WHERE d.id = $1;
+
+-- name: rest_until
+-- After its visits were planned anew: ready when the first is due; if exhausted, at rest until then or until its refresh.
+UPDATE domains d
+SET ready_at = LEAST(d.ready_at, planned.first),
+    next_crawl_after = CASE WHEN d.status = 'exhausted'
+                            THEN LEAST(planned.first, COALESCE(d.last_crawled_at, now())
+                                                      + make_interval(secs => COALESCE(d.refresh_every_s, $2::float8)))
+                            ELSE d.next_crawl_after END
+FROM (SELECT min(t.scheduled_for) AS first FROM crawl_tasks t
+      WHERE t.domain_id = $1 AND t.outcome IS NULL AND t.locked_at IS NULL AND t.status = 'pending') planned
+WHERE d.id = $1;

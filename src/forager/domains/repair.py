@@ -1,0 +1,110 @@
+"""Counters made from what they count, states that cannot be true mended, and domains that are one merged.
+
+One short function per statement of `repair.sql`. Opens no transactions: the floor above does.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from forager.db import statements
+from forager.urls import registrable
+
+SQL = statements.load("forager.domains", "repair.sql")
+
+COUNTERS = {
+    "pages_discovered": "was_discovered",
+    "frontier_size": "was_waiting",
+    "pages_crawled": "was_crawled",
+    "total_error_count": "was_errors",
+    "depth_reached": "was_deep",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """One value of one domain that was wrong."""
+
+    domain: str
+    what: str
+    was: Any
+    now: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A domain as it is spelled."""
+
+    id: int
+    name: str
+    base_url: str
+    first_seen_at: datetime
+
+
+async def next_domains(conn: Any, after_id: int, limit: int) -> list[int]:
+    return [row["id"] for row in await conn.fetch(SQL["next_domains"], after_id, limit)]
+
+
+async def hold_unleased(conn: Any, domain_ids: Sequence[int]) -> list[int]:
+    """Those nobody works on. Whoever learns a page of them meanwhile waits with its counter, and adds to ours."""
+    return [row["id"] for row in await conn.fetch(SQL["hold_unleased"], domain_ids)]
+
+
+async def recount(conn: Any, domain_ids: Sequence[int]) -> list[Mended]:
+    return [
+        Mended(row["name"], counter, row[before], row[counter])
+        for row in await conn.fetch(SQL["recount_domains"], domain_ids)
+        for counter, before in COUNTERS.items()
+        if row[before] != row[counter]
+    ]
+
+
+async def mend_states(
+    conn: Any, domain_ids: Sequence[int], *, refresh_every_s: float | None, refused_rest_s: float
+) -> list[Mended]:
+    rows = await conn.fetch(SQL["mend_states"], domain_ids, refresh_every_s, refused_rest_s)
+    return [
+        Mended(row["name"], "status", row["was"], row["status"])
+        if row["was"] != row["status"]
+        else Mended(row["name"], "ready_at", None, "when its first visit is due")
+        for row in rows
+    ]
+
+
+async def name_domains(conn: Any, after_id: int, limit: int) -> list[Named]:
+    return [Named(*row) for row in await conn.fetch(SQL["name_domains"], after_id, limit)]
+
+
+async def hold_for_merge(conn: Any, names: Sequence[str]) -> list[Named]:
+    return [Named(*row) for row in await conn.fetch(SQL["hold_for_merge"], names)]
+
+
+async def merge(conn: Any, elder: int, others: Sequence[int]) -> None:
+    """All but pages, tasks and links, which must have moved before. Moves stay behind: a history is one chain."""
+    for statement in ("merge_domains", "move_origins", "move_robots_requests", "move_traps"):
+        await conn.execute(SQL[statement], elder, others)
+    await conn.execute(SQL["remove_domains"], others)
+
+
+class Less(NamedTuple):
+    """What a domain counts no longer."""
+
+    domain_id: int
+    known: int = 0
+    waiting: int = 0
+    shown: int = 0
+    stored: int = 0
+
+
+async def lessen(conn: Any, less: Sequence[Less]) -> None:
+    await conn.execute(SQL["lessen_domains"], *map(list, zip(*sorted(less), strict=True)))
+
+
+async def remove(conn: Any, domain_id: int) -> None:
+    """With all that belongs to it alone; its pages must be gone."""
+    await conn.execute(SQL["remove_domains"], [domain_id])
+
+
+async def rename(conn: Any, domain_id: int, name: str, base_url: str) -> None:
+    await conn.execute(SQL["rename_domain"], domain_id, name, registrable(name), base_url)

@@ -1,0 +1,135 @@
+-- Domains that rest: how cooldowns end, refreshes and revisits come, and maintenance windows begin. All in bounded batches. Whether a
+-- domain has a task is asked domain by domain, with LIMIT 1: as EXISTS it is a join, which reads all open tasks at a bad guess.
+
+-- name: sign_moves
+-- Who moves domains in this transaction, and why; the history keeps it.
+SELECT set_config('forager.by', $1, true), set_config('forager.reason_code', $2, true), set_config('forager.reason', $3, true);
+
+-- name: hold_cooled
+-- Blocked and unreachable domains whose cooldown is over; their rows stay locked until the transaction ends.
+SELECT id FROM domains
+WHERE status IN ('blocked', 'unreachable') AND next_crawl_after <= now() AND claimed_by IS NULL
+ORDER BY next_crawl_after LIMIT $1
+FOR NO KEY UPDATE SKIP LOCKED;
+
+-- name: return_cooled
+-- After hold_cooled: back to pending, ready where there is a page to visit. A return from a block is counted, and so are the pages
+-- that were opened again.
+UPDATE domains d
+SET status = 'pending', blocked_returns = d.blocked_returns + (d.status = 'blocked')::int,
+    frontier_size = d.frontier_size + n.pages, ready_at = CASE WHEN d.pages_discovered > 0 THEN now() END
+FROM unnest($1::bigint[], $2::int[]) AS n (domain_id, pages) WHERE d.id = n.domain_id;
+
+-- name: find_rested
+-- Exhausted domains whose time has come, the best yield first, and whether all they have is to be visited again: no revisit is due, or
+-- revisits have kept the refresh waiting for longer than it may wait. Tasks of a refresh that was cut short are no revisits.
+WITH rested AS MATERIALIZED (
+    SELECT d.id, d.pages_discovered, d.refresh_every_s, d.image_yield_rate, d.last_crawled_at FROM domains d
+    WHERE d.status = 'exhausted' AND d.next_crawl_after <= now() AND d.is_active
+    ORDER BY d.image_yield_rate DESC, d.last_crawled_at NULLS FIRST, d.id LIMIT $1
+)
+SELECT d.id, d.pages_discovered AS pages,
+       (SELECT t.id FROM crawl_tasks t WHERE t.domain_id = d.id AND t.outcome IS NULL AND t.locked_at IS NULL
+        AND t.status = 'pending' AND t.scheduled_for <= now() AND t.created_by <> 'refresh' LIMIT 1) IS NULL
+       OR COALESCE(now() > make_interval(secs => COALESCE(d.refresh_every_s, $2)) + COALESCE(
+           (SELECT h.moved_at FROM domain_history h WHERE h.domain_id = d.id AND h.reason_code = 'refresh' ORDER BY h.id DESC LIMIT 1),
+           (SELECT h.moved_at FROM domain_history h WHERE h.domain_id = d.id AND h.to_status = 'exhausted' ORDER BY h.id LIMIT 1)),
+           false) AS is_refresh
+FROM rested d
+ORDER BY d.image_yield_rate DESC, d.last_crawled_at NULLS FIRST, d.id;
+
+-- name: wake_rested
+-- Of these exhausted domains those with a task that is due: back to pending, with a new score.
+WITH rested AS MATERIALIZED (
+    SELECT d.id FROM domains d
+    WHERE d.id = ANY ($1::bigint[]) AND d.status = 'exhausted' AND d.next_crawl_after <= now() AND d.is_active
+      AND (SELECT t.id FROM crawl_tasks t WHERE t.domain_id = d.id AND t.outcome IS NULL AND t.locked_at IS NULL
+           AND t.status = 'pending' AND t.scheduled_for <= now() LIMIT 1) IS NOT NULL
+    ORDER BY d.id
+    FOR NO KEY UPDATE OF d SKIP LOCKED
+), woken AS (
+    UPDATE domains d
+    SET status = 'pending', ready_at = now(), priority_score = CASE WHEN $2 THEN domain_score(d, now()) ELSE 0 END,
+        priority_computed_at = now()
+    FROM rested WHERE d.id = rested.id
+    RETURNING d.id
+)
+SELECT count(*)::int FROM woken;
+
+-- name: put_off
+-- Of these exhausted domains those whose time came and that have nothing to do: they rest until their next revisit or refresh.
+WITH idle AS MATERIALIZED (
+    SELECT d.id FROM domains d
+    WHERE d.id = ANY ($1::bigint[]) AND d.status = 'exhausted' AND d.next_crawl_after <= now()
+    ORDER BY d.id
+    FOR NO KEY UPDATE OF d SKIP LOCKED
+)
+UPDATE domains d
+SET next_crawl_after = LEAST(now() + make_interval(secs => COALESCE(d.refresh_every_s, $2)),
+    (SELECT min(t.scheduled_for) FROM crawl_tasks t
+     WHERE t.domain_id = d.id AND t.outcome IS NULL AND t.locked_at IS NULL AND t.status = 'pending'))
+FROM idle WHERE d.id = idle.id;
+
+-- name: close_windows
+-- Due domains whose maintenance window has begun: the trigger sees that they are not due before its end.
+WITH closing AS MATERIALIZED (
+    SELECT id FROM domains
+    WHERE maintenance_start IS NOT NULL AND window_end(now(), maintenance_start, maintenance_end) IS NOT NULL
+      AND claimed_by IS NULL AND is_due AND status IN ('pending', 'active') AND is_active
+    LIMIT $1
+    FOR NO KEY UPDATE SKIP LOCKED
+), closed AS (
+    UPDATE domains d SET is_due = false FROM closing WHERE d.id = closing.id RETURNING d.id
+)
+SELECT count(*)::int FROM closed;
+
+-- name: find_adaptive
+-- Adaptive domains after an id, with what their price is made from.
+SELECT id, pages_discovered AS pages, revisit_every_s, revisits_per_day, revisit_price, crawl_delay_s
+FROM domains WHERE is_adaptive AND id > $1 ORDER BY id LIMIT $2;
+
+-- name: set_prices
+-- What a request must be worth in these domains, where that is news. In id order, as workers lock.
+WITH news AS MATERIALIZED (
+    SELECT d.id, n.price FROM unnest($1::bigint[], $2::float8[]) AS n (domain_id, price)
+    JOIN domains d ON d.id = n.domain_id AND d.revisit_price IS DISTINCT FROM n.price
+    ORDER BY d.id FOR NO KEY UPDATE OF d
+)
+UPDATE domains d SET revisit_price = news.price FROM news WHERE d.id = news.id;
+
+-- name: hasten
+-- Exhausted domains that a person wants refreshed now: named ones, or all.
+UPDATE domains SET next_crawl_after = now() WHERE id IN (
+    SELECT id FROM domains WHERE status = 'exhausted' AND is_active AND ($1::text[] IS NULL OR name = ANY ($1))
+    ORDER BY id FOR NO KEY UPDATE);
+
+-- name: find_revisitable
+-- Runs that are over and have domains with revisits that are due, each with how many. Their order, read again, is what to keep to.
+SELECT d.run_id, count(*)::int AS domains
+FROM domains d JOIN runs r ON r.id = d.run_id AND r.status <> 'running'
+WHERE d.claimed_by IS NULL AND d.status IN ('pending', 'active') AND d.is_active AND ($1::text[] IS NULL OR d.name = ANY ($1))
+  AND COALESCE(d.due_at, GREATEST(d.ready_at, d.next_crawl_after)) <= now()
+  AND EXISTS (SELECT FROM crawl_tasks t JOIN pages p ON p.id = t.page_id
+              WHERE t.domain_id = d.id AND t.outcome IS NULL AND t.locked_at IS NULL AND t.status = 'pending'
+                AND t.scheduled_for <= now() AND p.status = 'fetched')
+GROUP BY d.run_id ORDER BY d.run_id;
+
+-- name: adopt_revisitable
+-- A run takes over the domains of an earlier one that have revisits that are due.
+UPDATE domains SET run_id = $1, run_pages = 0, round = 0 WHERE id IN (
+    SELECT d.id FROM domains d
+    WHERE d.run_id = $2 AND d.claimed_by IS NULL AND d.status IN ('pending', 'active') AND d.is_active
+      AND ($3::text[] IS NULL OR d.name = ANY ($3))
+      AND COALESCE(d.due_at, GREATEST(d.ready_at, d.next_crawl_after)) <= now()
+      AND EXISTS (SELECT FROM crawl_tasks t JOIN pages p ON p.id = t.page_id
+                  WHERE t.domain_id = d.id AND t.outcome IS NULL AND t.locked_at IS NULL AND t.status = 'pending'
+                    AND t.scheduled_for <= now() AND p.status = 'fetched')
+    ORDER BY d.id FOR NO KEY UPDATE);
+
+-- name: next_revisit
+-- In how many seconds the first exhausted domain is to wake; NULL: none will.
+SELECT EXTRACT(EPOCH FROM next_crawl_after - now())::float8 AS wait_s
+FROM domains
+WHERE status IN ('exhausted', 'blocked', 'unreachable') AND next_crawl_after IS NOT NULL
+  AND status = 'exhausted' AND is_active AND ($1::text[] IS NULL OR name = ANY ($1))
+ORDER BY next_crawl_after LIMIT 1;

@@ -1,0 +1,18 @@
+"""Text for people and for search: white space to single spaces, characters that nobody sees left out."""
+
+import re
+
+# Soft hyphens, spaces of no width and marks of direction. Joiners stay: Persian and emoji are written with them.
+UNSEEN = re.compile("[\u00ad\u034f\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
+
+
+def collapse(text: str | None, longest: int) -> str | None:
+    """White space to single spaces, cut, None when nothing is left."""
+    if not text:
+        return None
+    text = text[: 4 * longest]
+    return " ".join(drop_unseen(text).split())[:longest] or None
+
+
+def drop_unseen(text: str) -> str:
+    return text if text.isascii() else UNSEEN.sub("", text)

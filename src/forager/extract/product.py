@@ -1,0 +1,32 @@
+"""The product of a page, by the parser its domain asks for: of a page that is being read, or one that was stored."""
+
+from selectolax.lexbor import LexborHTMLParser
+
+from forager.extract.head import Head
+from forager.extract.products.view import View
+from forager.extract.sites import AUTO, parser_for
+from forager.records import Fetched
+from forager.records.product import Product
+
+
+def read_product(
+    tree: LexborHTMLParser,
+    fetched: Fetched,
+    head: Head,
+    *,
+    base_url: str,
+    canonical: str | None,
+    language: str | None,
+    parser_name: str = AUTO,
+) -> Product | None:
+    """Before the text is taken, which cuts the tree."""
+    host = fetched.url.split("/", 3)[2].lower()
+    view = View(tree, fetched.body, head, fetched.url, base_url, canonical, language)
+    return parser_for(parser_name, host).find_product(view)
+
+
+def find_product(fetched: Fetched, parser_name: str = AUTO) -> Product | None:
+    """What this parser finds in an answer that was stored; raises DecodeError as reading does."""
+    from forager.extract.page import read
+
+    return read(fetched, keyword_words=0, parser_name=parser_name).product

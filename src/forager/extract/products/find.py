@@ -1,0 +1,172 @@
+"""A page → the product it sells, or None. Sources from the surest to the least sure, then one decision per field.
+
+clues ── JSON-LD, microdata, RDFa, meta tags ── which item is the page's ── what can be seen ──> claims ──> product
+"""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from selectolax.lexbor import LexborHTMLParser
+
+from forager.extract.needle import holds
+from forager.extract.products.attributes import MICRODATA, RDFA, read_attributes
+from forager.extract.products.check import problems_of
+from forager.extract.products.choose import Titles, choose, is_list, is_writing
+from forager.extract.products.claims import Claim, Settled, settle
+from forager.extract.products.facts import category_of_crumbs, claims_of, cut
+from forager.extract.products.items import Item
+from forager.extract.products.jsonld import read_jsonld
+from forager.extract.products.metatags import (
+    LISTING_TYPES,
+    OTHER_TYPES,
+    PRODUCT_TYPES,
+    claims_for_any_page,
+    claims_of_metas,
+    has_price_tag,
+    type_of,
+    without_site,
+)
+from forager.extract.products.view import View
+from forager.extract.products.visible import MANY_CARTS, claims_of_sight, find_carts, find_heading, sight_of
+from forager.records.product import FACTS, Product
+
+NAME, VERSION = "generic", 1
+LATER_ITEM = 0.97
+"""A second item about the same product is believed a little less than the first."""
+WEIGHTS = {"name": 0.45, "price": 0.35, "currency": 0.1, "availability": 0.1}
+
+
+@dataclass(frozen=True, slots=True)
+class Clues:
+    """What is worth looking for."""
+
+    scripts: tuple[str, ...]
+    has_metas: bool
+    has_words: bool
+    """Somewhere it says `product`: microdata, RDFa, or the names a shop gives its elements."""
+
+    def __bool__(self) -> bool:
+        return bool(self.scripts) or self.has_metas or self.has_words
+
+
+def look_for_clues(view: View) -> Clues:
+    scripts = _jsonld_scripts(view.tree) if b"+" in view.body else ()
+    has_metas = has_price_tag(view) or type_of(view) in PRODUCT_TYPES
+    return Clues(scripts, has_metas, has_words=bool(scripts) or has_metas or holds(view.body, b"roduct"))
+
+
+def _jsonld_scripts(tree: LexborHTMLParser) -> tuple[str, ...]:
+    found = []
+    for node in tree.tags("script"):
+        kind = node.attributes.get("type")
+        if kind and "ld+json" in kind.lower():
+            found.append(node.text())
+    return tuple(found)
+
+
+def find_product(view: View) -> Product | None:
+    """By what pages of any shop have in common."""
+    clues = look_for_clues(view)
+    if not clues:
+        return None
+    claims = collect(view, clues)
+    return assemble(claims, NAME, VERSION) if claims else None
+
+
+def collect(view: View, clues: Clues) -> list[Claim]:
+    """All that speaks of this page's product; empty when it has none."""
+    items = _items(view, clues)
+    titles = Titles(find_heading(view.tree), view.head.title, view.head.meta("og:title"))
+    chosen = choose(items, view, titles)
+    sight, kind = sight_of(view.tree), type_of(view)
+    if sight.is_listing or kind in LISTING_TYPES:
+        return []
+    is_tagged = kind in PRODUCT_TYPES or has_price_tag(view)
+    carts = None
+    if not chosen or is_writing(items) or kind in OTHER_TYPES:
+        carts = find_carts(view.tree)
+        is_marked = is_tagged or sight.is_product
+        if chosen and not is_marked:
+            return []
+        if not chosen and not _is_sold_here(
+            view, items, kind=kind, carts=len(carts), is_tagged=is_tagged, is_product=sight.is_product
+        ):
+            return []
+    elif is_list(items, chosen[0]):
+        return []
+    claims = [claim for at, item in enumerate(chosen) for claim in _weaker(claims_of(item, view), at)]
+    claims += claims_of_metas(view)
+    claims += claims_for_any_page(view)
+    claims += category_of_crumbs(items, next((claim.value for claim in claims if claim.field == "name"), None))
+    said = {claim.field for claim in claims}
+    if not {"price", "currency"} <= said or ("availability" not in said and not chosen):
+        carts = find_carts(view.tree) if carts is None else carts
+        claims += claims_of_sight(view, carts)
+    if titles.heading:
+        claims.append(Claim("name", cut("name", titles.heading), 0.75 if not chosen else 0.5, "css h1"))
+    elif view.head.title and "name" not in said:
+        claims.append(
+            Claim("name", cut("name", without_site(view.head.title, view.head.meta("og:site_name"))), 0.4, "css title")
+        )
+    if not chosen and not any(claim.field == "price" for claim in claims):
+        return []
+    return claims
+
+
+def _is_sold_here(view: View, items: list[Item], *, kind: str, carts: int, is_tagged: bool, is_product: bool) -> bool:
+    """Without an item that says so: tags in the head, or a cart for one thing under one heading."""
+    if is_writing(items) or kind in OTHER_TYPES:
+        return False
+    if is_tagged:
+        return has_price_tag(view) or carts > 0 or is_product
+    if any(item.is_a("itemlist", "collectionpage", "searchresultspage") for item in items):
+        return False
+    has_heading = find_heading(view.tree) is not None
+    return has_heading and (0 < carts <= MANY_CARTS or (is_product and carts > 0))
+
+
+def _items(view: View, clues: Clues) -> list[Item]:
+    items = read_jsonld(clues.scripts) if clues.scripts else []
+    if clues.has_words and holds(view.body, b"itemprop"):
+        items += read_attributes(view.tree, MICRODATA)
+    if clues.has_words and holds(view.body, b"typeof="):
+        items += read_attributes(view.tree, RDFA)
+    return items
+
+
+def _weaker(claims: Iterable[Claim], at: int) -> Iterable[Claim]:
+    return claims if at == 0 else (claim._replace(confidence=claim.confidence * LATER_ITEM) for claim in claims)
+
+
+def assemble(claims: Iterable[Claim], parser_name: str, parser_version: int) -> Product:
+    """One value per field, what is wrong with them, and how sure we are of the whole."""
+    claims = list(claims)
+    unreadable = {claim.field for claim in claims if claim.field.startswith("!")}
+    settled = settle(claim for claim in claims if not claim.field.startswith("!"))
+    facts: dict[str, Any] = {name: settled[name].value for name in FACTS if name in settled}
+    return Product(
+        **{"name": None} | facts,
+        content_hash=hash_facts(facts),
+        confidence=_overall(settled),
+        evidence={name: settled[name].evidence for name in FACTS if name in settled},
+        problems=problems_of(facts, unreadable),
+        parser_name=parser_name,
+        parser_version=parser_version,
+    )
+
+
+def _overall(settled: dict[str, Settled]) -> float:
+    return round(sum(weight * settled[name].confidence for name, weight in WEIGHTS.items() if name in settled), 2)
+
+
+def hash_facts(facts: dict[str, Any]) -> bytes:
+    """The same facts, however sure and wherever found, have the same hash."""
+    told = "\x1e".join(f"{name}\x1f{_plain(facts[name])}" for name in FACTS if name in facts)
+    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).digest()[:16]
+
+
+def _plain(value: Any) -> str:
+    """`12.50` and `12.5` are one price."""
+    return str(value.normalize()) if hasattr(value, "normalize") else str(value)

@@ -1,0 +1,118 @@
+"""Whether something can be bought: schema.org's words, shops' own words in many languages → one of a few."""
+
+import re
+from enum import StrEnum
+
+
+class Availability(StrEnum):
+    IN_STOCK = "in_stock"
+    OUT_OF_STOCK = "out_of_stock"
+    PREORDER = "preorder"
+    BACKORDER = "backorder"
+    LIMITED = "limited"
+    DISCONTINUED = "discontinued"
+    IN_STORE_ONLY = "in_store_only"
+
+
+CODES = {
+    **dict.fromkeys(
+        ("instock", "onlineonly", "available", "instockonline", "availablefororder", "yes", "true", "1", "new"),
+        Availability.IN_STOCK,
+    ),
+    **dict.fromkeys(
+        ("outofstock", "soldout", "oos", "unavailable", "notavailable", "no", "false", "0", "reserved"),
+        Availability.OUT_OF_STOCK,
+    ),
+    **dict.fromkeys(("preorder", "presale", "pending"), Availability.PREORDER),
+    **dict.fromkeys(("backorder", "backordered", "madetoorder", "availableonorder"), Availability.BACKORDER),
+    **dict.fromkeys(("limitedavailability", "limited", "lowstock", "fewleft"), Availability.LIMITED),
+    "discontinued": Availability.DISCONTINUED,
+    "instoreonly": Availability.IN_STORE_ONLY,
+}
+NO_LETTERS = re.compile(r"[\s_\-.]+")
+LONGEST_TEXT = 300
+PHRASES: tuple[tuple[Availability, re.Pattern[str]], ...] = (
+    (
+        Availability.DISCONTINUED,
+        re.compile(
+            r"discontinued|no longer available|nicht mehr (?:lieferbar|erhältlich)|eingestellt|"
+            r"plus commercialisé|descatalogado|produzione terminata|販売終了|снят с производства",
+            re.I,
+        ),
+    ),
+    (
+        Availability.PREORDER,
+        re.compile(
+            r"pre-?order|vorbestell|précommande|reserva anticipada|preventa|pré-venda|preordine|prevendita|"
+            r"予約|предзаказ|przedsprzedaż|ön sipariş|预订|預購|예약",
+            re.I,
+        ),
+    ),
+    (
+        Availability.BACKORDER,
+        re.compile(
+            r"back-?order|on order|auf bestellung|sur commande|bajo pedido|sob encomenda|su ordinazione|"
+            r"op bestelling|na zamówienie|na objednávku|под заказ|取り寄せ|beställningsvara|bestillingsvare|"
+            r"available to order",
+            re.I,
+        ),
+    ),
+    (
+        Availability.OUT_OF_STOCK,
+        re.compile(
+            r"out of stock|sold[ -]?out|not (?:currently )?(?:in stock|available)|currently unavailable|"
+            r"\bunavailable\b|no stock|"
+            r"ausverkauft|nicht (?:auf lager|verfügbar|vorrätig|lieferbar)|derzeit nicht|vergriffen|épuisé|"
+            r"rupture|indisponible|non disponible|"
+            r"agotad[oa]|sin (?:stock|existencias)|no disponible|esgotado|indisponível|sem estoque|"
+            r"fora de estoque|esaurit[oa]|non disponibile|"
+            r"uitverkocht|niet op voorraad|niet (?:leverbaar|beschikbaar)|wyprzedan|niedostępn|"
+            r"brak w magazynie|нет в наличии|распродан|"
+            r"закончился|нет на складе|немає в наявності|няма наличност|изчерпан|品切|在庫(?:なし|切れ|"
+            r"がありません)|売り切れ|完売|缺货|缺貨|售罄|售完|无货|無貨|품절|재고 ?없음|"
+            r"tükendi|stokta (?:yok|değil)|slutsåld|slut i lager|ej i lager|udsolgt|ikke på lager|utsolgt|"
+            r"loppuunmyyty|ei varastossa|"
+            r"vyprodáno|není skladem|nie je skladom|vypredané|elfogyott|nincs (?:raktáron|készleten)|"
+            r"stoc epuizat|indisponibil|εξαντλη|μη διαθέσιμο|"
+            r"غير متوفر|غير متاح|نفدت|נגמר|אזל|לא במלאי|स्टॉक में नहीं|hết hàng|stok habis|habis|สินค้าหมด|"
+            r"ناموجود|išparduota|izpārdots|rasprodano|esgotat",
+            re.I,
+        ),
+    ),
+    (
+        Availability.LIMITED,
+        re.compile(
+            r"only \d+ (?:left|in stock|remaining)|nur noch \d+|plus que \d+|solo quedan? \d+|últimas unidades|"
+            r"limited (?:stock|availability)|low stock|wenige verfügbar|ostatnie sztuki|残りわずか|残り\d+|"
+            r"son \d+ (?:ürün|adet)",
+            re.I,
+        ),
+    ),
+    (
+        Availability.IN_STOCK,
+        re.compile(
+            r"in[ -]?stock|available|ready to ship|ships (?:in|within|today|from)|auf lager|"
+            r"sofort (?:lieferbar|verfügbar)|verfügbar|lieferbar|vorrätig|"
+            r"en stock|disponible|in magazzino|disponibil|disponív|em estoque|em stock|pronta entrega|"
+            r"en existencia|"
+            r"op voorraad|leverbaar|beschikbaar|dostępn|w magazynie|в наличии|есть на складе|в наявності|"
+            r"в наличност|на склад|在庫(?:あり|有)|即納|"
+            r"现货|現貨|有货|有貨|재고 ?있음|구매 ?가능|stokta|i lager|på lager|varastossa|saatavilla|skladem|"
+            r"na sklade|skladom|raktáron|készleten|în stoc|in stoc|"
+            r"διαθέσιμο|σε απόθεμα|متوفر|متاح|במלאי|זמין|स्टॉक में|उपलब्ध|còn hàng|stok tersedia|tersedia|"
+            r"มีสินค้า|พร้อมส่ง|موجود|yra sandėlyje|ir noliktavā|laos|na zalihi|na zalogi",
+            re.I,
+        ),
+    ),
+)
+
+
+def read_availability(text: str) -> Availability | None:
+    """A schema.org address, a code or a sentence; None where it says nothing we know."""
+    text = " ".join(text[:LONGEST_TEXT].split())
+    code = NO_LETTERS.sub("", text.rpartition("/")[2].rpartition(":")[2].lower())
+    if code in CODES:
+        return CODES[code]
+    if "://" in text:
+        return None
+    return next((state for state, pattern in PHRASES if pattern.search(text)), None)

@@ -1,0 +1,58 @@
+"""What a parser of products sees of a page."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from forager.extract.head import Head
+from forager.extract.products.currency import Place, place_of
+from forager.extract.products.words import visible_text
+
+
+@dataclass(eq=False)
+class View:
+    tree: LexborHTMLParser
+    body: bytes
+    """As it came; only asked whether it holds some ASCII word."""
+    head: Head
+    url: str
+    base_url: str
+    canonical: str | None
+    language: str | None
+
+    looks_left: int = 400
+    text_left: int = 400_000
+    """How much may still be read of what a person sees: the same text lies in many elements around it."""
+
+    def read_text(self, node: LexborNode) -> str:
+        """What an element shows; nothing once a page has made us read too much."""
+        if self.looks_left <= 0 or self.text_left <= 0:
+            return ""
+        text = visible_text(node)
+        self.looks_left -= 1
+        self.text_left -= len(text) + 1
+        return text
+
+    @cached_property
+    def place(self) -> Place:
+        return place_of(self.url, self.language)
+
+    @property
+    def has_query(self) -> bool:
+        return "?" in self.url
+
+    def is_here(self, address: str | None) -> bool:
+        """Whether an address is this page's own, with or without query."""
+        if not address:
+            return False
+        given = _path(address)
+        return bool(given) and given in {_path(self.url), _path(self.canonical or self.url)}
+
+
+def _path(address: str) -> str:
+    """Without scheme, host, query and fragment: shops write them in many ways."""
+    rest = address.partition("#")[0].partition("?")[0]
+    _, mark, place = rest.partition("://")
+    path = place.partition("/")[2] if mark else rest.lstrip("/")
+    return path.strip("/").lower()

@@ -1,0 +1,62 @@
+"""Whether a page is an empty shell that waits for its scripts. Pure, and cheap: most pages are told by their words.
+
+A short page that means to be short has no place that scripts fill, and says nothing about JavaScript: it is no shell.
+"""
+
+import re
+from itertools import islice
+
+from forager.records import Fetched, Reading
+
+MUCH_TEXT = 200
+"""Characters of main text; a page that has so many has its content."""
+SOME_TEXT = 80
+"""A greeting or `Loading…` around the place that scripts fill."""
+MANY_LINKS = 5
+LOOKED_AT = 64 * 1024
+PLACES = 4
+"""Looked at of each kind: what strangers repeat a thousand times is not tried a thousand times."""
+HTML = frozenset({"text/html", "application/xhtml+xml", ""})
+ROOT = re.compile(
+    rb"\bid=[\"']?(?:root|app|__next|__nuxt|__layout|___gatsby|q-app|svelte|react-root|app-root|main-app|ember-app|spa)"
+    rb"(?=[\"'\s>])",
+    re.IGNORECASE,
+)
+ELEMENT = re.compile(rb"<[a-z]{1,20}-(?:root|app|shell|main)(?=[\s>])", re.IGNORECASE)
+"""Such as Angular's <app-root>."""
+EMPTY = re.compile(rb"[^<>]{0,200}>\s{0,80}(?:<!--[^<>]{0,80}-->\s{0,80})?</")
+"""The rest of a tag with nothing behind it."""
+NOSCRIPT = re.compile(rb"<noscript\b", re.IGNORECASE)
+SCRIPT = re.compile(rb"<script\b", re.IGNORECASE)
+ASKS_FOR_SCRIPT = re.compile(rb"java\s?script", re.IGNORECASE)
+
+
+def is_html(fetched: Fetched) -> bool:
+    return fetched.content_type.partition(";")[0].strip().lower() in HTML
+
+
+def waits_for_scripts(fetched: Fetched, reading: Reading) -> bool:
+    """Little text and few links, a script, and a sign that it is the script who writes the page."""
+    words = len(reading.text.strip())
+    if words >= MUCH_TEXT or not is_html(fetched):
+        return False
+    if sum(link.rel in {"a", "a nofollow"} for link in reading.links) > MANY_LINKS or reading.has_password_form:
+        return False
+    body = fetched.body[:LOOKED_AT]
+    if not SCRIPT.search(body):
+        return False
+    if not words and not reading.headings.strip():
+        return True
+    roots = _first(ROOT, body)
+    if any(EMPTY.match(body, end) for _, end in [*roots, *_first(ELEMENT, body)]):
+        return True
+    return words < SOME_TEXT and (bool(roots) or _asks_for_script(body))
+
+
+def _asks_for_script(body: bytes) -> bool:
+    """`You need to enable JavaScript`, for who has none."""
+    return any(ASKS_FOR_SCRIPT.search(body, start, start + 600) for start, _ in _first(NOSCRIPT, body))
+
+
+def _first(pattern: re.Pattern[bytes], body: bytes) -> list[tuple[int, int]]:
+    return [found.span() for found in islice(pattern.finditer(body), PLACES)]

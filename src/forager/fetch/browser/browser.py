@@ -1,0 +1,249 @@
+"""One Chromium for a worker: started when the first page needs it, replaced when it dies or grows, closed at the end.
+
+It dies with its worker: Playwright's driver hangs on our pipe, Chromium on the driver's, and each ends with its pipe.
+"""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from forager import clock
+from forager.errors import RenderError
+from forager.fetch.browser.gate import Allowance, Gate
+from forager.fetch.browser.larder import Larder
+from forager.fetch.browser.memory import family_bytes
+from forager.fetch.browser.program import ARGUMENTS, NOWHERE, has_sandbox
+from forager.fetch.browser.tab import Tab
+from forager.observe import log
+from forager.records import Fetched
+
+START_S = 60.0
+CLOSE_S = 10.0
+REST_S = 60.0
+"""After a browser that would not start."""
+MOST_DEATHS = 2
+MOST_PAGES = 500
+"""Of one browser; the next one starts small."""
+WATCH_S = 0.5
+DEATH_S = 1.0
+"""Until a browser whose pages are gone is known to be gone itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    pages: int = 2
+    """Open at once."""
+    timeout_s: float = 20.0
+    """From opening a page until it is taken as it is."""
+    most_html: int = 10 * 1024 * 1024
+    memory_bytes: int = 1024**3
+    allowance: Allowance = field(default_factory=Allowance)
+
+
+class Drawn(NamedTuple):
+    html: str
+    requests: int
+    wire_bytes: int
+
+
+class BrowserDiedError(Exception):
+    """Every page in it has to be drawn by another one."""
+
+
+class Browser:
+    """Made by `open_browser`; safe to use from many tasks at once."""
+
+    def __init__(self, program: Path, user_agent: str, limits: Limits) -> None:
+        self._program = program
+        self._user_agent = user_agent
+        self._limits = limits
+        self._seats = asyncio.Semaphore(limits.pages)
+        self._starting = asyncio.Lock()
+        self._process: _Process | None = None
+        self._may_start_at = 0.0
+        self._larder = Larder()
+        self.pages = 0
+        """Drawn or tried so far."""
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process else None
+
+    async def draw(self, page: Fetched, get: Callable[[str], Awaitable[Fetched]], *, site: str) -> Drawn:
+        """What the scripts of `page` make of it; `get` makes their requests. Raises RenderError."""
+        async with self._seats:
+            self.pages += 1
+            for _ in range(MOST_DEATHS):
+                process = await self._living()
+                gate = Gate(page, get, self._limits.allowance, site=site, larder=self._larder)
+                with suppress(BrowserDiedError):
+                    html = await process.draw(page.url, gate)
+                    return Drawn(html, gate.sent, gate.wire_bytes)
+        raise RenderError(f"{MOST_DEATHS} browsers died while they had this page")
+
+    async def close(self) -> None:
+        async with self._starting:
+            if self._process is not None:
+                await self._process.close()
+                self._process = None
+
+    async def _living(self) -> "_Process":
+        async with self._starting:
+            process = self._process
+            if process is not None and not process.is_spent:
+                return process
+            if clock.monotonic() < self._may_start_at:
+                raise RenderError("no browser could be started a moment ago")
+            if process is not None:
+                self._process = None
+                await process.retire()
+            try:
+                async with asyncio.timeout(START_S):
+                    self._process = await _Process.start(self._program, self._user_agent, self._limits)
+            except Exception as error:
+                self._may_start_at = clock.monotonic() + REST_S
+                reason = "it took too long" if isinstance(error, TimeoutError) else str(error).partition("\n")[0][:200]
+                log().warning("no browser", action="browser.not_started", program=str(self._program), reason=reason)
+                raise RenderError(f"{self._program} could not be started: {reason}") from error
+            return self._process
+
+
+@asynccontextmanager
+async def open_browser(program: Path, *, user_agent: str, limits: Limits) -> AsyncIterator[Browser]:
+    """Nothing is started before the first page."""
+    browser = Browser(program, user_agent, limits)
+    try:
+        yield browser
+    finally:
+        await browser.close()
+
+
+class _Process:
+    """Chromium and Playwright's driver, which live and die together."""
+
+    def __init__(self, driver: Any, chromium: Any, user_agent: str, limits: Limits) -> None:
+        self._driver = driver
+        self._chromium = chromium
+        self._user_agent = user_agent
+        self._limits = limits
+        self._open = 0
+        self._begun = 0
+        self._emptied = asyncio.Event()
+        self._death: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._watch: asyncio.Task[None] | None = None
+        self.pid = 0
+
+    @classmethod
+    async def start(cls, program: Path, user_agent: str, limits: Limits) -> "_Process":
+        from playwright.async_api import async_playwright
+
+        driver = await async_playwright().start()
+        try:
+            chromium = await driver.chromium.launch(
+                executable_path=program,
+                headless=True,
+                chromium_sandbox=has_sandbox(),
+                proxy={"server": NOWHERE, "bypass": "<-loopback>"},
+                args=list(ARGUMENTS),
+                handle_sigint=False,
+                handle_sigterm=False,
+                handle_sighup=False,
+            )
+            self = cls(driver, chromium, user_agent, limits)
+            chromium.on("disconnected", self._note_death)
+            session = await chromium.new_browser_cdp_session()
+            told = await session.send("SystemInfo.getProcessInfo")
+            self.pid = next(one["id"] for one in told["processInfo"] if one["type"] == "browser")
+            self._watch = asyncio.create_task(self._keep_small())
+        except BaseException:
+            with suppress(Exception):
+                await driver.stop()
+            raise
+        return self
+
+    @property
+    def is_dead(self) -> bool:
+        return self._death.done()
+
+    @property
+    def is_spent(self) -> bool:
+        return self.is_dead or self._begun >= MOST_PAGES
+
+    async def draw(self, url: str, gate: Gate) -> str:
+        self._open += 1
+        self._begun += 1
+        drawing = asyncio.create_task(self._draw(url, gate))
+        either: set[asyncio.Future[Any]] = {drawing, self._death}
+        try:
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            if not drawing.done():
+                raise BrowserDiedError
+            return drawing.result()
+        except (RenderError, BrowserDiedError):
+            raise
+        except Exception as error:  # Playwright says in many words that something is gone
+            await asyncio.wait({self._death}, timeout=DEATH_S)
+            if self.is_dead:
+                raise BrowserDiedError from None
+            raise RenderError(f"the browser gave up the page: {str(error).partition(chr(10))[0][:200]}") from error
+        finally:
+            drawing.cancel()
+            await asyncio.wait({drawing})
+            if not drawing.cancelled():
+                drawing.exception()
+            self._open -= 1
+            self._emptied.set()
+
+    async def _draw(self, url: str, gate: Gate) -> str:
+        context = await self._chromium.new_context(
+            user_agent=self._user_agent, service_workers="block", accept_downloads=False, locale="en-US"
+        )
+        tab = Tab(context, gate, most_html=self._limits.most_html)
+        try:
+            return await tab.draw(url, self._limits.timeout_s)
+        finally:
+            if not await tab.close() and not self.is_dead:
+                log().warning("browser does not let go of a page", action="browser.stuck", pid=self.pid)
+                self.kill()
+
+    async def _keep_small(self) -> None:
+        """A page may fill memory faster than its time runs out."""
+        while True:
+            await asyncio.sleep(WATCH_S)
+            if self._open and await asyncio.to_thread(family_bytes, self.pid) > self._limits.memory_bytes:
+                log().warning("browser grew too large", action="browser.too_large", pid=self.pid)
+                self.kill()
+                return
+
+    def kill(self) -> None:
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+        self._note_death()
+
+    async def retire(self) -> None:
+        """Closed by itself once the pages in it are done."""
+        while self._open and not self.is_dead:
+            self._emptied.clear()
+            await self._emptied.wait()
+        await self.close()
+
+    async def close(self) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+        for end in (self._chromium.close, self._driver.stop):
+            try:
+                async with asyncio.timeout(CLOSE_S):
+                    await end()
+            except Exception:
+                if not self.is_dead:
+                    self.kill()
+        self._note_death()
+
+    def _note_death(self, *_: object) -> None:
+        if not self._death.done():
+            self._death.set_result(None)

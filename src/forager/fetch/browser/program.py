@@ -1,0 +1,52 @@
+"""The browser's program, and how it is started."""
+
+import importlib.util
+import os
+import shutil
+from pathlib import Path
+
+NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+NOWHERE = "http://nowhere.invalid:1"
+"""The proxy of what our gate does not answer. Its name, like every name and address, leads to nothing."""
+ARGUMENTS = (
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--disable-quic",
+    "--disable-gpu",
+    "--disable-remote-fonts",
+    "--blink-settings=imagesEnabled=false",
+    "--disable-webgl",
+    "--disable-notifications",
+    "--disable-file-system",
+    "--disable-speech-api",
+    "--dns-prefetch-disable",
+    "--no-pings",
+    "--mute-audio",
+    "--renderer-process-limit=4",
+    "--js-flags=--max-old-space-size=512",
+)
+NO_PLAYWRIGHT = "the Python package `playwright` is missing: pip install 'forager-crawler[browser]'"
+NO_CHROMIUM = "there is no Chromium: apt-get install chromium, or name the program in the setting `chromium`"
+
+
+def find_chromium(given: Path | None = None) -> Path | None:
+    """The program that was named, or else one of the usual names."""
+    if given is not None:
+        return given if os.access(given, os.X_OK) and given.is_file() else None
+    found = next((path for name in NAMES if (path := shutil.which(name))), None)
+    return Path(found) if found else None
+
+
+def why_no_browser(given: Path | None = None) -> str | None:
+    """What is missing and where to get it; None where pages can be rendered."""
+    if importlib.util.find_spec("playwright") is None:
+        return NO_PLAYWRIGHT
+    if find_chromium(given) is not None:
+        return None
+    return NO_CHROMIUM if given is None else f"{given} is no program that could be started as Chromium"
+
+
+def has_sandbox() -> bool:
+    """Chromium refuses to run as root inside its own sandbox."""
+    return os.geteuid() != 0

@@ -1,0 +1,138 @@
+"""One page in the browser: opened, left alone until it is quiet or its time is over, taken as its scripts left it."""
+
+import asyncio
+from contextlib import suppress
+from html import escape
+from typing import Any
+
+from forager.errors import RenderError
+from forager.fetch.browser.gate import Gate
+
+QUIET_S = 0.4
+"""Without a request; then the page has what it wanted."""
+GRAB_SHARE = 0.5
+"""Of a page's time: so much longer it may take to hand over what it has."""
+CLOSE_S = 5.0
+WORLD = "forager"
+"""Our own scripts run where those of the page cannot reach them."""
+UNPROXIED = (
+    "for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'RTCDataChannel', 'WebTransport',"
+    " 'WebSocketStream', 'EventSource', 'SharedWorker']) delete globalThis[name];"
+)
+"""Ways out that a request never takes. They lead nowhere anyhow; so they are not even there."""
+IDLE = "new Promise(done => requestIdleCallback(() => done(true), {timeout: 1000}))"
+GRAB = (
+    "(() => {"
+    " const html = Object.getOwnPropertyDescriptor(Document.prototype, 'documentElement').get.call(document);"
+    " const text = html ? html.outerHTML : '';"
+    " return text.length > MOST ? text.slice(0, MOST) : text;"
+    "})()"
+)
+
+
+class Tab:
+    def __init__(self, context: Any, gate: Gate, *, most_html: int) -> None:
+        self._context = context
+        self._gate = gate
+        self._most_html = most_html
+        self._page: Any = None
+        self._session: Any = None
+        self._world: int | None = None
+
+    async def draw(self, url: str, timeout_s: float) -> str:
+        """The HTML of the page. Raises RenderError where its scripts leave us no word."""
+        await self._prepare()
+        try:
+            is_quiet = await self._wait(url, timeout_s)
+            async with asyncio.timeout(timeout_s * GRAB_SHARE):
+                if not is_quiet:
+                    await self._calm()
+                html = await self._evaluate(GRAB.replace("MOST", str(self._most_html)))
+        except TimeoutError:
+            raise RenderError(f"the scripts of the page did not rest within {timeout_s:g} s") from None
+        if not isinstance(html, str) or not html:
+            raise RenderError("the page was empty when its scripts had run")
+        return f"<!doctype html>\n{html}{_onward(self._gate.led_to)}"
+
+    async def close(self) -> bool:
+        """Whether the browser let go of it."""
+        try:
+            async with asyncio.timeout(CLOSE_S):
+                await self._context.close()
+        except Exception:
+            return False
+        return True
+
+    async def _prepare(self) -> None:
+        self._page = await self._context.new_page()
+        main_frame = self._page.main_frame
+        self._session = await self._context.new_cdp_session(self._page)
+        self._context.on("page", _shut)
+        await asyncio.gather(
+            self._context.route("**/*", lambda route: self._gate.pass_on(route, main_frame)),
+            self._context.route_web_socket("**/*", _hang_up),
+            self._context.add_init_script(UNPROXIED),
+        )
+
+    async def _wait(self, url: str, timeout_s: float) -> bool:
+        """Whether the page came to rest by itself, in its time."""
+        loading = asyncio.create_task(self._load(url))
+        flooding = asyncio.create_task(self._gate.flooded.wait())
+        both: set[asyncio.Task[Any]] = {loading, flooding}
+        try:
+            await asyncio.wait(both, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+            if loading.done():
+                loading.result()
+            return loading.done()
+        finally:
+            await cancel(both)
+
+    async def _calm(self) -> None:
+        """No script of the page runs from here on, not even one that has no end."""
+        for order in ("Emulation.setScriptExecutionDisabled", {"value": True}), ("Runtime.terminateExecution", {}):
+            await self._session.send(*order)
+
+    async def _load(self, url: str) -> None:
+        await self._page.goto(url, wait_until="domcontentloaded", timeout=0)
+        while True:
+            asked = await self._gate.settle(QUIET_S)
+            await self._evaluate(IDLE)
+            if asked == self._gate.asked:
+                return
+
+    async def _evaluate(self, expression: str) -> Any:
+        if self._world is None:
+            self._world = await self._open_world()
+        order = {"contextId": self._world, "expression": expression, "returnByValue": True, "awaitPromise": True}
+        answer = await self._session.send("Runtime.evaluate", order)
+        return answer.get("result", {}).get("value")
+
+    async def _open_world(self) -> int:
+        frame = (await self._session.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
+        made = await self._session.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": WORLD})
+        world: int = made["executionContextId"]
+        return world
+
+
+async def cancel(tasks: set[asyncio.Task[Any]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)
+    for task in tasks:
+        if not task.cancelled():
+            task.exception()
+
+
+def _onward(url: str | None) -> str:
+    """A page that sends its visitors on by a script leads there as if it had said so in its head."""
+    is_web = url is not None and url.startswith(("http://", "https://"))
+    return f'<meta http-equiv="refresh" content="0; url={escape(url or "")}">' if is_web else ""
+
+
+async def _hang_up(socket: Any) -> None:
+    await socket.close()
+
+
+async def _shut(popup: Any) -> None:
+    with suppress(Exception):
+        await popup.close()

@@ -1,0 +1,226 @@
+"""Closed tasks that leave the history for cold files. One short function per statement of `history.sql`.
+
+The database lets them go only while their slice says `moving`, which it does once its file was verified.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, NamedTuple
+
+from forager.db import statements
+
+SQL = statements.load("forager.frontier", "history.sql")
+LOCK = 0x466F72436F6C64
+"""The advisory lock of whoever archives or purges."""
+PAGES = "pages"
+"""The kind of slices that hold signals of pages; the others hold visits."""
+RESTORED_PAGES = ("slice_id", "id", "domain_id", "domain", "url", "title", "fetched_at", "fields")
+RESTORED = (
+    "slice_id",
+    "id",
+    "page_id",
+    "domain_id",
+    "domain",
+    "url",
+    "outcome",
+    "status_code",
+    "error_code",
+    "completed_at",
+    "fields",
+)
+
+
+class Retention(NamedTuple):
+    """How long things stay in the database where their domain does not say otherwise."""
+
+    visit_s: float
+    failure_s: float
+    page_s: float | None = None
+    """Signals of pages that are there no longer; None: for ever."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What may leave now, of one kind and month."""
+
+    kind: str
+    month: date
+    row_count: int
+    size_bytes: int
+    domains: int
+    first_at: datetime
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    id: int
+    kind: str
+    month: date
+    status: str
+    file: str
+    row_count: int
+    sha256: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """One cold file as the database knows it."""
+
+    id: int
+    kind: str
+    month: date
+    status: str
+    file: str
+    row_count: int
+    moved: int
+    first_id: int
+    last_id: int
+    size_bytes: int
+    stored_bytes: int
+    sha256: bytes | None
+    revision: str
+    created_by: str
+    created_at: datetime
+    moved_at: datetime | None
+    restored: int
+
+
+class Restored(NamedTuple):
+    """A visit that was read back."""
+
+    slice_id: int
+    id: int
+    page_id: int
+    domain_id: int
+    domain: str
+    url: str
+    outcome: str
+    status_code: int | None
+    error_code: str | None
+    completed_at: datetime
+    fields: str
+
+
+class RestoredPage(NamedTuple):
+    """Signals of a page that were read back."""
+
+    slice_id: int
+    id: int
+    domain_id: int
+    domain: str
+    url: str
+    title: str | None
+    fetched_at: datetime
+    fields: str
+
+
+async def lock_archiving(conn: Any) -> bool:
+    is_ours: bool = await conn.fetchval(SQL["lock_archiving"], LOCK)
+    return is_ours
+
+
+async def unlock_archiving(conn: Any) -> None:
+    await conn.execute(SQL["unlock_archiving"], LOCK)
+
+
+async def plan(conn: Any, retention: Retention) -> list[Planned]:
+    return [Planned(**row) for row in await conn.fetch(SQL["plan_slices"], *retention)]
+
+
+async def copy_old(
+    conn: Any,
+    retention: Retention,
+    kind: str,
+    month: date,
+    *,
+    after: int,
+    limit: int,
+    output: Callable[[bytes], Awaitable[None]],
+) -> None:
+    """As CSV with a header, in id order."""
+    what: tuple[object, ...]
+    if kind == PAGES:
+        statement, what = "read_old_pages", (retention.page_s, month, after, limit)
+    else:
+        statement, what = "read_old", (retention.visit_s, retention.failure_s, kind, month, after, limit)
+    await conn.copy_from_query(SQL[statement], *what, output=output, format="csv", header=True)
+
+
+async def begin_slice(conn: Any, kind: str, month: date, *, by: str) -> tuple[int, str]:
+    """Its number, and the schema's revision."""
+    row = await conn.fetchrow(SQL["begin_slice"], kind, month, by)
+    return row["id"], row["revision"]
+
+
+async def seal_slice(
+    conn: Any,
+    slice_id: int,
+    *,
+    file: str,
+    row_count: int,
+    first_id: int,
+    last_id: int,
+    size_bytes: int,
+    stored_bytes: int,
+    sha256: bytes,
+) -> None:
+    await conn.execute(
+        SQL["seal_slice"], slice_id, file, row_count, first_id, last_id, size_bytes, stored_bytes, sha256
+    )
+
+
+async def forget_slice(conn: Any, slice_id: int) -> None:
+    await conn.execute(SQL["forget_slice"], slice_id)
+
+
+async def let_go(conn: Any, slice_id: int, task_ids: Sequence[int]) -> int:
+    """In the caller's transaction. How many left just now: of a second time, none."""
+    await conn.execute(SQL["open_slice"], str(slice_id))
+    left: int = await conn.fetchval(SQL["let_go"], slice_id, task_ids)
+    return left
+
+
+async def let_signals_go(conn: Any, slice_id: int, page_ids: Sequence[int]) -> list[int]:
+    """In the caller's transaction. The pages whose signals left just now: of a second time, none."""
+    return [row["id"] for row in await conn.fetch(SQL["let_signals_go"], slice_id, page_ids)]
+
+
+async def count_there(conn: Any, task_ids: Sequence[int]) -> int:
+    found: int = await conn.fetchval(SQL["still_there"], task_ids)
+    return found
+
+
+async def close_slice(conn: Any, slice_id: int) -> None:
+    await conn.execute(SQL["close_slice"], slice_id)
+
+
+async def read_slices(conn: Any, month: date | None = None) -> list[Slice]:
+    return [Slice(**row) for row in await conn.fetch(SQL["read_slices"], month)]
+
+
+async def unfinished_slices(conn: Any) -> list[Unfinished]:
+    return [Unfinished(**row) for row in await conn.fetch(SQL["unfinished_slices"])]
+
+
+async def purge_slices(conn: Any, slice_ids: Sequence[int]) -> None:
+    await conn.execute(SQL["purge_slice"], slice_ids)
+
+
+async def restore(conn: Any, rows: Iterable[Restored]) -> None:
+    await conn.copy_records_to_table("restored_tasks", records=rows, columns=RESTORED)
+
+
+async def restore_pages(conn: Any, rows: Iterable[RestoredPage]) -> None:
+    await conn.copy_records_to_table("restored_pages", records=rows, columns=RESTORED_PAGES)
+
+
+async def drop_restored(conn: Any, month: date | None = None) -> int:
+    dropped: int = await conn.fetchval(SQL["drop_restored"], month)
+    return dropped
+
+
+async def departures_follow(conn: Any, elder: int, others: Sequence[int]) -> None:
+    """Domains become one."""
+    await conn.execute(SQL["departures_follow"], elder, others)

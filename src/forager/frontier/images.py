@@ -1,0 +1,31 @@
+"""One short function per statement of `images.sql`. Opens no transactions: the floor above does."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from forager.db import statements
+from forager.frontier.rank import MEDIUM
+from forager.records import Outcome
+
+SQL = statements.load("forager.frontier", "images.sql")
+
+
+async def record_images(conn: Any, states: Sequence[tuple[Outcome, str]]) -> None:
+    """Where images stand after a visit."""
+    if not states:
+        return
+    await conn.execute(
+        SQL["record_images"],
+        [outcome.target.page_id for outcome, _ in states],
+        [status for _, status in states],
+        [outcome.content_type for outcome, _ in states],
+        [outcome.image.key if outcome.image else None for outcome, _ in states],
+        [outcome.etag for outcome, _ in states],
+        [outcome.last_modified for outcome, _ in states],
+        [outcome.is_changed for outcome, _ in states],
+    )
+
+
+async def make_pages(conn: Any, page_ids: Sequence[int]) -> list[tuple[int, int, int, int, int]]:
+    """Domain, how many became pages, how many of them wait again, their good and their bad visits."""
+    return [tuple(row) for row in await conn.fetch(SQL["make_pages"], page_ids, MEDIUM)]

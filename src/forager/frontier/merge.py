@@ -1,0 +1,45 @@
+"""Pages of domains that become one. A URL known twice becomes one page: the eldest row stays, the visit history of all
+is its history, and its state is that of the twin visited last.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from forager.db import statements
+from forager.frontier.history import departures_follow
+
+SQL = statements.load("forager.frontier", "merge.sql")
+
+
+class Twin(NamedTuple):
+    page: int
+    stays: int
+    """The eldest of those with the same URL."""
+    speaks: int
+    """The one whose state and links count."""
+
+
+async def merge_domain_pages(conn: Any, elder: int, others: Sequence[int]) -> tuple[int, int]:
+    """How many pages moved to the elder domain, and how many had a twin there."""
+    await conn.execute(SQL["let_history_move"], "on")
+    twins = [Twin(*row) for row in await conn.fetch(SQL["pages_known_twice"], [elder, *others])]
+    if twins:
+        await _become_one(conn, twins)
+    moved: int = await conn.fetchval(SQL["move_pages"], elder, others)
+    await conn.execute(SQL["follow_pages"], elder)
+    await conn.execute(SQL["links_follow_pages"], elder)
+    await departures_follow(conn, elder, others)
+    await conn.execute(SQL["let_history_move"], "off")
+    return moved, len(twins) - len({twin.stays for twin in twins})
+
+
+async def _become_one(conn: Any, twins: Sequence[Twin]) -> None:
+    silent = [twin.page for twin in twins if twin.page != twin.speaks]
+    await conn.execute(SQL["drop_spare_tasks"], silent)
+    await conn.execute(SQL["merge_pages"], *map(list, zip(*twins, strict=True)))
+    await conn.execute(SQL["drop_spare_links"], silent)
+    going = [twin for twin in twins if twin.page != twin.stays]
+    places = [twin.page for twin in going], [twin.stays for twin in going]
+    for statement in ("move_links_from", "move_links_to", "move_tasks"):
+        await conn.execute(SQL[statement], *places)
+    await conn.execute(SQL["remove_pages"], places[0])

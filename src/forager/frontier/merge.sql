@@ -1,0 +1,85 @@
+-- Pages of domains that become one.
+
+-- name: pages_known_twice
+-- Pages that several of these domains know: which of them stays (the eldest) and which speaks (visited last, else waiting).
+WITH same AS (
+    SELECT p.id, p.url_hash, p.discovered_at, count(*) OVER (PARTITION BY p.url_hash) AS times
+    FROM pages p WHERE p.domain_id = ANY ($1::bigint[])
+)
+SELECT s.id AS page,
+       first_value(s.id) OVER (PARTITION BY s.url_hash ORDER BY s.discovered_at, s.id) AS stays,
+       first_value(s.id) OVER (PARTITION BY s.url_hash ORDER BY t.latest DESC NULLS LAST, t.is_open DESC, s.discovered_at, s.id) AS speaks
+FROM same s
+CROSS JOIN LATERAL (
+    SELECT max(c.id) FILTER (WHERE c.outcome IS NOT NULL) AS latest, COALESCE(bool_or(c.outcome IS NULL), false) AS is_open
+    FROM crawl_tasks c WHERE c.page_id = s.id) t
+WHERE s.times > 1;
+
+-- name: drop_spare_tasks
+-- Open tasks of pages whose twin speaks for them.
+DELETE FROM crawl_tasks WHERE outcome IS NULL AND page_id = ANY ($1::bigint[]);
+
+-- name: drop_spare_links
+-- Links of pages whose twin speaks for them.
+DELETE FROM page_link_lists WHERE from_page_id = ANY ($1::bigint[]);
+
+-- name: merge_pages
+-- The page that stays takes what its twins know: the state and signals of the one that speaks, the sums of all.
+UPDATE pages s
+SET status = CASE WHEN v.trap_id IS NULL THEN v.status ELSE 'discovered' END, fetched_at = v.fetched_at, failed_at = v.failed_at, title = v.title, description = v.description,
+    language = v.language, keywords_tsv = v.keywords_tsv, content_hash = v.content_hash, content_type = v.content_type,
+    links_count = v.links_count, etag = v.etag, last_modified = v.last_modified,
+    is_seed = m.is_seed, depth = m.depth, priority = m.priority, redirects = m.redirects, discovered_at = m.discovered_at,
+    revisit_every_s = m.revisit_every_s, comparisons = m.comparisons, changes = m.changes, watched_s = m.watched_s,
+    changed_at = m.changed_at, simhash = v.simhash, trap_id = NULL
+FROM (
+    SELECT n.stays, n.speaks, bool_or(p.is_seed) AS is_seed, min(p.depth) AS depth, min(p.priority) AS priority,
+           min(p.redirects) AS redirects, min(p.discovered_at) AS discovered_at, min(p.revisit_every_s) AS revisit_every_s,
+           sum(p.comparisons) AS comparisons, sum(p.changes) AS changes, sum(p.watched_s) AS watched_s, max(p.changed_at) AS changed_at
+    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS n (page, stays, speaks) JOIN pages p ON p.id = n.page
+    GROUP BY n.stays, n.speaks
+) m
+JOIN pages v ON v.id = m.speaks
+WHERE s.id = m.stays;
+
+-- name: move_links_from
+-- The links of the page that speaks become those of the page that stays.
+UPDATE page_link_lists l SET from_page_id = n.stays
+FROM unnest($1::bigint[], $2::bigint[]) AS n (page, stays) WHERE l.from_page_id = n.page;
+
+-- name: move_links_to
+-- Links to a page that goes lead to the one that stays.
+UPDATE page_link_lists l
+SET to_page_ids = (SELECT array_agg(COALESCE(n.stays, e.page) ORDER BY e.position)
+                   FROM unnest(l.to_page_ids) WITH ORDINALITY AS e (page, position)
+                   LEFT JOIN unnest($1::bigint[], $2::bigint[]) AS n (page, stays) ON n.page = e.page)
+WHERE l.to_page_ids && $1::bigint[];
+
+-- name: move_tasks
+-- The visits to a page that goes become visits to the one that stays.
+UPDATE crawl_tasks t SET page_id = n.stays
+FROM unnest($1::bigint[], $2::bigint[]) AS n (page, stays) WHERE t.page_id = n.page;
+
+-- name: remove_pages
+-- Pages whose twin stays.
+DELETE FROM pages WHERE id = ANY ($1::bigint[]);
+
+-- name: move_pages
+-- All pages of some domains move to another, with their tasks and links. What a trap left out waits until it is looked at there.
+WITH moved AS (
+    UPDATE pages SET domain_id = $1, status = CASE WHEN trap_id IS NULL THEN status ELSE 'discovered' END, trap_id = NULL
+    WHERE domain_id = ANY ($2::bigint[]) RETURNING id
+)
+SELECT count(*)::int FROM moved;
+
+-- name: follow_pages
+-- Tasks belong to the domain of their page.
+UPDATE crawl_tasks t SET domain_id = $1 FROM pages p WHERE p.domain_id = $1 AND t.page_id = p.id AND t.domain_id <> $1;
+
+-- name: links_follow_pages
+-- Links belong to the domain of the page they stand on.
+UPDATE page_link_lists l SET domain_id = $1 FROM pages p WHERE p.domain_id = $1 AND l.from_page_id = p.id AND l.domain_id <> $1;
+
+-- name: let_history_move
+-- For the rest of the transaction, or until it is forbidden again, visits may be given to another page or domain.
+SELECT set_config('forager.purge', $1, true);

@@ -1,0 +1,66 @@
+-- What an operator's orders do to the pages of a domain: tried again, visited again, planned.
+
+-- name: reopen_domain
+-- A domain is tried again: its failed and blocked pages, and if asked for the gone ones, each get a new task. What a trap
+-- leaves out stays out.
+WITH again AS (
+    UPDATE pages SET status = 'queued'
+    WHERE domain_id = $1 AND (status IN ('failed', 'blocked') OR ($2 AND status = 'gone')) AND trap_id IS NULL
+    RETURNING id, domain_id, priority
+), made AS (
+    INSERT INTO crawl_tasks (page_id, domain_id, priority, created_by) SELECT id, domain_id, priority, $3 FROM again
+)
+SELECT count(*)::int FROM again;
+
+-- name: revisit_domain
+-- Everything a domain gave is visited again now, also what was planned for later.
+WITH again AS (
+    INSERT INTO crawl_tasks (page_id, domain_id, priority, created_by)
+    SELECT p.id, p.domain_id, p.priority, $2 FROM pages p WHERE p.domain_id = $1 AND p.status = 'fetched'
+    ON CONFLICT (domain_id, page_id) WHERE outcome IS NULL
+    DO UPDATE SET scheduled_for = LEAST(crawl_tasks.scheduled_for, now()) WHERE crawl_tasks.locked_at IS NULL
+    RETURNING id
+)
+SELECT count(*)::int FROM again;
+
+-- name: hurry_domain
+-- What was to be tried again later is tried now.
+UPDATE crawl_tasks t SET scheduled_for = now()
+FROM pages p
+WHERE p.id = t.page_id AND p.status = 'queued' AND t.domain_id = $1 AND t.outcome IS NULL AND t.locked_at IS NULL AND t.scheduled_for > now();
+
+-- name: set_page_frequency
+-- How often one page is visited again; NULL takes its domain's.
+UPDATE pages SET revisit_every_s = $2 WHERE id = $1;
+
+-- name: plan_revisits
+-- The next visit of every page that has one coming, or of one page: its frequency after the last. What an adaptive domain
+-- planned, what is due and what is under way stays.
+WITH planned AS (
+    INSERT INTO crawl_tasks (page_id, domain_id, priority, created_by, scheduled_for)
+    SELECT p.id, p.domain_id, p.priority, $3, COALESCE(p.fetched_at, now()) + make_interval(secs => every.s)
+    FROM domains d
+    JOIN pages p ON p.domain_id = d.id
+    CROSS JOIN LATERAL (SELECT COALESCE(p.revisit_every_s, d.revisit_every_s, CASE WHEN d.is_adaptive THEN 86400 END) AS s) every
+    WHERE d.id = $1 AND ($2::bigint IS NULL OR p.id = $2) AND p.status = 'fetched' AND every.s IS NOT NULL
+    ON CONFLICT (domain_id, page_id) WHERE outcome IS NULL
+    DO UPDATE SET scheduled_for = EXCLUDED.scheduled_for
+    WHERE crawl_tasks.locked_at IS NULL AND crawl_tasks.scheduled_for > now()
+      AND NOT (SELECT a.is_adaptive FROM domains a WHERE a.id = EXCLUDED.domain_id)
+    RETURNING id
+)
+SELECT count(*)::int FROM planned;
+
+-- name: drop_revisits
+-- Visits planned for pages that are to be visited once: forgotten, unless they are due. Nothing was asked for them yet. What a person
+-- ordered with a frequency, a webhook or in a batch stays.
+WITH dropped AS (
+    DELETE FROM crawl_tasks t
+    USING pages p, domains d
+    WHERE t.domain_id = $1 AND ($2::bigint IS NULL OR t.page_id = $2) AND p.id = t.page_id AND d.id = t.domain_id
+      AND t.outcome IS NULL AND t.locked_at IS NULL AND t.status = 'pending' AND t.scheduled_for > now() AND p.status = 'fetched'
+      AND t.revisit_every_s IS NULL AND t.webhook_url IS NULL AND t.batch_id IS NULL
+      AND COALESCE(p.revisit_every_s, d.revisit_every_s) IS NULL AND NOT d.is_adaptive
+    RETURNING t.id
+)
+SELECT count(*)::int FROM dropped;

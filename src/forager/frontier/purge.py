@@ -1,0 +1,63 @@
+"""Pages and history that an operator has deleted for good. One short function per statement of `purge.sql`.
+
+What counters are recounted from stays, in `departures`; nothing else does. Opens no transactions: the floor above does.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from forager.db import statements
+
+SQL = statements.load("forager.frontier", "purge.sql")
+
+
+class Taken(NamedTuple):
+    """What went with a batch of pages."""
+
+    closed: int
+    open: int
+    known: int
+    """Of the pages, those that are no images."""
+    waiting: int
+    """Of the pages, those of the frontier."""
+    linking: int
+    """Other pages that linked to them."""
+    dependents: int
+    """Tasks of other pages that waited for theirs: a person has to resume them."""
+    bodies: list[str]
+    """Snapshots that their visits referred to."""
+
+
+async def find_pages(conn: Any, domain_id: int, text: str | None, *, after: int, limit: int) -> list[int]:
+    return [row["id"] for row in await conn.fetch(SQL["find_pages"], domain_id, after, text, limit)]
+
+
+async def count_pages(conn: Any, domain_id: int, text: str | None) -> dict[str, int]:
+    return dict(await conn.fetchrow(SQL["count_pages"], domain_id, text))
+
+
+async def take_pages(conn: Any, page_ids: Sequence[int]) -> Taken:
+    """In the caller's transaction; their images went before."""
+    await conn.execute(SQL["allow"])
+    bodies = [row["name"] for row in await conn.fetch(SQL["bodies_of_pages"], page_ids)]
+    dependents: int = await conn.fetchval(SQL["let_dependents_go"], page_ids)
+    tasks = await conn.fetchrow(SQL["take_tasks"], page_ids)
+    linking: int = await conn.fetchval(SQL["unlink"], page_ids)
+    await conn.execute(SQL["drop_links"], page_ids)
+    pages = await conn.fetchrow(SQL["drop_pages"], page_ids)
+    return Taken(tasks["closed"], tasks["open"], pages["known"], pages["waiting"], linking, dependents, bodies)
+
+
+async def count_history(conn: Any, before: datetime, domain_id: int | None) -> int:
+    found: int = await conn.fetchval(SQL["count_history"], before, domain_id)
+    return found
+
+
+async def take_history(
+    conn: Any, before: datetime, domain_id: int | None, *, after: int, limit: int
+) -> tuple[int, int]:
+    """How many went, and the last id."""
+    await conn.execute(SQL["allow"])
+    row = await conn.fetchrow(SQL["take_history"], before, domain_id, after, limit)
+    return row["closed"], row["last_id"]

@@ -1,0 +1,116 @@
+-- Pages and history that an operator has deleted for good.
+
+-- name: find_pages
+-- Pages of a domain whose URL contains a text, or all, behind an id, so many at once.
+SELECT p.id FROM pages p WHERE p.domain_id = $1 AND p.id > $2 AND ($3::text IS NULL OR position($3 IN p.url) > 0) ORDER BY p.id LIMIT $4;
+
+-- name: count_pages
+-- What a purge of such pages would take.
+SELECT count(*) AS pages,
+       COALESCE(sum((SELECT count(*) FROM crawl_tasks t WHERE t.page_id = p.id)), 0)::bigint AS tasks,
+       COALESCE(sum((SELECT cardinality(l.to_page_ids) FROM page_link_lists l WHERE l.from_page_id = p.id)), 0)::bigint AS links,
+       (SELECT count(*) FROM products g JOIN pages q ON q.id = g.page_id
+        WHERE q.domain_id = $1 AND ($2::text IS NULL OR position($2 IN q.url) > 0)) AS products
+FROM pages p WHERE p.domain_id = $1 AND ($2::text IS NULL OR position($2 IN p.url) > 0);
+
+-- name: allow
+-- For the rest of the transaction closed tasks may be deleted.
+SELECT set_config('forager.purge', 'on', true);
+
+-- name: bodies_of_pages
+-- Snapshots that visits to these pages refer to.
+SELECT DISTINCT split_part(t.body_ref, ':', 2) AS name FROM crawl_tasks t WHERE t.page_id = ANY ($1::bigint[]) AND t.body_ref LIKE 'snapshot:%';
+
+-- name: let_dependents_go
+-- Tasks of other pages that wait for a task of these stay paused, and wait for a person instead; answers how many.
+WITH left_alone AS (
+    UPDATE crawl_tasks w SET is_waiting = false, depends_on = NULL
+    FROM crawl_tasks t
+    WHERE t.page_id = ANY ($1::bigint[]) AND w.depends_on = t.id AND w.outcome IS NULL AND w.page_id <> ALL ($1)
+    RETURNING w.id
+)
+SELECT count(*)::int FROM left_alone;
+
+-- name: take_tasks
+-- The tasks of these pages go, the traces of bugs they met and the calls about them too; closed ones are counted in their place. Answers closed and open ones.
+WITH gone AS (
+    DELETE FROM crawl_tasks t USING pages p WHERE t.page_id = ANY ($1::bigint[]) AND p.id = t.page_id
+    RETURNING t.id, t.domain_id, t.run_id, t.outcome, t.blame, t.status_code, p.is_image
+), traces AS (
+    DELETE FROM errors e USING gone g WHERE e.task_id = g.id
+), calls AS (
+    DELETE FROM webhook_calls c USING gone g WHERE c.task_id = g.id
+), told AS (
+    INSERT INTO departures AS d (domain_id, run_id, outcome, is_image, tasks, errors, refused)
+    SELECT g.domain_id, g.run_id, g.outcome, g.is_image, count(*), count(*) FILTER (WHERE g.blame IN ('site', 'network')),
+           count(*) FILTER (WHERE g.status_code >= 400)
+    FROM gone g WHERE g.outcome IS NOT NULL GROUP BY g.domain_id, g.run_id, g.outcome, g.is_image ORDER BY 1, 2, 3, 4
+    ON CONFLICT (domain_id, run_id, outcome, is_image) DO UPDATE
+    SET tasks = d.tasks + EXCLUDED.tasks, errors = d.errors + EXCLUDED.errors, refused = d.refused + EXCLUDED.refused
+)
+SELECT count(outcome)::int AS closed, count(*) FILTER (WHERE outcome IS NULL)::int AS open FROM gone;
+
+-- name: unlink
+-- Other pages no longer link to these: their lists become shorter, and so does the number they count.
+WITH kept AS (
+    SELECT l.from_page_id, array_agg(l.to_page_id ORDER BY l.position) AS to_page_ids, string_agg(l.rel, ',' ORDER BY l.position) AS rels,
+           string_agg(l.anchor, E'\x1f' ORDER BY l.position) AS anchors
+    FROM page_links l
+    WHERE l.from_page_id IN (SELECT k.from_page_id FROM page_link_lists k WHERE k.to_page_ids && $1::bigint[] AND k.from_page_id <> ALL ($1))
+      AND l.to_page_id <> ALL ($1)
+    GROUP BY l.from_page_id
+), emptied AS (
+    DELETE FROM page_link_lists l
+    WHERE l.to_page_ids && $1 AND (l.from_page_id = ANY ($1) OR NOT EXISTS (SELECT FROM kept k WHERE k.from_page_id = l.from_page_id))
+    RETURNING l.from_page_id
+), shortened AS (
+    UPDATE page_link_lists l
+    SET to_page_ids = k.to_page_ids, rels = CASE WHEN l.rels IS NULL THEN NULL ELSE k.rels END, anchors = k.anchors
+    FROM kept k WHERE l.from_page_id = k.from_page_id RETURNING l.from_page_id, cardinality(k.to_page_ids) AS links
+), counted AS (
+    UPDATE pages p SET links_count = c.links
+    FROM (SELECT from_page_id, links FROM shortened UNION ALL SELECT from_page_id, 0 FROM emptied) c
+    WHERE p.id = c.from_page_id AND p.id <> ALL ($1) RETURNING p.id
+)
+SELECT count(*)::int FROM counted;
+
+-- name: drop_links
+-- Links of these pages.
+DELETE FROM page_link_lists WHERE from_page_id = ANY ($1::bigint[]);
+
+-- name: drop_pages
+-- The pages themselves, with their products and what search knows of them. Answers how many were known, and how many waited for a visit.
+WITH gone AS (DELETE FROM pages WHERE id = ANY ($1::bigint[]) RETURNING is_image, status)
+SELECT count(*) FILTER (WHERE NOT is_image)::int AS known, count(*) FILTER (WHERE status IN ('discovered', 'queued'))::int AS waiting FROM gone;
+
+-- name: count_history
+-- How many closed tasks, of one domain or all, ended before a moment and are followed by a newer visit.
+SELECT count(*)::bigint FROM crawl_tasks t
+WHERE t.outcome IS NOT NULL AND t.completed_at < $1 AND ($2::bigint IS NULL OR t.domain_id = $2)
+  AND EXISTS (SELECT FROM crawl_tasks n WHERE n.page_id = t.page_id AND n.id > t.id AND n.outcome <> 'cancelled')
+  AND NOT EXISTS (SELECT FROM crawl_tasks n WHERE n.depends_on = t.id AND n.outcome IS NULL);
+
+-- name: take_history
+-- So many of them go, behind an id, and are counted in their place. Answers how many, and the last id.
+WITH old AS MATERIALIZED (
+    SELECT t.id FROM crawl_tasks t
+    WHERE t.outcome IS NOT NULL AND t.completed_at < $1 AND ($2::bigint IS NULL OR t.domain_id = $2) AND t.id > $3
+      AND EXISTS (SELECT FROM crawl_tasks n WHERE n.page_id = t.page_id AND n.id > t.id AND n.outcome <> 'cancelled')
+      AND NOT EXISTS (SELECT FROM crawl_tasks n WHERE n.depends_on = t.id AND n.outcome IS NULL)
+    ORDER BY t.id LIMIT $4
+), gone AS (
+    DELETE FROM crawl_tasks t USING old, pages p WHERE t.id = old.id AND p.id = t.page_id
+    RETURNING t.id, t.domain_id, t.run_id, t.outcome, t.blame, t.status_code, p.is_image
+), traces AS (
+    DELETE FROM errors e USING gone g WHERE e.task_id = g.id
+), calls AS (
+    DELETE FROM webhook_calls c USING gone g WHERE c.task_id = g.id
+), told AS (
+    INSERT INTO departures AS d (domain_id, run_id, outcome, is_image, tasks, errors, refused)
+    SELECT g.domain_id, g.run_id, g.outcome, g.is_image, count(*), count(*) FILTER (WHERE g.blame IN ('site', 'network')),
+           count(*) FILTER (WHERE g.status_code >= 400)
+    FROM gone g GROUP BY g.domain_id, g.run_id, g.outcome, g.is_image ORDER BY 1, 2, 3, 4
+    ON CONFLICT (domain_id, run_id, outcome, is_image) DO UPDATE
+    SET tasks = d.tasks + EXCLUDED.tasks, errors = d.errors + EXCLUDED.errors, refused = d.refused + EXCLUDED.refused
+)
+SELECT count(*)::int AS closed, COALESCE(max(id), 0)::bigint AS last_id FROM gone;

@@ -1,0 +1,43 @@
+"""One short function per statement of `reread.sql`. Opens no transactions: the floor above does."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from forager.db import statements
+
+SQL = statements.load("forager.frontier", "reread.sql")
+
+
+async def renew_languages(conn: Any, languages: Mapping[int, str | None]) -> None:
+    """Page → its language as it was read now."""
+    await conn.execute(SQL["renew_languages"], list(languages), list(languages.values()))
+
+
+async def settle_reread(conn: Any, pages: Sequence[tuple[int, datetime | None, str]]) -> None:
+    """Page, when it was visited, and where it stands."""
+    if pages:
+        await conn.execute(SQL["settle_reread"], *map(list, zip(*pages, strict=True)))
+
+
+async def requeue_pages(
+    conn: Any,
+    *,
+    after: int,
+    domain_id: int | None,
+    page_id: int | None,
+    since: datetime | None,
+    until: datetime | None,
+    limit: int,
+    by: str,
+) -> tuple[int | None, int, list[int]]:
+    """The last page looked at, if any; how many got a task, or a better one; and their domains."""
+    row = await conn.fetchrow(SQL["requeue_pages"], after, domain_id, page_id, since, until, limit, by)
+    return row["last"], row["pages"], row["domain_ids"]
+
+
+async def count_requeued(
+    conn: Any, *, domain_id: int | None, page_id: int | None, since: datetime | None, until: datetime | None
+) -> int:
+    pages: int = await conn.fetchval(SQL["count_requeued"], domain_id, page_id, since, until)
+    return pages

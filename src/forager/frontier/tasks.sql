@@ -1,0 +1,201 @@
+-- What people order for tasks. Owner of crawl_tasks, batches, task_orders, task_calls. Whoever calls these has locked the rows of the
+-- domains before, in id order, as workers do.
+
+-- name: hold_tasks
+-- Tasks as they are now, and until the transaction ends.
+SELECT t.id, t.page_id, t.domain_id, t.status::text AS status, t.priority, t.retry_count, t.is_waiting, t.depends_on, t.locked_by
+FROM crawl_tasks t WHERE t.id = ANY ($1::bigint[]) ORDER BY t.id
+FOR NO KEY UPDATE OF t;
+
+-- name: domains_of_tasks
+-- The domains these tasks belong to: what is locked first.
+SELECT DISTINCT t.domain_id FROM crawl_tasks t WHERE t.id = ANY ($1::bigint[]) ORDER BY t.domain_id;
+
+-- name: note_orders
+-- What was ordered: a line for each task.
+INSERT INTO task_orders (task_id, verb, from_status, to_status, ordered_by, reason)
+SELECT n.task_id, $4, n.from_status::task_status, n.to_status::task_status, $5, $6
+FROM unnest($1::bigint[], $2::text[], $3::text[]) AS n (task_id, from_status, to_status);
+
+-- name: pause_tasks
+-- Nobody takes them until they are resumed. A worker that has one is called, and keeps its lock until it put it down.
+WITH paused AS (
+    UPDATE crawl_tasks SET status = 'paused', is_waiting = false WHERE id = ANY ($1::bigint[]) AND outcome IS NULL
+    RETURNING id, locked_by
+)
+INSERT INTO task_calls (worker_id, task_id) SELECT locked_by, id FROM paused WHERE locked_by IS NOT NULL
+ON CONFLICT DO NOTHING;
+
+-- name: resume_tasks
+-- They wait for a worker again, from now on; the number of tries stays.
+UPDATE crawl_tasks SET status = 'pending', scheduled_for = now(), is_waiting = false
+WHERE id = ANY ($1::bigint[]) AND status = 'paused'
+RETURNING domain_id, scheduled_for;
+
+-- name: let_wait
+-- Resumed, and the task they depend on is still open: they go on by themselves when that is completed.
+UPDATE crawl_tasks SET is_waiting = true WHERE id = ANY ($1::bigint[]) AND status = 'paused' AND depends_on IS NOT NULL;
+
+-- name: cancel_tasks
+-- They end here. A worker that has one is called; what it brings is refused, because the task is closed. Answers what to give back.
+WITH ended AS (
+    UPDATE crawl_tasks t
+    SET status = 'cancelled', outcome = 'cancelled', completed_at = now(), locked_at = NULL, locked_by = NULL, run_id = NULL,
+        is_waiting = false, error_code = 'cancelled', error_message = $2, blame = 'nobody'
+    FROM crawl_tasks before
+    WHERE t.id = ANY ($1::bigint[]) AND t.outcome IS NULL AND before.id = t.id
+    RETURNING t.id, t.domain_id, before.run_id, before.locked_by
+), called AS (
+    INSERT INTO task_calls (worker_id, task_id) SELECT locked_by, id FROM ended WHERE locked_by IS NOT NULL
+    ON CONFLICT DO NOTHING
+)
+SELECT run_id, domain_id, count(*)::int AS pages FROM ended WHERE run_id IS NOT NULL GROUP BY run_id, domain_id ORDER BY run_id, domain_id;
+
+-- name: settle_cancelled
+-- Pages that waited for a visit that was cancelled: where the visit before left them, and blocked where there was none. Answers how
+-- many left the frontier of each domain.
+WITH settled AS (
+    UPDATE pages p
+    SET status = COALESCE((
+        SELECT CASE WHEN c.outcome = 'success' THEN 'fetched'
+                    WHEN c.outcome = 'blocked_4xx' AND c.status_code IN (404, 410) THEN 'gone'
+                    WHEN c.outcome IN ('blocked_4xx', 'blocked_robots') THEN 'blocked'
+                    ELSE 'failed' END::page_status
+        FROM crawl_tasks c WHERE c.page_id = p.id AND c.outcome <> 'cancelled' ORDER BY c.id DESC LIMIT 1), 'blocked')
+    WHERE p.id = ANY ($1::bigint[]) AND p.status = 'queued'
+      AND NOT EXISTS (SELECT FROM crawl_tasks o WHERE o.domain_id = p.domain_id AND o.page_id = p.id AND o.outcome IS NULL)
+    RETURNING p.domain_id
+)
+SELECT domain_id, count(*)::int AS pages FROM settled GROUP BY domain_id ORDER BY domain_id;
+
+-- name: set_priorities
+-- Who comes first among the tasks of a domain, from the next claim on.
+UPDATE crawl_tasks SET priority = $2 WHERE id = ANY ($1::bigint[]) AND outcome IS NULL;
+
+-- name: set_page_priorities
+-- The same for pages of a domain that wait for their first visit.
+WITH changed AS (
+    UPDATE pages SET priority = $2 WHERE domain_id = $1 AND status = 'discovered' AND priority <> $2 RETURNING id
+)
+SELECT count(*)::int FROM changed;
+
+-- name: queue_pages
+-- Pages that are to get a task: those that were read stay read, the others wait for it. Answers how many of each domain are in the
+-- frontier that were not.
+WITH queued AS (
+    UPDATE pages p SET status = 'queued', trap_id = NULL
+    FROM pages before
+    WHERE p.id = ANY ($1::bigint[]) AND before.id = p.id AND p.status IN ('discovered', 'failed', 'blocked', 'gone')
+    RETURNING p.domain_id, before.status AS was
+)
+SELECT domain_id, count(*) FILTER (WHERE was <> 'discovered')::int AS pages FROM queued GROUP BY domain_id ORDER BY domain_id;
+
+-- name: add_tasks
+-- One new task for each of these pages that has no open one.
+INSERT INTO crawl_tasks (page_id, domain_id, priority, scheduled_for, retry_count, parent_task_id, is_recurring, revisit_every_s,
+                         max_retries, webhook_url, depends_on, is_waiting, status, batch_id, recrawl_count, created_by)
+SELECT p.id, p.domain_id, COALESCE(n.priority, 5), COALESCE(n.scheduled_for, now()), n.retry_count, n.parent_task_id,
+       COALESCE(n.is_recurring, true), n.revisit_every_s, n.max_retries, n.webhook_url, n.depends_on, n.is_waiting,
+       CASE WHEN n.is_waiting THEN 'paused' ELSE 'pending' END::task_status, n.batch_id, n.recrawl_count, $14
+FROM unnest($1::bigint[], $2::smallint[], $3::timestamptz[], $4::smallint[], $5::bigint[], $6::boolean[], $7::float8[], $8::smallint[],
+            $9::text[], $10::bigint[], $11::boolean[], $12::bigint[], $13::int[])
+     AS n (page_id, priority, scheduled_for, retry_count, parent_task_id, is_recurring, revisit_every_s, max_retries, webhook_url,
+           depends_on, is_waiting, batch_id, recrawl_count)
+JOIN pages p ON p.id = n.page_id
+ORDER BY p.domain_id, p.id
+ON CONFLICT (domain_id, page_id) WHERE outcome IS NULL DO NOTHING
+RETURNING id, page_id;
+
+-- name: amend_tasks
+-- Open tasks that are ordered once more: sooner and before others, if the new order says so; what it does not name stays.
+UPDATE crawl_tasks t
+SET priority = LEAST(t.priority, n.priority),
+    scheduled_for = CASE WHEN t.locked_at IS NULL THEN LEAST(t.scheduled_for, COALESCE(n.scheduled_for, now())) ELSE t.scheduled_for END,
+    is_recurring = COALESCE(n.is_recurring, t.is_recurring), revisit_every_s = COALESCE(n.revisit_every_s, t.revisit_every_s),
+    max_retries = COALESCE(n.max_retries, t.max_retries), webhook_url = COALESCE(n.webhook_url, t.webhook_url),
+    batch_id = COALESCE(t.batch_id, n.batch_id)
+FROM unnest($1::bigint[], $2::smallint[], $3::timestamptz[], $4::boolean[], $5::float8[], $6::smallint[], $7::text[], $8::bigint[])
+     AS n (page_id, priority, scheduled_for, is_recurring, revisit_every_s, max_retries, webhook_url, batch_id)
+JOIN pages p ON p.id = n.page_id
+WHERE t.domain_id = p.domain_id AND t.page_id = p.id AND t.outcome IS NULL;
+
+-- name: hurry_orders
+-- Restarted although a task of the same page waits already: that one, now or at the moment that was asked for.
+UPDATE crawl_tasks t
+SET priority = COALESCE($2::smallint, t.priority), scheduled_for = COALESCE($3::timestamptz, LEAST(t.scheduled_for, now()))
+WHERE t.id = ANY ($1::bigint[]) AND t.outcome IS NULL AND t.locked_at IS NULL;
+
+-- name: open_tasks_of
+-- The open task of each of these pages.
+SELECT t.id, t.page_id, t.domain_id, t.status::text AS status, t.scheduled_for, t.retry_count, t.priority, t.parent_task_id, t.depends_on
+FROM pages p JOIN crawl_tasks t ON t.domain_id = p.domain_id AND t.page_id = p.id AND t.outcome IS NULL
+WHERE p.id = ANY ($1::bigint[]);
+
+-- name: closed_orders
+-- Closed tasks that are to be visited again: what their successors take from them.
+SELECT t.id, t.page_id, t.domain_id, t.priority, t.retry_count, t.is_recurring, t.revisit_every_s, t.max_retries, t.webhook_url,
+       t.batch_id, t.recrawl_count
+FROM crawl_tasks t WHERE t.id = ANY ($1::bigint[]) ORDER BY t.id;
+
+-- name: move_dependents
+-- Whoever waits for these waits for their successors now.
+UPDATE crawl_tasks w SET depends_on = n.new FROM unnest($1::bigint[], $2::bigint[]) AS n (old, new)
+WHERE w.depends_on = n.old AND w.outcome IS NULL;
+
+-- name: find_settled
+-- Open tasks whose dependency is closed, and how that ended. What a person paused stays so if it was completed.
+SELECT w.id, w.domain_id, d.id AS depends_on, d.outcome::text AS outcome
+FROM crawl_tasks w JOIN crawl_tasks d ON d.id = w.depends_on
+WHERE w.depends_on IS NOT NULL AND w.outcome IS NULL AND d.outcome IS NOT NULL AND w.status = 'paused'
+  AND (w.is_waiting OR d.outcome <> 'success')
+ORDER BY w.id LIMIT $1;
+
+-- name: release_dependents
+-- What they waited for is done: they wait for a worker, from the time they were ordered for.
+UPDATE crawl_tasks SET status = 'pending', is_waiting = false, scheduled_for = GREATEST(scheduled_for, now())
+WHERE id = ANY ($1::bigint[]) AND status = 'paused' AND is_waiting
+RETURNING domain_id, scheduled_for;
+
+-- name: hear_calls
+-- Tasks of a worker that were paused or cancelled. What it does not hold any more is told once.
+WITH over AS (
+    DELETE FROM task_calls c
+    WHERE c.worker_id = $1
+      AND NOT EXISTS (SELECT FROM crawl_tasks t WHERE t.id = c.task_id AND t.outcome IS NULL AND t.locked_by = $1)
+    RETURNING c.task_id
+)
+SELECT c.task_id, t.domain_id, c.task_id IN (SELECT o.task_id FROM over o) AS is_over
+FROM task_calls c JOIN crawl_tasks t ON t.id = c.task_id
+WHERE c.worker_id = $1;
+
+-- name: put_down
+-- A worker obeys: its lock ends and the visit counts for no run. Requests that were made already stay on record.
+WITH put AS (
+    UPDATE crawl_tasks t
+    SET locked_at = NULL, locked_by = NULL, run_id = NULL, pace_ms = LEAST(t.pace_ms, n.pace_ms),
+        earlier_requests = CASE WHEN n.requests IS NULL THEN t.earlier_requests ELSE COALESCE(t.earlier_requests, '{}') || n.requests::timestamptz[] END
+    FROM unnest($2::bigint[], $3::text[], $4::int[]) AS n (id, requests, pace_ms), crawl_tasks before
+    WHERE t.id = n.id AND before.id = n.id AND t.outcome IS NULL AND t.locked_by = $1 AND t.status IN ('paused', 'pending')
+    RETURNING t.domain_id, before.run_id
+), heard AS (
+    DELETE FROM task_calls WHERE worker_id = $1 AND task_id = ANY ($2)
+)
+SELECT run_id, domain_id, count(*)::int AS pages FROM put WHERE run_id IS NOT NULL GROUP BY run_id, domain_id ORDER BY run_id, domain_id;
+
+-- name: take_up_paused
+-- Visits that were finished when their pause came are kept (D-08): back to pending, and then on, so that they can be closed.
+UPDATE crawl_tasks SET status = 'pending', is_waiting = false WHERE id = ANY ($2::bigint[]) AND status = 'paused' AND locked_by = $1;
+
+-- name: take_up
+-- After take_up_paused: tasks a worker finished and still holds.
+UPDATE crawl_tasks SET status = 'crawling' WHERE id = ANY ($2::bigint[]) AND status = 'pending' AND locked_by = $1 RETURNING id;
+
+-- name: sweep_calls
+-- Calls to workers that are gone.
+DELETE FROM task_calls c WHERE NOT EXISTS (SELECT FROM workers w WHERE w.id = c.worker_id AND w.status = 'running');
+
+-- name: name_batch
+-- The batch of this name; whoever uses a name again adds to it.
+INSERT INTO batches (name, created_by) VALUES ($1, $2)
+ON CONFLICT (name) DO UPDATE SET name = EXCLUDED.name
+RETURNING id, name, created_by, created_at, xmax = 0 AS is_new;

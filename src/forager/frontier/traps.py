@@ -1,0 +1,23 @@
+"""One short function per statement of `traps.sql`. Opens no transactions: the floor above does, and holds the domain's
+row, so that its counters stay right."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from forager.db import statements
+
+SQL = statements.load("forager.frontier", "traps.sql")
+
+
+async def shut_pages(conn: Any, traps: Sequence[tuple[int, int, str]]) -> dict[int, int]:
+    """Trap, domain, pattern of its URLs; answers how many pages of each domain are left out."""
+    if not traps:
+        return {}
+    rows = await conn.fetch(SQL["shut_pages"], *map(list, zip(*traps, strict=True)))
+    return {row["domain_id"]: row["pages"] for row in rows}
+
+
+async def open_pages(conn: Any, domain_id: int, trap: int) -> int:
+    """How many wait again."""
+    opened: int = await conn.fetchval(SQL["open_pages"], domain_id, trap)
+    return opened

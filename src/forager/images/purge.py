@@ -1,0 +1,44 @@
+"""Images of pages that are deleted for good. One short function per statement of `purge.sql`."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from forager.db import statements
+
+SQL = statements.load("forager.images", "purge.sql")
+
+
+@dataclass(slots=True)
+class Dropped:
+    images: int = 0
+    shown: int = 0
+    """Sightings that went, of the domain the pages were of."""
+    stored: Counter[int] = field(default_factory=Counter)
+    """Domain → stored images that it counts no longer; less than none: more."""
+    keys: list[str] = field(default_factory=list)
+    """Files nobody refers to any more."""
+
+
+async def drop_images(conn: Any, domain_id: int, page_ids: Sequence[int]) -> Dropped:
+    """Of these pages; those that other pages show stay."""
+    rows = await conn.fetch(SQL["drop_sightings"], domain_id, page_ids)
+    dropped = await _drop_unseen(conn, [row["image_id"] for row in rows])
+    dropped.shown = sum(row["times"] for row in rows)
+    return dropped
+
+
+async def leave_domain(conn: Any, domain_id: int) -> Dropped:
+    """Before a domain goes, whose pages went: images that others show become theirs, the rest goes."""
+    await conn.execute(SQL["forget_moves"], domain_id)
+    dropped = await _drop_unseen(conn, [row["id"] for row in await conn.fetch(SQL["images_of"], domain_id)])
+    heirs = Counter(row["domain_id"] for row in await conn.fetch(SQL["give_away"], domain_id) if row["is_stored"])
+    dropped.stored.subtract(heirs)
+    return dropped
+
+
+async def _drop_unseen(conn: Any, image_ids: Sequence[int]) -> Dropped:
+    rows = await conn.fetch(SQL["drop_unseen"], image_ids) if image_ids else []
+    stored = Counter(row["domain_id"] for row in rows if row["is_stored"])
+    return Dropped(len(rows), 0, stored, [key for row in rows for key in row["keys"]])

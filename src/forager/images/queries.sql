@@ -1,0 +1,113 @@
+-- Images and where they were seen. Owner of images and page_images.
+
+-- name: find_images
+-- Ids of images that are known.
+SELECT i.id, i.url_hash FROM unnest($1::bytea[]) AS n (url_hash) JOIN images i ON i.url_hash = n.url_hash;
+
+-- name: add_images
+-- Images met for the first time, each with the domain whose page shows it; in key order, so that workers wait instead of deadlocking.
+INSERT INTO images (domain_id, url, url_hash)
+SELECT n.domain_id, n.url, n.url_hash
+FROM unnest($1::bigint[], $2::text[], $3::bytea[]) AS n (domain_id, url, url_hash)
+ORDER BY n.url_hash
+ON CONFLICT (url_hash) DO NOTHING
+RETURNING id, url_hash;
+
+-- name: sources_of
+-- The domains that showed images first.
+SELECT i.url_hash, i.domain_id FROM images i WHERE i.url_hash = ANY ($1::bytea[]);
+
+-- name: settle_images
+-- What became of images that were asked for, in id order. A file that was stored stays the image's file whatever happens to its URL.
+-- Answers how many were stored for the first time, by the domain that counts them.
+WITH news AS MATERIALIZED (
+    SELECT i.id, i.stored_at IS NULL AND n.content_hash IS NOT NULL AS is_first, n.*
+    FROM unnest($1::bytea[], $2::text[], $3::text[], $4::text[], $5::int[], $6::int[], $7::int[], $8::bigint[], $9::bytea[], $10::bigint[],
+                $11::text[], $12::text[], $13::bigint[])
+         AS n (url_hash, status, reason, format, width, height, frames, file_size, content_hash, perceptual_hash, body_ref, thumbnail_ref,
+               moved_to)
+    JOIN images i ON i.url_hash = n.url_hash
+    ORDER BY i.id
+    FOR NO KEY UPDATE OF i
+), settled AS (
+    UPDATE images i
+    SET status = COALESCE(n.status::image_status, i.status), checked_at = now(),
+        reason = CASE WHEN n.status IS NULL THEN i.reason ELSE n.reason END,
+        format = COALESCE(n.format, i.format), width = COALESCE(n.width, i.width), height = COALESCE(n.height, i.height),
+        frames = COALESCE(n.frames, i.frames), file_size = COALESCE(n.file_size, i.file_size),
+        content_hash = COALESCE(n.content_hash, i.content_hash), body_ref = COALESCE(n.body_ref, i.body_ref),
+        perceptual_hash = CASE WHEN n.content_hash IS NULL THEN i.perceptual_hash ELSE n.perceptual_hash END,
+        thumbnail_ref = CASE WHEN n.content_hash IS NULL THEN i.thumbnail_ref ELSE n.thumbnail_ref END,
+        moved_to = CASE WHEN n.status IS NULL THEN i.moved_to ELSE n.moved_to END,
+        stored_at = CASE WHEN n.content_hash IS NOT NULL THEN COALESCE(i.stored_at, now()) ELSE i.stored_at END
+    FROM news n WHERE i.id = n.id
+    RETURNING i.domain_id, n.is_first
+)
+SELECT domain_id, count(*)::int AS images FROM settled WHERE is_first GROUP BY domain_id ORDER BY domain_id;
+
+-- name: changed_pages
+-- Of pages that were visited before, those that do not show the same images in the same order and words as they did. A quarter of what it
+-- costs to write them again.
+SELECT n.page_id
+FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]) AS n (domain_id, page_id, images, alt_texts)
+CROSS JOIN LATERAL (
+    SELECT string_agg(s.image_id::text, ',' ORDER BY s.position) AS images, string_agg(s.alt_text, E'\x1f' ORDER BY s.position) AS alt_texts
+    FROM page_images s WHERE s.domain_id = n.domain_id AND s.page_id = n.page_id AND s.last_seen_at IS NULL) b
+WHERE COALESCE(b.images, '') <> n.images OR COALESCE(b.alt_texts, '') <> n.alt_texts;
+
+-- name: end_sightings
+-- Images that pages showed and no longer show were last seen when these pages were last fetched.
+UPDATE page_images s SET last_seen_at = COALESCE(p.fetched_at, s.first_seen_at)
+FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS n (domain_id, page_id, images)
+JOIN pages p ON p.id = n.page_id
+WHERE s.domain_id = n.domain_id AND s.page_id = n.page_id AND s.last_seen_at IS NULL
+  AND s.image_id <> ALL (COALESCE(string_to_array(n.images, ',')::bigint[], '{}'));
+
+-- name: record_sightings
+-- Which page shows which image; what is written already is left as it is. One joined text per page and column, as for links.
+-- Answers how many were never seen on their page before, by domain.
+WITH written AS (
+    INSERT INTO page_images AS s (domain_id, page_id, image_id, position, discovery_type, image_type, alt_text, width, height)
+    SELECT n.domain_id, n.page_id, i.image_id, i.position - 1, i.discovery_type, i.image_type, COALESCE(i.alt_text, ''),
+           NULLIF(i.width, '')::int, NULLIF(i.height, '')::int
+    FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+         AS n (domain_id, page_id, images, discovery_types, image_types, alt_texts, widths, heights)
+    CROSS JOIN LATERAL ROWS FROM (
+        unnest(string_to_array(n.images, ',')::bigint[]),
+        unnest(string_to_array(n.discovery_types, ',')),
+        unnest(string_to_array(n.image_types, ',')),
+        unnest(string_to_array(n.alt_texts, E'\x1f')),
+        unnest(string_to_array(n.widths, ',')),
+        unnest(string_to_array(n.heights, ','))) WITH ORDINALITY
+        AS i (image_id, discovery_type, image_type, alt_text, width, height, position)
+    ON CONFLICT (domain_id, page_id, image_id) DO UPDATE
+    SET position = EXCLUDED.position, discovery_type = EXCLUDED.discovery_type, image_type = EXCLUDED.image_type,
+        alt_text = EXCLUDED.alt_text, width = EXCLUDED.width, height = EXCLUDED.height, last_seen_at = NULL
+    WHERE s.last_seen_at IS NOT NULL
+       OR (s.position, s.discovery_type, s.image_type, s.alt_text, s.width, s.height)
+          IS DISTINCT FROM (EXCLUDED.position, EXCLUDED.discovery_type, EXCLUDED.image_type, EXCLUDED.alt_text, EXCLUDED.width, EXCLUDED.height)
+    RETURNING s.domain_id, s.xmax = 0 AS is_new
+)
+SELECT domain_id, count(*) FILTER (WHERE is_new)::int AS images FROM written GROUP BY domain_id;
+
+-- name: gather_sightings
+-- Domains become one, before their pages do: of pages known twice the eldest stays, and shows what any of them showed.
+INSERT INTO page_images AS k (domain_id, page_id, image_id, position, discovery_type, image_type, alt_text, width, height, first_seen_at, last_seen_at)
+SELECT DISTINCT ON (t.stays, s.image_id) $1, t.stays, s.image_id, s.position, s.discovery_type, s.image_type, s.alt_text, s.width, s.height,
+       min(s.first_seen_at) OVER (PARTITION BY t.stays, s.image_id), s.last_seen_at
+FROM (SELECT p.id, first_value(p.id) OVER (PARTITION BY p.url_hash ORDER BY p.discovered_at, p.id) AS stays
+      FROM pages p WHERE p.domain_id = $1 OR p.domain_id = ANY ($2::bigint[])) t
+JOIN page_images s ON s.page_id = t.id AND (s.domain_id <> $1 OR s.page_id <> t.stays)
+ORDER BY t.stays, s.image_id, s.last_seen_at DESC NULLS FIRST
+ON CONFLICT (domain_id, page_id, image_id) DO UPDATE SET first_seen_at = LEAST(k.first_seen_at, EXCLUDED.first_seen_at);
+
+-- name: drop_gathered
+-- Sightings that were gathered on the page that stays.
+DELETE FROM page_images s
+USING (SELECT p.id, first_value(p.id) OVER (PARTITION BY p.url_hash ORDER BY p.discovered_at, p.id) AS stays
+       FROM pages p WHERE p.domain_id = $1 OR p.domain_id = ANY ($2::bigint[])) t
+WHERE s.page_id = t.id AND (s.domain_id <> $1 OR s.page_id <> t.stays);
+
+-- name: take_over_images
+-- Images first seen in domains that become part of another.
+UPDATE images SET domain_id = $1 WHERE domain_id = ANY ($2::bigint[]);

@@ -1,0 +1,136 @@
+"""One short function per statement of `queries.sql`. Opens no transactions: the floor above does."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from forager.db import statements
+from forager.records import ImageFile, Sighting
+
+SQL = statements.load("forager.images")
+
+ALTS_BETWEEN = "\x1f"
+"""The unit separator counts as white space, of which reading leaves only single spaces: no alt text contains it."""
+
+
+class Shown(NamedTuple):
+    """What one page shows, as its newest reading has it."""
+
+    domain_id: int
+    page_id: int
+    sightings: Sequence[Sighting]
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What became of one image."""
+
+    key: bytes
+    status: str | None
+    """None: as it was."""
+    file: ImageFile | None = None
+    reason: str | None = None
+    moved_to: int | None = None
+
+
+async def find_images(conn: Any, keys: Iterable[bytes]) -> dict[bytes, int]:
+    return {row["url_hash"]: row["id"] for row in await conn.fetch(SQL["find_images"], list(keys))}
+
+
+async def add_images(conn: Any, images: Mapping[bytes, tuple[int, str]]) -> dict[bytes, int]:
+    """By key, each with the domain that shows it and its URL. Answers the ids of all, new or known."""
+    ids = await find_images(conn, images)
+    strangers = {key: image for key, image in images.items() if key not in ids}
+    if not strangers:
+        return ids
+    domains, urls = [domain for domain, _ in strangers.values()], [url for _, url in strangers.values()]
+    rows = await conn.fetch(SQL["add_images"], domains, urls, list(strangers))
+    ids |= {row["url_hash"]: row["id"] for row in rows}
+    if raced := [key for key in strangers if key not in ids]:
+        ids |= await find_images(conn, raced)
+    return ids
+
+
+async def sources_of(conn: Any, keys: Sequence[bytes]) -> dict[bytes, int]:
+    return {row["url_hash"]: row["domain_id"] for row in await conn.fetch(SQL["sources_of"], keys)}
+
+
+async def settle_images(conn: Any, settled: Sequence[Settled]) -> dict[int, int]:
+    """Domain → how many of the images it counts were stored for the first time."""
+    files = [each.file for each in settled]
+    rows = await conn.fetch(
+        SQL["settle_images"],
+        [each.key for each in settled],
+        [each.status for each in settled],
+        [each.reason for each in settled],
+        [file.format if file else None for file in files],
+        [file.width if file else None for file in files],
+        [file.height if file else None for file in files],
+        [file.frames if file else None for file in files],
+        [file.file_size if file and file.body_ref else None for file in files],
+        [file.content_hash if file and file.body_ref else None for file in files],
+        [file.perceptual_hash if file and file.body_ref else None for file in files],
+        [file.body_ref if file else None for file in files],
+        [file.thumbnail_ref if file else None for file in files],
+        [each.moved_to for each in settled],
+    )
+    return {row["domain_id"]: row["images"] for row in rows}
+
+
+async def changed_pages(conn: Any, shown: Sequence[Shown], ids: Mapping[bytes, int]) -> set[int]:
+    """Of pages that were visited before, those that show something else than they did."""
+    if not shown:
+        return set()
+    rows = await conn.fetch(
+        SQL["changed_pages"],
+        [page.domain_id for page in shown],
+        [page.page_id for page in shown],
+        [_joined(page, ids) for page in shown],
+        [_alts(page) for page in shown],
+    )
+    return {row["page_id"] for row in rows}
+
+
+async def end_sightings(conn: Any, shown: Sequence[Shown], ids: Mapping[bytes, int]) -> None:
+    """Of pages that were visited before; comes before their newest visit is written down."""
+    if shown:
+        await conn.execute(
+            SQL["end_sightings"],
+            [page.domain_id for page in shown],
+            [page.page_id for page in shown],
+            [_joined(page, ids) for page in shown],
+        )
+
+
+async def record_sightings(conn: Any, shown: Sequence[Shown], ids: Mapping[bytes, int]) -> dict[int, int]:
+    """Domain → how many images were never seen on their page before."""
+    shown = [page for page in shown if page.sightings]
+    if not shown:
+        return {}
+    images = [[sighting.image for sighting in page.sightings] for page in shown]
+    rows = await conn.fetch(
+        SQL["record_sightings"],
+        [page.domain_id for page in shown],
+        [page.page_id for page in shown],
+        [_joined(page, ids) for page in shown],
+        [",".join([image.discovery_type for image in each]) for each in images],
+        [",".join([image.image_type for image in each]) for each in images],
+        [_alts(page) for page in shown],
+        [",".join([str(image.width or "") for image in each]) for each in images],
+        [",".join([str(image.height or "") for image in each]) for each in images],
+    )
+    return {row["domain_id"]: row["images"] for row in rows}
+
+
+def _alts(page: Shown) -> str:
+    return ALTS_BETWEEN.join([sighting.image.alt for sighting in page.sightings])
+
+
+def _joined(page: Shown, ids: Mapping[bytes, int]) -> str:
+    return ",".join([str(ids[sighting.key]) for sighting in page.sightings])
+
+
+async def merge_domains(conn: Any, elder: int, others: Sequence[int]) -> None:
+    """Domains become one; before their pages do."""
+    for statement in ("gather_sightings", "drop_gathered", "take_over_images"):
+        await conn.execute(SQL[statement], elder, others)

@@ -1,0 +1,33 @@
+"""Images of a page → sightings: resolved, normalised, each once. Pure.
+
+Scope and patterns are about pages; what a page shows is part of it, wherever it lies. Only what the run excludes by
+name is left out.
+"""
+
+from forager.ingest.scope import Reach
+from forager.records import FoundImage, Reading, Sighting, Target
+from forager.urls import domain_of, resolve_links, url_key
+
+
+def see_images(reading: Reading, target: Target, reach: Reach | None = None) -> list[Sighting]:
+    """In the order the page has them."""
+    found = reading.images
+    if not found:
+        return []
+    seen: dict[bytes, Sighting] = {}
+    exclude = reach.exclude if reach is not None else None
+    for image, url in zip(found, resolve_links(reading.base_url, [image.src for image in found]), strict=True):
+        if url is None or url == target.url or (exclude is not None and exclude.match(url)):
+            continue
+        key = url_key(url)
+        before = seen.get(key)
+        if before is None:
+            seen[key] = Sighting(url, key, domain_of(url), image)
+        else:
+            seen[key] = before._replace(image=before.image.filled_from(image))
+    return list(seen.values())
+
+
+def see_redirect(place: str) -> list[Sighting]:
+    """Where an image's URL leads: another image."""
+    return [Sighting(place, url_key(place), domain_of(place), FoundImage(place, "redirect", "gallery", ""))]

@@ -1,0 +1,130 @@
+"""Products of a batch of visits into their tables. Opens no transactions: the floor above does, under its leases.
+
+Seeing the same visit twice, or an older one later, changes no price: only a newer visit with another price does.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from forager.db import statements
+from forager.records import Outcome, OutcomeKind
+from forager.records.product import Product, pack_evidence, pack_variant
+from forager.urls import url_key
+
+SQL = statements.load("forager.products")
+NOT_MODIFIED = 304
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What one visit saw of one page's product; None: nothing."""
+
+    domain_id: int
+    page_id: int
+    task_id: int
+    url: str
+    product: Product | None
+    seen_at: datetime | None = None
+    """When the page was visited; None: with this transaction, on the database's clock."""
+    is_revisit: bool = False
+    is_unchanged: bool = False
+    """The server said so, and sent nothing."""
+
+
+def sights_of(outcomes: Iterable[Outcome]) -> list[Sight]:
+    """Visits that saw a product, or might have missed one."""
+    return [
+        Sight(
+            outcome.target.domain_id,
+            outcome.target.page_id,
+            outcome.target.task_id,
+            outcome.target.url,
+            outcome.reading.product if outcome.reading else None,
+            is_revisit=outcome.target.past is not None,
+            is_unchanged=outcome.reading is None,
+        )
+        for outcome in outcomes
+        if outcome.kind is OutcomeKind.SUCCESS
+        and (outcome.target.past is not None or (outcome.reading is not None and outcome.reading.product is not None))
+        and (outcome.reading is not None or outcome.status_code == NOT_MODIFIED)
+    ]
+
+
+async def store(conn: Any, sights: Sequence[Sight]) -> int:
+    """Facts, prices and how well they were read. Answers how many prices changed; costs nothing without products."""
+    sold = {(sight.domain_id, sight.page_id): sight for sight in sights if sight.product and sight.product.name}
+    changed = await _keep(conn, list(sold.values())) if sold else 0
+    unchanged = [sight for sight in sights if sight.is_unchanged]
+    if unchanged:
+        keys = zip(*((sight.domain_id, sight.page_id, sight.task_id) for sight in unchanged), strict=True)
+        await conn.execute(SQL["see_unchanged"], *map(list, keys))
+    await _count(conn, sights)
+    return changed
+
+
+async def _keep(conn: Any, sights: list[Sight]) -> int:
+    added = {row["page_id"] for row in await conn.fetch(SQL["add_products"], *_columns(sights))}
+    again = [sight for sight in sights if sight.page_id not in added]
+    return len(await conn.fetch(SQL["see_products"], *_columns(again))) if again else 0
+
+
+def _columns(sights: Sequence[Sight]) -> list[list[Any]]:
+    rows = [_row(sight, sight.product) for sight in sights if sight.product is not None]
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def _row(sight: Sight, product: Product) -> tuple[Any, ...]:
+    return (
+        sight.domain_id,
+        sight.page_id,
+        sight.task_id,
+        sight.seen_at,
+        sight.url,
+        url_key(sight.url),
+        product.name,
+        product.description,
+        product.price,
+        product.currency,
+        product.availability,
+        product.rating,
+        product.review_count,
+        product.brand,
+        product.category,
+        product.sku,
+        product.gtin,
+        json.dumps(product.image_urls),
+        json.dumps([pack_variant(variant) for variant in product.variants]),
+        product.content_hash,
+        product.parser_name,
+        product.parser_version,
+        product.confidence,
+        json.dumps(pack_evidence(product.evidence)),
+        json.dumps(product.problems),
+        product.is_valid,
+    )
+
+
+async def _count(conn: Any, sights: Sequence[Sight]) -> None:
+    """A page that gave a product before and gives none now counts as tried in vain."""
+    tally: dict[tuple[int, str, int], list[int]] = {}
+    for sight in sights:
+        if (product := sight.product) is not None:
+            counts = tally.setdefault((sight.domain_id, product.parser_name, product.parser_version), [0, 0, 0])
+            counts[0] += 1
+            counts[1] += product.name is not None
+            counts[2] += product.is_valid
+    empty = [sight for sight in sights if sight.product is None and sight.is_revisit and not sight.is_unchanged]
+    if empty:
+        pages = [sight.domain_id for sight in empty], [sight.page_id for sight in empty]
+        for row in await conn.fetch(SQL["lost_products"], *pages):
+            tally.setdefault((row["domain_id"], row["parser_name"], row["parser_version"]), [0, 0, 0])[0] += 1
+    if tally:
+        keys, counted = list(tally), list(tally.values())
+        await conn.execute(
+            SQL["count_days"],
+            *([key[at] for key in keys] for at in range(3)),
+            *([counts[at] for counts in counted] for at in range(3)),
+        )

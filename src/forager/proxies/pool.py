@@ -1,0 +1,85 @@
+"""The pool of one leased domain, in its worker's memory: whose turn it is, and what was learned and not yet written."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from forager.proxies import choose
+from forager.proxies.choose import Member
+from forager.records import Passage, Proxy, ProxyUse
+
+
+class ProxyPool:
+    def __init__(
+        self, domain_id: int, members: Sequence[Member], *, country: str | None = None, paces_per_proxy: bool = False
+    ) -> None:
+        self._domain_id = domain_id
+        self._country = country
+        self._members = {member.standing.proxy.id: member for member in members}
+        self._turns = 0
+        self._uses: list[ProxyUse] = []
+        self.paces_per_proxy = paces_per_proxy
+        self.spacing_s = 0.0
+        """The pace of each proxy of its own; 0: the domain's pace is enough."""
+
+    @property
+    def size(self) -> int:
+        """How many work."""
+        return sum(choose.works(member, self._country) for member in self._members.values())
+
+    @property
+    def is_empty(self) -> bool:
+        """An operator took all of it away: the domain is asked directly."""
+        return not self._members
+
+    def share_pace(self, delay_s: float) -> float:
+        """Each proxy keeps the delay; answers what is left of it for the domain as a whole."""
+        self.spacing_s = delay_s
+        return delay_s / max(1, self.size)
+
+    def wait_s(self, now: float) -> float | None:
+        """Seconds until a request may leave; None when no proxy works."""
+        return choose.wait_s(self._members.values(), now, country=self._country, spacing_s=self.spacing_s)
+
+    def take(self, now: float) -> Proxy | None:
+        """The next one; None when none may be used now."""
+        member = choose.choose(self._members.values(), now, country=self._country, spacing_s=self.spacing_s)
+        if member is None:
+            return None
+        self._turns += 1
+        choose.take(member, self._turns, now)
+        return member.standing.proxy
+
+    def note(
+        self,
+        proxy: Proxy,
+        passage: Passage | None,
+        *,
+        at: datetime,
+        response_time_ms: int | None = None,
+        error: str | None = None,
+    ) -> None:
+        member = self._members.get(proxy.id)
+        if passage is None:
+            if member is not None:
+                member.standing.count_written(1)  # it is not written at all
+            return
+        if member is not None:
+            choose.note(member, passage, response_time_ms)
+        self._uses.append(ProxyUse(self._domain_id, proxy.id, at, passage, response_time_ms, error))
+
+    def hand_over(self) -> tuple[ProxyUse, ...]:
+        """What was learned since this was asked last."""
+        uses, self._uses = tuple(self._uses), []
+        return uses
+
+    def renew(self, members: Sequence[Member], *, country: str | None) -> None:
+        """As the database has it now: others use these proxies too, and operators change pools. Turns stay."""
+        for member in members:
+            known = self._members.get(member.standing.proxy.id)
+            if known is not None:
+                member.last_turn, member.used_at = known.last_turn, known.used_at
+        self._members = {member.standing.proxy.id: member for member in members}
+        self._country = country
+
+    def obituary(self) -> str:
+        return choose.say_dead(list(self._members.values()), self._country)

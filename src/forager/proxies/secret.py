@@ -1,0 +1,80 @@
+"""Passwords at rest: sealed with a key from the settings, opened only where a proxy is dialled.
+
+Several keys may be set while one is being replaced: the first seals, all of them open. Losing them loses the passwords.
+"""
+
+import base64
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from forager.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from cryptography.fernet import MultiFernet
+
+PURPOSE = b"forager: passwords of proxies"
+HOW_TO_MAKE_ONE = "such as the output of `openssl rand -hex 32`"
+
+
+class Vault:
+    """Made from the setting `secret_key`. Shows neither keys nor passwords."""
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        self._keys = tuple(keys)
+
+    def seal(self, password: str) -> str:
+        if not self._keys:
+            raise ConfigurationError(
+                "A proxy's password is kept encrypted, and no secret_key is set: set FORAGER_SECRET_KEY to a long "
+                f"random text, {HOW_TO_MAKE_ONE}, and keep it."
+            )
+        return self._box.encrypt(password.encode()).decode()
+
+    def open(self, sealed: str, whose: str) -> str:
+        """`whose` is named in the sentence when it cannot be opened."""
+        from cryptography.fernet import InvalidToken
+
+        self._refuse_no_key(whose)
+        try:
+            return self._box.decrypt(sealed.encode()).decode()
+        except InvalidToken:
+            raise self._wrong_key(whose) from None
+
+    def reseal(self, sealed: str, whose: str) -> str:
+        """The same password under the first key."""
+        from cryptography.fernet import InvalidToken
+
+        self._refuse_no_key(whose)
+        try:
+            return self._box.rotate(sealed.encode()).decode()
+        except InvalidToken:
+            raise self._wrong_key(whose) from None
+
+    def _refuse_no_key(self, whose: str) -> None:
+        if not self._keys:
+            raise ConfigurationError(
+                f"The password of {whose} cannot be read because no secret_key is set: set FORAGER_SECRET_KEY to the "
+                "one it was added with."
+            )
+
+    def _wrong_key(self, whose: str) -> ConfigurationError:
+        return ConfigurationError(
+            f"The password of {whose} cannot be read with the secret_key that is set: add the former key behind a "
+            "comma, or add the proxy again."
+        )
+
+    @cached_property
+    def _box(self) -> "MultiFernet":
+        """The library takes 30 ms to load; whoever has no passwords need not wait for it."""
+        from cryptography.fernet import Fernet, MultiFernet
+
+        return MultiFernet([Fernet(_stretch(key)) for key in self._keys])
+
+
+def _stretch(key: str) -> bytes:
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+    derived = HKDF(algorithm=SHA256(), length=32, salt=None, info=PURPOSE).derive(key.encode())
+    return base64.urlsafe_b64encode(derived)

@@ -1,0 +1,168 @@
+"""One short function per statement of `queries.sql`. Opens no transactions: the floor above does."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from forager.db import statements
+from forager.proxies import tally
+from forager.proxies.choose import FIRST_PROBE_S, MOST_FAILURES, MOST_FAILURES_TOGETHER, probe_wait_s
+from forager.proxies.secret import Vault
+from forager.records import Proxy, ProxyUse
+
+SQL = statements.load("forager.proxies")
+
+
+@dataclass(frozen=True, slots=True)
+class SealedProxy:
+    """As the database has it: the password is closed."""
+
+    id: int
+    protocol: str
+    host: str
+    port: int
+    username: str | None = None
+    sealed_password: str | None = field(default=None, repr=False)
+    is_forwarding: bool = False
+
+    def open(self, vault: Vault) -> Proxy:
+        """Ready to be dialled; a ConfigurationError where the key is missing or wrong."""
+        bare = Proxy(self.id, self.protocol, self.host, self.port)
+        password = vault.open(self.sealed_password, bare.name) if self.sealed_password else None
+        return Proxy(self.id, self.protocol, self.host, self.port, self.username, password, self.is_forwarding)
+
+
+class PoolRow(NamedTuple):
+    """One member of one domain's pool."""
+
+    domain_id: int
+    domain_country: str | None
+    paces_per_proxy: bool
+    priority: int
+    is_member_active: bool
+    member_failures: int
+    average_ms: float | None
+    unused_s: float | None
+    """Since this domain was asked through it last; None: never."""
+    proxy: SealedProxy
+    country: str | None
+    is_active: bool
+    failures: int
+    hourly_cap: int | None
+    hour_requests: int
+    hour_left_s: float
+
+
+class StandingRow(NamedTuple):
+    """How a proxy stands after a batch, other workers' included."""
+
+    id: int
+    is_active: bool
+    failures: int
+    hour_requests: int
+    hour_left_s: float
+    written: int = 0
+    """How many of its requests were in the batch."""
+
+
+class ProbeRow(NamedTuple):
+    proxy: SealedProxy
+    failed_probes: int
+    domain_id: int | None
+    """Set when it is the proxy with this domain that is tried."""
+    url: str | None
+    """A site to try it with; None: there is none, only the proxy itself is greeted."""
+
+
+class Probed(NamedTuple):
+    row: ProbeRow
+    error: str | None
+    """None: it works."""
+
+
+async def find_pools(conn: Any, domain_ids: Sequence[int]) -> list[PoolRow]:
+    return [
+        PoolRow(
+            row["domain_id"],
+            row["proxy_country"],
+            row["paces_per_proxy"],
+            row["priority"],
+            row["is_member_active"],
+            row["member_failures"],
+            row["average_ms"],
+            row["unused_s"],
+            _sealed(row),
+            row["country_code"],
+            row["is_active"],
+            row["consecutive_failures"],
+            row["max_requests_per_hour"],
+            row["hour_requests"],
+            row["hour_left_s"] or 0.0,
+        )
+        for row in await conn.fetch(SQL["find_pools"], domain_ids)
+    ]
+
+
+async def count_uses(conn: Any, uses: Sequence[ProxyUse]) -> list[StandingRow]:
+    """Health of proxies, and of each with its domains, in the transaction that records the visits."""
+    if not uses:
+        return []
+    pairs = tally.by_pair(uses)
+    await conn.execute(
+        SQL["count_pair_uses"],
+        [domain for domain, _ in pairs],
+        [proxy for _, proxy in pairs],
+        *tally.columns(pairs.values()),
+        MOST_FAILURES_TOGETHER,
+        FIRST_PROBE_S,
+    )
+    proxies = tally.by_proxy(uses)
+    rows = await conn.fetch(
+        SQL["count_uses"], list(proxies), *tally.columns(proxies.values()), MOST_FAILURES, FIRST_PROBE_S
+    )
+    return [
+        StandingRow(
+            row["id"],
+            row["is_active"],
+            row["consecutive_failures"],
+            row["hour_requests"],
+            row["hour_left_s"],
+            proxies[row["id"]].uses,
+        )
+        for row in rows
+    ]
+
+
+async def find_probes(conn: Any, limit: int) -> list[ProbeRow]:
+    return [_probe(row) for row in await conn.fetch(SQL["find_probes"], limit)]
+
+
+async def find_for_probe(conn: Any, proxy_ids: Sequence[int] | None) -> list[ProbeRow]:
+    """These, or all."""
+    return [_probe(row) for row in await conn.fetch(SQL["find_for_probe"], proxy_ids)]
+
+
+async def end_probes(conn: Any, probed: Iterable[Probed]) -> None:
+    done = list(probed)
+    proxies = [each for each in done if each.row.domain_id is None]
+    pairs = [each for each in done if each.row.domain_id is not None]
+    if proxies:
+        await conn.execute(SQL["end_probes"], [each.row.proxy.id for each in proxies], *_results(proxies))
+    if pairs:
+        ids = [each.row.domain_id for each in pairs], [each.row.proxy.id for each in pairs]
+        await conn.execute(SQL["end_pair_probes"], *ids, *_results(pairs))
+
+
+def _results(probed: Sequence[Probed]) -> tuple[list[bool], list[float], list[str | None]]:
+    waits = [probe_wait_s(each.row.failed_probes + 1) for each in probed]
+    errors = [each.error and each.error[: tally.LONGEST_ERROR] for each in probed]
+    return [each.error is None for each in probed], waits, errors
+
+
+def _sealed(row: Any) -> SealedProxy:
+    names = ("id", "protocol", "host", "port", "username", "sealed_password", "is_forwarding")
+    return SealedProxy(*(row[name] for name in names))
+
+
+def _probe(row: Any) -> ProbeRow:
+    return ProbeRow(_sealed(row), row["failed_probes"], row["domain_id"], row["url"])

@@ -1,0 +1,90 @@
+"""Uses of a batch, added up for one statement: what a row becomes must not depend on how uses were batched. Pure."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from forager.proxies.choose import NEW_SHARE, average
+from forager.records import Passage, ProxyUse
+
+LONGEST_ERROR = 500
+
+
+@dataclass(slots=True)
+class Tally:
+    uses: int = 0
+    successes: int = 0
+    failures: int = 0
+    last_failures: int = 0
+    """After the last success, or all."""
+    average_ms: float | None = None
+    """Of these alone."""
+    kept_share: float = 1.0
+    """How much is left of the average before."""
+    added_ms: float = 0.0
+    """What comes to it."""
+    last_used_at: datetime | None = None
+    last_success_at: datetime | None = None
+    last_failure_at: datetime | None = None
+    last_error: str | None = None
+
+    def add(self, use: ProxyUse, is_failure: bool) -> None:
+        self.uses += 1
+        self.last_used_at = _later(self.last_used_at, use.at)
+        if use.passage is Passage.THROUGH:
+            self.successes += 1
+            self.last_failures = 0
+            self.last_success_at = _later(self.last_success_at, use.at)
+            if use.response_time_ms is not None:
+                self._add_time(use.response_time_ms)
+        elif is_failure:
+            self.failures += 1
+            self.last_failures += 1
+            self.last_failure_at = _later(self.last_failure_at, use.at)
+            self.last_error = use.error[:LONGEST_ERROR] if use.error else None
+
+    def _add_time(self, response_time_ms: int) -> None:
+        self.average_ms = average(self.average_ms, response_time_ms)
+        self.kept_share *= 1 - NEW_SHARE
+        self.added_ms = self.added_ms * (1 - NEW_SHARE) + NEW_SHARE * response_time_ms
+
+
+def by_proxy(uses: Iterable[ProxyUse]) -> dict[int, Tally]:
+    """In id order. A proxy that carried us to a site which did not answer did its part."""
+    tallies: dict[int, Tally] = {}
+    for use in uses:
+        tallies.setdefault(use.proxy_id, Tally()).add(use, use.passage is Passage.BROKEN)
+    return dict(sorted(tallies.items()))
+
+
+def by_pair(uses: Iterable[ProxyUse]) -> dict[tuple[int, int], Tally]:
+    """(Domain, proxy), in this order."""
+    tallies: dict[tuple[int, int], Tally] = {}
+    for use in uses:
+        tallies.setdefault((use.domain_id, use.proxy_id), Tally()).add(use, is_failure=True)
+    return dict(sorted(tallies.items()))
+
+
+def columns(tallies: Iterable[Tally]) -> list[Sequence[object]]:
+    """As the statements take them."""
+    rows = [
+        (
+            each.uses,
+            each.successes,
+            each.failures,
+            each.last_failures,
+            each.average_ms,
+            each.kept_share,
+            each.added_ms,
+            each.last_used_at,
+            each.last_success_at,
+            each.last_failure_at,
+            each.last_error,
+        )
+        for each in tallies
+    ]
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def _later(before: datetime | None, at: datetime) -> datetime:
+    return at if before is None else max(before, at)

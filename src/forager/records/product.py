@@ -1,0 +1,118 @@
+"""What a page says about the product it sells: facts, how sure we are of each, and where each was found."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+FACTS = (
+    *("name", "description", "price", "currency", "availability", "rating", "review_count", "brand", "category"),
+    *("sku", "gtin", "image_urls", "variants"),
+)
+"""The fields of a product that pages speak of, in the order they are shown in."""
+SERIOUS = frozenset({"no_name", "no_price", "bad_price", "price_out_of_range", "bad_currency", "no_currency"})
+"""Problems with which a product does not count as read well."""
+
+
+class Evidence(NamedTuple):
+    """One place of a page that says something about one field."""
+
+    value: str
+    """As we understood it, cut."""
+    where: str
+    """`jsonld $.offers.price`, `microdata span[itemprop=price]`, `css #productTitle`."""
+    confidence: float
+    """0 to 1."""
+
+
+class Variant(NamedTuple):
+    """One form of a product that can be bought: a colour, a size."""
+
+    name: str | None = None
+    sku: str | None = None
+    gtin: str | None = None
+    price: Decimal | None = None
+    currency: str | None = None
+    availability: str | None = None
+    url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    name: str | None
+    description: str | None = None
+    price: Decimal | None = None
+    currency: str | None = None
+    """ISO 4217."""
+    availability: str | None = None
+    """A value of `extract.products.stock.Availability`."""
+    rating: Decimal | None = None
+    """0 to 5, whatever scale the page uses."""
+    review_count: int | None = None
+    brand: str | None = None
+    category: str | None = None
+    sku: str | None = None
+    gtin: str | None = None
+    image_urls: tuple[str, ...] = ()
+    variants: tuple[Variant, ...] = ()
+    content_hash: bytes = b""
+    """16 bytes over the facts, so that only a change of them is a change."""
+    confidence: float = 0.0
+    evidence: Mapping[str, tuple[Evidence, ...]] = field(default_factory=dict)
+    """Field → what was chosen, then what else the page said."""
+    problems: tuple[str, ...] = ()
+    parser_name: str = "generic"
+    parser_version: int = 1
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether it counts as read well."""
+        return not SERIOUS.intersection(self.problems)
+
+
+def pack(product: Product) -> dict[str, Any]:
+    """As JSON can carry it."""
+    packed = {name: getattr(product, name) for name in Product.__slots__}
+    return packed | {
+        "price": _text(product.price),
+        "rating": _text(product.rating),
+        "content_hash": product.content_hash.hex(),
+        "variants": [pack_variant(variant) for variant in product.variants],
+        "evidence": pack_evidence(product.evidence),
+    }
+
+
+def pack_variant(variant: Variant) -> dict[str, str]:
+    """Only what is known of it."""
+    return {name: str(value) for name, value in variant._asdict().items() if value is not None}
+
+
+def pack_evidence(evidence: Mapping[str, tuple[Evidence, ...]]) -> dict[str, list[list[Any]]]:
+    return {name: [list(each) for each in found] for name, found in evidence.items()}
+
+
+def unpack(packed: Mapping[str, Any]) -> Product:
+    """The inverse of `pack`."""
+    given = dict(packed) | {
+        "price": _number(packed["price"]),
+        "rating": _number(packed["rating"]),
+        "content_hash": bytes.fromhex(packed["content_hash"]),
+        "image_urls": tuple(packed["image_urls"]),
+        "problems": tuple(packed["problems"]),
+        "variants": tuple(
+            Variant(**dict(variant) | {"price": _number(variant.get("price"))}) for variant in packed["variants"]
+        ),
+        "evidence": {
+            name: tuple(Evidence(value, where, confidence) for value, where, confidence in found)
+            for name, found in packed["evidence"].items()
+        },
+    }
+    return Product(**given)
+
+
+def _text(value: Decimal | None) -> str | None:
+    return None if value is None else str(value)
+
+
+def _number(value: str | None) -> Decimal | None:
+    return None if value is None else Decimal(value)

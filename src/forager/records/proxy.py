@@ -1,0 +1,49 @@
+"""A proxy, and what one request through it taught. Carried from the claim to the request and back to the record."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    """A way out that an operator named. Its password is never printed."""
+
+    id: int
+    protocol: str
+    """`http`, `https` (TLS on the way to the proxy) or `socks5`."""
+    host: str
+    port: int
+    username: str | None = None
+    password: str | None = field(default=None, repr=False)
+    is_forwarding: bool = False
+    """Plain http is handed to it as a whole, without a tunnel: it resolves the name itself."""
+
+    @property
+    def name(self) -> str:
+        """For people and logs."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"proxy {self.id} ({self.protocol}://{host}:{self.port})"
+
+
+class Passage(StrEnum):
+    """What became of a request that was sent through a proxy."""
+
+    THROUGH = "through"
+    """The site answered, whatever it said: the proxy works, and works for this site."""
+    NOT_THROUGH = "not_through"
+    """The proxy did its part and the site did not answer: says something about the two together."""
+    BROKEN = "broken"
+    """The proxy itself failed."""
+
+
+class ProxyUse(NamedTuple):
+    """One request through one proxy, for its health."""
+
+    domain_id: int
+    proxy_id: int
+    at: datetime
+    passage: Passage
+    response_time_ms: int | None = None
+    error: str | None = None

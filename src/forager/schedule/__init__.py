@@ -1,0 +1,1 @@
+"""Periodic duties, one file each, and the timetable that has each of them done once when its time comes."""

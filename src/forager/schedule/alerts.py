@@ -1,0 +1,69 @@
+"""The rules look at the numbers: what has been bad for long enough is raised, what has been quiet is resolved."""
+
+from datetime import timedelta
+from typing import Any
+
+from forager.alerts import store
+from forager.alerts.look import look, say
+from forager.alerts.rules import Facts, judge
+from forager.frontier import webhooks
+from forager.schedule.order import ScheduleOrder
+from forager.schedule.words import things
+from forager.stats import series
+from forager.stats.store import read_clock
+from forager.stats.tally import NOT_ASKED
+
+NAME = "alerts"
+EVERY_S = 30.0
+ANSWERS_S = 60.0
+"""The rate of errors is that of this minute and the one before."""
+GROWTH = timedelta(minutes=3)
+SILENT_S = 120.0
+"""R215."""
+REMEMBERED_S = 900.0
+"""So long ago a dead worker may have been heard of to be worth an alert."""
+POOLS_S = 600.0
+DEAD_S = 3600.0
+
+
+async def run_once(conn: Any, order: ScheduleOrder) -> str:
+    async with conn.transaction():
+        now = await read_clock(conn)
+        looked = await look(conn, judge(await gather(conn, order)), now, webhooks.add)
+    say(looked)
+    return f"{looked.open:,} open; {things(len(looked.raised), 'alert')} raised, {len(looked.resolved):,} resolved"
+
+
+async def gather(conn: Any, order: ScheduleOrder) -> Facts:
+    """All that the rules look at, a statement each."""
+    visits, refused = await _answers(conn)
+    dead = await store.dead_letters(conn, since_s=DEAD_S)
+    return Facts(
+        visits=visits,
+        refused=refused,
+        frontier=await _frontier(conn),
+        workers=await store.silent_workers(conn, silent_s=SILENT_S, remembered_s=REMEMBERED_S),
+        pools=await store.pool_facts(conn, since_s=POOLS_S),
+        parsers=await store.parse_facts(conn),
+        disks=order.disks(),
+        duties=[duty for duty in await store.duty_facts(conn) if _is_kept(duty.name, order)],
+        dead=dead,
+    )
+
+
+def _is_kept(name: str, order: ScheduleOrder) -> bool:
+    """Not this one: that it is late shows where nobody looks."""
+    return name != NAME and (not order.duties or name in order.duties)
+
+
+async def _answers(conn: Any) -> tuple[float, float]:
+    """Visits, and of them those answered with 4xx or 5xx."""
+    numbers, _ = await series.read_recent(conn, ["visits", "status"], since_s=ANSWERS_S)
+    visits = sum(each.amount for each in numbers if each.metric == "visits" and each.label not in NOT_ASKED)
+    return visits, sum(each.amount for each in numbers if each.metric == "status" and each.label[:1] in {"4", "5"})
+
+
+async def _frontier(conn: Any) -> list[tuple[float, float]]:
+    now = await read_clock(conn)
+    steps = await series.read_series(conn, ["frontier_size"], since=now - GROWTH, until=now, step_s=60.0)
+    return [((now - each.at).total_seconds(), each.mean) for each in steps]

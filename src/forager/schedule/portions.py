@@ -1,0 +1,26 @@
+"""Domains in portions of about so many pages: a transaction stays short with many small domains and with a huge one."""
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol, TypeVar
+
+
+class HasPages(Protocol):
+    @property
+    def pages(self) -> int: ...
+
+
+Domain = TypeVar("Domain", bound=HasPages)
+
+
+def portions(domains: Iterable[Domain], *, most_pages: int, most_domains: int) -> Iterator[list[Domain]]:
+    """In their order. A domain with more than `most_pages` is a portion of its own."""
+    portion: list[Domain] = []
+    pages = 0
+    for domain in domains:
+        if portion and (pages + domain.pages > most_pages or len(portion) == most_domains):
+            yield portion
+            portion, pages = [], 0
+        portion.append(domain)
+        pages += domain.pages
+    if portion:
+        yield portion

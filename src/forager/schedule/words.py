@@ -1,0 +1,6 @@
+"""How duties say what they did."""
+
+
+def things(number: int, one: str, many: str | None = None) -> str:
+    """`1 page`, `1,204 pages`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -1,0 +1,1 @@
+"""Search over pages and products, and near-duplicates."""

@@ -1,0 +1,39 @@
+"""Which texts are nearly the same, by their SimHashes. Pure.
+
+Two hashes that differ in at most 3 of 64 bits have one of four quarters in common, so a lookup by quarters finds all
+of them. A cluster is led by the text that was met first: whatever is near to it belongs to it.
+"""
+
+from collections.abc import Iterable, Mapping
+
+NEAR_BITS = 3
+QUARTERS = 4
+_QUARTER = (1 << 16) - 1
+
+
+def bands(simhash: int) -> list[int]:
+    """The four quarters, each with its place."""
+    return [place << 16 | simhash >> 16 * place & _QUARTER for place in range(QUARTERS)]
+
+
+def distance(one: int, other: int) -> int:
+    return ((one ^ other) & (1 << 64) - 1).bit_count()
+
+
+def group(hashes: Mapping[int, int]) -> dict[int, int]:
+    """Page → the page that leads it, itself where it is the first of its kind; in the order of the mapping."""
+    leaders: dict[int, list[int]] = {}
+    leads: dict[int, int] = {}
+    for page, simhash in hashes.items():
+        near = {leader for band in bands(simhash) for leader in leaders.get(band, ())}
+        leader = _nearest(simhash, near, hashes)
+        leads[page] = page if leader is None else leader
+        if leader is None:
+            for band in bands(simhash):
+                leaders.setdefault(band, []).append(page)
+    return leads
+
+
+def _nearest(simhash: int, leaders: Iterable[int], hashes: Mapping[int, int]) -> int | None:
+    found = min(((distance(simhash, hashes[leader]), leader) for leader in leaders), default=None)
+    return found[1] if found is not None and found[0] <= NEAR_BITS else None

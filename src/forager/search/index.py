@@ -1,0 +1,177 @@
+"""Puts pages that were read into the index, in their order, some time after: recording a page pays nothing for it.
+
+Who indexes holds a lock, so there is one at a time; a portion is one transaction, so a kill loses that portion and the
+next one does it again. Where the mark stands, all is indexed that was read before it.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from forager.db import statements
+from forager.search import spelling
+from forager.search.bands import bands, group
+
+SQL = statements.load("forager.search", "index.sql")
+PAGES = "pages"
+PORTION = 500
+TIDY_EVERY = 10_000
+"""Pages after which what was put in goes to its place. Together they cost 140 µs each, in portions of 500 five times as
+much; but a search reads all of them as long as they wait."""
+FIRST = datetime(1970, 1, 1, tzinfo=UTC), 0
+MOST_WORDS = 500_000
+"""Known for misspellings. Beyond, those seen once are forgotten."""
+
+
+class Mark(NamedTuple):
+    read_at: datetime
+    page_id: int
+
+
+class Indexed(NamedTuple):
+    """What one portion did."""
+
+    pages: int = 0
+    """That were looked at; none: all is done, or another indexer is at it."""
+    changed: int = 0
+
+
+async def index_portion(conn: Any, configs: Mapping[str, str], *, most: int = PORTION) -> Indexed:
+    """The next pages, in a transaction. `configs` says which configuration stems a language."""
+    async with conn.transaction():
+        if not await conn.fetchval(SQL["lock_index"]):
+            return Indexed()
+        until = await conn.fetchval(SQL["settled_until"])
+        rows = await conn.fetch(SQL["take_read"], *await read_mark(conn), until, most)
+        if not rows:
+            return Indexed()
+        changed = await _put(conn, rows, configs)
+        await conn.execute(SQL["write_mark"], PAGES, rows[-1]["fetched_at"], rows[-1]["id"])
+        return Indexed(len(rows), changed)
+
+
+async def index_named(conn: Any, page_ids: Sequence[int], configs: Mapping[str, str]) -> int:
+    """Pages that were read anew without a visit; inside the caller's transaction, and after whoever indexes now."""
+    await conn.execute(SQL["await_index"])
+    return await _put(conn, await conn.fetch(SQL["take_named"], page_ids), configs)
+
+
+async def index_many(conn: Any, configs: Mapping[str, str], *, most: int | None = None) -> Indexed:
+    """Portion after portion until nothing is left, or so many are done."""
+    pages = changed = untidy = 0
+    while (most is None or pages < most) and (done := await index_portion(conn, configs)).pages:
+        pages, changed, untidy = pages + done.pages, changed + done.changed, untidy + done.changed
+        if untidy >= TIDY_EVERY:
+            await tidy(conn)
+            untidy = 0
+    if untidy:
+        await tidy(conn)
+    return Indexed(pages, changed)
+
+
+async def tidy(conn: Any) -> None:
+    """After the last portion."""
+    await conn.execute(SQL["tidy_terms"])
+    await conn.execute(SQL["forget_rare_words"], float(MOST_WORDS))
+
+
+async def forget_pages(conn: Any, page_ids: Sequence[int]) -> None:
+    """Pages whose keywords left the database."""
+    await conn.execute(SQL["drop_pages"], page_ids)
+
+
+async def count_waiting(conn: Any, *, most: int) -> int:
+    found: int = await conn.fetchval(SQL["count_waiting"], *await read_mark(conn), most)
+    return found
+
+
+async def start_over(conn: Any) -> None:
+    """All pages are looked at again; those whose content is indexed already cost little."""
+    await conn.execute(SQL["forget_mark"], PAGES)
+
+
+async def read_mark(conn: Any) -> Mark:
+    found = await conn.fetchrow(SQL["read_mark"], PAGES)
+    return Mark(*(found or FIRST))
+
+
+async def _put(conn: Any, rows: Sequence[Any], configs: Mapping[str, str]) -> int:
+    readable = [row for row in rows if row["has_keywords"]]
+    await conn.execute(
+        SQL["put_products"],
+        [row["id"] for row in readable],
+        [config_of(row["language"], configs) for row in readable],
+    )
+    fresh = [row for row in readable if not (row["is_indexed"] and row["is_same"])]
+    stale = [row for row in rows if row["is_indexed"] and not row["has_keywords"]]
+    if not fresh and not stale:
+        return 0
+    clusters = await _cluster(conn, fresh)
+    await conn.execute(
+        SQL["put_pages"],
+        [row["id"] for row in fresh],
+        [config_of(row["language"], configs) for row in fresh],
+        [clusters.get(row["id"]) for row in fresh],
+    )
+    await conn.execute(SQL["drop_pages"], [row["id"] for row in stale])
+    await _leave_clusters(conn, [*fresh, *stale])
+    await _learn_languages(conn, fresh, configs)
+    await _learn_words(conn, fresh)
+    return len(fresh) + len(stale)
+
+
+def config_of(language: str | None, configs: Mapping[str, str]) -> str:
+    return configs.get((language or "").partition("-")[0].lower(), "simple")
+
+
+async def _cluster(conn: Any, rows: Sequence[Any]) -> dict[int, int]:
+    """Page → its cluster; new ones are made for what resembles nothing known. Keeps count."""
+    hashes = {row["id"]: row["simhash"] for row in rows if row["simhash"] is not None}
+    pages = list(hashes)
+    near = await conn.fetch(SQL["find_clusters"], list(hashes.values()))
+    found = {pages[row["place"] - 1]: row["id"] for row in near}
+    leads = group({page: simhash for page, simhash in hashes.items() if page not in found})
+    sizes = Counter(leads.values())
+    made = await conn.fetch(
+        SQL["add_clusters"],
+        [hashes[leader] for leader in sizes],
+        [_array(bands(hashes[leader])) for leader in sizes],
+        list(sizes.values()),
+    )
+    new = dict(zip(sizes, sorted(row["id"] for row in made), strict=True))
+    await _count_members(conn, Counter(found.values()))
+    return found | {page: new[leader] for page, leader in leads.items()}
+
+
+async def _leave_clusters(conn: Any, rows: Sequence[Any]) -> None:
+    left = Counter(row["cluster_id"] for row in rows if row["cluster_id"] is not None)
+    await _count_members(conn, Counter({cluster: -count for cluster, count in left.items()}))
+    if left:
+        await conn.execute(SQL["forget_empty"], list(left))
+
+
+async def _count_members(conn: Any, more: Counter[int]) -> None:
+    if more:
+        await conn.execute(SQL["count_members"], list(more), list(more.values()))
+
+
+async def _learn_languages(conn: Any, rows: Sequence[Any], configs: Mapping[str, str]) -> None:
+    languages = {(row["language"] or "").lower(): config_of(row["language"], configs) for row in rows}
+    await conn.execute(SQL["add_languages"], list(languages), list(languages.values()))
+
+
+async def _learn_words(conn: Any, rows: Sequence[Any]) -> None:
+    seen: Counter[str] = Counter()
+    for row in rows:
+        seen.update(spelling.words_of(row["title"], row["description"]))
+    # In their order, as anyone else would lock them.
+    words = sorted(seen)
+    known = {row["word"] for row in await conn.fetch(SQL["count_words"], words, [seen[word] for word in words])}
+    new = [word for word in words if word not in known]
+    nears = [_array(spelling.near_marks(word)) for word in new]
+    await conn.execute(SQL["add_words"], new, [seen[word] for word in new], nears)
+
+
+def _array(numbers: Sequence[int]) -> str:
+    return "{" + ",".join(map(str, numbers)) + "}"

@@ -1,0 +1,165 @@
+"""Search by PostgreSQL's own full text. Reads only; whatever is asked, it answers and never fails on it.
+
+However many pages have a word, at most `MOST_RANKED` are ranked: the best of them by title and depth. What is counted
+by language and domain are those, and the total is the planner's guess.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from forager import clock
+from forager.db import statements
+from forager.records.search import Hit, HitPage, Marked, ProductQuery, Query
+from forager.search import spelling
+from forager.search.marked import maybe_marked, read_marked
+from forager.search.place import EVER, read_cursor, write_cursor
+from forager.search.products import search_products
+from forager.search.tsquery import Spelled, Spelling, date_marks, ranking_query, stages
+from forager.search.words import Leaf, Wanted, parse
+
+SQL = statements.load("forager.search")
+MOST_RANKED = 1000
+PHRASE_FACTOR = 5
+"""Of the candidates for words in a row many have them elsewhere."""
+MOST_FACETS = 10
+LONGEST_S = 20
+
+
+class Ranked(NamedTuple):
+    page_id: int
+    domain_id: int
+    language: str | None
+    score: int
+
+    @property
+    def place(self) -> tuple[int, int]:
+        return -self.score, self.page_id
+
+
+class PostgresSearch:
+    """A backend on one connection; it is handed one inside a transaction, so that all it answers fits together."""
+
+    def __init__(self, conn: Any) -> None:
+        self._conn = conn
+
+    async def search_pages(self, query: Query) -> HitPage:
+        wanted, spellings, queries = await self._understand(query)
+        if not queries:
+            return HitPage(is_empty_query=not wanted.groups or bool(spellings))
+        found = await self._stages(query, wanted, spellings)
+        ranked, is_bounded = await self._rank(found, queries, query.since)
+        total = max(await self._guess(found), len(ranked)) if is_bounded else len(ranked)
+        return await self._page(query, queries, ranked, total=total, is_estimate=is_bounded)
+
+    async def search_products(self, query: ProductQuery) -> HitPage:
+        wanted, spellings, queries = await self._understand(query)
+        if not queries:
+            return HitPage(is_empty_query=not wanted.groups or bool(spellings))
+        return await search_products(self._conn, query, wanted, spellings, queries)
+
+    async def _understand(self, query: Query) -> tuple[Wanted, dict[str, Spelling], dict[str, str]]:
+        """What is wanted; how it is spelled, and how it ranks, in each configuration that knows one of its words."""
+        await self._conn.execute(SQL["keep_it_short"], f"{LONGEST_S}s")
+        wanted = parse(query.words)
+        spellings = await self._spell(wanted, query.language)
+        queries = {config: ranking for config, each in spellings.items() if (ranking := ranking_query(wanted, each))}
+        return wanted, {config: spellings[config] for config in queries} if queries else spellings, queries
+
+    async def mark(self, query: Query, texts: Mapping[int, str]) -> dict[int, Marked]:
+        _, _, queries = await self._understand(query)
+        rows = await self._conn.fetch(
+            SQL["excerpt"], list(texts), list(texts.values()), list(queries), list(queries.values())
+        )
+        marked = {row["id"]: read_marked(row["snippet"] or "") for row in rows}
+        return {page: snippet for page, snippet in marked.items() if snippet.matches}
+
+    async def correct(self, words: str) -> str | None:
+        texts = [leaf.text for group in parse(words).groups for leaf in group]
+        typed = list(spelling.words_of(*texts))
+        known = {row["word"] for row in await self._conn.fetch(SQL["known_words"], typed)}
+        corrections = [(word, other) for word in typed if word not in known and (other := await self._similar(word))]
+        return spelling.replace(words, corrections) if corrections else None
+
+    async def _similar(self, word: str) -> str | None:
+        rows = await self._conn.fetch(SQL["near_words"], spelling.lookup_marks(word))
+        return spelling.choose(word, [(row["word"], row["seen"]) for row in rows])
+
+    async def _spell(self, wanted: Wanted, language: str | None) -> dict[str, Spelling]:
+        """Configuration → how each leaf is spelled in it."""
+        leaves = wanted.leaves
+        rows = await self._conn.fetch(
+            SQL["spell"], [leaf.text for leaf in leaves], language.lower() if language else None
+        )
+        spellings: dict[str, dict[Leaf, Spelled]] = {}
+        for row in rows:
+            spellings.setdefault(row["config"], {})[leaves[row["place"] - 1]] = Spelled(row["query"], row["lexemes"])
+        return dict(spellings)
+
+    async def _stages(self, query: Query, wanted: Wanted, spellings: Mapping[str, Spelling]) -> list[str]:
+        domain_id = await self._conn.fetchval(SQL["find_domain"], query.domain) if query.domain else None
+        if query.domain and domain_id is None:
+            return []
+        dates = date_marks(query.since.astimezone(UTC).date(), clock.now().date()) if query.since else None
+        return stages(wanted, spellings, domain_id=domain_id, language=query.language, dates=dates)
+
+    async def _rank(
+        self, found: Sequence[str], queries: Mapping[str, str], since: datetime | None
+    ) -> tuple[list[Ranked], bool]:
+        """Best first; and whether there may be more."""
+        most = MOST_RANKED * PHRASE_FACTOR if any("<" in query for query in queries.values()) else MOST_RANKED
+        rows = await self._conn.fetch(SQL["rank"], found, most, since or EVER, list(queries), list(queries.values()))
+        ranked = [Ranked(row["id"], row["domain_id"], row["language"], row["score"]) for row in rows]
+        return ranked, bool(rows) and rows[0]["candidates"] >= most
+
+    async def _guess(self, found: Sequence[str]) -> int:
+        """How many there are, by the planner's statistics: counting half a million takes seconds."""
+        body = found[len(found) // 2 :]
+        plans = [await self._conn.fetchval("EXPLAIN (FORMAT JSON) " + SQL["matching"], stage) for stage in body]
+        return sum(json.loads(plan)[0]["Plan"]["Plan Rows"] for plan in plans)
+
+    async def _page(
+        self, query: Query, queries: Mapping[str, str], ranked: Sequence[Ranked], *, total: int, is_estimate: bool
+    ) -> HitPage:
+        after = read_cursor(query.after)
+        rest = [each for each in ranked if after is None or each.place > after]
+        shown = rest[: query.limit]
+        return HitPage(
+            hits=await self._show(shown, queries),
+            total=total,
+            is_estimate=is_estimate,
+            facets=await self._count_facets(ranked),
+            next_after=write_cursor(shown[-1].score, shown[-1].page_id) if len(rest) > len(shown) else None,
+        )
+
+    async def _show(self, shown: Sequence[Ranked], queries: Mapping[str, str]) -> list[Hit]:
+        rows = await self._conn.fetch(
+            SQL["show"], [each.page_id for each in shown], list(queries), list(queries.values())
+        )
+        by_id = {row["id"]: row for row in rows}
+        return [_hit(by_id[each.page_id], each.score) for each in shown if each.page_id in by_id]
+
+    async def _count_facets(self, ranked: Sequence[Ranked]) -> dict[str, dict[str, int]]:
+        languages = Counter(each.language or "unknown" for each in ranked)
+        domains = Counter(each.domain_id for each in ranked).most_common(MOST_FACETS)
+        rows = await self._conn.fetch(SQL["name_domains"], [domain for domain, _ in domains])
+        names = {row["id"]: row["name"] for row in rows}
+        return {
+            "language": dict(languages.most_common(MOST_FACETS)),
+            "domain": {names[domain]: count for domain, count in domains if domain in names},
+        }
+
+
+def _hit(row: Any, score: int) -> Hit:
+    return Hit(
+        id=row["id"],
+        url=row["url"],
+        domain=row["domain"],
+        title=maybe_marked(row["title"]),
+        snippet=maybe_marked(row["snippet"]),
+        language=row["language"],
+        fetched_at=row["fetched_at"],
+        score=score / 1e6,
+    )

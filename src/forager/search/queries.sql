@@ -1,0 +1,113 @@
+-- Questions to the index. Nothing here writes.
+
+-- name: keep_it_short
+-- A search that takes too long is given up, and none reads a table from end to end: its indexes are there for it.
+SELECT set_config('statement_timeout', $1, true), set_config('enable_seqscan', 'off', true);
+
+-- name: find_domain
+-- The number of a domain.
+SELECT id FROM domains WHERE name = $1;
+
+-- name: spell
+-- Words in every configuration that pages, of this language if one is wanted, were indexed with.
+SELECT c.config, w.place::int AS place, phraseto_tsquery(c.config::regconfig, w.words)::text AS query,
+       tsvector_to_array(to_tsvector(c.config::regconfig, w.words)) AS lexemes
+FROM (SELECT DISTINCT config FROM search_languages
+      WHERE $2::text IS NULL OR language = $2 OR split_part(language, '-', 1) = $2) c
+CROSS JOIN unnest($1::text[]) WITH ORDINALITY AS w (words, place)
+ORDER BY c.config, w.place;
+
+-- name: rank
+-- Of the first $2 candidates, stage by stage, those that are really meant, with how well they fit. Ranking reads the keywords with
+-- their places, which costs most by far: hence the bound, and hence they are unpacked once (|| and OFFSET).
+WITH staged AS MATERIALIZED (
+    SELECT found.page_id
+    FROM unnest($1::tsquery[]) AS stage (query)
+    CROSS JOIN LATERAL (SELECT page_id FROM indexed_pages WHERE terms @@ stage.query AND read_at >= $3 LIMIT $2) found
+    LIMIT $2
+)
+SELECT id, domain_id, language, candidates,
+       (1e6 * ts_rank_cd('{0.1, 0.2, 0.4, 1.0}', keywords, query, 33) / (1 + 0.05 * LEAST(depth, 10)))::bigint AS score
+FROM (SELECT p.id, p.domain_id, p.language, p.depth, (SELECT count(*) FROM staged) AS candidates,
+             p.keywords_tsv || ''::tsvector AS keywords, ($5::tsquery[])[array_position($4::text[], i.config)] AS query
+      FROM (SELECT DISTINCT page_id FROM staged) c
+      JOIN indexed_pages i ON i.page_id = c.page_id
+      JOIN pages p ON p.id = i.page_id
+      WHERE p.status NOT IN ('gone', 'blocked')
+      OFFSET 0) unpacked
+WHERE keywords @@ query
+ORDER BY score DESC, id;
+
+-- name: matching
+-- Everything a search would find; never run, only asked how much it would be.
+SELECT FROM indexed_pages WHERE terms @@ $1::tsquery;
+
+-- name: show
+-- What a person sees of some pages, with the words looked for between \x02 and \x03.
+SELECT p.id, p.url, d.name AS domain, p.language, p.fetched_at,
+       ts_headline(i.config::regconfig, translate(p.title, E'\x02\x03', ''), q.query, E'HighlightAll=true, StartSel=\x02, StopSel=\x03') AS title,
+       ts_headline(i.config::regconfig, translate(p.description, E'\x02\x03', ''), q.query,
+                   E'MaxWords=40, MinWords=20, StartSel=\x02, StopSel=\x03') AS snippet
+FROM unnest($1::bigint[]) AS n (id)
+JOIN pages p ON p.id = n.id
+JOIN domains d ON d.id = p.domain_id
+JOIN indexed_pages i ON i.page_id = p.id
+JOIN unnest($2::text[], $3::tsquery[]) AS q (config, query) ON q.config = i.config;
+
+-- name: excerpt
+-- The part of a page's text that has the words looked for, between \x02 and \x03.
+SELECT n.id, ts_headline(i.config::regconfig, translate(n.words, E'\x02\x03', ''), q.query,
+                         E'MaxWords=36, MinWords=18, MaxFragments=2, FragmentDelimiter=" … ", StartSel=\x02, StopSel=\x03') AS snippet
+FROM unnest($1::bigint[], $2::text[]) AS n (id, words)
+JOIN indexed_pages i ON i.page_id = n.id
+JOIN unnest($3::text[], $4::tsquery[]) AS q (config, query) ON q.config = i.config;
+
+-- name: name_domains
+-- Their names.
+SELECT id, name FROM domains WHERE id = ANY ($1::bigint[]);
+
+-- name: known_words
+-- Which of these words were ever seen.
+SELECT word FROM search_words WHERE word = ANY ($1::text[]);
+
+-- name: near_words
+-- Known words that share a checksum with an unknown one, the most frequent first.
+SELECT word, seen FROM search_words WHERE near && $1::int[] ORDER BY seen DESC, word LIMIT 200;
+
+-- name: fold
+-- Texts in small letters, as the index spells its marks.
+SELECT lower(name) FROM unnest($1::text[]) WITH ORDINALITY AS n (name, place) ORDER BY place;
+
+-- name: rank_products
+-- Of the first $2 candidates those in the range of prices, with how well they fit.
+SELECT id, domain_id, product_name, brand, category, availability, price::float8, currency, candidates,
+       (1e6 * ts_rank('{0.1, 0.2, 0.4, 1.0}', terms, query, 33))::bigint AS score
+FROM (SELECT r.id, r.domain_id, r.product_name, r.brand, r.category, r.availability, r.price, r.currency, found.terms,
+             ($4::tsquery[])[array_position($3::text[], found.config)] AS query, count(*) OVER () AS candidates
+      FROM (SELECT product_id, config, terms || ''::tsvector AS terms FROM indexed_products
+            WHERE terms @@ $1::tsquery LIMIT $2) found
+      JOIN products r ON r.id = found.product_id
+      WHERE COALESCE(r.price >= $5::float8, $5 IS NULL) AND COALESCE(r.price <= $6::float8, $6 IS NULL)
+        AND r.updated_at >= $7
+      OFFSET 0) unpacked
+WHERE terms @@ query
+ORDER BY score DESC, id;
+
+-- name: matching_products
+-- Every product a search would find; never run, only asked how much it would be.
+SELECT FROM indexed_products WHERE terms @@ $1::tsquery;
+
+-- name: show_products
+-- What a person sees of some products, with the words looked for between \x02 and \x03.
+SELECT r.id, r.url, d.name AS domain, p.language, r.last_seen_at AS fetched_at,
+       r.brand, r.category, r.availability, r.price::float8 AS price, r.currency, r.rating::float8 AS rating, r.review_count,
+       ts_headline(i.config::regconfig, translate(r.product_name, E'\x02\x03', ''), q.query,
+                   E'HighlightAll=true, StartSel=\x02, StopSel=\x03') AS title,
+       ts_headline(i.config::regconfig, translate(left(r.description, 4000), E'\x02\x03', ''), q.query,
+                   E'MaxWords=40, MinWords=20, StartSel=\x02, StopSel=\x03') AS snippet
+FROM unnest($1::bigint[]) AS n (id)
+JOIN products r ON r.id = n.id
+JOIN pages p ON p.id = r.page_id
+JOIN domains d ON d.id = r.domain_id
+JOIN indexed_products i ON i.product_id = r.id
+JOIN unnest($2::text[], $3::tsquery[]) AS q (config, query) ON q.config = i.config;

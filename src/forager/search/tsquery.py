@@ -1,0 +1,98 @@
+"""What is wanted, in PostgreSQL's terms: a query that ranks, and queries that find candidates. Pure.
+
+A document's terms are its lexemes and its marks, which begin with `=` as no lexeme does. Candidates are looked for in
+stages: first those with every word in their title, then the rest, each time the best tier first, so that whoever stops
+early has seen the best. Phrases are words to the index; the ranking query knows their order.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from forager.search.words import Leaf, Wanted
+
+TIERS = 5
+"""By depth: 0, 1, 2, 3, and deeper."""
+MOST_DAYS = 62
+"""A filter by day is spelled out day by day; a longer one month by month."""
+MOST_MONTHS = 240
+
+
+@dataclass(frozen=True, slots=True)
+class Spelled:
+    """A leaf in one configuration."""
+
+    query: str
+    """With the order of its words; empty where all of them are too common to be kept."""
+    lexemes: Sequence[str]
+
+
+Spelling = Mapping[Leaf, Spelled]
+
+
+def ranking_query(wanted: Wanted, spelling: Spelling) -> str | None:
+    """For the keywords of a page; None where nothing is left to look for."""
+    groups = [_any_of(spelling[leaf].query for leaf in group) for group in wanted.groups]
+    if not (wanting := [group for group in groups if group]):
+        return None
+    without = [f"!({query})" for leaf in wanted.unwanted if (query := spelling[leaf].query)]
+    return " & ".join([*wanting, *without])
+
+
+def stages(
+    wanted: Wanted, spellings: Mapping[str, Spelling], *, domain_id: int | None, language: str | None, dates: str | None
+) -> list[str]:
+    """Queries for the terms of documents, in the order in which candidates are worth having."""
+    filters = [*([quote(f"=d{domain_id}")] if domain_id is not None else []), *([dates] if dates else [])]
+    if language:
+        filters.append(quote(f"=l{language.lower()}"))
+    found = []
+    for title in (True, False):
+        kinds = [_candidates(wanted, config, spelling, title=title) for config, spelling in spellings.items()]
+        if matching := _any_of(kind for kind in kinds if kind):
+            found += [" & ".join([matching, *filters, quote(f"=t{tier}")]) for tier in range(TIERS)]
+    return found
+
+
+def product_query(wanted: Wanted, spellings: Mapping[str, Spelling], marks: Iterable[str]) -> str | None:
+    """For the terms of products, in any configuration, with all of these marks."""
+    kinds = [_candidates(wanted, config, spelling, title=False) for config, spelling in spellings.items()]
+    matching = _any_of(kind for kind in kinds if kind)
+    return " & ".join([matching, *map(quote, marks)]) if matching else None
+
+
+def _candidates(wanted: Wanted, config: str, spelling: Spelling, *, title: bool) -> str | None:
+    mark = "=a" if title else ""
+    groups = [_any_of(_all_of(spelling[leaf].lexemes, mark) for leaf in group) for group in wanted.groups]
+    if not (wanting := [group for group in groups if group]):
+        return None
+    single = [spelling[leaf].lexemes for leaf in wanted.unwanted if len(spelling[leaf].lexemes) == 1]
+    without = [f"!{quote(lexemes[0])}" for lexemes in single]
+    return " & ".join([quote(f"=c{config}"), *wanting, *without])
+
+
+def _any_of(queries: Iterable[str]) -> str:
+    each = list(dict.fromkeys(filter(None, queries)))
+    return f"({' | '.join(each)})" if each else ""
+
+
+def _all_of(lexemes: Sequence[str], mark: str) -> str:
+    return f"({' & '.join(quote(mark + lexeme) for lexeme in lexemes)})" if lexemes else ""
+
+
+def quote(lexeme: str) -> str:
+    """As a tsquery spells it, whatever is in it."""
+    doubled = lexeme.replace("\\", "\\\\").replace("'", "''")
+    return f"'{doubled}'"
+
+
+def date_marks(since: date, today: date) -> str | None:
+    """Any of the days, or months, from one to the other; None where there would be too many to be worth it."""
+    if since > today:
+        return quote("=e0")
+    if (days := (today - since).days + 1) <= MOST_DAYS:
+        return _any_of(quote(f"=e{since + timedelta(days=day):%Y%m%d}") for day in range(days))
+    first, last = since.year * 12 + since.month - 1, today.year * 12 + today.month - 1
+    if last - first >= MOST_MONTHS:
+        return None
+    return _any_of(quote(f"=m{month // 12:04}{month % 12 + 1:02}") for month in range(first, last + 1))

@@ -1,0 +1,98 @@
+"""One short function per statement of `series.sql`. Opens no transactions: the floor above does."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from forager.db import statements
+from forager.stats.tally import Tally
+
+SQL = statements.load("forager.stats", "series.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    metric: str
+    label: str
+    amount: float
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One metric with one label over one step of time."""
+
+    at: datetime
+    metric: str
+    label: str
+    amount: float
+    samples: int
+    most: float | None
+
+    @property
+    def mean(self) -> float:
+        return self.amount / self.samples if self.samples else self.amount
+
+
+@dataclass(frozen=True, slots=True)
+class DutyAge:
+    name: str
+    every_s: float
+    age_s: float | None
+    """None: never done."""
+    has_failed: bool
+    late_s: float
+    """Below zero: not due yet."""
+
+
+async def add(conn: Any, worker: int, tally: Tally) -> None:
+    if tally:
+        metrics, labels, amounts = zip(*tally.rows(), strict=True)
+        await conn.execute(SQL["add_parts"], worker, metrics, labels, amounts)
+
+
+async def fold(conn: Any, *, older_s: float) -> int:
+    """How many rows of workers were folded into everybody's."""
+    folded: int = await conn.fetchval(SQL["fold_parts"], older_s)
+    return folded
+
+
+async def add_samples(conn: Any, numbers: Iterable[Number]) -> None:
+    rows = [(each.metric, each.label, each.amount) for each in numbers]
+    if rows:
+        await conn.execute(SQL["add_samples"], *map(list, zip(*rows, strict=True)))
+
+
+async def roll_up(conn: Any, *, after_days: int) -> int:
+    """How many minutes became part of days."""
+    rolled: int = await conn.fetchval(SQL["roll_up_days"], after_days)
+    return rolled
+
+
+async def read_totals(conn: Any) -> list[Number]:
+    return [Number(*row) for row in await conn.fetch(SQL["read_totals"])]
+
+
+async def read_recent(conn: Any, metrics: Sequence[str], *, since_s: float) -> tuple[list[Number], float]:
+    """What was counted, and in how many seconds: whole minutes, so a little more than was asked for."""
+    rows = await conn.fetch(SQL["read_recent"], list(metrics), since_s)
+    return [Number(row["metric"], row["label"], row["amount"]) for row in rows], rows[0]["seconds"] if rows else since_s
+
+
+async def read_series(
+    conn: Any, metrics: Sequence[str], *, since: datetime, until: datetime, step_s: float
+) -> list[Step]:
+    rows = await conn.fetch(SQL["read_series"], list(metrics), since, until, step_s)
+    return [Step(*row) for row in rows]
+
+
+async def read_state(conn: Any, *, dead_after_s: float) -> list[Number]:
+    return [Number(*row) for row in await conn.fetch(SQL["read_state"], dead_after_s)]
+
+
+async def read_duty_ages(conn: Any) -> list[DutyAge]:
+    return [DutyAge(*row) for row in await conn.fetch(SQL["read_duty_ages"])]
+
+
+async def busiest_domains(conn: Any, *, limit: int) -> list[dict[str, Any]]:
+    return [dict(row) for row in await conn.fetch(SQL["busiest_domains"], limit)]

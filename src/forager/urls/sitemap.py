@@ -1,0 +1,118 @@
+"""Sitemaps (sitemaps.org) as XML: `urlset` and `sitemapindex`, entry by entry, streamed through expat.
+
+Nothing in the file is trusted: no DTD and so no entity is taken, and nesting, size and number of entries are bounded.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+from xml.parsers import expat
+
+from forager.errors import BadListError
+
+MOST_ENTRIES = 50_000
+MOST_BYTES = 50 * 1024 * 1024
+"""The protocol's own limits."""
+DEEPEST = 16
+LONGEST_TEXT = 8192
+ENTRY_OF = {"urlset": "url", "sitemapindex": "sitemap"}
+
+
+class Entry(NamedTuple):
+    """As the sitemap wrote it."""
+
+    loc: str
+    lastmod: str
+    """Empty where there is none."""
+    is_index: bool
+    """It names another sitemap."""
+
+
+def read_entries(pieces: Iterable[bytes], encoding: str | None = None) -> Iterator[Entry]:
+    """Raises BadListError, with the reason in words, where it cannot be read on; what came before it stands.
+    `encoding` is for bytes that were brought to it, whatever they declare."""
+    reader = _Reader(encoding)
+    size = 0
+    try:
+        for piece in pieces:
+            size += len(piece)
+            if size > MOST_BYTES:
+                raise BadListError(
+                    f"it is larger than {MOST_BYTES:,} bytes, the protocol's limit; the rest is not read"
+                )
+            reader.feed(piece)
+            yield from reader.drain()
+        reader.feed(b"", is_last=True)
+    except BadListError:
+        yield from reader.drain()
+        raise
+
+
+class _Reader:
+    """Takes the `loc` of each entry. Those of images and videos lie deeper and are not pages."""
+
+    def __init__(self, encoding: str | None) -> None:
+        self._entries = 0
+        self._found: list[Entry] = []
+        self._path: list[str] = []
+        self._text: list[str] = []
+        self._length = 0
+        self._loc: str | None = None
+        self._lastmod = ""
+        self._parser = expat.ParserCreate(encoding, namespace_separator=" ")
+        self._parser.buffer_text = True
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.CharacterDataHandler = self._take_text
+        self._parser.StartDoctypeDeclHandler = self._refuse_doctype
+
+    def feed(self, piece: bytes, *, is_last: bool = False) -> None:
+        try:
+            self._parser.Parse(piece, is_last)
+        except expat.ExpatError as error:
+            words = expat.ErrorString(error.code)
+            raise BadListError(f"line {error.lineno} is no XML ({words}); the rest is not read") from None
+
+    def drain(self) -> list[Entry]:
+        found, self._found = self._found, []
+        return found
+
+    def _start(self, name: str, _attributes: object) -> None:
+        tag = name.rpartition(" ")[2]
+        if not self._path and tag not in ENTRY_OF:
+            raise BadListError(f"it begins with <{tag[:40]}>, and a sitemap with <urlset> or <sitemapindex>")
+        if len(self._path) >= DEEPEST:
+            raise BadListError(f"its elements lie more than {DEEPEST} deep in each other")
+        self._path.append(tag)
+        self._text.clear()
+        self._length = 0
+
+    def _end(self, _name: str) -> None:
+        path = self._path
+        if len(path) == 3 and path[1] == ENTRY_OF[path[0]]:
+            if path[2] == "loc":
+                self._loc = "".join(self._text).strip()
+            elif path[2] == "lastmod":
+                self._lastmod = "".join(self._text).strip()
+        elif len(path) == 2 and path[1] == ENTRY_OF[path[0]]:
+            self._take_entry()
+        path.pop()
+        self._text.clear()
+
+    def _take_text(self, text: str) -> None:
+        """No more than shows that it is too long."""
+        if self._length <= LONGEST_TEXT:
+            self._text.append(text)
+            self._length += len(text)
+
+    def _take_entry(self) -> None:
+        if self._loc is not None:
+            if self._entries >= MOST_ENTRIES:
+                raise BadListError(
+                    f"it has more than {MOST_ENTRIES:,} entries, the protocol's limit; the rest is not read"
+                )
+            self._entries += 1
+            self._found.append(Entry(self._loc, self._lastmod, self._path[0] == "sitemapindex"))
+        self._loc, self._lastmod = None, ""
+
+    def _refuse_doctype(self, *_declaration: object) -> None:
+        raise BadListError("it declares a document type, which a sitemap has none of; it is not read")

@@ -1,0 +1,268 @@
+"""The dashboard in a real browser against a running instance: every page, live, by role, safe, reachable by all."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
+from tests.acceptance.conftest import HOST_BASE, SETTINGS
+from tests.acceptance.instance import PASSWORD, Instance
+from tests.acceptance.stage import Forager, until
+from tests.conftest import Server, _database, _template
+
+from forager import dashboard
+from forager.fetch.browser import find_chromium, why_no_browser
+from forager.playground import start_playground
+
+pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(300), pytest.mark.xdist_group("dashboard")]
+
+AXE = Path(__file__).parents[2] / "dashboard/node_modules/axe-core/axe.min.js"
+PAGES = (
+    *("/", "/domains", "/tasks", "/runs", "/seeds", "/search", "/pages", "/products", "/images", "/alerts", "/errors"),
+    *("/workers", "/schedule", "/proxies", "/settings", "/users", "/audit", "/account"),
+)
+ADMINS = {"/seeds", "/users", "/audit"}
+EVIL = "<img src=x onerror=window.hurt=1><script>window.hurt=1</script>"
+EXPECTED_401 = "status of 401"
+
+
+def need(reason: str | None) -> None:
+    if reason is None:
+        return
+    if os.environ.get("FORAGER_REQUIRE_SERVICES") == "1":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@dataclass
+class House:
+    """One instance for all tests here: crawling is what takes long."""
+
+    forager: Forager
+    instance: Instance
+    browser: Browser
+    user_secret: str
+
+    @property
+    def address(self) -> str:
+        return str(self.instance.http.base_url).rstrip("/")
+
+
+@dataclass
+class Seen:
+    """What a browser said while a test looked."""
+
+    page: Page
+    troubles: list[str] = field(default_factory=list)
+
+    def note(self, message: ConsoleMessage) -> None:
+        if message.type == "error" and EXPECTED_401 not in message.text:
+            self.troubles.append(message.text)
+
+
+@pytest.fixture(scope="module")
+def house(embedded_server: Server, run_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    need(why_no_browser())
+    need(None if (dashboard.FOLDER / "index.html").exists() else "The dashboard is not built: make dashboard.")
+    folder = tmp_path_factory.mktemp("dashboard")
+    name = f"{run_folder.name}-{folder.parent.name}-dashboard"
+    with _database(embedded_server, name, _template(embedded_server, run_folder)) as dsn:
+        environ = SETTINGS | {"FORAGER_HOME": str(folder), "FORAGER_DATABASE_URL": dsn, "FORAGER_RATE_ADMIN": "100000"}
+        environ |= {"FORAGER_IMAGES": "download", "FORAGER_CONTENT_POLICY": "snapshot", "FORAGER_RATE_USER": "100000"}
+        environ |= {"FORAGER_RATE_ANONYMOUS": "100000"}
+        forager = Forager(folder, environ, dsn)
+        sites = ["shop=12", "blog=6", "gallery=6", "strict=6"]
+        with start_playground(sites, host_base=HOST_BASE) as web, sync_playwright() as playwright:
+            instance = Instance(forager)
+            instance.become_admin()
+            instance.do("POST", "/api/frontier/seed", {"urls": list(web.urls)})
+            link: str = instance.do("POST", "/api/admin/users", {"name": "bob", "role": "user"})["link"]
+            until(
+                lambda: forager.value("SELECT count(*) > 3 AND bool_and(status = 'exhausted') FROM domains"),
+                "the small web is crawled",
+            )
+            forager.ask("UPDATE pages SET title = $1 WHERE fetched_at IS NOT NULL AND NOT is_image", EVIL)
+            browser = playwright.chromium.launch(
+                executable_path=str(find_chromium()), args=["--no-sandbox"] if os.geteuid() == 0 else []
+            )
+            yield House(forager, instance, browser, link.partition("#")[2])
+            browser.close()
+            instance.stop()
+            instance.http.close()
+        forager.close()
+
+
+def look(context: BrowserContext) -> Seen:
+    seen = Seen(context.new_page())
+    seen.page.on("console", seen.note)
+    seen.page.on("pageerror", lambda error: seen.troubles.append(str(error)))
+    return seen
+
+
+def sign_in(house: House, *, name: str = "alice", **look_of: Any) -> Seen:
+    context = house.browser.new_context(base_url=house.address, **look_of)
+    seen = look(context)
+    seen.page.goto("/")
+    seen.page.get_by_label("Name").fill(name)
+    seen.page.get_by_label("Password").fill(PASSWORD)
+    seen.page.get_by_role("button", name="Sign in").click()
+    expect(seen.page.locator("#main")).to_be_visible()
+    return seen
+
+
+def settle(page: Page, path: str) -> None:
+    """What was asked for has come; the stream of numbers never ends, so the network is never idle."""
+    page.goto(path)
+    expect(page.locator("#main")).to_be_visible()
+    expect(page.locator("[aria-label=Loading]")).to_have_count(0, timeout=20_000)
+
+
+def a_page_of_each(house: House) -> list[str]:
+    def one(sql: str) -> Any:
+        return house.forager.value(sql)
+
+    domain = one("SELECT name FROM domains ORDER BY id LIMIT 1")
+    return [
+        f"/domains/{domain}",
+        f"/tasks/{one('SELECT max(id) FROM crawl_tasks')}",
+        f"/pages/{one('SELECT min(id) FROM pages')}",
+        f"/products/{one('SELECT min(id) FROM products')}",
+        f"/images/{one('SELECT min(image_id) FROM page_images')}",
+        f"/runs/{one('SELECT min(id) FROM runs')}",
+        "/search?q=the",
+    ]
+
+
+def test_every_page_is_whole_at_every_width(house: House) -> None:
+    """No error on the console, nothing that sticks out, a heading, and nothing that axe finds."""
+    seen = sign_in(house, viewport={"width": 1440, "height": 900}, bypass_csp=True)
+    troubles: list[str] = []
+    for path in (*PAGES, *a_page_of_each(house)):
+        settle(seen.page, path)
+        expect(seen.page.locator("h1, [aria-label='Needs attention'], main p").first).to_be_visible()
+        troubles += [f"{path}: {said}" for said in accessibility(seen.page)]
+        seen.page.set_viewport_size({"width": 390, "height": 844})
+        wide = seen.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        troubles += [f"{path}: sticks out {wide} px on a phone"] if wide > 1 else []
+        seen.page.set_viewport_size({"width": 1440, "height": 900})
+    seen.page.context.close()
+    assert troubles + seen.troubles == []
+
+
+def accessibility(page: Page) -> list[str]:
+    page.add_script_tag(path=AXE)
+    found = page.evaluate(
+        "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']})"
+        ".then(r => r.violations.map(v => v.id + ': ' + v.nodes.slice(0, 2).map(n => n.html.slice(0, 99)).join(' | ')))"
+    )
+    return list(found)
+
+
+def test_dark_colours_are_readable_too(house: House) -> None:
+    seen = sign_in(house, bypass_csp=True, color_scheme="dark")
+    troubles: list[str] = []
+    for path in ("/", "/domains", "/tasks", "/alerts", "/settings"):
+        settle(seen.page, path)
+        troubles += [f"{path}: {said}" for said in accessibility(seen.page)]
+    seen.page.context.close()
+    assert troubles == []
+
+
+def test_what_was_crawled_is_only_ever_text(house: House) -> None:
+    seen = sign_in(house)
+    page_id = house.forager.value("SELECT min(id) FROM pages WHERE title = $1", EVIL)
+    for path in ("/pages", f"/pages/{page_id}"):
+        settle(seen.page, path)
+        expect(seen.page.get_by_text("<img src=x onerror=").first).to_be_visible()
+        assert seen.page.evaluate("window.hurt") is None
+    policy = house.instance.http.get("/").headers["content-security-policy"]
+    assert "unsafe" not in policy
+    assert "script-src 'self'" in policy
+    seen.page.context.close()
+    assert seen.troubles == []
+
+
+def test_nothing_comes_from_elsewhere(house: House) -> None:
+    seen = sign_in(house)
+    asked: set[str] = set()
+    seen.page.on("request", lambda request: asked.add(request.url))
+    for path in ("/", "/images", "/products"):
+        settle(seen.page, path)
+    seen.page.context.close()
+    assert asked
+    assert all(url.startswith((house.address, "data:", "blob:")) for url in asked)
+
+
+def test_numbers_are_live(house: House) -> None:
+    seen = sign_in(house)
+    settle(seen.page, "/")
+    expect(seen.page.get_by_role("status").filter(has_text="Live")).to_be_visible()
+    before = house.forager.value("SELECT count(*) FROM domains")
+    house.instance.do("POST", "/api/frontier/add", {"urls": ["http://127.77.9.9:9/"]})
+    expect(seen.page.locator("main").get_by_text(str(before + 1), exact=True).first).to_be_visible(timeout=15_000)
+    seen.page.context.close()
+
+
+def test_a_user_sees_no_verbs_and_a_stranger_nothing(house: House) -> None:
+    context = house.browser.new_context(base_url=house.address)
+    seen = look(context)
+    seen.page.goto(f"/accept#{house.user_secret}")
+    seen.page.get_by_label("Password").fill(PASSWORD)
+    seen.page.get_by_role("button", name="Begin").click()
+    expect(seen.page.get_by_role("link", name="Overview")).to_be_visible()
+    for path in PAGES:
+        settle(seen.page, path)
+        if path in ADMINS - {"/audit"}:
+            expect(seen.page.get_by_text("administrator").first).to_be_visible()
+    expect(seen.page.get_by_role("link", name="Add seeds")).to_have_count(0)
+    settle(seen.page, f"/domains/{house.forager.value('SELECT min(name) FROM domains')}")
+    for verb in ("Pause", "Reset", "Block"):
+        expect(seen.page.get_by_role("button", name=verb)).to_have_count(0)
+    seen.page.get_by_role("button", name="Sign out").click()
+    expect(seen.page.get_by_role("button", name="Sign in")).to_be_visible()
+    seen.page.goto("/domains")
+    expect(seen.page.get_by_role("button", name="Sign in")).to_be_visible()
+    context.close()
+
+
+def test_a_wrong_password_is_told_and_a_right_one_goes_on_where_one_was(house: House) -> None:
+    context = house.browser.new_context(base_url=house.address)
+    page = context.new_page()
+    page.goto("/settings")
+    page.get_by_label("Name").fill("alice")
+    page.get_by_label("Password").fill("wrong wrong wrong")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_label("Password")).to_have_attribute("aria-invalid", "true")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", name="Settings")).to_be_visible()
+    context.close()
+
+
+def test_a_domain_is_paused_and_resumed_with_the_mouse(house: House) -> None:
+    seen = sign_in(house)
+    domain = house.forager.value("SELECT min(name) FROM domains")
+    settle(seen.page, f"/domains/{domain}")
+    for verb, state in (("Pause", "NOT is_active"), ("Resume", "is_active")):
+        seen.page.get_by_role("button", name=verb).first.click()
+        dialog = seen.page.get_by_role("dialog")
+        if dialog.count():
+            dialog.get_by_role("button", name=verb).click()
+        sql = f"SELECT {state} FROM domains WHERE name = $1"
+        until(partial(house.forager.value, sql, domain), f"{verb} was done")
+    seen.page.context.close()
+    assert seen.troubles == []
+
+
+def test_the_keyboard_reaches_the_search(house: House) -> None:
+    seen = sign_in(house)
+    settle(seen.page, "/settings")
+    seen.page.keyboard.press("/")
+    seen.page.keyboard.type("the")
+    seen.page.keyboard.press("Enter")
+    expect(seen.page).to_have_url(f"{house.address}/search?q=the")
+    seen.page.context.close()

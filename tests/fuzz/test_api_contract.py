@@ -1,0 +1,102 @@
+"""The contract of the API: schemathesis tries every operation with every check, against a real database, as an admin.
+
+In the suite for about half a minute; `make contract` for MINUTES. It finds nothing.
+"""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import in_thread
+from tests.integration.api.conftest import PLENTY, token_of
+from tests.integration.api.house import furnish
+
+from forager.accounts.who import Role, Scope
+from forager.api.app import create_app
+from forager.app import open_forager
+from forager.app.serve import bind, serve
+from forager.crawl.stop import StopRequest
+from forager.db.pool import close, connect
+from forager.settings import Settings
+
+CONFIG = Path(__file__).with_name("schemathesis.toml")
+SECONDS = float(os.environ.get("CONTRACT_SECONDS", "25"))
+APART = 4_711_000
+"""Numbers of our own account and token: nothing that is tried removes them."""
+
+
+@dataclass(frozen=True)
+class Instance:
+    url: str
+    document: Path
+    token: str
+
+
+@pytest.fixture
+def instance(database_url: str, tmp_path: Path) -> Iterator[Instance]:
+    """An API on a port, in a thread of its own, over a database with something of everything."""
+    rates = dict.fromkeys(("rate_anonymous", "rate_user", "rate_admin", "rate_seeds"), PLENTY)
+    given = {"home": tmp_path, "database_url": database_url, "contact": "test@forager.example"}
+    settings = Settings.model_validate({**given, **rates, "secret_key": ("k" * 32,)})
+    token = in_thread(_prepare(database_url))
+    ready, stops = threading.Event(), []
+    told: dict[str, Any] = {}
+
+    async def run() -> None:
+        stop, loop = StopRequest(), asyncio.get_running_loop()
+        stops.append(lambda: loop.call_soon_threadsafe(stop.ask))
+        async with open_forager(settings, application="contract", connections=8, statement_limit_s=10) as forager:
+            app = create_app(settings, forager=forager)
+            with bind("127.0.0.1", 0) as listening:
+                told.update(document=app.openapi(), port=listening.getsockname()[1])
+                ready.set()
+                await serve(app, listening, stop, on_stop=app.state.live.close)
+
+    thread = threading.Thread(target=lambda: asyncio.run(run()))
+    thread.start()
+    assert ready.wait(30)
+    document = tmp_path / "openapi.json"
+    document.write_text(json.dumps(told["document"]))
+    try:
+        yield Instance(f"http://127.0.0.1:{told['port']}", document, token)
+    finally:
+        stops[0]()
+        thread.join(30)
+
+
+async def _prepare(dsn: str) -> str:
+    conn = await connect(dsn, application="forager test")
+    try:
+        await furnish(conn)
+        for table in ("users", "api_tokens"):
+            await conn.execute(f"ALTER SEQUENCE {table}_id_seq RESTART {APART}")
+        return await token_of(conn, Role.ADMIN, Scope.ADMIN)
+    finally:
+        await close(conn)
+
+
+def test_schemathesis_finds_nothing(instance: Instance, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "schemathesis.cli", "--config-file", str(CONFIG), "run", str(instance.document)]
+    flags = ["--url", instance.url, "--exclude-path", "/api/live", "--workers", "2", "--request-timeout", "30"]
+    bounds = ["--phases", "examples,coverage,fuzzing", "--max-time", f"{SECONDS:.0f}", "--warnings", "off"]
+    environ = {**os.environ, "FORAGER_CONTRACT_TOKEN": instance.token}
+    done = subprocess.run(
+        [*command, *flags, *bounds],
+        env=environ,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS + 120,
+        check=False,
+    )
+    lines = [line[:400] for line in done.stdout.splitlines()]
+    assert done.returncode == 0, "\n".join(lines[-200:])
+    assert any("Tested: " in line for line in lines)

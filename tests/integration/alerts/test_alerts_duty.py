@@ -1,0 +1,137 @@
+"""The duty: what the rules see on a real database."""
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from tests.ground import Ground
+from tests.integration.schedule.stage import a_visited_page, an_order
+
+from forager.alerts.rules import Disk
+from forager.schedule import alerts, series
+from forager.stats import series as store
+from forager.stats.tally import Tally
+
+pytestmark = pytest.mark.both_servers
+
+
+async def facts(ground: Ground, **order: Any) -> Any:
+    return await alerts.gather(ground.conn, an_order(**order))
+
+
+async def test_a_quiet_instance_has_nothing_to_tell(ground: Ground) -> None:
+    await ground.a_worker()
+    assert await alerts.run_once(ground.conn, an_order()) == "0 open; 0 alerts raised, 0 resolved"
+
+
+async def test_answers_are_counted_also_before_they_are_folded(ground: Ground) -> None:
+    tally = Tally()
+    for outcome, code, number in (("success", "200", 30), ("blocked_4xx", "404", 8), ("blocked_5xx", "503", 2)):
+        tally.add("visits", outcome, number)
+        tally.add("status", code, number)
+    tally.add("visits", "cancelled", 100)
+    await store.add(ground.conn, 1, tally)
+    found = await facts(ground)
+    assert (found.visits, found.refused) == (40, 10)
+
+
+async def test_the_frontier_over_the_last_minutes(ground: Ground) -> None:
+    for minutes, size in ((3, 10_000.0), (2, 12_000.0), (1, 15_000.0)):
+        await ground.conn.execute(
+            "INSERT INTO series (minute, metric, label, amount, samples) VALUES"
+            " (date_trunc('minute', now()) - make_interval(mins => $1), 'frontier_size', '', 2 * $2::float8, 2)",
+            minutes,
+            size,
+        )
+    samples = (await facts(ground)).frontier
+    assert [size for _, size in samples][-2:] == [12_000.0, 15_000.0]
+    assert all(earlier > later for (earlier, _), (later, _) in pairwise(samples))
+
+
+async def test_silent_and_dead_workers_are_found_and_those_that_left_are_not(ground: Ground) -> None:
+    await ground.a_worker(silent_s=10)
+    silent = await ground.a_worker(silent_s=130)
+    dead = await ground.a_worker(silent_s=150, status="dead", ended_at="(now())")
+    await ground.a_worker(silent_s=5000, status="dead", ended_at="(now() - interval '1 hour')")
+    await ground.a_worker(silent_s=5000, status="stopped", ended_at="(now())")
+    [found] = (await facts(ground)).workers
+    assert found.workers == [silent, dead]
+    assert 149 < found.silent_s < 160
+
+
+async def a_proxy(ground: Ground, domain: int, **columns: Any) -> int:
+    proxy: int = await ground.conn.fetchval(
+        "INSERT INTO proxies (host, port) VALUES ('p' || (SELECT count(*) FROM proxies), 3128) RETURNING id"
+    )
+    await ground.conn.execute("INSERT INTO domain_proxies (domain_id, proxy_id) VALUES ($1, $2)", domain, proxy)
+    for name, value in columns.items():
+        await ground.conn.execute(f"UPDATE proxies SET {name} = $2 WHERE id = $1", proxy, value)
+    return proxy
+
+
+async def test_pools_of_domains_that_are_crawled(ground: Ground) -> None:
+    used = await ground.a_domain("used.example")
+    paused = await ground.a_domain("paused.example", is_active=False)
+    await ground.a_domain("direct.example")
+    proxies = [await a_proxy(ground, used), await a_proxy(ground, used, is_active=False)]
+    await a_proxy(ground, paused)
+    page = await ground.a_page("http://used.example/", used)
+    await ground.conn.execute(
+        "INSERT INTO crawl_tasks (page_id, domain_id, status, outcome, completed_at, proxy_id, error_code)"
+        " SELECT $1, $2, 'failed', 'failed', now(), $3, CASE WHEN n < 3 THEN 'proxy_error' ELSE 'timeout' END"
+        " FROM generate_series(0, 9) n",
+        *(page, used, proxies[0]),
+    )
+    [pool] = (await facts(ground)).pools
+    assert (pool.domain, pool.active, pool.requests, pool.failed) == ("used.example", 1, 10, 3)
+
+
+async def test_how_well_products_were_read_lately_and_before(ground: Ground) -> None:
+    domain = await ground.a_domain()
+    for ago, attempts, found in ((0, 30, 3), (1, 20, 2), (2, 50, 45), (8, 50, 45), (9, 999, 0)):
+        await ground.conn.execute(
+            "INSERT INTO product_days VALUES ($1, (now() AT TIME ZONE 'UTC')::date - $2::int, 'auto', 1, $3, $4, $4)",
+            *(domain, ago, attempts, found),
+        )
+    [parser] = (await facts(ground)).parsers
+    assert (parser.attempts, parser.found, parser.attempts_before, parser.found_before) == (50, 5, 100, 90)
+
+
+async def test_what_died_by_our_fault_and_has_no_other_try(ground: Ground) -> None:
+    domain = await ground.a_domain()
+    dead = await a_visited_page(ground, "http://a.example/dead", domain, outcome="blocked_5xx", code=500)
+    retried = await a_visited_page(ground, "http://a.example/retried", domain, outcome="blocked_5xx", code=500)
+    for page in (dead, retried):
+        await ground.conn.execute(
+            "INSERT INTO crawl_tasks (page_id, domain_id, status, outcome, blame, error_code, completed_at)"
+            " VALUES ($1, $2, 'failed', 'failed', 'us', 'broken', now())",
+            *(page, domain),
+        )
+    await ground.a_task(retried)
+    await ground.conn.execute(
+        "INSERT INTO webhook_calls (kind, payload, url, next_try_at, died_at) VALUES ('alert', '{}', 'x', NULL, now())"
+    )
+    assert (await facts(ground)).dead == {"visits": 1, "webhooks": 1}
+
+
+async def test_the_disk_and_the_duties(ground: Ground) -> None:
+    await ground.conn.execute(
+        "INSERT INTO duties (name, every_s, next_at, error) VALUES"
+        " ('alerts', 30, now() - interval '1 day', 'x'), ('of_old', 30, now() - interval '1 day', NULL),"
+        " ('score', 60, now() - interval '1 hour', 'ValueError: no')"
+    )
+    disk = Disk("/data", 1, 100)
+    found = await facts(ground, disks=lambda: (disk,), duties=("alerts", "score"))
+    assert found.disks == (disk,)
+    [duty] = found.duties
+    assert (duty.name, duty.error) == ("score", "ValueError: no")
+    assert 3599 < duty.late_s < 3660
+
+
+async def test_a_killed_worker_is_an_alert_from_the_duty_itself(ground: Ground) -> None:
+    await ground.a_worker(silent_s=200)
+    assert await alerts.run_once(ground.conn, an_order()) == "1 open; 1 alert raised, 0 resolved"
+    assert await alerts.run_once(ground.conn, an_order()) == "1 open; 0 alerts raised, 0 resolved"
+    await series.run_once(ground.conn, an_order())
+    state = {(each.metric, each.label): each.amount for each in await store.read_state(ground.conn, dead_after_s=120)}
+    assert state["alerts_open", "critical"] == 1

@@ -1,0 +1,86 @@
+"""An API in this process, over a real database, and clients of each role. Limits are out of the way."""
+
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import httpx
+import pytest
+from fastapi import FastAPI
+from tests.ground import database_url
+
+from forager.accounts.who import Role, Scope, operator
+from forager.api.app import create_app
+from forager.control import accounts
+from forager.settings import Settings
+
+BASE = "http://127.0.0.1:8600"
+PLENTY = 1_000_000
+__all__ = ["database_url"]
+Client = httpx.AsyncClient
+
+
+@pytest.fixture
+def settings(database_url: str, tmp_path: Path) -> Settings:
+    return Settings.model_validate(
+        {
+            "home": tmp_path,
+            "database_url": database_url,
+            "allow_networks": ("127.0.0.0/8",),
+            "contact": "test@forager.example",
+            "secret_key": ("k" * 32,),
+            "api_connections": 5,
+            "rate_anonymous": PLENTY,
+            "rate_user": PLENTY,
+            "rate_admin": PLENTY,
+            "rate_seeds": PLENTY,
+        }
+    )
+
+
+@contextlib.asynccontextmanager
+async def running(settings: Settings) -> AsyncIterator[FastAPI]:
+    app = create_app(settings)
+    async with app.router.lifespan_context(app):
+        yield app
+
+
+@pytest.fixture
+async def app(settings: Settings) -> AsyncIterator[FastAPI]:
+    async with running(settings) as opened:
+        yield opened
+
+
+async def token_of(conn: Any, role: Role, scope: Scope) -> str:
+    """A new account of this role, and a token for it."""
+    cli = operator("cli:test")
+    async with conn.transaction():
+        user = await accounts.add_user(conn, cli, f"{role}-{scope}", role, "no hash")
+        made = await accounts.create_token(conn, cli, user, name="test", scope=scope)
+    return made.token
+
+
+def client_for(app: FastAPI, token: str | None = None) -> Client:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    transport = httpx.ASGITransport(app, client=("127.0.0.1", 5000))
+    return httpx.AsyncClient(transport=transport, base_url=BASE, headers=headers)
+
+
+@pytest.fixture
+async def anybody(app: FastAPI) -> AsyncIterator[Client]:
+    async with client_for(app) as client:
+        yield client
+
+
+@pytest.fixture
+async def user(app: FastAPI, conn: asyncpg.Connection) -> AsyncIterator[Client]:
+    async with client_for(app, await token_of(conn, Role.USER, Scope.READ)) as client:
+        yield client
+
+
+@pytest.fixture
+async def admin(app: FastAPI, conn: asyncpg.Connection) -> AsyncIterator[Client]:
+    async with client_for(app, await token_of(conn, Role.ADMIN, Scope.ADMIN)) as client:
+        yield client

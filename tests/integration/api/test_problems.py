@@ -1,0 +1,186 @@
+"""Every error is problem+json with one sentence; none shows a trace or repeats what it refused."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import asyncpg
+import httpx
+import pytest
+from fastapi import FastAPI
+from tests.acceptance.wire_to_database import a_wire
+from tests.ground import Ground
+from tests.integration.api.conftest import client_for, running, token_of
+
+from forager import observe
+from forager.accounts.who import Role, Scope
+from forager.api.work import look
+from forager.settings import Settings
+
+MEDIA = "application/problem+json"
+
+
+def is_problem(answer: httpx.Response, status: int) -> dict[str, Any]:
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == MEDIA
+    problem: dict[str, Any] = answer.json()
+    assert problem["status"] == status
+    assert problem["detail"] == problem["error"]
+    assert problem["request_id"] == answer.headers["x-request-id"]
+    assert "Traceback" not in answer.text
+    return problem
+
+
+async def test_what_is_not_there(user: httpx.AsyncClient) -> None:
+    is_problem(await user.get("/api/nothing"), 404)
+    is_problem(await user.get("/api/pages/7"), 404)
+
+
+async def test_a_mistyped_domain_is_told_what_it_could_have_been(
+    user: httpx.AsyncClient, conn: asyncpg.Connection
+) -> None:
+    await Ground(conn).a_domain("example.com")
+    problem = is_problem(await user.get("/api/domains/exampel.com"), 404)
+    assert "Did you mean example.com?" in problem["detail"]
+
+
+async def test_a_method_that_is_not_there_names_those_that_are(admin: httpx.AsyncClient) -> None:
+    answer = await admin.put("/api/admin/domains/a.example")
+    is_problem(answer, 405)
+    assert answer.headers["allow"] == "DELETE, GET, HEAD, OPTIONS, PATCH"
+    options = await admin.request("OPTIONS", "/api/admin/tasks/batch")
+    assert (options.status_code, options.headers["allow"]) == (204, "OPTIONS, POST")
+
+
+async def test_head_is_get_without_a_body(user: httpx.AsyncClient) -> None:
+    got, head = await user.get("/api/domains"), await user.head("/api/domains")
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["content-length"] == got.headers["content-length"]
+    async with asyncio.timeout(5):
+        assert (await user.head("/api/exports/pages")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("query", "where"),
+    [("colour=red", "query.colour"), ("limit=1&limit=2", "query.limit"), ("status=nope", "query.status")],
+)
+async def test_a_parameter_that_is_not_understood_is_named(user: httpx.AsyncClient, query: str, where: str) -> None:
+    problem = is_problem(await user.get(f"/api/domains?{query}"), 422)
+    assert problem["errors"][0]["where"] == where
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"urls": ["http://a.example/"], "extra": 1}',
+        b'{"urls": "http://a.example/"}',
+        b'{"urls": []}',
+        b'{"urls": ["http://a.example/\\u0000"]}',
+        b'{"urls": ["http://a.example/\\ud800"]}',
+        b'{"urls": [1]}',
+        b'{"urls": ["http://a.example/"], "source": ""}',
+        b'{"urls": ["file:///etc/passwd"]}',
+        b'{"urls": ["http://10.0.0.1/"]}',
+        b'{"urls": ["http://0x0a000001/"]}',
+        b'{"urls": ["http://a.example/"], "dry_run": "yes"}',
+        b"{",
+        b"[]",
+        b"\xff\xfe",
+        b"",
+    ],
+)
+async def test_a_bad_body_changes_nothing(admin: httpx.AsyncClient, conn: asyncpg.Connection, body: bytes) -> None:
+    answer = await admin.post("/api/frontier/seed", content=body, headers={"Content-Type": "application/json"})
+    is_problem(answer, 422)
+    assert await conn.fetchval("SELECT count(*) FROM domains") == 0
+
+
+async def test_a_body_that_is_too_large_is_refused_without_being_kept(
+    admin: httpx.AsyncClient, settings: Settings
+) -> None:
+    large = b"x" * (settings.api_body_bytes + 1)
+    is_problem(await admin.post("/api/admin/runs", content=large), 413)
+
+    async def in_pieces() -> Any:
+        for _ in range(20):
+            yield b"x" * 100_000
+
+    is_problem(await admin.post("/api/admin/runs", content=in_pieces()), 413)
+
+
+@pytest.mark.parametrize("number", ["0", str(2**53), str(2**63), str(2**64)])
+async def test_a_number_no_row_can_have(user: httpx.AsyncClient, number: str) -> None:
+    is_problem(await user.get(f"/api/pages/{number}"), 422)
+
+
+@pytest.mark.parametrize("text", ["'; DROP TABLE pages --", "%", "\\", "a & !", "(", "\u202e", "x" * 200])
+async def test_injections_through_filters_are_words(user: httpx.AsyncClient, text: str) -> None:
+    for path in ("/api/domains?q=", "/api/search?q=", "/api/products?brand=", "/api/products/search?q="):
+        answer = await user.get(path + str(httpx.QueryParams({"": text}))[1:])
+        assert answer.status_code == 200, answer.text
+
+
+@pytest.fixture
+def logged(capsys: pytest.CaptureFixture[str]) -> Iterator[pytest.CaptureFixture[str]]:
+    """What is written to the log in this test; the writer keeps no stream that is closed afterwards."""
+    observe.configure()
+    yield capsys
+    observe.configure()
+
+
+async def test_a_bug_shows_an_id_and_the_log_the_trace(
+    app: FastAPI, admin: httpx.AsyncClient, logged: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("the secret of the house")
+
+    monkeypatch.setattr("forager.control.listing.domains", broken)
+    answer = await admin.get("/api/domains")
+    problem = is_problem(answer, 500)
+    assert "secret" not in answer.text
+    assert problem["request_id"] in logged.readouterr().err
+
+
+async def test_a_statement_that_takes_too_long_is_given_up(
+    app: FastAPI, admin: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def slow(conn: Any, *_: object, **__: object) -> None:
+        await conn.execute("SET statement_timeout = 50")
+        await conn.execute("SELECT pg_sleep(5)")
+
+    monkeypatch.setattr("forager.control.listing.domains", slow)
+    answer = await admin.get("/api/domains")
+    is_problem(answer, 503)
+    assert answer.headers["retry-after"] == "2"
+
+
+async def test_connections_have_the_settings_limit(app: FastAPI, settings: Settings) -> None:
+    request: Any = type("R", (), {"app": app})
+    async with look(request) as conn:
+        assert await conn.fetchval("SHOW statement_timeout") == f"{settings.api_statement_s:.0f}s"
+
+
+async def test_without_a_database_the_answer_is_503_and_soon(
+    settings: Settings, database_url: str, conn: asyncpg.Connection
+) -> None:
+    """As while a server restarts: connections are lost, and new ones refused."""
+    token = await token_of(conn, Role.ADMIN, Scope.ADMIN)
+    with a_wire(database_url) as wire:
+        away = settings.model_copy(update={"database_url": wire.dsn})
+        async with running(away) as app, client_for(app, token) as admin, client_for(app) as anybody:
+            assert (await admin.get("/api/domains")).status_code == 200
+            wire.cut()
+            for path in ("/api/pages", "/api/frontier/stats", "/api/stats"):
+                async with asyncio.timeout(3):
+                    answer = await admin.get(path)
+                is_problem(answer, 503)
+                assert int(answer.headers["retry-after"]) > 0
+            seeds = {"urls": ["https://a.example/"]}
+            is_problem(await admin.post("/api/frontier/seed", json=seeds), 503)
+            health = await anybody.get("/health")
+            assert (health.status_code, health.json()["parts"]["database"]["state"]) == (503, "down")
+            wire.mend()
+            async with asyncio.timeout(10):
+                while (await admin.get("/api/domains")).status_code != 200:  # noqa: ASYNC110 (HTTP tells no events)
+                    await asyncio.sleep(0.1)
+    assert await conn.fetchval("SELECT count(*) FROM domains") == 0

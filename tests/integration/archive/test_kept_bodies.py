@@ -1,0 +1,178 @@
+"""Crawls that keep bodies, as a person runs them: killed and resumed, shared by two workers, on a full disk."""
+
+import json
+import random
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from tests.acceptance.conftest import NETWORK, OpenWeb
+from tests.acceptance.stage import SMALL, Forager, tell, until
+from tests.integration.archive.kept import assert_readable, home_of, refs_of
+from warcio.archiveiterator import ArchiveIterator
+
+pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
+
+UNPACED = {"FORAGER_UNPACED_HOSTS": NETWORK}
+PASS_TIME = """WITH due AS (UPDATE crawl_tasks SET scheduled_for = now() WHERE outcome IS NULL RETURNING domain_id)
+               UPDATE domains SET next_crawl_after = now() WHERE id IN (SELECT domain_id FROM due) RETURNING id"""
+COUNTS = "SELECT what, bodies FROM run_bodies ORDER BY what"
+
+
+def kept_of(forager: Forager) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for row in forager.ask(COUNTS):
+        found[row["what"]] = found.get(row["what"], 0) + row["bodies"]
+    return found
+
+
+@pytest.mark.parametrize("policy", ["snapshot", "archive"])
+def test_everything_killed_in_the_middle_and_resumed(
+    forager: Forager, open_web: OpenWeb, rng: random.Random, policy: str
+) -> None:
+    web = open_web("uniform=12x30")
+    command = (*web.urls, "--workers", "2", "--keep", policy, "-o", "out.jsonl")
+    crawl = forager.start(*command, **SMALL | UNPACED)
+    for number in (40, 150):
+        web.wait_past(number + rng.randrange(60))
+        time.sleep(rng.uniform(0, 0.1))  # writes of files, rows and tasks are hit in all their phases
+        crawl.kill_all()
+        forager.check()
+        crawl = forager.start(*command, **SMALL | UNPACED)
+    crawl.finish()
+    forager.check()
+    assert forager.pages() == web.key.expected_success()
+    assert set(refs_of(forager)) == web.key.expected_success()
+    tell(f"{assert_readable(forager)} refs are readable")
+    if policy == "archive":
+        folder = home_of(forager) / "bodies/warc"
+        assert not list(folder.glob("*.open"))
+        for path in folder.glob("*.warc.gz"):
+            with path.open("rb") as stream:
+                for record in ArchiveIterator(stream, check_digests="raise"):
+                    record.content_stream().read()
+
+
+def test_the_same_page_on_two_hosts_is_stored_once_by_two_workers(forager: Forager, open_web: OpenWeb) -> None:
+    """Two webs of one seed are the same but for their host names, which their pages do not name."""
+    web = open_web("uniform=6x15")
+    forager.start(*web.urls, "--delay", "0.02", "--workers", "2", "--keep", "snapshot").finish()
+    forager.check()
+    assert assert_readable(forager) == len(web.key.expected_success())
+    stored = forager.value("SELECT count(*) FROM bodies")
+    assert stored == len(set(refs_of(forager).values()))
+    assert kept_of(forager).get("stored") == stored
+
+
+def test_signals_keep_no_body(forager: Forager, open_web: OpenWeb) -> None:
+    web = open_web("docs=10")
+    forager.start(*web.urls, "--delay", "0").finish()
+    assert refs_of(forager) == {}
+    assert not (home_of(forager) / "bodies").exists()
+    said = forager.run("replay")
+    assert said.returncode == 1
+    assert "the content policy of the settings is 'signals'" in said.stderr
+    assert "forager crawl --keep snapshot" in said.stderr
+    assert "No body is stored." in forager.run("bodies").stderr
+
+
+def test_a_domain_says_otherwise_than_the_crawl(forager: Forager, open_web: OpenWeb) -> None:
+    web = open_web("uniform=2x5")
+    quiet, loud = web.hosts
+    forager.do("seed", *web.urls)
+    forager.do("domain", quiet, "set", "--keep", "signals")
+    forager.start(*web.urls, "--delay", "0", "--keep", "archive").finish()
+    assert {url.split("/")[2] for url in refs_of(forager)} == {loud}
+    said = forager.run("replay", "--domain", quiet)
+    assert f"the content policy of {quiet} is 'signals'" in said.stderr
+
+
+@pytest.mark.parametrize("policy", ["snapshot", "archive"])
+def test_what_has_not_changed_keeps_its_body(forager: Forager, open_web: OpenWeb, policy: str) -> None:
+    """The policy comes after the first visit: then the whole page is asked for once more, and after that no more."""
+    web = open_web("news=6")
+    (host,) = web.hosts
+    forager.start(*web.urls, "--delay", "0").finish()
+    forager.do("domain", host, "set", "--keep", policy, "--every", "1h")
+    forager.ask(PASS_TIME)
+    forager.do("refresh", "--delay", "0", "-q")
+    pages = web.key.expected_success()
+    assert set(refs_of(forager)) == pages
+    assert forager.value("SELECT count(*) FROM crawl_tasks WHERE status_code = 304") == 0
+    forager.ask(PASS_TIME)
+    forager.do("refresh", "--delay", "0", "-q")
+    assert forager.value("SELECT count(*) FROM crawl_tasks WHERE status_code = 304 AND body_ref IS NOT NULL") > 0
+    assert set(refs_of(forager)) == pages
+    assert_readable(forager)
+    forager.check()
+
+
+def test_a_full_disk_costs_bodies_and_no_visit(forager: Forager, open_web: OpenWeb) -> None:
+    web = open_web("docs=40")
+    folder = home_of(forager) / "bodies"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=48k", "tmpfs", str(folder)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("only root may mount a small disk")
+    try:
+        crawl = forager.start(*web.urls, "--delay", "0", "--keep", "snapshot", "-o", "out.jsonl", **SMALL)
+        crawl.finish()
+        assert forager.pages() == web.key.expected_success()
+        kept = kept_of(forager)
+        assert kept["lost:disk_full"] > 0
+        assert kept["lost:disk_full"] + len(refs_of(forager)) == len(web.key.expected_success())
+        assert "bodies lost" in crawl.said
+        assert forager.value("SELECT sum(total_error_count) FROM domains") == 0
+        assert_readable(forager)
+        forager.check()
+        assert "lost (disk full)" in forager.run("bodies").stderr
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)
+
+
+def test_check_misses_a_file_that_is_gone(forager: Forager, open_web: OpenWeb) -> None:
+    web = open_web("docs=5")
+    forager.start(*web.urls, "--delay", "0", "--keep", "snapshot").finish()
+    (gone, *_) = (home_of(forager) / "bodies").glob("??/*.zst")
+    gone.unlink()
+    ended = forager.run("check", "--json")
+    assert ended.returncode == 1
+    findings = {check["name"]: check for promise in json.loads(ended.stdout)["promises"] for check in promise["checks"]}
+    assert findings["bodies_stored"]["broken"] == 1
+    assert f"{gone.parent.name}{gone.stem} is not in the store" in findings["bodies_stored"]["examples"][0]
+
+
+def test_retention_deletes_what_is_old_and_nothing_that_a_newer_visit_confirmed(
+    forager: Forager, open_web: OpenWeb
+) -> None:
+    web = open_web("docs=8")
+    forager.start(*web.urls, "--delay", "0", "--keep", "snapshot").finish()
+    folder = home_of(forager) / "bodies"
+    files = sorted(folder.glob("??/*.zst"))
+    kept, *old = (path.parent.name + path.stem for path in files)
+    forager.ask("UPDATE bodies SET used_at = now() - interval '31 days' WHERE name <> $1", kept)
+    fresh = old.pop()  # written by a visit that is not recorded yet
+    subprocess.run(["touch", "-d", "40 days ago", *(p for p in files if p.parent.name + p.stem != fresh)], check=True)
+    forager.do("schedule", "run", "bodies", "--once")
+    left = {path.parent.name + path.stem for path in folder.glob("??/*.zst")}
+    assert left == {kept, fresh}
+    assert forager.value("SELECT count(*) FROM bodies WHERE deleted_at IS NOT NULL") == len(old)
+    forager.check()
+    said = forager.run("replay", "--dry-run")
+    assert f"of {len(old) + 1} more the body was deleted" in said.stderr
+    assert "1 page of 1 domain would be read again" in said.stderr
+
+
+def test_two_workers_of_an_archive_have_a_file_each(forager: Forager, open_web: OpenWeb) -> None:
+    web = open_web("uniform=6x12")
+    crawl = forager.start(*web.urls, "--delay", "0.1", "--workers", "2", "--keep", "archive")
+    folder = home_of(forager) / "bodies/warc"
+    until(lambda: len(list(folder.glob("*.open"))) == 2, "both workers write")
+    crawl.finish()
+    assert len({ref.split(":")[1] for ref in refs_of(forager).values()}) == 2
+    assert assert_readable(forager) == len(web.key.expected_success())
+    forager.check()
+    assert sorted(path.name for path in Path(folder).glob("*.gz")) == sorted(
+        row["name"] for row in forager.ask("SELECT name FROM bodies WHERE kind = 'archive'")
+    )

@@ -1,0 +1,165 @@
+"""`forager replay`: stored bodies read again without a request; killed and resumed; into the live tables or beside."""
+
+import json
+
+import pytest
+from tests.acceptance.conftest import NETWORK, OpenWeb
+from tests.acceptance.stage import Forager, Web, until
+from tests.integration.archive.kept import HISTORY, assert_readable
+
+pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
+
+SIGNALS = """SELECT md5(string_agg(concat_ws('|', url, status, fetched_at, title, description, language, content_hash,
+             links_count, etag, last_modified, simhash, flags, keywords_tsv, comparisons), '~' ORDER BY id))
+             FROM pages"""
+EDGES = "SELECT md5(string_agg(l::text, '~' ORDER BY from_page_id, position)) FROM page_links l"
+
+
+def crawl(forager: Forager, web: Web, policy: str = "snapshot") -> None:
+    forager.start(*web.urls, "--delay", "0", "--keep", policy).finish()
+
+
+@pytest.fixture
+def quiet(open_web: OpenWeb) -> Web:
+    """A web that must not be asked again once it was crawled."""
+    return open_web("shop=12", "docs=8")
+
+
+@pytest.mark.parametrize("policy", ["snapshot", "archive"])
+def test_a_replay_fills_a_new_field_for_the_past_without_a_request(forager: Forager, quiet: Web, policy: str) -> None:
+    crawl(forager, quiet, policy)
+    before, edges, history, asked = (
+        forager.value(SIGNALS),
+        forager.value(EDGES),
+        forager.value(HISTORY),
+        len(quiet.everything()),
+    )
+    described = forager.value("SELECT count(*) FROM pages WHERE description IS NOT NULL")
+    assert described > 10
+    forager.ask("UPDATE pages SET description = NULL")
+    told = json.loads(forager.do("replay", "--json"))
+    assert told["tally"]["fields"]["description"] == {"gained": described}
+    assert told["tally"]["written"] == told["stored"]["pages"] == told["tally"]["pages"]
+    assert forager.value(SIGNALS) == before
+    assert forager.value(EDGES) == edges
+    assert forager.value(HISTORY) == history
+    assert len(quiet.everything()) == asked
+    forager.check()
+
+
+def test_links_are_recorded_as_from_a_fresh_page(forager: Forager, quiet: Web) -> None:
+    crawl(forager, quiet)
+    edges = forager.value(EDGES)
+    forager.ask(
+        "DELETE FROM page_link_lists WHERE from_page_id IN (SELECT page_id FROM crawl_tasks WHERE body_ref IS NOT NULL)"
+    )
+    assert forager.run("check").returncode == 1
+    forager.do("replay")
+    assert forager.value(EDGES) == edges
+    forager.check()
+
+
+def test_a_shadow_leaves_the_live_tables_alone(forager: Forager, quiet: Web) -> None:
+    crawl(forager, quiet)
+    (host, *_) = quiet.hosts
+    forager.ask("UPDATE pages SET title = 'old' WHERE url = $1", f"http://{host}/")
+    before = forager.value(SIGNALS)
+    told = json.loads(forager.do("replay", "--shadow", "--domain", host, "--json"))
+    assert told["tally"]["fields"] == {"title": {"changed": 1}}
+    assert forager.value(SIGNALS) == before
+    (row,) = forager.ask("SELECT fields, old, new FROM replay_readings")
+    assert row["fields"] == ["title"]
+    assert json.loads(row["old"]) == {"title": "old"}
+    assert json.loads(row["new"])["title"]
+    shown = forager.do("replay", "--shadow", "--domain", host)
+    assert "old → " in shown
+    amazon = json.loads(forager.do("replay", "--shadow", "--domain", host, "--parser", "amazon", "--json"))
+    assert amazon["tally"]["fields"]["product.name"]["lost"] > 0
+
+
+def test_a_dry_run_only_counts(forager: Forager, quiet: Web) -> None:
+    crawl(forager, quiet)
+    pages = len(quiet.key.expected_success())
+    assert json.loads(forager.do("replay", "--dry-run", "--json")) == {"pages": pages, "deleted": 0, "domains": 2}
+    assert json.loads(forager.do("replay", "--dry-run", "--url", quiet.urls[0], "--json"))["pages"] == 1
+    assert json.loads(forager.do("replay", "--dry-run", "--since", "1d", "--json"))["pages"] == pages
+    none = forager.run("replay", "--dry-run", "--until", "1d")
+    assert none.returncode == 1
+    assert "in this span" in none.stderr
+    assert forager.value("SELECT count(*) FROM replays") == 0
+
+
+def test_a_killed_replay_goes_on_where_it_was(forager: Forager, open_web: OpenWeb) -> None:
+    web = open_web("uniform=8x80")
+    forager.start(*web.urls, "--keep", "snapshot", FORAGER_UNPACED_HOSTS=NETWORK).finish()
+    forager.ask("UPDATE pages SET title = NULL")
+    replay = forager.spawn("replay")
+    until(lambda: forager.value("SELECT COALESCE(max(after_page), 0) FROM replays") > 0, "a portion is done")
+    replay.kill_all()
+    done = json.loads(forager.value("SELECT tally FROM replays"))["pages"]
+    forager.check()
+    told = json.loads(forager.do("replay", "--json"))
+    assert told["tally"]["pages"] == told["stored"]["pages"] == len(web.key.expected_success())
+    assert told["is_resumed"] == (done < len(web.key.expected_success()))
+    assert forager.value("SELECT count(*) FROM pages WHERE status = 'fetched' AND title IS NULL") == 0
+    assert forager.value("SELECT count(*) FROM replays WHERE status = 'running'") == 0
+    assert_readable(forager)
+    forager.check()
+
+
+def test_one_task_is_parsed_again(forager: Forager, quiet: Web) -> None:
+    crawl(forager, quiet)
+    url = quiet.urls[0]
+    task = forager.value("SELECT t.id FROM crawl_tasks t JOIN pages p ON p.id = t.page_id WHERE p.url = $1", url)
+    forager.ask("UPDATE pages SET title = NULL")
+    told = json.loads(forager.do("replay", "--task", str(task), "--json"))
+    assert told["tally"]["written"] == 1
+    assert forager.ask("SELECT url FROM pages WHERE title IS NOT NULL")[0]["url"] == url
+    assert forager.run("replay", "--task", "999999").returncode == 3
+
+
+def test_a_page_that_was_visited_since_is_left_alone(forager: Forager, quiet: Web) -> None:
+    crawl(forager, quiet)
+    (host, *_) = quiet.hosts
+    forager.do("domain", host, "set", "--keep", "signals")
+    forager.do("domain", host, "reset")
+    forager.ask("UPDATE pages SET etag = NULL, last_modified = NULL")
+    forager.start(*quiet.urls, "--delay", "0").finish()
+    forager.ask("UPDATE pages SET title = 'newer' WHERE url LIKE $1", f"http://{host}/%")
+    told = json.loads(forager.do("replay", "--domain", host, "--json"))
+    assert told["tally"]["written"] == 0
+    assert told["tally"]["left"] == {"newer_visit": told["stored"]["pages"]}
+    assert forager.value("SELECT count(*) FROM pages WHERE title = 'newer'") > 0
+
+
+def test_pages_are_queued_again_instead(forager: Forager, quiet: Web) -> None:
+    crawl(forager, quiet, "signals")
+    (host, *_) = quiet.hosts
+    waiting = "SELECT count(*) FROM crawl_tasks WHERE outcome IS NULL"
+    would = json.loads(forager.do("replay", "--refetch", "--dry-run", "--domain", host, "--json"))["pages"]
+    assert would > 5
+    assert forager.value(waiting) == 0
+    assert json.loads(forager.do("replay", "--refetch", "--domain", host, "--json"))["pages"] == would
+    assert forager.value(waiting + " AND priority = 2") == would
+    forager.check()
+    asked = len(quiet.visits())
+    forager.do("refresh", "--delay", "0", "-q")
+    assert len(quiet.visits()) == asked + would
+    forager.check()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (("--parser", "nobody"), 2, "There is no parser 'nobody'"),
+        (("--domain", "nobody.example"), 3, "There is no domain"),
+        (("--since", "soon"), 2, "is no time"),
+        (("--refetch", "--shadow"), 2, "--refetch visits pages again"),
+        (("--task", "1", "--url", "http://a.example/"), 2, "--task names its page already"),
+    ],
+)
+def test_bad_orders_get_one_sentence(forager: Forager, arguments: tuple[str, ...], code: int, sentence: str) -> None:
+    ended = forager.run("replay", *arguments)
+    assert ended.returncode == code, ended.stderr
+    assert sentence in ended.stderr
+    assert ended.stderr.count("\n") == 1

@@ -1,0 +1,332 @@
+"""Backups: whole or not there, verified, rotated, and only ever restored into what is empty."""
+
+import asyncio
+import json
+import os
+import resource
+import shutil
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+from tests.integration.lifecycle.conftest import RETENTION, Past
+
+from forager import clock
+from forager.app.backup import back_up, restore
+from forager.control import backup, cold
+from forager.control.backup import Backup
+from forager.db import dump
+from forager.db.dump import split_password
+from forager.errors import ConfigurationError, ForagerError, NotFoundError, StoreError, UsageError
+from forager.settings import Settings, load
+
+
+@pytest.fixture
+def settings(database_url: str, tmp_path: Path) -> Settings:
+    given = {
+        "home": tmp_path / "home",
+        "database_url": database_url,
+        "contact": "a@b.example",
+        "secret_key": ["x" * 32],
+    }
+    return load(given, {})
+
+
+@pytest.fixture
+def into(empty_database_url: str, tmp_path: Path) -> Settings:
+    """Another instance, with nothing in it."""
+    return load({"home": tmp_path / "other", "database_url": empty_database_url}, {})
+
+
+def put(settings: Settings, key: str, content: bytes) -> Path:
+    path = settings.home / "bodies" / key
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+async def save(settings: Settings, target: Path | None = None, **more: Any) -> Backup:
+    assert settings.database_url is not None
+    made, _ = await back_up(settings, settings.database_url, target, **more)
+    return made
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if path.name != backup.LOCK)
+
+
+@pytest.mark.both_servers
+async def test_what_is_saved_comes_back(world: Past, settings: Settings, into: Settings) -> None:
+    put(settings, "ab/cdef.zst", b"body")
+    put(settings, "warc/one.warc.gz.open", b"begun")
+    put(settings, "tmp/half", b"nobody refers to it")
+    await cold.move(world.conn, settings.home / "cold", RETENTION, by="test", pause_s=0)
+    made = await save(settings)
+    restored = await restore(into, made.path)
+    assert [verdict.promise.number for verdict in restored.verdicts if verdict.broken] == []
+    assert (into.home / "bodies/ab/cdef.zst").read_bytes() == b"body"
+    assert (into.home / "bodies/warc/one.warc.gz.open").read_bytes() == b"begun"
+    assert not (into.home / "bodies/tmp").exists()
+    there = await asyncpg.connect(into.database_url)
+    try:
+        assert await there.fetchval("SELECT count(*) FROM crawl_tasks") == len(await world.tasks())
+        assert [each.trouble for each in await cold.verify(there, into.home / "cold") if each.trouble] == []
+        assert await there.fetchval("SELECT count(*) FROM cold_slices") > 0
+    finally:
+        await there.close()
+
+
+async def test_workers_of_the_original_do_not_hold_the_copy(world: Past, settings: Settings, into: Settings) -> None:
+    worker = await world.insert("workers", run_id=world.run, host="here", pid=os.getpid(), pid_started=1)
+    await world.conn.execute(
+        "UPDATE domains SET claimed_by = $1, claim_expires_at = now() + interval '1 hour', ready_at = now()", worker
+    )
+    restored = await restore(into, (await save(settings)).path)
+    assert restored.freed == 1
+    assert await world.conn.fetchval("SELECT claimed_by FROM domains") == worker, "the original is untouched"
+
+
+async def test_secrets_are_not_in_it(world: Past, settings: Settings) -> None:
+    made = await save(settings)
+    text = (made.path / backup.SETTINGS).read_text()
+    assert 'contact = "a@b.example"' in text
+    assert "x" * 32 not in text
+    assert str(settings.database_url) not in text
+    assert all(path.stat().st_mode & 0o077 == 0 for path in made.path.rglob("*") if path.is_file())
+
+
+async def test_files_are_linked_and_checksums_taken_over(
+    world: Past, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = put(settings, "ab/cdef.zst", b"body")
+    first = await save(settings)
+    assert (first.path / "files/bodies/ab/cdef.zst").samefile(source)
+    clock_at(monkeypatch, timedelta(seconds=5))
+    put(settings, "ab/new.zst", b"new")
+    second = await save(settings)
+    assert (second.file_count, await backup.verify(second)) == (2, [])
+    copied = await save(settings, settings.home / "copied", may_link=False)
+    assert not (copied.path / "files/bodies/ab/cdef.zst").samefile(source)
+
+
+async def test_a_body_deleted_since_is_still_in_the_backup(world: Past, settings: Settings, into: Settings) -> None:
+    source = put(settings, "ab/cdef.zst", b"body")
+    made = await save(settings)
+    source.unlink()
+    await restore(into, made.path)
+    assert (into.home / "bodies/ab/cdef.zst").read_bytes() == b"body"
+
+
+# Not whole ----------------------------------------------------------------------------------------------------------
+
+
+async def test_a_cancelled_backup_leaves_nothing(world: Past, settings: Settings) -> None:
+    making = asyncio.create_task(save(settings))
+    folder = settings.home / "backups"
+    while not list(folder.glob("*.part")):  # noqa: ASYNC110 (a folder tells nobody that it appeared)
+        await asyncio.sleep(0.001)
+    making.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await making
+    assert names_in(folder) == []
+
+
+async def test_what_a_kill_left_is_no_backup_and_goes_with_the_next(world: Past, settings: Settings) -> None:
+    left = settings.home / "backups" / "forager-20200101T000000Z.part"
+    left.mkdir(parents=True)
+    (left / backup.DUMP).write_bytes(b"half")
+    assert backup.list_backups(left.parent) == []
+    with pytest.raises(NotFoundError, match="is no backup"):
+        backup.read(left)
+    made = await save(settings)
+    assert names_in(left.parent) == [made.path.name]
+
+
+async def test_of_two_at_once_the_second_is_refused(world: Past, settings: Settings) -> None:
+    results = await asyncio.gather(
+        save(settings, settings.home / "one"), save(settings, settings.home / "two"), return_exceptions=True
+    )
+    assert {type(result) for result in results} == {Backup, UsageError}
+    assert len(list(settings.home.glob("[ot][nw][eo]"))) == 1
+    assert not list(settings.home.glob("*.part"))
+
+
+async def test_an_existing_name_is_refused(world: Past, settings: Settings, tmp_path: Path) -> None:
+    (tmp_path / "there").write_text("mine")
+    with pytest.raises(UsageError, match="exists already"):
+        await save(settings, tmp_path / "there")
+
+
+@pytest.fixture
+def tiny_disk(tmp_path: Path) -> Iterator[Path]:
+    """No file of this process, or of its children, may become larger: for a writer that is a disk that is full."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    (tmp_path / "tiny").mkdir()
+    yield tmp_path / "tiny"
+    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def fill_up() -> None:
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, hard))
+
+
+@pytest.mark.parametrize("is_body", [True, False], ids=["files", "dump"])
+async def test_a_full_disk_is_one_sentence_and_leaves_no_backup(
+    world: Past, settings: Settings, tiny_disk: Path, is_body: bool
+) -> None:
+    if is_body:
+        put(settings, "ab/large.zst", os.urandom(200_000))
+    else:
+        await world.conn.execute(
+            "INSERT INTO errors (task_id, code, message, stack)"
+            " SELECT n, 'x', md5(n::text), repeat(md5(random()::text), 20) FROM generate_series(1, 5000) n"
+        )
+    fill_up()
+    with pytest.raises(StoreError, match=r"[Tt]he disk is full") as caught:
+        await save(settings, tiny_disk / "saved", may_link=False)
+    assert (caught.value.reason, "\n" in str(caught.value)) == ("disk_full", False)
+    assert names_in(tiny_disk) == []
+
+
+async def test_a_damaged_backup_is_found_and_not_restored(world: Past, settings: Settings, into: Settings) -> None:
+    body = "files/bodies/ab/cdef.zst"
+    put(settings, "ab/cdef.zst", b"a body of some length")
+    made = await save(settings)
+    for name in (backup.DUMP, backup.LIST, body, backup.SETTINGS):
+        for harm in ("cut", "flipped", "gone"):
+            copy = made.path.with_name("copy")
+            shutil.copytree(made.path, copy)
+            hurt(copy / name, harm)
+            assert await backup.verify(backup.read(copy)) != [], (name, harm)
+            with pytest.raises(ConfigurationError, match="is damaged"):
+                await restore(into, copy)
+            shutil.rmtree(copy)
+    assert not into.home.exists()
+    assert await backup.verify(made) == []
+
+
+def hurt(path: Path, harm: str) -> None:
+    content = bytearray(path.read_bytes())
+    if harm == "gone":
+        path.unlink()
+        return
+    if harm == "flipped":
+        content[len(content) // 2] ^= 0xFF
+    path.write_bytes(bytes(content if harm == "flipped" else content[: len(content) // 2]))
+
+
+async def test_a_manifest_from_a_stranger_is_refused(world: Past, settings: Settings, into: Settings) -> None:
+    made = await save(settings)
+    manifest = json.loads((made.path / backup.MANIFEST).read_text())
+
+    def rewrite(**changes: Any) -> None:
+        (made.path / backup.MANIFEST).write_text(json.dumps(manifest | changes))
+
+    for changes, error in (
+        ({"schema_revision": "9999"}, ConfigurationError),
+        ({"format": 2}, ConfigurationError),
+        ({"server_major": "x", "tables": None, "made_at": "yesterday"}, StoreError),
+        ({"sha256": {"../../etc/passwd": "00"}}, ConfigurationError),
+    ):
+        rewrite(**changes)
+        with pytest.raises(error):
+            await restore(into, made.path)
+    (made.path / backup.MANIFEST).write_text("{")
+    with pytest.raises(ForagerError):
+        await restore(into, made.path)
+    assert not into.home.exists()
+
+
+# Only into what is empty --------------------------------------------------------------------------------------------
+
+
+async def test_a_used_home_is_refused(world: Past, settings: Settings, into: Settings) -> None:
+    made = await save(settings)
+    into.home.mkdir()
+    (into.home / "precious").write_text("mine")
+    with pytest.raises(UsageError, match=r"is not empty \(precious\)"):
+        await restore(into, made.path)
+    assert names_in(into.home) == ["precious"]
+
+
+async def test_a_used_database_is_refused(world: Past, settings: Settings, into: Settings) -> None:
+    made = await save(settings)
+    await execute(into, "CREATE TABLE mine (id int)")
+    with pytest.raises(ConfigurationError, match=r"is not empty \(it has the table 'mine'\)"):
+        await restore(into, made.path)
+    used = load({"home": into.home.with_name("third"), "database_url": settings.database_url}, {})
+    with pytest.raises(ConfigurationError, match="is not empty"):
+        await restore(used, made.path)
+    assert await world.broken() == {}
+
+
+async def execute(settings: Settings, sql: str) -> None:
+    there = await asyncpg.connect(settings.database_url)
+    try:
+        await there.execute(sql)
+    finally:
+        await there.close()
+
+
+# Rotation -----------------------------------------------------------------------------------------------------------
+
+
+def clock_at(monkeypatch: pytest.MonkeyPatch, later: timedelta) -> None:
+    real = clock.now
+    monkeypatch.setattr(clock, "now", lambda: real() + later)
+
+
+async def test_old_backups_go_once_a_new_one_is_whole_and_nothing_else_goes(
+    world: Past, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = await save(settings)
+    folder = first.path.parent
+    for name in ("forager-mine", "notes.txt.d"):
+        (folder / name).mkdir()
+    shutil.copytree(first.path, folder / "forager-20200101T000000Z-kept")
+    clock_at(monkeypatch, timedelta(days=6))
+    second = await save(settings)
+    assert first.path.is_dir()
+    clock_at(monkeypatch, timedelta(days=2))
+    third = await save(settings)
+    assert not first.path.exists()
+    assert [each.path for each in backup.list_backups(folder)] == [second.path, third.path]
+    assert {"forager-mine", "notes.txt.d", "forager-20200101T000000Z-kept"} <= set(names_in(folder))
+
+
+async def test_the_newest_is_kept_however_old(world: Past, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    only = await save(settings)
+    clock_at(monkeypatch, timedelta(days=100))
+    assert backup.remove_old(only.path.parent, older_than_s=1.0) == []
+    assert only.path.is_dir()
+
+
+# Programs -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("dsn", "where", "secret"),
+    [
+        ("postgresql://u:p%40ss@h:5432/d", "postgresql://u@h:5432/d", "p@ss"),
+        ("postgresql://u@h/d?sslmode=require&password=s%20x", "postgresql://u@h/d?sslmode=require", "s x"),
+        ("postgresql://forager@/forager?host=%2Ftmp%2Fx&port=5432", None, None),
+        ("postgresql:///d", "postgresql:///d", None),
+    ],
+)
+def test_passwords_are_not_for_everybody_to_see(dsn: str, where: str | None, secret: str | None) -> None:
+    assert split_password(dsn) == (where or dsn, secret)
+
+
+def test_a_server_newer_than_every_program_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="needs the pg_dump of its own version: install postgresql-client-99"):
+        dump.find("pg_dump", 99)
+
+
+async def test_a_database_that_is_away_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="could not be dumped") as caught:
+        await dump.dump("postgresql://nobody:secret@127.0.0.1:1/none", 18, tmp_path / "x")
+    assert "secret" not in str(caught.value)

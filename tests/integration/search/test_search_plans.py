@@ -1,0 +1,97 @@
+"""Searching, indexing and near-duplicates use their indexes: on filled tables nothing is read from end to end."""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+
+from forager import clock
+from forager.control.duplicates import SQL as DUPLICATES
+from forager.search.index import FIRST
+from forager.search.index import SQL as INDEX
+from forager.search.place import EVER
+from forager.search.postgres import SQL as SEARCH
+
+pytestmark = pytest.mark.both_servers
+FILL = """
+INSERT INTO domains (name, parent_domain, base_url, status)
+SELECT 'd' || n || '.example', '', '', 'active' FROM generate_series(1, 2000) n;
+INSERT INTO pages (domain_id, url, url_hash, depth, priority, status, fetched_at, title, description, keywords_tsv,
+                   simhash)
+SELECT d.id, d.name || '/' || n, substring(sha256(convert_to(d.name || '/' || n, 'UTF8')) FOR 16), 1, 5, 'fetched',
+       now() - interval '1 hour', 'title', repeat('x', 400), to_tsvector('simple', 'common word' || n || ' ' || d.name),
+       hashint8extended(d.id, n)
+FROM domains d, generate_series(1, 10) n;
+INSERT INTO page_clusters (simhash, bands, pages) SELECT simhash, ARRAY[(simhash & 65535)::int], 1 FROM pages;
+INSERT INTO indexed_pages (page_id, domain_id, config, read_at, cluster_id, terms)
+SELECT p.id, p.domain_id, 'simple', now(), c.id, strip(p.keywords_tsv) || '''=t1'' ''=csimple'''::tsvector
+FROM pages p JOIN page_clusters c ON c.simhash = p.simhash;
+INSERT INTO search_words SELECT 'word' || n, 1, ARRAY[n, n + 1] FROM generate_series(1, 20000) n;
+UPDATE page_clusters SET pages = 7 WHERE id % 1000 = 0;
+ANALYZE;
+"""
+BIG = {"pages", "indexed_pages", "page_clusters", "search_words", "domains"}
+QUERY = "'common' & '=t1'"
+PLANS = {
+    "rank": (SEARCH["rank"], ([QUERY], 1000, EVER, ["simple"], ["'common'"]), {"indexed_pages_terms", "pages_pkey"}),
+    "show": (SEARCH["show"], ([1, 2], ["simple"], ["'common'"]), {"pages_pkey"}),
+    "known_words": (SEARCH["known_words"], (["word1"],), {"search_words_pkey"}),
+    "near_words": (SEARCH["near_words"], ([5, 6],), {"search_words_near"}),
+    "take_read": (INDEX["take_read"], (*FIRST, EVER, 500), {"pages_read"}),
+    "count_waiting": (INDEX["count_waiting"], (clock.now(), 0, 100), {"pages_read"}),
+    "find_clusters": (INDEX["find_clusters"], ([1, 2, 3],), {"page_clusters_bands"}),
+    "put_pages": (INDEX["put_pages"], ([1], ["simple"], [1]), {"pages_pkey"}),
+    "count_words": (INDEX["count_words"], (["word1"], [1]), {"search_words_pkey"}),
+    "largest_clusters": (DUPLICATES["largest_clusters"], (20,), {"page_clusters_large"}),
+    "clusters_of_domain": (DUPLICATES["clusters_of_domain"], ("d1.example", 20), {"indexed_pages_domain"}),
+    "members": (DUPLICATES["members"], ([1, 2], 5), {"indexed_pages_cluster"}),
+    "count_members": (DUPLICATES["count_members"], ([1, 2],), {"indexed_pages_cluster"}),
+    "near_clusters": (DUPLICATES["near_clusters"], (1, [1, 2]), {"page_clusters_bands"}),
+}
+
+
+def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for child in plan.get("Plans", ()):
+        yield from nodes(child)
+
+
+@pytest.fixture
+async def filled(library: Any) -> AsyncIterator[Any]:
+    empty = "TRUNCATE domains, page_clusters, search_words CASCADE"
+    await library.conn.execute(empty)
+    await library.conn.execute(FILL)
+    yield library.conn
+    await library.conn.execute(empty)
+
+
+async def plan_of(conn: Any, sql: str, arguments: tuple[Any, ...]) -> dict[str, Any]:
+    found = json.loads(await conn.fetchval("EXPLAIN (FORMAT JSON) " + sql, *arguments))
+    return dict(found[0]["Plan"])
+
+
+async def test_no_statement_reads_a_table_from_end_to_end(filled: Any) -> None:
+    """As the statements run: a search forbids whole tables to the planner, the others do not."""
+    whole, missing = {}, {}
+    for name, (sql, arguments, wanted) in PLANS.items():
+        async with filled.transaction():
+            if sql in SEARCH.values():
+                await filled.execute(SEARCH["keep_it_short"], "20s")
+            found = list(nodes(await plan_of(filled, sql, arguments)))
+        read = {node["Relation Name"] for node in found if node["Node Type"] == "Seq Scan"} & BIG
+        used = {node["Index Name"] for node in found if "Index Name" in node}
+        if read:
+            whole[name] = read
+        if wanted - used:
+            missing[name] = wanted - used
+    assert (whole, missing) == ({}, {})
+
+
+async def test_a_word_on_every_page_is_ranked_on_some_of_them(filled: Any) -> None:
+    sql, arguments, _ = PLANS["rank"]
+    async with filled.transaction():
+        await filled.execute(SEARCH["keep_it_short"], "20s")
+        found = json.loads(await filled.fetchval("EXPLAIN (ANALYZE, FORMAT JSON) " + sql, *arguments))
+    read = [node for node in nodes(found[0]["Plan"]) if node.get("Relation Name") == "pages"]
+    assert sum(node["Actual Rows"] * node["Actual Loops"] for node in read) <= 1000

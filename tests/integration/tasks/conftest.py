@@ -1,0 +1,5 @@
+"""One database for all of these tests, and a desk to give orders at."""
+
+from tests.ground import database, database_url, ground
+
+__all__ = ["database", "database_url", "ground"]

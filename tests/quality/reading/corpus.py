@@ -1,0 +1,17 @@
+"""The corpus: every language in five shapes, so that each shape comes in seven of them."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from tests.quality.reading.languages import WORDS
+from tests.quality.reading.shapes import SHAPES, Sample
+
+SHAPES_PER_LANGUAGE = 5
+
+
+def samples() -> Iterator[Sample]:
+    names = list(SHAPES)
+    for number, (tag, words) in enumerate(WORDS.items()):
+        for turn in range(SHAPES_PER_LANGUAGE):
+            name = names[(number * SHAPES_PER_LANGUAGE + turn) % len(names)]
+            yield replace(SHAPES[name](words), name=f"{name} in {tag}")

@@ -1,0 +1,127 @@
+"""What each rule calls bad, and where it begins and ends."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forager.alerts.rules import RULES, Disk, DutyFacts, Facts, ParseFacts, PoolFacts, SilentWorkers, judge
+from forager.alerts.watch import Level
+
+GIGABYTE = 1024**3
+
+
+def levels(facts: Facts) -> dict[tuple[str, str], Level]:
+    return {(finding.rule, finding.subject): finding.level for finding in judge(facts)}
+
+
+@pytest.mark.parametrize(
+    ("visits", "refused", "level"),
+    [(100, 20, Level.BETWEEN), (100, 21, Level.BAD), (100, 15, None), (9, 9, None), (10, 10, Level.BAD), (0, 0, None)],
+)
+def test_errors_above_a_fifth_are_bad_where_there_are_enough_visits(
+    visits: int, refused: int, level: Level | None
+) -> None:
+    assert levels(Facts(visits=visits, refused=refused)).get(("error_rate", "")) == level
+
+
+@pytest.mark.parametrize(
+    ("samples", "level"),
+    [
+        ([(180, 100_000), (120, 111_000), (60, 124_000)], Level.BAD),
+        ([(120, 100_000), (60, 109_000)], Level.BETWEEN),
+        ([(120, 100_000), (60, 104_000)], None),
+        ([(120, 100), (60, 9_000)], None),
+        ([(120, 0), (60, 90_000)], None),
+        ([(60, 90_000)], None),
+        ([(90, 50_000), (60, 90_000)], None),
+        ([], None),
+    ],
+)
+def test_a_frontier_that_grows_by_a_tenth_a_minute_is_bad_once_it_is_large(
+    samples: list[tuple[float, float]], level: Level | None
+) -> None:
+    assert levels(Facts(frontier=samples)).get(("frontier_backlog", "")) == level
+
+
+def test_silent_workers_are_one_finding_for_a_machine() -> None:
+    [finding] = judge(Facts(workers=[SilentWorkers("box", [3, 7], 200.0)]))
+    assert (finding.rule, finding.subject, finding.level, finding.value) == ("worker_silent", "box", Level.BAD, 2)
+    assert "2 workers (3, 7) have given no heartbeat for 3 minutes" in finding.message
+
+
+@pytest.mark.parametrize(("active", "level"), [(2, Level.BAD), (3, None)])
+def test_a_pool_needs_three_proxies(active: int, level: Level | None) -> None:
+    facts = Facts(pools=[PoolFacts("a.example", active, 0, 0)])
+    assert levels(facts).get(("few_proxies", "a.example")) == level
+
+
+@pytest.mark.parametrize(
+    ("requests", "failed", "level"), [(100, 11, Level.BAD), (100, 10, Level.BETWEEN), (100, 5, None), (19, 19, None)]
+)
+def test_proxies_that_fail_a_tenth_of_the_time_are_bad(requests: int, failed: int, level: Level | None) -> None:
+    facts = Facts(pools=[PoolFacts("a.example", 3, requests, failed)])
+    assert levels(facts).get(("proxies_failing", "a.example")) == level
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "level"),
+    [
+        ((100, 60), (100, 90), Level.BAD),
+        ((100, 75), (100, 90), Level.BETWEEN),
+        ((100, 85), (100, 90), None),
+        ((10, 0), (100, 90), None),
+    ],
+)
+def test_products_that_can_no_longer_be_read_are_noticed(
+    now: tuple[int, int], before: tuple[int, int], level: Level | None
+) -> None:
+    facts = Facts(parsers=[ParseFacts("a.example", *now, *before)])
+    assert levels(facts).get(("parse_drop", "a.example")) == level
+
+
+@pytest.mark.parametrize(
+    ("free", "total", "level"),
+    [
+        (4 * GIGABYTE, 100 * GIGABYTE, Level.BAD),
+        (GIGABYTE // 2, 4 * GIGABYTE, Level.BAD),
+        (6 * GIGABYTE, 100 * GIGABYTE, Level.BETWEEN),
+        (50 * GIGABYTE, 100 * GIGABYTE, None),
+        (0, 0, Level.BAD),
+    ],
+)
+def test_a_disk_is_low_by_share_or_by_bytes(free: int, total: int, level: Level | None) -> None:
+    assert levels(Facts(disks=[Disk("/data", free, total)])).get(("disk_low", "/data")) == level
+
+
+def test_a_duty_is_late_after_three_periods_and_five_minutes() -> None:
+    duties = [
+        DutyFacts("slow", 3600, 3 * 3600 + 1, None),
+        DutyFacts("on_time", 3600, 3600, None),
+        DutyFacts("quick", 1, 299, None),
+        DutyFacts("broken", 60, -5, "ValueError: no"),
+    ]
+    assert levels(Facts(duties=duties)) == {("duty_late", "slow"): Level.BAD, ("duty_failing", "broken"): Level.BAD}
+
+
+def test_dead_letters_are_told_apart() -> None:
+    assert levels(Facts(dead={"visits": 2, "webhooks": 0})) == {("dead_letters", "visits"): Level.BAD}
+
+
+amounts = st.integers(0, 10**12)
+odd_facts = st.builds(
+    Facts,
+    visits=st.floats(0, 1e9),
+    refused=st.floats(0, 1e9),
+    frontier=st.lists(st.tuples(st.floats(0, 1e6), st.floats(0, 1e12)), max_size=5),
+    disks=st.lists(st.builds(Disk, st.just("/"), amounts, amounts), max_size=2),
+    pools=st.lists(st.builds(PoolFacts, st.text(max_size=5), amounts, amounts, amounts), max_size=2),
+    parsers=st.lists(st.builds(ParseFacts, st.text(max_size=5), amounts, amounts, amounts, amounts), max_size=2),
+)
+
+
+@given(odd_facts)
+def test_no_number_is_too_odd(facts: Facts) -> None:
+    for finding in judge(facts):
+        assert finding.rule in RULES
+        assert finding.level is not Level.GOOD
+        assert finding.message.endswith(".")

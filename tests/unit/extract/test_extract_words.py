@@ -1,0 +1,65 @@
+"""Words for keywords: marks are none, and scripts without spaces come in pairs, in a page and in a query alike."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.extract.pages import TEXTS, reading
+
+from forager.extract import keywords_of, to_query
+from forager.extract.words import to_words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Plain words, as they are.", "Plain words, as they are."),
+        ("“quoted” – it’s… «là»", "quoted it s là"),
+        ("Daten\u00adbank zero\u200bwidth", "Datenbank zerowidth"),
+        ("東京都", "東京 京都"),
+        ("猫", "猫"),
+        ("東京。大阪", "東京 大阪"),
+        ("カレーライス2杯", "カレ レー ーラ ライ イス 2 杯"),
+        ("서울에서", "서울 울에 에서"),
+        ("กรุง", "กร รุ ุง"),
+        ("प्रकाशस्तंभ।", "प्रकाशस्तंभ"),
+        ("می\u200cخواهم؟", "میخواهم"),
+        ("naïve café", "naïve café"),
+    ],
+)
+def test_words(text: str, words: str) -> None:
+    assert " ".join(to_words(text).split()) == words
+
+
+@pytest.mark.parametrize(
+    ("asked", "query"),
+    [
+        ('blue -kettle "to go"', 'blue -kettle "to go"'),
+        ("東京都", '"東京 京都"'),
+        ("東京 -大阪府", '"東京" -"大阪 阪府"'),
+        ("“東京都 駅”", '"東京 京都 駅"'),
+        ("café “la mer”", 'café "la mer"'),
+        ("「灯台」", '"灯台"'),
+    ],
+)
+def test_queries_are_spelled_like_pages(asked: str, query: str) -> None:
+    assert " ".join(to_query(asked).replace('"  ', '"').split()) == query
+
+
+@given(st.text(max_size=200))
+def test_any_text_has_words(text: str) -> None:
+    for spelled in (to_words(text), to_query(text)):
+        assert isinstance(spelled, str)
+    assert to_words(to_words(text)) is not None
+
+
+@pytest.mark.parametrize("code", ["ja", "zh", "ko"])
+def test_a_page_without_spaces_is_cut_as_well(code: str) -> None:
+    page = reading("<p>" + TEXTS[code].replace(" ", "") * 400 + "</p>", words=200)
+    assert 200 <= len(page.text) <= 1400
+
+
+def test_a_page_that_is_not_to_be_indexed_has_no_keywords() -> None:
+    assert keywords_of(reading("<meta name=robots content=noindex><p>words")) is None
+    words = keywords_of(reading('<title>“T”</title><meta name=description content="D"><h1>H</h1><p>words'))
+    assert words is not None
+    assert [part.strip() for part in words] == ["T", "H", "D", "H words"]

@@ -1,0 +1,24 @@
+"""One module opens connections to the outside. Whoever opens another door goes around the address guard."""
+
+import re
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[3] / "src/forager"
+DOOR = "fetch/dial.py"
+EXEMPT = ("db/", "playground/", "app/serve.py")
+"""PostgreSQL's own connections, and those that listen and dial nobody: a web on loopback, the API."""
+OPENS = re.compile(
+    r"create_connection|open_connection|open_unix_connection|sock_connect|\.connect\(|\.connect_ex\("
+    r"|socket\.socket\(|getaddrinfo|gethostby|create_datagram_endpoint"
+    r"|^\s*(?:import|from) (?:urllib\.request|http\.client|urllib3|requests|httpx|aiohttp|ftplib|smtplib|websocket)\b",
+    re.MULTILINE,
+)
+
+
+def test_only_the_dialler_opens_connections() -> None:
+    doors = {
+        str(path.relative_to(PACKAGE))
+        for path in PACKAGE.rglob("*.py")
+        if not str(path.relative_to(PACKAGE)).startswith(EXEMPT) and OPENS.search(path.read_text(encoding="utf-8"))
+    }
+    assert doors == {DOOR}

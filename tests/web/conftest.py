@@ -1,0 +1,3 @@
+from tests.acceptance.conftest import forager
+
+__all__ = ["forager"]

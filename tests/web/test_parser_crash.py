@@ -1,0 +1,123 @@
+"""A page that kills whoever reads it: it takes one worker with it, then a process of its own, and is left alone."""
+
+from pathlib import Path
+
+import pytest
+from tests.acceptance.stage import Forager
+from tests.web.serving import NETWORK, Site, a_page, serve
+
+pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(120)]
+
+KILLER = """
+import os, signal
+from forager import extract
+from forager.crawl import black_box
+from forager.extract import page
+
+black_box.LONGEST_READ_S = 1.0
+real = page.read
+
+def read(fetched, **how):
+    if b"Killer" in fetched.body:
+        {end}
+    return real(fetched, **how)
+
+extract.read = page.read = read
+"""
+SETTINGS = {
+    "FORAGER_ALLOW_NETWORKS": NETWORK,
+    "FORAGER_UNPACED_HOSTS": NETWORK,
+    "FORAGER_LONGEST_WAIT_S": "10",
+    "FORAGER_DELAY_S": "0",
+    "FORAGER_READERS": "0",
+}
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        pytest.param("os.kill(os.getpid(), signal.SIGSEGV)", id="crash"),
+        pytest.param("os.kill(os.getpid(), signal.SIGKILL)", id="killed"),
+        pytest.param("__import__('re').match('(a|a)*b', 'a' * 64)", id="stuck in C"),
+    ],
+)
+def test_a_page_that_kills_its_reader_is_quarantined_after_two(forager: Forager, tmp_path: Path, end: str) -> None:
+    patch = tmp_path / "patch"
+    patch.mkdir()
+    (patch / "sitecustomize.py").write_text(KILLER.format(end=end))
+    pages = {
+        "/": a_page("Home", "/killer", *(f"/{number}" for number in range(20))),
+        "/killer": a_page("Killer", "/behind"),
+    }
+    site, other = (Site(name, lambda path: pages.get(path, a_page("Page"))) for name in ("bad", "good"))
+    with serve([site, other]):
+        crawl = forager.start(site.url("/"), other.url("/1"), **SETTINGS, PYTHONPATH=str(patch))
+        crawl.finish()
+    (task,) = forager.ask(
+        "SELECT t.outcome::text, t.error_code, t.error_message, t.blame, p.crashes, p.status::text FROM crawl_tasks t"
+        " JOIN pages p ON p.id = t.page_id WHERE p.url = $1",
+        site.url("/killer"),
+    )
+    assert (task["outcome"], task["error_code"], task["blame"]) == ("failed", "parser_crash", "parser")
+    assert (task["crashes"], task["status"]) == (1, "failed")
+    assert "killed its reader again" in task["error_message"]
+    assert site.pages_asked().count("/killer") == 2
+    assert crawl.said.count("worker.died") == 1
+    assert forager.value("SELECT count(*) FROM pages WHERE status <> 'fetched' AND url <> $1", site.url("/killer")) == 0
+    assert forager.value("SELECT count(*) FROM pages") == 23
+    assert list((tmp_path / "reading").iterdir()) == []
+    forager.check()
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        pytest.param("os.kill(os.getpid(), signal.SIGSEGV)", id="crash"),
+        pytest.param("__import__('re').match('(a|a)*b', 'a' * 64)", id="stuck in C"),
+    ],
+)
+def test_where_others_read_a_page_that_kills_them_costs_no_worker(forager: Forager, tmp_path: Path, end: str) -> None:
+    patch = tmp_path / "patch"
+    patch.mkdir()
+    (patch / "sitecustomize.py").write_text(KILLER.format(end=end))
+    pages = {
+        "/": a_page("Home", "/killer", *(f"/{number}" for number in range(20))),
+        "/killer": a_page("Killer", "/behind"),
+    }
+    site = Site("bad", lambda path: pages.get(path, a_page("Page")))
+    with serve([site]):
+        crawl = forager.start(site.url("/"), **SETTINGS | {"FORAGER_READERS": "1"}, PYTHONPATH=str(patch))
+        crawl.finish()
+    (task,) = forager.ask(
+        "SELECT t.outcome::text, t.error_code, t.error_message, t.blame, p.status::text FROM crawl_tasks t"
+        " JOIN pages p ON p.id = t.page_id WHERE p.url = $1",
+        site.url("/killer"),
+    )
+    assert (task["outcome"], task["error_code"], task["blame"]) == ("failed", "parser_crash", "parser")
+    assert site.pages_asked().count("/killer") == 1
+    assert crawl.said.count("worker.died") == 0
+    assert crawl.said.count("reader.died") == 2
+    assert forager.value("SELECT count(*) FROM pages WHERE status = 'fetched'") == 21
+    forager.check()
+
+
+def test_a_page_that_was_innocent_is_read_all_the_same(forager: Forager, tmp_path: Path) -> None:
+    """Its worker was killed for another reason: the next one reads it apart, and it is a page like others."""
+    patch = tmp_path / "patch"
+    patch.mkdir()
+    once = tmp_path / "once"
+    die_once = f"open({str(once)!r}, 'x'); os.kill(os.getpid(), signal.SIGKILL)"
+    (patch / "sitecustomize.py").write_text(
+        KILLER.format(end=f"if not os.path.exists({str(once)!r}):\n            {die_once}")
+    )
+    pages = {"/": a_page("Home", "/killer"), "/killer": a_page("Killer", "/behind")}
+    site = Site("bad", lambda path: pages.get(path, a_page("Page")))
+    with serve([site]):
+        forager.start(site.url("/"), **SETTINGS, PYTHONPATH=str(patch)).finish()
+    rows = forager.ask("SELECT url, title, status::text, crashes FROM pages ORDER BY id")
+    assert [(row["title"], row["status"], row["crashes"]) for row in rows] == [
+        ("Home", "fetched", 0),
+        ("Killer", "fetched", 1),
+        ("Page", "fetched", 0),
+    ]
+    forager.check()
