@@ -14,7 +14,7 @@ from selectolax.lexbor import LexborHTMLParser
 from bench.ledger import Ledger
 from bench.peers.order import PeerOrder
 from forager.extract.memory import keep_freed_memory
-from forager.extract.page import OPTIONS
+from forager.extract.tree import OPTIONS
 from forager.fetch import Client, open_client
 from forager.urls import resolve_links
 

@@ -1,11 +1,7 @@
-"""How long searches and near-duplicates take among a million pages, and what indexing a page costs.
-
-The pages are made in bulk, their words drawn as in real text: the commonest word stands in nearly all pages, most
-words in very few.
-"""
+"""How long searches and near-duplicates take among a million pages, what indexing a page costs, and how much
+room it takes."""
 
 import asyncio
-import random
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,30 +11,17 @@ from typing import Any
 
 from bench.folder import fresh_folder
 from bench.growth import running_server
-from bench.stopwatch import backend_cpu_s
+from bench.search_fill import Indexing, Size, fill, index_all, weigh, word
 from bench.talk import tell
 from forager import clock
 from forager.control import duplicates
-from forager.db import open_database, statements
-from forager.extract.keywords import CONFIGS
+from forager.db import open_database
 from forager.records.search import Query
-from forager.search import index
 from forager.search.postgres import PostgresSearch
 from forager.settings import Settings, load
 
-SQL = statements.load("bench", "search.sql")
 PAGES = 1_000_000
-DOMAINS = 1000
-TEXTS = 20_000
-WORDS = 200
-VOCABULARY = 50_000
-CHUNK = 50_000
-MEASURED_PAGES = 20_000
-PORTION = 5000
 ROUNDS = 40
-TIMEOUT_S = 3600.0
-ONSETS = ("b", "br", "c", "d", "f", "g", "k", "l", "m", "n", "p", "pl", "r", "s", "st", "t", "tr", "v")
-VOWELS = ("a", "e", "i", "o", "u", "ou")
 COMMON, MIDDLING, RARE = 20, 2_000, 40_000
 """Numbers of words that stand in about 60 %, 1 % and 0.05 % of the pages."""
 
@@ -56,22 +39,9 @@ class Asked:
 @dataclass(frozen=True, slots=True)
 class SearchBench:
     pages: int
-    index_us: float
-    """CPU of the backend and of ourselves for a page, from reading it to having it in all indexes."""
+    indexing: Indexing
     asked: Sequence[Asked]
-
-
-def word(number: int) -> str:
-    """Every number is a word of its own."""
-    letters, rest = "", number + 1
-    while rest:
-        rest, syllable = divmod(rest, len(ONSETS) * len(VOWELS))
-        letters += ONSETS[syllable % len(ONSETS)] + VOWELS[syllable // len(ONSETS)]
-    return letters + "n"
-
-
-def text(chance: random.Random, words: int) -> str:
-    return " ".join(word(int(VOCABULARY ** chance.random())) for _ in range(words))
+    sizes: Sequence[Size]
 
 
 def measure_search(pages: int = PAGES) -> SearchBench:
@@ -85,45 +55,10 @@ async def measure(settings: Settings, pages: int) -> SearchBench:
         tell(f"Search: making {pages:,} pages")
         await fill(conn, pages)
         tell("Search: indexing")
-        index_us = await index_all(conn)
+        indexing = await index_all(conn)
         tell("Search: asking")
         asked = [await ask(conn, kind, question) for kind, question in questions(conn).items()]
-    return SearchBench(pages, index_us, asked)
-
-
-async def fill(conn: Any, pages: int) -> None:
-    chance = random.Random(1)
-    await conn.execute("SET session_replication_role = replica; SET synchronous_commit = off")
-    await conn.execute(SQL["add_domains"], DOMAINS)
-    await conn.execute(SQL["make_texts"])
-    for start in range(0, TEXTS, 1000):
-        numbers = list(range(start, start + 1000))
-        bodies, titles = [[text(chance, words) for _ in numbers] for words in (WORDS, 4)]
-        await conn.execute(SQL["add_texts"], numbers, bodies, titles, [chance.getrandbits(63) for _ in numbers])
-    for start in range(0, pages, CHUNK):
-        end = min(start + CHUNK, pages)
-        await conn.execute(SQL["add_pages"], start, end, DOMAINS, TEXTS, timeout=TIMEOUT_S)
-    await conn.execute("DROP TABLE bench_texts")
-    await conn.execute("RESET ALL")
-    await conn.execute("VACUUM (ANALYZE) pages", timeout=TIMEOUT_S)
-
-
-async def index_all(conn: Any) -> float:
-    """CPU in µs per page, of the first pages. The others go in without the large index, which is made at the end: that
-    takes a fraction of the time, and the result is the same."""
-    backend = await conn.fetchval("SELECT pg_backend_pid()")
-    before_s = backend_cpu_s(backend) + time.process_time()
-    pages = (await index.index_many(conn, CONFIGS, most=MEASURED_PAGES)).pages
-    spent_s = backend_cpu_s(backend) + time.process_time() - before_s
-    made = await conn.fetchval("SELECT pg_get_indexdef('indexed_pages_terms'::regclass)")
-    await conn.execute("DROP INDEX indexed_pages_terms")
-    while (await index.index_portion(conn, CONFIGS, most=PORTION)).pages:
-        pass
-    await conn.execute(made, timeout=TIMEOUT_S)
-    for table in ("indexed_pages", "page_clusters", "search_words"):
-        await conn.execute(f"VACUUM (ANALYZE) {table}", timeout=TIMEOUT_S)
-    await conn.execute("CHECKPOINT", timeout=TIMEOUT_S)
-    return spent_s / max(pages, 1) * 1e6
+        return SearchBench(pages, indexing, asked, await weigh(conn))
 
 
 Question = Callable[[int], Awaitable[int]]

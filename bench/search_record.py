@@ -13,7 +13,7 @@ from typing import Any
 
 from bench.folder import fresh_folder
 from bench.growth import running_server
-from bench.search import SQL, WORDS, text
+from bench.search_fill import SQL, WORDS, text
 from bench.stopwatch import backend_cpu_s
 from bench.talk import tell
 from forager.db import open_database

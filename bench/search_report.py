@@ -19,5 +19,12 @@ def show_search(found: SearchBench, ways: Sequence[Way], *, is_markdown: bool) -
         [(way.name, f"{way.record_us:,.0f}", f"{way.later_us:,.0f}", f"{way.again_us:,.0f}") for way in ways],
         words=1,
     )
-    title = f"Search among {found.pages:,} pages; indexing one takes {found.index_us:,.0f} µs of CPU, later"
-    return f"\n{title}\n\n{asked}\n\nWhat recording pays\n\n{recorded}\n"
+    sizes = shape(
+        ("table or index", "MB"),
+        [(size.name, f"{size.megabytes:,.0f}") for size in found.sizes if size.megabytes >= 1],
+        words=1,
+    )
+    indexing = found.indexing
+    rate = f"indexing one takes {indexing.cpu_us:,.0f} µs of CPU, later: {indexing.pages_per_s:,.0f} pages a second"
+    title = f"Search among {found.pages:,} pages; {rate}"
+    return f"\n{title}\n\n{asked}\n\nHow much room it takes\n\n{sizes}\n\nWhat recording pays\n\n{recorded}\n"

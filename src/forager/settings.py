@@ -204,6 +204,13 @@ class Settings(BaseModel):
         description="What is kept of a page's body where its domain does not say: nothing, the newest, everything.",
     )
     body_retention_s: Span = Field(30 * DAY_S, description="How long a snapshot is kept that no visit brought again.")
+    image_retention_s: float = Field(
+        0,
+        ge=0,
+        allow_inf_nan=False,
+        description="How long the file of an image is kept after it was last seen, where its domain does not say;"
+        " 0: for good.",
+    )
     warc_bytes: Count = Field(1024**3, description="An archive file of this size is closed and the next one begun.")
     warc_age_s: Span = Field(DAY_S, description="An archive file so old is closed and the next one begun.")
     visit_retention_s: Span = Field(
@@ -212,6 +219,12 @@ class Settings(BaseModel):
     failure_retention_s: Span = Field(30 * DAY_S, description="The same, of visits that failed.")
     page_retention_s: Span = Field(
         90 * DAY_S, description="The same, of the signals of pages that are there no longer, since they were last read."
+    )
+    robots_retention_s: Span = Field(
+        90 * DAY_S, description="How long requests for robots.txt stay on record; they prove the pace."
+    )
+    moves_retention_s: Span = Field(
+        365 * DAY_S, description="How long moves of domains stay on record; the last 20 of each always do."
     )
     cold_folder: Path | None = Field(None, description="Folder of cold files; by default `cold` in the data folder.")
     backup_folder: Path | None = Field(None, description="Folder of backups; by default `backups` in the data folder.")

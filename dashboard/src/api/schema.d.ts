@@ -476,6 +476,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/domains/{domain}/days": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Days
+         * @description What was done in a domain day by day, newest first. Days are counted every quarter of an hour.
+         */
+        get: operations["show_days"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/domains/{domain}/traps": {
         parameters: {
             query?: never;
@@ -710,6 +730,26 @@ export interface paths {
          * @description URLs as seeds: first of all pages of their domain.
          */
         post: operations["add_seeds"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/frontier/sitemap": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read Sitemap
+         * @description The pages a sitemap names, or those of the sitemaps an index names. Asks the site, politely; adds nothing.
+         */
+        post: operations["read_sitemap"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3311,6 +3351,12 @@ export interface components {
             run_pages: number;
             /** Round */
             round: number;
+            /** Parser Name */
+            parser_name: string;
+            /** Proxy Country */
+            proxy_country: string | null;
+            /** Paces Per Proxy */
+            paces_per_proxy: boolean;
             /** Verifies Tls */
             verifies_tls: boolean;
             /** Pace Delay S */
@@ -3417,6 +3463,32 @@ export interface components {
              */
             is_active?: boolean;
         };
+        /**
+         * DomainDay
+         * @description What was done in a domain on a day, UTC.
+         */
+        DomainDay: {
+            /**
+             * Day
+             * Format: date
+             */
+            day: string;
+            /** Visits */
+            visits: number;
+            /** Ok */
+            ok: number;
+            /** Changed */
+            changed: number;
+            /** Errors */
+            errors: number;
+            /** Bytes */
+            bytes: number;
+            /**
+             * Response S
+             * @description On average.
+             */
+            response_s: number;
+        };
         /** DomainOfFailures */
         DomainOfFailures: {
             /** Domain */
@@ -3510,6 +3582,11 @@ export interface components {
             content_policy: string | null;
             /** Parser Name */
             parser_name: string;
+            /**
+             * Breaker State
+             * @enum {string}
+             */
+            breaker_state: "closed" | "open" | "half_open";
         };
         /** Duty */
         Duty: {
@@ -3938,6 +4015,11 @@ export interface components {
         Listed_ColdFile_: {
             /** Items */
             items: components["schemas"]["ColdFile"][];
+        };
+        /** Listed[DomainDay] */
+        Listed_DomainDay_: {
+            /** Items */
+            items: components["schemas"]["DomainDay"][];
         };
         /** Listed[Duty] */
         Listed_Duty_: {
@@ -5256,6 +5338,11 @@ export interface components {
              * Format: date-time
              */
             purged_at: string;
+            /**
+             * Ended At
+             * @description None: it goes on, or was stopped before its end.
+             */
+            ended_at: string | null;
             /** Purged By */
             purged_by: string;
             /** Reason */
@@ -5575,6 +5662,13 @@ export interface components {
             outcomes: {
                 [key: string]: unknown;
             }[];
+            /**
+             * Drops
+             * @description Links it saw and left out, by reason.
+             */
+            drops: {
+                [key: string]: number;
+            };
             /** Domains */
             domains: {
                 [key: string]: unknown;
@@ -5826,6 +5920,34 @@ export interface components {
             is_same_file: boolean | null;
             /** Distance */
             distance: number;
+        };
+        /** SitemapAddress */
+        SitemapAddress: {
+            /**
+             * Url
+             * @example https://shop.example/sitemap.xml
+             */
+            url: string;
+        };
+        /** SitemapPages */
+        SitemapPages: {
+            /** Urls */
+            urls: string[];
+            /**
+             * Bad
+             * @description Entries that are no page, and sitemaps that could not be had.
+             */
+            bad: number;
+            /**
+             * Bad Seeds
+             * @description The first of those.
+             */
+            bad_seeds: components["schemas"]["BadSeed"][];
+            /**
+             * Is All
+             * @description False: it names more than can be taken at once, or took too long.
+             */
+            is_all: boolean;
         };
         /**
          * Sizing
@@ -6238,6 +6360,17 @@ export interface components {
             webhook_next_try_at: string | null;
             /** Webhook Error */
             webhook_error: string | null;
+            /**
+             * Fingerprint
+             * @description Of its failure, as GET /api/errors has it.
+             * @example 3f9a12bc44d0
+             */
+            fingerprint: string | null;
+            /**
+             * Stack
+             * @description Where in our code, if it is a bug of ours.
+             */
+            stack: string | null;
             /** History */
             history: components["schemas"]["Visit"][];
             /** Orders */
@@ -6572,7 +6705,7 @@ export interface components {
             source?: string;
             /**
              * Dry Run
-             * @description Only say which of them are no URL.
+             * @description Add nothing: say what would be new, and which are no URL.
              * @default false
              */
             dry_run?: boolean;
@@ -8106,6 +8239,8 @@ export interface operations {
                 run?: number | null;
                 /** @description A part of the name. */
                 q?: string | null;
+                /** @description Open: it rests because its server failed. */
+                breaker?: ("closed" | "open" | "half_open") | null;
                 /** @description The order of the list. */
                 sort?: "id" | "name";
                 /** @description Rows at most. */
@@ -8282,6 +8417,8 @@ export interface operations {
                 run?: number | null;
                 /** @description A part of the name. */
                 q?: string | null;
+                /** @description Open: it rests because its server failed. */
+                breaker?: ("closed" | "open" | "half_open") | null;
                 /** @description The order of the list. */
                 sort?: "id" | "name";
                 /** @description Rows at most. */
@@ -8868,6 +9005,85 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Paged_Move_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_days: {
+        parameters: {
+            query?: {
+                /** @description Rows at most. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                domain: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listed_DomainDay_"];
                 };
             };
             /** @description Unauthorized */
@@ -9853,6 +10069,84 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Seeded"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_sitemap: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SitemapAddress"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SitemapPages"];
                 };
             };
             /** @description Unauthorized */

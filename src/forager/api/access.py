@@ -7,7 +7,7 @@ holds `open_gate(app, forager)` open as long as it lives.
 """
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from forager.app import Forager
 
 __all__ = [
+    "DOORS",
     "Admin",
     "Anyone",
     "Keeper",
@@ -175,6 +176,10 @@ async def seeding(request: Request, _cookie: Any = COOKIE, _token: Any = BEARER)
     if wait_s := await gate_of(request).count_seeds(who):
         raise too_many(wait_s)
     return who
+
+
+DOORS: tuple[Callable[[Request], Awaitable[Who]], ...] = (anyone, user, admin, keeper, seeding)
+"""All there are. Each asks nothing but the request; the other parameters tell the document how to sign in."""
 
 
 def _refuse_foreign(request: Request) -> None:

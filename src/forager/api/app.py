@@ -14,6 +14,7 @@ from forager.api.door import Door
 from forager.api.live import Broadcast
 from forager.api.openapi import NONE, describe, name_route
 from forager.api.routes import exports
+from forager.api.shortcut import Shortcut
 from forager.api.site import Site
 from forager.crawl.patience import AWAY
 from forager.observe import log
@@ -46,11 +47,13 @@ def create_app(settings: Settings, *, forager: "Forager | None" = None) -> FastA
     app.state.exposition = None
     app.state.exports = asyncio.Semaphore(exports.MOST_AT_ONCE)
     app.state.long_question = asyncio.Lock()
+    every = [route for router in routes.ALL for route in router.routes]
+    app.add_middleware(Shortcut, routes=every)
     access.install(app)
     problems.install(app)
     for router in routes.ALL:
         app.include_router(router)
-    app.state.methods = [(route.path_regex, route.methods) for router in routes.ALL for route in router.routes]
+    app.state.methods = [(route.path_regex, route.methods) for route in every]
     describe(app)
     app.add_middleware(Site, files=dashboard.load())
     app.add_middleware(

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from forager import clock
+from forager.app.images import queue_wanted
 from forager.app.seeding import NO_LIST, OnLoaded, SeedList, start_long_run
 from forager.control.seed import start_run
 from forager.crawl.black_box import FOLDER
@@ -104,6 +105,7 @@ async def carry_out(
     keeps time. One that was stopped and stays open is for somebody else to go on with."""
     database, settings = forager.database, forager.settings
     put_right = recovery(forager, spec)
+    await queue_wanted(forager, run=run, stop=stop)
     show = _Throttled(database, run, on_progress)
     command = [sys.executable, "-m", "forager", "worker", "--run", str(run), "--of", str(workers), "--attached"]
     supervisor = Supervisor(command, os.environ | to_environment(settings), stop, on_tick=show.tick, on_death=put_right)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from forager.control import cold, cold_file
 from forager.control.cold import Moved, OnMoved
+from forager.control.storage import Rule
 from forager.frontier.history import Retention
 from forager.schedule import rollup
 from forager.schedule.order import BY
@@ -21,6 +22,20 @@ def cold_folder(settings: Settings) -> Path:
 
 def retention_of(settings: Settings) -> Retention:
     return Retention(settings.visit_retention_s, settings.failure_retention_s, settings.page_retention_s)
+
+
+def rules_of(settings: Settings) -> list[Rule]:
+    """What stays for how long, one line for each setting about it."""
+    cold_files, gone = "cold files", "deleted"
+    return [
+        Rule("crawl_tasks", "visits that went well", settings.visit_retention_s, cold_files, "visit_retention_s"),
+        Rule("crawl_tasks", "visits that failed", settings.failure_retention_s, cold_files, "failure_retention_s"),
+        Rule("pages", "signals of pages that are gone", settings.page_retention_s, cold_files, "page_retention_s"),
+        Rule("robots_requests", "requests for robots.txt", settings.robots_retention_s, gone, "robots_retention_s"),
+        Rule("domain_history", "moves of domains", settings.moves_retention_s, gone, "moves_retention_s"),
+        Rule("bodies", "snapshots no visit confirmed", settings.body_retention_s, gone, "body_retention_s"),
+        Rule("backups", "backups", settings.backup_retention_s, gone, "backup_retention_s"),
+    ]
 
 
 async def archive(

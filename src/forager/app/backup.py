@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forager.app.archiving import cold_folder
+from forager.app.webhooks import KEY_FILE, key_marks
 from forager.archive.local import LocalPlace
 from forager.archive.shelf import FOLDER as BODIES
 from forager.control import backup, cold_file
@@ -35,6 +36,8 @@ class Restored:
     freed: int
     """Domains that workers of the original held."""
     verdicts: list[Verdict]
+    has_new_key: bool
+    """Webhooks are signed otherwise than those of the original, and whoever verifies them has to hear of it."""
 
 
 def backup_folder(settings: Settings) -> Path:
@@ -91,7 +94,7 @@ async def _order(settings: Settings, dsn: str, *, may_link: bool) -> tuple[Backu
         await close(connection)
     assert revision is not None, "the database was opened before"
     sources = {BODIES: settings.home / BODIES, cold_file.FOLDER: cold_folder(settings)}
-    return BackupOrder(dsn, major, sources, as_toml(settings), may_link), revision
+    return BackupOrder(dsn, major, sources, as_toml(settings), may_link, key_marks(settings)), revision
 
 
 def as_toml(settings: Settings) -> str:
@@ -120,7 +123,7 @@ async def restore(settings: Settings, source: Path) -> Restored:
     """Into the settings' home and database, both of them empty. Nothing is written before all of it was verified."""
     found = backup.read(source)
     backup.refuse_unfit(found)
-    backup.refuse_used_home(settings.home)
+    backup.refuse_used_home(settings.home, but=frozenset({KEY_FILE}))
     if troubles := await backup.verify(found):
         named = "; ".join(troubles[: backup.MOST_NAMED])
         raise ConfigurationError(f"{source} is damaged ({named}): take another backup.")
@@ -130,7 +133,8 @@ async def restore(settings: Settings, source: Path) -> Restored:
         async with open_database(settings, size=2, application="forager restore") as database:
             freed = await _let_workers_go(database.pool)
             verdicts = await _check(database.pool, settings)
-    return Restored(found, freed, verdicts)
+    has_new_key = bool(found.key_marks) and not set(found.key_marks) & set(key_marks(settings))
+    return Restored(found, freed, verdicts, has_new_key)
 
 
 async def _fill_database(found: Backup, dsn: str) -> None:

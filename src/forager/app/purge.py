@@ -4,15 +4,16 @@ import asyncio
 from collections.abc import Sequence
 
 from forager import clock
+from forager.accounts.who import Who
 from forager.archive.local import LocalPlace
 from forager.archive.shelf import FOLDER as BODIES
-from forager.control.purge import PurgeOrder
+from forager.control.purge_record import PurgeOrder
 from forager.settings import Settings
 
 
-def order_of(settings: Settings, *, by: str, reason: str, is_trial: bool) -> PurgeOrder:
+def order_of(settings: Settings, *, who: Who, reason: str, is_trial: bool) -> PurgeOrder:
     return PurgeOrder(
-        by,
+        who,
         reason,
         is_trial,
         settings.dead_after_s,

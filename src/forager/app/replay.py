@@ -8,11 +8,12 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from forager import extract
+from forager.app.images import queue_wanted
 from forager.app.reach import read_reach
 from forager.app.worker import make_order, shelf_of
 from forager.archive import Shelf
@@ -21,19 +22,23 @@ from forager.control.replay import Into, Matches, Replay, ReplayOrder, Stored
 from forager.control.replay_diff import Fields, Tally, known_fields, read_fields
 from forager.crawl.alone import read_alone
 from forager.crawl.black_box import FOLDER, BlackBox, open_box, take_note
-from forager.crawl.crowds import without_links
+from forager.crawl.crowds import Crowds, without_links
+from forager.crawl.image_desk import ImageDesk, record_shown
 from forager.crawl.patience import in_transaction
 from forager.crawl.stop import StopRequest
 from forager.crawl.writer import Writer
+from forager.domains import images as domain_images
 from forager.domains.traps import traps_of
 from forager.errors import DecodeError, ParserCrashError, StoreError, UsageError
 from forager.extract import CONFIGS, keywords_of
 from forager.frontier import reread
 from forager.frontier import store as frontier
+from forager.images import store as images
+from forager.images.store import Shown
 from forager.ingest import Selector
 from forager.observe import log
 from forager.products import store as products
-from forager.records import Fetched, Outcome, OutcomeKind, Reading, RunSpec, Target
+from forager.records import Fetched, ImagePolicy, Outcome, OutcomeKind, Reading, RunSpec, Selection, Target
 from forager.search import index
 from forager.stats import store as stats
 from forager.stats.processes import started_at
@@ -42,6 +47,8 @@ if TYPE_CHECKING:
     from forager.app import Forager
 
 PORTION = 100
+MOST_IMAGES = 10_000
+"""That are remembered by each run's desk."""
 Row = Mapping[str, Any]
 
 
@@ -54,6 +61,21 @@ class Replayed:
     is_finished: bool
     stored: Stored
     tally: Tally
+
+
+class _Run(NamedTuple):
+    """What reading pages of one run takes."""
+
+    selector: Selector
+    writer: Writer
+    images: ImageDesk
+
+
+class _Ids(NamedTuple):
+    """Of everything that a portion's pages link to and show, by key."""
+
+    pages: dict[bytes, int]
+    images: dict[bytes, int]
 
 
 class _Again(NamedTuple):
@@ -100,6 +122,8 @@ async def replay(
                 on_progress(desk.tally, stored)
         if desk.is_done:
             await in_transaction(forager.database, lambda conn: control.end(conn, taken.id, desk.tally))
+    if order.into is Into.LIVE:
+        await queue_wanted(forager, stop=stop)
     return Replayed(taken.id, taken.is_resumed, desk.is_done, stored, desk.tally)
 
 
@@ -140,7 +164,7 @@ class _Desk:
         self._after = taken.after_page
         self.tally = taken.tally
         self.is_done = False
-        self._runs: dict[int, tuple[Selector, Writer] | None] = {}
+        self._runs: dict[int, _Run | None] = {}
         self._heeded: set[tuple[int, int]] = set()
         self._memory = extract.LanguageMemory()
 
@@ -152,8 +176,11 @@ class _Desk:
         if last is None:
             self.is_done = True
             return False
-        known = await self._transact(lambda conn: control.known_products(conn, [row["page_id"] for row in rows]))
-        read = [again for row in rows if (again := await self._read(row, known.get(row["page_id"]))) is not None]
+        pages = [row["page_id"] for row in rows]
+        sold = await self._transact(lambda conn: control.known_products(conn, pages))
+        shown = await self._transact(lambda conn: control.known_images(conn, pages))
+        known = {page: (sold.get(page), shown.get(page)) for page in pages}
+        read = [again for row in rows if (again := await self._read(row, *known[row["page_id"]])) is not None]
         self.tally.pages += len(rows)
         if self._order.into is Into.SHADOW:
             await self._transact(lambda conn: self._write_shadow(conn, read, last))
@@ -167,7 +194,7 @@ class _Desk:
 
     # reading -------------------------------------------------------------------------------------------------------
 
-    async def _read(self, row: Row, product: Row | None) -> _Again | None:
+    async def _read(self, row: Row, product: Row | None, images: Row | None) -> _Again | None:
         """None, with the reason counted, where a page cannot be read again."""
         if reason := self._why_not(row):
             self.tally.leave(reason)
@@ -194,10 +221,17 @@ class _Desk:
             etag=row["etag"],
             last_modified=row["last_modified"],
             reading=reading,
-            selection=found[0].select(reading, target),
+            selection=self._select(row, reading, target, found.selector),
         )
-        old, new = known_fields(row, product), read_fields(reading, outcome.selection, row["url"])
+        old, new = known_fields(row, product, images), read_fields(reading, outcome.selection, row["url"])
         return _Again(row, outcome, old, new)
+
+    def _select(self, row: Row, reading: Reading, target: Target, selector: Selector) -> Selection:
+        """As a visit does it; but files of images are queued afterwards, where they are wanted."""
+        selection = selector.select(reading, target)
+        if (row["images_policy"] or self._forager.settings.images) == ImagePolicy.NONE:
+            return selection
+        return replace(selection, images=selector.see(reading, target))
 
     def _why_not(self, row: Row) -> str | None:
         if row["is_deleted"]:
@@ -214,7 +248,7 @@ class _Desk:
                 fetched, keyword_words=words, robots_agent=agent, memory=self._memory, parser_name=parser
             )
 
-    async def _selector_of(self, row: Row) -> tuple[Selector, Writer] | None:
+    async def _selector_of(self, row: Row) -> "_Run | None":
         """Links are worth what they were worth to the run that visited the page; known traps are heeded."""
         run = row["run_id"]
         if run not in self._runs:
@@ -222,17 +256,19 @@ class _Desk:
         found = self._runs[run]
         if found is not None and (run, row["domain_id"]) not in self._heeded:
             self._heeded.add((run, row["domain_id"]))
-            found[0].heed(row["domain"], await self._transact(lambda conn: traps_of(conn, [row["domain_id"]])))
+            found.selector.heed(row["domain"], await self._transact(lambda conn: traps_of(conn, [row["domain_id"]])))
         return found
 
-    async def _open_run(self, run: int) -> tuple[Selector, Writer] | None:
+    async def _open_run(self, run: int) -> "_Run | None":
         settings, database = self._forager.settings, self._forager.database
         spec: RunSpec | None = await self._transact(lambda conn: stats.find_run(conn, run))
         if spec is None:
             return None
         selector = Selector(await read_reach(database, run, spec), max_links_per_page=settings.max_links_per_page)
         order = make_order(settings, run, spec, workers=1)
-        return selector, Writer(database, order, worker=lambda: 0, lanes={}, on_recorded=lambda _done, _held: None)
+        writer = Writer(database, order, worker=lambda: 0, lanes={}, on_recorded=lambda _done, _held: None)
+        desk = ImageDesk(database, run=run, admit=Crowds(order.max_subdomains).admit, remembered=MOST_IMAGES)
+        return _Run(selector, writer, desk)
 
     # writing -------------------------------------------------------------------------------------------------------
 
@@ -248,18 +284,21 @@ class _Desk:
 
     async def _write_live(self, read: list[_Again], last: int) -> None:
         """First learn, then record, as a visit does."""
-        learned: dict[bytes, int] = {}
+        learned, shown = dict[bytes, int](), dict[bytes, int]()
         kept: list[_Again] = []
         for run, group in _by_run(read).items():
             found = self._runs[run]
             assert found is not None
-            known = await found[1].learn([link for again in group for link in again.outcome.selection.links])
+            known = await found.writer.learn([link for again in group for link in again.outcome.selection.links])
             learned |= known.page_ids
+            shown |= await found.images.learn([again.outcome for again in group])
             kept += [again._replace(outcome=without_links(again.outcome, known.refused)) for again in group]
-        await self._transact(lambda conn: self._record(conn, kept, learned, last))
+        await self._transact(lambda conn: self._record(conn, kept, _Ids(learned, shown), last))
 
-    async def _record(self, conn: Any, read: list[_Again], page_ids: dict[bytes, int], last: int) -> None:
+    async def _record(self, conn: Any, read: list[_Again], ids: "_Ids", last: int) -> None:
+        """Domains are locked before their pages, as by workers."""
         tally = Tally(**self.tally.document())
+        await domain_images.hold_showing(conn, sorted({again.row["domain_id"] for again in read}))
         held = await control.hold_pages(conn, {again.row["page_id"]: again.row["fetched_at"] for again in read})
         ours = [again for again in read if again.row["page_id"] in held]
         if len(ours) < len(read):
@@ -268,7 +307,8 @@ class _Desk:
             tally.note(again.row["url"], again.old, again.new)
         tally.written += len(ours)
         if ours:
-            await self._record_pages(conn, ours, page_ids)
+            await self._record_pages(conn, ours, ids.pages)
+            await _record_images(conn, ours, ids.images)
         await control.note_progress(conn, self._id, after=last, tally=tally)
         self.tally = tally
 
@@ -284,6 +324,17 @@ class _Desk:
         await frontier.replace_links(conn, outcomes, page_ids)
         await products.store(conn, [_sight(again) for again in ours if again.outcome.reading])
         await index.index_named(conn, list(readings), CONFIGS)
+
+
+async def _record_images(conn: Any, ours: list[_Again], ids: Mapping[bytes, int]) -> None:
+    """What pages show, as if it had been read so at their visit. Nobody asked for the files of what is new."""
+    pages = [again for again in ours if again.outcome.selection.images is not None]
+    shown = [Shown(a.row["domain_id"], a.row["page_id"], a.outcome.selection.images or ()) for a in pages]
+    found = await record_shown(conn, shown, shown, ids)
+    visited = [(a.row["domain_id"], a.row["page_id"], a.row["completed_at"]) for a in pages]
+    await images.date_sightings(conn, visited)
+    await domain_images.count_found(conn, found)
+    await domain_images.owe_images(conn, sorted(found))
 
 
 def _by_run(read: list[_Again]) -> dict[int, list[_Again]]:

@@ -13,6 +13,7 @@ from forager import clock
 from forager.alerts.rules import Disk
 from forager.app.archiving import move_old
 from forager.app.backup import back_up_nightly
+from forager.app.images import queue_wanted, sweep_images
 from forager.app.probe import probe
 from forager.app.webhooks import call_webhooks
 from forager.control.alerts import note_absence
@@ -30,6 +31,7 @@ from forager.schedule import (
     cooldown,
     dependencies,
     errors,
+    images,
     index,
     probe_proxies,
     refresh,
@@ -41,6 +43,7 @@ from forager.schedule import (
     sessions,
     takeover,
     times,
+    traces,
     vacuum,
     webhooks,
     windows,
@@ -64,11 +67,13 @@ DUTIES: Mapping[str, Duty] = {
         revisit_price,
         probe_proxies,
         bodies,
+        images,
         index,
         series,
         alerts,
         errors,
         retain,
+        traces,
         backup,
         vacuum,
         sessions,
@@ -148,17 +153,19 @@ async def force_takeover(forager: "Forager", *, silent_s: float) -> list[str]:
 
 
 def open_timetable(forager: "Forager", names: Sequence[str] = ()) -> Timetable:
-    order = _with_nights(order_of(forager.settings), forager)
+    order = _with_help(order_of(forager.settings), forager)
     return Timetable(forager.pool, find_duties(names), order)
 
 
-def _with_nights(order: ScheduleOrder, forager: "Forager") -> ScheduleOrder:
-    """What the duties of the night need more than values."""
+def _with_help(order: ScheduleOrder, forager: "Forager") -> ScheduleOrder:
+    """What some duties need more than values."""
     settings = forager.settings
     is_kept, is_saved = settings.cleanup_at != times.NEVER, settings.backup_at != times.NEVER
     return replace(
         order,
         move_old=partial(move_old, settings=settings, order=order) if is_kept else None,
+        sweep_images=partial(sweep_images, settings=settings) if is_kept else None,
+        queue_images=partial(queue_wanted, forager),
         back_up=partial(back_up_nightly, forager) if is_saved else None,
     )
 
@@ -210,6 +217,8 @@ def order_of(settings: Settings) -> ScheduleOrder:
         probe=partial(probe, settings),
         body_retention_s=settings.body_retention_s,
         delete_bodies=partial(delete_bodies, settings),
+        robots_retention_s=settings.robots_retention_s,
+        moves_retention_s=settings.moves_retention_s,
         dead_after_s=settings.dead_after_s,
         disks=partial(read_disks, settings),
         duties=tuple(DUTIES),

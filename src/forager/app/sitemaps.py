@@ -6,7 +6,7 @@ A dead pool of proxies is ours, and ends it.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 
 from forager import clock
 from forager.app.ways import Ways, open_ways
@@ -35,7 +35,7 @@ MOST_SITEMAPS = 1000
 """Followed from one index; the protocol allows 50,000."""
 
 
-async def follow_sitemap(settings: Settings, url: str) -> AsyncIterator[Seed | BadLine]:
+async def follow_sitemap(settings: Settings, url: str) -> AsyncGenerator[Seed | BadLine]:
     """All pages of a sitemap, or of the sitemaps an index names."""
     async with _open_visitor(settings) as visitor:
         nested: list[Nested] = []

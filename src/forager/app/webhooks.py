@@ -18,6 +18,7 @@ from forager.settings import Settings
 
 PURPOSE = b"forager: webhooks"
 KEY_FILE = "webhook.key"
+MARK_LENGTH = 16
 TIMEOUT_S, CONNECT_TIMEOUT_S = 5.0, 3.0
 GONE = 410
 
@@ -47,6 +48,12 @@ async def _call(client: Client, call: DueCall, keys: Sequence[bytes]) -> Heard:
     if 200 <= status < 300:
         return Heard(call, status, None)
     return Heard(call, status, f"it answered {status}", is_hopeless=status == GONE)
+
+
+def key_marks(settings: Settings) -> tuple[str, ...]:
+    """What tells the keys of two instances apart without giving one away. Makes none: nothing was signed without."""
+    has_key = settings.secret_key or (settings.home / KEY_FILE).is_file()
+    return tuple(hashlib.sha256(key).hexdigest()[:MARK_LENGTH] for key in signing_keys(settings)) if has_key else ()
 
 
 def signing_keys(settings: Settings) -> list[bytes]:

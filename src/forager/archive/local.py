@@ -114,14 +114,18 @@ class LocalPlace:
                         yield Stored(key, found.st_size, datetime.fromtimestamp(found.st_mtime, UTC))
 
     def tidy(self) -> int:
-        """Temporary files of processes that were killed long ago are removed; answers how many."""
+        """What processes that were killed long ago had not finished to write or to delete is removed; answers how
+        many files."""
+        return sum(self._tidy(folder) for folder in (TEMPORARY, DYING))
+
+    def _tidy(self, folder: str) -> int:
         removed = 0
         with self._folders() as folders, contextlib.suppress(OSError):
-            temporary = folders.enter((TEMPORARY,))
-            for name in os.listdir(temporary):
+            place = folders.enter((folder,))
+            for name in os.listdir(place):
                 with contextlib.suppress(OSError):
-                    if clock.now().timestamp() - os.stat(name, dir_fd=temporary).st_mtime > LEFT_BEHIND_S:
-                        os.unlink(name, dir_fd=temporary)
+                    if clock.now().timestamp() - os.stat(name, dir_fd=place).st_mtime > LEFT_BEHIND_S:
+                        os.unlink(name, dir_fd=place)
                         removed += 1
         return removed
 

@@ -51,7 +51,7 @@ def card_lines(card: Card, now: datetime) -> list[tuple[str, str]]:
         *_listed("visits", (_visits(row) for row in card["outcomes"][:8])),
         *_listed("history", (_move(row, now) for row in card["history"])),
         ("links", "" if card["stores_links"] else "learned and counted, not stored"),
-        ("keeps", f"content policy {card['content_policy'] or 'of the settings'}"),
+        ("keeps", f"content policy {card['content_policy'] or 'of the settings'}; {_visits_stay(card)}"),
     ]
     return [(label, value) for label, value in lines if value]
 
@@ -85,10 +85,11 @@ def _pages(card: Card) -> str:
 def _images(card: Card) -> str:
     policy = f"policy {card['images_policy']}" if card["images_policy"] else ""
     only = "its run wants only images of it" if card["images_only"] else ""
+    kept = f"files kept {words.duration(card['image_retention_s'])}" if card["image_retention_s"] else ""
     seen = f"{words.count(card['images_found'])} seen on its pages" if card["images_found"] else ""
     stored = f"{words.count(card['images_stored'])} stored" if seen else ""
     rate = f"{card['image_yield_rate']:.2f} per page" if card["images_stored"] else ""
-    return ", ".join(part for part in (seen, stored, rate, policy, only) if part)
+    return ", ".join(part for part in (seen, stored, rate, policy, kept, only) if part)
 
 
 def _errors(card: Card) -> str:
@@ -200,6 +201,12 @@ def _move(row: Card, now: datetime) -> str:
     reason = row["reason"] or words.plain_reason(row["reason_code"])
     told = f"{words.age(row['moved_at'], now)}: {move_of(row)}, by {row['moved_by']}"
     return f"{told}: {reason}" if reason else told
+
+
+def _visits_stay(card: Card) -> str:
+    kept_s = card["history_retention_s"]
+    stay = f"{words.duration(kept_s)} in the database" if kept_s else "in the database as long as the settings say"
+    return f"visits stay {stay}"
 
 
 def _listed(label: str, values: Iterable[str]) -> list[tuple[str, str]]:

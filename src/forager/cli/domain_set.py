@@ -97,6 +97,16 @@ History = Annotated[
         rich_help_panel=WHEN,
     ),
 ]
+ImageFiles = Annotated[
+    Given | None,
+    typer.Option(
+        "--image-files",
+        parser=given.span_or_none,
+        metavar="TIME",
+        help="Files of its images are kept so long after they were last seen.",
+        rich_help_panel=WHEN,
+    ),
+]
 Policy = Annotated[
     str | None,
     typer.Option(
@@ -183,6 +193,7 @@ def change(
     rendering: RenderingFlag = None,
     links: Links = None,
     history: History = None,
+    image_files: ImageFiles = None,
     parser: Parser = None,
     proxy_country: Country = None,
     pace_per_proxy: PerProxy = None,
@@ -207,6 +218,7 @@ def change(
         "rendering": None if rendering is None else Given(None if rendering == "default" else rendering),
         "stores_links": None if links is None else Given(links is YesNo.YES),
         "history_retention_s": history,
+        "image_retention_s": image_files,
         "parser_name": None if parser is None else Given(None if parser == "default" else parser),
         "proxy_country": proxy_country,
         "paces_per_proxy": None if pace_per_proxy is None else Given(pace_per_proxy),
@@ -223,10 +235,13 @@ def change(
             connection, name, changes, by=whoami(), refresh_every_s=refresh_rest(settings)
         ),
     )
+    queued = _queue_images(settings, done.name) if "images_policy" in changes else 0
     if as_json:
-        output.write_json(asdict(done))
+        output.write_json(asdict(done) | {"queued_images": queued})
     else:
         output.say(say_configured(done))
+        if queued:
+            output.say(f"{words.things(queued, 'image')} found earlier wait to be fetched.")
     if verify_tls is False:
         output.say(f"Warning: {UNVERIFIED}")
 
@@ -235,6 +250,20 @@ def _edges(window: Given | None) -> dict[str, Given | None]:
     start, end = (None, None) if window is None or window.value is None else window.value
     columns = {"maintenance_start": start, "maintenance_end": end}
     return {} if window is None else {column: Given(edge) for column, edge in columns.items()}
+
+
+def _queue_images(settings: "Settings", name: str) -> int:
+    """What was found before it was wanted; a duty does what a kill leaves of it."""
+    import asyncio
+
+    from forager.app import open_forager
+    from forager.app.images import queue_wanted
+
+    async def once() -> int:
+        async with open_forager(settings, application="forager domain") as forager:
+            return await queue_wanted(forager, name=name)
+
+    return asyncio.run(once())
 
 
 def refresh_rest(settings: "Settings") -> float | None:

@@ -14,11 +14,12 @@ from forager.cli.audit import moment_of
 from forager.cli.flags import AsJson, DomainName, Home, Limit
 from forager.cli.help import Command, Group
 from forager.cli.start import ask, begin, repair, whoami
-from forager.cli.table import prose
+from forager.cli.table import Cell, prose
 from forager.errors import UsageError
 
 if TYPE_CHECKING:
-    from forager.control.purge import Purged, PurgeOrder
+    from forager.control.purge import Purged
+    from forager.control.purge_record import PurgeOrder
     from forager.settings import Settings
 
 Work = Callable[[Any, "PurgeOrder"], Awaitable["Purged"]]
@@ -152,7 +153,7 @@ def list_all(limit: Limit = 20, as_json: AsJson = False, home: Home = None) -> N
     elif rows:
         now = clock.now()
         table.write(
-            ("when", "by", "what", prose("subject"), prose("deleted"), prose("reason")),
+            ("when", "by", "what", prose("subject"), prose("deleted"), "state", prose("reason")),
             [
                 (
                     words.age(row["purged_at"], now),
@@ -160,6 +161,7 @@ def list_all(limit: Limit = 20, as_json: AsJson = False, home: Home = None) -> N
                     row["what"],
                     words.clean(row["subject"]),
                     in_words(row["counts"]),
+                    Cell("done") if row["ended_at"] else Cell("not finished", "yellow"),
                     words.clean(row["reason"]) or "–",
                 )
                 for row in rows
@@ -192,11 +194,12 @@ def _moment(text: str) -> datetime:
 
 
 def _run(settings: "Settings", work: Work, reason: str, *, is_trial: bool) -> "Purged":
+    from forager.accounts.who import operator
     from forager.app.purge import delete_files, order_of
 
     async def once(pool: Any) -> "Purged":
         async with pool.acquire() as conn:
-            purged = await work(conn, order_of(settings, by=whoami(), reason=reason, is_trial=is_trial))
+            purged = await work(conn, order_of(settings, who=operator(whoami()), reason=reason, is_trial=is_trial))
             await delete_files(settings, purged.keys)
             return purged
 

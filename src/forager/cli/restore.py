@@ -18,6 +18,12 @@ Into = Annotated[
 ]
 
 
+NEW_KEY = (
+    "Webhooks will be signed with another key than the original's: set its secret_key, or copy its webhook.key into "
+    "{home}, before anything is sent; else give receivers the new key (`forager webhooks key`)."
+)
+
+
 def register(app: typer.Typer) -> None:
     app.command("restore", cls=Command, rich_help_panel="Look after it")(restore)
 
@@ -32,7 +38,14 @@ def restore(source: Source, into: Into = None, as_json: AsJson = False) -> None:
     restored = asyncio.run(bring_back(settings, source.expanduser().absolute()))
     broken = [verdict for verdict in restored.verdicts if verdict.broken]
     if as_json:
-        output.write_json({"home": str(settings.home), "freed": restored.freed, "is_clean": not broken})
+        output.write_json(
+            {
+                "home": str(settings.home),
+                "freed": restored.freed,
+                "is_clean": not broken,
+                "has_new_key": restored.has_new_key,
+            }
+        )
     else:
         write_verdicts(restored.verdicts)
     made = restored.backup
@@ -40,5 +53,7 @@ def restore(source: Source, into: Into = None, as_json: AsJson = False) -> None:
     freed = f"{words.things(restored.freed, 'domain')} freed of their workers"
     output.say(f"Restored into {settings.home}: {what}, as of {made.made_at:%Y-%m-%d %H:%M} UTC; {freed}.")
     output.say(f"Its settings are in {made.path / 'forager.toml'}; secrets are not, and have to be set again.")
+    if restored.has_new_key:
+        output.say(NEW_KEY.format(home=settings.home))
     if broken:
         raise typer.Exit(BROKEN)

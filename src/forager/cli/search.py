@@ -25,6 +25,7 @@ MARGIN = 3
 MOST_SHOWN_FACETS = 5
 NARROWING = "Narrow it down"
 PRODUCTS = "Products"
+NARROWER = "more words, --domain, --language or --since"
 
 
 def register(app: typer.Typer) -> None:
@@ -150,6 +151,7 @@ def as_document(asked: str, answer: "Answer") -> dict[str, Any]:
         "query": answer.suggestion if answer.is_corrected else asked,
         "total": page.total,
         "is_estimate": page.is_estimate,
+        "looked_at": page.looked_at,
         "hits": [asdict(hit) for hit in page.hits],
         "facets": page.facets,
         "next_after": page.next_after,
@@ -237,12 +239,17 @@ def sentences(answer: "Answer", asked: str, thing: str = "page") -> Iterator[str
         yield "Nothing to look for is left: write at least one word that is not without, and not as common as `the`."
     elif answer.is_corrected:
         yield f"No {thing} has {shown}. These have {words.clean(answer.suggestion)}: {_total(page, thing)}."
+    elif not page.hits and page.looked_at and page.total == 0:
+        looked_at = words.things(page.looked_at, thing)
+        yield f"None of the likeliest {looked_at} for {shown} has it. There are more: {NARROWER}."
     elif not page.hits:
         yield f"No {thing} has {shown}. Fewer words, other words, or fewer filters find more."
     else:
         yield f"{_total(page, thing)}{_facets(page)}"
         if answer.suggestion:
             yield f"Did you mean {words.clean(answer.suggestion)}?"
+    if page.looked_at and page.hits:
+        yield f"The likeliest {words.count(page.looked_at)} were ranked and counted, not all. To see others: {NARROWER}."
     if page.next_after:
         yield f"The next: --after {page.next_after}"
     if answer.waiting:

@@ -1,7 +1,7 @@
 """`forager storage`: how much room tables and files take, how fast they grow, and what the tables need."""
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,11 +24,19 @@ def register(app: typer.Typer) -> None:
 
 def storage(every: All = False, as_json: AsJson = False, home: Home = None) -> None:
     """Show what takes how much room, and what the tables need."""
+    from forager.app.archiving import rules_of
     from forager.app.backup import stored_folders
+    from forager.app.images import image_rules
     from forager.control.storage import report
 
     settings = begin(home=home)
-    found = ask(settings, "storage", lambda conn: report(conn, stored_folders(settings), settings.home))
+    folders, every_s = stored_folders(settings), settings.refresh_every_s
+
+    async def look(conn: Any) -> "Report":
+        rules = [*rules_of(settings), *await image_rules(conn, settings)]
+        return await report(conn, folders, settings.home, rules, refresh_every_s=every_s)
+
+    found = ask(settings, "storage", look)
     if as_json:
         output.write_json(_as_json(found))
         return
@@ -36,6 +44,8 @@ def storage(every: All = False, as_json: AsJson = False, home: Home = None) -> N
     output.console().print()
     rows = [(each.name, words.count(each.files), words.size(each.size_bytes), str(each.path)) for each in found.folders]
     table.write(("files", number("count"), number("size"), prose("where")), rows)
+    output.console().print()
+    _write_rules(found)
     for line in found.advice:
         output.say(line)
     _sum_up(found)
@@ -54,6 +64,23 @@ def _row(each: "Table") -> tuple[str, ...]:
     states = [words.count(value) for value in each.states] if each.states else ["", "", ""]
     rows = words.count(each.rows) if each.states else f"~{words.count(each.rows)}"
     return each.name, words.size(each.size_bytes), rows, *states, _growth(each.growth_bytes)
+
+
+def _write_rules(found: "Report") -> None:
+    """`forager archive --dry-run` counts what would leave for cold files; that takes a while."""
+    table.write(
+        (prose("what stays"), number("for"), "then", number("due now"), "setting"),
+        [
+            (
+                rule.what,
+                words.duration(rule.kept_s) if rule.kept_s else "for good",
+                rule.then,
+                "" if rule.due is None else words.count(rule.due),
+                rule.setting,
+            )
+            for rule in found.rules
+        ],
+    )
 
 
 def _growth(growth_bytes: float | None) -> str:
@@ -82,4 +109,5 @@ def _as_json(found: "Report") -> dict[str, object]:
         "tables": [asdict(each) | {"states": each.states._asdict() if each.states else None} for each in found.tables],
         "folders": [asdict(each) for each in found.folders],
         "advice": found.advice,
+        "rules": [rule._asdict() for rule in found.rules],
     }

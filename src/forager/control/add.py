@@ -8,6 +8,7 @@ from typing import Any
 
 from forager.control.seed_list import Planted, plant_list, sort_seeds
 from forager.domains import store as domains
+from forager.frontier import store as frontier
 from forager.frontier.learn import Learned, learn
 from forager.ingest.seeds import Seed
 
@@ -23,6 +24,15 @@ async def add_urls(conn: Any, urls: Sequence[Seed], *, source: str, is_scored: b
         done = await work(conn, piece, source=source, is_scored=is_scored)
         total = Planted(total.domains + done.domains, total.pages + done.pages, (*total.known, *done.known))
     return total
+
+
+async def preview_urls(conn: Any, urls: Sequence[Seed]) -> Planted:
+    """What of them would be new. Nothing is changed."""
+    links, seeded = sort_seeds(urls)
+    found = await domains.find_domains(conn, seeded)
+    keys = [(found[link.domain], key) for key, link in links.items() if link.domain in found]
+    known = [await frontier.find_pages(conn, keys[start : start + PIECE]) for start in range(0, len(keys), PIECE)]
+    return Planted(len(seeded) - len(found), len(links) - sum(map(len, known)), tuple(found))
 
 
 async def _add(conn: Any, urls: Sequence[Seed], *, source: str, is_scored: bool) -> Planted:

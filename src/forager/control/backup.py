@@ -58,6 +58,8 @@ class BackupOrder:
     settings: str
     """As TOML, without secrets."""
     may_link: bool = True
+    key_marks: tuple[str, ...] = ()
+    """What webhooks are signed with, told apart and not told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,7 @@ class Backup:
     file_count: int
     file_bytes: int
     checksums: Mapping[str, str]
+    key_marks: tuple[str, ...] = ()
 
 
 def name_now() -> str:
@@ -128,6 +131,7 @@ def _seal(order: BackupOrder, part: Path, gathered: Gathered, *, revision: str, 
         "database_bytes": (part / DUMP).stat().st_size,
         "file_count": len(gathered.files),
         "file_bytes": gathered.size_bytes,
+        "webhook_keys": order.key_marks,
         "sha256": {DUMP: digest(part / DUMP).hex(), LIST: listed.hex(), SETTINGS: digest(part / SETTINGS).hex()},
     }
     files.sync_folders(part)
@@ -175,6 +179,7 @@ def read(path: Path) -> Backup:
             found["file_count"],
             found["file_bytes"],
             found["sha256"],
+            tuple(found.get("webhook_keys", ())),
         )
     except FileNotFoundError:
         raise NotFoundError(f"{path} is no backup: it has no {MANIFEST}. `forager backups` lists them.") from None
@@ -258,11 +263,11 @@ def refuse_unfit(backup: Backup, *, server_major: int | None = None) -> None:
         )
 
 
-def refuse_used_home(home: Path) -> None:
-    """Restoring is for an empty instance: it never writes over anything. Settings may be there already."""
+def refuse_used_home(home: Path, *, but: frozenset[str] = frozenset()) -> None:
+    """Restoring is for an empty instance: it never writes over anything. Settings may be there already, and `but`."""
     if home.exists() and not home.is_dir():
         raise UsageError(f"{home} is no folder: name one that is empty, or does not exist yet.")
-    used = sorted(path.name for path in home.iterdir() if path.name != SETTINGS) if home.is_dir() else []
+    used = sorted(path.name for path in home.iterdir() if path.name not in {SETTINGS, *but}) if home.is_dir() else []
     if used:
         named = ", ".join(used[:MOST_NAMED]) + (" …" if len(used) > MOST_NAMED else "")
         raise UsageError(f"{home} is not empty ({named}): restore into a folder that is empty, or does not exist yet.")

@@ -1,4 +1,5 @@
-"""Are the bodies there that the database says are stored? Looks at names and sizes; content is verified when read."""
+"""Are the bodies and images there that the database says are stored? Looks at names and sizes; the content of bodies is
+verified when they are read."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,10 +9,12 @@ from forager.archive import store as bodies
 from forager.archive.place import Place
 from forager.archive.refs import OPEN, key_of
 from forager.errors import StoreError
+from forager.images.retention import stored_files
 
 NAME = "bodies_stored"
 PURPOSE = (
-    "Every body on record has its file in the store, and every record of an archive a task refers to is within it."
+    "Every body and image on record has its file in the store, and every record of an archive a task refers to is within"
+    " it."
 )
 AT_ONCE = 5000
 
@@ -23,7 +26,22 @@ async def find_missing(conn: Any, place: Place) -> tuple[int, list[str]]:
     async for portion in bodies.stored_names(conn, at_once=AT_ONCE):
         looked_at += len(portion)
         missing += await asyncio.to_thread(_missing, place, [name for name, _ in portion], ends)
+    async for keys in stored_files(conn, at_once=AT_ONCE):
+        looked_at += len(keys)
+        missing += await asyncio.to_thread(_missing_files, place, keys)
     return looked_at, missing
+
+
+def _missing_files(place: Place, keys: Sequence[str]) -> list[str]:
+    return [f"{key} is not in the store" for key in keys if not _has_file(place, key)]
+
+
+def _has_file(place: Place, key: str) -> bool:
+    try:
+        place.get(key, 0, 0)
+    except StoreError:
+        return False
+    return True
 
 
 def _missing(place: Place, names: Sequence[str], ends: dict[str, int]) -> list[str]:

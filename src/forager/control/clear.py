@@ -4,7 +4,6 @@ A purge like the others: on record before it begins, in portions that are a tran
 which remember pages they know. What was visited stays, with its history. Found again by a link, a page is new.
 """
 
-import json
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,8 +12,8 @@ from forager.archive import store as bodies
 from forager.control.cold import alone
 from forager.control.look import SQL as LOOK
 from forager.control.look import known_name
-from forager.control.purge import REASON_CODE, PurgeOrder
-from forager.control.purge import SQL as PURGE
+from forager.control.purge import REASON_CODE
+from forager.control.purge_record import PurgeOrder, Record, on_record
 from forager.db import statements
 from forager.domains import operate, repair
 from forager.domains.repair import Less
@@ -43,17 +42,17 @@ async def clear_frontier(conn: Any, order: PurgeOrder, *, domain: str | None = N
         return cleared
     if await conn.fetchval(LOOK["count_workers"], order.dead_after_s):
         raise ConflictError("Workers are running, and they know the pages that would go; stop the crawl first.")
-    async with alone(conn):
-        subject = f"the frontier of {name or 'all domains'}"
-        purge_id = await conn.fetchval(PURGE["begin_purge"], order.by, order.reason, "pages", subject)
+    subject = f"the frontier of {name or 'all domains'}"
+    async with alone(conn), on_record(conn, order, "frontier.clear", what="pages", subject=subject) as record:
         last = 0
         while row := await conn.fetchrow(SQL["next_frontier"], name, last):
-            await _clear(conn, row, purge_id, cleared, order)
+            await _clear(conn, row, record, cleared, order)
             last = row["id"]
+        record.counts["domains"] = cleared.counts["domains"]
     return cleared
 
 
-async def _clear(conn: Any, domain: Any, purge_id: int, cleared: Cleared, order: PurgeOrder) -> None:
+async def _clear(conn: Any, domain: Any, record: Record, cleared: Cleared, order: PurgeOrder) -> None:
     domain_id, name = domain["id"], domain["name"]
     last, taken = 0, 0
     while pages := [row["id"] for row in await conn.fetch(SQL["find_waiting"], domain_id, last, PAGES_AT_ONCE)]:
@@ -61,7 +60,7 @@ async def _clear(conn: Any, domain: Any, purge_id: int, cleared: Cleared, order:
             held = await operate.hold(conn, name)
             if held is None or held.claimed_by is not None:
                 raise ConflictError(f"{name} is gone, or a worker holds it; `forager recover`, then ask again.")
-            await _take(conn, domain_id, pages, purge_id, cleared)
+            await _take(conn, domain_id, pages, record, cleared)
         last, taken = pages[-1], taken + len(pages)
     if not taken:
         return
@@ -72,7 +71,7 @@ async def _clear(conn: Any, domain: Any, purge_id: int, cleared: Cleared, order:
         await repair.mend_states(conn, free, refresh_every_s=order.refresh_every_s, refused_rest_s=order.refused_rest_s)
 
 
-async def _take(conn: Any, domain_id: int, pages: list[int], purge_id: int, cleared: Cleared) -> None:
+async def _take(conn: Any, domain_id: int, pages: list[int], record: Record, cleared: Cleared) -> None:
     dropped = await images.drop_images(conn, domain_id, pages)
     taken = await frontier.take_pages(conn, pages)
     here = Less(domain_id, taken.known, taken.waiting, dropped.shown, dropped.stored[domain_id])
@@ -81,6 +80,6 @@ async def _take(conn: Any, domain_id: int, pages: list[int], purge_id: int, clea
     if taken.bodies:
         await bodies.drop_unused(conn, taken.bodies)
     counts = Counter(pages=len(pages), tasks=taken.closed + taken.open)
-    await conn.execute(PURGE["count_purge"], purge_id, json.dumps(counts), taken.closed)
+    await record.count(conn, counts, closed=taken.closed)
     cleared.counts.update(counts)
     cleared.keys += dropped.keys

@@ -28,6 +28,7 @@ NUMBERS = {
     "revisits_per_day": Bounds("The number of revisits per day", 0.001, 10_000_000),
     "refresh_every_s": Bounds("The time between refreshes in seconds", 1, TEN_YEARS_S),
     "history_retention_s": Bounds("The time visits stay in the database, in seconds,", DAY_S, 10 * TEN_YEARS_S),
+    "image_retention_s": Bounds("The time files of images are kept, in seconds,", DAY_S, 10 * TEN_YEARS_S),
 }
 WINDOW = ("maintenance_start", "maintenance_end")
 REVISITS = frozenset({"revisit_every_s", "is_adaptive", "refresh_every_s"})
@@ -52,6 +53,7 @@ WORDS = {
     "verifies_tls": "verifies certificates",
     "stores_links": "stores links",
     "history_retention_s": "history stays",
+    "image_retention_s": "files of images stay",
 }
 SPANS = (("w", 604_800), ("d", 86_400), ("h", 3600), ("m", 60))
 

@@ -12,9 +12,13 @@ SET tasks = p.tasks + $3,
               FROM (SELECT jsonb_object_keys(p.counts || $2::jsonb) AS name) k)
 WHERE p.id = $1;
 
+-- name: end_purge
+-- All of it is gone.
+UPDATE purges SET ended_at = clock_timestamp() WHERE id = $1;
+
 -- name: read_purges
 -- What was ever purged, the newest first.
-SELECT id, purged_at, purged_by, reason, what, subject, counts::text AS counts, tasks FROM purges ORDER BY id DESC LIMIT $1;
+SELECT id, purged_at, ended_at, purged_by, reason, what, subject, counts::text AS counts, tasks FROM purges ORDER BY id DESC LIMIT $1;
 
 -- name: yesterday
 -- When yesterday began (UTC): days from then on are still rolled up.

@@ -26,10 +26,11 @@ async def domains(
     parent: str | None = None,
     run: int | None = None,
     part: str | None = None,
+    breaker: str | None = None,
     limit: int,
 ) -> list[Row]:
     statement = SQL["domains_by_name" if by_name else "domains_by_id"]
-    return _rows(await conn.fetch(statement, *after, status, is_active, parent, run, part, limit))
+    return _rows(await conn.fetch(statement, *after, status, is_active, parent, run, part, breaker, limit))
 
 
 async def name_of_domain(conn: Any, domain_id: int) -> str:
@@ -41,6 +42,10 @@ async def name_of_domain(conn: Any, domain_id: int) -> str:
 
 async def moves(conn: Any, after: Key, name: str, *, limit: int) -> list[Row]:
     return _rows(await conn.fetch(SQL["moves_of_domain"], *after, await known_name(conn, name), limit))
+
+
+async def days_of_domain(conn: Any, name: str, *, limit: int) -> list[Row]:
+    return _rows(await conn.fetch(SQL["days_of_domain"], await known_name(conn, name), limit))
 
 
 async def robots(conn: Any, name: str) -> list[Row]:

@@ -6,7 +6,7 @@
 SELECT d.id, d.name, d.parent_domain, d.base_url, d.source, d.seed_rank, d.status::text AS status, d.block_reason_code, d.block_reason,
        d.is_active, d.pages_discovered, d.pages_crawled, d.frontier_size, d.total_error_count, d.error_rate, d.images_found, d.images_stored,
        d.claimed_by IS NOT NULL AND d.claim_expires_at > now() AS is_leased, d.run_id, d.priority_score, d.first_seen_at, d.last_crawled_at,
-       d.next_crawl_after, d.crawl_delay_s, d.content_policy, d.parser_name
+       d.next_crawl_after, d.crawl_delay_s, d.content_policy, d.parser_name, d.breaker_state
 FROM domains d
 WHERE d.id > COALESCE($1::bigint, 0)
   AND ($2::text IS NULL OR d.status = $2::text::domain_status)
@@ -14,15 +14,16 @@ WHERE d.id > COALESCE($1::bigint, 0)
   AND ($4::text IS NULL OR d.parent_domain = $4)
   AND ($5::bigint IS NULL OR d.run_id = $5)
   AND ($6::text IS NULL OR strpos(d.name, $6) > 0)
+  AND ($7::text IS NULL OR d.breaker_state = $7)
 ORDER BY d.id
-LIMIT $7::bigint;
+LIMIT $8::bigint;
 
 -- name: domains_by_name
 -- Domains in the order of their names.
 SELECT d.id, d.name, d.parent_domain, d.base_url, d.source, d.seed_rank, d.status::text AS status, d.block_reason_code, d.block_reason,
        d.is_active, d.pages_discovered, d.pages_crawled, d.frontier_size, d.total_error_count, d.error_rate, d.images_found, d.images_stored,
        d.claimed_by IS NOT NULL AND d.claim_expires_at > now() AS is_leased, d.run_id, d.priority_score, d.first_seen_at, d.last_crawled_at,
-       d.next_crawl_after, d.crawl_delay_s, d.content_policy, d.parser_name
+       d.next_crawl_after, d.crawl_delay_s, d.content_policy, d.parser_name, d.breaker_state
 FROM domains d
 WHERE d.name > COALESCE($1::text, '')
   AND ($2::text IS NULL OR d.status = $2::text::domain_status)
@@ -30,8 +31,9 @@ WHERE d.name > COALESCE($1::text, '')
   AND ($4::text IS NULL OR d.parent_domain = $4)
   AND ($5::bigint IS NULL OR d.run_id = $5)
   AND ($6::text IS NULL OR strpos(d.name, $6) > 0)
+  AND ($7::text IS NULL OR d.breaker_state = $7)
 ORDER BY d.name
-LIMIT $7::bigint;
+LIMIT $8::bigint;
 
 -- name: name_of_domain
 -- What a domain is called.
@@ -45,6 +47,14 @@ WHERE h.domain_id = (SELECT d.id FROM domains d WHERE d.name = $2)
   AND h.id < COALESCE($1::bigint, 9223372036854775807)
 ORDER BY h.id DESC
 LIMIT $3::bigint;
+
+-- name: days_of_domain
+-- What was done in a domain day by day, newest first.
+SELECT o.day, o.visits, o.ok, o.changed, o.errors, o.bytes, o.time_ms::float8 / GREATEST(o.visits, 1) / 1000 AS response_s
+FROM domain_days o
+WHERE o.domain_id = (SELECT d.id FROM domains d WHERE d.name = $1)
+ORDER BY o.day DESC
+LIMIT $2::bigint;
 
 -- name: robots_of_domain
 -- The robots.txt of each origin of a domain, with its text.
@@ -97,10 +107,11 @@ LIMIT $6::bigint;
 -- name: find_page_by_id
 -- One page with all that is kept of it, and its open task.
 SELECT p.id, p.url, encode(p.url_hash, 'hex') AS url_hash, d.name AS domain, p.status::text AS status, p.depth, p.priority, p.redirects,
-       p.is_seed, p.is_image, p.title, p.description, p.language, p.content_type, encode(p.content_hash, 'hex') AS content_hash, p.simhash,
-       p.links_count, p.canonical_url, p.author, p.published_at, p.modified_at, p.etag, p.last_modified, p.flags, p.discovered_at,
+       p.is_seed, p.is_image, p.title, p.description, p.language, p.content_type, encode(p.content_hash, 'hex') AS content_hash,
+       lpad(to_hex(p.simhash), 16, '0') AS simhash, p.links_count, p.canonical_url, p.author, p.published_at, p.modified_at, p.etag, p.last_modified, p.flags, p.discovered_at,
        p.fetched_at, p.failed_at, p.revisit_every_s, p.comparisons, p.changes, p.changed_at, p.crashes, p.trap_id,
-       t.id AS open_task_id, t.status::text AS open_task_status, t.scheduled_for AS next_visit_at
+       t.id AS open_task_id, t.status::text AS open_task_status, t.scheduled_for AS next_visit_at,
+       (SELECT min(x.id) FROM products x WHERE x.domain_id = p.domain_id AND x.page_id = p.id) AS product_id
 FROM pages p
 JOIN domains d ON d.id = p.domain_id
 LEFT JOIN crawl_tasks t ON t.domain_id = p.domain_id AND t.page_id = p.id AND t.outcome IS NULL

@@ -1,4 +1,4 @@
-"""What an operator has deleted for good: a domain, pages, history, cold files. Each is on record before it begins.
+"""What an operator has deleted for good: a domain, pages, history, cold files. `purge_record.py` keeps the record.
 
 Pages go in portions, each in a transaction of its own that takes all that belongs to them and lessens the counters, so
 that the promises hold whenever it is stopped; the same order again goes on. It wants no workers beside it: they
@@ -16,7 +16,7 @@ from forager.archive import store as bodies
 from forager.control import cold, cold_file
 from forager.control.look import SQL as LOOK
 from forager.control.look import known_name
-from forager.db import statements
+from forager.control.purge_record import SQL, PurgeOrder, Record, on_record
 from forager.domains import operate, repair
 from forager.domains.operate import Held
 from forager.domains.repair import Less
@@ -27,20 +27,9 @@ from forager.frontier import purge as frontier
 from forager.images import purge as images
 from forager.images.purge import Dropped
 
-SQL = statements.load("forager.control", "lifecycle.sql")
 PAGES_AT_ONCE = 500
 TASKS_AT_ONCE = 1000
 REASON_CODE = "purge"
-
-
-@dataclass(frozen=True, slots=True)
-class PurgeOrder:
-    by: str
-    reason: str
-    is_trial: bool
-    dead_after_s: float
-    refresh_every_s: float | None = None
-    refused_rest_s: float = 0.0
 
 
 @dataclass(slots=True)
@@ -51,17 +40,25 @@ class Purged:
     keys: list[str] = field(default_factory=list)
     """Files of images that nobody refers to any more."""
 
+    def told_by(self, record: Record) -> "Purged":
+        """With what really went."""
+        self.counts = record.counts
+        return self
+
 
 async def purge_domain(conn: Any, name: str, order: PurgeOrder) -> Purged:
     """A domain with everything that is known of it. Found again by a link, it is new."""
     known = await _known(conn, name)
     purged = Purged("domain", known)
+    if order.is_trial:
+        return await _try_pages(conn, known, None, purged)
     async with cold.alone(conn):
-        domain_id = await _take_pages(conn, known, None, purged, order)
-        if not order.is_trial:
+        domain_id = await _begin_pages(conn, known, order)
+        async with on_record(conn, order, "domain.purge", what=purged.what, subject=known) as record:
+            await _take_pages(conn, domain_id, purged, record, name=known)
             async with conn.transaction():
                 await _leave(conn, domain_id, purged)
-    return purged
+    return purged.told_by(record)
 
 
 async def purge_pages(conn: Any, name: str, text: str, order: PurgeOrder) -> Purged:
@@ -70,11 +67,14 @@ async def purge_pages(conn: Any, name: str, text: str, order: PurgeOrder) -> Pur
         raise UsageError("Say which pages: a part of their URLs. `forager purge domain` takes all of them.")
     known = await _known(conn, name)
     purged = Purged("pages", f"{known} {text}")
+    if order.is_trial:
+        return await _try_pages(conn, known, text, purged)
     async with cold.alone(conn):
-        domain_id = await _take_pages(conn, known, text, purged, order)
-        if not order.is_trial:
+        domain_id = await _begin_pages(conn, known, order)
+        async with on_record(conn, order, "page.purge", what=purged.what, subject=purged.subject) as record:
+            await _take_pages(conn, domain_id, purged, record, name=known, text=text)
             await _mend(conn, domain_id, order)
-    return purged
+    return purged.told_by(record)
 
 
 async def purge_tasks(conn: Any, before: datetime, name: str | None, order: PurgeOrder) -> Purged:
@@ -87,14 +87,16 @@ async def purge_tasks(conn: Any, before: datetime, name: str | None, order: Purg
     if order.is_trial:
         purged.counts["tasks"] = await frontier.count_history(conn, before, domain_id)
         return purged
-    async with cold.alone(conn):
-        purge_id, last = await _begin(conn, purged, order), 0
-        while True:
+    async with (
+        cold.alone(conn),
+        on_record(conn, order, "task.purge", what=purged.what, subject=purged.subject) as record,
+    ):
+        gone, last = 1, 0
+        while gone:
             async with conn.transaction():
                 gone, last = await frontier.take_history(conn, before, domain_id, after=last, limit=TASKS_AT_ONCE)
-                await _count(conn, purge_id, purged, Counter(tasks=gone), closed=gone)
-            if not gone:
-                return purged
+                await record.count(conn, Counter(tasks=gone), closed=gone)
+    return purged.told_by(record)
 
 
 async def purge_cold(conn: Any, folder: Path, month: date, order: PurgeOrder) -> Purged:
@@ -104,18 +106,18 @@ async def purge_cold(conn: Any, folder: Path, month: date, order: PurgeOrder) ->
         slices = [each for each in await history.read_slices(conn, month) if each.status == "moved"]
         if not slices:
             raise NotFoundError(f"Nothing of {month:%Y-%m} is in cold files; `forager archive list` says what is.")
-        purged.counts = Counter(files=len(slices), visits=sum(each.row_count for each in slices))
+        counts = Counter(files=len(slices), visits=sum(each.row_count for each in slices))
         if order.is_trial:
+            purged.counts = counts
             return purged
-        purge_id = await _begin(conn, purged, order)
-        async with conn.transaction():
-            await history.drop_restored(conn, month)
-            await history.purge_slices(conn, [each.id for each in slices])
-            counted, purged.counts = purged.counts, Counter()
-            await _count(conn, purge_id, purged, counted)
-        for each in slices:
-            cold_file.discard(folder / each.file)
-    return purged
+        async with on_record(conn, order, "cold.purge", what=purged.what, subject=purged.subject) as record:
+            async with conn.transaction():
+                await history.drop_restored(conn, month)
+                await history.purge_slices(conn, [each.id for each in slices])
+                await record.count(conn, counts)
+            for each in slices:
+                cold_file.discard(folder / each.file)
+    return purged.told_by(record)
 
 
 async def list_purges(conn: Any, *, limit: int) -> list[dict[str, Any]]:
@@ -126,25 +128,32 @@ async def list_purges(conn: Any, *, limit: int) -> list[dict[str, Any]]:
 # Pages --------------------------------------------------------------------------------------------------------------
 
 
-async def _take_pages(conn: Any, name: str, text: str | None, purged: Purged, order: PurgeOrder) -> int:
-    """Answers the domain's id. A trial only counts."""
-    if order.is_trial:
-        held_id: int = (await conn.fetchrow(LOOK["find_domain"], name))["id"]
-        purged.counts.update(await frontier.count_pages(conn, held_id, text))
-        return held_id
-    await _refuse_workers(conn, order)
+async def _try_pages(conn: Any, name: str, text: str | None, purged: Purged) -> Purged:
+    domain_id: int = (await conn.fetchrow(LOOK["find_domain"], name))["id"]
+    purged.counts.update(await frontier.count_pages(conn, domain_id, text))
+    return purged
+
+
+async def _begin_pages(conn: Any, name: str, order: PurgeOrder) -> int:
+    """The domain's id, where nothing stands against it."""
+    if await conn.fetchval(LOOK["count_workers"], order.dead_after_s):
+        raise UsageError("Workers are running, and a purge takes pages they know; stop the crawl first.")
     async with conn.transaction():
-        domain_id = (await _hold(conn, name)).id
-    purge_id, last = await _begin(conn, purged, order), 0
+        return (await _hold(conn, name)).id
+
+
+async def _take_pages(
+    conn: Any, domain_id: int, purged: Purged, record: Record, *, name: str, text: str | None = None
+) -> None:
+    last = 0
     while page_ids := await frontier.find_pages(conn, domain_id, text, after=last, limit=PAGES_AT_ONCE):
         async with conn.transaction():
             await _hold(conn, name)
-            await _take(conn, domain_id, page_ids, purge_id, purged)
+            await _take(conn, domain_id, page_ids, purged, record)
         last = page_ids[-1]
-    return domain_id
 
 
-async def _take(conn: Any, domain_id: int, page_ids: list[int], purge_id: int, purged: Purged) -> None:
+async def _take(conn: Any, domain_id: int, page_ids: list[int], purged: Purged, record: Record) -> None:
     dropped = await images.drop_images(conn, domain_id, page_ids)
     taken = await frontier.take_pages(conn, page_ids)
     await repair.lessen(conn, _less(domain_id, dropped, known=taken.known, waiting=taken.waiting))
@@ -158,7 +167,7 @@ async def _take(conn: Any, domain_id: int, page_ids: list[int], purge_id: int, p
         images=dropped.images,
         bodies=len(unused),
     )
-    await _count(conn, purge_id, purged, counts, closed=taken.closed)
+    await record.count(conn, counts, closed=taken.closed)
 
 
 def _less(domain_id: int, dropped: Dropped, *, known: int = 0, waiting: int = 0) -> list[Less]:
@@ -181,11 +190,6 @@ async def _mend(conn: Any, domain_id: int, order: PurgeOrder) -> None:
         await repair.mend_states(conn, held, refresh_every_s=order.refresh_every_s, refused_rest_s=order.refused_rest_s)
 
 
-async def _refuse_workers(conn: Any, order: PurgeOrder) -> None:
-    if await conn.fetchval(LOOK["count_workers"], order.dead_after_s):
-        raise UsageError("Workers are running, and a purge takes pages they know; stop the crawl first.")
-
-
 async def _known(conn: Any, name: str) -> str:
     known = await known_name(conn, name)
     assert known is not None
@@ -199,13 +203,3 @@ async def _hold(conn: Any, name: str) -> Held:
     if held.claimed_by is not None:
         raise UsageError(f"{name} is held by worker {held.claimed_by}, which is gone: run `forager recover` first.")
     return held
-
-
-async def _begin(conn: Any, purged: Purged, order: PurgeOrder) -> int:
-    purge_id: int = await conn.fetchval(SQL["begin_purge"], order.by, order.reason, purged.what, purged.subject)
-    return purge_id
-
-
-async def _count(conn: Any, purge_id: int, purged: Purged, counts: Counter[str], *, closed: int = 0) -> None:
-    await conn.execute(SQL["count_purge"], purge_id, json.dumps(counts), closed)
-    purged.counts.update(counts)

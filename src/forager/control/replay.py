@@ -24,7 +24,7 @@ REQUEUED_AT_ONCE = 5000
 
 class Into(StrEnum):
     LIVE = "live"
-    """Signals, links and products of the pages."""
+    """Signals, links, images and products of the pages."""
     SHADOW = "shadow"
     """Beside them, for comparison."""
 
@@ -119,6 +119,10 @@ async def next_stored(
 
 async def known_products(conn: Any, page_ids: Sequence[int]) -> dict[int, Mapping[str, Any]]:
     return {row["page_id"]: dict(row) for row in await conn.fetch(SQL["known_products"], page_ids)}
+
+
+async def known_images(conn: Any, page_ids: Sequence[int]) -> dict[int, Mapping[str, Any]]:
+    return {row["page_id"]: dict(row) for row in await conn.fetch(SQL["known_images"], page_ids)}
 
 
 async def hold_pages(conn: Any, pages: Mapping[int, datetime | None]) -> set[int]:

@@ -17,7 +17,7 @@ WHERE ($3::timestamptz IS NULL OR n.completed_at >= $3) AND ($4::timestamptz IS 
 -- Behind a page, so many pages with the body each brought or confirmed last, and with what is known of them. `is_newest`: nothing was
 -- read from the page since that this body does not have.
 SELECT p.id AS page_id, p.domain_id, d.name AS domain, p.url, p.depth, p.redirects, p.crashes, p.fetched_at, p.content_type, p.etag,
-       p.last_modified, d.parser_name, t.id AS task_id, t.body_ref, t.completed_at, COALESCE(t.run_id, d.run_id) AS run_id,
+       p.last_modified, d.parser_name, d.images_policy, t.id AS task_id, t.body_ref, t.completed_at, COALESCE(t.run_id, d.run_id) AS run_id,
        b.dropped_at IS NOT NULL AS is_deleted, p.status::text AS status,
        NOT EXISTS (SELECT FROM crawl_tasks c WHERE c.page_id = p.id AND c.id > t.id AND c.outcome = 'success'
                                                AND c.status_code BETWEEN 200 AND 299) AS is_newest,
@@ -43,8 +43,16 @@ SELECT max(page_id) FROM (
 
 -- name: known_products
 -- What is known of the products of these pages, as far as a replay compares it.
-SELECT page_id, product_name AS name, price::text AS price, currency, availability, rating::text AS rating, review_count, brand, category, sku, gtin
+SELECT page_id, product_name AS name, price::text AS price, currency, availability, rating::text AS rating, review_count, brand, category, sku, gtin,
+       description, image_urls, variants::text AS variants
 FROM products WHERE page_id = ANY ($1::bigint[]);
+
+-- name: known_images
+-- What these pages are known to show, in the order they show it.
+SELECT s.page_id, array_agg(i.url ORDER BY s.position) AS urls, array_agg(s.alt_text::text ORDER BY s.position) AS alts,
+       min(i.url) FILTER (WHERE s.image_type = 'primary') AS primary_url
+FROM pages p JOIN page_images s ON s.domain_id = p.domain_id AND s.page_id = p.id AND s.last_seen_at IS NULL JOIN images i ON i.id = s.image_id
+WHERE p.id = ANY ($1::bigint[]) GROUP BY s.page_id;
 
 -- name: hold_pages
 -- Pages whose new reading is about to be written, as they were when they were looked at; one that was visited since is left alone.

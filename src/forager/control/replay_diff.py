@@ -1,22 +1,28 @@
 """What a stored body says now, compared with what is known of its page: field by field. Pure."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from forager.records import Reading, Selection
+from forager.records import Reading, Selection, Sighting
+from forager.records.product import pack_variant
 
 MOST_EXAMPLES = 3
 LONGEST_SHOWN = 200
+FEW = 3
+"""Of a longer list, an example shows only so many of those that the other side has not."""
 SIGNALS = (
     *("title", "description", "language", "content_hash", "simhash", "links_count", "flags"),
     *("canonical_url", "author", "published_at", "modified_at"),
 )
 PRODUCT = (
     *("name", "price", "currency", "availability", "rating", "review_count", "brand", "category", "sku", "gtin"),
+    *("description", "image_urls", "variants"),
 )
+IMAGES = ("count", "primary", "urls", "alts")
 Fields = dict[str, Any]
 
 
@@ -51,7 +57,8 @@ class Tally:
             counts[kind] = counts.get(kind, 0) + 1
             shown = self.examples.setdefault(name, [])
             if len(shown) < MOST_EXAMPLES:
-                shown.append({"url": url[:LONGEST_SHOWN], "old": _shown(old.get(name)), "new": _shown(new[name])})
+                sides = old.get(name), new[name]
+                shown.append({"url": url[:LONGEST_SHOWN], "old": _shown(*sides), "new": _shown(*reversed(sides))})
         return names
 
     def document(self) -> Fields:
@@ -62,15 +69,27 @@ def kind_of(old: Any, new: Any) -> str:
     return "gained" if old is None else "lost" if new is None else "changed"
 
 
-def known_fields(row: Mapping[str, Any], product: Mapping[str, Any] | None) -> Fields:
-    """Of a page and its product, as the database has them."""
-    return {name: plain(row[name]) for name in SIGNALS} | {
-        f"product.{name}": plain(product[name]) if product else None for name in PRODUCT
+def known_fields(
+    row: Mapping[str, Any], product: Mapping[str, Any] | None, images: Mapping[str, Any] | None = None
+) -> Fields:
+    """Of a page, its product and the images it shows, as the database has them."""
+    signals = {name: plain(row[name]) for name in SIGNALS}
+    sold = product and {**product, "variants": json.loads(product["variants"])}
+    shown = {
+        "count": len(images["urls"]) if images else None,
+        "primary": images["primary_url"] if images else None,
+        "urls": images["urls"] if images else None,
+        "alts": images["alts"] if images else None,
     }
+    return (
+        signals
+        | {f"product.{name}": plain(sold[name]) if sold else None for name in PRODUCT}
+        | {f"images.{name}": plain(shown[name]) for name in IMAGES}
+    )
 
 
 def read_fields(reading: Reading, selection: Selection, url: str) -> Fields:
-    """Of a reading, in the same shape."""
+    """Of a reading, in the same shape. Images that nobody looked for are left out, and so not compared."""
     signals = {
         "title": reading.title,
         "description": reading.description,
@@ -86,7 +105,18 @@ def read_fields(reading: Reading, selection: Selection, url: str) -> Fields:
     }
     found = reading.product if reading.product and reading.product.name else None
     product = {f"product.{name}": getattr(found, name) if found else None for name in PRODUCT}
-    return {name: plain(value) for name, value in (signals | product).items()}
+    product["product.variants"] = [pack_variant(variant) for variant in found.variants] if found else None
+    images = _shown_images(selection.images) if selection.images is not None else {}
+    return {name: plain(value) for name, value in (signals | product | images).items()}
+
+
+def _shown_images(sightings: Sequence[Sighting]) -> Fields:
+    return {
+        "images.count": len(sightings) or None,
+        "images.primary": min((each.url for each in sightings if each.image.image_type == "primary"), default=None),
+        "images.urls": [each.url for each in sightings],
+        "images.alts": [each.image.alt for each in sightings],
+    }
 
 
 def plain(value: Any) -> Any:
@@ -106,5 +136,9 @@ def _number(text: str) -> str:
     return f"{whole}.{rest.rstrip('0')}".rstrip(".") if dot and (whole + rest).isdigit() else text
 
 
-def _shown(value: Any) -> Any:
+def _shown(value: Any, other: Any) -> Any:
+    """Short enough to be kept as an example."""
+    if isinstance(value, list) and len(value) > FEW:
+        own = [each for each in value if each not in (other or [])] or value
+        return [_shown(each, None) for each in own[:FEW]]
     return value[:LONGEST_SHOWN] if isinstance(value, str) else value

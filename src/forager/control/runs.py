@@ -26,3 +26,8 @@ async def stop_run(conn: Any, run: int) -> None:
         raise ConflictError(
             f"Run {run} cannot be stopped from here: it is over, or belongs to a `forager crawl`, which Ctrl-C stops."
         )
+
+
+async def drops(conn: Any, run: int) -> dict[str, int]:
+    """Why → how many links it saw and left out."""
+    return await stats.read_drops(conn, run)

@@ -12,8 +12,8 @@ from forager.errors import ForagerError
 from forager.extract.charset import to_utf8
 from forager.extract.flatten import flatten
 from forager.extract.hostile import may_stall, nests_links
-from forager.extract.page import OPTIONS
 from forager.extract.text import first_words, take_text
+from forager.extract.tree import OPTIONS
 from forager.records import Fetched
 from forager.records.search import Hit, Query, SearchBackend
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from forager.control.disk import size_of
-from forager.control.purge import SQL
+from forager.control.purge_record import SQL
+from forager.domains import traces
 
 FEW_ROWS = 1000
 """Of smaller tables nothing has to be said."""
@@ -17,6 +18,19 @@ DEAD_SHARE = 0.2
 CHANGED_SHARE = 0.3
 REMEDY = "`forager schedule run --once vacuum` puts it right"
 COUNTED = {"crawl_tasks": "task_counts", "pages": "page_counts", "images": "image_counts"}
+
+
+class Rule(NamedTuple):
+    """How long something stays, and what becomes of it then."""
+
+    table: str
+    """Or the folder, for files."""
+    what: str
+    kept_s: float
+    then: str
+    setting: str
+    due: int | None = None
+    """Rows whose time has come; None where another command counts them."""
 
 
 class States(NamedTuple):
@@ -60,6 +74,7 @@ class Report:
     cold_rows: int
     free_bytes: int | None
     advice: Sequence[str]
+    rules: Sequence[Rule] = ()
 
     @property
     def growth_bytes(self) -> float | None:
@@ -68,13 +83,31 @@ class Report:
         return sum(known) if known else None
 
 
-async def report(conn: Any, folders: Mapping[str, Path], home: Path) -> Report:
+async def report(
+    conn: Any, folders: Mapping[str, Path], home: Path, rules: Sequence[Rule] = (), *, refresh_every_s: float = 0.0
+) -> Report:
     states = {name: await conn.fetchrow(SQL[statement]) for name, statement in COUNTED.items()}
     tables = [_table(row, states.get(row["name"])) for row in await conn.fetch(SQL["table_sizes"])]
     cold = await conn.fetchrow(SQL["cold_counts"])
     total = await conn.fetchval(SQL["database_size"])
     sizes = await asyncio.to_thread(_folders, folders)
-    return Report(total, tables, sizes, cold["rows"], _free(home), [line for table in tables for line in advise(table)])
+    advice = [line for table in tables for line in advise(table)]
+    counted = await _counted(conn, rules, refresh_every_s)
+    return Report(total, tables, sizes, cold["rows"], _free(home), advice, counted)
+
+
+async def _counted(conn: Any, rules: Sequence[Rule], refresh_every_s: float) -> list[Rule]:
+    """With how many rows of robots.txt requests and of moves the next round of their duty deletes."""
+    kept_s = {rule.table: rule.kept_s for rule in rules}
+    if not {"robots_requests", "domain_history"} <= kept_s.keys():
+        return list(rules)
+    due = await traces.count_old(
+        conn,
+        robots_s=kept_s["robots_requests"],
+        moves_s=kept_s["domain_history"],
+        refresh_every_s=refresh_every_s,
+    )
+    return [rule._replace(due=due.get(rule.table, rule.due)) for rule in rules]
 
 
 def _table(row: Any, states: Any) -> Table:

@@ -8,12 +8,15 @@ SELECT t.id, t.page_id, p.url, d.name AS domain, t.status::text AS status, t.out
        t.status_code, t.error_code, t.error_message, t.blame, t.response_time_ms, t.bytes, t.is_changed, t.proxy_id, t.body_ref,
        p.status::text AS page_status, d.status::text AS domain_status, d.is_active AS domain_is_active,
        t.webhook_url, w.tries AS webhook_tries, w.delivered_at AS webhook_delivered_at, w.died_at AS webhook_died_at,
-       w.next_try_at AS webhook_next_try_at, w.error AS webhook_error
+       w.next_try_at AS webhook_next_try_at, w.error AS webhook_error, e.stack,
+       CASE WHEN t.error_code IS NOT NULL
+            THEN left(md5(t.error_code || ' ' || failure_shape(t.error_code, COALESCE(t.error_message, ''), e.stack)), 12) END AS fingerprint
 FROM crawl_tasks t
 JOIN pages p ON p.id = t.page_id
 JOIN domains d ON d.id = t.domain_id
 LEFT JOIN batches b ON b.id = t.batch_id
 LEFT JOIN webhook_calls w ON w.task_id = t.id
+LEFT JOIN LATERAL (SELECT stack FROM errors WHERE task_id = t.id AND t.error_code IS NOT NULL ORDER BY id DESC LIMIT 1) e ON true
 WHERE t.id = $1;
 
 -- name: visits_of_page

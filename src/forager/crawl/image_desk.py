@@ -27,7 +27,7 @@ Admit = Callable[[Any, Mapping[str, str]], Awaitable[Mapping[str, str]]]
 
 
 class ImageDesk:
-    def __init__(self, database: Database, *, run: int, admit: Admit, remembered: int) -> None:
+    def __init__(self, database: Database, *, run: int | None, admit: Admit, remembered: int) -> None:
         self._database = database
         self._run = run
         self._admit = admit
@@ -85,16 +85,16 @@ class ImageDesk:
                     wanted.setdefault(each.key, Discovery(each.url, each.key, each.domain, depth, hop, "", "image"))
         if not wanted:
             return
-
-        async def once(conn: Any) -> Learned:
-            learned = Learned()
-            await learn(conn, learned, wanted, self._hosts, are_images=True)
-            await domains.count_waiting(conn, learned.new, run=self._run)
-            return learned
-
-        learned = await in_transaction(self._database, once)
+        learned = await in_transaction(self._database, lambda conn: self.give_places(conn, wanted))
         for key, page in learned.page_ids.items():
             self._waiting.add(key, page, 0)
+
+    async def give_places(self, conn: Any, wanted: Mapping[bytes, Discovery]) -> Learned:
+        """Each waits in the frontier of its host from now on, unless it does or did already."""
+        learned = Learned()
+        await learn(conn, learned, wanted, self._hosts, are_images=True)
+        await domains.count_waiting(conn, learned.new, run=self._run)
+        return learned
 
     async def _hosts(self, conn: Any, bases: Mapping[str, str]) -> Mapping[str, int]:
         ids = await find_domains(conn, bases)
@@ -127,10 +127,21 @@ class ImageDesk:
             return {}
         shown = [Shown(o.target.domain_id, o.target.page_id, o.selection.images or ()) for o in looked_at.values()]
         again = [page for page in shown if looked_at[page.page_id].target.past is not None]
-        changed = await images.changed_pages(conn, again, ids)
-        await images.end_sightings(conn, [page for page in again if page.page_id in changed], ids)
-        same = {page.page_id for page in again} - changed
-        return await images.record_sightings(conn, [page for page in shown if page.page_id not in same], ids)
+        found = await record_shown(conn, shown, again, ids)
+        unasked = {o.target.domain_id for o in looked_at.values() if not o.selection.wants_files}
+        await domains.owe_images(conn, sorted(unasked & found.keys()))
+        return found
+
+
+async def record_shown(
+    conn: Any, shown: Sequence[Shown], again: Sequence[Shown], ids: Mapping[bytes, int]
+) -> dict[int, int]:
+    """Domain → how many images were never seen on their page before. `again` are those of pages that were read before;
+    what they show no longer has an end from now on."""
+    changed = await images.changed_pages(conn, again, ids)
+    await images.end_sightings(conn, [page for page in again if page.page_id in changed], ids)
+    same = {page.page_id for page in again} - changed
+    return await images.record_sightings(conn, [page for page in shown if page.page_id not in same], ids)
 
 
 def _settled(outcome: Outcome, ids: Mapping[bytes, int]) -> Settled:

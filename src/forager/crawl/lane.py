@@ -66,6 +66,8 @@ class Lane:
         """Task → the smallest distance in force when these were made: what can be promised of each of them."""
         self.unrecorded = 0
         """Outcomes that are not yet in the database."""
+        self.records = 0
+        """Batches that were written for it: a claim that another one overtook does not know what that one brought."""
         self.streak = Streak(lease.error_streak_code, lease.errors_in_a_row)
         self.has_pages = lease.has_pages
         """Whether it ever gave us a page; one that did is not blocked for a single refusal."""

@@ -65,7 +65,7 @@ class ReadingRoom:
 
     async def _replace(self, before: "asyncio.Task[_Reader] | None") -> "_Reader":
         if before is not None and before.exception() is None:
-            log().warning("reader died", action="reader.died", how=await before.result().close())
+            await _bury(before.result())
         return await _Reader.start(self._manner)
 
     async def close(self) -> None:
@@ -75,6 +75,8 @@ class ReadingRoom:
                 await asyncio.wait([place])
             elif reader := _seated(place):
                 await reader.close()
+            elif place is not None and not place.cancelled() and place.exception() is None:
+                await _bury(place.result())
 
 
 def _seated(place: "asyncio.Task[_Reader] | None") -> "_Reader | None":
@@ -82,6 +84,11 @@ def _seated(place: "asyncio.Task[_Reader] | None") -> "_Reader | None":
     if place is None or not place.done() or place.cancelled() or place.exception() is not None:
         return None
     return None if place.result().is_dead else place.result()
+
+
+async def _bury(reader: "_Reader") -> None:
+    """Every death is told, also that of the last page's reader, whom nobody follows."""
+    log().warning("reader died", action="reader.died", how=await reader.close())
 
 
 @asynccontextmanager

@@ -140,18 +140,20 @@ class Worker:
         while True:
             await asyncio.sleep(every_s)
             await self._read_clock()
-            until = self._lease_until(clock.monotonic())
+            until, asked_for = self._lease_until(clock.monotonic()), list(self._lanes.values())
             told = self._tally.copy()
             is_alive, held = await in_transaction(self._database, partial(self._beat_once, told=told))
             self._tally.forget(told)
             await self._pools.refresh(self._database)
             await self._look_around()
-            for lane in list(self._lanes.values()):
+            for lane in asked_for:  # not those that were claimed meanwhile: their leases are young, and were not seen
+                if self._lanes.get(lane.lease.domain_id) is not lane:
+                    continue
                 if renewal := held.get(lane.lease.token):
                     lane.lease_until = until
                     lane.hear_of_resets(renewal.breaker_resets)
                     self._go_on_or_close(lane, may_go_on=renewal.may_go_on)
-                elif lane.lease_until < until:  # not one that was claimed while we asked
+                else:
                     self._lose(lane)
             if not is_alive:
                 await self._register()
@@ -282,15 +284,16 @@ class Worker:
         if not hungry or self._writer.backlog > 4 * self._order.batch_pages:
             return
         wants = [(lane.lease, lane.wanted - len(lane.targets)) for lane in hungry]
+        records = [lane.records for lane in hungry]
         for lane in hungry:
             lane.is_refilling = True
         by_domain: dict[int, list[Target]] = {lane.lease.domain_id: [] for lane in hungry}
         for target in await self._claims.targets(self._id, wants):
             by_domain[target.domain_id].append(target)
-        for lane, (_, want) in zip(hungry, wants, strict=True):
+        for lane, (_, want), before in zip(hungry, wants, records, strict=True):
             got = by_domain[lane.lease.domain_id]
             lane.is_refilling = False
-            lane.is_dry = len(got) < want
+            lane.is_dry = len(got) < want and lane.records == before
             self._calls.put_down(lane, lane.take(got))
             self._traffic.pump(lane)
 
@@ -350,6 +353,7 @@ class Worker:
                 self._lose(lane)
                 continue
             lane.unrecorded -= count
+            lane.records += 1
             lane.is_dry = False
             if not held[token]:
                 self._go_on_or_close(lane, may_go_on=False)

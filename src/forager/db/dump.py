@@ -10,6 +10,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
@@ -98,11 +99,16 @@ def _without_host(path: str, query: str) -> str:
     return f"postgresql://{path}" + (f"?{query}" if query else "")
 
 
+def leashed(command: Sequence[str]) -> list[str]:
+    """The same, ending with us."""
+    return [sys.executable, "-I", "-S", str(Path(__file__).with_name("leash.py")), str(os.getpid()), *command]
+
+
 async def _run(command: Sequence[str | Path], secret: str | None, failed: str) -> str:
     environment = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8", "TZ": "UTC"}
     environment |= {"PGPASSWORD": secret} if secret else {}
     process = await asyncio.create_subprocess_exec(
-        *map(str, command),
+        *leashed(list(map(str, command))),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -147,6 +147,8 @@ CREATE TABLE domains (
     links_since             timestamptz,
     rendering               text             CHECK (rendering IN ('never', 'auto', 'always')),
     history_retention_s     double precision CHECK (history_retention_s > 0),
+    image_retention_s       double precision CHECK (image_retention_s > 0),
+    images_owed_after       bigint,
     CHECK ((claimed_by IS NULL) = (claim_expires_at IS NULL)),
     CHECK ((status IN ('blocked', 'unreachable')) = (block_reason_code IS NOT NULL)),
     CHECK ((maintenance_start IS NULL) = (maintenance_end IS NULL)),
@@ -164,6 +166,7 @@ CREATE INDEX domains_held ON domains (run_id, claimed_by) WHERE claimed_by IS NO
 CREATE INDEX domains_claimed ON domains (claimed_by) WHERE claimed_by IS NOT NULL;
 CREATE INDEX domains_of_run ON domains (run_id);
 CREATE INDEX domains_parent ON domains (parent_domain);
+CREATE INDEX domains_owed_images ON domains (images_policy, id) WHERE images_owed_after IS NOT NULL;
 CREATE INDEX domains_parser ON domains (parser_name) WHERE parser_name <> 'auto';
 COMMENT ON TABLE domains IS 'Owner: domains (the claim, in frontier, stamps the lease). A site as an entity.';
 COMMENT ON COLUMN domains.ready_at IS 'The earliest moment something of its frontier may be claimed; NULL when nothing of it is in reach of its run.';
@@ -192,6 +195,8 @@ COMMENT ON COLUMN domains.stores_links IS 'False: links of its pages are learned
 COMMENT ON COLUMN domains.links_since IS 'When storing links was last switched on again: pages read before may have none. NULL: it never was off.';
 COMMENT ON COLUMN domains.rendering IS 'Whether a browser draws its pages before they are read; NULL: the setting.';
 COMMENT ON COLUMN domains.history_retention_s IS 'Its visits leave for cold files after so long; NULL: as the settings say.';
+COMMENT ON COLUMN domains.image_retention_s IS 'Files of images it showed first are kept so long after they were last seen; NULL: as the settings say.';
+COMMENT ON COLUMN domains.images_owed_after IS 'Pages behind this one may show images that were found and never asked for; once they are wanted, they get their places in the frontier. NULL: none do.';
 COMMENT ON COLUMN domains.paces_per_proxy IS 'Each proxy of its pool keeps the delay; the domain as a whole the delay divided by the number of proxies.';
 
 CREATE TABLE origins (
@@ -606,7 +611,7 @@ COMMENT ON COLUMN product_days.valid IS 'Of those found, the ones without a seri
 
 -- Images -------------------------------------------------------------------------------------------------------------
 
-CREATE TYPE image_status AS ENUM ('found', 'stored', 'moved', 'gone', 'blocked', 'failed', 'broken', 'too_big', 'not_an_image');
+CREATE TYPE image_status AS ENUM ('found', 'stored', 'moved', 'gone', 'blocked', 'failed', 'broken', 'too_big', 'not_an_image', 'dropped');
 
 CREATE TABLE images (
     id              bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -629,11 +634,15 @@ CREATE TABLE images (
     first_seen_at   timestamptz  NOT NULL DEFAULT now(),
     checked_at      timestamptz,
     stored_at       timestamptz,
+    dropped_at      timestamptz,
     CHECK ((stored_at IS NULL) = (content_hash IS NULL)),
     CHECK ((stored_at IS NULL) = (body_ref IS NULL)),
-    CHECK (status <> 'stored' OR stored_at IS NOT NULL)
+    CHECK (status <> 'stored' OR stored_at IS NOT NULL),
+    CHECK (dropped_at IS NULL OR stored_at IS NOT NULL)
 );
 CREATE INDEX images_content ON images (content_hash) WHERE content_hash IS NOT NULL;
+CREATE INDEX images_files ON images (stored_at, id) WHERE stored_at IS NOT NULL AND dropped_at IS NULL;
+CREATE INDEX images_dropped ON images (id) WHERE dropped_at IS NOT NULL;
 COMMENT ON TABLE images IS 'Owner: images. One image URL that pages show, unique by 16 bytes of the SHA-256 of its normalised form.';
 COMMENT ON COLUMN images.domain_id IS 'The domain whose page showed it first: its images_stored counts it. No foreign key: forager check looks.';
 COMMENT ON COLUMN images.reason IS 'Why it could not be stored, in words.';
@@ -641,6 +650,7 @@ COMMENT ON COLUMN images.content_hash IS 'SHA-256 of the file. The same under tw
 COMMENT ON COLUMN images.perceptual_hash IS 'Nearly the same 64 bits for nearly the same picture; NULL where nothing was decoded, such as SVG.';
 COMMENT ON COLUMN images.moved_to IS 'The image its URL redirects to.';
 COMMENT ON COLUMN images.checked_at IS 'When it was last asked for; NULL: never.';
+COMMENT ON COLUMN images.dropped_at IS 'When retention gave up its file: nobody may count on it any more. A visit that brings it again takes this back.';
 
 CREATE TABLE page_images (
     domain_id      bigint       NOT NULL,
@@ -666,6 +676,7 @@ COMMENT ON COLUMN page_images.last_seen_at IS 'NULL: the page still shows it, so
 -- Search and near-duplicates -----------------------------------------------------------------------------------------
 
 CREATE INDEX pages_read ON pages (fetched_at, id) WHERE fetched_at IS NOT NULL;
+CREATE INDEX pages_language ON pages (language, id) WHERE language IS NOT NULL;
 
 CREATE TABLE page_clusters (
     id      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -704,7 +715,7 @@ CREATE TABLE indexed_products (
 CREATE INDEX indexed_products_terms ON indexed_products USING gin (terms) WITH (gin_pending_list_limit = 262144);
 COMMENT ON TABLE indexed_products IS 'Owner: search. What can be found of products: name (A), brand and category (B), description (D), by the duty index.';
 COMMENT ON COLUMN indexed_products.updated_at IS 'Of the product, when it was indexed.';
-COMMENT ON COLUMN indexed_products.terms IS 'Lexemes with their places, and marks that begin with =: domain, language, brand, category, availability, currency.';
+COMMENT ON COLUMN indexed_products.terms IS 'Lexemes with their places, and marks that begin with =: words of the name, domain, language, brand, category, availability, currency, price, day, month.';
 
 CREATE TABLE search_languages (
     language text PRIMARY KEY,
@@ -1163,10 +1174,12 @@ CREATE TABLE purges (
     what      text        NOT NULL CHECK (what IN ('domain', 'pages', 'tasks', 'cold')),
     subject   text        NOT NULL,
     counts    jsonb       NOT NULL DEFAULT '{}',
-    tasks     bigint      NOT NULL DEFAULT 0
+    tasks     bigint      NOT NULL DEFAULT 0,
+    ended_at  timestamptz
 );
 COMMENT ON TABLE purges IS 'Owner: control. What an operator had deleted for good: who, when, why, how much.';
 COMMENT ON COLUMN purges.tasks IS 'Closed tasks that left the history by it.';
+COMMENT ON COLUMN purges.ended_at IS 'When all of it was gone; NULL: it goes on, or was stopped before.';
 
 CREATE TABLE storage_days (
     day        date   NOT NULL,

@@ -1,22 +1,24 @@
 """One short function per statement of `images.sql`: what images do to domains. Opens no transactions."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from forager.db import statements
 from forager.urls import registrable
 
 SQL = statements.load("forager.domains", "images.sql")
+BEGUN = -1
+"""Before the first page, as 0 is, which says that nobody looked yet."""
 
 
-async def add_image_hosts(conn: Any, bases: Mapping[str, str], *, run: int) -> None:
+async def add_image_hosts(conn: Any, bases: Mapping[str, str], *, run: int | None) -> None:
     """Domains by name with the URL they were met at; known ones stay as they are."""
     names = sorted(bases)
     parents = [registrable(name) for name in names]
     await conn.execute(SQL["add_image_hosts"], names, parents, [bases[name] for name in names], run)
 
 
-async def count_waiting(conn: Any, images: Mapping[int, int], *, run: int) -> None:
+async def count_waiting(conn: Any, images: Mapping[int, int], *, run: int | None) -> None:
     if images:
         await conn.execute(SQL["count_waiting"], list(images), list(images.values()), run)
 
@@ -24,6 +26,50 @@ async def count_waiting(conn: Any, images: Mapping[int, int], *, run: int) -> No
 async def count_stored(conn: Any, images: Mapping[int, int]) -> None:
     if images:
         await conn.execute(SQL["count_stored"], list(images), list(images.values()))
+
+
+async def hold_showing(conn: Any, domain_ids: Sequence[int]) -> None:
+    await conn.fetch(SQL["hold_showing"], domain_ids)
+
+
+async def count_found(conn: Any, images: Mapping[int, int]) -> None:
+    if images:
+        await conn.execute(SQL["count_found"], list(images), list(images.values()))
+
+
+async def owe_images(conn: Any, domain_ids: Sequence[int]) -> None:
+    if domain_ids:
+        await conn.execute(SQL["owe_images"], domain_ids)
+
+
+class Owing(NamedTuple):
+    """A domain with images that were found and never asked for."""
+
+    id: int
+    name: str
+    run_id: int | None
+    after_page: int
+    """Those of pages behind this one have no place in a frontier yet."""
+
+
+async def next_owing(
+    conn: Any, *, by_default: bool, run: int | None = None, name: str | None = None, since: int = 0
+) -> Owing | None:
+    """The first that wants its images now; `by_default`: also those that do not say. What it comes to owe from now on
+    is told from what it owes."""
+    row = await conn.fetchrow(SQL["next_owing"], by_default, run, name, since)
+    if row is None:
+        return None
+    owing = Owing(*row)
+    if owing.after_page:
+        return owing
+    await pay_images(conn, owing, BEGUN)
+    return owing._replace(after_page=BEGUN)
+
+
+async def pay_images(conn: Any, owing: Owing, upto: int | None) -> None:
+    """None: it owes nothing any more."""
+    await conn.execute(SQL["pay_images"], owing.id, owing.after_page, upto)
 
 
 async def count_turned(conn: Any, turned: Sequence[tuple[int, int, int, int, int]]) -> None:

@@ -10,7 +10,7 @@ ON CONFLICT (name) DO NOTHING;
 
 -- name: count_waiting
 -- Images of these domains that are to be fetched: they are in the frontier and no pages. A domain that another run has, or none, is
--- taken for its images only. In id order, after all are inserted.
+-- taken for its images only; without a run ($3), it stays whose it is. In id order, after all are inserted.
 WITH more AS MATERIALIZED (
     SELECT d.id, n.images FROM unnest($1::bigint[], $2::int[]) AS n (domain_id, images) JOIN domains d ON d.id = n.domain_id
     ORDER BY d.id FOR NO KEY UPDATE OF d
@@ -18,10 +18,34 @@ WITH more AS MATERIALIZED (
 UPDATE domains d
 SET frontier_size = d.frontier_size + more.images, ready_at = LEAST(COALESCE(d.ready_at, now()), now()),
     status = CASE d.status WHEN 'exhausted' THEN 'active' ELSE d.status END,
-    run_pages = CASE WHEN d.claimed_by IS NULL AND d.run_id IS DISTINCT FROM $3 THEN 0 ELSE d.run_pages END,
-    images_only = CASE WHEN d.claimed_by IS NULL AND d.run_id IS DISTINCT FROM $3 THEN true ELSE d.images_only END,
-    run_id = CASE WHEN d.claimed_by IS NULL THEN $3 ELSE d.run_id END
+    run_pages = CASE WHEN d.claimed_by IS NULL AND d.run_id IS DISTINCT FROM COALESCE($3, d.run_id) THEN 0 ELSE d.run_pages END,
+    images_only = CASE WHEN d.claimed_by IS NULL AND d.run_id IS DISTINCT FROM COALESCE($3, d.run_id) THEN true ELSE d.images_only END,
+    run_id = CASE WHEN d.claimed_by IS NULL THEN COALESCE($3, d.run_id) ELSE d.run_id END
 FROM more WHERE d.id = more.id;
+
+-- name: hold_showing
+-- Domains whose pages are about to be said to show other images: their rows stay locked until the transaction ends, in id order.
+SELECT id FROM domains WHERE id = ANY ($1::bigint[]) ORDER BY id FOR NO KEY UPDATE;
+
+-- name: count_found
+-- Images that pages of these domains were never seen to show before. The domains are held.
+UPDATE domains d SET images_found = d.images_found + n.images FROM unnest($1::bigint[], $2::int[]) AS n (domain_id, images) WHERE d.id = n.domain_id;
+
+-- name: owe_images
+-- Pages of these domains show images that nobody asked for. The domains are held; almost always it is written already.
+UPDATE domains SET images_owed_after = 0 WHERE id = ANY ($1::bigint[]) AND images_owed_after IS DISTINCT FROM 0;
+
+-- name: next_owing
+-- A domain that owes images and now wants them, by its own word or, where it has none, by $1; of one run, or with one name, if asked for;
+-- not before one that was looked at.
+SELECT id, name, run_id, images_owed_after FROM domains
+WHERE images_owed_after IS NOT NULL AND (images_policy = 'download' OR (images_policy IS NULL AND $1::boolean))
+  AND ($2::bigint IS NULL OR run_id = $2) AND ($3::text IS NULL OR name = $3) AND id >= $4
+ORDER BY id LIMIT 1;
+
+-- name: pay_images
+-- The images of its pages up to one have their places; NULL: all have. Who found more to do since, or did it too, is not overruled.
+UPDATE domains SET images_owed_after = $3 WHERE id = $1 AND images_owed_after = $2;
 
 -- name: count_stored
 -- Images that were stored for the first time, for the domains whose pages showed them first; in id order.

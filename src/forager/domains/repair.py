@@ -19,6 +19,8 @@ COUNTERS = {
     "pages_crawled": "was_crawled",
     "total_error_count": "was_errors",
     "depth_reached": "was_deep",
+    "images_found": "was_shown",
+    "images_stored": "was_stored",
 }
 
 

@@ -16,7 +16,7 @@ SET pages_discovered = n.pages_discovered, frontier_size = n.frontier_size, page
     ready_at = CASE WHEN n.frontier_size > d.frontier_size THEN LEAST(COALESCE(d.ready_at, now()), now()) ELSE d.ready_at END
 FROM (
     SELECT o.id, o.pages_discovered AS was_discovered, o.frontier_size AS was_waiting, o.pages_crawled AS was_crawled,
-           o.total_error_count AS was_errors, o.depth_reached AS was_deep,
+           o.total_error_count AS was_errors, o.depth_reached AS was_deep, o.images_found AS was_shown, o.images_stored AS was_stored,
            COALESCE(p.known, 0) AS pages_discovered, COALESCE(p.waiting, 0) AS frontier_size,
            COALESCE(t.good, 0) + COALESCE(l.good, 0) AS pages_crawled, COALESCE(t.bad, 0) + COALESCE(l.bad, 0) AS total_error_count, GREATEST(o.depth_reached, p.depth) AS depth_reached,
            (SELECT count(*) FROM page_images s WHERE s.domain_id = o.id) AS images_found, COALESCE(i.images, 0) AS images_stored
@@ -39,7 +39,7 @@ WHERE d.id = n.id
   AND (d.pages_discovered, d.frontier_size, d.pages_crawled, d.total_error_count, d.depth_reached, d.images_found, d.images_stored)
       IS DISTINCT FROM (n.pages_discovered, n.frontier_size, n.pages_crawled, n.total_error_count, n.depth_reached, n.images_found, n.images_stored)
 RETURNING d.name, n.was_discovered, d.pages_discovered, n.was_waiting, d.frontier_size, n.was_crawled, d.pages_crawled,
-          n.was_errors, d.total_error_count, n.was_deep, d.depth_reached;
+          n.was_errors, d.total_error_count, n.was_deep, d.depth_reached, n.was_shown, d.images_found, n.was_stored, d.images_stored;
 
 -- name: mend_states
 -- Held domains whose state cannot be true: exhausted with pages waiting, active with nothing left, never ready although its run

@@ -38,12 +38,14 @@ FEW_LINKS = 300
 """Nested or not, so many are read soon."""
 
 
-def may_stall(page: bytes) -> bool:
+def may_stall(page: bytes, tags: int | None = None) -> bool:
+    """`tags`: how often there is a `<`, where somebody counted already."""
     if len(page) <= HARMLESS_BYTES:
         return False
-    if _leaves_much_open(page):
+    tags = page.count(b"<") if tags is None else tags
+    if _leaves_much_open(page, tags):
         return True
-    return len(page) > QUADRATIC_BYTES and (page.count(b"<") > MOST_TAGS or _has_long_tag(page))
+    return len(page) > QUADRATIC_BYTES and (tags > MOST_TAGS or _has_long_tag(page))
 
 
 def nests_links(tree: LexborHTMLParser) -> bool:
@@ -53,8 +55,7 @@ def nests_links(tree: LexborHTMLParser) -> bool:
     return len(tree.tags("a")) > FEW_LINKS and tree.css_first("a a") is not None
 
 
-def _leaves_much_open(page: bytes) -> bool:
-    tags = page.count(b"<")
+def _leaves_much_open(page: bytes, tags: int) -> bool:
     if tags * tags <= MOST_CLONES:
         return False
     formatting = len(FORMATTING.findall(page))

@@ -11,17 +11,17 @@ import re
 from dataclasses import replace
 
 from ada_url import join_url
-from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, SelectolaxError
 
-from forager.errors import BadUrlError, DecodeError
+from forager.errors import BadUrlError
 from forager.extract.byline import find_byline
+from forager.extract.census import take_census
 from forager.extract.charset import to_utf8
 from forager.extract.clean import collapse, drop_unseen
 from forager.extract.directives import combine
 from forager.extract.document import GZIP, Document, kind_of, read_document, read_json, read_list, unpack
 from forager.extract.flatten import flatten
 from forager.extract.head import LONGEST_DESCRIPTION, Head, read_head
-from forager.extract.hostile import may_stall, nests_links
+from forager.extract.hostile import HARMLESS_BYTES, may_stall, nests_links
 from forager.extract.images import find_images
 from forager.extract.language import LanguageMemory, decide, declare, load_detector
 from forager.extract.links import MOST_LINKS, find_head_links, find_links
@@ -32,11 +32,10 @@ from forager.extract.product import read_product
 from forager.extract.simhash import simhash
 from forager.extract.sites import AUTO
 from forager.extract.text import find_headings, fingerprint, first_words, take_text
+from forager.extract.tree import Tree, parse
 from forager.records import Fetched, FoundLink, Reading
 from forager.urls import normalize
 
-# Lexbor's mutation events look at every option for each new one: 100,000 of them took half a minute.
-OPTIONS = LexborDocumentOptions.WO_EVENTS.value
 HTML, XHTML, PLAIN = "text/html", "application/xhtml+xml", "text/plain"
 TEXTS = frozenset({"", PLAIN})
 MAYBE_XML = (b"<?xml", b"<rss", b"<feed", b"<rdf", b"<urlset", b"<sitemapindex")
@@ -87,11 +86,12 @@ def read(
             return _read_plain(fetched, text, flags, keyword_words, robots_agent)
     if kind == XHTML:
         page = SELF_CLOSED.sub(rb"<\1\2></\1>", page)
-    if may_stall(page):
-        page, flags = flatten(page), (*flags, "flattened")
-    tree = _parse(page)
+    census = take_census(page) if len(page) > HARMLESS_BYTES else None
+    if census is not None and may_stall(page, census.tags):
+        page, flags, census = flatten(page), (*flags, "flattened"), None
+    tree = parse(page, census)
     if nests_links(tree):
-        tree, flags = _parse(flatten(page)), (*flags, "flattened")
+        tree, flags = parse(flatten(page)), (*flags, "flattened")
     return _read_tree(
         fetched,
         tree,
@@ -113,13 +113,6 @@ def is_binary(fetched: Fetched) -> bool:
         return False
     is_utf16 = head.startswith((b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")) or "utf-16" in fetched.content_type.lower()
     return not is_utf16
-
-
-def _parse(page: bytes) -> LexborHTMLParser:
-    try:
-        return LexborHTMLParser(page, options=OPTIONS)
-    except (SelectolaxError, RuntimeError) as error:
-        raise DecodeError(f"the page cannot be parsed: {error}") from error
 
 
 def _read_plain(fetched: Fetched, text: str, flags: tuple[str, ...], keyword_words: int, robots_agent: str) -> Reading:
@@ -170,7 +163,7 @@ def _read_document(
 
 def _read_tree(
     fetched: Fetched,
-    tree: LexborHTMLParser,
+    tree: Tree,
     flags: tuple[str, ...],
     *,
     keyword_words: int,

@@ -26,6 +26,12 @@ async def record_images(conn: Any, states: Sequence[tuple[Outcome, str]]) -> Non
     )
 
 
+async def revisit_images(conn: Any, images: Sequence[tuple[int, bytes]], *, by: str) -> dict[int, int]:
+    """Given by host and key; answers by host how many are visited again."""
+    hosts, keys = [host for host, _ in images], [key for _, key in images]
+    return {row["domain_id"]: row["images"] for row in await conn.fetch(SQL["revisit_images"], hosts, keys, by)}
+
+
 async def make_pages(conn: Any, page_ids: Sequence[int]) -> list[tuple[int, int, int, int, int]]:
     """Domain, how many became pages, how many of them wait again, their good and their bad visits."""
     return [tuple(row) for row in await conn.fetch(SQL["make_pages"], page_ids, MEDIUM)]

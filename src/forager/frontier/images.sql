@@ -16,6 +16,23 @@ FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bytea[], $5::text[], $6::t
      AS n (id, status, content_type, content_hash, etag, last_modified, is_changed)
 WHERE p.id = n.id;
 
+-- name: revisit_images
+-- Images that are to be asked for again, by host and key: whole, whatever the server says of changes. What is under way is left. Answers
+-- whose they are; those domains are locked first, as for every record.
+WITH held AS MATERIALIZED (
+    SELECT d.id FROM domains d WHERE d.id = ANY ($1::bigint[]) ORDER BY d.id FOR NO KEY UPDATE OF d
+), again AS (
+    UPDATE pages p SET etag = NULL, last_modified = NULL
+    FROM unnest($1::bigint[], $2::bytea[]) AS n (domain_id, url_hash) JOIN held ON held.id = n.domain_id
+    WHERE p.domain_id = n.domain_id AND p.url_hash = n.url_hash AND p.is_image AND p.status = 'fetched'
+    RETURNING p.id, p.domain_id, p.priority
+), made AS (
+    INSERT INTO crawl_tasks (page_id, domain_id, priority, created_by) SELECT id, domain_id, priority, $3 FROM again ORDER BY id
+    ON CONFLICT (domain_id, page_id) WHERE outcome IS NULL DO NOTHING
+    RETURNING domain_id
+)
+SELECT domain_id, count(*)::int AS images FROM made GROUP BY domain_id ORDER BY domain_id;
+
 -- name: make_pages
 -- Images that a link leads to are pages too: they are read as such, once more where they were fetched. What is under way waits for the
 -- next link. Answers by domain what that changes in its counters; the domains are locked first, as for every record.

@@ -39,7 +39,8 @@ WITH news AS MATERIALIZED (
         perceptual_hash = CASE WHEN n.content_hash IS NULL THEN i.perceptual_hash ELSE n.perceptual_hash END,
         thumbnail_ref = CASE WHEN n.content_hash IS NULL THEN i.thumbnail_ref ELSE n.thumbnail_ref END,
         moved_to = CASE WHEN n.status IS NULL THEN i.moved_to ELSE n.moved_to END,
-        stored_at = CASE WHEN n.content_hash IS NOT NULL THEN COALESCE(i.stored_at, now()) ELSE i.stored_at END
+        stored_at = CASE WHEN n.content_hash IS NOT NULL THEN COALESCE(i.stored_at, now()) ELSE i.stored_at END,
+        dropped_at = CASE WHEN n.content_hash IS NULL THEN i.dropped_at END
     FROM news n WHERE i.id = n.id
     RETURNING i.domain_id, n.is_first
 )
@@ -89,6 +90,27 @@ WITH written AS (
     RETURNING s.domain_id, s.xmax = 0 AS is_new
 )
 SELECT domain_id, count(*) FILTER (WHERE is_new)::int AS images FROM written GROUP BY domain_id;
+
+-- name: unasked_images
+-- What so many pages of a domain behind one still show and nobody ever asked for, with the depth of the nearest page that shows it; and the
+-- last page looked at, in every row. A page without such an image has a row without one.
+WITH portion AS MATERIALIZED (
+    SELECT DISTINCT s.page_id FROM page_images s WHERE s.domain_id = $1 AND s.page_id > $2 ORDER BY s.page_id LIMIT $3
+), last AS (SELECT max(page_id) AS page_id FROM portion)
+SELECT last.page_id AS last, u.url, u.url_hash, u.depth
+FROM last
+LEFT JOIN (SELECT i.url, i.url_hash, min(p.depth) AS depth
+           FROM portion
+           JOIN page_images s ON s.domain_id = $1 AND s.page_id = portion.page_id AND s.last_seen_at IS NULL
+           JOIN images i ON i.id = s.image_id AND i.status = 'found' AND i.checked_at IS NULL
+           JOIN pages p ON p.id = s.page_id
+           GROUP BY i.url, i.url_hash) u ON true;
+
+-- name: date_sightings
+-- What this transaction saw for the first time was there when its page was visited.
+UPDATE page_images s SET first_seen_at = n.seen_at
+FROM unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) AS n (domain_id, page_id, seen_at)
+WHERE s.domain_id = n.domain_id AND s.page_id = n.page_id AND s.first_seen_at = now() AND n.seen_at < now();
 
 -- name: gather_sightings
 -- Domains become one, before their pages do: of pages known twice the eldest stays, and shows what any of them showed.

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from forager.db import statements
@@ -120,6 +121,22 @@ async def record_sightings(conn: Any, shown: Sequence[Shown], ids: Mapping[bytes
         [",".join([str(image.height or "") for image in each]) for each in images],
     )
     return {row["domain_id"]: row["images"] for row in rows}
+
+
+async def unasked_images(
+    conn: Any, domain_id: int, *, after: int, pages: int
+) -> tuple[int | None, list[tuple[str, bytes, int]]]:
+    """The last page looked at, None behind the last one; and URL, key and depth of what they show and nobody asked
+    for."""
+    rows = await conn.fetch(SQL["unasked_images"], domain_id, after, pages)
+    found = [(row["url"], row["url_hash"], row["depth"]) for row in rows if row["url"] is not None]
+    return rows[0]["last"], found
+
+
+async def date_sightings(conn: Any, seen: Sequence[tuple[int, int, datetime]]) -> None:
+    """Domain, page and when it was visited, of pages whose sightings this transaction recorded."""
+    if seen:
+        await conn.execute(SQL["date_sightings"], *map(list, zip(*seen, strict=True)))
 
 
 def _alts(page: Shown) -> str:

@@ -34,6 +34,8 @@ class ImageStatus(StrEnum):
     """More bytes, or more pixels, than we take."""
     NOT_AN_IMAGE = "not_an_image"
     """Something else calls itself an image."""
+    DROPPED = "dropped"
+    """It was stored; retention deleted the file. What is known of it stays."""
 
 
 class FoundImage(NamedTuple):

@@ -53,7 +53,7 @@ class Hit:
     fetched_at: datetime | None
     score: float
     details: Mapping[str, Any] = field(default_factory=dict)
-    """Of a product: brand, category, price and so on."""
+    """Of a product: brand, category, price and so on; `image_id` of an image with a thumbnail, where there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,8 @@ class HitPage:
     total: int = 0
     is_estimate: bool = False
     """`total` is a guess: there are more than are worth ranking."""
+    looked_at: int | None = None
+    """How many were ranked and counted where there are more; None: all of them."""
     facets: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """What → its values, most frequent first → how many of the hits that were ranked."""
     next_after: str | None = None

@@ -22,6 +22,10 @@ async def nothing_settled(_conn: Any) -> int:
     return 0
 
 
+async def nothing_queued() -> int:
+    return 0
+
+
 @dataclass(frozen=True, slots=True)
 class ScheduleOrder:
     take_over: Callable[[Any], Awaitable[list[str]]]
@@ -47,8 +51,16 @@ class ScheduleOrder:
     """Duties that are done at a time of day."""
     move_old: Callable[[Any], Awaitable[str]] | None = None
     """Has old visits leave for cold files, and answers in words how many. None: switched off."""
+    sweep_images: Callable[[Any], Awaitable[str]] | None = None
+    """Deletes files of images that are old enough or nobody's, and answers in words how many. None: switched off."""
+    queue_images: Callable[[], Awaitable[int]] = nothing_queued
+    """Has images wait for a visit that were found before they were wanted, and answers how many."""
     back_up: Callable[[], Awaitable[str]] | None = None
     """Makes a backup and removes old ones. None: switched off."""
+    robots_retention_s: float = 90 * 86_400.0
+    """How long a request for robots.txt stays on record."""
+    moves_retention_s: float = 365 * 86_400.0
+    """How long a move of a domain stays on record."""
     call_webhooks: Callable[[Sequence[DueCall]], Awaitable[Sequence[Heard]]] = nobody_called
     """Makes these calls, and answers how each went."""
     settle_dependents: Callable[[Any], Awaitable[int]] = nothing_settled

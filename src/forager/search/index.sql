@@ -68,19 +68,24 @@ SET config = excluded.config, content_hash = excluded.content_hash, read_at = ex
 DELETE FROM indexed_pages WHERE page_id = ANY ($1::bigint[]);
 
 -- name: put_products
--- Terms of the products of pages, where they changed.
+-- Terms of the products of pages, where they changed: lexemes, those of the name once more, and marks, of the price its range.
 INSERT INTO indexed_products (product_id, config, updated_at, terms)
 SELECT r.id, n.config, r.updated_at,
-       setweight(to_tsvector(n.config::regconfig, r.product_name), 'A')
+       setweight(name.terms, 'A')
        || setweight(to_tsvector(n.config::regconfig, concat_ws(' ', r.brand, r.category)), 'B')
        || to_tsvector(n.config::regconfig, left(COALESCE(r.description, ''), 4000))
-       || array_to_tsvector(array_remove(ARRAY[
+       || array_to_tsvector(
+          ARRAY(SELECT '=a' || lexeme FROM unnest(tsvector_to_array(name.terms)) AS lexeme)
+          || array_remove(ARRAY[
               '=c' || n.config, '=d' || r.domain_id, '=l' || lower(COALESCE(p.language, '')),
               '=l' || split_part(lower(COALESCE(p.language, '')), '-', 1),
-              '=b' || lower(r.brand), '=k' || lower(r.category), '=v' || lower(r.availability), '=u' || lower(r.currency)], NULL))
+              '=b' || lower(r.brand), '=k' || lower(r.category), '=v' || lower(r.availability), '=u' || lower(r.currency),
+              '=p' || width_bucket(r.price, '{10,25,50,100,250,500,1000,2500,10000}'::numeric[]),
+              to_char(r.updated_at AT TIME ZONE 'UTC', '"=e"YYYYMMDD'), to_char(r.updated_at AT TIME ZONE 'UTC', '"=m"YYYYMM')], NULL))
 FROM unnest($1::bigint[], $2::text[]) AS n (id, config)
 JOIN pages p ON p.id = n.id
 JOIN products r ON r.domain_id = p.domain_id AND r.page_id = p.id
+CROSS JOIN to_tsvector(n.config::regconfig, r.product_name) AS name (terms)
 LEFT JOIN indexed_products i ON i.product_id = r.id
 WHERE i.updated_at IS DISTINCT FROM r.updated_at
 ON CONFLICT (product_id) DO UPDATE SET config = excluded.config, updated_at = excluded.updated_at, terms = excluded.terms;

@@ -15,7 +15,7 @@ from forager.db import statements
 from forager.records.search import Hit, HitPage, Marked, ProductQuery, Query
 from forager.search import spelling
 from forager.search.marked import maybe_marked, read_marked
-from forager.search.place import EVER, read_cursor, write_cursor
+from forager.search.place import EVER, extrapolate, read_cursor, write_cursor
 from forager.search.products import search_products
 from forager.search.tsquery import Spelled, Spelling, date_marks, ranking_query, stages
 from forager.search.words import Leaf, Wanted, parse
@@ -50,9 +50,9 @@ class PostgresSearch:
         if not queries:
             return HitPage(is_empty_query=not wanted.groups or bool(spellings))
         found = await self._stages(query, wanted, spellings)
-        ranked, is_bounded = await self._rank(found, queries, query.since)
-        total = max(await self._guess(found), len(ranked)) if is_bounded else len(ranked)
-        return await self._page(query, queries, ranked, total=total, is_estimate=is_bounded)
+        ranked, looked_at = await self._rank(found, queries, query.since)
+        total = len(ranked) if looked_at is None else extrapolate(await self._guess(found), len(ranked), looked_at)
+        return await self._page(query, queries, ranked, total=total, looked_at=looked_at)
 
     async def search_products(self, query: ProductQuery) -> HitPage:
         wanted, spellings, queries = await self._understand(query)
@@ -107,21 +107,23 @@ class PostgresSearch:
 
     async def _rank(
         self, found: Sequence[str], queries: Mapping[str, str], since: datetime | None
-    ) -> tuple[list[Ranked], bool]:
-        """Best first; and whether there may be more."""
+    ) -> tuple[list[Ranked], int | None]:
+        """Best first; and how many candidates were looked at where there may be more."""
         most = MOST_RANKED * PHRASE_FACTOR if any("<" in query for query in queries.values()) else MOST_RANKED
         rows = await self._conn.fetch(SQL["rank"], found, most, since or EVER, list(queries), list(queries.values()))
-        ranked = [Ranked(row["id"], row["domain_id"], row["language"], row["score"]) for row in rows]
-        return ranked, bool(rows) and rows[0]["candidates"] >= most
+        ranked = [
+            Ranked(row["id"], row["domain_id"], row["language"], row["score"]) for row in rows if row["id"] is not None
+        ]
+        candidates: int = rows[0]["candidates"]
+        return ranked, candidates if candidates >= most else None
 
     async def _guess(self, found: Sequence[str]) -> int:
         """How many there are, by the planner's statistics: counting half a million takes seconds."""
-        body = found[len(found) // 2 :]
-        plans = [await self._conn.fetchval("EXPLAIN (FORMAT JSON) " + SQL["matching"], stage) for stage in body]
+        plans = [await self._conn.fetchval("EXPLAIN (FORMAT JSON) " + SQL["matching"], stage) for stage in found]
         return sum(json.loads(plan)[0]["Plan"]["Plan Rows"] for plan in plans)
 
     async def _page(
-        self, query: Query, queries: Mapping[str, str], ranked: Sequence[Ranked], *, total: int, is_estimate: bool
+        self, query: Query, queries: Mapping[str, str], ranked: Sequence[Ranked], *, total: int, looked_at: int | None
     ) -> HitPage:
         after = read_cursor(query.after)
         rest = [each for each in ranked if after is None or each.place > after]
@@ -129,7 +131,8 @@ class PostgresSearch:
         return HitPage(
             hits=await self._show(shown, queries),
             total=total,
-            is_estimate=is_estimate,
+            is_estimate=looked_at is not None,
+            looked_at=looked_at,
             facets=await self._count_facets(ranked),
             next_after=write_cursor(shown[-1].score, shown[-1].page_id) if len(rest) > len(shown) else None,
         )

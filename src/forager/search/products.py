@@ -1,37 +1,36 @@
 """Search over products: by name, brand, category and description, with facets. Reads only; a part of the backend.
 
-At most `MOST_RANKED` products that have the words are ranked and counted; prices are counted in ranges, by currency.
+At most `MOST_RANKED` products that have the words are ranked and counted, those with them in their names first; prices
+are counted in ranges, by currency.
 """
 
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import UTC
 from typing import Any
 
+from forager import clock
 from forager.db import statements
 from forager.records.search import Hit, HitPage, ProductQuery
 from forager.search.marked import maybe_marked
-from forager.search.place import EVER, read_cursor, write_cursor
-from forager.search.tsquery import Spelling, product_query
+from forager.search.place import EVER, extrapolate, read_cursor, write_cursor
+from forager.search.tsquery import PRICE_STEPS, Spelling, date_marks, price_marks, product_stages, quote
 from forager.search.words import Wanted
 
 SQL = statements.load("forager.search")
 MOST_RANKED = 2000
 MOST_FACETS = 10
 FACETS = ("brand", "category", "availability")
-FACTS = ("brand", "category", "availability", "price", "currency", "rating", "review_count")
-STEPS = (10, 25, 50, 100, 250, 500, 1000, 2500, 10_000)
-"""Where one range of prices ends and the next begins."""
+FACTS = ("brand", "category", "availability", "price", "currency", "rating", "review_count", "image_id")
 
 
 async def search_products(
     conn: Any, query: ProductQuery, wanted: Wanted, spellings: Mapping[str, Spelling], queries: Mapping[str, str]
 ) -> HitPage:
-    marks = await _marks(conn, query)
-    found = product_query(wanted, spellings, marks) if marks is not None else None
-    if found is None:
-        return HitPage()
-    rows = await conn.fetch(
+    filters = await _filters(conn, query)
+    found = product_stages(wanted, spellings, filters) if filters is not None else []
+    answered = await conn.fetch(
         SQL["rank_products"],
         found,
         MOST_RANKED,
@@ -41,34 +40,37 @@ async def search_products(
         query.highest_price,
         query.since or EVER,
     )
-    is_bounded = bool(rows) and rows[0]["candidates"] >= MOST_RANKED
+    rows, looked_at = [row for row in answered if row["id"] is not None], answered[0]["candidates"]
+    is_bounded = looked_at >= MOST_RANKED
     after = read_cursor(query.after)
     rest = [row for row in rows if after is None or (-row["score"], row["id"]) > after]
     shown = rest[: query.limit]
     return HitPage(
         hits=await _show(conn, shown, queries),
-        total=max(await _guess(conn, found), len(rows)) if is_bounded else len(rows),
+        total=extrapolate(await _guess(conn, found), len(rows), looked_at) if is_bounded else len(rows),
         is_estimate=is_bounded,
+        looked_at=looked_at if is_bounded else None,
         facets=count_facets(rows),
         next_after=write_cursor(shown[-1]["score"], shown[-1]["id"]) if len(rest) > len(shown) else None,
     )
 
 
-async def _marks(conn: Any, query: ProductQuery) -> list[str] | None:
-    """What the terms of every hit have; None where there can be no hit."""
+async def _filters(conn: Any, query: ProductQuery) -> list[str] | None:
+    """What the terms of every hit fit; None where there can be no hit."""
     texts = [query.language, query.brand, query.category, query.availability, query.currency]
     rows = await conn.fetch(SQL["fold"], [text.replace("\0", "") if text else None for text in texts])
-    marks = [f"={kind}{row[0]}" for kind, row in zip("lbkvu", rows, strict=True) if row[0]]
+    marks = [quote(f"={kind}{row[0]}") for kind, row in zip("lbkvu", rows, strict=True) if row[0]]
+    dates = date_marks(query.since.astimezone(UTC).date(), clock.now().date()) if query.since else None
+    filters = [*marks, *filter(None, (dates, price_marks(query.lowest_price, query.highest_price)))]
     if query.domain is None:
-        return marks
+        return filters
     domain_id = await conn.fetchval(SQL["find_domain"], query.domain)
-    return None if domain_id is None else [*marks, f"=d{domain_id}"]
+    return None if domain_id is None else [*filters, quote(f"=d{domain_id}")]
 
 
-async def _guess(conn: Any, found: str) -> int:
-    plan = json.loads(await conn.fetchval("EXPLAIN (FORMAT JSON) " + SQL["matching_products"], found))
-    rows: int = plan[0]["Plan"]["Plan Rows"]
-    return rows
+async def _guess(conn: Any, found: Sequence[str]) -> int:
+    plans = [await conn.fetchval("EXPLAIN (FORMAT JSON) " + SQL["matching_products"], stage) for stage in found]
+    return sum(json.loads(plan)[0]["Plan"]["Plan Rows"] for plan in plans)
 
 
 async def _show(conn: Any, shown: Sequence[Any], queries: Mapping[str, str]) -> list[Hit]:
@@ -101,7 +103,7 @@ def count_facets(rows: Sequence[Any]) -> dict[str, dict[str, int]]:
 
 def price_range(price: float, currency: str) -> str:
     """`10–25 EUR`."""
-    for low, high in zip((0, *STEPS), STEPS, strict=False):
+    for low, high in zip((0, *PRICE_STEPS), PRICE_STEPS, strict=False):
         if price < high:
             return f"{low:,}–{high:,} {currency}"
-    return f"{STEPS[-1]:,} and more {currency}"
+    return f"{PRICE_STEPS[-1]:,} and more {currency}"

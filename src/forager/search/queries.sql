@@ -18,8 +18,9 @@ CROSS JOIN unnest($1::text[]) WITH ORDINALITY AS w (words, place)
 ORDER BY c.config, w.place;
 
 -- name: rank
--- Of the first $2 candidates, stage by stage, those that are really meant, with how well they fit. Ranking reads the keywords with
--- their places, which costs most by far: hence the bound, and hence they are unpacked once (|| and OFFSET).
+-- Of the first $2 candidates, stage by stage, those that are really meant, with how well they fit; one row without a page where there
+-- are none, for it tells how many candidates there were. Ranking reads the keywords with their places, which costs most by far: hence the
+-- bound, and hence they are unpacked once (|| and OFFSET).
 WITH staged AS MATERIALIZED (
     SELECT found.page_id
     FROM unnest($1::tsquery[]) AS stage (query)
@@ -28,15 +29,15 @@ WITH staged AS MATERIALIZED (
 )
 SELECT id, domain_id, language, candidates,
        (1e6 * ts_rank_cd('{0.1, 0.2, 0.4, 1.0}', keywords, query, 33) / (1 + 0.05 * LEAST(depth, 10)))::bigint AS score
-FROM (SELECT p.id, p.domain_id, p.language, p.depth, (SELECT count(*) FROM staged) AS candidates,
-             p.keywords_tsv || ''::tsvector AS keywords, ($5::tsquery[])[array_position($4::text[], i.config)] AS query
-      FROM (SELECT DISTINCT page_id FROM staged) c
-      JOIN indexed_pages i ON i.page_id = c.page_id
-      JOIN pages p ON p.id = i.page_id
-      WHERE p.status NOT IN ('gone', 'blocked')
-      OFFSET 0) unpacked
-WHERE keywords @@ query
-ORDER BY score DESC, id;
+FROM (SELECT count(*) AS candidates FROM staged) counted
+LEFT JOIN (SELECT p.id, p.domain_id, p.language, p.depth, p.keywords_tsv || ''::tsvector AS keywords,
+                  ($5::tsquery[])[array_position($4::text[], i.config)] AS query
+           FROM (SELECT DISTINCT page_id FROM staged) c
+           JOIN indexed_pages i ON i.page_id = c.page_id
+           JOIN pages p ON p.id = i.page_id
+           WHERE p.status NOT IN ('gone', 'blocked')
+           OFFSET 0) unpacked ON keywords @@ query
+ORDER BY score DESC NULLS LAST, id;
 
 -- name: matching
 -- Everything a search would find; never run, only asked how much it would be.
@@ -79,19 +80,24 @@ SELECT word, seen FROM search_words WHERE near && $1::int[] ORDER BY seen DESC, 
 SELECT lower(name) FROM unnest($1::text[]) WITH ORDINALITY AS n (name, place) ORDER BY place;
 
 -- name: rank_products
--- Of the first $2 candidates those in the range of prices, with how well they fit.
-SELECT id, domain_id, product_name, brand, category, availability, price::float8, currency, candidates,
+-- Of the first $2 candidates, stage by stage, those in the range of prices, with how well they fit; one row without a product where
+-- there are none.
+WITH staged AS MATERIALIZED (
+    SELECT found.product_id, found.config, found.terms || ''::tsvector AS terms
+    FROM unnest($1::tsquery[]) AS stage (query)
+    CROSS JOIN LATERAL (SELECT product_id, config, terms FROM indexed_products WHERE terms @@ stage.query LIMIT $2) found
+    LIMIT $2
+)
+SELECT id, brand, category, availability, price::float8, currency, candidates,
        (1e6 * ts_rank('{0.1, 0.2, 0.4, 1.0}', terms, query, 33))::bigint AS score
-FROM (SELECT r.id, r.domain_id, r.product_name, r.brand, r.category, r.availability, r.price, r.currency, found.terms,
-             ($4::tsquery[])[array_position($3::text[], found.config)] AS query, count(*) OVER () AS candidates
-      FROM (SELECT product_id, config, terms || ''::tsvector AS terms FROM indexed_products
-            WHERE terms @@ $1::tsquery LIMIT $2) found
-      JOIN products r ON r.id = found.product_id
-      WHERE COALESCE(r.price >= $5::float8, $5 IS NULL) AND COALESCE(r.price <= $6::float8, $6 IS NULL)
-        AND r.updated_at >= $7
-      OFFSET 0) unpacked
-WHERE terms @@ query
-ORDER BY score DESC, id;
+FROM (SELECT count(*) AS candidates FROM staged) counted
+LEFT JOIN (SELECT r.id, r.brand, r.category, r.availability, r.price, r.currency, s.terms,
+                  ($4::tsquery[])[array_position($3::text[], s.config)] AS query
+           FROM staged s JOIN products r ON r.id = s.product_id
+           WHERE COALESCE(r.price >= $5::float8, $5 IS NULL) AND COALESCE(r.price <= $6::float8, $6 IS NULL)
+             AND r.updated_at >= $7
+           OFFSET 0) unpacked ON terms @@ query
+ORDER BY score DESC NULLS LAST, id;
 
 -- name: matching_products
 -- Every product a search would find; never run, only asked how much it would be.
@@ -101,6 +107,8 @@ SELECT FROM indexed_products WHERE terms @@ $1::tsquery;
 -- What a person sees of some products, with the words looked for between \x02 and \x03.
 SELECT r.id, r.url, d.name AS domain, p.language, r.last_seen_at AS fetched_at,
        r.brand, r.category, r.availability, r.price::float8 AS price, r.currency, r.rating::float8 AS rating, r.review_count,
+       (SELECT s.image_id FROM page_images s JOIN images m ON m.id = s.image_id AND m.thumbnail_ref IS NOT NULL
+        WHERE s.domain_id = r.domain_id AND s.page_id = r.page_id ORDER BY s.image_id LIMIT 1) AS image_id,
        ts_headline(i.config::regconfig, translate(r.product_name, E'\x02\x03', ''), q.query,
                    E'HighlightAll=true, StartSel=\x02, StopSel=\x03') AS title,
        ts_headline(i.config::regconfig, translate(left(r.description, 4000), E'\x02\x03', ''), q.query,

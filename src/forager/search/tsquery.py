@@ -2,9 +2,10 @@
 
 A document's terms are its lexemes and its marks, which begin with `=` as no lexeme does. Candidates are looked for in
 stages: first those with every word in their title, then the rest, each time the best tier first, so that whoever stops
-early has seen the best. Phrases are words to the index; the ranking query knows their order.
+early has seen the best, and none twice. Phrases are words to the index; the ranking query knows their order.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -16,6 +17,10 @@ TIERS = 5
 MOST_DAYS = 62
 """A filter by day is spelled out day by day; a longer one month by month."""
 MOST_MONTHS = 240
+PRICE_STEPS = (10, 25, 50, 100, 250, 500, 1000, 2500, 10_000)
+"""Where one range of prices ends and the next begins; the same numbers are in `put_products` of `index.sql`."""
+NOTHING = "'=e0'"
+"""What no document has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,29 +51,40 @@ def stages(
     filters = [*([quote(f"=d{domain_id}")] if domain_id is not None else []), *([dates] if dates else [])]
     if language:
         filters.append(quote(f"=l{language.lower()}"))
-    found = []
-    for title in (True, False):
-        kinds = [_candidates(wanted, config, spelling, title=title) for config, spelling in spellings.items()]
-        if matching := _any_of(kind for kind in kinds if kind):
-            found += [" & ".join([matching, *filters, quote(f"=t{tier}")]) for tier in range(TIERS)]
-    return found
+    return [
+        " & ".join([matching, *filters, quote(f"=t{tier}")])
+        for matching in _kinds(wanted, spellings)
+        for tier in range(TIERS)
+    ]
 
 
-def product_query(wanted: Wanted, spellings: Mapping[str, Spelling], marks: Iterable[str]) -> str | None:
-    """For the terms of products, in any configuration, with all of these marks."""
-    kinds = [_candidates(wanted, config, spelling, title=False) for config, spelling in spellings.items()]
-    matching = _any_of(kind for kind in kinds if kind)
-    return " & ".join([matching, *map(quote, marks)]) if matching else None
+def product_stages(wanted: Wanted, spellings: Mapping[str, Spelling], filters: Iterable[str]) -> list[str]:
+    """The same for the terms of products, which have no tiers."""
+    return [" & ".join([matching, *filters]) for matching in _kinds(wanted, spellings)]
 
 
-def _candidates(wanted: Wanted, config: str, spelling: Spelling, *, title: bool) -> str | None:
-    mark = "=a" if title else ""
-    groups = [_any_of(_all_of(spelling[leaf].lexemes, mark) for leaf in group) for group in wanted.groups]
-    if not (wanting := [group for group in groups if group]):
-        return None
+def _kinds(wanted: Wanted, spellings: Mapping[str, Spelling]) -> list[str]:
+    """Those with everything in their title, then all others; in any configuration."""
+    kinds = [
+        _any_of(_candidates(wanted, config, spelling, in_title=in_title) for config, spelling in spellings.items())
+        for in_title in (True, False)
+    ]
+    return [kind for kind in kinds if kind]
+
+
+def _candidates(wanted: Wanted, config: str, spelling: Spelling, *, in_title: bool) -> str:
+    titles, words = [_wanting(wanted, spelling, mark) for mark in ("=a", "")]
+    if not words:
+        return ""
     single = [spelling[leaf].lexemes for leaf in wanted.unwanted if len(spelling[leaf].lexemes) == 1]
     without = [f"!{quote(lexemes[0])}" for lexemes in single]
+    wanting = titles if in_title else [*words, f"!({' & '.join(titles)})"]
     return " & ".join([quote(f"=c{config}"), *wanting, *without])
+
+
+def _wanting(wanted: Wanted, spelling: Spelling, mark: str) -> list[str]:
+    groups = [_any_of(_all_of(spelling[leaf].lexemes, mark) for leaf in group) for group in wanted.groups]
+    return [group for group in groups if group]
 
 
 def _any_of(queries: Iterable[str]) -> str:
@@ -86,10 +102,19 @@ def quote(lexeme: str) -> str:
     return f"'{doubled}'"
 
 
+def price_marks(lowest: float | None, highest: float | None) -> str | None:
+    """Any of the ranges that prices from one to the other may lie in; None where every price will do."""
+    if lowest is None and highest is None:
+        return None
+    first = bisect_right(PRICE_STEPS, lowest) if lowest is not None else 0
+    last = bisect_right(PRICE_STEPS, highest) if highest is not None else len(PRICE_STEPS)
+    return _any_of(quote(f"=p{number}") for number in range(first, last + 1)) or NOTHING
+
+
 def date_marks(since: date, today: date) -> str | None:
     """Any of the days, or months, from one to the other; None where there would be too many to be worth it."""
     if since > today:
-        return quote("=e0")
+        return NOTHING
     if (days := (today - since).days + 1) <= MOST_DAYS:
         return _any_of(quote(f"=e{since + timedelta(days=day):%Y%m%d}") for day in range(days))
     first, last = since.year * 12 + since.month - 1, today.year * 12 + today.month - 1

@@ -204,7 +204,7 @@ async def test_the_frontier_is_cleared(admin: httpx.AsyncClient, ground: Ground,
     assert (done["counts"]["pages"], done["counts"]["tasks"]) == (2, 1)
     assert await conn.fetchval("SELECT count(*) FROM pages") == 0
     assert await conn.fetchval("SELECT sum(frontier_size + pages_discovered) FROM domains") == 0
-    assert len(await noted(conn, "frontier.clear")) == 2
+    assert [row["told"]["step"] for row in await noted(conn, "frontier.clear")] == 2 * ["begun", "done"]
     assert len((await admin.get("/api/storage/purges")).json()["items"]) == 2
     await assert_kept(conn)
 

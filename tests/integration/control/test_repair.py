@@ -43,6 +43,7 @@ async def test_a_sound_database_is_left_alone(world: Any, pool: asyncpg.Pool) ->
     [
         "UPDATE domains SET frontier_size = 17",
         "UPDATE domains SET pages_discovered = 0, pages_crawled = 99, total_error_count = -1",
+        "UPDATE domains SET images_found = 7, images_stored = 3",
         "UPDATE domains SET frontier_size = 0, ready_at = NULL, due_at = NULL, is_due = false",
         "UPDATE domains SET ready_at = NULL, due_at = NULL, is_due = false WHERE name = 'shop.example'",
     ],

@@ -94,7 +94,8 @@ class Race:
     async def is_over(self, worker: int) -> bool:
         """As a worker asks that holds nothing: the dead are relieved of what they hold."""
         relieve = partial(free_lost, dead_after_s=DEAD_AFTER_S, delay_s=0.0, strays_of=worker)
-        self.deeds["taken over"] += len(await in_transaction(self.database, relieve))
+        freed = await in_transaction(self.database, relieve)  # apart: others count while we wait
+        self.deeds["taken over"] += len(freed)
         return await self.claims.next_ready() == (False, None)
 
 
@@ -206,7 +207,7 @@ async def test_thirty_claimants_race_over_a_thousand_domains(race: Race, ground:
             together.create_task(Claimant(race, number).run())
 
     missed = [deed for deed in ("renew", "die", "get stuck", "taken over", "late results") if not race.deeds[deed]]
-    assert len(missed) <= 1, race.deeds  # whoever is very quick leaves nothing for somebody's first deed
+    assert missed == [], race.deeds
     assert await ground.conn.fetch(OVERLAPS) == []
     assert len(race.versions) == DOMAINS
     assert all(earlier < later for given in race.versions.values() for earlier, later in pairwise(given))

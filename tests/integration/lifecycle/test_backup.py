@@ -5,6 +5,7 @@ import json
 import os
 import resource
 import shutil
+import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -13,9 +14,11 @@ from typing import Any
 import asyncpg
 import pytest
 from tests.integration.lifecycle.conftest import RETENTION, Past
+from tests.integration.tasks.test_calls import until
 
 from forager import clock
 from forager.app.backup import back_up, restore
+from forager.app.webhooks import KEY_FILE, signing_keys
 from forager.control import backup, cold
 from forager.control.backup import Backup
 from forager.db import dump
@@ -330,3 +333,82 @@ async def test_a_database_that_is_away_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="could not be dumped") as caught:
         await dump.dump("postgresql://nobody:secret@127.0.0.1:1/none", 18, tmp_path / "x")
     assert "secret" not in str(caught.value)
+
+
+# Keys and kills -----------------------------------------------------------------------------------------------------
+
+
+def without_secret(settings: Settings) -> Settings:
+    return settings.model_copy(update={"secret_key": ()})
+
+
+async def test_a_copy_that_signs_with_another_key_is_told(world: Past, settings: Settings, into: Settings) -> None:
+    original = without_secret(settings)
+    (key,) = signing_keys(original)
+    made = await save(original)
+    assert len(made.key_marks) == 1
+    secret = (original.home / KEY_FILE).read_bytes()
+    assert not any(secret in path.read_bytes() or key in path.read_bytes() for path in made.path.glob("*.*"))
+    assert not any(path.name == KEY_FILE for path in made.path.rglob("*"))
+    assert (await restore(into, made.path)).has_new_key
+
+
+async def test_a_copy_that_was_given_the_key_signs_as_before(world: Past, settings: Settings, into: Settings) -> None:
+    original = without_secret(settings)
+    signing_keys(original)
+    made = await save(original)
+    into.home.mkdir()
+    shutil.copy(original.home / KEY_FILE, into.home / KEY_FILE)
+    assert not (await restore(into, made.path)).has_new_key
+    assert signing_keys(into) == signing_keys(original)
+
+
+async def test_who_never_signed_anything_has_no_key_to_miss(world: Past, settings: Settings, into: Settings) -> None:
+    made = await save(without_secret(settings))
+    assert (made.key_marks, (settings.home / KEY_FILE).exists()) == ((), False)
+    assert not (await restore(into, made.path)).has_new_key
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a program is not told that its parent died")
+async def test_a_killed_backup_takes_its_dump_with_it(world: Past, settings: Settings, database_url: str) -> None:
+    """A real process, killed while its pg_dump waits for a table that somebody has locked."""
+    environment = os.environ | {"FORAGER_DATABASE_URL": database_url, "FORAGER_HOME": str(settings.home)}
+    other = await asyncpg.connect(database_url)
+    try:
+        async with other.transaction():
+            await other.execute("LOCK TABLE page_link_lists IN ACCESS EXCLUSIVE MODE")
+            command = (sys.executable, "-m", "forager", "backup")
+            parent = await asyncio.create_subprocess_exec(*command, env=environment)
+            try:
+                await until(lambda: children_named(parent.pid, "pg_dump"), longest_s=60)
+                (child,) = await children_named(parent.pid, "pg_dump")
+            finally:
+                parent.kill()
+                await parent.wait()
+            await until(lambda: is_over(child), longest_s=60)
+    finally:
+        await other.close()
+    assert backup.list_backups(settings.home / backup.FOLDER) == []
+    await save(settings)
+
+
+async def children_named(parent: int, name: str) -> list[int]:
+    return [pid for pid in children_of(parent) if name_of(pid) == name]
+
+
+def children_of(parent: int) -> list[int]:
+    return [int(pid) for pid in Path(f"/proc/{parent}/task/{parent}/children").read_text().split()]
+
+
+async def is_over(pid: int) -> bool:
+    return name_of(pid) is None
+
+
+def name_of(pid: int) -> str | None:
+    """None where there is no such process, or only what is left of one."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    name, _, rest = state.partition("(")[2].rpartition(")")
+    return None if rest.split()[0] in "ZX" else name

@@ -1,5 +1,9 @@
 """A purge deletes for good, is on record, and leaves every promise kept; whatever stops it, the same order goes on."""
 
+import asyncio
+import json
+import os
+import sys
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
@@ -10,17 +14,20 @@ import pytest
 from tests.integration.control.conftest import build
 from tests.integration.lifecycle.conftest import DAY, PAGES, RETENTION, Past, files, go_on, stop_after
 from tests.integration.lifecycle.test_cold import this_month
+from tests.integration.tasks.test_calls import until
 
 from forager import clock
+from forager.accounts.who import operator
 from forager.control import cold, purge
-from forager.control.purge import Purged, PurgeOrder
+from forager.control.purge import Purged
+from forager.control.purge_record import PurgeOrder
 from forager.control.seed import start_run
 from forager.errors import NotFoundError, UsageError
 from forager.records import RunSpec
 
 SHOP = "shop.example"
-ORDER = PurgeOrder("cli:ann", "they asked us to", is_trial=False, dead_after_s=60.0)
-TRIAL = PurgeOrder("cli:ann", "", is_trial=True, dead_after_s=60.0)
+ORDER = PurgeOrder(operator("cli:ann"), "they asked us to", is_trial=False, dead_after_s=60.0)
+TRIAL = PurgeOrder(operator("cli:ann"), "", is_trial=True, dead_after_s=60.0)
 
 
 @pytest.fixture
@@ -262,3 +269,74 @@ async def test_cold_files_of_a_month_go_and_counters_stay_right(world: Past, fol
     with pytest.raises(NotFoundError):
         await cold.restore(world.conn, folder, month)
     assert await world.broken() == {}
+
+
+# The audit log ------------------------------------------------------------------------------------------------------
+
+
+async def noted(conn: Any, action: str) -> list[tuple[str, str, dict[str, Any]]]:
+    rows = await conn.fetch("SELECT who, outcome, details::text FROM audit_log WHERE action = $1 ORDER BY id", action)
+    return [(row["who"], row["outcome"], json.loads(row["details"])) for row in rows]
+
+
+async def test_the_audit_log_has_its_beginning_and_its_end(web: Past) -> None:
+    await purge.purge_domain(web.conn, SHOP, TRIAL)
+    assert await noted(web.conn, "domain.purge") == []
+    purged = await purge.purge_domain(web.conn, SHOP, ORDER)
+    begun, done = await noted(web.conn, "domain.purge")
+    (row,) = await purge.list_purges(web.conn, limit=1)
+    assert begun == ("cli:ann", "done", {"step": "begun", "purge": row["id"], "reason": ORDER.reason})
+    assert (done[2]["step"], done[2]["counts"]) == ("done", dict(purged.counts))
+    assert row["ended_at"] is not None
+
+
+async def test_a_purge_that_fails_says_so_and_how_far_it_came(web: Past, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(purge, "PAGES_AT_ONCE", 2)
+    await stop_after(web, "DELETE ON pages", 2)
+    with pytest.raises(asyncpg.RaiseError):
+        await purge.purge_domain(web.conn, SHOP, ORDER)
+    (_, _, begun), (_, outcome, stopped) = await noted(web.conn, "domain.purge")
+    (row,) = await purge.list_purges(web.conn, limit=1)
+    assert (begun["step"], outcome, stopped["error"]) == ("begun", "failed", "killed")
+    assert (stopped["counts"], row["ended_at"]) == (row["counts"], None)
+    assert row["counts"]["pages"] == 2
+
+
+async def test_a_killed_purge_has_begun_and_not_ended(web: Past, database_url: str, tmp_path: Path) -> None:
+    """A real process, killed while the database lets it wait for a row that somebody else holds."""
+    environment = os.environ | {"FORAGER_DATABASE_URL": database_url, "FORAGER_HOME": str(tmp_path)}
+    other = await asyncpg.connect(database_url)
+    try:
+        async with other.transaction():
+            await other.execute("SELECT FROM pages WHERE url LIKE '%shop.example%' FOR UPDATE")
+            command = (sys.executable, "-m", "forager", "purge", "domain", SHOP, "--yes")
+            child = await asyncio.create_subprocess_exec(*command, env=environment)
+            try:
+                await until_it_waits(web.conn)
+            finally:
+                child.kill()
+                await child.wait()
+        await until_it_is_gone(web.conn)
+    finally:
+        await other.close()
+    (only,) = await noted(web.conn, "domain.purge")
+    assert only[2]["step"] == "begun"
+    (row,) = await purge.list_purges(web.conn, limit=1)
+    assert (row["ended_at"], row["counts"]) == (None, {})
+    assert await web.broken() == {}
+    await purge.purge_domain(web.conn, SHOP, ORDER)
+    assert [told["step"] for _, _, told in await noted(web.conn, "domain.purge")] == ["begun", "begun", "done"]
+
+
+WAITING = (
+    "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'forager purge' AND datname = current_database()"
+)
+
+
+async def until_it_waits(conn: Any) -> None:
+    await until(lambda: conn.fetchval(f"SELECT ({WAITING} AND wait_event_type = 'Lock') > 0"), longest_s=60)
+
+
+async def until_it_is_gone(conn: Any) -> None:
+    """The server notices a dead client when it next speaks to it."""
+    await until(lambda: conn.fetchval(f"SELECT ({WAITING}) = 0"), longest_s=60)

@@ -11,8 +11,9 @@ from tests.integration.schedule.stage import BLOCKED, a_visited_page, an_order, 
 
 from forager.crawl.recover import recover
 from forager.domains import score as scoring
+from forager.domains import traces as domain_traces
 from forager.frontier.revisit import interval_at
-from forager.schedule import revisit_price, score, takeover, windows
+from forager.schedule import revisit_price, score, takeover, traces, windows
 
 pytestmark = pytest.mark.both_servers
 
@@ -197,3 +198,77 @@ async def test_many_domains_are_priced_in_portions(ground: Ground, monkeypatch: 
         await an_adaptive_domain(ground, f"d{number}.example", pages=2)
     assert await revisit_price.run_once(ground.conn, an_order()) == "5 prices set"
     assert await ground.conn.fetchval("SELECT count(revisit_price) FROM domains") == 5
+
+
+# Traces -------------------------------------------------------------------------------------------------------------
+
+
+async def moved(ground: Ground, domain: int, days_ago: int, way: tuple[str, str] = ("active", "active")) -> None:
+    await ground.conn.execute(
+        "INSERT INTO domain_history (domain_id, moved_at, from_status, to_status, is_active, moved_by)"
+        " VALUES ($1, now() - make_interval(days => $2), $3, $4, true, 'test')",
+        domain,
+        days_ago,
+        *way,
+    )
+
+
+async def asked_for_robots(ground: Ground, domain: int, days_ago: int) -> None:
+    await ground.conn.execute(
+        "INSERT INTO robots_requests VALUES ($1, 'http://a', now() - make_interval(days => $2), 0)", domain, days_ago
+    )
+
+
+async def left(ground: Ground, table: str) -> dict[int, int]:
+    rows = await ground.conn.fetch(f"SELECT domain_id, count(*) AS rows FROM {table} GROUP BY 1")
+    return {row["domain_id"]: row["rows"] for row in rows}
+
+
+async def test_old_traces_go_and_the_last_moves_stay(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(traces, "DOMAINS_AT_ONCE", 1)  # every portion has its turn
+    busy = await ground.a_domain("busy.example", status="active")
+    quiet = await ground.a_domain("quiet.example", status="active")
+    for _ in range(25):
+        await moved(ground, busy, 400)
+    for domain in (busy, quiet):
+        await moved(ground, domain, 300)
+        for days in (100, 10):
+            await asked_for_robots(ground, domain, days)
+    await moved(ground, quiet, 400)
+    told = "2 requests for robots.txt and 6 moves of domains deleted"
+    assert await traces.run_once(ground.conn, an_order()) == told
+    assert (await left(ground, "domain_history"), await left(ground, "robots_requests")) == (
+        {busy: 20, quiet: 2},
+        {busy: 1, quiet: 1},
+    )
+    assert await traces.run_once(ground.conn, an_order()) == told.replace("2", "0").replace("6", "0")
+    assert await stage.broken_promises(ground) == {}
+
+
+async def test_only_the_oldest_moves_go_so_that_the_chain_holds(ground: Ground) -> None:
+    domain = await ground.a_domain(status="active")
+    ways = (("pending", "active"), ("active", "exhausted"), ("exhausted", "pending"))
+    for number in range(45):
+        await moved(ground, domain, 800 - number, ways[number % 3])
+    await moved(ground, domain, 1, ("pending", "active"))
+    await traces.run_once(ground.conn, an_order())
+    assert await left(ground, "domain_history") == {domain: 20}
+    assert await stage.broken_promises(ground) == {}
+
+
+async def test_what_a_domain_asks_to_be_kept_longer_is(ground: Ground) -> None:
+    keeper = await ground.a_domain("keeper.example")
+    seldom = await ground.a_domain("seldom.example")
+    await set_domain(ground, keeper, history_retention_s=200 * 86_400.0)
+    await set_domain(ground, seldom, refresh_every_s=300 * 86_400.0)
+    for domain in (keeper, seldom):
+        await asked_for_robots(ground, domain, 150)
+        for _ in range(22):
+            await moved(ground, domain, 500, ("pending", "pending"))
+    kept = {"robots_s": 90 * 86_400.0, "moves_s": 365 * 86_400.0, "refresh_every_s": 86_400.0}
+    due = await domain_traces.count_old(ground.conn, **kept)
+    assert due == {"robots_requests": 1, "domain_history": 2}
+    await traces.run_once(ground.conn, an_order(refresh_every_s=86_400.0))
+    assert await left(ground, "robots_requests") == {keeper: 1}
+    assert await left(ground, "domain_history") == {keeper: 20, seldom: 22}
+    assert set((await domain_traces.count_old(ground.conn, **kept)).values()) == {0}

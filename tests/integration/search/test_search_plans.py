@@ -27,15 +27,26 @@ INSERT INTO page_clusters (simhash, bands, pages) SELECT simhash, ARRAY[(simhash
 INSERT INTO indexed_pages (page_id, domain_id, config, read_at, cluster_id, terms)
 SELECT p.id, p.domain_id, 'simple', now(), c.id, strip(p.keywords_tsv) || '''=t1'' ''=csimple'''::tsvector
 FROM pages p JOIN page_clusters c ON c.simhash = p.simhash;
+INSERT INTO products (domain_id, page_id, url, url_hash, product_name, content_hash, parser_name, parser_version, confidence,
+                      is_valid, created_at, updated_at, last_seen_at)
+SELECT domain_id, id, url, url_hash, 'common', url_hash, 'test', 1, 1, true, now(), now(), now() FROM pages WHERE id % 4 = 0;
+INSERT INTO indexed_products (product_id, config, updated_at, terms)
+SELECT id, 'simple', updated_at, '''common'' ''=acommon'' ''=csimple'''::tsvector FROM products;
 INSERT INTO search_words SELECT 'word' || n, 1, ARRAY[n, n + 1] FROM generate_series(1, 20000) n;
 UPDATE page_clusters SET pages = 7 WHERE id % 1000 = 0;
 ANALYZE;
 """
-BIG = {"pages", "indexed_pages", "page_clusters", "search_words", "domains"}
+BIG = {"pages", "indexed_pages", "indexed_products", "products", "page_clusters", "search_words", "domains"}
 QUERY = "'common' & '=t1'"
 PLANS = {
     "rank": (SEARCH["rank"], ([QUERY], 1000, EVER, ["simple"], ["'common'"]), {"indexed_pages_terms", "pages_pkey"}),
     "show": (SEARCH["show"], ([1, 2], ["simple"], ["'common'"]), {"pages_pkey"}),
+    "rank_products": (
+        SEARCH["rank_products"],
+        (["'common' & '=acommon'"], 1000, ["simple"], ["'common'"], None, None, EVER),
+        {"indexed_products_terms", "products_pkey"},
+    ),
+    "show_products": (SEARCH["show_products"], ([1, 2], ["simple"], ["'common'"]), {"products_pkey"}),
     "known_words": (SEARCH["known_words"], (["word1"],), {"search_words_pkey"}),
     "near_words": (SEARCH["near_words"], ([5, 6],), {"search_words_near"}),
     "take_read": (INDEX["take_read"], (*FIRST, EVER, 500), {"pages_read"}),

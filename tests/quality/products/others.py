@@ -47,6 +47,22 @@ def item_list(thing: Thing) -> dict[str, Any]:
     return {"@context": "https://schema.org", "@type": "ItemList", "itemListElement": steps}
 
 
+def state(thing: Thing) -> list[dict[str, Any]]:
+    """As a shop's own scripts are told of several things."""
+    return [
+        {
+            "id": at,
+            "name": name,
+            "slug": f"r{at}",
+            "sku": f"R{at}",
+            "price": 10 + at,
+            "currency": thing.currency,
+            "images": [],
+        }
+        for at, name in enumerate((thing.name, *thing.related))
+    ]
+
+
 def article(thing: Thing, kind: str = "NewsArticle", **more: Any) -> dict[str, Any]:
     return {
         "@context": "https://schema.org",
@@ -119,6 +135,38 @@ def others() -> list[Other]:
                 }
             )
             + script(item_list(nl)),
+        ),
+    )
+    add(
+        "category whose state lists its things",
+        us,
+        "/c/running-shoes",
+        html(
+            "en",
+            "Running shoes",
+            f"<h1>Running shoes</h1>{grid(us)}",
+            script(
+                {
+                    "props": {
+                        "pageProps": {
+                            "category": {"name": "Running shoes", "id": 4, "image": "/c.jpg"},
+                            "products": state(us),
+                        }
+                    }
+                },
+                "application/json",
+            ),
+        ),
+    )
+    add(
+        "article with a state that sells something beside it",
+        uk,
+        "/stories/how-we-test-kettles",
+        html(
+            "en",
+            "How we test kettles",
+            "<article><h1>How we test kettles</h1><p>A product of long days.</p></article>",
+            f"<script>window.__INITIAL_STATE__ = {json.dumps({'article': {'title': 'How we test kettles'}, 'shop': state(uk)})}</script>",
         ),
     )
     add(

@@ -595,3 +595,102 @@ def amazon(thing: Thing) -> str:
         f'<table id="productDetails_techSpec_section_1"><tr><th>UPC</th><td>{with_check_digit(thing.gtin)}</td></tr></table>'
     )
     return page(thing, "", body)
+
+
+# JSON of the shop's own -----------------------------------------------------------------------------------------------
+
+
+@shape("", path="/product/{sku}")
+def next_data(thing: Thing) -> str:
+    """The page as its framework was given it; the markup says nothing to programs."""
+    product = {
+        "id": 4711,
+        "name": thing.name,
+        "slug": thing.sku.lower(),
+        "description": f"<p>{escape(thing.text)}</p>",
+        "sku": thing.sku,
+        "ean": with_check_digit(thing.gtin),
+        "brand": {"id": 3, "name": thing.brand},
+        "category": {"name": " > ".join(thing.crumbs[1:])},
+        "price": {"value": float(thing.price), "currencyCode": thing.currency, "formatted": thing.shown},
+        "oldPrice": {"value": 99999, "currencyCode": thing.currency},
+        "inStock": not thing.is_sold_out,
+        "images": [{"url": f"/i/{thing.sku}.jpg", "alt": thing.name}],
+        "averageRating": str(thing.stars),
+        "reviewCount": thing.reviews,
+    }
+    beside = [
+        {"id": at, "name": name, "sku": f"R{at}", "price": {"value": 5 + at, "currencyCode": "CHF"}, "images": []}
+        for at, name in enumerate(thing.related)
+    ]
+    state = {
+        "props": {
+            "pageProps": {
+                "menu": [{"name": name, "url": "/c"} for name in thing.crumbs],
+                "recommended": beside,
+                "product": product,
+            }
+        },
+        "page": "/product/[slug]",
+        "query": {"slug": thing.sku},
+        "buildId": "x7",
+    }
+    data = json.dumps(state, ensure_ascii=False).replace("</", "<\\/")
+    body = f'<div id="__next"><main><h1>{escape(thing.name)}</h1><p class="sum">{escape(thing.shown)}</p></main></div>'
+    return page(thing, "", f'{body}<script id="__NEXT_DATA__" type="application/json">{data}</script>')
+
+
+@shape("rating review_count category", path="/{sku}.html")
+def initial_state(thing: Thing) -> str:
+    """A state for scripts, with code before and behind it."""
+    product = {
+        "productName": thing.name,
+        "productCode": thing.sku,
+        "gtin": with_check_digit(thing.gtin),
+        "brandName": thing.brand,
+        "prices": {"regular": {"amount": 77777}, "sale": {"amount": thing.price, "currency": thing.currency}},
+        "stock": {"available": not thing.is_sold_out},
+        "imageUrl": f"/i/{thing.sku}.jpg",
+    }
+    cart = {"lines": [{"name": name, "sku": "c", "price": "1.00", "image": "/c.jpg"} for name in thing.related]}
+    state = json.dumps(
+        {"cart": cart, "pdp": {"product": product}, "shipping": [{"name": "Express", "price": 4.9, "id": 1}]}
+    )
+    code = f"(function(){{var q=[];window.__INITIAL_STATE__ = {state};q.push('product');}})();"
+    return page(thing, f"<script>{code}</script>", f'<div id="app"><h1>{escape(thing.name)}</h1></div>')
+
+
+@shape("rating review_count gtin category", path="/products/{sku}")
+def shopify_theme(thing: Thing) -> str:
+    """The theme's own JSON: whole prices in hundredths, the currency elsewhere."""
+    cents = int(thing.amount * 100)
+    variants = [
+        {
+            "id": 900 + at,
+            "title": size,
+            "sku": thing.sku,
+            "available": not thing.is_sold_out,
+            "price": cents,
+            "compare_at_price": cents + 500,
+            "barcode": None,
+        }
+        for at, size in enumerate(("S", "M"))
+    ]
+    product = {
+        "id": 7,
+        "title": thing.name,
+        "handle": thing.sku.lower(),
+        "description": thing.text,
+        "vendor": thing.brand,
+        "type": "",
+        "tags": [],
+        "price": cents,
+        "compare_at_price": cents + 500,
+        "available": not thing.is_sold_out,
+        "sku": thing.sku,
+        "variants": variants,
+        "images": [f"//cdn.example/{thing.sku}.jpg"],
+    }
+    head = f'<script>var Shopify = Shopify || {{}};Shopify.currency = {{"active":"{thing.currency}","rate":"1.0"}};</script>'
+    data = f'<script type="application/json" data-product-json>{json.dumps(product)}</script>'
+    return page(thing, head, f"<main><h1>{escape(thing.name)}</h1>{data}</main>")

@@ -51,9 +51,11 @@ def a_card(**more: Any) -> dict[str, Any]:
         "content_policy": "signals",
         "verifies_tls": True,
         "images_policy": None,
+        "image_retention_s": None,
         "images_only": False,
         "stores_links": True,
         "rendering": None,
+        "history_retention_s": None,
         "parser_name": "auto",
     }
     return given | more

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from forager.search.tsquery import Spelled, date_marks, product_query, quote, ranking_query, stages
+from forager.search.tsquery import Spelled, date_marks, price_marks, product_stages, quote, ranking_query, stages
 from forager.search.words import Leaf, Wanted
 
 SHOP, KETTLE, THE, RED = Leaf("shop"), Leaf("kettle"), Leaf("the"), Leaf("red tea", is_phrase=True)
@@ -38,8 +38,16 @@ def test_only_single_words_are_excluded_by_the_index() -> None:
 
 def test_titles_come_first_then_the_better_tiers() -> None:
     found = stages(Wanted(((SHOP,),)), {"english": ENGLISH}, **NONE)
-    assert ["'=ashop'" in stage for stage in found] == [True] * 5 + [False] * 5
+    assert ["& ('=ashop')" in stage.replace("(('=ashop'))", "('=ashop')") for stage in found] == [True] * 5 + [
+        False
+    ] * 5
     assert [stage[-5:] for stage in found[:5]] == [f"'=t{tier}'" for tier in range(5)]
+
+
+def test_no_candidate_comes_twice() -> None:
+    """Who had everything in the title was met in the stages before."""
+    found = stages(Wanted(((SHOP,), (KETTLE,))), {"english": ENGLISH}, **NONE)
+    assert all("!((('=ashop')) & (('=akettl')))" in stage for stage in found[5:])
 
 
 def test_each_configuration_looks_among_its_own_pages() -> None:
@@ -54,10 +62,26 @@ def test_filters_are_part_of_every_stage() -> None:
     assert all("'=d7'" in stage and "'=lpt-br'" in stage and "('=e1')" in stage for stage in found)
 
 
-def test_products_are_filtered_by_marks() -> None:
-    assert product_query(Wanted(((SHOP,),)), {"english": ENGLISH}, ["=bO'Neill"]) == (
-        "('=cenglish' & (('shop'))) & '=bO''Neill'"
-    )
+def test_products_with_the_words_in_their_names_come_first() -> None:
+    assert product_stages(Wanted(((SHOP,),)), {"english": ENGLISH}, ["'=b1'", "'=p2'"]) == [
+        "('=cenglish' & (('=ashop'))) & '=b1' & '=p2'",
+        "('=cenglish' & (('shop')) & !((('=ashop')))) & '=b1' & '=p2'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lowest", "highest", "marks"),
+    [
+        (None, None, None),
+        (None, 9.99, "('=p0')"),
+        (10.0, 24.0, "('=p1')"),
+        (24.0, 25.0, "('=p1' | '=p2')"),
+        (2500.0, None, "('=p8' | '=p9')"),
+        (30.0, 20.0, "'=e0'"),
+    ],
+)
+def test_prices_lie_in_ranges(lowest: float | None, highest: float | None, marks: str | None) -> None:
+    assert price_marks(lowest, highest) == marks
 
 
 @pytest.mark.parametrize(("lexeme", "spelled"), [("it's", "'it''s'"), ("a\\b", "'a\\\\b'"), ("'", "''''")])

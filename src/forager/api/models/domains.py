@@ -1,6 +1,6 @@
 """Domains, as answers show them."""
 
-from datetime import datetime, time
+from datetime import date, datetime, time
 from typing import Literal
 
 from pydantic import Field
@@ -8,6 +8,7 @@ from pydantic import Field
 from forager.api.words import Row
 
 Status = Literal["pending", "active", "exhausted", "blocked", "unreachable"]
+Breaker = Literal["closed", "open", "half_open"]
 SHOP = "shop.example"
 
 
@@ -38,6 +39,7 @@ class DomainRow(Row):
     crawl_delay_s: float | None
     content_policy: str | None
     parser_name: str
+    breaker_state: Breaker
 
 
 class TopDomain(Row):
@@ -65,6 +67,18 @@ class Move(Row):
     reason_code: str | None
     reason: str | None
     moved_by: str = Field(examples=["api:alice"])
+
+
+class DomainDay(Row):
+    """What was done in a domain on a day, UTC."""
+
+    day: date
+    visits: int
+    ok: int
+    changed: int
+    errors: int
+    bytes: int
+    response_s: float = Field(description="On average.")
 
 
 class LastMove(Row):
@@ -164,15 +178,22 @@ class Domain(Row):
     images_only: bool
     stores_links: bool
     rendering: str | None
+    history_retention_s: float | None = Field(description="Its visits leave for cold files after so long.")
+    image_retention_s: float | None = Field(
+        description="Files of its images are kept so long after they were last seen."
+    )
     max_pages_per_run: int | None
     run_id: int | None
     run_pages: int
     round: int
+    parser_name: str
+    proxy_country: str | None
+    paces_per_proxy: bool
     verifies_tls: bool
     pace_delay_s: float | None
     pace_extra_s: float
     response_s: float | None
-    breaker_state: Literal["closed", "open", "half_open"]
+    breaker_state: Breaker
     breaker_failures: int
     breaker_opened_at: datetime | None
     priority_score: float

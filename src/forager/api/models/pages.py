@@ -50,7 +50,7 @@ class Page(Row):
     language: str | None
     content_type: str | None
     content_hash: str | None
-    simhash: int | None
+    simhash: str | None = Field(description="64 bits, hexadecimal.", examples=["9f3c0a51e2b47d18"])
     links_count: int | None
     canonical_url: str | None
     author: str | None
@@ -71,6 +71,7 @@ class Page(Row):
     open_task_id: int | None
     open_task_status: str | None
     next_visit_at: datetime | None
+    product_id: int | None = Field(description="What it offers, where it is the page of a product.")
 
 
 class Waiting(Row):
@@ -115,6 +116,13 @@ class Seeded(Row):
     bad: int
     bad_seeds: list[BadSeed] = Field(description="The first of those that are no URL.")
     dry_run: bool
+
+
+class SitemapPages(Row):
+    urls: list[str]
+    bad: int = Field(description="Entries that are no page, and sitemaps that could not be had.")
+    bad_seeds: list[BadSeed] = Field(description="The first of those.")
+    is_all: bool = Field(description="False: it names more than can be taken at once, or took too long.")
 
 
 class Recovered(Row):
@@ -212,13 +220,18 @@ class Hit(Row):
     language: str | None
     fetched_at: datetime | None
     score: float
-    details: dict[str, Any]
+    details: dict[str, Any] = Field(
+        description="Of a product: brand, category, price, image_id of an image with a thumbnail, and so on."
+    )
 
 
 class Hits(Row):
     query: str
     total: int
     is_estimate: bool
+    looked_at: int | None = Field(
+        description="Where there are more than are worth ranking: how many of the likeliest were ranked and counted."
+    )
     hits: list[Hit]
     facets: dict[str, dict[str, int]]
     next: str | None

@@ -163,7 +163,7 @@ class Image(Row):
     frames: int | None
     file_size: int | None
     content_hash: str | None
-    perceptual_hash: int | None
+    perceptual_hash: str | None = Field(description="64 bits, hexadecimal.", examples=["9f3c0a51e2b47d18"])
     body_ref: str | None
     thumbnail_ref: str | None
     moved_to: str | None

@@ -33,6 +33,17 @@ class Folder(Row):
     size_bytes: int
 
 
+class Rule(Row):
+    """How long something stays, and what becomes of it then."""
+
+    table: str = Field(examples=["robots_requests"])
+    what: str = Field(examples=["requests for robots.txt"])
+    kept_s: float
+    then: str = Field(examples=["deleted"])
+    setting: str = Field(examples=["robots_retention_s"])
+    due: int | None = Field(description="Rows whose time has come; null where nobody counted them.")
+
+
 class Storage(Row):
     database_bytes: int
     growth_bytes_per_day: float | None
@@ -41,6 +52,7 @@ class Storage(Row):
     tables: list[Table]
     folders: list[Folder]
     advice: list[str]
+    rules: list[Rule]
 
 
 class ColdFile(Row):
@@ -90,6 +102,7 @@ class Backup(Row):
 class PurgeRow(Row):
     id: int
     purged_at: datetime
+    ended_at: datetime | None = Field(description="None: it goes on, or was stopped before its end.")
     purged_by: str
     reason: str
     what: str

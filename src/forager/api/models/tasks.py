@@ -87,6 +87,7 @@ class Run(Row):
     links_seen: int
     pages_learned: int
     outcomes: list[dict[str, Any]]
+    drops: dict[str, int] = Field(description="Links it saw and left out, by reason.")
     domains: list[dict[str, Any]]
     domain_states: dict[str, int]
     last_url: str | None
@@ -248,6 +249,8 @@ class Task(Row):
     webhook_died_at: datetime | None
     webhook_next_try_at: datetime | None
     webhook_error: str | None
+    fingerprint: str | None = Field(description="Of its failure, as GET /api/errors has it.", examples=["3f9a12bc44d0"])
+    stack: str | None = Field(description="Where in our code, if it is a bug of ours.")
     history: list[Visit]
     orders: list[TaskOrder]
 

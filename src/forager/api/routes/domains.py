@@ -61,6 +61,7 @@ async def list_domains(
     parent: Annotated[Name | None, Query(description="Only this registrable domain and its sub-domains.")] = None,
     run: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,
     q: Annotated[Name | None, Query(description="A part of the name.")] = None,
+    breaker: Annotated[models.Breaker | None, Query(description="Open: it rests because its server failed.")] = None,
     sort: By = "id",
     limit: Limit = 100,
     after: After = None,
@@ -77,6 +78,7 @@ async def list_domains(
             parent=parent,
             run=run,
             part=q,
+            breaker=breaker,
             limit=limit + 1,
         )
     return paging.page(request, rows, limit, order)
@@ -117,6 +119,13 @@ async def show_history(
     async with look(request) as conn:
         rows = await listing.moves(conn, paging.read(request, after, paging.BY_ID), domain, limit=limit + 1)
     return paging.page(request, rows, limit)
+
+
+@router.get("/api/domains/{domain}/days", response_model=Listed[models.DomainDay], responses=responses(404))
+async def show_days(request: Request, _who: User, domain: PathName, limit: Limit = 90) -> Response:
+    """What was done in a domain day by day, newest first. Days are counted every quarter of an hour."""
+    async with look(request) as conn:
+        return listed(await listing.days_of_domain(conn, domain, limit=limit))
 
 
 @router.get("/api/domains/{domain}/traps", response_model=Listed[models.Trap], responses=responses(404))
@@ -188,6 +197,15 @@ class DomainChanges(Changes):
     images_policy: Literal["none", "found", "download"] | None = None
     rendering: Literal["never", "auto", "always"] | None = None
     stores_links: Flag = False
+    history_retention_s: Number | None = Field(
+        default=None, ge=86_400, le=3_153_600_000, description="Its visits leave for cold files after so long."
+    )
+    image_retention_s: Number | None = Field(
+        default=None,
+        ge=86_400,
+        le=3_153_600_000,
+        description="Files of its images are kept so long after they were last seen.",
+    )
     parser_name: Annotated[Text, Field(min_length=1, max_length=60)] | None = Field(default=None, examples=["auto"])
     proxy_country: Country | None = None
     paces_per_proxy: Flag = False

@@ -1,6 +1,8 @@
 """The frontier: what waits, and seeds for it."""
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import aclosing
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -12,13 +14,15 @@ from forager.api.models import pages as models
 from forager.api.paging import Paged
 from forager.api.problems import responses
 from forager.api.reply import reply
+from forager.api.routes.domains import seed_url
 from forager.api.words import After, Body, Flag, Limit, Name, Number, Text, Url
-from forager.api.work import change, forager_of, look
+from forager.api.work import alone, change, forager_of, look
 from forager.app.manners import guard_of, why_not_seed
 from forager.app.schedule import force_takeover
+from forager.app.sitemaps import follow_sitemap
 from forager.control import add, listing
 from forager.errors import BadUrlError, UsageError
-from forager.ingest.seeds import Seed, to_url
+from forager.ingest.seeds import Seed, Tally, to_url
 from forager.settings import Settings
 
 router = APIRouter(tags=["frontier"])
@@ -35,7 +39,11 @@ class Urls(Body):
     source: Annotated[Text, Field(min_length=1, max_length=100)] = Field(
         default="api", description="Kept with domains that are new.", examples=["api"]
     )
-    dry_run: Flag = Field(default=False, description="Only say which of them are no URL.")
+    dry_run: Flag = Field(default=False, description="Add nothing: say what would be new, and which are no URL.")
+
+
+class SitemapAddress(Body):
+    url: Url = Field(examples=["https://shop.example/sitemap.xml"])
 
 
 class Silence(Body):
@@ -77,6 +85,27 @@ async def add_seeds(request: Request, who: Seeding, body: Urls) -> Response:
     return await _plant(request, who, body, are_seeds=True)
 
 
+@router.post("/api/frontier/sitemap", response_model=models.SitemapPages, responses=responses(429))
+async def read_sitemap(request: Request, _who: Seeding, body: SitemapAddress) -> Response:
+    """The pages a sitemap names, or those of the sitemaps an index names. Asks the site, politely; adds nothing."""
+    settings = forager_of(request).settings
+    url = seed_url(body.url, settings)
+    tally, urls, is_all = Tally(url, "entry"), list[str](), True
+    async with alone(request):
+        try:
+            async with asyncio.timeout(LONGEST_S), aclosing(follow_sitemap(settings, url)) as entries:
+                async for found in entries:
+                    if (seed := tally.take(found)) is not None:
+                        urls.append(seed.url)
+                    if len(urls) == MOST_SEEDS:
+                        is_all = False
+                        break
+        except TimeoutError:
+            is_all = False
+    bad = [{"line": line, "error": why} for line, why in tally.remembered[:MOST_BAD]]
+    return reply({"urls": urls, "bad": tally.bad, "bad_seeds": bad, "is_all": is_all})
+
+
 async def _plant(request: Request, who: Seeding, body: Urls, *, are_seeds: bool) -> Response:
     settings = forager_of(request).settings
     seeds, bad = sort(body.urls, settings)
@@ -84,7 +113,10 @@ async def _plant(request: Request, who: Seeding, body: Urls, *, are_seeds: bool)
     if not seeds:
         raise UsageError(f"body.urls: none of them can be visited: {bad[0]['error']}")
     if body.dry_run:
-        return reply({**told, "new_domains": 0, "new_pages": 0, "known": 0})
+        async with look(request, LONGEST_S) as conn:
+            would = await add.preview_urls(conn, seeds)
+        known = len(seeds) - would.pages
+        return reply({**told, "new_domains": would.domains, "new_pages": would.pages, "known": known})
     async with change(request, who, LONGEST_S) as deed:
         is_scored = settings.scheduling == "smart"
         done = await add.add_urls(deed.conn, seeds, source=body.source, is_scored=is_scored, are_seeds=are_seeds)

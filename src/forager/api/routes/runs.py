@@ -63,9 +63,10 @@ async def show_run(request: Request, _who: User, run: PathId) -> Response:
         if not found or found[0]["id"] != run:
             raise NotFoundError(f"There is no run {run}.")
         progress = await read_progress(conn, run)
+        drops = await control.drops(conn, run)
     row = found[0]
     kept: dict[str, Any] = {name: row[name] for name in ("status", "spec", "created_by", "started_at", "ended_at")}
-    return reply({**asdict(progress), **kept})
+    return reply({**asdict(progress), **kept, "drops": drops})
 
 
 @router.post("/api/admin/runs", status_code=201, response_model=models.Ordered, responses=responses(409))

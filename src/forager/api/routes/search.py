@@ -51,6 +51,7 @@ async def answer(request: Request, query: Asked) -> Response:
             "query": found.suggestion if found.is_corrected else query.words,
             "total": page.total,
             "is_estimate": page.is_estimate,
+            "looked_at": page.looked_at,
             "hits": [asdict(hit) for hit in page.hits],
             "facets": page.facets,
             "next": page.next_after,

@@ -13,12 +13,13 @@ from forager.api.paging import Listed
 from forager.api.problems import responses
 from forager.api.reply import listed, reply
 from forager.api.words import DryRun, Limit, Name, PathName, Reason, Text
-from forager.api.work import alone, change, forager_of, look, snapshot
-from forager.app.archiving import retention_of
+from forager.api.work import alone, forager_of, look, snapshot
+from forager.app.archiving import retention_of, rules_of
 from forager.app.backup import backup_folder, stored_folders
+from forager.app.images import image_rules
 from forager.app.purge import delete_files, order_of
 from forager.control import backup, clear, cold, purge, storage
-from forager.control.purge import PurgeOrder
+from forager.control.purge_record import PurgeOrder
 from forager.errors import ConflictError, UsageError
 
 router = APIRouter(tags=["storage"])
@@ -33,7 +34,9 @@ async def show_storage(request: Request, _who: User) -> Response:
     """How much room everything takes, how fast it grows, and what the tables need."""
     settings = forager_of(request).settings
     async with alone(request), snapshot(request, REPORT_S) as conn:
-        found = await storage.report(conn, stored_folders(settings), settings.home)
+        folders, every_s = stored_folders(settings), settings.refresh_every_s
+        rules = [*rules_of(settings), *await image_rules(conn, settings)]
+        found = await storage.report(conn, folders, settings.home, rules, refresh_every_s=every_s)
     return reply(
         {
             "database_bytes": found.database_bytes,
@@ -45,6 +48,7 @@ async def show_storage(request: Request, _who: User) -> Response:
             ],
             "folders": found.folders,
             "advice": found.advice,
+            "rules": [rule._asdict() for rule in found.rules],
         }
     )
 
@@ -96,7 +100,6 @@ async def clear_frontier(
         request,
         who,
         lambda conn, order: clear.clear_frontier(conn, order, domain=domain),
-        action="frontier.clear",
         subject=subject,
         reason=reason,
         dry_run=dry_run,
@@ -118,7 +121,6 @@ async def purge_pages(
         request,
         who,
         lambda conn, order: purge.purge_pages(conn, domain, contains, order),
-        action="page.purge",
         subject=f"{domain} {contains}",
         reason=reason,
         dry_run=dry_run,
@@ -134,25 +136,19 @@ async def purge_domain(
         request,
         who,
         lambda conn, order: purge.purge_domain(conn, domain, order),
-        action="domain.purge",
         subject=domain,
         reason=reason,
         dry_run=dry_run,
     )
 
 
-async def _purge(
-    request: Request, who: Admin, work: Counted, *, action: str, subject: str, reason: str, dry_run: bool
-) -> Response:
-    """It works in many transactions: the order is noted before the first of them, once a trial has understood it."""
+async def _purge(request: Request, who: Admin, work: Counted, *, subject: str, reason: str, dry_run: bool) -> Response:
+    """A trial has to understand the order first. It works in many transactions, and keeps its own record."""
     settings = forager_of(request).settings
-    order = order_of(settings, by=who.signature, reason=reason, is_trial=True)
     async with alone(request), look(request, LONGEST_S) as conn:
-        done = await work(conn, order)
+        done = await work(conn, order_of(settings, who=who, reason=reason, is_trial=True))
         if not dry_run:
-            async with change(request, who) as deed:
-                await deed.note(action, "purge", subject, reason=reason, about=dict(done.counts))
-            done = await _really(conn, work, order_of(settings, by=who.signature, reason=reason, is_trial=False))
+            done = await _really(conn, work, order_of(settings, who=who, reason=reason, is_trial=False))
     await delete_files(settings, done.keys)
     return reply({"subject": subject, "counts": dict(done.counts), "dry_run": dry_run})
 

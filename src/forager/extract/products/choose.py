@@ -166,13 +166,13 @@ def _is_same(one: Item, other: Item) -> bool:
         return True
     first, second = one.text("name"), other.text("name")
     if first and second:
-        return _letters(first) == _letters(second)
+        return letters_of(first) == letters_of(second)
     return one.source != other.source or not (first or second)
 
 
 def is_alike(name: str, title: str) -> bool:
     """The same words, or most of them."""
-    first, second = _letters(name), _letters(title)
+    first, second = letters_of(name), letters_of(title)
     if not first or not second:
         return False
     if first in second or (second in first and len(second) * 3 >= len(first)):
@@ -181,5 +181,5 @@ def is_alike(name: str, title: str) -> bool:
     return len(words & others) * 5 >= len(words) * 3
 
 
-def _letters(text: str) -> str:
+def letters_of(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))

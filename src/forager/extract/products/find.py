@@ -1,10 +1,11 @@
 """A page → the product it sells, or None. Sources from the surest to the least sure, then one decision per field.
 
-clues ── JSON-LD, microdata, RDFa, meta tags ── which item is the page's ── what can be seen ──> claims ──> product
+clues ── JSON-LD, microdata, RDFa ── which item is the page's ── the shop's own JSON ── meta tags ── what can be seen
+  ──> claims ──> product
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,9 @@ from forager.extract.products.attributes import MICRODATA, RDFA, read_attributes
 from forager.extract.products.check import problems_of
 from forager.extract.products.choose import Titles, choose, is_list, is_writing
 from forager.extract.products.claims import Claim, Settled, settle
+from forager.extract.products.embedded import Script, read_embedded
 from forager.extract.products.facts import category_of_crumbs, claims_of, cut
+from forager.extract.products.goods import find_good
 from forager.extract.products.items import Item
 from forager.extract.products.jsonld import read_jsonld
 from forager.extract.products.metatags import (
@@ -32,7 +35,10 @@ from forager.extract.products.view import View
 from forager.extract.products.visible import MANY_CARTS, claims_of_sight, find_carts, find_heading, sight_of
 from forager.records.product import FACTS, Product
 
-NAME, VERSION = "generic", 1
+NAME, VERSION = "generic", 2
+LISTINGS = ("itemlist", "collectionpage", "searchresultspage")
+OWN_JSON = "data"
+"""The source of items that are no markup."""
 LATER_ITEM = 0.97
 """A second item about the same product is believed a little less than the first."""
 WEIGHTS = {"name": 0.45, "price": 0.35, "currency": 0.1, "availability": 0.1}
@@ -43,27 +49,34 @@ class Clues:
     """What is worth looking for."""
 
     scripts: tuple[str, ...]
+    """JSON-LD."""
     has_metas: bool
     has_words: bool
     """Somewhere it says `product`: microdata, RDFa, or the names a shop gives its elements."""
+    code: tuple[Script, ...] | None
+    """Other scripts of the page itself; None: nobody looked."""
 
     def __bool__(self) -> bool:
         return bool(self.scripts) or self.has_metas or self.has_words
 
 
 def look_for_clues(view: View) -> Clues:
-    scripts = _jsonld_scripts(view.tree) if b"+" in view.body else ()
+    scripts, code = _scripts(view.tree) if b"+" in view.body else ((), None)
     has_metas = has_price_tag(view) or type_of(view) in PRODUCT_TYPES
-    return Clues(scripts, has_metas, has_words=bool(scripts) or has_metas or holds(view.body, b"roduct"))
+    return Clues(scripts, has_metas, has_words=bool(scripts) or has_metas or holds(view.body, b"roduct"), code=code)
 
 
-def _jsonld_scripts(tree: LexborHTMLParser) -> tuple[str, ...]:
-    found = []
+def _scripts(tree: LexborHTMLParser) -> tuple[tuple[str, ...], tuple[Script, ...]]:
+    """JSON-LD as text; what else may hold something as it is, since hardly any page is asked for it."""
+    markup, code = [], []
     for node in tree.tags("script"):
-        kind = node.attributes.get("type")
+        attributes = node.attributes
+        kind = attributes.get("type")
         if kind and "ld+json" in kind.lower():
-            found.append(node.text())
-    return tuple(found)
+            markup.append(node.text())
+        elif "src" not in attributes:
+            code.append((node, attributes))
+    return tuple(markup), tuple(code)
 
 
 def find_product(view: View) -> Product | None:
@@ -83,6 +96,8 @@ def collect(view: View, clues: Clues) -> list[Claim]:
     sight, kind = sight_of(view.tree), type_of(view)
     if sight.is_listing or kind in LISTING_TYPES:
         return []
+    if not any(_says_price(item) for item in chosen) and not any(item.is_a(*LISTINGS) for item in items):
+        chosen += _own_json(clues.code, view, titles)
     is_tagged = kind in PRODUCT_TYPES or has_price_tag(view)
     carts = None
     if not chosen or is_writing(items) or kind in OTHER_TYPES:
@@ -101,7 +116,8 @@ def collect(view: View, clues: Clues) -> list[Claim]:
     claims += claims_for_any_page(view)
     claims += category_of_crumbs(items, next((claim.value for claim in claims if claim.field == "name"), None))
     said = {claim.field for claim in claims}
-    if not {"price", "currency"} <= said or ("availability" not in said and not chosen):
+    is_bare = "availability" not in said and not chosen
+    if not {"price", "currency"} <= said or is_bare or (chosen and chosen[0].source == OWN_JSON):
         carts = find_carts(view.tree) if carts is None else carts
         claims += claims_of_sight(view, carts)
     if titles.heading:
@@ -115,13 +131,28 @@ def collect(view: View, clues: Clues) -> list[Claim]:
     return claims
 
 
+def _says_price(item: Item) -> bool:
+    return "price" in item.properties or any(
+        "price" in offer.properties or "lowprice" in offer.properties or "pricespecification" in offer.properties
+        for offer in item.items("offers", "offer")
+    )
+
+
+def _own_json(code: Sequence[Script] | None, view: View, titles: Titles) -> list[Item]:
+    """The product as the shop tells it to its own scripts; a guess, so what a person sees has a say too."""
+    if code is None:
+        code = _scripts(view.tree)[1]
+    good = find_good(read_embedded(code), view, titles) if code else None
+    return [good] if good is not None else []
+
+
 def _is_sold_here(view: View, items: list[Item], *, kind: str, carts: int, is_tagged: bool, is_product: bool) -> bool:
     """Without an item that says so: tags in the head, or a cart for one thing under one heading."""
     if is_writing(items) or kind in OTHER_TYPES:
         return False
     if is_tagged:
         return has_price_tag(view) or carts > 0 or is_product
-    if any(item.is_a("itemlist", "collectionpage", "searchresultspage") for item in items):
+    if any(item.is_a(*LISTINGS) for item in items):
         return False
     has_heading = find_heading(view.tree) is not None
     return has_heading and (0 < carts <= MANY_CARTS or (is_product and carts > 0))

@@ -1,0 +1,1 @@
+ALTER TABLE purges DROP COLUMN ended_at;

@@ -1,0 +1,52 @@
+"""One short function per statement of `retention.sql`. Opens no transactions: the floor above does."""
+
+from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from forager.db import statements
+
+SQL = statements.load("forager.images", "retention.sql")
+Place = tuple[datetime, int]
+BEGINNING: Place = (datetime(1970, 1, 1, tzinfo=UTC), 0)
+
+
+class Old(NamedTuple):
+    images: int
+    size_bytes: int
+    """Of files that no other image keeps."""
+
+
+async def drop_old(conn: Any, *, after: Place, limit: int, keep_s: float | None) -> tuple[Place | None, int]:
+    """Where the portion ends, None behind the last one; and how many of it were given up."""
+    rows = await conn.fetch(SQL["drop_old"], *after, limit, keep_s)
+    if not rows:
+        return None, 0
+    return (rows[-1]["stored_at"], rows[-1]["id"]), sum(row["is_dropped"] for row in rows)
+
+
+async def count_old(conn: Any, *, keep_s: float | None) -> Old:
+    return Old(*await conn.fetchrow(SQL["count_old"], keep_s))
+
+
+async def has_rule(conn: Any) -> bool:
+    is_ruled: bool = await conn.fetchval(SQL["has_rule"])
+    return is_ruled
+
+
+async def live_files(conn: Any, contents: Sequence[bytes]) -> set[str]:
+    """Keys in the store."""
+    return {row["ref"] for row in await conn.fetch(SQL["live_files"], contents)}
+
+
+async def seen_again(conn: Any, *, after: int, limit: int, by_default: bool) -> list[tuple[int, str, bytes]]:
+    """Id, URL and key."""
+    return [tuple(row) for row in await conn.fetch(SQL["seen_again"], after, limit, by_default)]
+
+
+async def stored_files(conn: Any, *, at_once: int) -> AsyncIterator[list[str]]:
+    """Keys of all files that have to be there, portion by portion."""
+    after = 0
+    while rows := await conn.fetch(SQL["stored_files"], after, at_once):
+        after = rows[-1]["id"]
+        yield [ref for row in rows for ref in (row["body_ref"], row["thumbnail_ref"]) if ref is not None]
