@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Mapping
 
 from forager.archive.place import Place
+from forager.errors import NotKeptError
 from forager.images.decode.desk import Decoder
 from forager.records import Fetched, ImageFile, ImageStatus
 
@@ -45,7 +46,7 @@ class ImageShelf:
     def _put(self, files: Mapping[str, bytes]) -> None:
         there = self._place.confirm(list(files))
         for error in self._place.put({key: body for key, body in files.items() if key not in there}).values():
-            raise error
+            raise NotKeptError(str(error)) from error
 
 
 def name(digest: bytes, file_format: str) -> str:

@@ -12,6 +12,7 @@ from forager.errors import (
     ConnectError,
     DnsError,
     NetworkError,
+    NotKeptError,
     ProxyError,
     RefusedError,
     RobotsDeniedError,
@@ -100,7 +101,7 @@ def is_worth_a_retry(error: VisitError) -> bool:
     match error:
         case StatusError():
             return error.status_code >= 500 or error.asks_us_to_wait
-        case NetworkError() | RobotsUnreachableError():
+        case NetworkError() | RobotsUnreachableError() | NotKeptError():
             return error.may_retry
         case RefusedError() | AnswerError():
             return False
@@ -112,7 +113,7 @@ def quick_retry_s(error: VisitError, tries: int, rng: random.Random) -> float | 
     """Seconds until the next try of the same task, or None when it is to be closed. `tries` were made already."""
     if isinstance(error, TooManyRedirectsError) and error.has_new_cookie:
         return 0.0 if tries == 1 else None
-    if tries > QUICK_TRIES or not is_worth_a_retry(error) or isinstance(error, RobotsUnreachableError):
+    if tries > QUICK_TRIES or not is_worth_a_retry(error) or isinstance(error, RobotsUnreachableError | NotKeptError):
         return None
     return float(2 ** (tries - 1)) + rng.uniform(0, JITTER_S)
 

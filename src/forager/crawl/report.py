@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from forager.archive.store import read_bodies
 from forager.ingest.scope import claim_depth, claim_patterns
 from forager.records import OutcomeKind, Progress, RunEnd, RunReport, RunSpec
 from forager.stats import store as stats
@@ -50,6 +51,7 @@ async def read_report(conn: Any, run: int, spec: RunSpec, *, was_stopped: bool, 
         waiting=waiting,
         standing=await stats.read_standing_domains(conn, run, STANDING_SHOWN),
         next_at=min(due, default=None),
+        bodies=await read_bodies(conn, run),
     )
 
 

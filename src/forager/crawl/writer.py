@@ -278,7 +278,7 @@ class Writer:
         ]
         if with_links:
             await self._record_links(conn, with_links, learned.page_ids)
-        await products.store(conn, products.sights_of(done))
+        await products.store(conn, [*products.sights_of(done), *products.listed_of(done, learned.page_ids)])
         await frontier.add_retries(conn, [outcome for outcome in done if outcome.retry_in_s is not None])
         await frontier.add_revisits(conn, again)
         await frontier.add_errors(conn, done)

@@ -11,9 +11,7 @@ import pytest
 from fastapi import FastAPI
 from tests.ground import Ground
 
-from forager.api.csv import cell
-from forager.cli.write import cell as cell_of_files
-from forager.cli.write import restore
+from forager.control.cells import restore
 
 TITLES = ["=1+1", "+x", "-x", "@x", "'x", "plain", 'with "quotes", and; more', "", " space", "line\nbreak"]
 
@@ -39,13 +37,6 @@ async def test_csv_is_neutral_and_comes_back(user: httpx.AsyncClient, titles: li
     rows = list(csv.DictReader(io.StringIO(answer.text)))
     assert [restore(row["title"]) for row in rows] == titles
     assert not any(row["title"].startswith(("=", "+", "-", "@")) for row in rows)
-
-
-@pytest.mark.parametrize("value", [*TITLES, None, True, 1, 1.5, [1, "x"], {"a": None}, "\t=1", "＝1"])
-def test_a_cell_is_what_the_command_line_writes(value: object) -> None:
-    assert cell(value).replace('"":', '"": ').replace(",", ", ") == cell_of_files(value).replace('"":', '"": ').replace(
-        ",", ", "
-    ) or cell(value) == cell_of_files(value).replace(": ", ":").replace(", ", ",")
 
 
 async def test_an_empty_export_is_empty(user: httpx.AsyncClient) -> None:

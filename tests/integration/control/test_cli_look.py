@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from forager.cli.write import restore
+from forager.control.cells import restore
 
 
 @pytest.mark.parametrize("command", [["domains"], ["pages"], ["tasks"], ["runs"], ["domain", "shop.example"]])

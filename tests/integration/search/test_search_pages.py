@@ -118,8 +118,35 @@ async def test_of_very_many_the_best_are_ranked_and_the_rest_is_guessed(
     monkeypatch.setattr(postgres, "MOST_RANKED", 5)
     page = await library.search("tea", limit=2)
     assert [hit.url for hit in page.hits] == ["http://a.example/deep", "http://a.example/home"]
-    assert page.is_estimate
+    assert (page.is_estimate, page.looked_at) == (True, 5)
     assert page.total > 5
+    assert sum(page.facets["language"].values()) == 5
+
+
+async def test_a_page_that_has_the_word_in_title_and_text_counts_once(
+    library: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        await library.add(f"http://a.example/{number}", f"Tea {number}", "all about tea")
+    await library.index()
+    monkeypatch.setattr(postgres, "MOST_RANKED", 5)
+    page = await library.search("tea")
+    assert (page.total, page.is_estimate, page.looked_at) == (3, False, None)
+
+
+async def test_words_in_a_row_that_were_not_looked_for_everywhere_are_told(
+    library: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(8):
+        await library.add(f"http://a.example/{number}", f"Page {number}", "green tea, black pots", depth=1)
+    await library.add("http://a.example/deep", "Deep", "tea for pots", depth=4)
+    await library.index()
+    monkeypatch.setattr(postgres, "MOST_RANKED", 5)
+    monkeypatch.setattr(postgres, "PHRASE_FACTOR", 1)
+    page = await library.search('"tea for pots"')
+    assert (page.hits, page.total, page.is_estimate, page.looked_at) == ([], 0, True, 5)
+    monkeypatch.setattr(postgres, "PHRASE_FACTOR", 2)
+    assert (await library.search('"tea for pots"')).total == 1
 
 
 async def test_pages_that_are_gone_are_not_shown(shop: Any) -> None:

@@ -27,9 +27,10 @@ INSERT INTO page_clusters (simhash, bands, pages) SELECT simhash, ARRAY[(simhash
 INSERT INTO indexed_pages (page_id, domain_id, config, read_at, cluster_id, terms)
 SELECT p.id, p.domain_id, 'simple', now(), c.id, strip(p.keywords_tsv) || '''=t1'' ''=csimple'''::tsvector
 FROM pages p JOIN page_clusters c ON c.simhash = p.simhash;
-INSERT INTO products (domain_id, page_id, url, url_hash, product_name, content_hash, parser_name, parser_version, confidence,
-                      is_valid, created_at, updated_at, last_seen_at)
-SELECT domain_id, id, url, url_hash, 'common', url_hash, 'test', 1, 1, true, now(), now(), now() FROM pages WHERE id % 4 = 0;
+INSERT INTO products (domain_id, page_id, url, url_hash, product_name, content_hash, parser_name, parser_version,
+                      confidence, is_valid, created_at, updated_at, last_seen_at)
+SELECT domain_id, id, url, url_hash, 'common', url_hash, 'test', 1, 1, true, now(), now(), now()
+FROM pages WHERE id % 4 = 0;
 INSERT INTO indexed_products (product_id, config, updated_at, terms)
 SELECT id, 'simple', updated_at, '''common'' ''=acommon'' ''=csimple'''::tsvector FROM products;
 INSERT INTO search_words SELECT 'word' || n, 1, ARRAY[n, n + 1] FROM generate_series(1, 20000) n;

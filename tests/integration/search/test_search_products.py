@@ -1,8 +1,12 @@
 """Products are found by name, brand, category and description; with facets, and within prices."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+
+from forager import clock
+from forager.search import products
 
 pytestmark = pytest.mark.both_servers
 
@@ -80,6 +84,73 @@ async def test_a_product_that_changed_is_found_by_its_new_name(shop: Any) -> Non
     await shop.index()
     assert urls(await shop.search_products("jug")) == ["a.example/1"]
     assert urls(await shop.search_products("blue")) == []
+
+
+async def test_a_hit_has_the_number_of_an_image_with_a_thumbnail(shop: Any) -> None:
+    """The dashboard shows it. An image that was only seen has none."""
+    page = await shop.conn.fetchrow("SELECT id, domain_id FROM pages WHERE url = 'http://a.example/1'")
+    seen, kept = [
+        await shop.conn.fetchval(
+            "INSERT INTO images (url_hash, url, domain_id, thumbnail_ref) VALUES ($1, 'http://a.example/i', $2, $3)"
+            " RETURNING id",
+            number.to_bytes(16),
+            page["domain_id"],
+            thumbnail,
+        )
+        for number, thumbnail in ((1, None), (2, "thumbnail"))
+    ]
+    for image in (seen, kept):
+        await shop.conn.execute(
+            "INSERT INTO page_images (domain_id, page_id, image_id, position, discovery_type, image_type, alt_text)"
+            " VALUES ($1, $2, $3, 0, 'img', 'primary', '')",
+            page["domain_id"],
+            page["id"],
+            image,
+        )
+    found = {hit.title.text: hit.details["image_id"] for hit in (await shop.search_products("kettle")).hits}
+    assert found == {"Blue kettle": kept, "Red kettle": None, "Oak chair": None}
+
+
+@pytest.fixture
+async def market(library: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """More than are ranked, and the best of them was read last."""
+    monkeypatch.setattr(products, "MOST_RANKED", 5)
+    for number in range(12):
+        await library.a_product(f"http://a.example/{number}", f"Pot {number}", "For a teapot.", price=5 + number)
+    await library.a_product("http://a.example/best", "Teapot", "Of china.", price=300, currency="EUR")
+    await library.index()
+    await library.conn.execute("ANALYZE indexed_products")
+    return library
+
+
+async def test_of_more_than_are_ranked_those_with_the_words_in_their_name_are(market: Any) -> None:
+    page = await market.search_products("teapot")
+    assert urls(page)[0] == "a.example/best"
+    assert (page.is_estimate, page.looked_at, len(page.hits)) == (True, 5, 5)
+
+
+async def test_a_range_of_prices_is_looked_for_among_all(market: Any) -> None:
+    """Not only among those that would have been ranked without it."""
+    page = await market.search_products("teapot", lowest_price=250.0)
+    assert (urls(page), page.total, page.looked_at) == (["a.example/best"], 1, None)
+    page = await market.search_products("teapot", lowest_price=15.0, highest_price=16.0)
+    assert sorted(urls(page)) == ["a.example/10", "a.example/11"]
+    assert (await market.search_products("teapot", lowest_price=20.0, highest_price=10.0)).total == 0
+
+
+async def test_what_was_cut_off_is_told_also_where_nothing_is_left(market: Any) -> None:
+    page = await market.search_products('"teapot for"')
+    assert (page.hits, page.total, page.is_estimate, page.looked_at) == ([], 0, True, 5)
+
+
+async def test_products_that_changed_lately(market: Any) -> None:
+    await market.conn.execute(
+        "UPDATE products SET updated_at = now() - interval '40 days' WHERE url <> 'http://a.example/3'"
+    )
+    await market.conn.execute("UPDATE pages SET fetched_at = now()")
+    await market.index()
+    page = await market.search_products("teapot", since=clock.now() - timedelta(days=1))
+    assert (urls(page), page.looked_at) == (["a.example/3"], None)
 
 
 async def test_products_page_by_page(shop: Any) -> None:

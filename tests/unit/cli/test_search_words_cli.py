@@ -51,6 +51,8 @@ def test_matches_are_marked() -> None:
         (Answer(HitPage([HIT], 3), "teas", is_corrected=True), "No page has tea. These have teas: 3 pages."),
         (Answer(HitPage([HIT], 1), "teas"), "Did you mean teas?"),
         (Answer(HitPage([HIT], 480_000, is_estimate=True)), "about 480,000 pages"),
+        (Answer(HitPage([HIT], 9000, is_estimate=True, looked_at=1000)), "The likeliest 1,000 were ranked and counted"),
+        (Answer(HitPage(is_estimate=True, looked_at=5000)), "None of the likeliest 5,000 pages for tea has it."),
         (Answer(HitPage([HIT], 2, facets={"language": {"en": 1, "de": 1}})), "2 pages; en 1, de 1"),
         (Answer(HitPage([HIT], 2, next_after="7-1")), "--after 7-1"),
         (Answer(HitPage([HIT], 2), waiting=9000), "9,000 pages read lately cannot be found yet"),

@@ -54,6 +54,15 @@ def test_links_left_out_by_reason() -> None:
     )
 
 
+def test_bodies_that_were_lost_stand_out() -> None:
+    text = text_of(a_report(bodies={"stored": 40, "known": 2, "lost:disk_full": 7, "lost:odd_reason": 1}))
+    assert "       40  stored" in text
+    assert text.index("        7  lost: the disk is full") < text.index("        1  lost: odd reason")
+    assert "forager replay --refetch" in text
+    assert "bodies" not in text_of(a_report())
+    assert "lost" not in text_of(a_report(bodies={"stored": 1}))
+
+
 def test_where_to_look_next() -> None:
     text = text_of(a_report())
     assert "forager pages --domain shop.example" in text

@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from forager.cli.packing import Packing
-from forager.cli.write import Format, csv_line, neutral, refuse_unwritable, restore, write_file, write_lines
+from forager.cli.write import Format, refuse_unwritable, write_file, write_lines
+from forager.control.cells import line as csv_line
+from forager.control.cells import neutral, restore
 from forager.errors import ConfigurationError, UsageError
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
