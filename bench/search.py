@@ -3,7 +3,7 @@ room it takes."""
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from statistics import quantiles
@@ -12,18 +12,21 @@ from typing import Any
 from bench.folder import fresh_folder
 from bench.growth import running_server
 from bench.search_fill import Indexing, Size, fill, index_all, weigh, word
+from bench.stopwatch import backend_cpu_s
 from bench.talk import tell
 from forager import clock
 from forager.control import duplicates
+from forager.control import search as control
 from forager.db import open_database
-from forager.records.search import Query
-from forager.search.postgres import PostgresSearch
+from forager.records.search import ProductQuery, Query
 from forager.settings import Settings, load
 
 PAGES = 1_000_000
 ROUNDS = 40
 COMMON, MIDDLING, RARE = 20, 2_000, 40_000
 """Numbers of words that stand in about 60 %, 1 % and 0.05 % of the pages."""
+LAST_HITS = "1000-1"
+"""A place behind most of a thousand hits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +36,18 @@ class Asked:
     kind: str
     p50_ms: float
     p95_ms: float
+    cpu_ms: float
+    """Of the backend and of ourselves, on average: the same on a busy machine."""
     found: int
 
 
 @dataclass(frozen=True, slots=True)
 class SearchBench:
     pages: int
-    indexing: Indexing
+    first: Indexing
+    """Of the first pages."""
+    last: Indexing
+    """Of pages that changed when all the others were there."""
     asked: Sequence[Asked]
     sizes: Sequence[Size]
 
@@ -51,68 +59,111 @@ def measure_search(pages: int = PAGES) -> SearchBench:
 
 async def measure(settings: Settings, pages: int) -> SearchBench:
     """In the settings' database, which has to be a fresh one."""
-    async with open_database(settings, size=1, application="bench") as database, database.pool.acquire() as conn:
-        tell(f"Search: making {pages:,} pages")
-        await fill(conn, pages)
-        tell("Search: indexing")
-        indexing = await index_all(conn)
-        tell("Search: asking")
-        asked = [await ask(conn, kind, question) for kind, question in questions(conn).items()]
-        return SearchBench(pages, indexing, asked, await weigh(conn))
+    async with open_database(settings, size=1, application="bench") as database:
+        async with database.pool.acquire() as conn:
+            tell(f"Search: making {pages:,} pages")
+            await fill(conn, pages)
+            tell("Search: indexing")
+            first, last = await index_all(conn)
+            sizes = await weigh(conn)
+        return SearchBench(pages, first, last, await ask_all(database.pool), sizes)
+
+
+async def ask_all(pool: Any) -> list[Asked]:
+    """By a pool of one connection, so that one backend does all the work."""
+    tell("Search: asking")
+    backend = await pool.fetchval("SELECT pg_backend_pid()")
+    asked = searches(pool) | product_searches(pool) | lookups(pool)
+    return [await ask(backend, kind, question) for kind, question in asked.items()]
 
 
 Question = Callable[[int], Awaitable[int]]
+"""What is asked in round n; answers how much was found. Words differ from round to round."""
 
 
-def questions(conn: Any) -> Mapping[str, Question]:
-    """Kind → what is asked in round n; answers how much was found. Words differ from round to round."""
+def searches(pool: Any) -> dict[str, Question]:
+    """Kind → a search among pages, as the API and the command line ask it."""
     week = timedelta(days=7)
 
     def search(make: Callable[[int], Query]) -> Question:
         async def answer(turn: int) -> int:
-            async with conn.transaction():
-                return (await PostgresSearch(conn).search_pages(make(turn))).total
+            return (await control.search(pool, make(turn))).page.total
 
         return answer
 
-    async def correct(turn: int) -> int:
-        typed = word(MIDDLING + turn)
-        return len(await PostgresSearch(conn).correct(typed[:1] + "x" + typed[2:]) or "")
+    def common(turn: int) -> str:
+        return word(COMMON + turn % 10)
 
-    async def list_clusters(turn: int) -> int:
-        return len(await duplicates.list_clusters(conn, limit=20 + turn % 2))
-
-    async def of_page(turn: int) -> int:
-        found = await duplicates.of_page(conn, f"https://site-{turn * 20:04}.example/page-0")
-        return len(found["members"])
+    def both(turn: int) -> str:
+        return f"{common(turn)} {word(COMMON + 10 + turn % 10)}"
 
     return {
         "rare word": search(lambda n: Query(word(RARE + n))),
         "middling word": search(lambda n: Query(word(MIDDLING + n))),
-        "common word": search(lambda n: Query(word(COMMON + n % 10))),
-        "two common words": search(lambda n: Query(f"{word(COMMON + n % 10)} {word(COMMON + 10 + n % 10)}")),
+        "common word": search(lambda n: Query(common(n))),
+        "common word, 100 hits": search(lambda n: Query(common(n), limit=100)),
+        "common word, the last hits": search(lambda n: Query(common(n), after=LAST_HITS)),
+        "two common words": search(lambda n: Query(both(n))),
+        "common and rare word": search(lambda n: Query(f"{common(n)} {word(RARE + n)}")),
         "three middling words": search(
             lambda n: Query(" ".join(word(MIDDLING // 8 + 3 * n + more) for more in (0, 1, 2)))
         ),
-        "words in a row": search(lambda n: Query(f'"{word(COMMON + n % 10)} {word(COMMON + 10 + n % 10)}"')),
-        "common OR rare, -word": search(lambda n: Query(f"{word(COMMON + n % 10)} OR {word(RARE + n)} -{word(n % 5)}")),
-        "common word in one domain": search(lambda n: Query(word(COMMON + n % 10), domain=f"site-{n:04}.example")),
-        "common word of a language": search(lambda n: Query(word(COMMON + n % 10), language="fr")),
-        "common word of last week": search(lambda n: Query(word(COMMON + n % 10), since=clock.now() - week)),
+        "common words in a row": search(lambda n: Query(f'"{both(n)}"')),
+        "middling words in a row": search(lambda n: Query(f'"{word(MIDDLING // 8 + n)} {common(n)}"')),
+        "common OR rare, -word": search(lambda n: Query(f"{common(n)} OR {word(RARE + n)} -{word(n % 5)}")),
+        "common word in one domain": search(lambda n: Query(common(n), domain=f"site-{n:04}.example")),
+        "common word of a language": search(lambda n: Query(common(n), language="fr")),
+        "common word of last week": search(lambda n: Query(common(n), since=clock.now() - week)),
         "no such word": search(lambda n: Query(f"xyzzy{n}")),
-        "misspelled word": correct,
-        "largest clusters": list_clusters,
-        "duplicates of a page": of_page,
+        "misspelled word": search(lambda n: Query(_misspelled(MIDDLING + n))),
     }
 
 
-async def ask(conn: Any, kind: str, question: Question) -> Asked:
-    await conn.execute("SELECT 1")
+def product_searches(pool: Any) -> dict[str, Question]:
+    """Kind → a search among products, with facets."""
+
+    def search(make: Callable[[int], ProductQuery]) -> Question:
+        async def answer(turn: int) -> int:
+            return (await control.search(pool, make(turn))).page.total
+
+        return answer
+
+    return {
+        "products: rare word": search(lambda n: ProductQuery(word(RARE + n))),
+        "products: common word": search(lambda n: ProductQuery(word(COMMON + n % 10))),
+        "products: of a brand": search(lambda n: ProductQuery(word(COMMON + n % 10), brand=f"Brand {n}")),
+        "products: by price": search(
+            lambda n: ProductQuery(word(COMMON + n % 10), lowest_price=20.0 + n, highest_price=30.0 + n)
+        ),
+    }
+
+
+def lookups(pool: Any) -> dict[str, Question]:
+    async def list_clusters(turn: int) -> int:
+        async with pool.acquire() as conn:
+            return len(await duplicates.list_clusters(conn, limit=20 + turn % 2))
+
+    async def of_page(turn: int) -> int:
+        async with pool.acquire() as conn:
+            found = await duplicates.of_page(conn, f"https://site-{turn * 20:04}.example/page-0")
+        return len(found["members"])
+
+    return {"largest clusters": list_clusters, "duplicates of a page": of_page}
+
+
+def _misspelled(number: int) -> str:
+    right = word(number)
+    return right[:1] + "x" + right[2:]
+
+
+async def ask(backend: int, kind: str, question: Question) -> Asked:
     times, found = [], 0
+    before_s = backend_cpu_s(backend) + time.process_time()
     for turn in range(ROUNDS):
         started_s = time.perf_counter()
         found = max(found, await question(turn))
         times.append((time.perf_counter() - started_s) * 1000)
+    cpu_ms = (backend_cpu_s(backend) + time.process_time() - before_s) / ROUNDS * 1000
     cuts = quantiles(times, n=20)
-    tell(f"  {kind}: p50 {cuts[9]:.1f} ms, p95 {cuts[18]:.1f} ms, up to {found:,} found")
-    return Asked(kind, cuts[9], cuts[18], found)
+    tell(f"  {kind}: p50 {cuts[9]:.1f} ms, p95 {cuts[18]:.1f} ms, CPU {cpu_ms:.1f} ms, up to {found:,} found")
+    return Asked(kind, cuts[9], cuts[18], cpu_ms, found)

@@ -49,6 +49,17 @@ FROM pages p WHERE NOT EXISTS (SELECT FROM indexed_pages i WHERE i.page_id = p.i
   AND NOT EXISTS (SELECT FROM page_clusters c WHERE c.simhash = p.simhash)
 GROUP BY simhash;
 
+-- name: count_clusters
+-- How many pages are in each, when all are indexed.
+UPDATE page_clusters c SET pages = n.pages
+FROM (SELECT cluster_id, count(*) AS pages FROM indexed_pages GROUP BY cluster_id HAVING count(*) > 1) n
+WHERE c.id = n.cluster_id AND c.pages <> n.pages;
+
+-- name: change_pages
+-- So many pages, from here and there, say something else now.
+UPDATE pages SET fetched_at = now(), content_hash = sha256(content_hash)
+WHERE id IN (SELECT id FROM pages WHERE id % GREATEST((SELECT max(id) FROM pages) / $1::int, 1) = 0 LIMIT $1);
+
 -- name: name_clusters
 -- Pages number $1 up to, but without, $2, their languages and clusters, where they are not indexed yet.
 SELECT p.id, p.language, c.id AS cluster_id FROM pages p JOIN page_clusters c ON c.simhash = p.simhash

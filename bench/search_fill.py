@@ -26,7 +26,7 @@ VOWELS = ("a", "e", "i", "o", "u", "ou")
 
 
 class Indexing(NamedTuple):
-    """What it costs to put a page into the index, of the first pages; the rest goes in by a shorter way."""
+    """What it costs to put a page into the index."""
 
     cpu_us: float
     """Of the backend and of ourselves, from reading it to having it in all indexes."""
@@ -70,19 +70,25 @@ async def fill(conn: Any, pages: int) -> None:
         await conn.execute(f"VACUUM (ANALYZE) {table}", timeout=TIMEOUT_S)
 
 
-async def index_all(conn: Any) -> Indexing:
-    """The first pages as the duty does it; the others in bulk, with the same result in a fraction of the time."""
+async def index_all(conn: Any) -> tuple[Indexing, Indexing]:
+    """The first pages as the duty does it; the others in bulk, with the same result in a fraction of the time; then
+    pages that changed, again as the duty does it. Answers what the first and the last of these cost."""
+    first = await _index_some(conn)
+    await _index_the_rest(conn)
+    for table in ("indexed_pages", "indexed_products", "page_clusters", "search_words"):
+        await conn.execute(f"VACUUM (ANALYZE) {table}", timeout=TIMEOUT_S)
+    await conn.execute(SQL["change_pages"], MEASURED_PAGES, timeout=TIMEOUT_S)
+    last = await _index_some(conn)
+    await conn.execute("CHECKPOINT", timeout=TIMEOUT_S)
+    return first, last
+
+
+async def _index_some(conn: Any) -> Indexing:
     backend = await conn.fetchval("SELECT pg_backend_pid()")
     before_s, started_s = backend_cpu_s(backend) + time.process_time(), time.perf_counter()
     pages = max((await index.index_many(conn, CONFIGS, most=MEASURED_PAGES)).pages, 1)
     spent_s = backend_cpu_s(backend) + time.process_time() - before_s
-    passed_s = time.perf_counter() - started_s
-    await _index_the_rest(conn)
-    await index.tidy(conn)
-    for table in ("indexed_pages", "indexed_products", "page_clusters", "search_words"):
-        await conn.execute(f"VACUUM (ANALYZE) {table}", timeout=TIMEOUT_S)
-    await conn.execute("CHECKPOINT", timeout=TIMEOUT_S)
-    return Indexing(spent_s / pages * 1e6, pages / passed_s)
+    return Indexing(spent_s / pages * 1e6, pages / (time.perf_counter() - started_s))
 
 
 async def _index_the_rest(conn: Any) -> None:
@@ -102,6 +108,7 @@ async def _index_the_rest(conn: Any) -> None:
     last = await conn.fetchval("SELECT max(id) FROM pages")
     for start in range(0, last + 1, PORTION):
         await _put_portion(conn, start, start + PORTION)
+    await conn.execute(SQL["count_clusters"], timeout=TIMEOUT_S)
     await conn.execute("DROP INDEX bench_simhash")
     for each in indexes:
         await conn.execute(each["made"], timeout=TIMEOUT_S)

@@ -2,7 +2,8 @@
 
     python dashboard/screenshots.py [FOLDER]      by default screenshots/, which is not kept
 
-At desktop and phone width, light and dark. Prints what the browser complained about.
+At desktop and phone width, light and dark. Prints what the browser complained about. Those of the README are copies:
+overview.desktop.light.png and domains-….desktop.light.png.
 """
 
 import json
@@ -27,19 +28,28 @@ from forager.playground import start_playground
 PASSWORD = "seven quiet otters"  # noqa: S105 (of an instance that lives for a minute)
 SITES = ["shop=60", "blog=40", "docs=40", "gallery=24", "strict=10", "slow=6", "flaky=20", "trap=8"]
 LOOKS = [("desktop", 1440, 900), ("phone", 390, 844)]
-PAGES = ["/", "/domains", "/tasks", "/runs", "/seeds", "/search?q=the", "/pages", "/products", "/images", "/alerts"]
+PAGES = ["/", "/domains", "/tasks", "/runs", "/seeds", "/search?q=teapot", "/pages", "/products", "/images", "/alerts"]
 PAGES += ["/errors", "/workers", "/schedule", "/proxies", "/settings", "/users", "/audit", "/account"]
+PAGES += ["/search?q=teapot&in=products", "/products?view=table", "/alerts?view=rules", "/runs?start=yes", "/nowhere"]
+TABS = {
+    "/domains/": ("why", "visits", "errors", "robots", "history", "settings"),
+    "/pages/": ("links", "versions", "why"),
+}
+"""Of these pages every view is looked at, too."""
 ONE_OF_EACH = {
     "/domains/": ("/api/domains?limit=1", "name"),
     "/tasks/": ("/api/tasks?limit=1", "id"),
-    "/pages/": ("/api/pages?limit=1", "id"),
+    "/pages/": ("/api/pages?limit=1&sort=found", "id"),
     "/products/": ("/api/products?limit=1", "id"),
     "/images/": ("/api/images?limit=1", "id"),
     "/runs/": ("/api/runs?limit=1", "id"),
     "/errors/": ("/api/errors?limit=1", "fingerprint"),
 }
-CRAWLED_S = 45.0
-SETTLED_MS = 2500
+DUTIES = ("index", "rollup", "errors", "score", "series")
+"""Done before the pictures are taken, so that no page says that something is counted later."""
+CRAWLED_S = 60.0
+DUTIES_S = 15.0
+SETTLED_MS = 1000
 
 
 class Instance:
@@ -113,7 +123,10 @@ def photograph(browser: Browser, instance: Instance, paths: list[str], folder: P
             page.wait_for_selector("#main")
             for path in paths:
                 page.goto(path)
-                page.wait_for_timeout(SETTLED_MS)
+                page.wait_for_function(
+                    "document.querySelector('main') && !document.querySelector('[aria-label=Loading]')"
+                )
+                page.wait_for_timeout(SETTLED_MS)  # lines are drawn, pictures have come
                 name = re.sub(r"[^\w-]+", "-", path).strip("-") or "overview"
                 page.screenshot(path=folder / f"{name}.{look}.{scheme}.png", full_page=look == "phone")
             context.close()
@@ -130,8 +143,18 @@ def main(folder: Path) -> None:
         with running(home) as instance:
             instance.ask("/api/frontier/seed", {"urls": list(web.urls)})
             time.sleep(CRAWLED_S)
+            for duty in DUTIES:
+                instance.ask(f"/api/admin/schedule/{duty}/run", {})
+            time.sleep(DUTIES_S)
             found = {path: instance.ask(source)["items"] for path, (source, _) in ONE_OF_EACH.items()}
             ones = [path + str(items[0][ONE_OF_EACH[path][1]]) for path, items in found.items() if items]
+            ones += [
+                f"{one}?tab={tab}"
+                for one in ones
+                for path, tabs in TABS.items()
+                if one.startswith(path)
+                for tab in tabs
+            ]
             root = ["--no-sandbox"] if os.geteuid() == 0 else []
             browser = playwright.chromium.launch(executable_path=str(find_chromium()), args=root)
             photograph(browser, instance, PAGES + ones, folder)

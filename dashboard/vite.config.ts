@@ -16,5 +16,5 @@ export default defineConfig({
     target: "es2022",
   },
   server: { proxy: { "/api": toApi, "/health": toApi }, fs: { allow: [".."] } }, // runbooks come from docs/
-  test: { environment: "jsdom", include: ["src/**/*.test.{ts,tsx}"] },
+  test: { environment: "node", include: ["src/**/*.test.{ts,tsx}"] },
 });

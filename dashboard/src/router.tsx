@@ -22,7 +22,7 @@ const shell = createRoute({ getParentRoute: () => root, id: "shell", component: 
 const page = <P extends string>(path: P, component: ReturnType<typeof lazyRouteComponent>) =>
   createRoute({ getParentRoute: () => shell, path, component, validateSearch: readFilters, pendingComponent: () => <Skeleton lines={8} /> });
 
-const overview = createRoute({ getParentRoute: () => shell, path: "/", component: Overview });
+const overview = createRoute({ getParentRoute: () => shell, path: "/", component: Overview, validateSearch: readFilters });
 const routes = [
   overview,
   page("/domains", lazyRouteComponent(() => import("./pages/domains/list"), "Domains")),
@@ -50,6 +50,7 @@ const routes = [
   page("/account", lazyRouteComponent(() => import("./pages/account"), "AccountPage")),
   page("/audit", lazyRouteComponent(() => import("./pages/audit"), "AuditPage")),
 ];
+const lost = createRoute({ getParentRoute: () => shell, path: "$", component: Lost });
 const accept = createRoute({ getParentRoute: () => root, path: "/accept", component: lazyRouteComponent(() => import("./pages/accept"), "Accept") });
 
 /** Filters are words in the address, as a person would write them. */
@@ -63,7 +64,7 @@ export function writeSearch(search: Record<string, unknown>): string {
 export const router = createRouter({
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
   stringifySearch: writeSearch,
-  routeTree: root.addChildren([shell.addChildren(routes), accept]),
+  routeTree: root.addChildren([shell.addChildren([...routes, lost]), accept]),
   defaultPreload: "intent",
   scrollRestoration: true,
   defaultNotFoundComponent: Lost,

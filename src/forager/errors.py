@@ -26,6 +26,7 @@
         ├── AnswerError               somebody answered, but not with a page
         │   ├── TooLargeError · BadResponseError · DecodeError · TooManyRedirectsError · StatusError
         ├── ParserCrashError          the page killed its reader, and killed it again; it is left alone
+        ├── NotKeptError              an image that came and could not be stored; tried again later
         └── BrokenError               a bug of ours; never counts against the domain
 
 `may_retry` says whether another try could help, `blame` who is at fault: only the site's own faults count against it.
@@ -216,6 +217,14 @@ class StatusError(AnswerError):
 class ParserCrashError(VisitError):
     code = "parser_crash"
     blame = Blame.PARSER
+
+
+class NotKeptError(VisitError):
+    """An image that came and could not be stored. It is fetched to be stored, so it is tried again later."""
+
+    code = "not_kept"
+    may_retry = True
+    blame = Blame.US
 
 
 class BrokenError(VisitError):

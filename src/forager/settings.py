@@ -26,6 +26,7 @@ NOT_SETTINGS = frozenset({"REQUIRE_SERVICES"})
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Span = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
 TimeOfDay = Annotated[str, Field(pattern=r"^(never|((Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?([01][0-9]|2[0-3]):[0-5][0-9])$")]
 DAY_S = 86400.0
 SECRETS = frozenset({"database_url", "secret_key"})
@@ -108,6 +109,10 @@ class Settings(BaseModel):
         50, description="Pages of one URL template that bring nothing new before its links are left out."
     )
     max_calendar_pages: Count = Field(200, description="Pages taken of one calendar.")
+    max_pages_per_template: Annotated[int, Field(ge=0)] = Field(
+        0,
+        description="Pages taken of one URL template of a domain, such as /item/{n}, whatever they bring; 0: no limit.",
+    )
     max_subdomains: Count = Field(
         1000, description="Sub-domains of one registrable domain that are found by links; seeds do not count."
     )
@@ -232,6 +237,22 @@ class Settings(BaseModel):
     backup_at: TimeOfDay = Field("02:00", description="When the daily backup is made (UTC), or never.")
     cleanup_at: TimeOfDay = Field("03:00", description="When old visits leave for cold files (UTC), or never.")
     vacuum_at: TimeOfDay = Field("Sun 04:00", description="When all tables are vacuumed (UTC), or never.")
+
+    alert_error_rate: Share = Field(0.2, description="Alert when a larger share of the answers is 4xx or 5xx.")
+    alert_frontier_growth: Span = Field(0.1, description="Alert when the frontier grows by a larger share a minute.")
+    alert_fewest_proxies: Annotated[int, Field(ge=0)] = Field(
+        3, description="Alert when fewer proxies of a domain's pool work."
+    )
+    alert_proxy_failures: Share = Field(
+        0.1, description="Alert when a larger share of a domain's requests fails at its proxies."
+    )
+    alert_parse_drop: Share = Field(
+        0.2, description="Alert when the share of a domain's products that can be read drops by more."
+    )
+    alert_disk_free: Share = Field(0.05, description="Alert when a smaller share of the disk is free.")
+    alert_disk_free_bytes: Annotated[int, Field(ge=0)] = Field(
+        1024**3, description="Alert when fewer bytes of the disk are free."
+    )
 
     api_host: str = Field("127.0.0.1", min_length=1, description="The address the API listens on.")
     api_port: Annotated[int, Field(ge=0, le=65_535)] = Field(8600, description="Its port; 0: any that is free.")

@@ -266,3 +266,89 @@ def test_the_keyboard_reaches_the_search(house: House) -> None:
     seen.page.keyboard.press("Enter")
     expect(seen.page).to_have_url(f"{house.address}/search?q=the")
     seen.page.context.close()
+
+
+def test_an_alert_is_acknowledged_and_resolved_with_the_mouse(house: House) -> None:
+    seen = sign_in(house)
+    row = "('error_rate', 'mouse', 'critical', $1) RETURNING id"
+    insert = f"INSERT INTO alerts (rule, subject, severity, message) VALUES {row}"
+    alert = house.forager.value(insert, "Half of the answers are errors")
+    settle(seen.page, "/alerts")
+    seen.page.get_by_role("button", name="Acknowledge: Half of the answers").click()
+    asked = "SELECT acknowledged_by FROM alerts WHERE id = $1"
+    until(lambda: house.forager.value(asked, alert) == "api:alice", "it is acknowledged by her")
+    seen.page.get_by_role("tab", name="Acknowledged").click()
+    seen.page.get_by_role("button", name="Resolve: Half of the answers").click()
+    dialog = seen.page.get_by_role("dialog")
+    dialog.get_by_label("What was done").fill("the site was told")
+    dialog.get_by_role("button", name="Resolve the alert").click()
+    until(lambda: house.forager.value("SELECT resolved_by FROM alerts WHERE id = $1", alert) == "api:alice", "resolved")
+    seen.page.get_by_role("tab", name="Resolved").click()
+    seen.page.get_by_role("button", name="Half of the answers are errors").click()
+    expect(seen.page.get_by_role("dialog").get_by_text("the site was told")).to_be_visible()
+    seen.page.context.close()
+    assert seen.troubles == []
+
+
+def test_seeds_are_looked_at_before_they_are_added(house: House) -> None:
+    """Of a sitemap, too: what is known and what is new, and nothing happens before one says so."""
+    seen = sign_in(house)
+    home = house.forager.value("SELECT base_url FROM domains WHERE pages_crawled > 0 ORDER BY id LIMIT 1")
+    settle(seen.page, "/seeds")
+    addresses = seen.page.get_by_label("Addresses", exact=True)
+    addresses.fill(f"{home}/\nhttp://127.77.9.8:9/\nnonsense")
+    seen.page.get_by_role("button", name="Preview 3 addresses").click()
+    expect(seen.page.get_by_text("line 3:")).to_be_visible()
+    expect(seen.page.get_by_role("button", name="Add 2 seeds")).to_be_visible()
+    for name, number in (("New pages", "1"), ("Known already", "1")):
+        expect(seen.page.get_by_text(name, exact=True).locator("xpath=..")).to_contain_text(number)
+    seen.page.get_by_label("Or the address of a sitemap").fill(f"{home}/nothing-here.xml")
+    seen.page.get_by_role("button", name="Read it").click()
+    expect(seen.page.get_by_text("could not be fetched")).to_be_visible(timeout=20_000)
+    assert house.forager.value("SELECT count(*) FROM domains WHERE name = '127.77.9.8:9'") == 0
+    seen.page.context.close()
+
+
+def test_domains_are_paused_and_resumed_together(house: House) -> None:
+    seen = sign_in(house)
+    settle(seen.page, "/domains?sort=name")
+    names = [house.forager.value("SELECT name FROM domains ORDER BY name LIMIT 1 OFFSET $1", row) for row in (0, 1)]
+    paused = partial(house.forager.value, "SELECT count(*) FROM domains WHERE NOT is_active AND name = ANY ($1)", names)
+    for verb, number in (("Pause", 2), ("Resume", 0)):
+        for name in names:
+            seen.page.get_by_label(f"Select {name}").check()
+        seen.page.get_by_role("toolbar").get_by_role("button", name=verb).click()
+        seen.page.get_by_role("dialog").get_by_role("button", name=f"{verb} 2 domains").click()
+        until(lambda wanted=number: paused() == wanted, f"{verb} was done for both")  # type: ignore[misc]
+        expect(seen.page.get_by_text("Select domains to act on them")).to_be_visible()
+    seen.page.context.close()
+    assert seen.troubles == []
+
+
+def test_a_long_list_asks_again_for_what_is_seen_only(house: House) -> None:
+    """Somebody who scrolled far costs the server no more than somebody who did not."""
+    many = (
+        "INSERT INTO domains (name, parent_domain, base_url, status, is_active)"
+        " SELECT n || '.long.example', 'long.example', 'http://' || n || '.long.example', 'pending', false"
+        " FROM generate_series(1, 350) n"
+    )
+    house.forager.ask(many)
+    seen = sign_in(house)
+    settle(seen.page, "/domains?parent=long.example")
+    table = seen.page.get_by_role("table", name="Domains")
+    expect(table).to_be_visible()
+    asked: list[str] = []
+    seen.page.on("request", lambda request: asked.append(request.url) if "/api/domains?" in request.url else None)
+    for shown in (200, 300, 350):
+        table.evaluate("list => list.scrollTo(0, list.scrollHeight)")
+        expect(seen.page.get_by_text(f"{shown} shown")).to_be_visible()
+    table.evaluate("list => list.scrollTo(0, list.scrollHeight)")
+    expect(table.get_by_text("350.long.example", exact=True)).to_be_visible()
+    asked.clear()
+    with seen.page.expect_request(lambda request: "/api/domains?" in request.url, timeout=20_000):
+        pass
+    with seen.page.expect_request(lambda request: "/api/domains?" in request.url, timeout=20_000):
+        pass
+    seen.page.context.close()
+    house.forager.ask("DELETE FROM domains WHERE parent_domain = 'long.example'")
+    assert all("after=" in url for url in asked), "the first page is not seen, so nobody asks for it"

@@ -1,6 +1,6 @@
 """The contract of the API: schemathesis tries every operation with every check, against a real database, as an admin.
 
-In the suite for about half a minute; `make contract` for MINUTES. It finds nothing.
+In the suite for about half a minute; `make contract` for MINUTES, and then in sequences too. It finds nothing.
 """
 
 import asyncio
@@ -14,7 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck as Unwell
+from schemathesis.specs.openapi.checks import ignored_auth
 from tests.conftest import in_thread
 from tests.integration.api.conftest import PLENTY, token_of
 from tests.integration.api.house import furnish
@@ -29,6 +34,10 @@ from forager.settings import Settings
 
 CONFIG = Path(__file__).with_name("schemathesis.toml")
 SECONDS = float(os.environ.get("CONTRACT_SECONDS", "25"))
+SEQUENCES = 0.6
+"""So much time again for the phase in which one request follows from another."""
+LONG_S = 120
+LIVE, LIVE_EXAMPLES = "/api/live", 30
 APART = 4_711_000
 """Numbers of our own account and token: nothing that is tried removes them."""
 
@@ -84,19 +93,55 @@ async def _prepare(dsn: str) -> str:
 
 
 def test_schemathesis_finds_nothing(instance: Instance, tmp_path: Path) -> None:
+    lines = attack(instance, tmp_path, "examples,coverage,fuzzing", SECONDS)
+    assert any("Tested: " in line for line in lines)
+
+
+@pytest.mark.skipif(SECONDS < LONG_S, reason="half a minute is too short for sequences; `make contract` has the time")
+def test_schemathesis_finds_nothing_in_what_follows_from_answers(instance: Instance, tmp_path: Path) -> None:
+    """Ids of answers go into the next requests: what was just made is looked at, changed, removed, asked for again."""
+    lines = attack(instance, tmp_path, "stateful", SECONDS * SEQUENCES)
+    followed = [int(line.split()[2]) for line in lines if line.strip().startswith("API Links:")]
+    assert sum(followed) > 0, "\n".join(lines)
+
+
+def attack(instance: Instance, folder: Path, phases: str, seconds: float) -> list[str]:
     command = [sys.executable, "-m", "schemathesis.cli", "--config-file", str(CONFIG), "run", str(instance.document)]
-    flags = ["--url", instance.url, "--exclude-path", "/api/live", "--workers", "2", "--request-timeout", "30"]
-    bounds = ["--phases", "examples,coverage,fuzzing", "--max-time", f"{SECONDS:.0f}", "--warnings", "off"]
+    flags = ["--url", instance.url, "--exclude-path", LIVE, "--workers", "2", "--request-timeout", "30"]
+    bounds = ["--phases", phases, "--max-time", f"{seconds:.0f}", "--warnings", "off"]
     environ = {**os.environ, "FORAGER_CONTRACT_TOKEN": instance.token}
     done = subprocess.run(
         [*command, *flags, *bounds],
         env=environ,
-        cwd=tmp_path,
+        cwd=folder,
         capture_output=True,
         text=True,
-        timeout=SECONDS + 120,
+        timeout=seconds + 120,
         check=False,
     )
     lines = [line[:400] for line in done.stdout.splitlines()]
     assert done.returncode == 0, "\n".join(lines[-200:])
-    assert any("Tested: " in line for line in lines)
+    return lines
+
+
+def test_the_stream_keeps_its_contract(instance: Instance) -> None:
+    """It has no end, so it is left after its first piece; the checks see that."""
+    schema = schemathesis.openapi.from_path(str(instance.document))
+    headers = {"Authorization": f"Bearer {instance.token}"}
+    seen: set[int] = set()
+
+    @hypothesis.given(case=schema[LIVE]["GET"].as_strategy())
+    @hypothesis.settings(max_examples=LIVE_EXAMPLES, deadline=None, database=None, suppress_health_check=list(Unwell))
+    def ask(case: Any) -> None:
+        asked = case.as_transport_kwargs(base_url=instance.url, headers=headers)
+        with requests.request(**asked, stream=True, timeout=30) as answer:
+            first = next(answer.iter_content(64 * 1024), b"")
+            answer._content = first
+            told = schemathesis.Response.from_requests(answer, verify=True)
+            case.validate_response(told, excluded_checks=[ignored_auth])  # it does not see that the token is real
+        seen.add(answer.status_code)
+        assert first.startswith(b"retry: ")
+
+    ask()
+    assert seen == {200}
+    assert requests.get(f"{instance.url}{LIVE}", timeout=30).status_code == 401

@@ -3343,8 +3343,33 @@ export interface components {
             stores_links: boolean;
             /** Rendering */
             rendering: string | null;
+            /**
+             * History Retention S
+             * @description Its visits leave for cold files after so long.
+             */
+            history_retention_s: number | null;
+            /**
+             * Image Retention S
+             * @description Files of its images are kept so long after they were last seen.
+             */
+            image_retention_s: number | null;
             /** Max Pages Per Run */
             max_pages_per_run: number | null;
+            /**
+             * Max Pages Per Template
+             * @description Pages taken of one URL template; then it is a trap.
+             */
+            max_pages_per_template: number | null;
+            /**
+             * Lastmod Claims
+             * @description Revisits of pages that its sitemaps said had changed.
+             */
+            lastmod_claims: number;
+            /**
+             * Lastmod Truths
+             * @description How many of them had changed.
+             */
+            lastmod_truths: number;
             /** Run Id */
             run_id: number | null;
             /** Run Pages */
@@ -3406,6 +3431,11 @@ export interface components {
             max_concurrent_requests?: number | null;
             /** Max Pages Per Run */
             max_pages_per_run?: number | null;
+            /**
+             * Max Pages Per Template
+             * @description Pages taken of one URL template; then it is a trap.
+             */
+            max_pages_per_template?: number | null;
             /** Revisit Every S */
             revisit_every_s?: number | null;
             /**
@@ -3439,6 +3469,16 @@ export interface components {
              * @default false
              */
             stores_links?: boolean;
+            /**
+             * History Retention S
+             * @description Its visits leave for cold files after so long.
+             */
+            history_retention_s?: number | null;
+            /**
+             * Image Retention S
+             * @description Files of its images are kept so long after they were last seen.
+             */
+            image_retention_s?: number | null;
             /**
              * Parser Name
              * @example auto
@@ -3728,7 +3768,10 @@ export interface components {
             fetched_at: string | null;
             /** Score */
             score: number;
-            /** Details */
+            /**
+             * Details
+             * @description Of a product: brand, category, price, image_id of an image with a thumbnail, and so on.
+             */
             details: {
                 [key: string]: unknown;
             };
@@ -3741,6 +3784,11 @@ export interface components {
             total: number;
             /** Is Estimate */
             is_estimate: boolean;
+            /**
+             * Looked At
+             * @description Where there are more than are worth ranking: how many of the likeliest were ranked and counted.
+             */
+            looked_at: number | null;
             /** Hits */
             hits: components["schemas"]["Hit"][];
             /** Facets */
@@ -3773,7 +3821,7 @@ export interface components {
              * Status
              * @enum {string}
              */
-            status: "found" | "stored" | "moved" | "gone" | "blocked" | "failed" | "broken" | "too_big" | "not_an_image";
+            status: "found" | "stored" | "moved" | "gone" | "blocked" | "failed" | "broken" | "too_big" | "not_an_image" | "dropped";
             /** Reason */
             reason: string | null;
             /** Format */
@@ -3788,8 +3836,12 @@ export interface components {
             file_size: number | null;
             /** Content Hash */
             content_hash: string | null;
-            /** Perceptual Hash */
-            perceptual_hash: number | null;
+            /**
+             * Perceptual Hash
+             * @description 64 bits, hexadecimal.
+             * @example 9f3c0a51e2b47d18
+             */
+            perceptual_hash: string | null;
             /** Body Ref */
             body_ref: string | null;
             /** Thumbnail Ref */
@@ -3822,7 +3874,7 @@ export interface components {
              * Status
              * @enum {string}
              */
-            status: "found" | "stored" | "moved" | "gone" | "blocked" | "failed" | "broken" | "too_big" | "not_an_image";
+            status: "found" | "stored" | "moved" | "gone" | "blocked" | "failed" | "broken" | "too_big" | "not_an_image" | "dropped";
             /** Reason */
             reason: string | null;
             /** Format */
@@ -4079,7 +4131,7 @@ export interface components {
         /** Listed[Rule] */
         Listed_Rule_: {
             /** Items */
-            items: components["schemas"]["Rule"][];
+            items: components["schemas"]["forager__api__models__alerts__Rule"][];
         };
         /** Listed[SessionRow] */
         Listed_SessionRow_: {
@@ -4568,8 +4620,12 @@ export interface components {
             content_type: string | null;
             /** Content Hash */
             content_hash: string | null;
-            /** Simhash */
-            simhash: number | null;
+            /**
+             * Simhash
+             * @description 64 bits, hexadecimal.
+             * @example 9f3c0a51e2b47d18
+             */
+            simhash: string | null;
             /** Links Count */
             links_count: number | null;
             /** Canonical Url */
@@ -4613,6 +4669,11 @@ export interface components {
             open_task_status: string | null;
             /** Next Visit At */
             next_visit_at: string | null;
+            /**
+             * Product Id
+             * @description What it offers, where it is the page of a product.
+             */
+            product_id: number | null;
         };
         /** PageChanges */
         PageChanges: {
@@ -5100,6 +5161,11 @@ export interface components {
             problems: string[];
             /** Is Valid */
             is_valid: boolean;
+            /**
+             * Is Listed
+             * @description Only lists showed it so far; its own page was not read as a product's.
+             */
+            is_listed: boolean;
             /**
              * Created At
              * Format: date-time
@@ -5600,22 +5666,6 @@ export interface components {
             is_fresh: boolean;
             /** Sitemaps */
             sitemaps: string[];
-        };
-        /** Rule */
-        Rule: {
-            /** Rule */
-            rule: string;
-            /**
-             * Severity
-             * @enum {string}
-             */
-            severity: "warning" | "critical";
-            /** Hold S */
-            hold_s: number;
-            /** Quiet S */
-            quiet_s: number;
-            /** Says */
-            says: string;
         };
         /**
          * Run
@@ -6152,6 +6202,8 @@ export interface components {
             folders: components["schemas"]["Folder"][];
             /** Advice */
             advice: string[];
+            /** Rules */
+            rules: components["schemas"]["forager__api__models__storage__Rule"][];
         };
         /** Submission */
         Submission: {
@@ -6925,6 +6977,22 @@ export interface components {
             /** Changed */
             changed: number[];
         };
+        /** Rule */
+        forager__api__models__alerts__Rule: {
+            /** Rule */
+            rule: string;
+            /**
+             * Severity
+             * @enum {string}
+             */
+            severity: "warning" | "critical";
+            /** Hold S */
+            hold_s: number;
+            /** Quiet S */
+            quiet_s: number;
+            /** Says */
+            says: string;
+        };
         /** Changed */
         forager__api__models__products__Changed: {
             /** Id */
@@ -6956,6 +7024,39 @@ export interface components {
             availability: string | null;
             /** Task Id */
             task_id: number | null;
+        };
+        /**
+         * Rule
+         * @description How long something stays, and what becomes of it then.
+         */
+        forager__api__models__storage__Rule: {
+            /**
+             * Table
+             * @example robots_requests
+             */
+            table: string;
+            /**
+             * What
+             * @example requests for robots.txt
+             */
+            what: string;
+            /** Kept S */
+            kept_s: number;
+            /**
+             * Then
+             * @example deleted
+             */
+            then: string;
+            /**
+             * Setting
+             * @example robots_retention_s
+             */
+            setting: string;
+            /**
+             * Due
+             * @description Rows whose time has come; null where nobody counted them.
+             */
+            due: number | null;
         };
         /**
          * Order
@@ -10710,6 +10811,10 @@ export interface operations {
                 run?: number | null;
                 /** @description True: the queue; false: the history. */
                 is_open?: boolean | null;
+                /** @description What the visit is for. */
+                kind?: ("page" | "image") | null;
+                /** @description Only of this batch. */
+                batch_id?: number | null;
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
@@ -10796,6 +10901,10 @@ export interface operations {
                 run?: number | null;
                 /** @description True: the queue; false: the history. */
                 is_open?: boolean | null;
+                /** @description What the visit is for. */
+                kind?: ("page" | "image") | null;
+                /** @description Only of this batch. */
+                batch_id?: number | null;
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
@@ -13451,7 +13560,7 @@ export interface operations {
         parameters: {
             query?: {
                 domain?: string | null;
-                status?: ("found" | "stored" | "moved" | "gone" | "blocked" | "failed" | "broken" | "too_big" | "not_an_image") | null;
+                status?: ("found" | "stored" | "moved" | "gone" | "blocked" | "failed" | "broken" | "too_big" | "not_an_image" | "dropped") | null;
                 format?: string | null;
                 /** @description Only those this page shows. */
                 page?: number | null;

@@ -5,6 +5,7 @@ import { api, ask, setCsrf } from "../api/client";
 import { useMe } from "../api/session";
 import { Badge, Button, Card, Field, Loaded, PageHead, Time } from "../ui/basic";
 import { useToast } from "../ui/dialog";
+import { browserOf } from "./account/browser";
 import { Tokens } from "./tokens";
 
 export function AccountPage() {
@@ -53,7 +54,7 @@ function Sessions() {
               <li key={session.id} className="flex items-center gap-3 px-4 py-2.5">
                 <div className="min-w-0 flex-1">
                   <div className="flex flex-wrap items-center gap-2">{session.ip ?? "unknown address"} {session.is_this && <Badge tone="good">this one</Badge>}</div>
-                  <div className="truncate text-xs text-soft" title={session.user_agent ?? ""}>{session.user_agent ?? "unknown browser"}</div>
+                  <div className="truncate text-xs text-soft" title={session.user_agent ?? ""}>{browserOf(session.user_agent)}</div>
                   <div className="text-xs text-soft">used <Time at={session.last_used_at} /> · ends <Time at={session.expires_at} /></div>
                 </div>
                 {!session.is_this && <Button kind="quiet" onClick={() => end.mutate(session.id)}>End it</Button>}

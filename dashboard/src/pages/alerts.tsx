@@ -74,7 +74,7 @@ function Shown({ view, rule, setRule, open }: { view: "open" | "acknowledged" | 
   return (
     <>
       <div className="mb-3"><Select label="Rule" value={rule} onChange={setRule} options={rules.data?.items.map((each) => each.rule) ?? (rule ? [rule] : [])} all="any" /></div>
-      <Card pad={false} className="min-h-56 overflow-hidden">
+      <Card pad={false} className="overflow-hidden">
         <List label="Alerts" rows={rows} columns={columns} keyOf={(alert) => alert.id} query={list} onOpen={(alert) => open(alert.id)} empty={<NoAlert view={view} />} />
       </Card>
     </>

@@ -8,18 +8,25 @@ import { useIsAdmin } from "../api/session";
 import { Button, Card, Empty, Loaded, Stat, State, Time } from "../ui/basic";
 import { Chart, Shares, Spark, type Line } from "../ui/chart";
 import { bytes, duration, number, pathOf, percent, rate, short } from "../ui/format";
-import { Alert, Check } from "../ui/icons";
+import { useFilters } from "../ui/address";
+import { Alert, Arrow, Check } from "../ui/icons";
 
 const HOUR_MS = 3_600_000;
+const RANGES = [["15m", 0.25, "15 min", "the last quarter of an hour"], ["1h", 1, "1 hour", "the last hour"], ["24h", 24, "24 hours", "the last day"], ["7d", 168, "7 days", "the last week"], ["30d", 720, "30 days", "the last 30 days"]] as const;
+const things = (amount: number, one: string, many: string) => `${number(amount)} ${amount === 1 ? one : many}`;
 
 export function Overview() {
   const { stats, past } = useLive();
+  const [filters, setFilters] = useFilters();
+  const range = RANGES.find(([key]) => key === filters.range) ?? RANGES[1];
   if (!stats) return <Waiting />;
   if (!stats.domains) return <Welcome />;
+  const [, hours, , span] = range;
   return (
     <div className="flex flex-col gap-4">
+      <h1 className="sr-only">Overview</h1>
       <Attention stats={stats} />
-      <div className="grid grid-cols-2 gap-3 lg:grid-cols-3 2xl:grid-cols-6">
+      <div className="grid grid-cols-2 gap-3 lg:grid-cols-3 xl:grid-cols-6">
         <Figure name="Pages per second" value={rate(stats.pages_per_second)} values={past.map((point) => point.stats.pages_per_second)} />
         <Figure name="Success" value={percent(stats.success_rate)} values={past.map((point) => point.stats.success_rate ?? null)} />
         <Figure name="Waiting to be visited" value={short(stats.frontier_size)} values={past.map((point) => point.stats.frontier_size)} />
@@ -27,11 +34,19 @@ export function Overview() {
         <Stat name="Domains" value={short(stats.domains)} about={`${number(stats.leases_held)} being crawled`} />
         <Stat name="Workers" value={number(stats.active_workers)} about={stats.silent_workers ? `${number(stats.silent_workers)} silent` : "all answer"} tone={stats.silent_workers || !stats.active_workers ? "warn" : undefined} />
       </div>
+      <div className="-mb-1 flex flex-wrap items-center justify-between gap-2">
+        <h2 className="font-semibold">How it goes</h2>
+        <div role="group" aria-label="Period of the charts" className="flex overflow-hidden rounded-md border border-line bg-surface">
+          {RANGES.map(([key, , text]) => (
+            <button key={key} type="button" aria-pressed={key === range[0]} onClick={() => setFilters({ range: key === RANGES[1][0] ? undefined : key })} className={`min-h-8 border-l border-line px-3 text-xs first:border-l-0 ${key === range[0] ? "bg-raised font-medium text-ink" : "text-soft hover:text-ink"}`}>{text}</button>
+          ))}
+        </div>
+      </div>
       <div className="grid gap-4 xl:grid-cols-2">
-        <Card title="Visits per second, last hour"><Course metric="pages_per_second" format={rate} label="Visits per second over the last hour" /></Card>
-        <Card title="Success, last hour"><Course metric="success_rate" format={percent} label="Share of visits that brought a page over the last hour" colour="--good" /></Card>
-        <Card title="Waiting pages, last hour"><Course metric="frontier_size" format={short} label="Pages that wait to be visited over the last hour" colour="--info" /></Card>
-        <Card title="Received, last hour"><Course metric="bytes" format={bytes} label="Bytes received each minute over the last hour" colour="--warn" /></Card>
+        <Card title="Visits per second"><Course metric="pages_per_second" hours={hours} format={rate} label={`Visits per second over ${span}`} /></Card>
+        <Card title="Success"><Course metric="success_rate" hours={hours} format={percent} label={`Share of visits that brought a page over ${span}`} colour="--good" /></Card>
+        <Card title="Pages that wait"><Course metric="frontier_size" hours={hours} format={short} label={`Pages that wait to be visited over ${span}`} colour="--info" /></Card>
+        <Card title="Received"><Course metric="bytes" hours={hours} format={bytes} label={`Bytes received over ${span}`} colour="--warn" /></Card>
       </div>
       <div className="grid gap-4 xl:grid-cols-3">
         <Card title="How visits end"><Shares of={stats.visits} tones={outcomeTone} format={short} /></Card>
@@ -40,7 +55,7 @@ export function Overview() {
       </div>
       <div className="grid gap-4 xl:grid-cols-3">
         <Card title="Right now" className="xl:col-span-2" pad={false} action={<Link to="/tasks" className="text-brand hover:underline">All tasks</Link>}><RightNow /></Card>
-        <Card title="How long steps take"><Latency stats={stats} /></Card>
+        <Card title="How long each step takes"><Latency stats={stats} /></Card>
       </div>
     </div>
   );
@@ -57,32 +72,42 @@ function Attention({ stats }: { stats: Stats }) {
   const troubles: { text: string; to: string; search?: Record<string, string> }[] = [];
   const blocked = (stats.domain_states.blocked ?? 0) + (stats.domain_states.unreachable ?? 0);
   if (!stats.active_workers) troubles.push({ text: "No worker runs, so nothing is crawled.", to: "/workers" });
-  if (blocked) troubles.push({ text: `${number(blocked)} domains are blocked or cannot be reached.`, to: "/domains", search: { status: "blocked" } });
-  if (stats.breakers.open) troubles.push({ text: `${number(stats.breakers.open)} domains rest because their servers failed.`, to: "/domains" });
-  if (stats.paused_domains) troubles.push({ text: `${number(stats.paused_domains)} domains are paused.`, to: "/domains", search: { is_active: "false" } });
+  if (blocked) troubles.push({ text: `${things(blocked, "domain is", "domains are")} blocked or cannot be reached.`, to: "/domains", search: { status: stats.domain_states.blocked ? "blocked" : "unreachable" } });
+  if (stats.breakers.open) troubles.push({ text: stats.breakers.open === 1 ? "1 domain rests because its server failed." : `${number(stats.breakers.open)} domains rest because their servers failed.`, to: "/domains", search: { breaker: "open" } });
+  if (stats.paused_domains) troubles.push({ text: `${things(stats.paused_domains, "domain is", "domains are")} paused.`, to: "/domains", search: { is_active: "false" } });
   if (!open.length && !troubles.length) {
     return <p className="flex items-center gap-2 rounded-lg border border-line bg-good-ground px-4 py-2.5 text-good"><Check /> Nothing needs your attention.</p>;
   }
   return (
     <section aria-label="Needs attention" className="flex flex-col gap-1.5">
       {open.map((alert) => (
-        <Link key={alert.id} to="/alerts" className="flex items-center gap-3 rounded-lg border border-line bg-bad-ground px-4 py-2.5 text-bad hover:opacity-90">
+        <Link key={alert.id} to="/alerts" search={{ alert: String(alert.id) } as never} className="flex items-center gap-3 rounded-lg border border-line bg-bad-ground px-4 py-2.5 text-bad hover:opacity-90">
           <Alert /> <span className="min-w-0 flex-1 truncate">{alert.message}</span>
           <Time at={alert.raised_at} />
         </Link>
       ))}
       {troubles.map((trouble) => (
         <Link key={trouble.text} to={trouble.to} search={trouble.search as never} className="flex items-center gap-3 rounded-lg border border-line bg-warn-ground px-4 py-2 text-warn hover:opacity-90">
-          <Alert /> {trouble.text}
+          <Alert /> {trouble.text} <Arrow className="ml-auto size-4" />
         </Link>
       ))}
     </section>
   );
 }
 
+const SHORTEST = 10;
+
+/** A young instance has hours of nothing before its first visit: they are left out, but for a few steps. */
+function firstOf(moments: readonly number[], points: readonly { at: string; value?: number | null }[], step: number): number | undefined {
+  const busy = Math.min(...points.filter((point) => point.value).map((point) => Date.parse(point.at) / 1000));
+  const [first, last] = [moments[0], moments.at(-1)];
+  if (first === undefined || last === undefined || !Number.isFinite(busy)) return first;
+  return Math.max(first, Math.min(busy - step, last - SHORTEST * step));
+}
+
 export function toLines(points: { at: string; label: string; value?: number | null }[], step: number): { at: number[]; lines: Line[] } {
   const moments = [...new Set(points.map((point) => Date.parse(point.at) / 1000))].sort((one, other) => one - other);
-  const first = moments[0];
+  const first = firstOf(moments, points, step);
   const last = moments.at(-1);
   if (first === undefined || last === undefined) return { at: [], lines: [] };
   // Minutes in which nothing happened are not in the answer: they are gaps here, not straight lines.
@@ -110,7 +135,7 @@ export function Course({ metric, format, label, colour, hours = 1 }: { metric: s
   }, [series.data, colour]);
   return (
     <Loaded query={series} lines={3}>
-      {() => (shown.at.length > 1 ? <Chart at={shown.at} lines={shown.lines} format={format} label={label} /> : <p className="flex h-[180px] items-center justify-center text-soft">The line begins after two minutes.</p>)}
+      {() => (shown.at.length > 2 ? <Chart at={shown.at} lines={shown.lines} format={format} label={label} /> : <p className="flex h-[180px] items-center justify-center text-soft">The line begins when there are three minutes to show.</p>)}
     </Loaded>
   );
 }
@@ -136,16 +161,18 @@ function RightNow() {
   );
 }
 
+const STEPS: Record<string, string> = { fetch: "fetch the page", read: "read it", learn: "write its links", record: "write the visit" };
+
 function Latency({ stats }: { stats: Stats }) {
   const stages = Object.entries(stats.latency);
   if (!stages.length) return <p className="text-soft">Nothing was measured in the last minutes.</p>;
   const names = [...new Set(stages.flatMap(([, values]) => Object.keys(values)))];
   return (
     <table className="w-full">
-      <thead><tr className="text-xs text-soft"><th>step</th>{names.map((name) => <th key={name} className="!text-right">{name}</th>)}</tr></thead>
+      <thead><tr className="text-xs text-soft"><th className="pb-1">Step</th>{names.map((name) => <th key={name} className="!text-right">{name}</th>)}</tr></thead>
       <tbody>
         {stages.map(([stage, values]) => (
-          <tr key={stage} className="border-t border-line"><td className="py-1.5">{stage}</td>{names.map((name) => <td key={name} className="text-right tabular-nums">{duration(values[name] ?? null)}</td>)}</tr>
+          <tr key={stage} className="border-t border-line"><td className="py-1.5 first-letter:uppercase">{STEPS[stage] ?? stage}</td>{names.map((name) => <td key={name} className="text-right tabular-nums">{duration(values[name] ?? null)}</td>)}</tr>
         ))}
       </tbody>
     </table>

@@ -16,6 +16,7 @@ const ABOUT: Record<string, string> = {
   cooldown: "Lets blocked and unreachable domains come back when their rest is over.",
   dependencies: "Lets tasks go on that waited for other tasks.",
   errors: "Counts each day's failures by what they have in common.",
+  images: "Has images fetched that were found before their domain wanted the files.",
   index: "Makes newly read pages searchable and finds near-duplicates.",
   probe_proxies: "Tries proxies again that failures switched off.",
   refresh: "Wakes domains whose pages are due for a revisit.",
@@ -55,7 +56,7 @@ function Duties({ of }: { of: Duty[] }) {
       <ul className="divide-y divide-line">
         {of.map((duty) => (
           <li key={duty.name} className="grid grid-cols-2 items-center gap-x-3 gap-y-1 px-4 py-2.5 lg:grid-cols-[minmax(16rem,3fr)_5rem_7rem_5rem_minmax(10rem,2fr)_6rem_6.5rem]">
-            <div className="col-span-2 min-w-0 lg:col-span-1"><p className="font-medium">{words(duty.name)}</p><p className="text-xs text-soft">{ABOUT[duty.name]}</p></div>
+            <div className="col-span-2 min-w-0 lg:col-span-1"><p className="font-medium first-letter:uppercase">{words(duty.name)}</p><p className="text-xs text-soft">{ABOUT[duty.name]}</p></div>
             <Cell name="Every">{duration(duty.every_s)}</Cell>
             <Cell name="Last"><Time at={duty.ended_at ?? duty.started_at} empty="never" /></Cell>
             <Cell name="Took"><span title={`${number(duty.times)} times so far`}>{isRunning(duty) ? "–" : duration(duty.took_s)}</span></Cell>

@@ -68,6 +68,7 @@ function Planting() {
               {(given) => <textarea {...given} rows={12} spellCheck={false} value={text} onChange={(event) => change(event.target.value)} placeholder={"https://shop.example/\nblog.example"} className={`${given.className} py-2 font-mono`} />}
             </Field>
           </Drop>
+          <Sitemap onText={change} />
           <Remarks text={text} sorted={sorted} />
           {looking.isError && <p role="alert" className="flex gap-2 rounded-md bg-bad-ground px-3 py-2 break-words text-bad"><Alert className="mt-0.5 size-4" /> <span className="min-w-0">{looking.error.message.replace(/^body\.urls: /, "")}</span></p>}
           <div className="flex flex-wrap items-center gap-2">
@@ -121,6 +122,33 @@ function Drop({ onText, children }: { onText: (text: string) => void; children: 
   );
 }
 
+/** Its pages come into the box above, where they can be looked through and cut before anything is added. */
+function Sitemap({ onText }: { onText: (text: string) => void }) {
+  const [url, setUrl] = useState("");
+  const toast = useToast();
+  const reading = useMutation({
+    mutationFn: () => ask(api.POST("/api/frontier/sitemap", { body: { url: url.trim() } })),
+    onSuccess: (found) => {
+      if (!found.urls.length) return;
+      onText(found.urls.join("\n"));
+      toast(`${plural(found.urls.length, "page")} read from the sitemap${found.is_all ? "" : "; it names more than can be taken at once"}. Nothing is added yet.`);
+      setUrl("");
+    },
+  });
+  const read = () => { if (url.trim() && !reading.isPending) reading.mutate(); };
+  const nothing = reading.data && !reading.data.urls.length ? (reading.data.bad_seeds[0]?.error ?? "It names no page.") : undefined;
+  return (
+    <div className="flex flex-wrap items-start gap-2">
+      <div className="min-w-0 flex-1 basis-64">
+        <Field label="Or the address of a sitemap" hint="It is asked for now, as robots.txt and the pace allow; an index is followed." error={reading.error?.message ?? nothing}>
+          {(given) => <input {...given} inputMode="url" placeholder="https://shop.example/sitemap.xml" maxLength={8192} value={url} onChange={(event) => { setUrl(event.target.value); reading.reset(); }} onKeyDown={(event) => { if (event.key === "Enter") { event.preventDefault(); read(); } }} />}
+        </Field>
+      </div>
+      <Button className="sm:mt-6" isBusy={reading.isPending} disabled={!url.trim()} onClick={read}>Read it</Button>
+    </div>
+  );
+}
+
 function Remarks({ text, sorted }: { text: string; sorted: ReturnType<typeof sortSeeds> }) {
   const remarks: string[] = [];
   if (isIndex(text)) remarks.push("This is an index: it names other sitemaps, not pages. Give those, or the site itself.");
@@ -128,7 +156,7 @@ function Remarks({ text, sorted }: { text: string; sorted: ReturnType<typeof sor
   if (sorted.twice) remarks.push(`${plural(sorted.twice, "address is", "addresses are")} named twice and sent once.`);
   if (sorted.tooLong.length) remarks.push(`${plural(sorted.tooLong.length, "address is", "addresses are")} too long and left out (line ${sorted.tooLong.slice(0, 5).map((seed) => seed.line).join(", ")}).`);
   if (sorted.tooMany) remarks.push(`Only the first ${number(MOST)} can be sent at once; ${number(sorted.tooMany)} are left out.`);
-  if (sorted.urls.some((seed) => /sitemap[^/]*\.xml(\.gz)?$/i.test(seed.url)) && !isSitemap(text)) remarks.push("The address of a sitemap is taken as a page here. To take the pages it names, drop the sitemap's file into the box.");
+  if (sorted.urls.some((seed) => /sitemap[^/]*\.xml(\.gz)?$/i.test(seed.url)) && !isSitemap(text)) remarks.push("The address of a sitemap is taken as a page here. To take the pages it names, give it in the field for sitemaps.");
   if (!remarks.length) return null;
   return <ul className="list-inside list-disc text-xs text-warn">{remarks.map((remark) => <li key={remark}>{remark}</li>)}</ul>;
 }
@@ -142,11 +170,13 @@ function Look({ preview, go, isBusy }: { preview: Preview; go: () => void; isBus
   return (
     <Card title="2. See what will be taken">
       <div className="flex flex-col gap-4">
-        <div className="grid grid-cols-2 gap-3">
-          <Stat name="Will be taken" value={number(answer.seeds)} about={isWhole ? `of ${plural(domains.length, "domain")}` : undefined} />
+        <div className="grid grid-cols-2 gap-3 sm:grid-cols-4">
+          <Stat name="Will be taken" value={number(answer.seeds)} about={isWhole ? `of ${plural(domains.length, "domain")}` : " "} />
+          <Stat name="New pages" value={number(answer.new_pages)} about={answer.new_domains ? `${plural(answer.new_domains, "new domain")}` : "no new domain"} />
+          <Stat name="Known already" value={number(answer.known)} about={answer.known ? "they keep their state" : "none"} />
           <Stat name="Will not" value={number(answer.bad)} about={answer.bad ? "see why below" : "all are fine"} tone={answer.bad ? "warn" : undefined} />
         </div>
-        <Button kind="main" onClick={go} isBusy={isBusy} disabled={!answer.seeds}>Add {plural(answer.seeds, "seed")}</Button>
+        <Button kind="main" onClick={go} isBusy={isBusy} disabled={!answer.seeds}>Add {plural(answer.seeds, "seed")}{answer.new_pages === 0 && ", all known"}</Button>
         {answer.bad_seeds.length > 0 && (
           <section>
             <h3 className="mb-1 font-medium">Not taken{answer.bad > answer.bad_seeds.length && `, the first ${number(answer.bad_seeds.length)} of ${number(answer.bad)}`}</h3>

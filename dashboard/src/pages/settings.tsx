@@ -23,7 +23,7 @@ export function SettingsPage() {
                 {shown.map((setting) => (
                   <div key={setting.name} className="grid gap-x-6 gap-y-1 px-4 py-2.5 md:grid-cols-[16rem_14rem_1fr]">
                     <dt className="font-mono text-[0.8125rem] break-all">{setting.name}</dt>
-                    <dd className="font-mono text-[0.8125rem] break-all">{shownValue(setting.value)}</dd>
+                    <dd className={`font-mono text-[0.8125rem] break-all ${isUnset(setting.value) ? "text-soft" : ""}`}>{shownValue(setting.value)}</dd>
                     <dd className="text-soft">{setting.description}</dd>
                   </div>
                 ))}
@@ -35,6 +35,8 @@ export function SettingsPage() {
     </>
   );
 }
+
+const isUnset = (value: unknown) => value === null || value === undefined || (Array.isArray(value) && !value.length);
 
 export function shownValue(value: unknown): string {
   if (value === null || value === undefined) return "not set";

@@ -27,7 +27,7 @@ export function SignIn() {
     onSuccess: async () => queries.setQueryData(["me"], await fetchMe()),
   });
   return (
-    <Doorstep title="Sign in to Forager" about="Nobody has an account yet? `forager up` prints a link that makes the first one.">
+    <Doorstep title="Sign in to Forager" about={<>Nobody has an account yet? <code>forager up</code> prints a link that makes the first one.</>}>
       <form className="flex flex-col gap-4" onSubmit={(event) => { event.preventDefault(); entering.mutate(); }}>
         <Field label="Name">{(given) => <input {...given} autoComplete="username" autoFocus required value={name} onChange={(event) => setName(event.target.value)} />}</Field>
         <Field label="Password" error={entering.error?.message}>

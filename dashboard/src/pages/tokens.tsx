@@ -36,7 +36,7 @@ export function Tokens({ isEverybodys = false }: { isEverybodys?: boolean }) {
               </li>
             ))}
           </ul>
-        ) : <Empty title="No tokens">A program sends one as `Authorization: Bearer fgr_…`.</Empty>}
+        ) : <Empty title="No tokens">A program sends one with each request, as <code>Authorization: Bearer fgr_…</code></Empty>}
       </Loaded>
       {isMaking && <MakeDialog onClose={() => setIsMaking(false)} />}
     </Card>

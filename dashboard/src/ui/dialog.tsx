@@ -7,6 +7,8 @@ export function Dialog({ title, onClose, children, footer, isWide = false }: { t
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     element.current?.showModal();
+    // The browser would choose the cross; who opens a dialog wants to write, or to answer.
+    element.current?.querySelector<HTMLElement>("textarea, input:not([type=checkbox]), select, [data-first]")?.focus();
   }, []);
   return (
     <dialog
@@ -85,8 +87,8 @@ function Ask({ question, close }: { question: Question; close: (given: Answer) =
       onClose={() => close(null)}
       footer={
         <>
-          <Button onClick={() => close(null)}>Keep it as it is</Button>
-          <Button kind={question.isDangerous ? "danger" : "main"} onClick={() => close({ reason })} autoFocus>{question.verb}</Button>
+          <Button onClick={() => close(null)} data-first={question.isDangerous || undefined}>Keep it as it is</Button>
+          <Button kind={question.isDangerous ? "danger" : "main"} onClick={() => close({ reason })} data-first={!question.isDangerous || undefined}>{question.verb}</Button>
         </>
       }
     >
@@ -95,7 +97,7 @@ function Ask({ question, close }: { question: Question; close: (given: Answer) =
         {question.reason && (
           <label className="flex flex-col gap-1">
             <span className="text-soft">{question.reason}</span>
-            <input value={reason} onChange={(event) => setReason(event.target.value)} maxLength={500} className="min-h-9 rounded-md border border-line bg-surface px-2.5" />
+            <input value={reason} onChange={(event) => setReason(event.target.value)} onKeyDown={(event) => { if (event.key === "Enter" && !question.isDangerous) close({ reason }); }} maxLength={500} className="min-h-9 rounded-md border border-line bg-surface px-2.5" />
           </label>
         )}
       </div>

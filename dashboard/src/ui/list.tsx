@@ -1,25 +1,84 @@
 /** Long lists: pages by cursor as one scrolls, rows drawn only where they are seen, a selection for bulk verbs. */
-import { useInfiniteQuery, type QueryKey } from "@tanstack/react-query";
+import { useQuery, useQueryClient, type QueryKey } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useRef, type KeyboardEvent, type ReactNode } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
 import { Empty, ErrorNote, Skeleton, Spinner } from "./basic";
 import { number } from "./format";
+import { pagesAt, renew, rowsOf, type Held, type Paged } from "./pages";
 
-export interface Paged<T> {
-  items: T[];
-  next?: string | null;
+export type { Paged } from "./pages";
+
+interface ListOptions<T> {
+  refetchInterval?: number | false;
+  enabled?: boolean;
+  /** Whether new rows come first. False: a page asked for again has the same rows, but for those that are gone. */
+  isNewestFirst?: boolean;
+  keyOf?: (row: T) => unknown;
+  /** While other filters are asked for, what was shown stays. */
+  isKept?: boolean;
 }
 
-/** A list by cursor. The key holds the filters, so that each combination is remembered apart. */
-export function useList<T>(key: QueryKey, fetchPage: (after: string | undefined) => Promise<Paged<T>>, options: { refetchInterval?: number; enabled?: boolean } = {}) {
-  const query = useInfiniteQuery({
-    queryKey: key,
-    queryFn: ({ pageParam }) => fetchPage(pageParam),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (last) => last.next ?? undefined,
-    ...options,
+const idOf = (row: unknown) => (row as { id?: unknown; name?: unknown }).id ?? (row as { name?: unknown }).name;
+const LATEST: { isNewestFirst: boolean } = { isNewestFirst: true };
+
+/**
+ * A list by cursor. The key holds the filters, so that each combination is remembered apart. Asking again, whoever wants it, asks for
+ * the pages that are seen: somebody who scrolled through 200 of them costs the server no more than somebody who did not.
+ */
+export function useList<T, P extends Paged<T> = Paged<T>>(key: QueryKey, fetchPage: (after: string | undefined) => Promise<P>, options: ListOptions<T> = LATEST) {
+  const { isNewestFirst = true, keyOf = idOf, isKept = false, ...rest } = options;
+  const queries = useQueryClient();
+  const seen = useRef<[number, number]>([0, 0]);
+  const queryKey = useMemo(() => [...key, "pages"], [JSON.stringify(key)]);
+  const query = useQuery({
+    queryKey,
+    queryFn: async (): Promise<Held<T, P>[]> => {
+      const held = queries.getQueryData<Held<T, P>[]>(queryKey) ?? [];
+      if (!held.length) return [{ after: undefined, page: await fetchPage(undefined) }];
+      const wanted = pagesAt(held, ...seen.current).map((index) => held[index]?.after);
+      const fresh = await Promise.all(wanted.map(async (after) => ({ after, page: await fetchPage(after) })));
+      // Another page may have come meanwhile: what is renewed is what is held now.
+      return fresh.reduce((now, each) => renew<T, P>(now, each.after, each.page, keyOf, isNewestFirst), queries.getQueryData<Held<T, P>[]>(queryKey) ?? held);
+    },
+    placeholderData: isKept ? (before) => before : undefined,
+    ...rest,
   });
-  return { ...query, rows: query.data?.pages.flatMap((page) => page.items) ?? [] };
+  const [isFetchingNextPage, setIsFetching] = useState(false);
+  const [nextError, setNextError] = useState<unknown>(null);
+  const held = query.data;
+  const last = held?.at(-1);
+  const next = last?.page.next ?? undefined;
+  const isBusy = useRef(false);
+  const fetchNextPage = useCallback(async () => {
+    if (next === undefined || isBusy.current) return;
+    isBusy.current = true;
+    setIsFetching(true);
+    setNextError(null);
+    try {
+      const page = await fetchPage(next);
+      queries.setQueryData<Held<T, P>[]>(queryKey, (now) => (now?.at(-1)?.page.next === next ? [...now, { after: next, page }] : now));
+    } catch (error) {
+      setNextError(error);
+    } finally {
+      isBusy.current = false;
+      setIsFetching(false);
+    }
+  }, [next, queryKey]);
+  const rows = useMemo(() => rowsOf(held ?? [], keyOf), [held]);
+  return {
+    rows,
+    first: held?.[0]?.page,
+    pages: held?.length ?? 0,
+    isPending: query.isPending,
+    isError: query.isError,
+    error: query.error,
+    refetch: query.refetch,
+    hasNextPage: next !== undefined,
+    isFetchingNextPage,
+    nextError,
+    fetchNextPage,
+    look: useCallback((first: number, end: number) => { seen.current = [first, end]; }, []),
+  };
 }
 
 export interface Column<T> {
@@ -32,12 +91,37 @@ export interface Column<T> {
   isWideOnly?: boolean;
 }
 
+/** What a list is made of, loaded in one go or page by page. */
+export interface ListQuery {
+  isPending: boolean;
+  isError: boolean;
+  error: unknown;
+  refetch: () => unknown;
+  hasNextPage?: boolean;
+  isFetchingNextPage?: boolean;
+  nextError?: unknown;
+  fetchNextPage?: () => unknown;
+  /** Told which rows are seen. */
+  look?: (first: number, last: number) => void;
+}
+
+/** Below the rows: how many there are, and whether more come. */
+export function ListFoot({ count, query }: { count: number; query: ListQuery }) {
+  return (
+    <div className="flex min-h-9 items-center gap-2 border-t border-line px-3 text-xs text-soft" role="status">
+      {number(count)} shown{query.hasNextPage ? ", more below" : ""} {query.isFetchingNextPage && <Spinner />}
+      {Boolean(query.nextError) && <><span className="text-bad">The rest could not be loaded.</span> <button type="button" className="text-brand underline" onClick={() => void query.fetchNextPage?.()}>Try again</button></>}
+      {query.isError && <span className="text-bad">What is shown may be old: {query.error instanceof Error ? query.error.message : String(query.error)}</span>}
+    </div>
+  );
+}
+
 interface ListProps<T> {
   label: string;
   rows: T[];
   columns: Column<T>[];
   keyOf: (row: T) => string | number;
-  query: { isPending: boolean; isError: boolean; error: unknown; refetch: () => unknown; hasNextPage?: boolean; isFetchingNextPage?: boolean; fetchNextPage?: () => unknown };
+  query: ListQuery;
   empty: ReactNode;
   onOpen?: (row: T) => void;
   selected?: Set<string | number>;
@@ -52,10 +136,12 @@ export function List<T>({ label, rows, columns, keyOf, query, empty, onOpen, sel
   const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => ROW, overscan: 12 });
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? -1;
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
+  const first = items[0]?.index ?? 0;
+  const { hasNextPage, isFetchingNextPage, fetchNextPage, look, nextError } = query;
+  useEffect(() => look?.(first, last), [look, first, last]);
   useEffect(() => {
-    if (last >= rows.length - 20 && hasNextPage && !isFetchingNextPage && rows.length) void fetchNextPage?.();
-  }, [last, rows.length, hasNextPage, isFetchingNextPage, fetchNextPage]);
+    if (last >= rows.length - 20 && hasNextPage && !isFetchingNextPage && !nextError && rows.length) void fetchNextPage?.();
+  }, [last, rows.length, hasNextPage, isFetchingNextPage, fetchNextPage, nextError]);
 
   if (query.isPending) return <Skeleton lines={8} />;
   if (query.isError && !rows.length) return <ErrorNote error={query.error} again={() => void query.refetch()} />;
@@ -92,7 +178,7 @@ export function List<T>({ label, rows, columns, keyOf, query, empty, onOpen, sel
       <ListGrid wide={wide} narrow={narrow} />
       <div ref={scroller} role="table" aria-label={label} aria-rowcount={hasNextPage ? -1 : rows.length} className="overflow-auto" style={{ maxHeight: height }} tabIndex={-1}>
         <div role="rowgroup" className="sticky top-0 z-10 bg-surface">
-          <div role="row" className="list-row min-h-9 items-center border-b border-line text-xs text-soft">
+          <div role="row" className="list-row min-h-9 items-center border-b border-line text-xs text-soft [&>div]:first-letter:uppercase">
             {isSelectable && (
               <div role="columnheader" className="px-3">
                 <input type="checkbox" aria-label="Select all that are shown" checked={all} onChange={() => onSelect(all ? new Set() : new Set(rows.map(keyOf)))} />
@@ -131,9 +217,7 @@ export function List<T>({ label, rows, columns, keyOf, query, empty, onOpen, sel
           })}
         </div>
       </div>
-      <div className="flex min-h-9 items-center gap-2 border-t border-line px-3 text-xs text-soft" role="status">
-        {number(rows.length)} shown{hasNextPage ? ", more below" : ""} {isFetchingNextPage && <Spinner />}
-      </div>
+      <ListFoot count={rows.length} query={query} />
     </div>
   );
 }

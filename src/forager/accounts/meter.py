@@ -25,12 +25,14 @@ class Meter:
     """Second → requests, of all processes, as of the last comparing."""
     own: dict[int, int] = field(default_factory=dict)
     """What came here since."""
+    _summed: tuple[int, int] = (-1, 0)
+    """Of which second, and the sum of what is known then: a thousand requests a second ask for it."""
 
     def count(self, second: int) -> int:
         oldest = second - WINDOW_S
-        return sum(n for at, n in self.known.items() if at >= oldest) + sum(
-            n for at, n in self.own.items() if at >= oldest
-        )
+        if self._summed[0] != second:
+            self._summed = second, sum(n for at, n in self.known.items() if at >= oldest)
+        return self._summed[1] + sum(n for at, n in self.own.items() if at >= oldest)
 
     def wait_s(self, second: int, limit: int) -> int:
         """Until one more fits; 0: it does now."""
@@ -55,19 +57,20 @@ class Meter:
 
     def hand_over(self) -> dict[int, int]:
         """What is to be told to the others. It counts on meanwhile as known."""
-        told, self.own = self.own, {}
+        told, self.own, self._summed = self.own, {}, (-1, 0)
         for at, n in told.items():
             self.known[at] = self.known.get(at, 0) + n
         return told
 
     def take_back(self, told: Mapping[int, int]) -> None:
         """They could not be told: it stays ours."""
+        self._summed = (-1, 0)
         for at, n in told.items():
             self.own[at] = self.own.get(at, 0) + n
             self.known[at] = self.known.get(at, 0) - n
 
     def learn(self, counts: Mapping[int, int]) -> None:
-        self.known = dict(counts)
+        self.known, self._summed = dict(counts), (-1, 0)
 
 
 def share_of(limit: int) -> int:

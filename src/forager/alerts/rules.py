@@ -28,19 +28,49 @@ class Rule:
 RULES: Mapping[str, Rule] = {
     rule.name: rule
     for rule in (
-        Rule("error_rate", "critical", 5 * MINUTE, 5 * MINUTE, "More than 20 % of the answers are 4xx or 5xx."),
-        Rule("frontier_backlog", "warning", 3 * MINUTE, 5 * MINUTE, "The frontier grows by more than 10 % a minute."),
+        Rule(
+            "error_rate",
+            "critical",
+            5 * MINUTE,
+            5 * MINUTE,
+            "More answers than `alert_error_rate` allows are 4xx or 5xx.",
+        ),
+        Rule(
+            "frontier_backlog",
+            "warning",
+            3 * MINUTE,
+            5 * MINUTE,
+            "The frontier grows faster than `alert_frontier_growth`.",
+        ),
         Rule("worker_silent", "critical", 0 * MINUTE, 2 * MINUTE, "A worker gave no heartbeat for 2 minutes."),
-        Rule("few_proxies", "warning", 1 * MINUTE, 2 * MINUTE, "A domain has fewer than 3 proxies that work."),
+        Rule(
+            "few_proxies",
+            "warning",
+            1 * MINUTE,
+            2 * MINUTE,
+            "A domain has fewer than `alert_fewest_proxies` that work.",
+        ),
         Rule(
             "proxies_failing",
             "warning",
             2 * MINUTE,
             5 * MINUTE,
-            "More than 10 % of a domain's requests fail at its proxies.",
+            "More of a domain's requests than `alert_proxy_failures` fail at its proxies.",
         ),
-        Rule("parse_drop", "warning", 10 * MINUTE, 10 * MINUTE, "Fewer products of a domain can be read than before."),
-        Rule("disk_low", "critical", 1 * MINUTE, 2 * MINUTE, "The disk is nearly full."),
+        Rule(
+            "parse_drop",
+            "warning",
+            10 * MINUTE,
+            10 * MINUTE,
+            "Fewer products of a domain can be read than before, by `alert_parse_drop`.",
+        ),
+        Rule(
+            "disk_low",
+            "critical",
+            1 * MINUTE,
+            2 * MINUTE,
+            "Less room is left than `alert_disk_free` or `alert_disk_free_bytes`.",
+        ),
         Rule("database_away", "critical", 0 * MINUTE, 0 * MINUTE, "The database did not answer."),
         Rule("duty_failing", "warning", 1 * MINUTE, 1 * MINUTE, "A periodic duty ended with an error."),
         Rule("duty_late", "warning", 1 * MINUTE, 1 * MINUTE, "A periodic duty was not done in its time."),
@@ -48,19 +78,34 @@ RULES: Mapping[str, Rule] = {
     )
 }
 
-MOST_ERRORS, FEWER_ERRORS = 0.20, 0.15
 FEWEST_VISITS = 10
-MOST_GROWTH, LESS_GROWTH = 0.10, 0.05
 SMALL_FRONTIER = 10_000
 """A crawl that has just begun may grow as it likes."""
-FEWEST_PROXIES = 3
-MOST_FAILED, FEWER_FAILED = 0.10, 0.05
 FEWEST_REQUESTS = 20
-WORST_DROP, SMALL_DROP = 0.20, 0.10
-LEAST_FREE, ENOUGH_FREE = 0.05, 0.08
-LEAST_BYTES, ENOUGH_BYTES = 1 * GIGABYTE, 2 * GIGABYTE
 LATE_PERIODS = 3.0
 LATE_S = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Where it begins to be bad; the settings `alert_…`. It is good again well below."""
+
+    error_rate: float = 0.20
+    frontier_growth: float = 0.10
+    """A minute."""
+    fewest_proxies: int = 3
+    proxy_failures: float = 0.10
+    parse_drop: float = 0.20
+    """In points."""
+    disk_free: float = 0.05
+    disk_free_bytes: int = GIGABYTE
+
+
+USUAL = Limits()
+NEARLY, HALF = 0.75, 0.5
+"""Of a limit: below it is good again."""
+ROOMY, TWICE = 1.6, 2
+"""Times a limit of the disk: above it is good again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,31 +179,31 @@ class Facts:
     """What → how many in the last hour."""
 
 
-def judge(facts: Facts) -> list[Finding]:
+def judge(facts: Facts, limits: Limits = USUAL) -> list[Finding]:
     """Everything that is not good."""
     return [
-        *error_rate(facts),
-        *frontier_backlog(facts),
+        *error_rate(facts, limits),
+        *frontier_backlog(facts, limits),
         *worker_silent(facts),
-        *few_proxies(facts),
-        *proxies_failing(facts),
-        *parse_drop(facts),
-        *disk_low(facts),
+        *few_proxies(facts, limits),
+        *proxies_failing(facts, limits),
+        *parse_drop(facts, limits),
+        *disk_low(facts, limits),
         *duty_failing(facts),
         *duty_late(facts),
         *dead_letters(facts),
     ]
 
 
-def error_rate(facts: Facts) -> Iterator[Finding]:
+def error_rate(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
     """R213."""
     if facts.visits >= FEWEST_VISITS:
         rate = facts.refused / facts.visits
         says = f"{rate:.0%} of {facts.visits:,.0f} visits were answered with 4xx or 5xx."
-        yield from _above("error_rate", "", rate, (MOST_ERRORS, FEWER_ERRORS), says)
+        yield from _above("error_rate", "", rate, (limits.error_rate, NEARLY), says)
 
 
-def frontier_backlog(facts: Facts) -> Iterator[Finding]:
+def frontier_backlog(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
     """R214: by how much it grew in a minute, over the samples there are."""
     if len(facts.frontier) < 2:
         return
@@ -168,7 +213,7 @@ def frontier_backlog(facts: Facts) -> Iterator[Finding]:
         return
     growth = (new / old) ** (1 / minutes) - 1
     says = f"The frontier grew by {growth:.0%} a minute, to {new:,.0f} pages."
-    yield from _above("frontier_backlog", "", growth, (MOST_GROWTH, LESS_GROWTH), says)
+    yield from _above("frontier_backlog", "", growth, (limits.frontier_growth, HALF), says)
 
 
 def worker_silent(facts: Facts) -> Iterator[Finding]:
@@ -180,24 +225,24 @@ def worker_silent(facts: Facts) -> Iterator[Finding]:
         yield Finding("worker_silent", host.host, Level.BAD, len(host.workers), says)
 
 
-def few_proxies(facts: Facts) -> Iterator[Finding]:
+def few_proxies(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
     """R443: only domains that are asked through proxies at all."""
     for pool in facts.pools:
-        if pool.active < FEWEST_PROXIES:
-            says = f"{pool.domain} has {pool.active} proxies that work; it should have {FEWEST_PROXIES}."
+        if pool.active < limits.fewest_proxies:
+            says = f"{pool.domain} has {pool.active} proxies that work; it should have {limits.fewest_proxies}."
             yield Finding("few_proxies", pool.domain, Level.BAD, pool.active, says)
 
 
-def proxies_failing(facts: Facts) -> Iterator[Finding]:
+def proxies_failing(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
     """R444."""
     for pool in facts.pools:
         if pool.requests >= FEWEST_REQUESTS:
             rate = pool.failed / pool.requests
             says = f"{rate:.0%} of {pool.requests:,} requests to {pool.domain} failed at its proxies."
-            yield from _above("proxies_failing", pool.domain, rate, (MOST_FAILED, FEWER_FAILED), says)
+            yield from _above("proxies_failing", pool.domain, rate, (limits.proxy_failures, HALF), says)
 
 
-def parse_drop(facts: Facts) -> Iterator[Finding]:
+def parse_drop(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
     """R090: against the week before, in points."""
     for parser in facts.parsers:
         if min(parser.attempts, parser.attempts_before) >= FEWEST_REQUESTS:
@@ -205,14 +250,14 @@ def parse_drop(facts: Facts) -> Iterator[Finding]:
             says = (
                 f"{now:.0%} of the products of {parser.domain} could be read; in the week before it were {before:.0%}."
             )
-            yield from _above("parse_drop", parser.domain, before - now, (WORST_DROP, SMALL_DROP), says)
+            yield from _above("parse_drop", parser.domain, before - now, (limits.parse_drop, HALF), says)
 
 
-def disk_low(facts: Facts) -> Iterator[Finding]:
+def disk_low(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
     for disk in facts.disks:
         share = disk.free_bytes / disk.total_bytes if disk.total_bytes else 0.0
-        is_bad = share < LEAST_FREE or disk.free_bytes < LEAST_BYTES
-        if is_bad or share < ENOUGH_FREE or disk.free_bytes < ENOUGH_BYTES:
+        is_bad = share < limits.disk_free or disk.free_bytes < limits.disk_free_bytes
+        if is_bad or share < limits.disk_free * ROOMY or disk.free_bytes < limits.disk_free_bytes * TWICE:
             says = f"{disk.free_bytes / GIGABYTE:,.1f} GB ({share:.0%}) are free at {disk.path}."
             yield Finding("disk_low", disk.path, Level.BAD if is_bad else Level.BETWEEN, share, says)
 
@@ -238,10 +283,10 @@ def dead_letters(facts: Facts) -> Iterator[Finding]:
             )
 
 
-def _above(rule: str, subject: str, value: float, limits: tuple[float, float], says: str) -> Iterator[Finding]:
-    """Bad above the first limit, good below the second."""
-    most, fewer = limits
+def _above(rule: str, subject: str, value: float, limit: tuple[float, float], says: str) -> Iterator[Finding]:
+    """Bad above the limit, good below a part of it."""
+    most, part = limit
     if value > most:
         yield Finding(rule, subject, Level.BAD, value, says)
-    elif value > fewer:
+    elif value > most * part:
         yield Finding(rule, subject, Level.BETWEEN, value, says)

@@ -125,7 +125,7 @@ async def _enter(request: Request) -> Who:
     try:
         who, secret = await gate.recognise(request, is_fresh=is_change)
     except CONNECTION_LOST:
-        if request.url.path not in {PROBED, SCRAPED}:
+        if request.scope["path"] not in {PROBED, SCRAPED}:
             raise
         who, secret = nobody(), None  # they say themselves what is down
         request.state.is_away = True

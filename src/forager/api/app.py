@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 
 from forager import __version__, dashboard
 from forager.api import access, problems, routes
+from forager.api.desk import Desk
 from forager.api.door import Door
 from forager.api.live import Broadcast
 from forager.api.openapi import NONE, describe, name_route
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 DESCRIPTION = "Everything an operator may see and do. Each route asks the same functions as the command line."
 
+NOT_FOR_ROUTES = 4
+"""Of its connections an application leaves every fourth to sessions, limits, exports and live numbers."""
+
 
 def create_app(settings: Settings, *, forager: "Forager | None" = None) -> FastAPI:
     """The application for these settings. It opens the database itself, unless it is handed a Forager that is open."""
@@ -37,6 +41,7 @@ def create_app(settings: Settings, *, forager: "Forager | None" = None) -> FastA
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        telemetry={"tracing": False, "metrics": False, "logs": False},  # ours is /metrics; else asked for each request
         generate_unique_id_function=name_route,
         dependencies=[Depends(refuse_unknown_parameters)],
     )
@@ -78,6 +83,10 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
                     statement_limit_s=settings.api_statement_s,
                 )
             )
+        app.state.desk = Desk(
+            app.state.forager.pool, most=settings.api_connections - (settings.api_connections + 3) // NOT_FOR_ROUTES
+        )
+        await stack.enter_async_context(app.state.desk.open())
         await stack.enter_async_context(access.open_gate(app, app.state.forager))
         await stack.enter_async_context(app.state.live.open())
         yield

@@ -75,6 +75,7 @@ def site_of(headers: Mapping[str, str], public_url: str | None) -> Site:
     return Site.SAME if _netloc(origin) in ours else Site.FOREIGN
 
 
+@lru_cache(maxsize=4096)
 def host_of(netloc: str) -> str:
     try:
         return (urlsplit(f"//{netloc}").hostname or "").lower()

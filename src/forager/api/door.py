@@ -10,7 +10,7 @@ from collections.abc import MutableMapping
 from typing import Any
 
 from fastapi import Request
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from forager import clock
@@ -27,7 +27,8 @@ SAFE = {
     "Cache-Control": "no-store",
 }
 """Unless a route says otherwise. Nothing allows other origins: CORS is off."""
-
+REQUEST_ID = b"x-request-id"
+RAW = [(name.lower().encode(), value.encode()) for name, value in SAFE.items()]
 
 DRAINED_BYTES, DRAINED_S = 64 * 1024 * 1024, 10.0
 
@@ -94,10 +95,10 @@ class _Passage:
         await self._send(message)
 
     def _make_safe(self, message: MutableMapping[str, Any]) -> None:
-        headers = MutableHeaders(scope=message)
-        for name, value in SAFE.items():
-            headers.setdefault(name, value)
-        headers["X-Request-Id"] = self._scope["request_id"]
+        given = [header for header in message.get("headers", ()) if header[0] != REQUEST_ID]
+        told = {name for name, _ in given}
+        given += [header for header in RAW if header[0] not in told]
+        message["headers"] = [*given, (REQUEST_ID, self._scope["request_id"].encode())]
 
     def write_log(self) -> None:
         log().info(

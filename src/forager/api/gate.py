@@ -57,7 +57,7 @@ class Gate:
 
     def caller(self, request: Request) -> Caller:
         peer = request.client.host if request.client else None
-        return read_caller(peer, request.url.scheme, request.headers, self._trusted)
+        return read_caller(peer, request.scope["scheme"], request.headers, self._trusted)
 
     def visitor(self, request: Request) -> Visitor:
         """Whoever is about to sign in."""
@@ -80,12 +80,12 @@ class Gate:
         return (who, secret) if who else (nobody(caller.ip), None)
 
     async def count(self, who: Who, request: Request) -> int:
-        if who.user_id is not None and request.url.path.endswith(PICTURE):
+        if who.user_id is not None and request.scope["path"].endswith(PICTURE):
             return await self.limiter.take(f"pictures {who.role}:{who.user_id}", self._limits[who.role] * PICTURES)
         if who.user_id is not None:
             return await self.limiter.take(f"{who.role}:{who.user_id}", self._limits[who.role])
         subject = self.caller(request).subject
-        if request.url.path == PROBED:
+        if request.scope["path"] == PROBED:
             return await self.limiter.take(f"health {subject}", self._limits[Role.USER])
         return await self.limiter.take(subject, self._limits[Role.ANONYMOUS])
 

@@ -45,6 +45,7 @@ class Broadcast:
         self._count = 0
         self._sent: deque[tuple[int, bytes]] = deque(maxlen=REMEMBERED)
         self._overview: tuple[float, dict[str, Any]] | None = None
+        self._written: dict[bool, tuple[object, bytes]] = {}
         self._turn = asyncio.Lock()
         self._is_closed = False
 
@@ -66,6 +67,8 @@ class Broadcast:
 
     async def overview(self) -> dict[str, Any]:
         """What all who ask within a second are shown."""
+        if self._overview is not None and self._overview[0] > clock.monotonic():
+            return self._overview[1]
         async with self._turn:
             if self._overview is None or self._overview[0] <= clock.monotonic():
                 began = clock.monotonic()
@@ -73,6 +76,15 @@ class Broadcast:
                 took_s = clock.monotonic() - began
                 self._overview = (began + max(EVERY_S, took_s * (1 + REST)), shown)
             return self._overview[1]
+
+    async def written(self, *, is_public: bool) -> bytes:
+        """The same as JSON, written once for all of them."""
+        shown = await self.overview()
+        kept = self._written.get(is_public)
+        if kept is None or kept[0] is not shown:
+            kept = shown, as_json(numbers.public(shown) if is_public else shown)
+            self._written[is_public] = kept
+        return kept[1]
 
     async def listen(self, request: Request, last_id: str | None) -> AsyncGenerator[bytes, None]:
         """Events until the listener, its session, or this process ends."""

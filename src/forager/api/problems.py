@@ -22,6 +22,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
+from forager.api.advice import in_both_worlds
 from forager.db import CONNECTION_LOST
 from forager.errors import (
     BadUrlError,
@@ -160,21 +161,22 @@ def methods_of(request: Request) -> list[str]:
 
 
 async def _tell(request: Request, error: Exception) -> Response:
+    sentence = in_both_worlds(str(error))
     match error:
         case NotFoundError():
-            return answer(request, 404, str(error))
+            return answer(request, 404, sentence)
         case UsageError() | BadUrlError():
-            return answer(request, 422, str(error), errors=[])
+            return answer(request, 422, sentence, errors=[])
         case NotStoredError() | ConflictError() | ConfigurationError():
-            return answer(request, 409, str(error))
+            return answer(request, 409, sentence)
         case StoreError() if error.reason == "missing":
-            return answer(request, 404, str(error))
+            return answer(request, 404, sentence)
         case DatabaseUnreachableError():
             return await _away(request, error)
         case TooManyError():
-            return answer(request, 503, str(error), headers={"Retry-After": "5"})
+            return answer(request, 503, sentence, headers={"Retry-After": "5"})
         case _:
-            return answer(request, 409, str(error))
+            return answer(request, 409, sentence)
 
 
 # What the database said ----------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from fastapi import Request
 
 from forager.accounts import audit
 from forager.api.access import Who
+from forager.api.desk import Desk
 from forager.api.problems import TooManyError
 from forager.errors import NotFoundError, UsageError
 
@@ -30,16 +31,28 @@ def forager_of(request: Request) -> "Forager":
     return found
 
 
-@contextlib.asynccontextmanager
-async def look(request: Request, within_s: float | None = None) -> AsyncIterator[Any]:
+class look:  # noqa: N801 (it is said like a verb: `async with look(request) as conn`)
     """One connection; each statement for itself. All of it takes no longer than one statement may, unless told."""
-    forager = forager_of(request)
-    conn = await forager.pool.acquire(timeout=FREE_WITHIN_S)
-    try:
-        async with asyncio.timeout((within_s or forager.settings.api_statement_s) + GRACE_S):
-            yield conn
-    finally:
-        await forager.pool.release(conn, timeout=FREE_WITHIN_S)
+
+    __slots__ = ("_conn", "_desk", "_is_read", "_limit", "_within_s")
+
+    def __init__(self, request: Request, within_s: float | None = None) -> None:
+        self._desk: Desk = request.app.state.desk
+        self._is_read = request.scope["method"] == "GET"
+        self._within_s = (within_s or forager_of(request).settings.api_statement_s) + GRACE_S
+
+    async def __aenter__(self) -> Any:
+        self._conn = await self._desk.take(within_s=FREE_WITHIN_S)
+        self._limit = asyncio.timeout(self._within_s)
+        await self._limit.__aenter__()
+        return self._conn
+
+    async def __aexit__(self, *error: Any) -> None:
+        try:
+            await self._limit.__aexit__(*error)
+        finally:
+            is_fine = self._is_read and error[0] is None
+            await self._desk.give_back(self._conn, is_fine=is_fine, within_s=FREE_WITHIN_S)
 
 
 @contextlib.asynccontextmanager

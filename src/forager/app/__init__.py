@@ -29,6 +29,8 @@ from forager.settings import Settings, to_environment
 from forager.stats import store as stats
 
 PROGRESS_EVERY_S = 0.5
+SEARCHABLE_S = 5.0
+"""At the end of a crawl, for putting what it read into the index."""
 MOST_OF_THE_TIME = 9
 """A run of a million domains is slow to look at: then it is looked at less often, a tenth of the time at most."""
 
@@ -116,6 +118,8 @@ async def carry_out(
     end = RunEnd.STOPPED if was_stopped else RunEnd.FINISHED if is_fine else RunEnd.FAILED
     if not (was_stopped and stays_open()):
         await in_transaction(database, lambda conn: stats.end_run(conn, run, end.value))
+    if keeps_time:
+        await _make_searchable(forager, stop)
     report = await in_transaction(
         database, partial(read_report, run=run, spec=spec, was_stopped=was_stopped, has_failed=not is_fine)
     )
@@ -147,6 +151,23 @@ async def _duties(forager: Forager, stop: StopRequest) -> AsyncIterator[None]:
         for trouble in await asyncio.gather(keeping, return_exceptions=True):
             if isinstance(trouble, Exception):
                 log().warning("schedule ended", action="schedule.ended", error=repr(trouble))
+
+
+async def _make_searchable(forager: Forager, stop: StopRequest) -> None:
+    """What the crawl read, as far as a moment is enough: while workers are at it every processor is theirs. The duty
+    `index` has the rest, and so has whoever searches."""
+    from forager.extract.keywords import CONFIGS
+    from forager.search import index
+
+    until = clock.monotonic() + SEARCHABLE_S
+    try:
+        async with forager.pool.acquire() as conn:
+            while not stop.asked and clock.monotonic() < until:
+                if (await index.index_portion(conn, CONFIGS)).pages < index.PORTION:
+                    break
+            await index.tidy(conn)
+    except Exception as trouble:  # the pages are safe; that they are not found yet is no reason to fail
+        log().warning("pages not indexed", action="index.failed", error=repr(trouble))
 
 
 class _Throttled:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forager.control import cold, cold_file
+from forager.control import cold, cold_file, cold_stats
 from forager.control.cold import Moved, OnMoved
 from forager.control.storage import Rule
 from forager.frontier.history import Retention
@@ -51,3 +51,7 @@ async def move_old(conn: Any, settings: Settings, order: "ScheduleOrder") -> str
     moved = await archive(conn, settings, order, by=BY)
     finished = f"; {things(moved.finished, 'slice')} of an earlier night finished" if moved.finished else ""
     return f"{things(moved.rows, 'row')} moved to {things(moved.slices, 'cold file')}{finished}"
+
+
+async def keep_minutes(conn: Any, after_days: int, *, settings: Settings) -> int:
+    return await cold_stats.keep_minutes(conn, cold_folder(settings), after_days=after_days)

@@ -3,11 +3,14 @@
 Redirects are followed here, each after its own look at the guard and at robots.txt; a crawl makes pages of them.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from forager import clock, extract
+from forager.app.browser import browser_limits
 from forager.crawl.permission import ask_robots, at_once
+from forager.crawl.rendering import FAILED as RENDER_FAILED
+from forager.crawl.rendering import RENDERED, Drawing, open_renderer
 from forager.errors import RefusedError, RobotsDeniedError, RobotsUnreachableError, TooManyRedirectsError
 from forager.extract.language import choose_sample, detect
 from forager.fetch import Client, Patience, open_client
@@ -15,7 +18,7 @@ from forager.fetch.client import is_page
 from forager.ingest import Reach, Selector
 from forager.politeness.guard import AddressGuard
 from forager.politeness.robots import Rules, Verdict, parse
-from forager.records import Fetched, Reading, RunSpec, Scope, Selection, Target
+from forager.records import Fetched, Reading, Rendering, RunSpec, Scope, Selection, Target
 from forager.settings import Settings
 from forager.urls import origin_of, resolve_links
 
@@ -59,11 +62,13 @@ class Seen:
     error: Exception | None = None
     """Why it went no further."""
     read_ms: float | None = None
+    draw_ms: float | None = None
+    """How long the browser took; None: it was not asked."""
     detected: tuple[str | None, float] = (None, 0.0)
     """The language of the text alone, and how sure that is."""
 
 
-async def fetch_one(settings: Settings, url: str, *, parser: str = "auto") -> Seen:
+async def fetch_one(settings: Settings, url: str, *, parser: str = "auto", rendering: str = Rendering.NEVER) -> Seen:
     """`url` is normalised. What a site or the guard does is in the answer; only mistakes of ours are raised."""
     guard = AddressGuard(settings.allow_networks, settings.allow_ports)
     seen = Seen([])
@@ -78,8 +83,10 @@ async def fetch_one(settings: Settings, url: str, *, parser: str = "auto") -> Se
     ) as client:
         errand = _Errand(settings, client, seen)
         await errand.follow(url)
-    if seen.fetched is not None and seen.fetched.body and 200 <= seen.fetched.status_code < 300:
-        _understand(seen, settings, parser)
+        if seen.fetched is not None and seen.fetched.body and 200 <= seen.fetched.status_code < 300:
+            _understand(seen, settings, parser)
+            if rendering != Rendering.NEVER:
+                await errand.draw(parser, rendering)
     return seen
 
 
@@ -97,6 +104,31 @@ class _Errand:
             await self._follow(url)
         except VisitError as error:
             self._seen.error = error
+
+    async def draw(self, parser: str, mode: str) -> None:
+        """As scripts leave the page, where the mode wants that; where the browser fails, it stays as it came."""
+        fetched, plain = self._seen.fetched, self._seen.reading
+        assert fetched is not None
+        assert plain is not None
+        settings = self._settings
+        async with open_renderer(
+            self._client,
+            chromium=settings.chromium,
+            user_agent=settings.agent_header,
+            limits=browser_limits(settings),
+        ) as renderer:
+            if not renderer.wants(fetched, plain, mode):
+                return
+            began = clock.monotonic()
+            drawn = await renderer.draw(fetched, Drawing(mode, self._rules.get(origin_of(fetched.url))))
+            self._seen.draw_ms = _ms_since(began)
+        if drawn is not None:
+            self._seen.fetched = replace(drawn, raw=fetched.raw)
+            _understand(self._seen, settings, parser)
+        flag = RENDERED if drawn is not None else RENDER_FAILED
+        reading = self._seen.reading
+        assert reading is not None
+        self._seen.reading = replace(reading, flags=(*reading.flags, flag))
 
     async def _follow(self, url: str) -> None:
         for _ in range(self._settings.max_redirects + 1):

@@ -10,8 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from forager import clock
-from forager.alerts.rules import Disk
-from forager.app.archiving import move_old
+from forager.alerts.rules import Disk, Limits
+from forager.app.archiving import keep_minutes, move_old
 from forager.app.backup import back_up_nightly
 from forager.app.images import queue_wanted, sweep_images
 from forager.app.probe import probe
@@ -164,6 +164,7 @@ def _with_help(order: ScheduleOrder, forager: "Forager") -> ScheduleOrder:
     return replace(
         order,
         move_old=partial(move_old, settings=settings, order=order) if is_kept else None,
+        keep_minutes=partial(keep_minutes, settings=settings) if is_kept else None,
         sweep_images=partial(sweep_images, settings=settings) if is_kept else None,
         queue_images=partial(queue_wanted, forager),
         back_up=partial(back_up_nightly, forager) if is_saved else None,
@@ -205,6 +206,18 @@ def times_of(settings: Settings) -> dict[str, times.At]:
     return {name: times.parse(text) for name, text in given.items() if text != times.NEVER}
 
 
+def limits_of(settings: Settings) -> Limits:
+    return Limits(
+        error_rate=settings.alert_error_rate,
+        frontier_growth=settings.alert_frontier_growth,
+        fewest_proxies=settings.alert_fewest_proxies,
+        proxy_failures=settings.alert_proxy_failures,
+        parse_drop=settings.alert_parse_drop,
+        disk_free=settings.alert_disk_free,
+        disk_free_bytes=settings.alert_disk_free_bytes,
+    )
+
+
 def order_of(settings: Settings) -> ScheduleOrder:
     return ScheduleOrder(
         take_over=partial(
@@ -220,6 +233,7 @@ def order_of(settings: Settings) -> ScheduleOrder:
         robots_retention_s=settings.robots_retention_s,
         moves_retention_s=settings.moves_retention_s,
         dead_after_s=settings.dead_after_s,
+        limits=limits_of(settings),
         disks=partial(read_disks, settings),
         duties=tuple(DUTIES),
         times=times_of(settings),

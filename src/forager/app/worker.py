@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from functools import partial
 
 from forager import clock, extract
+from forager.app.browser import browser_limits
 from forager.app.reach import read_reach
 from forager.archive import Shelf, open_shelf
 from forager.archive.local import LocalPlace
@@ -30,8 +31,6 @@ from forager.db import open_database
 from forager.domains.store import Keeping
 from forager.errors import NotFoundError
 from forager.fetch import Patience, open_client
-from forager.fetch.browser import Limits
-from forager.fetch.browser.gate import Allowance
 from forager.images.decode.desk import Decoder
 from forager.ingest import Reach, Selector
 from forager.politeness.guard import AddressGuard
@@ -106,7 +105,7 @@ async def _open_tools(settings: Settings, reach: Reach, room: ReadingRoom | None
                 keeps_cookies=settings.cookies,
             ) as client,
             open_renderer(
-                client, chromium=settings.chromium, user_agent=settings.agent_header, limits=_browser_limits(settings)
+                client, chromium=settings.chromium, user_agent=settings.agent_header, limits=browser_limits(settings)
             ) as renderer,
         ):
             words, agent = settings.keyword_words, settings.robots_agent
@@ -124,16 +123,6 @@ async def _open_tools(settings: Settings, reach: Reach, room: ReadingRoom | None
                 max_redirects=settings.max_redirects,
                 database_time=clock.at,
             )
-
-
-def _browser_limits(settings: Settings) -> Limits:
-    return Limits(
-        pages=settings.browser_pages,
-        timeout_s=settings.render_timeout_s,
-        most_html=settings.max_page_bytes,
-        memory_bytes=settings.browser_memory_bytes,
-        allowance=Allowance(settings.render_requests, settings.render_bytes),
-    )
 
 
 def shelf_of(settings: Settings) -> AbstractContextManager[Shelf]:
@@ -181,6 +170,7 @@ def make_order(settings: Settings, run: int, spec: RunSpec, *, workers: int) -> 
         spool_bytes=settings.spool_bytes,
         max_near_duplicates=settings.max_near_duplicates,
         max_calendar_pages=settings.max_calendar_pages,
+        max_pages_per_template=settings.max_pages_per_template or None,
         max_subdomains=settings.max_subdomains,
         max_domain_errors=settings.max_domain_errors,
         max_unreachable=settings.max_unreachable,

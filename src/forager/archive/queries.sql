@@ -21,6 +21,10 @@ ON CONFLICT (run_id, what) DO UPDATE
 SET bodies = run_bodies.bodies + excluded.bodies, size_bytes = run_bodies.size_bytes + excluded.size_bytes,
     stored_bytes = run_bodies.stored_bytes + excluded.stored_bytes;
 
+-- name: read_bodies
+-- What became of the bodies of a run's visits.
+SELECT what, bodies FROM run_bodies WHERE run_id = $1 ORDER BY what;
+
 -- name: newest_bodies
 -- Of these pages, the body that was brought or confirmed last, where its file is still there.
 SELECT n.page_id, t.body_ref

@@ -39,6 +39,11 @@ async def count_bodies(conn: Any, run: int, shelved: Iterable[Shelved]) -> None:
         await conn.execute(SQL["count_bodies"], run, list(counts), *map(list, zip(*counts.values(), strict=True)))
 
 
+async def read_bodies(conn: Any, run: int) -> dict[str, int]:
+    """`stored`, `known`, or `lost:` with the reason → how many."""
+    return dict(await conn.fetch(SQL["read_bodies"], run))
+
+
 async def newest_bodies(conn: Any, page_ids: Sequence[int]) -> dict[int, str]:
     """Page → its body, of those that have one."""
     return dict(await conn.fetch(SQL["newest_bodies"], page_ids))

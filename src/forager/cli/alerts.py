@@ -12,7 +12,7 @@ from forager.cli import output, table, words
 from forager.cli.durations import parse_duration
 from forager.cli.flags import AsJson, Home, Limit
 from forager.cli.help import Command, Group
-from forager.cli.start import act, ask, begin, whoami
+from forager.cli.start import Noted, act, ask, begin, whoami
 from forager.cli.table import Cell, Note, number, prose, wide
 from forager.errors import UsageError
 
@@ -170,7 +170,12 @@ def resolve(ids: Ids, reason: Why = None, as_json: AsJson = False, home: Home = 
 
 
 def _change(deed: Any, ids: list[int], reason: str | None, as_json: bool, home: Any) -> None:
-    changed = act(begin(home=home), "alerts", lambda connection: deed(connection, ids, by=whoami(), reason=reason))
+    changed = act(
+        begin(home=home),
+        "alerts",
+        lambda connection: deed(connection, ids, by=whoami(), reason=reason),
+        noted=lambda _done: Noted(f"alert.{deed.__name__}", "alert", None, {"ids": ids, "reason": reason}),
+    )
     if as_json:
         return output.write_json(asdict(changed))
     before = len(changed.alerts) - len(changed.changed)
@@ -198,6 +203,9 @@ def mute(
         begin(home=home),
         "alerts",
         lambda connection: control.mute(connection, rule, seconds=seconds, by=whoami(), subject=subject, reason=reason),
+        noted=lambda _done: Noted(
+            "alert.mute", "rule", rule, {"seconds": seconds, "subject": subject or None, "reason": reason}
+        ),
     )
     if as_json:
         return output.write_json(asdict(muted))
@@ -208,7 +216,12 @@ def unmute(rule: RuleName, subject: Subject = "", as_json: AsJson = False, home:
     """Tell people of a rule again."""
     from forager.control import alerts as control
 
-    was = act(begin(home=home), "alerts", lambda connection: control.unmute(connection, rule, subject=subject))
+    was = act(
+        begin(home=home),
+        "alerts",
+        lambda connection: control.unmute(connection, rule, subject=subject),
+        noted=lambda was: Noted("alert.unmute", "rule", rule, {"subject": subject or None}) if was else None,
+    )
     if as_json:
         return output.write_json({"rule": rule, "subject": subject, "was_muted": was})
     return output.say(f"{rule} is told of again." if was else f"{rule} was not muted.")
@@ -253,6 +266,7 @@ def tell(
         settings,
         "alerts",
         lambda connection: control.add_target(connection, url, by=whoami(), severity=severity, guard=guard),
+        noted=lambda row: Noted("alert.add_target", "target", row["id"], {"url": url, "severity": severity}),
     )
     if as_json:
         return output.write_json(row)
@@ -263,7 +277,12 @@ def forget(target: OneId, as_json: AsJson = False, home: Home = None) -> None:
     """Tell a webhook no more."""
     from forager.control import alerts as control
 
-    url = act(begin(home=home), "alerts", lambda connection: control.remove_target(connection, target))
+    url = act(
+        begin(home=home),
+        "alerts",
+        lambda connection: control.remove_target(connection, target),
+        noted=lambda url: Noted("alert.remove_target", "target", target, {"url": url}),
+    )
     if as_json:
         return output.write_json({"id": target, "url": url})
     return output.say(f"{words.clean(url)} is told no more.")

@@ -1,5 +1,6 @@
 """`forager batches`: visits that were ordered together, where they stand, and all of them once more."""
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -10,7 +11,7 @@ from forager.cli.flags import AsJson, Home, Limit
 from forager.cli.help import Command, Group
 from forager.cli.start import act, ask, begin, whoami
 from forager.cli.table import number, wide
-from forager.cli.tasks import AtMost, DryRun, Reason, tell_many
+from forager.cli.tasks import AtMost, DryRun, Reason, noted_many, tell_many
 from forager.errors import UsageError
 
 SUMMARY = "List batches of visits; visit one again as a whole."
@@ -69,4 +70,4 @@ def restart(
         found = await control.find_batch(conn, name)
         return await restart_batch(conn, found["id"], by=whoami(), reason=reason, limit=limit, dry_run=dry_run)
 
-    tell_many(act(begin(home=home), "batches", once), as_json)
+    tell_many(act(begin(home=home), "batches", once, noted=partial(noted_many, reason=reason, batch=name)), as_json)

@@ -3,6 +3,7 @@
 It has a data folder of its own and never touches your database; nothing but its own addresses is allowed.
 """
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -167,16 +168,19 @@ def _print_next(screen: Any, proof: "DemoReport", home: Path) -> None:
 
     shop = proof.sites[0].host if proof.sites else "127.0.0.11"
     screen.print()
-    screen.print(Text("Look around, it is all still there:", style="bold"))
+    screen.print(
+        Text("See it all in the dashboard; this prints its address, and a link that makes your account:", style="bold")
+    )
+    screen.print(Text(f"  forager up --home {shlex.quote(str(home))} --workers 0", style="cyan"))
+    screen.print(Text("Or look around on the command line:", style="bold"))
     for command in (
-        f"export FORAGER_HOME={home}",
+        f"export FORAGER_HOME={shlex.quote(str(home))}",
         "forager domains",
         f"forager pages --domain {shop} --limit 10",
         "forager products --limit 10",
         "forager search harbour",
         "forager tasks --closed --limit 10",
         "forager export pages --format csv -o pages.csv",
-        "forager up --allow-network 127.0.0.0/8",
     ):
         screen.print(Text(f"  {command}", style="cyan"))
     screen.print(Text("Then crawl something real:", style="bold"))

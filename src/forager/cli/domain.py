@@ -13,7 +13,7 @@ from forager.cli.domain_set import change
 from forager.cli.domain_traps import release, traps
 from forager.cli.flags import AsJson, Home
 from forager.cli.name_first import SHOW, NameFirst, Verb
-from forager.cli.start import act, ask, begin, whoami
+from forager.cli.start import Noted, act, ask, begin, whoami
 from forager.cli.table import Note
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ def reset(
         begin(home=home),
         "domain",
         lambda connection: operate.reset(connection, name, by=whoami(), reason=why, also_gone=gone),
+        noted=lambda done: Noted("domain.reset", "domain", done.name, {"reason": why, "also_gone": gone}),
     )
     return _tell(done, say_reset(done), as_json)
 
@@ -99,6 +100,7 @@ def _reset_breaker(name: str, reason: str, as_json: bool, home: Path | None) -> 
         settings,
         "domain",
         lambda connection: operate.reset_breaker(connection, name, by=whoami(), reason=reason, rest_s=rest_s),
+        noted=lambda done: Noted("domain.reset_breaker", "domain", done.name, {"reason": reason}),
     )
     _tell(done, say_breaker_reset(done), as_json)
 
@@ -124,6 +126,7 @@ def block(name: Name, reason: BlockReason, rest_s: For = None, as_json: AsJson =
         lambda connection: operate.block(
             connection, name, by=whoami(), reason=reason, rest_s=rest_s, hush_s=settings.dead_after_s
         ),
+        noted=lambda done: Noted("domain.block", "domain", done.name, {"reason": reason, "rest_s": rest_s}),
     )
     _tell(done, say_block(done), as_json)
 
@@ -135,6 +138,9 @@ def _switch(name: str, is_active: bool, reason: str, as_json: bool, home: Path |
         begin(home=home),
         "domain",
         lambda connection: operate.switch(connection, name, is_active, by=whoami(), reason=reason),
+        noted=lambda done: Noted(
+            "domain.resume" if is_active else "domain.pause", "domain", done.name, {"reason": reason}
+        ),
     )
     _tell(done, say_switch(done), as_json)
 

@@ -40,6 +40,7 @@ def card_lines(card: Card, now: datetime) -> list[tuple[str, str]]:
         ("budget", _budget(card)),
         ("again", _again(card, now)),
         ("changes", _changes(card)),
+        ("lastmod", _lastmod(card)),
         ("window", _window(card, now)),
         ("certificate", "" if card["verifies_tls"] else "not verified: whoever answers is believed"),
         (
@@ -134,8 +135,25 @@ def _breaker(card: Card, now: datetime) -> str:
 
 
 def _budget(card: Card) -> str:
-    most = card["max_pages_per_run"]
-    return f"{words.things(most, 'page')} per run, {words.count(card['run_pages'])} taken" if most else ""
+    most, of_template = card["max_pages_per_run"], card["max_pages_per_template"]
+    parts = []
+    if most:
+        parts.append(f"{words.things(most, 'page')} per run, {words.count(card['run_pages'])} taken")
+    if of_template:
+        parts.append(f"{words.things(of_template, 'page')} per template")
+    return "; ".join(parts)
+
+
+def _lastmod(card: Card) -> str:
+    """How far its sitemaps can be believed when they say that a page changed."""
+    from forager.frontier.lastmod import is_believed
+
+    claims = card["lastmod_claims"]
+    if not claims:
+        return ""
+    doubt = "" if is_believed(claims, card["lastmod_truths"]) else "; not believed"
+    told = f"{words.things(claims, 'change')} that sitemaps told of"
+    return f"{words.count(card['lastmod_truths'])} of {told} were true{doubt}"
 
 
 def _again(card: Card, now: datetime) -> str:

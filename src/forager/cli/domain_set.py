@@ -1,15 +1,16 @@
 """`forager domain NAME set`: how a domain is crawled. Flags become columns; `control.knobs` knows their bounds."""
 
+from collections.abc import Callable
 from dataclasses import asdict
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from forager.cli import given, output, words
 from forager.cli.flags import AsJson, Home
 from forager.cli.given import Given
-from forager.cli.start import act, begin, whoami
+from forager.cli.start import Noted, act, begin, whoami
 from forager.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from forager.settings import Settings
 
 PACE, AGAIN, WHEN, THROUGH = "How fast and how much", "Visits again", "When", "Through its proxies"
-SAFE = "How safe"
+KEEPS, READS, SAFE = "What is kept of it", "How it is read", "How safe"
 UNVERIFIED = "Whoever answers in its name is believed from now on: anybody on the way can read and change its pages."
 
 
@@ -26,153 +27,94 @@ class YesNo(StrEnum):
     NO = "no"
 
 
+def knob(names: str, parser: Callable[[str], Given], metavar: str | None, told: str, panel: str) -> Any:
+    """A flag whose value may be `default`; several names have a space between them."""
+    return typer.Option(*names.split(), parser=parser, metavar=metavar, help=told, rich_help_panel=panel)
+
+
+def switch(names: str, told: str, panel: str) -> Any:
+    return typer.Option(names, help=told, rich_help_panel=panel)
+
+
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name or a URL.")]
-Delay = Annotated[
+Delay = Annotated[Given | None, knob("--delay", given.number_or_none, "S", "Seconds between requests.", PACE)]
+Concurrency = Annotated[Given | None, knob("--concurrency", given.count_or_none, "N", "Requests open at once.", PACE)]
+MaxPages = Annotated[Given | None, knob("--max-pages", given.count_or_none, "N", "Pages in one run.", PACE)]
+PerTemplate = Annotated[
     Given | None,
-    typer.Option(
-        "--delay", parser=given.number_or_none, metavar="S", help="Seconds between requests.", rich_help_panel=PACE
-    ),
+    knob("--pages-per-template", given.count_or_none, "N", "Pages of one URL template, such as /item/{n}.", PACE),
 ]
-Concurrency = Annotated[
-    Given | None,
-    typer.Option(
-        "--concurrency", parser=given.count_or_none, metavar="N", help="Requests open at once.", rich_help_panel=PACE
-    ),
-]
-MaxPages = Annotated[
-    Given | None,
-    typer.Option(
-        "--max-pages", parser=given.count_or_none, metavar="N", help="Pages in one run.", rich_help_panel=PACE
-    ),
-]
-Every = Annotated[
-    Given | None,
-    typer.Option(
-        "--every", parser=given.span_or_none, metavar="TIME", help="Such as 6h; or never.", rich_help_panel=AGAIN
-    ),
-]
+Every = Annotated[Given | None, knob("--every", given.span_or_none, "TIME", "Such as 6h; or never.", AGAIN)]
 Adaptive = Annotated[
-    bool | None,
-    typer.Option(
-        "--adaptive/--no-adaptive", help="Learn how often each page changes, and visit by that.", rich_help_panel=AGAIN
-    ),
+    bool | None, switch("--adaptive/--no-adaptive", "Learn how often each page changes, and visit by that.", AGAIN)
 ]
 PerDay = Annotated[
     Given | None,
-    typer.Option(
-        "--revisits-per-day",
-        parser=given.number_or_none,
-        metavar="N",
-        help="What an adaptive domain may spend.",
-        rich_help_panel=AGAIN,
-    ),
+    knob("--revisits-per-day", given.number_or_none, "N", "What an adaptive domain may spend.", AGAIN),
 ]
 Refresh = Annotated[
     Given | None,
-    typer.Option(
-        "--refresh",
-        parser=given.span_or_none,
-        metavar="TIME",
-        help="Once exhausted, all of it again after so long.",
-        rich_help_panel=AGAIN,
-    ),
+    knob("--refresh", given.span_or_none, "TIME", "Once exhausted, all of it again after so long.", AGAIN),
 ]
 Window = Annotated[
     Given | None,
-    typer.Option(
+    knob(
         "--window",
-        parser=given.window_or_none,
-        metavar="FROM-TO",
-        help="No visits then, daily, UTC, such as 22:00-06:00; or none.",
-        rich_help_panel=WHEN,
-    ),
-]
-History = Annotated[
-    Given | None,
-    typer.Option(
-        "--history",
-        parser=given.span_or_none,
-        metavar="TIME",
-        help="Its visits leave for cold files after so long.",
-        rich_help_panel=WHEN,
-    ),
-]
-ImageFiles = Annotated[
-    Given | None,
-    typer.Option(
-        "--image-files",
-        parser=given.span_or_none,
-        metavar="TIME",
-        help="Files of its images are kept so long after they were last seen.",
-        rich_help_panel=WHEN,
+        given.window_or_none,
+        "FROM-TO",
+        "No visits then, daily, UTC, such as 22:00-06:00; or none.",
+        WHEN,
     ),
 ]
 Policy = Annotated[
-    str | None,
-    typer.Option(
-        "--keep",
-        "--policy",
-        metavar="POLICY",
-        help="Bodies: signals (none), snapshot, archive (WARC); or default.",
-        rich_help_panel=WHEN,
-    ),
-]
-
-
-Country = Annotated[
     Given | None,
-    typer.Option(
-        "--proxy-country",
-        parser=given.country_or_none,
-        metavar="CC",
-        help="Only those of this country.",
-        rich_help_panel=THROUGH,
-    ),
-]
-PerProxy = Annotated[
-    bool | None,
-    typer.Option(
-        "--pace-per-proxy/--no-pace-per-proxy",
-        help="The delay holds for each, not for all together.",
-        rich_help_panel=THROUGH,
-    ),
-]
-
-
-VerifyTls = Annotated[
-    bool | None,
-    typer.Option(
-        "--verify-tls/--no-verify-tls",
-        help="Without: whoever answers is believed, whatever its certificate says.",
-        rich_help_panel=SAFE,
+    knob(
+        "--keep --policy", given.word, "POLICY", "Bodies: signals (none), snapshot, archive (WARC); or default.", KEEPS
     ),
 ]
 ImagesPolicy = Annotated[
-    str | None,
-    typer.Option(
-        "--images",
-        metavar="POLICY",
-        help="Images of its pages: none, found, download; or default.",
-        rich_help_panel=WHEN,
-    ),
+    Given | None,
+    knob("--images", given.word, "POLICY", "Images of its pages: none, found, download; or default.", KEEPS),
 ]
 RenderingFlag = Annotated[
-    str | None,
-    typer.Option(
+    Given | None,
+    knob(
         "--rendering",
-        metavar="WHEN",
-        help="A browser runs its scripts: never, auto (empty pages), always; or default.",
-        rich_help_panel=WHEN,
+        given.word,
+        "WHEN",
+        "A browser runs its scripts: never, auto (empty pages), always; or default.",
+        READS,
     ),
 ]
-Links = Annotated[
-    YesNo | None,
-    typer.Option("--links", help="Store which page links to which.", rich_help_panel=WHEN),
+Links = Annotated[YesNo | None, switch("--links", "Store which page links to which.", KEEPS)]
+History = Annotated[
+    Given | None,
+    knob("--history", given.span_or_none, "TIME", "Its visits leave for cold files after so long.", KEEPS),
+]
+ImageFiles = Annotated[
+    Given | None,
+    knob(
+        "--image-files",
+        given.span_or_none,
+        "TIME",
+        "Files of its images are kept so long after they were last seen.",
+        KEEPS,
+    ),
 ]
 Parser = Annotated[
-    str | None,
-    typer.Option(
-        "--parser", metavar="NAME", help="Who reads its products: auto, generic, amazon.", rich_help_panel=WHEN
+    Given | None, knob("--parser", given.word, "NAME", "Who reads its products: auto, generic, amazon.", READS)
+]
+Country = Annotated[
+    Given | None, knob("--proxy-country", given.country_or_none, "CC", "Only those of this country.", THROUGH)
+]
+PerProxy = Annotated[
+    bool | None,
+    switch("--pace-per-proxy/--no-pace-per-proxy", "The delay holds for each, not for all together.", THROUGH),
+]
+VerifyTls = Annotated[
+    bool | None,
+    switch(
+        "--verify-tls/--no-verify-tls", "Without: whoever answers is believed, whatever its certificate says.", SAFE
     ),
 ]
 
@@ -183,6 +125,7 @@ def change(
     delay: Delay = None,
     concurrency: Concurrency = None,
     max_pages: MaxPages = None,
+    pages_per_template: PerTemplate = None,
     every: Every = None,
     adaptive: Adaptive = None,
     revisits_per_day: PerDay = None,
@@ -190,10 +133,10 @@ def change(
     window: Window = None,
     policy: Policy = None,
     images: ImagesPolicy = None,
-    rendering: RenderingFlag = None,
+    image_files: ImageFiles = None,
     links: Links = None,
     history: History = None,
-    image_files: ImageFiles = None,
+    rendering: RenderingFlag = None,
     parser: Parser = None,
     proxy_country: Country = None,
     pace_per_proxy: PerProxy = None,
@@ -204,25 +147,26 @@ def change(
     """Change pace, budget, frequency, window; `default` clears."""
     from forager.control import operate
 
-    flags = {
+    flags: dict[str, Given | None] = {
         "crawl_delay_s": delay,
         "max_concurrent_requests": concurrency,
         "max_pages_per_run": max_pages,
+        "max_pages_per_template": pages_per_template,
         "revisit_every_s": every,
-        "is_adaptive": None if adaptive is None else Given(adaptive),
+        "is_adaptive": given.switch(adaptive),
         "revisits_per_day": revisits_per_day,
         "refresh_every_s": refresh,
         **_edges(window),
-        "content_policy": None if policy is None else Given(None if policy == "default" else policy),
-        "images_policy": None if images is None else Given(None if images == "default" else images),
-        "rendering": None if rendering is None else Given(None if rendering == "default" else rendering),
-        "stores_links": None if links is None else Given(links is YesNo.YES),
+        "content_policy": policy,
+        "images_policy": images,
+        "rendering": rendering,
+        "stores_links": given.switch(None if links is None else links is YesNo.YES),
         "history_retention_s": history,
         "image_retention_s": image_files,
-        "parser_name": None if parser is None else Given(None if parser == "default" else parser),
+        "parser_name": parser,
         "proxy_country": proxy_country,
-        "paces_per_proxy": None if pace_per_proxy is None else Given(pace_per_proxy),
-        "verifies_tls": None if verify_tls is None else Given(verify_tls),
+        "paces_per_proxy": given.switch(pace_per_proxy),
+        "verifies_tls": given.switch(verify_tls),
     }
     changes = {column: flag.value for column, flag in flags.items() if flag is not None}
     if not changes:
@@ -234,6 +178,7 @@ def change(
         lambda connection: operate.configure(
             connection, name, changes, by=whoami(), refresh_every_s=refresh_rest(settings)
         ),
+        noted=lambda done: Noted("domain.configure", "domain", done.name, {"changes": done.changes}),
     )
     queued = _queue_images(settings, done.name) if "images_policy" in changes else 0
     if as_json:

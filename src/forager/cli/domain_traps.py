@@ -9,7 +9,7 @@ import typer
 from forager import clock
 from forager.cli import output, table, words
 from forager.cli.flags import AsJson, Home
-from forager.cli.start import act, ask, begin, whoami
+from forager.cli.start import Noted, act, ask, begin, whoami
 from forager.cli.table import Note
 
 if TYPE_CHECKING:
@@ -36,7 +36,12 @@ def release(name: Name, trap: Number, as_json: AsJson = False, home: Home = None
     """Take the links of a trap again, and visit what it left out."""
     from forager.control import traps as control
 
-    done = act(begin(home=home), "domain", lambda connection: control.release(connection, name, trap, by=whoami()))
+    done = act(
+        begin(home=home),
+        "domain",
+        lambda connection: control.release(connection, name, trap, by=whoami()),
+        noted=lambda done: Noted("domain.release_trap", "domain", done.name, {"trap": trap}),
+    )
     if as_json:
         output.write_json(asdict(done))
     else:

@@ -12,7 +12,7 @@ from forager.cli import output, table, words
 from forager.cli.durations import parse_duration
 from forager.cli.flags import AsJson, Home, Limit
 from forager.cli.help import Command
-from forager.cli.start import act, ask, begin, whoami
+from forager.cli.start import Noted, act, ask, begin, whoami
 from forager.cli.table import number, prose, wide
 from forager.errors import UsageError
 
@@ -201,6 +201,9 @@ def _redrive(fingerprint: str | None, span: timedelta, dry_run: bool, as_json: b
             fingerprint=fingerprint,
             since=span if fingerprint else control.ALL_TIME,
             dry_run=dry_run,
+        ),
+        noted=lambda done: (
+            None if dry_run else Noted("errors.redrive", "error", done.fingerprint, {"tasks": len(done.tasks)})
         ),
     )
     if as_json:

@@ -9,10 +9,12 @@ from forager.cli import fetch_view, output
 from forager.cli.help import Command
 from forager.cli.seeds import refuse_without_contact
 from forager.cli.start import begin
-from forager.errors import AddressRefusedError, BadUrlError, UsageError
+from forager.errors import AddressRefusedError, BadUrlError, ConfigurationError, UsageError
+from forager.records import Rendering
 
 if TYPE_CHECKING:
     from forager.app.fetch_one import Seen
+    from forager.settings import Settings
 
 FAILED = 1
 
@@ -29,6 +31,12 @@ def fetch(
     ] = None,
     headers: Annotated[bool, typer.Option("--headers", help="Show request and answer headers.")] = False,
     parser: Annotated[str, typer.Option("--parser", metavar="NAME", help="Read products with this parser.")] = "auto",
+    rendering: Annotated[
+        Rendering,
+        typer.Option(
+            "--rendering", metavar="WHEN", help="A browser runs its scripts: never, auto (if it is empty), always."
+        ),
+    ] = Rendering.NEVER,
     links: Annotated[int, typer.Option("--links", min=0, metavar="N", help="Links to show of each kind.")] = 5,
     as_json: Annotated[bool, typer.Option("--json", help="Everything as one JSON document.")] = False,
 ) -> None:
@@ -44,7 +52,9 @@ def fetch(
 
     refuse_unknown_parser(parser)
     refuse_without_contact([target], settings.contact)
-    seen = asyncio.run(fetch_one(settings, target, parser=parser))
+    if rendering is not Rendering.NEVER:
+        _refuse_without_browser(settings)
+    seen = asyncio.run(fetch_one(settings, target, parser=parser, rendering=rendering.value))
     if body is not None and seen.fetched is not None:
         body.write_bytes(seen.fetched.body)
     if as_json:
@@ -54,6 +64,13 @@ def fetch(
     if seen.error is not None:
         output.say(f"forager: {sentence_of(seen)}")
         raise typer.Exit(FAILED)
+
+
+def _refuse_without_browser(settings: "Settings") -> None:
+    from forager.fetch.browser.program import why_no_browser
+
+    if reason := why_no_browser(settings.chromium):
+        raise ConfigurationError(f"The page cannot be rendered: {reason}.")
 
 
 def sentence_of(seen: "Seen") -> str:
@@ -79,6 +96,7 @@ def document(seen: "Seen") -> dict[str, Any]:
         "body_bytes": len(fetched.body) if fetched else None,
         "is_truncated": fetched.is_truncated if fetched else None,
         "read_ms": seen.read_ms,
+        "draw_ms": seen.draw_ms,
         "language_by_text": seen.detected,
         "reading": fetch_view.reading_document(seen.reading) if seen.reading else None,
         "links": [{"url": link.url, "anchor": link.anchor, "rel": link.rel} for link in seen.selection.links]

@@ -105,11 +105,19 @@ def _write_reading(screen: "Console", seen: "Seen", reading: "Reading", url: str
         ("text", reading.text),
         ("flags", ", ".join([*reading.flags, *_directives(reading)])),
         ("hash", f"{reading.content_hash.hex()}  simhash {_simhash(reading)}"),
+        ("drawn in", f"{seen.draw_ms:g} ms, by the browser" if seen.draw_ms is not None else None),
         ("read in", f"{seen.read_ms:g} ms" if seen.read_ms is not None else None),
     ):
         if value:
             _line(screen, label, words.clean(value))
     _write_product(screen, reading)
+    if reading.listed:
+        first = reading.listed[0]
+        price = f"{first.product.price:f} {first.product.currency or ''}".rstrip() if first.product.price else "?"
+        told = (
+            f"{words.things(len(reading.listed), 'product')} with pages of their own, such as {first.product.name} at"
+        )
+        _line(screen, "listed", words.clean(f"{told} {price}: {first.url}"))
 
 
 def _language(language: str | None, detected: str | None, sureness: float) -> str:

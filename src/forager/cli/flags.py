@@ -60,6 +60,13 @@ class PageStatus(StrEnum):
     GONE = "gone"
 
 
+class TaskKind(StrEnum):
+    """What a visit is for."""
+
+    PAGE = "page"
+    IMAGE = "image"
+
+
 class TaskStatus(StrEnum):
     PENDING = "pending"
     QUEUED = "queued"

@@ -8,7 +8,8 @@ import typer
 from forager.cli import durations
 
 T = TypeVar("T")
-CLEARING = frozenset({"default", "none", "never"})
+DEFAULT = "default"
+CLEARING = frozenset({DEFAULT, "none", "never"})
 
 
 class Given(NamedTuple):
@@ -40,6 +41,15 @@ def window_or_none(text: str) -> Given:
 
 def country_or_none(text: str) -> Given:
     return _unless_clearing(lambda given: given.strip().upper(), text)
+
+
+def word(text: str) -> Given:
+    """As it is; `none` and `never` are words of their own here."""
+    return Given(None if text == DEFAULT else text)
+
+
+def switch(is_on: bool | None) -> Given | None:
+    return None if is_on is None else Given(is_on)
 
 
 def _unless_clearing(parse: Callable[[str], Any], text: str) -> Given:

@@ -196,5 +196,7 @@ def _pixels(row: Row) -> str:
 
 
 def _coloured(status: str) -> Cell:
-    style = {"stored": "green", "found": "cyan", "moved": "dim"}.get(status) or COLOURS.get(status, "red")
+    style = {"stored": "green", "found": "cyan", "moved": "dim", "dropped": "dim"}.get(status) or COLOURS.get(
+        status, "red"
+    )
     return Cell(words.plain_reason(status), style)

@@ -1,7 +1,8 @@
 """`pages`, `tasks`, `runs`: looking at what is known. Reads only; what several commands look like is here too."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -68,29 +69,32 @@ def pages(
     return say_more(rows, limit, "pages", "No page fits. `forager pages` without filters shows what is known.")
 
 
-def tasks(
-    *,
-    domain: DomainName = None,
-    url: Annotated[str | None, typer.Option(help="Only visits to this page.", metavar="URL")] = None,
-    run: Annotated[int | None, typer.Option(help="Only of this run.", metavar="N")] = None,
-    is_open: Annotated[
-        bool | None, typer.Option("--open/--closed", help="Only the queue, or only the history.")
-    ] = None,
-    limit: Limit = 50,
-    as_json: AsJson = False,
-    home: Home = None,
-) -> None:
-    """List visits, newest first: the queue and the history."""
-    from forager.control import look
+class TaskFilter(NamedTuple):
+    """What `forager tasks` was asked for; None: whatever it is."""
 
-    wanted = _normal(url) if url is not None else None
-    rows = ask(
-        begin(home=home),
-        "tasks",
-        lambda connection: look.list_tasks(
-            connection, domain=domain, url=wanted, run=run, is_open=is_open, limit=limit
-        ),
-    )
+    domain: str | None = None
+    url: str | None = None
+    run: int | None = None
+    is_open: bool | None = None
+    status: str | None = None
+    batch: str | None = None
+    kind: str | None = None
+    error: str | None = None
+
+
+def tasks(wanted: TaskFilter, *, limit: int, as_json: bool, home: Path | None) -> None:
+    """The command is in `tasks.py`, with its verbs."""
+    from forager.control import look
+    from forager.control.batches import find_batch
+
+    domain, url = wanted.domain, wanted.url
+    filters = wanted._asdict() | {"url": _normal(url) if url is not None else None}
+
+    async def found(connection: Any) -> list[Row]:
+        batch = (await find_batch(connection, wanted.batch))["id"] if wanted.batch is not None else None
+        return await look.list_tasks(connection, **filters | {"batch": batch}, limit=limit)
+
+    rows = ask(begin(home=home), "tasks", found)
     if as_json:
         return output.write_json_list(rows)
     now = clock.now()

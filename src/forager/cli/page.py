@@ -13,7 +13,7 @@ from forager.cli.domain_set import refresh_rest
 from forager.cli.flags import AsJson, Home
 from forager.cli.given import Given
 from forager.cli.name_first import SHOW, NameFirst, Verb
-from forager.cli.start import act, ask, begin, whoami
+from forager.cli.start import Noted, act, ask, begin, whoami
 from forager.cli.table import hang
 
 Row = dict[str, Any]
@@ -55,6 +55,7 @@ def every(url: Url, time: Frequency, as_json: AsJson = False, home: Home = None)
         lambda connection: operate.set_page_frequency(
             connection, url, time.value, by=whoami(), refresh_every_s=refresh_rest(settings)
         ),
+        noted=lambda done: Noted("page.configure", "page", None, {"url": done.name, "revisit_every_s": time.value}),
     )
     if as_json:
         return output.write_json(asdict(done))

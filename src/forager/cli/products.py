@@ -320,7 +320,7 @@ def _card_lines(row: Row, now: datetime) -> list[tuple[str, str]]:
     lines = [
         ("id", str(row["id"])),
         ("page", row["url"] + ("" if row["page_status"] == "fetched" else f" ({row['page_status']})")),
-        ("seen", seen + changed),
+        ("seen", seen + changed + (", in lists only" if row["is_listed"] else "")),
         ("read by", parser),
         ("problems", ", ".join(words.plain_reason(problem) for problem in row["problems"])),
     ]

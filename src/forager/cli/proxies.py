@@ -13,7 +13,7 @@ from forager.cli.flags import AsJson, DomainName, Home
 from forager.cli.help import Command, Group
 from forager.cli.proxy_add import add, country_code, rekey
 from forager.cli.proxy_health import SomeIds, advice, probe
-from forager.cli.start import act, ask, begin, whoami
+from forager.cli.start import Noted, act, ask, begin, whoami
 from forager.cli.table import Cell, Note, number, wide
 from forager.errors import UsageError
 
@@ -135,7 +135,12 @@ def remove(
     """Forget proxies; the history keeps their numbers."""
     from forager.control import proxies as control
 
-    gone = act(begin(home=home), "proxies", lambda connection: control.remove(connection, ids, is_forced=force))
+    gone = act(
+        begin(home=home),
+        "proxies",
+        lambda connection: control.remove(connection, ids, is_forced=force),
+        noted=lambda gone: Noted("proxy.remove", "proxy", None, {"ids": gone, "force": force}),
+    )
     if as_json:
         return output.write_json({"removed": gone})
     return output.say(f"{words.things(len(gone), 'proxy', 'proxies')} removed.")
@@ -167,6 +172,7 @@ def assign(
         lambda connection: control.assign(
             connection, domain, ids or [], country=country, provider=provider, priority=priority, by=whoami()
         ),
+        noted=lambda done: Noted("domain.assign_proxies", "domain", done.domain, {"new": done.new}),
     )
     if as_json:
         return output.write_json(asdict(done))
@@ -185,6 +191,7 @@ def unassign(domain: Domain, ids: SomeIds = None, as_json: AsJson = False, home:
         begin(home=home),
         "proxies",
         lambda connection: control.unassign(connection, domain, ids, by=whoami()),
+        noted=lambda done: Noted("domain.unassign_proxy", "domain", done.domain, {"proxies": done.proxies}),
     )
     if as_json:
         return output.write_json({"domain": done.domain, "proxies": done.proxies})
@@ -208,6 +215,9 @@ def _switch(ids: list[int], is_active: bool, domain: str | None, as_json: bool, 
         begin(home=home),
         "proxies",
         lambda connection: control.switch(connection, ids, is_active, domain=domain),
+        noted=lambda done: Noted(
+            "proxy.enable" if is_active else "proxy.disable", "proxy", None, {"ids": ids, "domain": done.domain}
+        ),
     )
     if as_json:
         return output.write_json(asdict(done))

@@ -10,7 +10,7 @@ import typer
 
 from forager.cli import output, words
 from forager.cli.flags import AsJson, Home
-from forager.cli.start import act, begin
+from forager.cli.start import Noted, act, begin
 from forager.errors import UsageError
 
 if TYPE_CHECKING:
@@ -78,7 +78,12 @@ def add(
     settings = begin(home=home)
     facts = Facts(country, city, provider, monthly_cost, per_hour, forward)
     vault = Vault(settings.secret_key)
-    done = act(settings, "proxies", lambda connection: control.add(connection, vault, wanted, facts))
+    done = act(
+        settings,
+        "proxies",
+        lambda connection: control.add(connection, vault, wanted, facts),
+        noted=lambda done: Noted("proxy.add", "proxy", None, {"ids": [each.id for each in done]}),
+    )
     if as_json:
         return output.write_json_list([asdict(each) for each in done])
     new, known = [str(each.id) for each in done if each.is_new], [str(each.id) for each in done if not each.is_new]
@@ -119,7 +124,12 @@ def rekey(as_json: AsJson = False, home: Home = None) -> None:
 
     settings = begin(home=home)
     vault = Vault(settings.secret_key)
-    count = act(settings, "proxies", lambda connection: control.rekey(connection, vault))
+    count = act(
+        settings,
+        "proxies",
+        lambda connection: control.rekey(connection, vault),
+        noted=lambda count: Noted("proxy.rekey", "proxy", None, {"proxies": count}),
+    )
     if as_json:
         return output.write_json({"passwords": count})
     return output.say(f"{words.things(count, 'password')} encrypted with the first key; the others can go.")

@@ -249,7 +249,8 @@ def sentences(answer: "Answer", asked: str, thing: str = "page") -> Iterator[str
         if answer.suggestion:
             yield f"Did you mean {words.clean(answer.suggestion)}?"
     if page.looked_at and page.hits:
-        yield f"The likeliest {words.count(page.looked_at)} were ranked and counted, not all. To see others: {NARROWER}."
+        looked_at = words.count(page.looked_at)
+        yield f"The likeliest {looked_at} were ranked and counted, not all. To see others: {NARROWER}."
     if page.next_after:
         yield f"The next: --after {page.next_after}"
     if answer.waiting:

@@ -11,7 +11,7 @@ import typer
 from forager.cli import output, seed_report, seeds, words
 from forager.cli.flags import Home
 from forager.cli.help import Command
-from forager.cli.start import begin
+from forager.cli.start import Noted, begin, note
 from forager.errors import UsageError
 
 if TYPE_CHECKING:
@@ -188,7 +188,13 @@ async def _load(settings: "Settings", batches: Sequence[Batch], *, is_quiet: boo
                     is_scored=settings.scheduling == "smart",
                     on_loaded=lambda so_far: show(so_far.seeds),
                 )
+        await note(forager.database, _noted(loaded, batches))
     _tell(loaded, tallies, clock.monotonic() - began_at, is_quiet=is_quiet, as_json=as_json)
+
+
+def _noted(loaded: "Loaded", batches: Sequence[Batch]) -> Noted:
+    details = {"seeds": loaded.seeds, "new_domains": loaded.new_domains, "new_pages": loaded.new_pages}
+    return Noted("frontier.seed", "frontier", None, details | {"sources": [batch.source for batch in batches]})
 
 
 async def _begin(batch: Batch) -> "AsyncIterator[Seed]":

@@ -4,12 +4,13 @@ Nothing heavy is imported before a command really needs it.
 """
 
 import errno
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from forager.errors import DatabaseUnreachableError
 
 if TYPE_CHECKING:
+    from forager.db.database import Database
     from forager.settings import Settings
 
 T = TypeVar("T")
@@ -57,18 +58,57 @@ def ask(settings: "Settings", command: str, question: Callable[[Any], Awaitable[
     return asyncio.run(_ask(settings, command, question))
 
 
-def act(settings: "Settings", command: str, deed: Callable[[Any], Awaitable[T]]) -> T:
-    """One deed on one connection in one transaction; once this returns it is done and will not be forgotten."""
+class Noted(NamedTuple):
+    """What the audit log is told of a deed, in the words the API uses for the same one."""
+
+    action: str
+    kind: str
+    which: object = None
+    details: Mapping[str, Any] = {}
+
+
+def act(
+    settings: "Settings",
+    command: str,
+    deed: Callable[[Any], Awaitable[T]],
+    *,
+    noted: Callable[[T], Noted | None] | None,
+) -> T:
+    """One deed on one connection in one transaction, with its note in the audit log; once this returns it is done and
+    will not be forgotten. `noted` tells from what was done what is to be noted: None for a trial. Without it the deed
+    notes itself."""
     import asyncio
 
     from forager.crawl.patience import in_transaction
     from forager.db import open_database
 
+    async def with_note(connection: Any) -> T:
+        done = await deed(connection)
+        if noted is not None and (entry := noted(done)) is not None:
+            await _note(connection, entry)
+        return done
+
     async def once() -> T:
         async with open_database(settings, size=1, application=f"forager {command}") as database:
-            return await in_transaction(database, deed, give_up_after_s=LONGEST_TRY_S)
+            return await in_transaction(database, with_note, give_up_after_s=LONGEST_TRY_S)
 
     return asyncio.run(once())
+
+
+async def note(database: "Database", entry: Noted) -> None:
+    """Of work in many transactions, once it is done."""
+    from forager.crawl.patience import in_transaction
+
+    await in_transaction(database, lambda connection: _note(connection, entry), give_up_after_s=LONGEST_TRY_S)
+
+
+async def _note(connection: Any, entry: Noted) -> None:
+    from forager.accounts import audit
+    from forager.accounts.who import operator
+
+    which = None if entry.which is None else str(entry.which)
+    who, said = operator(whoami()), {name: value for name, value in entry.details.items() if value is not None}
+    await audit.note(connection, who, entry.action, kind=entry.kind, object_id=which, details=said)
 
 
 def repair(settings: "Settings", command: str, work: Callable[[Any], Awaitable[T]]) -> T:

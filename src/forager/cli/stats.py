@@ -74,7 +74,7 @@ def _lines(row: Row) -> Iterator[tuple[str, str]]:
     yield "domains", f"{words.count(row['domains'])}: {_counts(row['domain_states'])}; {row['paused_domains']:,} paused"
     active, silent = row["active_workers"], row["silent_workers"]
     yield "workers", f"{active:,.0f} active, {silent:,.0f} silent, {row['leases_held']:,.0f} leases"
-    yield "waiting", f"{row['domains_waiting']:,.0f} domains, the first for {words.duration(row['domain_wait_s'])}"
+    yield "waiting", _waiting(row)
     yield "open tasks", _counts(row["tasks_open"])
     yield "visits", _counts(row["visits"])
     yield "answers", _counts(row["statuses"])
@@ -96,6 +96,14 @@ def _counts(numbers: Mapping[str, float]) -> str:
     there = {label: amount for label, amount in numbers.items() if amount}
     ordered = sorted(there.items(), key=lambda each: (-each[1], each[0]))
     return ", ".join(f"{words.count(round(amount))} {words.plain_reason(label)}" for label, amount in ordered) or "–"
+
+
+def _waiting(row: Row) -> str:
+    """Domains that are due and that nobody has taken yet."""
+    if not row["domains_waiting"]:
+        return "no domain"
+    domains = words.things(round(row["domains_waiting"]), "domain")
+    return f"{domains}, the first for {words.duration(row['domain_wait_s'])}"
 
 
 def _share(share: float | None) -> str:

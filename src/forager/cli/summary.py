@@ -32,6 +32,13 @@ HINTS = {
     "address refused": ": not a public address; --allow-network lets it through",
     "robots unreachable": ": without a robots.txt nothing may be asked; tried again in an hour",
 }
+KEPT = {"stored": "stored", "known": "stored before"}
+LOST = "lost:"
+LOSSES = {
+    "disk_full": "the disk is full",
+    "not_writable": "the folder `bodies` of the data folder may not be written",
+    "missing": "the stored file is gone",
+}
 MOST_ROWS = 8
 
 
@@ -50,6 +57,7 @@ def summary_lines(report: RunReport, spec: RunSpec, now: datetime) -> list[Line]
         _not_done(report, spec, now),
         _standing(report.standing),
         _left_out(report.dropped),
+        _kept(report.bodies),
         _next(report),
     )
     return [*_opening(report), *(line for section in sections if section for line in (Line(""), *section))]
@@ -146,6 +154,20 @@ def _left_out(dropped: Mapping[str, int]) -> list[Line]:
         Line(_row(links, DROPPED.get(reason, words.plain_reason(reason)))) for reason, links in _largest_first(dropped)
     ]
     return [Line("links left out", "bold"), *rows] if rows else []
+
+
+def _kept(bodies: Mapping[str, int]) -> list[Line]:
+    """What was lost stands out: it cannot be read again, and somebody has to make room."""
+    kept = [Line(_row(bodies[what], told)) for what, told in KEPT.items() if bodies.get(what)]
+    lost = {what.removeprefix(LOST): number for what, number in bodies.items() if what.startswith(LOST)}
+    rows = [Line(_row(number, f"lost: {_why_lost(reason)}"), "red") for reason, number in _largest_first(lost)]
+    if rows:
+        rows.append(Line(f"{'':>9}  their visits count all the same; `forager replay --refetch` fetches pages again"))
+    return [Line("bodies", "bold"), *kept, *rows] if kept or rows else []
+
+
+def _why_lost(reason: str) -> str:
+    return LOSSES.get(reason, words.plain_reason(reason))
 
 
 def _next(report: RunReport) -> list[Line]:

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -12,10 +13,10 @@ from forager import clock
 from forager.cli import given, look, output, table, words
 from forager.cli.audit import moment_of
 from forager.cli.durations import parse_duration
-from forager.cli.flags import AsJson, DomainName, Home, Limit
+from forager.cli.flags import AsJson, DomainName, Home, Limit, TaskKind, TaskStatus
 from forager.cli.help import Command, Group
 from forager.cli.look import coloured
-from forager.cli.start import act, begin, whoami
+from forager.cli.start import Noted, act, begin, whoami
 from forager.cli.table import number, wide
 from forager.errors import UsageError
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 SUMMARY = "List visits; order, pause, resume, cancel and restart them."
 WHICH = "Which"
 LARGEST_ID = 2**63 - 1
+FIRST_NOTED = 20
+"""So many numbers of a long order are named in the audit log."""
 Ids = Annotated[
     list[int] | None,
     typer.Argument(metavar="[ID]...", min=1, max=LARGEST_ID, help="Numbers of tasks.", show_default=False),
@@ -69,6 +72,10 @@ def tasks(
     domain: DomainName = None,
     url: Annotated[str | None, typer.Option(help="Only visits to this page.", metavar="URL")] = None,
     run: Annotated[int | None, typer.Option(help="Only of this run.", metavar="N")] = None,
+    batch: Annotated[str | None, typer.Option(help="Only of this batch.", metavar="NAME")] = None,
+    status: Annotated[TaskStatus | None, typer.Option(help="Only in this state.")] = None,
+    kind: Annotated[TaskKind | None, typer.Option(help="Only visits to pages, or to images.")] = None,
+    error: Annotated[str | None, typer.Option(help="Only those that ended with it.", metavar="CODE")] = None,
     is_open: Annotated[
         bool | None, typer.Option("--open/--closed", help="Only the queue, or only the history.")
     ] = None,
@@ -77,12 +84,13 @@ def tasks(
     home: Home = None,
 ) -> None:
     """List visits, newest first: the queue and the history."""
+    wanted = look.TaskFilter(domain, url, run, is_open, status, batch, kind, error)
     if context.invoked_subcommand is not None:
-        if domain or url or run or is_open is not None or as_json or home:
+        if any(value is not None for value in wanted) or as_json or home:
             verb = context.invoked_subcommand
             raise UsageError(f"Flags of `{verb}` stand behind it: forager tasks {verb} --json.")
         return
-    look.tasks(domain=domain, url=url, run=run, is_open=is_open, limit=limit, as_json=as_json, home=home)
+    look.tasks(wanted, limit=limit, as_json=as_json, home=home)
 
 
 # ordering ------------------------------------------------------------------------------------------------------------
@@ -133,6 +141,12 @@ def submit(
         settings,
         "tasks",
         lambda conn: order(conn, orders, by=whoami(), reason=reason, batch=batch, guard=guard),
+        noted=lambda done: Noted(
+            "task.submit_batch" if done.batch else "task.submit",
+            "batch" if done.batch else "task",
+            done.batch_id or done.tasks[0].task_id,
+            {"name": done.batch, "tasks": len(done.tasks), "url": done.tasks[0].url, "reason": reason},
+        ),
     )
     if as_json:
         return output.write_json(asdict(done))
@@ -269,7 +283,7 @@ def restart(
             for task in sorted(set(ids))
         ]
 
-    _tell_each(act(begin(home=home), "tasks", each), as_json)
+    _tell_each(act(begin(home=home), "tasks", each, noted=partial(noted_each, "restart", reason)), as_json)
 
 
 def restart_parsing(task: OneId, *, as_json: AsJson = False, home: Home = None) -> None:
@@ -309,6 +323,7 @@ def restart_failed(
             limit=limit,
             dry_run=dry_run,
         ),
+        noted=partial(noted_many, reason=reason, domain=domain, error_code=error),
     )
     tell_many(done, as_json)
 
@@ -328,14 +343,14 @@ def priority(
     """Say which open tasks come first, from the next claim on."""
     from forager.control import tasks as control
 
-    async def one(conn: Any, task: int, **more: Any) -> "TaskState":
+    async def set_priority(conn: Any, task: int, **more: Any) -> "TaskState":
         return await control.set_priority(conn, task, level, **more)
 
     async def many(conn: Any, which: "Which", **more: Any) -> "Many":
         return await control.set_priority_many(conn, which, level, **more)
 
     chosen = _Chosen(ids, domain, batch, limit, dry_run)
-    _order(one, many, chosen, reason, as_json=as_json, home=home)
+    _order(set_priority, many, chosen, reason, as_json=as_json, home=home)
 
 
 class _Chosen(NamedTuple):
@@ -367,14 +382,32 @@ def _order(
         async def each(conn: Any) -> list["TaskState"]:
             return [await one(conn, task, by=who, reason=reason) for task in sorted(given)]
 
-        return _tell_each(act(begin(home=home), "tasks", each), as_json)
+        noted = partial(noted_each, one.__name__.removeprefix("set_"), reason)
+        return _tell_each(act(begin(home=home), "tasks", each, noted=noted), as_json)
 
     async def all_of_them(conn: Any) -> "Many":
         number = (await find_batch(conn, chosen.batch))["id"] if chosen.batch is not None else None
         which = Which(given, chosen.domain, number)
         return await many(conn, which, by=who, reason=reason, limit=chosen.limit, dry_run=chosen.dry_run)
 
-    return tell_many(act(begin(home=home), "tasks", all_of_them), as_json)
+    noted_them = partial(noted_many, reason=reason, domain=chosen.domain, batch=chosen.batch)
+    return tell_many(act(begin(home=home), "tasks", all_of_them, noted=noted_them), as_json)
+
+
+def noted_each(verb: str, reason: str | None, states: Sequence["TaskState"]) -> Noted | None:
+    changed = [state.task_id for state in states if state.was_changed]
+    if not changed:
+        return None
+    return Noted(
+        f"task.{verb}", "task", changed[0] if len(changed) == 1 else None, {"tasks": changed, "reason": reason}
+    )
+
+
+def noted_many(done: "Many", **details: Any) -> Noted | None:
+    if done.is_dry:
+        return None
+    first = [task.task_id for task in done.tasks[:FIRST_NOTED]]
+    return Noted(f"tasks.{done.verb}", "task", None, {**details, "tasks": len(done.tasks), "first": first})
 
 
 # telling -------------------------------------------------------------------------------------------------------------

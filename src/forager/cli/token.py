@@ -99,6 +99,7 @@ def create(
         begin(home=home),
         "token",
         lambda conn: accounts.create_token(conn, me, owner, name=name, scope=Scope(scope), lasts_s=lasts_s),
+        noted=None,
     )
     if as_json:
         return output.write_json(asdict(made))
@@ -121,7 +122,7 @@ def revoke(
     async def revoke_all(conn: Any) -> list[Row]:
         return [await accounts.revoke_token(conn, me, each) for each in ids]
 
-    ended = act(begin(home=home), "token", revoke_all)
+    ended = act(begin(home=home), "token", revoke_all, noted=None)
     if as_json:
         return output.write_json({"revoked": [row["id"] for row in ended]})
     return output.say(f"{words.things(len(ended), 'token')} revoked.")

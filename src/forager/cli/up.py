@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 STOPPING = "Stopping: open requests finish… (again: stop now)"
 STOPPING_NOW = "Stopping now: open requests are dropped and made again next time."
+ASK_EVERY_S = 0.1
+"""So often we look whether the API answers yet."""
 
 Workers = Annotated[
     int | None, typer.Option(min=0, max=256, metavar="N", help="Worker processes; 0 crawls nothing and only serves.")
@@ -60,6 +62,8 @@ def up(
 
 
 async def run(settings: "Settings", *, workers: int) -> None:
+    import asyncio
+
     from forager import app
     from forager.app.serve import bind
     from forager.app.up import Foreman, alone_in
@@ -75,9 +79,28 @@ async def run(settings: "Settings", *, workers: int) -> None:
                 forager = await stack.enter_async_context(
                     app.open_forager(settings, application="forager up", connections=8)
                 )
-            await greet(forager, workers=workers)
-            await Foreman(forager, stop, workers=workers, serves=True).work()
+            greeting = asyncio.create_task(_greet_once_it_answers(forager, workers=workers))
+            try:
+                await Foreman(forager, stop, workers=workers, serves=True).work()
+            finally:
+                greeting.cancel()
+                await asyncio.gather(greeting, return_exceptions=True)
     output.say("Stopped. `forager up` goes on where it stopped.")
+
+
+async def _greet_once_it_answers(forager: "Forager", *, workers: int) -> None:
+    """Not before: whoever opens the address it prints must find somebody there."""
+    import asyncio
+
+    settings = forager.settings
+    while True:
+        try:
+            _, writer = await asyncio.open_connection(settings.api_host, settings.api_port)
+        except OSError:
+            await asyncio.sleep(ASK_EVERY_S)
+        else:
+            writer.close()
+            return await greet(forager, workers=workers)
 
 
 async def greet(forager: "Forager", *, workers: int) -> None:

@@ -187,7 +187,7 @@ def _do(settings: "Settings", deed: Callable[[Any, "Who"], Awaitable[Any]]) -> A
     from forager.accounts.who import operator
 
     me = operator(whoami())
-    return act(settings, "user", lambda conn: deed(conn, me))
+    return act(settings, "user", lambda conn: deed(conn, me), noted=None)
 
 
 def _a_role(role: str) -> str:

@@ -8,7 +8,7 @@ from forager import clock
 from forager.cli import output, table, words
 from forager.cli.flags import AsJson, Home, Limit
 from forager.cli.help import Command, Group
-from forager.cli.start import act, ask, begin
+from forager.cli.start import Noted, act, ask, begin
 from forager.cli.table import Cell, Note, number, wide
 from forager.cli.tasks import LARGEST_ID
 from forager.errors import UsageError
@@ -70,7 +70,12 @@ def revive(
     """Try calls again that were given up."""
     from forager.control.webhooks import revive as control
 
-    revived = act(begin(home=home), "webhooks", lambda conn: control(conn, ids or None))
+    revived = act(
+        begin(home=home),
+        "webhooks",
+        lambda conn: control(conn, ids or None),
+        noted=lambda revived: Noted("webhook.revive", "webhook", None, {"calls": revived}),
+    )
     if as_json:
         return output.write_json({"revived": revived})
     return output.say(f"{words.things(revived, 'call')} to be tried again.")

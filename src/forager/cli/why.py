@@ -15,9 +15,8 @@ from forager.cli.start import ask, begin
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from forager.control.gates import Gate, Manners
+    from forager.control.gates import Gate
     from forager.control.why import Answer
-    from forager.settings import Settings
 
 MARKS = {True: ("✓", "green"), False: ("✗", "red"), None: ("·", "dim")}
 NAME_WIDTH = 11
@@ -34,33 +33,17 @@ def why(
     home: Home = None,
 ) -> None:
     """Say why a page or domain is, or is not, being fetched now."""
+    from forager.app.manners import manners_of
     from forager.control.why import ask_why, read_question
 
     read_question(what)
     settings = begin(home=home)
-    answer = ask(settings, "why", lambda connection: ask_why(connection, what, manners_of(settings)))
+    manners = manners_of(settings)
+    answer = ask(settings, "why", lambda connection: ask_why(connection, what, manners))
     if as_json:
         output.write_json(as_document(answer))
     else:
         _write(answer)
-
-
-def manners_of(settings: "Settings") -> "Manners":
-    from forager.control.gates import Manners
-    from forager.politeness.guard import AddressGuard
-
-    return Manners(
-        robots_agent=settings.robots_agent,
-        delay_s=settings.delay_s,
-        unpaced_hosts=settings.unpaced_hosts,
-        guard=AddressGuard(settings.allow_networks, settings.allow_ports, is_anonymous=settings.contact is None),
-        dead_after_s=settings.dead_after_s,
-        max_domain_errors=settings.max_domain_errors,
-        max_unreachable=settings.max_unreachable,
-        adaptive_pace=settings.adaptive_pace,
-        breaker_failures=settings.breaker_failures,
-        breaker_reset_s=settings.breaker_reset_s,
-    )
 
 
 def sentence_of(answer: "Answer") -> str:

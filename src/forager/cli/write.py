@@ -1,12 +1,6 @@
-"""Rows as JSON lines, CSV or Parquet, as they come; compressed where the file's ending or a flag says so.
-
-A spreadsheet runs a cell that begins with `=`, `+`, `-` or `@` as a formula, and crawled text may begin with anything.
-So in CSV a text that begins with one of these, with white space that hides one, or with `'` gets one `'` in front;
-taking one leading `'` away gives the text back. Numbers, moments and JSON are never changed.
-"""
+"""Rows as JSON lines, CSV or Parquet, as they come; compressed where the file's ending or a flag says so."""
 
 import json
-import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -14,12 +8,9 @@ from enum import StrEnum
 from typing import Any, BinaryIO
 
 from forager.cli import output, packing
-from forager.cli.output import as_json
 from forager.cli.packing import Packing
+from forager.control import cells
 
-DANGEROUS = tuple("=+-@\t\r\n'＝＋－＠")
-TO_QUOTE = re.compile(r'[",;\t\r\n]|^\s|\s$|^$')
-"""A semicolon or tab separates cells too, for spreadsheets of some countries: what follows would begin a cell."""
 ROWS_AT_ONCE = 500
 OnRows = Callable[[int], None]
 Rows = AsyncIterator[dict[str, Any]]
@@ -72,10 +63,10 @@ async def write_lines(
     target: BinaryIO, rows: Rows, chosen: Format, columns: Sequence[str], on_rows: OnRows = lambda _rows: None
 ) -> int:
     """Writes every row as it comes; answers how many there were."""
-    as_line = json_line if chosen is Format.JSONL else (lambda row: csv_line([row[column] for column in columns]))
+    as_line = json_line if chosen is Format.JSONL else (lambda row: cells.line([row[column] for column in columns]))
     count = 0
     if chosen is Format.CSV:
-        target.write(csv_line(columns).encode() + b"\n")
+        target.write(cells.line(columns).encode() + b"\n")
     async for row in rows:
         target.write(as_line(row).encode() + b"\n")
         count += 1
@@ -96,39 +87,3 @@ def _plain(value: object) -> str | float:
             return float(value)
         case _:
             return str(value)
-
-
-def csv_line(values: Sequence[Any]) -> str:
-    return ",".join([cell(value) for value in values])
-
-
-def cell(value: Any) -> str:
-    """One value of a CSV file: nothing at all for a null, `""` for an empty text."""
-    match value:
-        case None:
-            return ""
-        case str():
-            return quoted(neutral(value))
-        case bool():
-            return "true" if value else "false"
-        case datetime():
-            return value.isoformat()
-        case Decimal():
-            return f"{value.normalize():f}"
-        case int() | float():
-            return str(value)
-        case _:
-            return quoted(as_json(value))
-
-
-def quoted(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"' if TO_QUOTE.search(text) else text
-
-
-def neutral(text: str) -> str:
-    return f"'{text}" if text.startswith(DANGEROUS) else text
-
-
-def restore(text: str) -> str:
-    """The inverse of `neutral`."""
-    return text[1:] if text.startswith("'") else text

@@ -13,8 +13,8 @@ from forager.images.retention import stored_files
 
 NAME = "bodies_stored"
 PURPOSE = (
-    "Every body and image on record has its file in the store, and every record of an archive a task refers to is within"
-    " it."
+    "Every body and image on record has its file in the store, and every record of an archive that a task refers to is"
+    " within it."
 )
 AT_ONCE = 5000
 

@@ -64,6 +64,7 @@ CATEGORIES: Mapping[str, Category] = {
     "lease_lost": Category.US,
     "called_off": Category.US,
     "broken": Category.US,
+    "not_kept": Category.US,
 }
 """R085: every error code there is; a test compares."""
 

@@ -1,13 +1,13 @@
 -- Failures by what they have in common, and what failed for good. Reads only.
 
 -- name: patterns
--- Failures since a moment, by code and shape: how many, in how many domains, when first and last, and one of them. $2: only these codes, $3: only
--- fingerprints that begin so. Messages are grouped before they are shaped: a thousand equal ones are shaped once for each domain.
+-- Failures since a moment, by code and shape: how many, in how many domains, when first and last, and one of them. What somebody called off did
+-- not fail. $2: only these codes, $3: only fingerprints that begin so. Messages are grouped before they are shaped: a thousand equal ones are shaped once for each domain.
 WITH failed AS (
     SELECT t.error_code AS code, COALESCE(t.blame, 'nobody') AS blame, COALESCE(t.error_message, '') AS message, e.stack, t.domain_id,
            count(*) AS failures, min(t.completed_at) AS first_at, max(t.completed_at) AS last_at, max(t.id) AS task_id
     FROM crawl_tasks t LEFT JOIN errors e ON e.task_id = t.id
-    WHERE t.completed_at >= $1 AND t.error_code IS NOT NULL AND ($2::text[] IS NULL OR t.error_code = ANY ($2))
+    WHERE t.completed_at >= $1 AND t.error_code IS NOT NULL AND t.outcome <> 'cancelled' AND ($2::text[] IS NULL OR t.error_code = ANY ($2))
     GROUP BY 1, 2, 3, 4, 5
     UNION ALL
     SELECT 'invalid_product', 'site', problem, NULL, p.domain_id, count(*), min(p.updated_at), max(p.updated_at), max(p.crawl_task_id)

@@ -102,7 +102,7 @@ ORDER BY x.id;
 -- name: export_images
 -- Every image with each page that shows or showed it; one that no page shows comes once, without a page.
 SELECT i.id, i.url, i.status::text AS status, i.reason, i.format, i.width, i.height, i.frames, i.file_size,
-       encode(i.content_hash, 'hex') AS content_hash, lpad(to_hex(i.perceptual_hash), 16, '0') AS perceptual_hash, i.body_ref, i.thumbnail_ref, m.url AS moved_to,
+       encode(i.content_hash, 'hex') AS content_hash, lpad(to_hex(i.perceptual_hash), 16, '0') AS perceptual_hash, CASE WHEN i.dropped_at IS NULL THEN i.body_ref END AS body_ref, i.thumbnail_ref, m.url AS moved_to,
        i.checked_at, i.stored_at, p.url AS page_url, d.name AS domain, s.position, s.discovery_type, s.image_type, s.alt_text,
        s.width AS declared_width, s.height AS declared_height, COALESCE(s.first_seen_at, i.first_seen_at) AS first_seen_at,
        CASE WHEN s.page_id IS NOT NULL THEN COALESCE(s.last_seen_at, p.fetched_at) END AS last_seen_at,

@@ -4,7 +4,7 @@
 -- name: list_images
 -- Images in the order they were found: of a domain's pages, of one page, in one format or state.
 SELECT i.id, i.url, d.name AS domain, i.status::text AS status, i.reason, i.format, i.width, i.height, i.file_size,
-       encode(i.content_hash, 'hex') AS content_hash, i.perceptual_hash, i.body_ref, i.thumbnail_ref,
+       encode(i.content_hash, 'hex') AS content_hash, i.perceptual_hash, CASE WHEN i.dropped_at IS NULL THEN i.body_ref END AS body_ref, i.thumbnail_ref,
        s.pages, s.page_url, s.discovery_type, s.image_type, s.alt_text, i.first_seen_at, s.last_seen_at, i.checked_at, i.stored_at
 FROM images i
 LEFT JOIN domains d ON d.id = i.domain_id
@@ -27,7 +27,7 @@ LIMIT $5::bigint;
 -- name: find_image
 -- One image by its key or its number.
 SELECT i.id, i.url, d.name AS domain, i.status::text AS status, i.reason, i.format, i.width, i.height, i.frames, i.file_size,
-       encode(i.content_hash, 'hex') AS content_hash, i.perceptual_hash, i.body_ref, i.thumbnail_ref, m.url AS moved_to,
+       encode(i.content_hash, 'hex') AS content_hash, i.perceptual_hash, CASE WHEN i.dropped_at IS NULL THEN i.body_ref END AS body_ref, i.thumbnail_ref, m.url AS moved_to,
        i.first_seen_at, i.checked_at, i.stored_at,
        (SELECT array_agg(t.url ORDER BY t.id) FROM images t WHERE t.content_hash = i.content_hash AND t.id <> i.id) AS same_file
 FROM images i

@@ -105,12 +105,16 @@ async def tasks(
     error_code: str | None = None,
     run: int | None = None,
     is_open: bool | None = None,
+    is_image: bool | None = None,
+    batch: int | None = None,
     limit: int,
 ) -> list[Row]:
     name = await known_name(conn, domain)
     await refuse_unknown_run(conn, run)
-    rows = await conn.fetch(SQL["tasks_by_id"], *after, name, status, outcome, error_code, run, is_open, limit)
-    return _rows(rows)
+    filters = (name, status, outcome, error_code, run, is_open, is_image)
+    if batch is None:
+        return _rows(await conn.fetch(SQL["tasks_by_id"], *after, *filters, limit))
+    return _rows(await conn.fetch(SQL["tasks_of_batch"], *after, *filters, batch, limit))
 
 
 async def tasks_of_page(conn: Any, after: Key, page_id: int, *, limit: int) -> list[Row]:

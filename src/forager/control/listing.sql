@@ -172,8 +172,29 @@ WHERE t.id < COALESCE($1::bigint, 9223372036854775807)
   AND ($5::text IS NULL OR t.error_code = $5)
   AND ($6::bigint IS NULL OR t.run_id = $6)
   AND ($7::boolean IS NULL OR (t.outcome IS NULL) = $7)
+  AND ($8::boolean IS NULL OR p.is_image = $8)
 ORDER BY t.id DESC
-LIMIT $8::bigint;
+LIMIT $9::bigint;
+
+-- name: tasks_of_batch
+-- Tasks of one batch with all their tries, newest first.
+SELECT t.id, t.page_id, p.url, d.name AS domain, t.run_id, t.status::text AS status, t.outcome::text AS outcome, t.status_code,
+       t.error_code, t.error_message, t.blame, t.retry_count, t.parent_task_id, t.priority, t.created_by, t.created_at, t.scheduled_for,
+       t.locked_by, t.locked_at, t.requested_at, t.completed_at, t.response_time_ms, t.bytes, t.is_changed, t.proxy_id,
+       t.body_ref IS NOT NULL AS has_body
+FROM crawl_tasks t
+JOIN pages p ON p.id = t.page_id
+JOIN domains d ON d.id = t.domain_id
+WHERE t.batch_id = $9 AND t.id < COALESCE($1::bigint, 9223372036854775807)
+  AND ($2::text IS NULL OR t.domain_id = (SELECT n.id FROM domains n WHERE n.name = $2))
+  AND ($3::text IS NULL OR t.status = $3::text::task_status)
+  AND ($4::text IS NULL OR t.outcome = $4::text::task_outcome)
+  AND ($5::text IS NULL OR t.error_code = $5)
+  AND ($6::bigint IS NULL OR t.run_id = $6)
+  AND ($7::boolean IS NULL OR (t.outcome IS NULL) = $7)
+  AND ($8::boolean IS NULL OR p.is_image = $8)
+ORDER BY t.id DESC
+LIMIT $10::bigint;
 
 -- name: tasks_of_page
 -- All visits of one page, newest first.

@@ -39,12 +39,19 @@ async def list_tasks(
     url: str | None = None,
     run: int | None = None,
     is_open: bool | None = None,
+    status: str | None = None,
+    batch: int | None = None,
+    kind: str | None = None,
+    error: str | None = None,
     limit: int | None = None,
 ) -> list[Row]:
+    """Newest first. `kind` is `page` or `image`: what the visit is for."""
     name = await known_name(connection, domain)
     key = url_key(normalize(url)) if url is not None else None
     await refuse_unknown_run(connection, run)
-    return _rows(await connection.fetch(SQL["list_tasks"], name, key, run, is_open, limit))
+    is_image = None if kind is None else kind == "image"
+    filters = (name, key, run, is_open, status, batch, is_image, error)
+    return _rows(await connection.fetch(SQL["list_tasks"], *filters, limit))
 
 
 async def list_runs(connection: Any, *, limit: int | None = None) -> list[Row]:

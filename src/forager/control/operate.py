@@ -19,6 +19,7 @@ from forager.domains.status import DomainStatus, may_move
 from forager.frontier import again
 from forager.frontier import operate as pages
 from forager.frontier import store as frontier
+from forager.records import ImagePolicy
 from forager.stats import store as stats
 
 MOST_SEEDS = 100
@@ -137,6 +138,8 @@ async def configure(
     refuse_bad(changes)
     held = await _hold(conn, name)
     await domains.configure(conn, held.id, changes)
+    if held.images_policy == ImagePolicy.NONE != changes.get("images_policy", ImagePolicy.NONE):
+        await pages.forget_validators(conn, held.id)
     await domains.note(conn, held.id, by=by, reason=in_words(changes))
     if not REVISITS & changes.keys():
         return Configured(held.name, changes)

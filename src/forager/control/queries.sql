@@ -73,7 +73,7 @@ SELECT d.id, d.name, d.parent_domain, d.base_url, d.source, d.seed_rank, d.statu
        d.revisit_every_s, d.is_adaptive, d.revisits_per_day, d.revisit_price, d.refresh_every_s,
        d.crawl_delay_s, d.max_concurrent_requests, d.content_policy, d.images_policy, d.images_only, d.stores_links, d.rendering, d.history_retention_s,
        d.image_retention_s,
-       d.max_pages_per_run, d.run_id, d.run_pages, d.round,
+       d.max_pages_per_run, d.max_pages_per_template, d.lastmod_claims, d.lastmod_truths, d.run_id, d.run_pages, d.round,
        d.parser_name, d.proxy_country, d.paces_per_proxy, d.verifies_tls, d.pace_delay_s, d.pace_extra_s, d.response_s, d.breaker_state, d.breaker_failures, d.breaker_opened_at,
        d.priority_score, d.priority_computed_at,
        s.seed_rank AS score_seed_rank, s.image_yield AS score_image_yield, s.pages_left AS score_pages_left,
@@ -164,7 +164,7 @@ WHERE d.name = $1 AND p.url_hash = $2;
 SELECT t.id, p.url, d.name AS domain, t.run_id, t.status::text AS status, t.outcome::text AS outcome, t.status_code,
        t.error_code, t.error_message, t.retry_count, t.parent_task_id, t.priority, t.created_by, t.created_at,
        t.scheduled_for, t.locked_by, t.locked_at, t.requested_at, t.completed_at, t.response_time_ms, t.bytes,
-       t.proxy_id
+       t.proxy_id, t.batch_id, CASE WHEN p.is_image THEN 'image' ELSE 'page' END AS kind
 FROM crawl_tasks t
 JOIN pages p ON p.id = t.page_id
 JOIN domains d ON d.id = p.domain_id
@@ -172,8 +172,12 @@ WHERE ($1::text IS NULL OR p.domain_id = (SELECT n.id FROM domains n WHERE n.nam
   AND ($2::bytea IS NULL OR p.url_hash = $2)
   AND ($3::bigint IS NULL OR t.run_id = $3)
   AND ($4::boolean IS NULL OR (t.outcome IS NULL) = $4)
+  AND ($5::text IS NULL OR t.status = $5::text::task_status)
+  AND ($6::bigint IS NULL OR t.batch_id = $6)
+  AND ($7::boolean IS NULL OR p.is_image = $7)
+  AND ($8::text IS NULL OR t.error_code = $8)
 ORDER BY t.id DESC
-LIMIT $5::bigint;
+LIMIT $9::bigint;
 
 -- name: list_runs
 -- Runs, newest first, with what they did.

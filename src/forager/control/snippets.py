@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from selectolax.lexbor import LexborHTMLParser, SelectolaxError
+from selectolax.lexbor import SelectolaxError
 
 from forager.archive import store
 from forager.errors import ForagerError
@@ -13,7 +13,7 @@ from forager.extract.charset import to_utf8
 from forager.extract.flatten import flatten
 from forager.extract.hostile import may_stall, nests_links
 from forager.extract.text import first_words, take_text
-from forager.extract.tree import OPTIONS
+from forager.extract.tree import parse
 from forager.records import Fetched
 from forager.records.search import Hit, Query, SearchBackend
 
@@ -47,7 +47,7 @@ def _read_again(load: Load, ref: str, url: str) -> str:
 def text_of(fetched: Fetched) -> str:
     """The first words of the main text; without asking for its language, which takes a second to begin with."""
     page, _ = to_utf8(fetched.body[:MOST_BYTES], fetched.content_type)
-    tree = LexborHTMLParser(flatten(page) if may_stall(page) else page, options=OPTIONS)
+    tree = parse(flatten(page) if may_stall(page) else page)
     if nests_links(tree):
-        tree = LexborHTMLParser(flatten(page), options=OPTIONS)
+        tree = parse(flatten(page))
     return first_words(take_text(tree), MOST_WORDS)

@@ -7,6 +7,7 @@ TRAP_WORDS = {
     "repeating_path": "the same folder again and again",
     "growing_query": "a query that grows",
     "calendar": "a calendar without end",
+    "template_budget": "as many pages of one template as may be taken",
     "nothing_new": "pages that bring nothing new",
     "subdomains": "too many sub-domains",
 }

@@ -47,9 +47,10 @@ SELECT (SELECT count(*) FROM pages p
         WHERE p.domain_id = $1 AND p.status = 'discovered'
           AND p.depth <= $2 AND (p.is_image OR ($3::text[] IS NULL OR p.url LIKE ANY ($3)) AND ($4::text[] IS NULL OR p.url LIKE ANY ($4)))
           AND ($5::text[] IS NULL OR p.url NOT LIKE ALL ($5))) AS discovered,
-       t.due, t.later, t.locked, t.next_at
+       t.due, t.later, t.locked, t.paused, t.next_at
 FROM (SELECT count(*) FILTER (WHERE c.locked_at IS NULL AND c.status = 'pending' AND c.scheduled_for <= now()) AS due,
              count(*) FILTER (WHERE c.locked_at IS NULL AND c.status = 'pending' AND c.scheduled_for > now()) AS later, count(c.locked_at) AS locked,
+             count(*) FILTER (WHERE c.locked_at IS NULL AND c.status = 'paused') AS paused,
              min(c.scheduled_for) FILTER (WHERE c.locked_at IS NULL AND c.status = 'pending' AND c.scheduled_for > now()) AS next_at
       FROM crawl_tasks c JOIN pages p ON p.id = c.page_id
       WHERE c.domain_id = $1 AND c.outcome IS NULL AND p.depth <= $2
@@ -57,12 +58,18 @@ FROM (SELECT count(*) FILTER (WHERE c.locked_at IS NULL AND c.status = 'pending'
         AND ($5::text[] IS NULL OR p.url NOT LIKE ALL ($5))) t;
 
 -- name: page
--- One page with its open task and its latest closed one.
+-- One page with its open task, why that is paused, and its latest closed one.
 SELECT p.id, p.url, p.status::text AS status, p.depth, p.priority, p.is_seed, p.fetched_at, p.revisit_every_s, p.comparisons, p.changes,
        p.watched_s, p.trap_id, o.id AS task_id, o.status::text AS task_status, o.scheduled_for, o.locked_by, o.locked_at, o.retry_count,
+       o.is_waiting, o.depends_on, b.status::text AS depends_on_status, k.ordered_at, k.ordered_by, k.reason AS order_reason,
        c.id AS visit_id, c.outcome::text AS outcome, c.status_code, c.error_code, c.error_message, c.completed_at
 FROM pages p
 LEFT JOIN crawl_tasks o ON o.domain_id = p.domain_id AND o.page_id = p.id AND o.outcome IS NULL
+LEFT JOIN crawl_tasks b ON b.id = o.depends_on AND o.is_waiting
+LEFT JOIN LATERAL (
+    SELECT a.ordered_at, a.ordered_by, a.reason FROM task_orders a
+    WHERE a.task_id = o.id AND a.to_status = 'paused' ORDER BY a.id DESC LIMIT 1
+) k ON o.status = 'paused'
 LEFT JOIN LATERAL (
     SELECT * FROM crawl_tasks t WHERE t.page_id = p.id AND t.outcome IS NOT NULL ORDER BY t.id DESC LIMIT 1
 ) c ON true

@@ -189,6 +189,7 @@ def _frontier(facts: DomainFacts) -> Gate:
         f"{things(left['due'], 'task')} due",
         f"{left['later']:,} later",
         f"{left['locked']:,} under way",
+        f"{left['paused']:,} paused",
     ]
     sentence = ", ".join(part for part in parts if not part.startswith("0 "))
     if sentence:

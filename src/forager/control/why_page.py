@@ -155,11 +155,27 @@ def _task(row: Any, domain: DomainFacts) -> Gate | None:
     if row["locked_by"] is not None:
         since = moment(row["locked_at"], domain.now)
         return Gate("task", True, f"{name}, taken by worker {row['locked_by']} at {since}")
+    if row["task_status"] == "paused":
+        return _paused(row, name, domain.now)
     if row["task_status"] != "pending":
         return Gate("task", False, f"{name} is {row['task_status']}")
     if row["scheduled_for"] > domain.now:
         return Gate("task", False, f"{name} is planned", row["scheduled_for"])
     return Gate("task", True, f"{name}, due since {moment(row['scheduled_for'], domain.now)}")
+
+
+def _paused(row: Any, name: str, now: datetime) -> Gate:
+    """By a person, who is named; or until the task before it is done."""
+    if row["is_waiting"]:
+        state = row["depends_on_status"] or "gone"
+        sentence = f"{name} waits for task {row['depends_on']}, which is {state}"
+        return Gate("task", False, sentence, remedy=f"forager task {row['depends_on']}")
+    told = f"{name} is paused"
+    if row["ordered_by"] is not None:
+        told += f", by {row['ordered_by']} at {moment(row['ordered_at'], now)}"
+    if row["order_reason"]:
+        told += f": {row['order_reason'][:LONGEST_MESSAGE]}"
+    return Gate("task", False, told, remedy=f"forager tasks resume {row['task_id']}")
 
 
 def _rank(row: Any) -> str:

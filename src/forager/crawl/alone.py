@@ -9,14 +9,14 @@ import resource
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
 from forager.crawl.black_box import LONGEST_READ_S
 from forager.errors import DecodeError, ParserCrashError
 from forager.records import Fetched, FoundImage, FoundLink, Reading
-from forager.records.product import pack, unpack
+from forager.records.product import Listed, pack, unpack
 
 START_S = 5.0
 """Processor time to load the parser and the language model, with much to spare."""
@@ -62,6 +62,7 @@ def _unpack(answer: dict[str, Any]) -> Reading:
     answer["images"] = [FoundImage(*image) for image in answer["images"]]
     answer["flags"] = tuple(answer["flags"])
     answer["product"] = unpack(answer["product"]) if answer["product"] else None
+    answer["listed"] = tuple(Listed(url, unpack(product)) for url, product in answer["listed"])
     for moment in ("published_at", "modified_at"):
         answer[moment] = datetime.fromisoformat(answer[moment]) if answer[moment] else None
     return Reading(**answer)
@@ -84,8 +85,10 @@ def main() -> None:
             robots_agent=order["robots_agent"],
             parser_name=order["parser_name"],
         )
-        product = pack(reading.product) if reading.product else None
-        answer = asdict(reading) | {"content_hash": reading.content_hash.hex(), "product": product}
+        answer = asdict(replace(reading, links=list(reading.links), product=None, listed=()))
+        answer["content_hash"] = reading.content_hash.hex()
+        answer["product"] = pack(reading.product) if reading.product else None
+        answer["listed"] = [(url, pack(product)) for url, product in reading.listed]
     except DecodeError as error:
         answer = {"error": str(error)}
     sys.stdout.write(json.dumps(answer, default=datetime.isoformat))

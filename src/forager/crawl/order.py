@@ -49,6 +49,8 @@ class WorkerOrder:
     """Trouble, or `robots_denied` → seconds of rest."""
     images: str = "found"
     """What is done with images where the domain does not say."""
+    max_pages_per_template: int | None = None
+    """Pages taken of one template where the domain does not say; None: no end."""
     content_policy: str = "signals"
     """What is kept of a body where the domain does not say."""
     rendering: str = "never"

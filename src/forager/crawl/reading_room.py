@@ -41,7 +41,8 @@ class ReadingRoom:
         deaths, is_large = 0, len(fetched.body) > LARGE_BYTES
         async with self._large_seat if is_large else self._seats:
             while deaths < MOST_DEATHS:
-                reader = await (self._reader_at(len(self._places) - 1) if is_large else self._least_busy())
+                index = len(self._places) - 1 if is_large else self._least_busy()
+                reader = _seated(self._places[index]) or await self._reader_at(index)
                 try:
                     return await reader.read(fetched, parser_name)
                 except _ReaderDiedError as death:
@@ -52,9 +53,11 @@ class ReadingRoom:
         """The readers are there, with their language models loaded."""
         await asyncio.gather(*map(self._reader_at, range(len(self._places) - 1)))
 
-    async def _least_busy(self) -> "_Reader":
+    def _least_busy(self) -> int:
+        if len(self._places) == 2:  # one reader, besides that for large pages
+            return 0
         loads = [reader.load if (reader := _seated(place)) else 0 for place in self._places[:-1]]
-        return await self._reader_at(loads.index(min(loads)))
+        return loads.index(min(loads))
 
     async def _reader_at(self, index: int) -> "_Reader":
         """Whoever is cancelled while it waits for a new reader leaves it to the others."""

@@ -40,10 +40,14 @@ class Watched:
 
 
 class TrapWatch:
-    def __init__(self, selector: Selector, *, most_same: int, most_calendar: int) -> None:
+    def __init__(
+        self, selector: Selector, *, most_same: int, most_calendar: int, most_pages: int | None = None
+    ) -> None:
         self._selector = selector
         self._most_same = most_same
         self._most_calendar = most_calendar
+        self._most_pages = most_pages
+        """Of one template, where its domain does not say; None: no end."""
         self._watched: dict[int, Watched] = {}
         """The domain that was quiet for longest is the first."""
         self._marks = 0
@@ -65,13 +69,18 @@ class TrapWatch:
         if not known and memory is None:
             return
         memory = self._memory(watched)
+        memory.allow(lease.max_pages_per_template or self._most_pages)
         if before is None or before.lease.version + 2 != lease.version:  # somebody else had it in between
             memory.recall({trap.place: trap.pages for trap in known if not trap.is_found})
         memory.settle(trap.place for trap in known if trap.is_found)
 
     def _memory(self, watched: Watched) -> Sameness:
         if watched.memory is None:
-            watched.memory = Sameness(most_same=self._most_same, most_calendar=self._most_calendar)
+            watched.memory = Sameness(
+                most_same=self._most_same,
+                most_calendar=self._most_calendar,
+                most_pages=watched.lease.max_pages_per_template or self._most_pages,
+            )
         return watched.memory
 
     def sift(self, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:

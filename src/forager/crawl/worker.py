@@ -44,6 +44,8 @@ from forager.stats.tally import Tally
 TEND_EVERY_S = 0.2
 IDLE_S = 1.0
 """A worker of the standing run that has nothing to do looks once in this time."""
+CLAIM_EVERY_S = 0.15
+"""A quick crawl feeds its lanes dozens of times a second, and most of the time no other domain is ready."""
 COALESCE_S = 0.01
 MOST_CLAIMED_AT_ONCE = 200
 
@@ -57,6 +59,8 @@ class Worker:
         self._selector = tools.selector
         self._id = 0
         self._lanes: dict[int, Lane] = {}
+        self._claim_at = 0.0
+        """When domains are asked for again, where none was ready and there is other work."""
         self._stir = asyncio.Event()
         self._clock = DatabaseClock()
         self._tally = Tally()
@@ -71,7 +75,10 @@ class Worker:
             content_policy=order.content_policy,
         )
         self._traps = TrapWatch(
-            tools.selector, most_same=order.max_near_duplicates, most_calendar=order.max_calendar_pages
+            tools.selector,
+            most_same=order.max_near_duplicates,
+            most_calendar=order.max_calendar_pages,
+            most_pages=order.max_pages_per_template,
         )
         self._pools = Pools(tools.vault, self._lanes)
         self._calls = Calls(database, self._lanes, worker=lambda: self._id, on_freed=self._claims.go_on)
@@ -244,10 +251,12 @@ class Worker:
 
     async def _claim(self) -> None:
         room = self._order.max_domains - len(self._lanes)
-        if room <= 0 or self._claims.is_spent:
-            return
         asked_at = clock.monotonic()
+        if room <= 0 or self._claims.is_spent or (self._lanes and asked_at < self._claim_at):
+            return
         claimed = await self._claims.domains(self._id, min(room, MOST_CLAIMED_AT_ONCE))
+        if self._lanes and not claimed.leases:
+            self._claim_at = asked_at + CLAIM_EVERY_S
         pools = self._pools.open(claimed.pools)
         self._selector.widen([lease.domain for lease in claimed.leases if not lease.images_only])
         self._count_leases("claimed", len(claimed.leases))
@@ -307,6 +316,7 @@ class Worker:
             self._drop(lane)
         self._count_leases("released", len(lanes))
         await self._claims.release(self._id, releases)
+        self._claim_at = 0.0  # who was handed back may be next, and so may whoever waited for its turn
 
     def _count_leases(self, how: str, number: int) -> None:
         if number:

@@ -16,6 +16,7 @@ from typing import Any
 
 from forager import clock
 from forager.archive import Shelf
+from forager.crawl import lastmods
 from forager.crawl.crowds import Crowds, without_links
 from forager.crawl.image_desk import ImageDesk
 from forager.crawl.judge import page_status, revisit_in_s
@@ -166,6 +167,8 @@ class Writer:
         self._tally.forget(self._told)
         self._tally.time("record", clock.monotonic() - began_at)
         self._on_proxies(self._proxies)
+        if claims := lastmods.claims_in(outcomes, self._lanes, learned.page_ids):
+            await lastmods.heed(self._database, claims, worker=self._worker())
         if self._traps is not None:
             await self._traps.write(self._database, outcomes, worker=self._worker())
         self._on_recorded(Counter(outcome.target.token for outcome in outcomes), held)
@@ -309,6 +312,8 @@ class Writer:
         now = clock.monotonic()
         standings = {domain: self._lanes[domain].standing(now) for domain in visits if domain in self._lanes}
         await domains.count_visits(conn, visits, standings, lease_s=self._lease_s)
+        if tested := lastmods.tested(done):
+            await domains.count_lastmods(conn, tested)
         await stats.count_outcomes(conn, self._run, done)
         drops = add_up([outcome.selection.dropped for outcome in done if outcome.selection.dropped])
         await stats.count_drops(conn, self._run, drops)

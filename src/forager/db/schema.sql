@@ -149,6 +149,10 @@ CREATE TABLE domains (
     history_retention_s     double precision CHECK (history_retention_s > 0),
     image_retention_s       double precision CHECK (image_retention_s > 0),
     images_owed_after       bigint,
+    max_pages_per_template  integer          CHECK (max_pages_per_template > 0),
+    lastmod_claims          integer          NOT NULL DEFAULT 0,
+    lastmod_truths          integer          NOT NULL DEFAULT 0,
+    CHECK (lastmod_truths <= lastmod_claims),
     CHECK ((claimed_by IS NULL) = (claim_expires_at IS NULL)),
     CHECK ((status IN ('blocked', 'unreachable')) = (block_reason_code IS NOT NULL)),
     CHECK ((maintenance_start IS NULL) = (maintenance_end IS NULL)),
@@ -196,6 +200,8 @@ COMMENT ON COLUMN domains.links_since IS 'When storing links was last switched o
 COMMENT ON COLUMN domains.rendering IS 'Whether a browser draws its pages before they are read; NULL: the setting.';
 COMMENT ON COLUMN domains.history_retention_s IS 'Its visits leave for cold files after so long; NULL: as the settings say.';
 COMMENT ON COLUMN domains.image_retention_s IS 'Files of images it showed first are kept so long after they were last seen; NULL: as the settings say.';
+COMMENT ON COLUMN domains.lastmod_claims IS 'Revisits of pages that its sitemaps said had changed; lastmod_truths of them had.';
+COMMENT ON COLUMN domains.max_pages_per_template IS 'So many pages of one URL template are taken, then it is a trap; NULL: as the settings say.';
 COMMENT ON COLUMN domains.images_owed_after IS 'Pages behind this one may show images that were found and never asked for; once they are wanted, they get their places in the frontier. NULL: none do.';
 COMMENT ON COLUMN domains.paces_per_proxy IS 'Each proxy of its pool keeps the delay; the domain as a whole the delay divided by the number of proxies.';
 
@@ -366,10 +372,12 @@ CREATE TABLE pages (
     simhash       bigint,
     trap_id       bigint,
     is_image      boolean          NOT NULL DEFAULT false,
+    lastmod_at    timestamptz,
     UNIQUE (domain_id, url_hash)
 ) WITH (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.2);
 CREATE INDEX pages_frontier ON pages (domain_id, priority, id) WHERE status = 'discovered';
 COMMENT ON COLUMN pages.is_image IS 'It is fetched to be stored as an image, not to be read; counters of pages leave it out, the frontier does not.';
+COMMENT ON COLUMN pages.lastmod_at IS 'When it changed, as its sitemap says; later than fetched_at: a claim that its next visit will test.';
 COMMENT ON COLUMN pages.simhash IS 'Of the last good reading; nearly the same for nearly the same text. NULL: too little text.';
 COMMENT ON COLUMN pages.trap_id IS 'The trap it is left out by: then it is blocked, and was never visited. No foreign key: forager check looks.';
 COMMENT ON COLUMN pages.revisit_every_s IS 'This page is visited again that often; NULL: as its domain is.';
@@ -559,6 +567,7 @@ CREATE TABLE products (
     created_at     timestamptz   NOT NULL,
     updated_at     timestamptz   NOT NULL,
     last_seen_at   timestamptz   NOT NULL,
+    is_listed      boolean       NOT NULL DEFAULT false,
     UNIQUE (domain_id, page_id),
     UNIQUE (domain_id, url_hash)
 ) WITH (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.05);
@@ -574,6 +583,7 @@ COMMENT ON COLUMN products.price IS 'The last one the page named: a page that na
 COMMENT ON COLUMN products.content_hash IS '16 bytes over the facts; updated_at moves only when it changes.';
 COMMENT ON COLUMN products.evidence IS 'Field to a list of [value, where, confidence]: what was chosen, then what else the page said.';
 COMMENT ON COLUMN products.created_at IS 'First seen.';
+COMMENT ON COLUMN products.is_listed IS 'Only lists showed it so far; once its own page was read, lists are not believed any more.';
 
 CREATE TABLE product_prices (
     id               bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

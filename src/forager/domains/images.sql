@@ -38,9 +38,16 @@ UPDATE domains SET images_owed_after = 0 WHERE id = ANY ($1::bigint[]) AND image
 -- name: next_owing
 -- A domain that owes images and now wants them, by its own word or, where it has none, by $1; of one run, or with one name, if asked for;
 -- not before one that was looked at.
-SELECT id, name, run_id, images_owed_after FROM domains
-WHERE images_owed_after IS NOT NULL AND (images_policy = 'download' OR (images_policy IS NULL AND $1::boolean))
-  AND ($2::bigint IS NULL OR run_id = $2) AND ($3::text IS NULL OR name = $3) AND id >= $4
+SELECT id, name, run_id, images_owed_after FROM (
+    (SELECT id, name, run_id, images_owed_after FROM domains
+     WHERE images_owed_after IS NOT NULL AND images_policy = 'download'
+       AND ($2::bigint IS NULL OR run_id = $2) AND ($3::text IS NULL OR name = $3) AND id >= $4
+     ORDER BY id LIMIT 1)
+    UNION ALL
+    (SELECT id, name, run_id, images_owed_after FROM domains
+     WHERE images_owed_after IS NOT NULL AND images_policy IS NULL AND $1::boolean
+       AND ($2::bigint IS NULL OR run_id = $2) AND ($3::text IS NULL OR name = $3) AND id >= $4
+     ORDER BY id LIMIT 1)) o
 ORDER BY id LIMIT 1;
 
 -- name: pay_images

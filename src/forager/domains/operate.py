@@ -34,6 +34,7 @@ class Held:
     is_adaptive: bool
     revisit_every_s: float | None
     breaker_state: str
+    images_policy: str | None
 
 
 async def hold(conn: Any, name: str) -> Held | None:

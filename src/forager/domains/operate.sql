@@ -2,7 +2,7 @@
 
 -- name: hold_domain
 -- One domain by name; its row stays locked until the transaction ends.
-SELECT id, name, status::text AS status, version, is_active, claimed_by, frontier_size, is_adaptive, revisit_every_s, breaker_state
+SELECT id, name, status::text AS status, version, is_active, claimed_by, frontier_size, is_adaptive, revisit_every_s, breaker_state, images_policy
 FROM domains WHERE name = $1
 FOR NO KEY UPDATE;
 
@@ -60,13 +60,14 @@ UPDATE domains SET is_active = $2 WHERE id = $1 AND is_active <> $2 RETURNING id
 UPDATE domains d
 SET (crawl_delay_s, max_concurrent_requests, max_pages_per_run, revisit_every_s, is_adaptive, revisits_per_day, revisit_price,
      refresh_every_s, maintenance_start, maintenance_end, content_policy, proxy_country, paces_per_proxy, parser_name, verifies_tls,
-     images_policy, rendering, stores_links, links_since, history_retention_s, image_retention_s) = (
+     images_policy, rendering, stores_links, links_since, history_retention_s, image_retention_s,
+     max_pages_per_template) = (
     SELECT r.crawl_delay_s, r.max_concurrent_requests, r.max_pages_per_run, r.revisit_every_s, r.is_adaptive, r.revisits_per_day,
            CASE WHEN r.is_adaptive AND r.revisits_per_day IS NOT DISTINCT FROM d.revisits_per_day THEN d.revisit_price END,
            r.refresh_every_s, r.maintenance_start, r.maintenance_end, r.content_policy, r.proxy_country, r.paces_per_proxy,
            COALESCE(r.parser_name, 'auto'), r.verifies_tls, r.images_policy, r.rendering, r.stores_links,
            CASE WHEN r.stores_links AND NOT d.stores_links THEN clock_timestamp() ELSE d.links_since END,
-           r.history_retention_s, r.image_retention_s
+           r.history_retention_s, r.image_retention_s, r.max_pages_per_template
     FROM jsonb_populate_record(d, $2::jsonb) r)
 WHERE d.id = $1;
 

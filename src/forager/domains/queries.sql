@@ -123,6 +123,16 @@ JOIN domains d ON d.id = n.domain_id AND d.version = n.version AND d.claimed_by 
 ORDER BY d.id
 FOR NO KEY UPDATE OF d;
 
+-- name: lastmods_of
+-- How often the sitemaps of a domain said that a page had changed, and how often it had.
+SELECT d.lastmod_claims, d.lastmod_truths FROM domains d WHERE d.id = $1;
+
+-- name: count_lastmods
+-- Claims of sitemaps that visits tested. The caller holds the domains.
+UPDATE domains d SET lastmod_claims = d.lastmod_claims + n.claims, lastmod_truths = d.lastmod_truths + n.truths
+FROM unnest($1::bigint[], $2::int[], $3::int[]) AS n (domain_id, claims, truths)
+WHERE d.id = n.domain_id;
+
 -- name: without_links
 -- Of these domains, those whose links are not to be stored.
 SELECT d.id FROM domains d WHERE d.id = ANY ($1::bigint[]) AND NOT d.stores_links;

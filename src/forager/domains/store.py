@@ -214,6 +214,18 @@ async def hold_leases(conn: Any, leases: Iterable[tuple[int, int]], *, worker: i
     return {(row["id"], row["version"]): row["may_go_on"] for row in rows}
 
 
+async def lastmods_of(conn: Any, domain_id: int) -> tuple[int, int]:
+    """What its sitemaps claimed of changes so far, and how much of it was true."""
+    row = await conn.fetchrow(SQL["lastmods_of"], domain_id)
+    return row["lastmod_claims"], row["lastmod_truths"]
+
+
+async def count_lastmods(conn: Any, tested: Mapping[int, tuple[int, int]]) -> None:
+    """Domain → claims, and how many of them were true."""
+    claims, truths = zip(*tested.values(), strict=True)
+    await conn.execute(SQL["count_lastmods"], list(tested), list(claims), list(truths))
+
+
 async def without_links(conn: Any, domain_ids: Iterable[int]) -> set[int]:
     return {row["id"] for row in await conn.fetch(SQL["without_links"], list(domain_ids))}
 

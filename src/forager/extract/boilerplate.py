@@ -9,11 +9,15 @@ from enum import Enum, auto
 from functools import lru_cache
 from typing import NamedTuple
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
+
+from forager.extract.tree import Tree
 
 AROUND = ("nav", "aside", "footer", "header", "form", "dialog")
 LOOKED_AT = (*AROUND, "div", "section", "ul")
 """Elements that are boilerplate where their names say so, or that are hidden."""
+FRAMED = ("h1", "main")
+"""What no banner holds: a heading of the page and its main element."""
 HIDING_STYLE = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 MOST_NAMED = 3000
 """Of each element; a name that was never met before takes some 20 µs."""
@@ -101,9 +105,10 @@ class Marks(NamedTuple):
     """What was cut, for a page that has nothing else."""
 
 
-def cut_boilerplate(tree: LexborHTMLParser) -> Marks:
+def cut_boilerplate(tree: Tree) -> Marks:
     """By lists of elements: the first selector that a tree is asked takes 30 µs to set up."""
     frames = _frames(tree)
+    spared = [name for name in FRAMED if len(tree.tags(name)) <= MOST_REGIONS]
     content: list[LexborNode] = []
     around: list[LexborNode] = []
     for tag in LOOKED_AT:
@@ -115,15 +120,14 @@ def cut_boilerplate(tree: LexborHTMLParser) -> Marks:
             if node.mem_id in frames:
                 continue
             if _is_hidden(attributes):
-                node.decompose(recursive=False)
+                tree.cut([node], spares=spared)
             elif (
                 verdict is Verdict.AROUND
                 or (tag in AROUND and _is_around(node, tag))
                 or (verdict is Verdict.LIKELY_AROUND and len(around) < MOST_CUTS and not _is_prose(node))
             ):
                 around.append(node)
-    for node in around:
-        node.decompose(recursive=False)
+    tree.cut(around, spares=spared)
     return Marks(frames, content, around)
 
 
@@ -133,10 +137,10 @@ def _is_prose(node: LexborNode) -> bool:
     return len(text) >= LONG_PROSE and sum(len(link.text_lexbor()) for link in node.css("a")) * 2 < len(text)
 
 
-def _frames(tree: LexborHTMLParser) -> set[int]:
-    """What no banner holds is a heading of the page or its main element: whatever has one inside is no boilerplate."""
+def _frames(tree: Tree) -> set[int]:
+    """Whatever has one of `FRAMED` inside is no boilerplate."""
     frames: set[int] = set()
-    for node in [*tree.tags("h1")[:MOST_REGIONS], *tree.tags("main")[:MOST_REGIONS]]:
+    for node in [node for name in FRAMED for node in tree.tags(name)[:MOST_REGIONS]]:
         parent = node.parent
         while parent is not None and parent.mem_id not in frames:
             frames.add(parent.mem_id)

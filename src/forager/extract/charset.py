@@ -111,7 +111,7 @@ def _encode(text: str) -> bytes:
 
 
 def _declared_codec(body: bytes, content_type: str) -> str | None:
-    if (match := HEADER_CHARSET.search(content_type)) and (codec := find_codec(match[1])):
+    if codec := _header_codec(content_type):
         return codec
     head = body[:PRESCAN_BYTES]
     if head.startswith((b"<\0", b"\0<")):
@@ -123,6 +123,12 @@ def _declared_codec(body: bytes, content_type: str) -> str | None:
         # A declaration that could be read as bytes cannot be in UTF-16.
         return "utf-8" if codec and codec.startswith("utf-16") else codec
     return None
+
+
+@lru_cache(maxsize=256)
+def _header_codec(content_type: str) -> str | None:
+    match = HEADER_CHARSET.search(content_type)
+    return find_codec(match[1]) if match else None
 
 
 @lru_cache(maxsize=256)

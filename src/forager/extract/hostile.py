@@ -38,11 +38,10 @@ FEW_LINKS = 300
 """Nested or not, so many are read soon."""
 
 
-def may_stall(page: bytes, tags: int | None = None) -> bool:
-    """`tags`: how often there is a `<`, where somebody counted already."""
+def may_stall(page: bytes) -> bool:
     if len(page) <= HARMLESS_BYTES:
         return False
-    tags = page.count(b"<") if tags is None else tags
+    tags = page.count(b"<")
     if _leaves_much_open(page, tags):
         return True
     return len(page) > QUADRATIC_BYTES and (tags > MOST_TAGS or _has_long_tag(page))

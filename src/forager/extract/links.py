@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import compress
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from forager.records import FoundLink
+from forager.records import FoundLink, LinkColumns
 
 MOST_LINKS = 20_000
 LONGEST_ANCHOR = 200
@@ -25,7 +26,7 @@ PAGE_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
 LINK_RELS = ("canonical", "alternate", "next", "prev")
 
 
-def find_links(tree: LexborHTMLParser) -> list[FoundLink]:
+def find_links(tree: LexborHTMLParser) -> LinkColumns:
     """Those of the body: `a`, `area`, `iframe`, `frame`. List by list: a loop over the nodes takes a third more."""
     has_others = _has_others(tree)
     # Only pages with the rarer elements pay for the order among them: a selector costs twice as much as a name.
@@ -55,8 +56,10 @@ def find_links(tree: LexborHTMLParser) -> list[FoundLink]:
         for index, node in enumerate(nodes):
             if node.tag != "a":
                 anchors[index], kinds[index] = _name_other(node, attributes[index])
-    new = tuple.__new__  # a third of the cost of calling the class
-    return [new(FoundLink, link) for link in zip(hrefs, anchors, kinds, strict=True) if link[0]][:MOST_LINKS]
+    if "" in hrefs:
+        anchors, kinds = list(compress(anchors, hrefs)), list(compress(kinds, hrefs))
+        hrefs = list(filter(None, hrefs))
+    return LinkColumns(hrefs[:MOST_LINKS], anchors[:MOST_LINKS], kinds[:MOST_LINKS])
 
 
 def _has_others(tree: LexborHTMLParser) -> bool:
@@ -82,6 +85,14 @@ def clean_href(href: str) -> str:
     if href[:11].lower().startswith(LEADS_NOWHERE) or len(href) > LONGEST_HREF:
         return ""
     return href
+
+
+def join_links(first: list[FoundLink], others: LinkColumns) -> LinkColumns:
+    """Those of the head before those of the body."""
+    if not first:
+        return others
+    columns = zip(LinkColumns.of(first).columns, others.columns, strict=True)
+    return LinkColumns(*([*above, *below][:MOST_LINKS] for above, below in columns))
 
 
 def find_head_links(links: Iterable[dict[str, str | None]], refreshes: Iterable[str]) -> Iterator[FoundLink]:

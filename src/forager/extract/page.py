@@ -14,20 +14,19 @@ from ada_url import join_url
 
 from forager.errors import BadUrlError
 from forager.extract.byline import find_byline
-from forager.extract.census import take_census
 from forager.extract.charset import to_utf8
 from forager.extract.clean import collapse, drop_unseen
 from forager.extract.directives import combine
 from forager.extract.document import GZIP, Document, kind_of, read_document, read_json, read_list, unpack
 from forager.extract.flatten import flatten
 from forager.extract.head import LONGEST_DESCRIPTION, Head, read_head
-from forager.extract.hostile import HARMLESS_BYTES, may_stall, nests_links
+from forager.extract.hostile import may_stall, nests_links
 from forager.extract.images import find_images
 from forager.extract.language import LanguageMemory, decide, declare, load_detector
-from forager.extract.links import MOST_LINKS, find_head_links, find_links
+from forager.extract.links import find_head_links, find_links, join_links
 from forager.extract.login import has_password_form
 from forager.extract.memory import keep_freed_memory
-from forager.extract.needle import holds
+from forager.extract.needle import has_url
 from forager.extract.product import read_product
 from forager.extract.simhash import simhash
 from forager.extract.sites import AUTO
@@ -86,21 +85,26 @@ def read(
             return _read_plain(fetched, text, flags, keyword_words, robots_agent)
     if kind == XHTML:
         page = SELF_CLOSED.sub(rb"<\1\2></\1>", page)
-    census = take_census(page) if len(page) > HARMLESS_BYTES else None
-    if census is not None and may_stall(page, census.tags):
-        page, flags, census = flatten(page), (*flags, "flattened"), None
-    tree = parse(page, census)
+    if may_stall(page):
+        page, flags = flatten(page), (*flags, "flattened")
+    tree = parse(page)
+    tree.sort()
     if nests_links(tree):
+        tree.forget()
         tree, flags = parse(flatten(page)), (*flags, "flattened")
-    return _read_tree(
-        fetched,
-        tree,
-        flags,
-        keyword_words=keyword_words,
-        robots_agent=robots_agent,
-        memory=memory,
-        parser_name=parser_name,
-    )
+        tree.sort()
+    try:
+        return _read_tree(
+            fetched,
+            tree,
+            flags,
+            keyword_words=keyword_words,
+            robots_agent=robots_agent,
+            memory=memory,
+            parser_name=parser_name,
+        )
+    finally:
+        tree.forget()
 
 
 def is_binary(fetched: Fetched) -> bool:
@@ -174,11 +178,11 @@ def _read_tree(
     head = read_head(tree)
     base_url = _join(fetched.url, head.base) or fetched.url
     head_links = list(find_head_links(head.links, head.refreshes))
-    links = [*head_links, *find_links(tree)][:MOST_LINKS]
-    images = find_images(tree, head, has_styles=holds(fetched.body, b"url("))
+    links = join_links(head_links, find_links(tree))
+    images = find_images(tree, head, has_styles=has_url(fetched.body))
     byline = find_byline(tree, head, fetched.url)
     canonical, declared = _canonical(base_url, head_links), _declared_language(head, fetched)
-    product = read_product(
+    product, listed = read_product(
         tree, fetched, head, base_url=base_url, canonical=canonical, language=declared, parser_name=parser_name
     )
     has_form = has_password_form(tree)
@@ -205,6 +209,7 @@ def _read_tree(
         author=byline.author,
         published_at=byline.published_at,
         modified_at=byline.modified_at,
+        listed=listed,
     )
 
 

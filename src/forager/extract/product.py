@@ -3,10 +3,11 @@
 from selectolax.lexbor import LexborHTMLParser
 
 from forager.extract.head import Head
+from forager.extract.products.find import find_listed
 from forager.extract.products.view import View
 from forager.extract.sites import AUTO, parser_for
 from forager.records import Fetched
-from forager.records.product import Product
+from forager.records.product import Listed, Product
 
 
 def read_product(
@@ -18,11 +19,12 @@ def read_product(
     canonical: str | None,
     language: str | None,
     parser_name: str = AUTO,
-) -> Product | None:
-    """Before the text is taken, which cuts the tree."""
+) -> tuple[Product | None, tuple[Listed, ...]]:
+    """What the page sells, or what it lists. Before the text is taken, which cuts the tree."""
     host = fetched.url.split("/", 3)[2].lower()
     view = View(tree, fetched.body, head, fetched.url, base_url, canonical, language)
-    return parser_for(parser_name, host).find_product(view)
+    product = parser_for(parser_name, host).find_product(view)
+    return product, find_listed(view) if product is None and view.items else ()
 
 
 def find_product(fetched: Fetched, parser_name: str = AUTO) -> Product | None:

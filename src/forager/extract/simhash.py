@@ -15,6 +15,8 @@ WINDOW = 48
 FEWEST_WORDS = 8
 """Less is too little to be compared: half a sentence, a picture with its caption."""
 DIGITS = b"0123456789"
+BITS = (*(0,) * 64, *(1 << group for group in range(64)))
+"""What a checksum gives, by its last seven bits: six for the group, one that says whether the group's bit is set."""
 
 
 def simhash(text: str, url: str = "") -> int | None:
@@ -27,8 +29,7 @@ def simhash(text: str, url: str = "") -> int | None:
     checksums = set(map(crc32, text.encode(errors="replace").translate(None, DIGITS).split()))
     if len(checksums) < FEWEST_WORDS:
         return None
-    largest = {checksum & 63: checksum for checksum in sorted(checksums)}
-    value = sum([1 << group for group, checksum in largest.items() if checksum & 64])
+    value = sum({checksum & 63: BITS[checksum & 127] for checksum in sorted(checksums)}.values())
     return value - (1 << 64) if value >> 63 else value
 
 

@@ -3,10 +3,11 @@
 import hashlib
 from collections.abc import Iterator
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
 from forager.extract.boilerplate import Marks, cut_boilerplate, find_dominant
 from forager.extract.clean import drop_unseen
+from forager.extract.tree import Tree
 from forager.extract.words import count_unspaced
 
 LONGEST_HEADING = 200
@@ -30,7 +31,7 @@ LONG_MAIN = 1500
 """Characters that are the content for sure, whatever else there is."""
 
 
-def find_headings(tree: LexborHTMLParser) -> str:
+def find_headings(tree: Tree) -> str:
     nodes: list[LexborNode] = []
     for tag in ("h1", "h2", "h3"):
         if len(nodes) < MOST_HEADINGS:
@@ -39,7 +40,7 @@ def find_headings(tree: LexborHTMLParser) -> str:
     return drop_unseen(" ".join(filter(None, found))[:LONGEST_HEADINGS])
 
 
-def take_text(tree: LexborHTMLParser) -> str:
+def take_text(tree: Tree) -> str:
     """The visible text without what surrounds it on every page of the site, one run of text per line."""
     tree.strip_tags(INVISIBLE, recursive=True)
     marks = cut_boilerplate(tree)
@@ -51,7 +52,7 @@ def take_text(tree: LexborHTMLParser) -> str:
     return text if is_enough(text) else whole
 
 
-def _text_of_content(tree: LexborHTMLParser, marks: Marks) -> str:
+def _text_of_content(tree: Tree, marks: Marks) -> str:
     """Of the narrowest region that holds most of what the wider ones do."""
     text, share = "", 0
     for region in _regions(tree, marks.content):
@@ -66,7 +67,7 @@ def _text_of_content(tree: LexborHTMLParser, marks: Marks) -> str:
     return text
 
 
-def _regions(tree: LexborHTMLParser, named: list[LexborNode]) -> Iterator[LexborNode]:
+def _regions(tree: Tree, named: list[LexborNode]) -> Iterator[LexborNode]:
     mains = tree.tags("main")
     article = find_dominant(tree.tags("article"))
     if article is not None:
@@ -79,7 +80,7 @@ def _regions(tree: LexborHTMLParser, named: list[LexborNode]) -> Iterator[Lexbor
         yield tree.body
 
 
-def _block_of_headline(tree: LexborHTMLParser) -> LexborNode | None:
+def _block_of_headline(tree: Tree) -> LexborNode | None:
     """The narrowest block around the only `<h1>` that has most of the page's text."""
     headlines = tree.tags("h1")
     if len(headlines) != 1 or tree.body is None:

@@ -4,6 +4,8 @@ It only spares look-ups. Forgetting costs a query, losing it loses nothing; it n
 Two generations make a cheap LRU: what is asked for moves to the young one, the old one is dropped whole.
 """
 
+from collections.abc import Callable
+
 DEPTH_BITS = 10
 DEEPEST = (1 << DEPTH_BITS) - 1
 
@@ -18,6 +20,11 @@ class KnownPages:
 
     def __len__(self) -> int:
         return len(self._young) + len(self._old)
+
+    @property
+    def glance(self) -> Callable[[bytes], int | None]:
+        """For a loop: asks what is young now only. Whatever it says stays true; `get` knows more."""
+        return self._young.get
 
     def get(self, key: bytes) -> int | None:
         """The packed page, to be opened with `page_id` and `depth`."""

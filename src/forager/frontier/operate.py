@@ -26,6 +26,11 @@ async def hurry_domain(conn: Any, domain_id: int) -> None:
     await conn.execute(SQL["hurry_domain"], domain_id)
 
 
+async def forget_validators(conn: Any, domain_id: int) -> None:
+    """The next visit of each page brings it whole: there is something in it that nobody looked for before."""
+    await conn.execute(SQL["forget_validators"], domain_id)
+
+
 async def set_page_frequency(conn: Any, page_id: int, every_s: float | None) -> None:
     await conn.execute(SQL["set_page_frequency"], page_id, every_s)
 

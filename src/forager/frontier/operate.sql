@@ -29,6 +29,11 @@ UPDATE crawl_tasks t SET scheduled_for = now()
 FROM pages p
 WHERE p.id = t.page_id AND p.status = 'queued' AND t.domain_id = $1 AND t.outcome IS NULL AND t.locked_at IS NULL AND t.scheduled_for > now();
 
+-- name: forget_validators
+-- Pages of a domain are asked for whole with their next visit, also where nothing has changed.
+UPDATE pages SET etag = NULL, last_modified = NULL
+WHERE domain_id = $1 AND NOT is_image AND (etag IS NOT NULL OR last_modified IS NOT NULL);
+
 -- name: set_page_frequency
 -- How often one page is visited again; NULL takes its domain's.
 UPDATE pages SET revisit_every_s = $2 WHERE id = $1;

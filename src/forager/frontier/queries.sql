@@ -27,7 +27,7 @@ UPDATE domains d
 SET claimed_by = $1, claim_expires_at = now() + make_interval(secs => $4), version = d.version + 1,
     status = 'active', block_reason = NULL, block_reason_code = NULL, last_crawled_at = now()
 WHERE d.id = ANY (ARRAY(SELECT id FROM best))
-RETURNING d.id, d.name, d.version, d.crawl_delay_s, d.max_concurrent_requests, d.content_policy, d.max_pages_per_run,
+RETURNING d.id, d.name, d.version, d.crawl_delay_s, d.max_concurrent_requests, d.content_policy, d.max_pages_per_run, d.max_pages_per_template,
           d.consecutive_error_count, d.error_streak_code, d.pages_crawled > 0 AS has_pages, d.verifies_tls,
           EXISTS (SELECT FROM domain_proxies dp WHERE dp.domain_id = d.id) AS has_proxies,
           d.pace_delay_s, d.pace_extra_s, d.response_s, d.breaker_state, d.breaker_failures, d.breaker_resets,
@@ -52,6 +52,8 @@ SELECT run_id, domain_id, count(*)::int AS pages FROM freed WHERE run_id IS NOT 
 -- name: claim_tasks
 -- The best due tasks and, after them, the best discovered pages of leased domains become locked tasks. What a page shows is part of
 -- it: images need not lie in the run's scope, and of a domain that was taken for its images nothing else is.
+-- New tasks get their numbers before they are inserted, so that nobody has to find the page of each: without statistics a server
+-- compares each with each, half a second of its processor for 2,560 instead of a tenth.
 WITH lane AS MATERIALIZED (
     SELECT w.domain_id, LEAST(w.want, LEAST($6::int, d.max_pages_per_run) - d.run_pages)::int AS want, d.images_only
     FROM unnest($1::bigint[], $2::bigint[], $3::int[]) AS w (domain_id, version, want)
@@ -81,19 +83,20 @@ WITH lane AS MATERIALIZED (
 ), queued AS (
     UPDATE pages p SET status = 'queued' FROM fresh WHERE p.id = fresh.id AND p.status = 'discovered'
     RETURNING p.id, p.domain_id, p.url, p.depth, p.redirects, p.priority, p.revisit_every_s, p.crashes, p.is_image
+), numbered AS MATERIALIZED (
+    SELECT nextval('crawl_tasks_id_seq') AS task_id, q.* FROM (SELECT * FROM queued ORDER BY priority, id) q
 ), made AS (
-    INSERT INTO crawl_tasks (page_id, domain_id, run_id, status, priority, locked_at, locked_by)
-    SELECT id, domain_id, $5, 'crawling', priority, now(), $4 FROM queued ORDER BY priority, id
-    RETURNING id, page_id
+    INSERT INTO crawl_tasks (id, page_id, domain_id, run_id, status, priority, locked_at, locked_by) OVERRIDING SYSTEM VALUE
+    SELECT task_id, id, domain_id, $5, 'crawling', priority, now(), $4 FROM numbered
 )
 SELECT r.id AS task_id, p.id AS page_id, p.domain_id, p.url, p.depth, p.redirects, r.retry_count,
        COALESCE(r.revisit_every_s, p.revisit_every_s) AS revisit_every_s, p.crashes, p.is_image, r.max_retries, r.is_recurring,
        p.status = 'fetched' AS is_revisit, p.etag, p.last_modified, p.content_hash, p.comparisons, p.changes,
-       p.watched_s, EXTRACT(EPOCH FROM now() - p.fetched_at)::float8 AS since_s
+       p.watched_s, EXTRACT(EPOCH FROM now() - p.fetched_at)::float8 AS since_s, COALESCE(p.lastmod_at > p.fetched_at, false) AS is_claimed
 FROM relocked r JOIN pages p ON p.id = r.page_id
 UNION ALL
-SELECT m.id, q.id, q.domain_id, q.url, q.depth, q.redirects, 0, q.revisit_every_s, q.crashes, q.is_image, NULL, true, false, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-FROM made m JOIN queued q ON q.id = m.page_id
+SELECT n.task_id, n.id, n.domain_id, n.url, n.depth, n.redirects, 0, n.revisit_every_s, n.crashes, n.is_image, NULL, true, false, NULL, NULL, NULL, NULL, NULL, NULL, NULL, false
+FROM numbered n
 ORDER BY task_id;
 
 -- name: add_pages

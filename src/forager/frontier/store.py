@@ -28,6 +28,7 @@ async def claim_domains(
             max_concurrent_requests=row["max_concurrent_requests"],
             content_policy=row["content_policy"],
             max_pages_per_run=row["max_pages_per_run"],
+            max_pages_per_template=row["max_pages_per_template"],
             errors_in_a_row=row["consecutive_error_count"],
             error_streak_code=row["error_streak_code"],
             has_pages=row["has_pages"],

@@ -2,14 +2,15 @@
 
 A page brings nothing new when its domain gave the same text under the same title before, or nearly the same under the
 same template just now. Enough of them, and the template is a trap; one new page counts for ten against. A wide template
-needs four times as many. Of a calendar, which is new on every page, only so many pages are taken.
+needs four times as many. Of a calendar, which is new on every page, only so many pages are taken; and of any template
+no more than an operator allows.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from zlib import crc32
 
-from forager.ingest.templates import is_wide, templates_of
+from forager.ingest.templates import is_shared, is_wide, templates_of
 from forager.ingest.traps import calendar_year
 from forager.records import Reading
 
@@ -27,6 +28,7 @@ MOST_TEMPLATES = 500
 MOST_MARKS = 10_000
 SAME = "nothing_new"
 CALENDAR = "calendar"
+BUDGET = "template_budget"
 _TITLE_SPREAD = 0x9E3779B97F4A7C15
 
 
@@ -58,8 +60,9 @@ def mark_of(reading: Reading) -> int | None:
 class Sameness:
     """What one domain gave so far. `note` is told of every page that was read for the first time."""
 
-    def __init__(self, *, most_same: int, most_calendar: int) -> None:
+    def __init__(self, *, most_same: int, most_calendar: int, most_pages: int | None = None) -> None:
         self._most = {SAME: most_same, CALENDAR: most_calendar}
+        self.allow(most_pages)
         self._marks: dict[int, int] = {}
         """Mark → length of the shortest template that brought it."""
         self._lasts: dict[str, list[int]] = {}
@@ -74,6 +77,11 @@ class Sameness:
         """What others wrote down: (rule, template) → pages. What this memory counted is forgotten."""
         self._counts, self._written = dict(counts), dict(counts)
 
+    def allow(self, most_pages: int | None) -> None:
+        """Pages that may be taken of one template, whatever they bring; None: no end."""
+        self._has_budget = most_pages is not None
+        self._most[BUDGET] = most_pages or 0
+
     def settle(self, places: Iterable[tuple[str, str]]) -> None:
         """(Rule, template) that need no more counting: traps, and what an operator released."""
         self._settled = set(places)
@@ -83,6 +91,8 @@ class Sameness:
         templates = templates_of(url)
         if templates and calendar_year(url) is not None:
             yield from self._count(CALENDAR, templates[0], url)
+        if self._has_budget and templates and is_shared(templates[0]):
+            yield from self._count(BUDGET, templates[0], url)
         if mark is None:
             return
         is_known = self._remember(mark, len(templates[0]) if templates else 0)

@@ -15,7 +15,7 @@ from forager.ingest import templates, traps
 from forager.ingest.images import see_images
 from forager.ingest.name_set import GrowingNames
 from forager.ingest.scope import Reach
-from forager.records import ALL_OF_A_LOOK, Discovery, Reading, Selection, Sighting, Target, Trap
+from forager.records import ALL_OF_A_LOOK, Discovery, LinkColumns, Reading, Selection, Sighting, Target, Trap
 from forager.urls import domain_of, origin_of, resolve_links, url_key
 
 REMEMBERED = 50_000
@@ -73,7 +73,7 @@ class Selector:
 
     def select(self, reading: Reading, target: Target) -> Selection:
         """The links of one page that are worth knowing, in the order the page has them."""
-        found = reading.links
+        found = LinkColumns.of(reading.links)
         if reading.is_nofollow:
             return Selection(dropped={"nofollow": len(found)}) if found else Selection()
         dropped: dict[str, int] = {}
@@ -81,7 +81,8 @@ class Selector:
         seen = {url_key(target.url), NO_KEY}
         depth = target.depth + 1
         new = tuple.__new__  # sixty times a page: a third of the cost of calling the class
-        for (_, anchor, rel), (url, key, domain, refusal) in zip(found, self._places(reading, target), strict=True):
+        rows = zip(found.anchors, found.rels, self._places(reading, target, found.hrefs), strict=True)
+        for anchor, rel, (url, key, domain, refusal) in rows:
             if key in seen or (rel != "a" and rel.endswith("nofollow")):
                 reason = refusal or ("nofollow" if rel.endswith("nofollow") else "duplicate")
                 dropped[reason] = dropped.get(reason, 0) + 1
@@ -106,18 +107,18 @@ class Selector:
         """The images of one page, wherever they lie."""
         return see_images(reading, target, self._reach)
 
-    def _places(self, reading: Reading, target: Target) -> list[Place]:
+    def _places(self, reading: Reading, target: Target, hrefs: Sequence[str]) -> list[Place]:
         """Each link's place, from memory where the link means the same on every page of its origin."""
         base_url, origin = _base_of(reading, target)
         young = self._young.get(origin)
         if young is None:
             young = self._young[origin] = {}
-        places = [young.get(link[0]) for link in reading.links]
+        places = list(map(young.get, hrefs))
         if None in places:
-            self._fill(places, [link[0] for link in reading.links], origin, base_url)
+            self._fill(places, hrefs, origin, base_url)
         return places  # type: ignore[return-value]  # every None was filled
 
-    def _fill(self, places: list[Place | None], hrefs: list[str], origin: str, base_url: str) -> None:
+    def _fill(self, places: list[Place | None], hrefs: Sequence[str], origin: str, base_url: str) -> None:
         strange = dict.fromkeys([href for href, place in zip(hrefs, places, strict=True) if place is None])
         rooted = [href for href in strange if href.startswith(ROOTED)]
         found = self._recall(rooted, origin)

@@ -48,6 +48,11 @@ def is_wide(template: str) -> bool:
     return template.endswith(REST)
 
 
+def is_shared(template: str) -> bool:
+    """Whether it stands for more than one address."""
+    return "{" in template or "?" in template
+
+
 @lru_cache(maxsize=4096)
 def pattern_of(template: str) -> str:
     """A regular expression for the whole URL."""

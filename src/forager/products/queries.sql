@@ -6,22 +6,22 @@
 WITH n AS (
     SELECT domain_id, page_id, task_id, COALESCE(seen_at, now()) AS seen_at, url, url_hash, name, description, price, currency,
            availability, rating, review_count, brand, category, sku, gtin, image_urls, variants, content_hash, parser_name,
-           parser_version, confidence, evidence, problems, is_valid
+           parser_version, confidence, evidence, problems, is_valid, is_listed
     FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::timestamptz[], $5::text[], $6::bytea[], $7::text[], $8::text[],
                 $9::numeric[], $10::text[], $11::text[], $12::numeric[], $13::int[], $14::text[], $15::text[], $16::text[],
                 $17::text[], $18::text[], $19::text[], $20::bytea[], $21::text[], $22::int[], $23::float8[], $24::text[],
-                $25::text[], $26::boolean[])
+                $25::text[], $26::boolean[], $27::boolean[])
         AS n (domain_id, page_id, task_id, seen_at, url, url_hash, name, description, price, currency, availability, rating,
               review_count, brand, category, sku, gtin, image_urls, variants, content_hash, parser_name, parser_version, confidence,
-              evidence, problems, is_valid)
+              evidence, problems, is_valid, is_listed)
 ), added AS (
     INSERT INTO products (domain_id, page_id, crawl_task_id, url, url_hash, product_name, description, price, currency, availability,
                           rating, review_count, brand, category, sku, gtin, image_urls, variants, content_hash, parser_name,
-                          parser_version, confidence, evidence, problems, is_valid, created_at, updated_at, last_seen_at)
+                          parser_version, confidence, evidence, problems, is_valid, is_listed, created_at, updated_at, last_seen_at)
     SELECT domain_id, page_id, task_id, url, url_hash, name, description, price, currency, availability, rating, review_count, brand,
            category, sku, gtin, ARRAY(SELECT jsonb_array_elements_text(image_urls::jsonb)), variants::jsonb, content_hash, parser_name,
            parser_version, confidence, evidence::jsonb, ARRAY(SELECT jsonb_array_elements_text(problems::jsonb)), is_valid,
-           seen_at, seen_at, seen_at
+           is_listed, seen_at, seen_at, seen_at
     FROM n ORDER BY domain_id, page_id
     ON CONFLICT (domain_id, page_id) DO NOTHING
     RETURNING id, domain_id, page_id, crawl_task_id, created_at, price, currency, availability
@@ -33,22 +33,23 @@ SELECT page_id FROM added;
 
 -- name: see_products
 -- Products seen again. What a page does not name any more is kept, a sight older than the last is left out, and a row of prices is
--- written only when price, currency or availability differ from what is stored under the lock.
+-- written only when price, currency or availability differ from what is stored under the lock. A list does not speak against what the
+-- product's own page said.
 WITH n AS (
     SELECT domain_id, page_id, task_id, COALESCE(seen_at, now()) AS seen_at, url, url_hash, name, description, price, currency,
            availability, rating, review_count, brand, category, sku, gtin, image_urls, variants, content_hash, parser_name,
-           parser_version, confidence, evidence, problems, is_valid
+           parser_version, confidence, evidence, problems, is_valid, is_listed
     FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::timestamptz[], $5::text[], $6::bytea[], $7::text[], $8::text[],
                 $9::numeric[], $10::text[], $11::text[], $12::numeric[], $13::int[], $14::text[], $15::text[], $16::text[],
                 $17::text[], $18::text[], $19::text[], $20::bytea[], $21::text[], $22::int[], $23::float8[], $24::text[],
-                $25::text[], $26::boolean[])
+                $25::text[], $26::boolean[], $27::boolean[])
         AS n (domain_id, page_id, task_id, seen_at, url, url_hash, name, description, price, currency, availability, rating,
               review_count, brand, category, sku, gtin, image_urls, variants, content_hash, parser_name, parser_version, confidence,
-              evidence, problems, is_valid)
+              evidence, problems, is_valid, is_listed)
 ), old AS MATERIALIZED (
     SELECT p.id, p.domain_id, p.page_id, p.crawl_task_id, p.price, p.currency, p.availability
     FROM products p JOIN n ON n.domain_id = p.domain_id AND n.page_id = p.page_id
-    WHERE n.seen_at >= p.last_seen_at
+    WHERE n.seen_at >= p.last_seen_at AND (p.is_listed OR NOT n.is_listed)
     ORDER BY p.id FOR NO KEY UPDATE OF p
 ), fresh AS MATERIALIZED (
     SELECT n.*, old.id AS product_id, old.crawl_task_id IS NOT DISTINCT FROM n.task_id AS is_reread,
@@ -63,7 +64,7 @@ WITH n AS (
         sku = f.sku, gtin = f.gtin, image_urls = ARRAY(SELECT jsonb_array_elements_text(f.image_urls::jsonb)),
         variants = f.variants::jsonb, content_hash = f.content_hash, parser_name = f.parser_name, parser_version = f.parser_version,
         confidence = f.confidence, evidence = f.evidence::jsonb, problems = ARRAY(SELECT jsonb_array_elements_text(f.problems::jsonb)),
-        is_valid = f.is_valid, updated_at = CASE WHEN p.content_hash <> f.content_hash THEN f.seen_at ELSE p.updated_at END,
+        is_valid = f.is_valid, is_listed = f.is_listed, updated_at = CASE WHEN p.content_hash <> f.content_hash THEN f.seen_at ELSE p.updated_at END,
         last_seen_at = f.seen_at
     FROM fresh f WHERE p.id = f.product_id
 )
@@ -77,16 +78,17 @@ ORDER BY product_id
 RETURNING product_id;
 
 -- name: see_unchanged
--- Pages that did not change since: their products are still there.
+-- Pages that did not change since: their products are still there, unless only lists ever showed them.
 UPDATE products p SET last_seen_at = GREATEST(p.last_seen_at, now()), crawl_task_id = n.task_id
 FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS n (domain_id, page_id, task_id)
-WHERE p.domain_id = n.domain_id AND p.page_id = n.page_id;
+WHERE p.domain_id = n.domain_id AND p.page_id = n.page_id AND NOT p.is_listed;
 
 -- name: lost_products
--- Of pages that were read and gave no product now: those that gave one before, with who read them then.
+-- Of pages that were read and gave no product now: those that gave one before, with who read them then. What a list said of them
+-- was not given by them.
 SELECT p.domain_id, p.page_id, p.parser_name, p.parser_version
 FROM unnest($1::bigint[], $2::bigint[]) AS n (domain_id, page_id)
-JOIN products p ON p.domain_id = n.domain_id AND p.page_id = n.page_id;
+JOIN products p ON p.domain_id = n.domain_id AND p.page_id = n.page_id AND NOT p.is_listed;
 
 -- name: count_days
 -- How well parsers did, added to the day.

@@ -4,7 +4,7 @@ Seeing the same visit twice, or an older one later, changes no price: only a new
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from forager.db import statements
 from forager.records import Outcome, OutcomeKind
 from forager.records.product import Product, pack_evidence, pack_variant
-from forager.urls import url_key
+from forager.urls import domain_of, url_key
 
 SQL = statements.load("forager.products")
 NOT_MODIFIED = 304
@@ -32,6 +32,8 @@ class Sight:
     is_revisit: bool = False
     is_unchanged: bool = False
     """The server said so, and sent nothing."""
+    is_listed: bool = False
+    """A list named it, not its own page; `task_id` is the visit to the list."""
 
 
 def sights_of(outcomes: Iterable[Outcome]) -> list[Sight]:
@@ -53,9 +55,29 @@ def sights_of(outcomes: Iterable[Outcome]) -> list[Sight]:
     ]
 
 
+def listed_of(outcomes: Iterable[Outcome], page_ids: Mapping[bytes, int]) -> list[Sight]:
+    """What lists say of products whose pages are known, and of the same domain; `page_ids` are by the keys of URLs."""
+    found: list[Sight] = []
+    for outcome in outcomes:
+        if outcome.reading is None or not outcome.reading.listed:
+            continue
+        target = outcome.target
+        domain = domain_of(target.url)
+        ours = {link.key for link in outcome.selection.links if link.domain == domain}
+        for listed in outcome.reading.listed:
+            key = url_key(listed.url)
+            page_id = page_ids.get(key) if key in ours else None
+            if page_id is not None and page_id != target.page_id:
+                found.append(
+                    Sight(target.domain_id, page_id, target.task_id, listed.url, listed.product, is_listed=True)
+                )
+    return found
+
+
 async def store(conn: Any, sights: Sequence[Sight]) -> int:
     """Facts, prices and how well they were read. Answers how many prices changed; costs nothing without products."""
-    sold = {(sight.domain_id, sight.page_id): sight for sight in sights if sight.product and sight.product.name}
+    named = sorted((sight for sight in sights if sight.product and sight.product.name), key=lambda s: not s.is_listed)
+    sold = {(sight.domain_id, sight.page_id): sight for sight in named}
     changed = await _keep(conn, list(sold.values())) if sold else 0
     unchanged = [sight for sight in sights if sight.is_unchanged]
     if unchanged:
@@ -104,6 +126,7 @@ def _row(sight: Sight, product: Product) -> tuple[Any, ...]:
         json.dumps(pack_evidence(product.evidence)),
         json.dumps(product.problems),
         product.is_valid,
+        sight.is_listed,
     )
 
 
@@ -111,7 +134,7 @@ async def _count(conn: Any, sights: Sequence[Sight]) -> None:
     """A page that gave a product before and gives none now counts as tried in vain."""
     tally: dict[tuple[int, str, int], list[int]] = {}
     for sight in sights:
-        if (product := sight.product) is not None:
+        if (product := sight.product) is not None and not sight.is_listed:
             counts = tally.setdefault((sight.domain_id, product.parser_name, product.parser_version), [0, 0, 0])
             counts[0] += 1
             counts[1] += product.name is not None

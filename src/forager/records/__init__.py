@@ -1,7 +1,7 @@
 """The nouns that travel the line. Plain frozen data; no I/O, no policy.
 
-`line` has what one page carries from claim to record, `proxy` the way it took, `image` what it shows, `trap` what
-would never end, `crawl` what a whole run was asked to do and did.
+`line` has what one page carries from claim to record, `link_columns` the links it has, `proxy` the way it took,
+`image` what it shows, `trap` what would never end, `crawl` what a whole run was asked to do and did.
 """
 
 from forager.records.body import Keepsake, RawHeads
@@ -32,6 +32,7 @@ from forager.records.line import (
     Target,
     Trouble,
 )
+from forager.records.link_columns import LinkColumns
 from forager.records.proxy import Passage, Proxy, ProxyUse
 from forager.records.trap import ALL_OF_A_LOOK, Trap
 
@@ -50,6 +51,7 @@ __all__ = [
     "Keepsake",
     "Keywords",
     "Lease",
+    "LinkColumns",
     "Outcome",
     "OutcomeCount",
     "OutcomeKind",

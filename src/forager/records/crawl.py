@@ -1,7 +1,7 @@
 """What a run was asked to do. Stored on the run, so that a successor, a report or a person can read it again."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -148,3 +148,5 @@ class RunReport:
     """Domains that are blocked, unreachable or wait, with their reasons."""
     next_at: datetime | None
     """When the first waiting page becomes due."""
+    bodies: Mapping[str, int] = field(default_factory=dict)
+    """Bodies that were to be kept: `stored`, `known` from before, or `lost:` with the reason → how many."""

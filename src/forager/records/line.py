@@ -12,7 +12,7 @@ from typing import NamedTuple
 from forager.errors import VisitError
 from forager.records.body import Keepsake, RawHeads
 from forager.records.image import FoundImage, ImageFile, Sighting
-from forager.records.product import Product
+from forager.records.product import Listed, Product
 from forager.records.proxy import ProxyUse
 
 
@@ -63,6 +63,8 @@ class Lease:
     """What is kept of a body: a value of `archive.ContentPolicy`; None takes the setting."""
     max_pages_per_run: int | None = None
     """The operator's page budget for this domain; None takes the run's."""
+    max_pages_per_template: int | None = None
+    """Pages that may be taken of one URL template; None takes the setting."""
     errors_in_a_row: int = 0
     error_streak_code: str | None = None
     """What the last visits before this lease met, so that a streak goes on through a stop."""
@@ -117,6 +119,8 @@ class Past(NamedTuple):
     """Seconds between compared visits."""
     since_s: float = 0.0
     """Seconds since the visit before."""
+    is_claimed: bool = False
+    """A sitemap said that it changed since: this visit tells whether that was true."""
     body_ref: str | None = None
     """Its body, where one is stored; looked up only where bodies are kept."""
 
@@ -221,6 +225,8 @@ class Reading:
     published_at: datetime | None = None
     modified_at: datetime | None = None
     """As the page says; of a feed or sitemap, the newest of its entries."""
+    listed: tuple[Listed, ...] = ()
+    """Of a page that lists products: those that name a page of their own."""
 
 
 class Keywords(NamedTuple):

@@ -37,6 +37,14 @@ class Variant(NamedTuple):
     url: str | None = None
 
 
+class Listed(NamedTuple):
+    """One product of a list."""
+
+    url: str
+    """Of its own page, as pages are known by."""
+    product: "Product"
+
+
 @dataclass(frozen=True, slots=True)
 class Product:
     name: str | None

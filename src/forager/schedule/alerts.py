@@ -29,7 +29,7 @@ DEAD_S = 3600.0
 async def run_once(conn: Any, order: ScheduleOrder) -> str:
     async with conn.transaction():
         now = await read_clock(conn)
-        looked = await look(conn, judge(await gather(conn, order)), now, webhooks.add)
+        looked = await look(conn, judge(await gather(conn, order), order.limits), now, webhooks.add)
     say(looked)
     return f"{looked.open:,} open; {things(len(looked.raised), 'alert')} raised, {len(looked.resolved):,} resolved"
 

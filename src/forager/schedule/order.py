@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from forager.alerts.rules import Disk
+from forager.alerts.rules import USUAL, Disk, Limits
 from forager.frontier.webhooks import DueCall, Heard
 from forager.proxies.store import Probed, ProbeRow
 from forager.schedule.times import At
@@ -43,6 +43,8 @@ class ScheduleOrder:
     """Deletes files of the store by name, and answers which are gone."""
     dead_after_s: float = 120.0
     """A worker silent for so long is not active."""
+    limits: Limits = USUAL
+    """What is worth an alert."""
     disks: Callable[[], Sequence[Disk]] = tuple
     """How much room is left where Forager keeps its files."""
     duties: Sequence[str] = ()
@@ -51,6 +53,8 @@ class ScheduleOrder:
     """Duties that are done at a time of day."""
     move_old: Callable[[Any], Awaitable[str]] | None = None
     """Has old visits leave for cold files, and answers in words how many. None: switched off."""
+    keep_minutes: Callable[[Any, int], Awaitable[int]] | None = None
+    """Writes numbers by the minute, of days that ended so many days ago, to cold files. None: nobody keeps them."""
     sweep_images: Callable[[Any], Awaitable[str]] | None = None
     """Deletes files of images that are old enough or nobody's, and answers in words how many. None: switched off."""
     queue_images: Callable[[], Awaitable[int]] = nothing_queued

@@ -24,6 +24,9 @@ async def run_once(conn: Any, order: ScheduleOrder) -> str:
     state = await series.read_state(conn, dead_after_s=order.dead_after_s)
     room = [Number("disk_free_bytes", "", disk.free_bytes) for disk in order.disks()[:1]]
     await series.add_samples(conn, [*state, *room])
-    rolled = await series.roll_up(conn, after_days=KEPT_DAYS)
+    async with conn.transaction(isolation="repeatable_read"):  # what is written down is what leaves
+        if order.keep_minutes is not None:
+            await order.keep_minutes(conn, KEPT_DAYS)
+        rolled = await series.roll_up(conn, after_days=KEPT_DAYS)
     became_days = f", {things(rolled, 'minute')} became days" if rolled else ""
     return f"{things(folded, 'row')} folded, {things(len(state) + len(room), 'number')} sampled{became_days}"

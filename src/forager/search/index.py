@@ -58,10 +58,14 @@ async def index_named(conn: Any, page_ids: Sequence[int], configs: Mapping[str, 
 
 
 async def index_many(conn: Any, configs: Mapping[str, str], *, most: int | None = None) -> Indexed:
-    """Portion after portion until nothing is left, or so many are done."""
+    """Portion after portion until all is done that was there, or so many pages. What a crawl brings meanwhile is for
+    the next time: whoever runs after it does a few at a time, and each few cost nearly as much as a whole portion."""
     pages = changed = untidy = 0
-    while (most is None or pages < most) and (done := await index_portion(conn, configs)).pages:
+    while most is None or pages < most:
+        done = await index_portion(conn, configs)
         pages, changed, untidy = pages + done.pages, changed + done.changed, untidy + done.changed
+        if done.pages < PORTION:
+            break
         if untidy >= TIDY_EVERY:
             await tidy(conn)
             untidy = 0

@@ -61,12 +61,12 @@ class PostgresSearch:
         return await search_products(self._conn, query, wanted, spellings, queries)
 
     async def _understand(self, query: Query) -> tuple[Wanted, dict[str, Spelling], dict[str, str]]:
-        """What is wanted; how it is spelled, and how it ranks, in each configuration that knows one of its words."""
+        """What is wanted; how it is spelled in each configuration, and how it ranks where it has any of its words."""
         await self._conn.execute(SQL["keep_it_short"], f"{LONGEST_S}s")
         wanted = parse(query.words)
         spellings = await self._spell(wanted, query.language)
         queries = {config: ranking for config, each in spellings.items() if (ranking := ranking_query(wanted, each))}
-        return wanted, {config: spellings[config] for config in queries} if queries else spellings, queries
+        return wanted, spellings, queries
 
     async def mark(self, query: Query, texts: Mapping[int, str]) -> dict[int, Marked]:
         _, _, queries = await self._understand(query)

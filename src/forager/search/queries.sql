@@ -22,19 +22,17 @@ ORDER BY c.config, w.place;
 -- are none, for it tells how many candidates there were. Ranking reads the keywords with their places, which costs most by far: hence the
 -- bound, and hence they are unpacked once (|| and OFFSET).
 WITH staged AS MATERIALIZED (
-    SELECT found.page_id
+    SELECT found.page_id, found.config
     FROM unnest($1::tsquery[]) AS stage (query)
-    CROSS JOIN LATERAL (SELECT page_id FROM indexed_pages WHERE terms @@ stage.query AND read_at >= $3 LIMIT $2) found
+    CROSS JOIN LATERAL (SELECT page_id, config FROM indexed_pages WHERE terms @@ stage.query AND read_at >= $3 LIMIT $2) found
     LIMIT $2
 )
 SELECT id, domain_id, language, candidates,
        (1e6 * ts_rank_cd('{0.1, 0.2, 0.4, 1.0}', keywords, query, 33) / (1 + 0.05 * LEAST(depth, 10)))::bigint AS score
 FROM (SELECT count(*) AS candidates FROM staged) counted
 LEFT JOIN (SELECT p.id, p.domain_id, p.language, p.depth, p.keywords_tsv || ''::tsvector AS keywords,
-                  ($5::tsquery[])[array_position($4::text[], i.config)] AS query
-           FROM (SELECT DISTINCT page_id FROM staged) c
-           JOIN indexed_pages i ON i.page_id = c.page_id
-           JOIN pages p ON p.id = i.page_id
+                  ($5::tsquery[])[array_position($4::text[], s.config)] AS query
+           FROM staged s JOIN pages p ON p.id = s.page_id
            WHERE p.status NOT IN ('gone', 'blocked')
            OFFSET 0) unpacked ON keywords @@ query
 ORDER BY score DESC NULLS LAST, id;

@@ -47,7 +47,8 @@ def ranking_query(wanted: Wanted, spelling: Spelling) -> str | None:
 def stages(
     wanted: Wanted, spellings: Mapping[str, Spelling], *, domain_id: int | None, language: str | None, dates: str | None
 ) -> list[str]:
-    """Queries for the terms of documents, in the order in which candidates are worth having."""
+    """Queries for the terms of documents, in the order in which candidates are worth having. `spellings` are of all
+    configurations that documents have."""
     filters = [*([quote(f"=d{domain_id}")] if domain_id is not None else []), *([dates] if dates else [])]
     if language:
         filters.append(quote(f"=l{language.lower()}"))
@@ -64,22 +65,33 @@ def product_stages(wanted: Wanted, spellings: Mapping[str, Spelling], filters: I
 
 
 def _kinds(wanted: Wanted, spellings: Mapping[str, Spelling]) -> list[str]:
-    """Those with everything in their title, then all others; in any configuration."""
+    """Those with everything in their title, then all others."""
     kinds = [
-        _any_of(_candidates(wanted, config, spelling, in_title=in_title) for config, spelling in spellings.items())
+        _in_any({config: _candidates(wanted, spelling, in_title=in_title) for config, spelling in spellings.items()})
         for in_title in (True, False)
     ]
     return [kind for kind in kinds if kind]
 
 
-def _candidates(wanted: Wanted, config: str, spelling: Spelling, *, in_title: bool) -> str:
+def _in_any(queries: Mapping[str, str]) -> str:
+    """Each query among the documents of its configurations. What is spelled alike in all of them, as most words are,
+    needs no mention of them, and the index has a third of the work."""
+    configs: dict[str, list[str]] = {}
+    for config, query in queries.items():
+        configs.setdefault(query, []).append(quote(f"=c{config}"))
+    if len(configs) == 1:
+        return _any_of(configs)
+    return _any_of(f"{_any_of(marks)} & {query}" for query, marks in configs.items() if query)
+
+
+def _candidates(wanted: Wanted, spelling: Spelling, *, in_title: bool) -> str:
     titles, words = [_wanting(wanted, spelling, mark) for mark in ("=a", "")]
     if not words:
         return ""
     single = [spelling[leaf].lexemes for leaf in wanted.unwanted if len(spelling[leaf].lexemes) == 1]
     without = [f"!{quote(lexemes[0])}" for lexemes in single]
     wanting = titles if in_title else [*words, f"!({' & '.join(titles)})"]
-    return " & ".join([quote(f"=c{config}"), *wanting, *without])
+    return " & ".join([*wanting, *without])
 
 
 def _wanting(wanted: Wanted, spelling: Spelling, mark: str) -> list[str]:

@@ -6,13 +6,13 @@ SELECT LEAST(COALESCE((SELECT max(day) FROM error_days), t.today), t.today - 1) 
 FROM (SELECT (now() AT TIME ZONE 'UTC')::date AS today) t;
 
 -- name: roll_up_errors
--- The failures of one day. Rows that are right stay as they are; answers how many were written. Messages are grouped before they are shaped:
+-- The failures of one day; what somebody called off did not fail. Rows that are right stay as they are; answers how many were written. Messages are grouped before they are shaped:
 -- a thousand equal ones are shaped once for each domain.
 WITH failed AS (
     SELECT t.error_code AS code, COALESCE(t.blame, 'nobody') AS blame, COALESCE(t.error_message, '') AS message, e.stack, t.domain_id,
            count(*) AS failures, min(t.completed_at) AS first_at, max(t.completed_at) AS last_at, max(t.id) AS task_id
     FROM crawl_tasks t LEFT JOIN errors e ON e.task_id = t.id
-    WHERE t.completed_at >= $1 AND t.completed_at < $1 + interval '1 day' AND t.error_code IS NOT NULL
+    WHERE t.completed_at >= $1 AND t.completed_at < $1 + interval '1 day' AND t.error_code IS NOT NULL AND t.outcome <> 'cancelled'
     GROUP BY 1, 2, 3, 4, 5
     UNION ALL
     SELECT 'invalid_product', 'site', problem, NULL, p.domain_id, count(*), min(p.updated_at), max(p.updated_at), max(p.crawl_task_id)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from forager.db import statements
@@ -61,6 +61,15 @@ async def add_samples(conn: Any, numbers: Iterable[Number]) -> None:
     rows = [(each.metric, each.label, each.amount) for each in numbers]
     if rows:
         await conn.execute(SQL["add_samples"], *map(list, zip(*rows, strict=True)))
+
+
+async def old_days(conn: Any, *, after_days: int) -> list[date]:
+    """Those whose minutes `roll_up` takes in."""
+    return [row["day"] for row in await conn.fetch(SQL["old_days"], after_days)]
+
+
+async def minutes_of(conn: Any, day: date) -> list[dict[str, Any]]:
+    return [dict(row) for row in await conn.fetch(SQL["minutes_of_day"], day)]
 
 
 async def roll_up(conn: Any, *, after_days: int) -> int:

@@ -31,6 +31,18 @@ FROM unnest($1::text[], $2::text[], $3::float8[]) AS n (metric, label, amount) O
 ON CONFLICT (metric, minute, label) DO UPDATE
 SET amount = s.amount + EXCLUDED.amount, samples = s.samples + 1, most = GREATEST(s.most, EXCLUDED.most);
 
+-- name: old_days
+-- Days (UTC) that ended so many days ago and still have minutes.
+SELECT DISTINCT (minute AT TIME ZONE 'UTC')::date AS day FROM series
+WHERE minute < (date_trunc('day', now() AT TIME ZONE 'UTC') - make_interval(days => $1)) AT TIME ZONE 'UTC'
+ORDER BY day;
+
+-- name: minutes_of_day
+-- All minutes of a day (UTC).
+SELECT to_char(minute AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI"Z"') AS minute, metric, label, amount, samples, most FROM series
+WHERE minute >= $1::date::timestamp AT TIME ZONE 'UTC' AND minute < ($1::date + 1)::timestamp AT TIME ZONE 'UTC'
+ORDER BY series.minute, metric, label;
+
 -- name: roll_up_days
 -- Minutes of days (UTC) that ended so many days ago become days. They leave in the statement that adds them up, so that a kill or a second
 -- time changes no sum. Answers how many minutes it took in.

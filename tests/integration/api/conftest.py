@@ -9,7 +9,7 @@ import asyncpg
 import httpx
 import pytest
 from fastapi import FastAPI
-from tests.ground import database_url
+from tests.ground import database_url, ground
 
 from forager.accounts.who import Role, Scope, operator
 from forager.api.app import create_app
@@ -18,7 +18,7 @@ from forager.settings import Settings
 
 BASE = "http://127.0.0.1:8600"
 PLENTY = 1_000_000
-__all__ = ["database_url"]
+__all__ = ["database_url", "ground"]
 Client = httpx.AsyncClient
 
 

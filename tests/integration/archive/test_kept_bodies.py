@@ -123,6 +123,7 @@ def test_a_full_disk_costs_bodies_and_no_visit(forager: Forager, open_web: OpenW
         assert kept["lost:disk_full"] > 0
         assert kept["lost:disk_full"] + len(refs_of(forager)) == len(web.key.expected_success())
         assert "bodies lost" in crawl.said
+        assert f"{kept['lost:disk_full']:>9}  lost: the disk is full" in crawl.said
         assert forager.value("SELECT sum(total_error_count) FROM domains") == 0
         assert_readable(forager)
         forager.check()

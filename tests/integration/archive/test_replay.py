@@ -77,6 +77,71 @@ def test_a_shadow_leaves_the_live_tables_alone(forager: Forager, quiet: Web) -> 
     assert amazon["tally"]["fields"]["product.name"]["lost"] > 0
 
 
+SHOWN = """SELECT md5(string_agg(concat_ws('|', p.url, i.url, s.position, s.discovery_type, s.image_type, s.alt_text,
+           s.width, s.height, s.last_seen_at), '~' ORDER BY p.url, s.position)) FROM page_images s
+           JOIN pages p ON p.id = s.page_id JOIN images i ON i.id = s.image_id"""
+
+
+def test_images_nobody_looked_for_are_found_in_stored_bodies(forager: Forager, open_web: OpenWeb) -> None:
+    """As a crawl would have found them; wanted, they wait for a visit, and no page is asked for again."""
+    web = open_web("gallery=6")
+    (host,) = web.hosts
+    forager.start(*web.urls, "--delay", "0", "--keep", "snapshot", "--images", "none").finish()
+    asked = len(web.everything())
+    assert forager.value("SELECT count(*) FROM page_images") == 0
+    compared = json.loads(forager.do("replay", "--shadow", "--json"))["tally"]["fields"]
+    assert set(compared) == {"images.count", "images.primary", "images.urls", "images.alts"}
+    assert compared["images.urls"]["gained"] > 6
+    assert forager.value("SELECT count(*) FROM images") == 0
+
+    told = json.loads(forager.do("replay", "--json"))["tally"]
+    assert told["fields"] == compared
+    dated = forager.value(
+        "SELECT bool_and(s.first_seen_at <= p.fetched_at) FROM page_images s JOIN pages p ON p.id = s.page_id"
+    )
+    assert dated, "it was there when the page was visited"
+    forager.check()
+    assert json.loads(forager.do("replay", "--json"))["tally"]["fields"] == {}, "nothing is left to find"
+    assert len(web.everything()) == asked
+    by_replay = forager.value(SHOWN)
+
+    forager.do("domain", host, "set", "--images", "download")
+    assert forager.value("SELECT count(*) FROM pages WHERE is_image AND status = 'discovered'") == 12
+    assert len(web.everything()) == asked
+    forager.ask("DELETE FROM page_images")
+    forager.ask("UPDATE domains SET images_found = 0")
+    forager.do("replay")
+    assert forager.value(SHOWN) == by_replay
+    forager.check()
+
+
+def test_an_image_that_is_not_read_any_more_has_an_end(forager: Forager, open_web: OpenWeb) -> None:
+    web = open_web("gallery=6")
+    forager.start(*web.urls, "--delay", "0", "--keep", "snapshot").finish()
+    by_crawl, found = forager.value(SHOWN), forager.value("SELECT images_found FROM domains")
+    (page, domain) = forager.ask("SELECT page_id, domain_id FROM page_images ORDER BY page_id LIMIT 1")[0]
+    forager.ask(
+        "WITH image AS (INSERT INTO images (domain_id, url, url_hash)"
+        " VALUES ($2, 'http://wrong.example/i.png', substr(sha256('http://wrong.example/i.png'), 1, 16)) RETURNING id)"
+        " INSERT INTO page_images (domain_id, page_id, image_id, position, discovery_type, image_type, alt_text)"
+        " SELECT $2, $1, id, 99, 'img', 'gallery', 'old words' FROM image",
+        page,
+        domain,
+    )
+    forager.ask("UPDATE domains SET images_found = images_found + 1")
+    forager.ask("UPDATE page_images SET alt_text = 'old words' WHERE page_id = $1", page)
+    told = json.loads(forager.do("replay", "--json"))["tally"]
+    assert told["fields"]["images.urls"] == told["fields"]["images.count"] == {"changed": 1}
+    assert told["examples"]["images.alts"][0]["old"][0] == "old words"
+    (wrong,) = forager.ask("SELECT last_seen_at FROM page_images WHERE position = 99")
+    assert wrong["last_seen_at"] == forager.value("SELECT fetched_at FROM pages WHERE id = $1", page)
+    forager.ask("DELETE FROM page_images WHERE position = 99")
+    forager.ask("UPDATE domains SET images_found = images_found - 1")
+    assert forager.value(SHOWN) == by_crawl
+    assert forager.value("SELECT images_found FROM domains") == found
+    forager.check()
+
+
 def test_a_dry_run_only_counts(forager: Forager, quiet: Web) -> None:
     crawl(forager, quiet)
     pages = len(quiet.key.expected_success())

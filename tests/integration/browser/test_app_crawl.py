@@ -1,6 +1,7 @@
 """A single-page app beside plain sites, crawled by the product: what scripts write is brought home, and nothing else
 reaches the browser."""
 
+import json
 import os
 import re
 import signal
@@ -131,3 +132,15 @@ def test_without_a_browser_always_says_what_to_install_and_auto_does_without(for
     crawl.finish()
     assert crawl.said.count("pages are not rendered") == 1
     assert rendered(forager) == set()
+
+
+@pytest.mark.parametrize(("mode", "title"), [("never", "The Recipe Box"), ("auto", None), ("always", None)])
+def test_one_page_is_fetched_as_its_scripts_leave_it(forager: Forager, web: Web, mode: str, title: str | None) -> None:
+    url = next(url for url in sorted(drawn_pages(web)))
+    done = forager.run("fetch", url, "--rendering", mode, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["reading"]["title"] == (title or web.key.by_url[url].title)
+    assert ("rendered" in found["reading"]["flags"]) == (mode != "never")
+    assert (found["draw_ms"] is None) == (mode == "never")
+    assert forbidden_hits(web.visits(), web.key) == []

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from forager.cli.start import whoami
 from forager.control.check import check
 
 SHOP = "shop.example"
@@ -29,6 +30,7 @@ async def is_sound(world: Any) -> bool:
         ("set --delay 2.5", ("crawl_delay_s", 2.5), "shop.example: delay 2.5s."),
         ("set --every 6h", ("revisit_every_s", 21_600.0), "The next visit of 2 pages is planned."),
         ("set --adaptive --revisits-per-day 500", ("is_adaptive", True), "adaptive on, revisits per day 500"),
+        ("set --pages-per-template 40", ("max_pages_per_template", 40), "pages per template 40"),
         ("set --refresh 7d --max-pages 9 --concurrency 2", ("max_pages_per_run", 9), "pages per run 9"),
         ("set --window 22:00-06:00", ("maintenance_start::text", "22:00:00"), "window 22:00-06:00 UTC."),
         ("set --policy signals", ("content_policy", "signals"), "keeps signals."),
@@ -175,3 +177,29 @@ async def test_one_page(forager: Any, world: Any) -> None:
     assert (await forager("page", "http://shop.example/nope")).code == 3
     assert (await forager("page", "::")).code == 2
     assert await is_sound(world)
+
+
+async def test_orders_of_the_command_line_are_in_the_audit_log(forager: Any, world: Any) -> None:
+    task = await world.conn.fetchval("SELECT id FROM crawl_tasks WHERE outcome IS NULL")
+    for command in (
+        ("domain", "shop.example", "pause", "--reason", "a rest"),
+        ("domain", "shop.example", "set", "--delay", "3"),
+        ("tasks", "pause", str(task)),
+        ("tasks", "pause", str(task)),
+        ("tasks", "cancel", "--domain", "shop.example", "--dry-run"),
+        ("tasks", "cancel", "--domain", "shop.example"),
+        ("alerts", "mute", "error_rate", "--for", "2h"),
+        ("domain", "nowhere.example", "pause"),
+    ):
+        await forager(*command)
+    rows = await world.conn.fetch("SELECT who, via, action, object_id, details::text FROM audit_log ORDER BY id")
+    assert {(row["who"], row["via"]) for row in rows} == {(whoami(), "cli")}
+    assert [(row["action"], row["object_id"]) for row in rows] == [
+        ("domain.pause", "shop.example"),
+        ("domain.configure", "shop.example"),
+        ("task.pause", str(task)),
+        ("tasks.cancel", None),
+        ("alert.mute", "error_rate"),
+    ]
+    assert json.loads(rows[0]["details"]) == {"reason": "a rest"}
+    assert "domain.pause" in (await forager("audit", "log")).out

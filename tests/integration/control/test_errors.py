@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from forager.control import errors
+from forager.control import errors, tasks
 from forager.control.check import check
 from forager.control.errors import Category
 from forager.errors import NotFoundError, UsageError
@@ -128,6 +128,16 @@ async def test_products_that_break_a_rule_are_failures_of_validation(world: Any)
     found = await errors.patterns(world.conn, category="validation")
     assert {each.shape for each in found} == {"no_price", "bad_currency"}
     assert (await errors.count_categories(world.conn))["validation"] == 2
+
+
+async def test_what_somebody_called_off_did_not_fail(world: Any) -> None:
+    task = await world.conn.fetchval("SELECT id FROM crawl_tasks WHERE outcome IS NULL")
+    async with world.conn.transaction():
+        await tasks.cancel(world.conn, task, by="cli:ann", reason="not wanted")
+    assert await world.conn.fetchval("SELECT error_code FROM crawl_tasks WHERE id = $1", task) == "cancelled"
+    assert await find(world, "cancelled") == []
+    await duty.run_once(world.conn, None)  # type: ignore[arg-type]
+    assert await world.conn.fetchval("SELECT count(*) FROM error_days WHERE code = 'cancelled'") == 0
 
 
 async def test_only_some_categories_and_only_some_time(world: Any) -> None:

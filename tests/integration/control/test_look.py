@@ -55,6 +55,12 @@ async def test_filters_of_pages(world: Any, filters: dict[str, Any], found: int)
         ({"url": "http://shop.example/gone#x"}, 1),
         ({"url": "http://shop.example/unknown"}, 0),
         ({"domain": "idle.example"}, 0),
+        ({"status": "pending"}, 1),
+        ({"status": "failed", "error": "http_status"}, 1),
+        ({"status": "completed", "error": "http_status"}, 0),
+        ({"kind": "page"}, 4),
+        ({"kind": "image"}, 0),
+        ({"batch": 4711}, 0),
     ],
 )
 async def test_filters_of_tasks(world: Any, filters: dict[str, Any], found: int) -> None:

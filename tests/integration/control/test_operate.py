@@ -313,6 +313,18 @@ async def test_what_is_named_changes_and_the_rest_stays(sound: Any) -> None:
     ]
 
 
+async def test_images_nobody_looked_for_bring_pages_whole(sound: Any) -> None:
+    """A page that has not changed would never be read for them."""
+    known = "SELECT count(etag) + count(last_modified) FROM pages JOIN domains d ON d.id = domain_id WHERE d.name = $1"
+    await sound.conn.execute("UPDATE pages SET etag = '1', last_modified = 'then'")
+    await do(sound, operate.configure, SHOP, {"images_policy": "found"}, **RESTS)
+    await do(sound, operate.configure, SHOP, {"images_policy": "none", "crawl_delay_s": 1}, **RESTS)
+    await do(sound, operate.configure, SHOP, {"crawl_delay_s": 2}, **RESTS)
+    assert await sound.conn.fetchval(known, SHOP) > 0
+    await do(sound, operate.configure, SHOP, {"images_policy": None}, **RESTS)
+    assert await sound.conn.fetchval(known, SHOP) == 0
+
+
 async def test_a_window_and_its_end(sound: Any) -> None:
     await do(sound, operate.configure, SHOP, {"maintenance_start": "22:00", "maintenance_end": "06:00"}, **RESTS)
     row = await domain(sound)

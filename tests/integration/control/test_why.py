@@ -10,7 +10,9 @@ from tests.integration.control.polite import MANNERS
 
 from forager import clock
 from forager.cli.why import sentence_of
+from forager.control import submit, tasks
 from forager.control.gates import Gate
+from forager.control.submit import TaskOrder
 from forager.control.why import Answer, ask_why
 from forager.errors import UsageError
 from forager.politeness.guard import AddressGuard
@@ -480,3 +482,35 @@ async def test_the_address_guard(questions: Questions) -> None:
 async def test_a_page_behind_the_limit_of_its_run(questions: Questions) -> None:
     await questions.change("UPDATE runs SET max_pages_per_domain = 1")
     assert "1 visit of its domain first, and its run has 1 page left" in await questions.say(f"{SEED}new")
+
+
+# Tasks that somebody stopped -----------------------------------------------------------------------------------------
+
+
+async def test_a_paused_task_says_who_paused_it_and_how_it_goes_on(questions: Questions) -> None:
+    task = await questions.conn.fetchval("SELECT id FROM crawl_tasks WHERE outcome IS NULL")
+    url = await questions.conn.fetchval(
+        "SELECT p.url FROM pages p JOIN crawl_tasks t ON t.page_id = p.id AND t.id = $1", task
+    )
+    async with questions.conn.transaction():
+        await tasks.pause(questions.conn, task, by="cli:ann", reason="the shop is being rebuilt")
+    gate = (await questions.gates(url))["task"]
+    assert (gate.is_open, gate.remedy) == (False, f"forager tasks resume {task}")
+    assert gate.sentence.startswith(f"task {task} is paused, by cli:ann at ")
+    assert gate.sentence.endswith(": the shop is being rebuilt")
+    assert f"to change that: `forager tasks resume {task}`" in await questions.say(url)
+    assert "1 paused" in (await questions.gates(SHOP))["frontier"].sentence
+    async with questions.conn.transaction():
+        await tasks.resume(questions.conn, task, by="cli:ann")
+    assert (await questions.gates(url))["task"].sentence.startswith(f"task {task}, due since")
+
+
+async def test_a_task_that_waits_for_another_names_it(questions: Questions) -> None:
+    async with questions.conn.transaction():
+        first = await submit.submit(questions.conn, [TaskOrder("http://shop.example/first")], by="cli:ann")
+        before = first.tasks[0].task_id
+        order = TaskOrder("http://shop.example/second", depends_on=before)
+        await submit.submit(questions.conn, [order], by="cli:ann")
+    gate = (await questions.gates("http://shop.example/second"))["task"]
+    assert f"waits for task {before}, which is pending" in gate.sentence
+    assert (gate.is_open, gate.remedy) == (False, f"forager task {before}")

@@ -132,6 +132,32 @@ async def test_links_selected_later_are_not_looked_at_twice(desk: Desk) -> None:
     assert desk.selector.select(a_reading("/same/9999"), targets[-1]).dropped == {"trap:nothing_new": 1}
 
 
+async def test_of_a_template_no_more_pages_are_taken_than_the_domain_allows(desk: Desk) -> None:
+    await desk.ground.conn.execute("UPDATE domains SET max_pages_per_template = 5")
+    lease = await desk.claim()
+    assert lease.max_pages_per_template == 5
+    for number, target in enumerate(await desk.targets(6)):
+        new = a_reading(simhash=number * 0x0F0F0F0F, headings=f"All about {number}", title=f"Number {number}")
+        await desk.visit(target, reading=new)
+    trap = (await desk.traps())["template_budget", SAME]
+    assert (trap["pages"], trap["found_at"] is not None) == (5, True)
+    assert await desk.ground.urls("status = 'discovered'") == {f"{A}/other"}
+    assert await desk.broken() == {}
+
+
+async def test_a_new_budget_holds_from_the_next_lease_on(desk: Desk) -> None:
+    await desk.ground.conn.execute("UPDATE domains SET max_pages_per_template = 5")
+    lease = await desk.claim()
+    targets = await desk.targets(8)
+    read = [a_reading(simhash=n * 0x0F0F0F0F, headings=f"All about {n}", title=f"Number {n}") for n in range(8)]
+    for target, reading in zip(targets[:3], read[:3], strict=True):
+        await desk.visit(target, reading=reading)
+    desk.watch.take([replace(lease, version=lease.version + 2, max_pages_per_template=7)], [])
+    for target, reading in zip(targets[3:], read[3:], strict=True):
+        await desk.visit(target, reading=reading)
+    assert (await desk.traps())["template_budget", SAME]["pages"] == 7
+
+
 async def test_a_seed_is_never_left_out(desk: Desk) -> None:
     await desk.ground.conn.execute("UPDATE pages SET is_seed = true WHERE url LIKE '%/same/39'")
     await desk.claim()

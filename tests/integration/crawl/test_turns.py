@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tests.integration.crawl.stage import Stage, WatchedSite, serve
 
+from forager.crawl import worker
 from forager.db import Database
 from forager.playground import Answer, Playground, Visit, visits_of
 from forager.records import Scope
@@ -205,6 +206,40 @@ async def test_what_is_recorded_while_a_claim_is_under_way_is_found_in_the_same_
         await stage.work(max_domains=1, unpaced_concurrency=2, batch_ms=10)
         taken = turns(page_visits(web))
     assert sorted(taken) == [(HUGE, 4), ("uniform-2", 2)]
+    assert await stage.broken_promises() == {}
+
+
+async def test_where_no_other_domain_is_ready_nobody_asks_for_one_at_every_step(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that feeds its lanes dozens of times a second asks for domains a few times; a lease that is handed back
+    makes it ask at once."""
+    monkeypatch.setattr(worker, "CLAIM_EVERY_S", 3600.0)
+    stages: list[Stage] = []
+    asked: list[tuple[int, int]] = []
+
+    def watch(_path: str, count: int) -> None:
+        busy = stages[0].worker
+        if count > 1 or busy is None:
+            return
+        claim = busy._claims.domains
+
+        async def claim_and_tell(*given: Any) -> Any:
+            lanes = len(busy._lanes)
+            found = await claim(*given)
+            asked.append((lanes, len(found.leases)))
+            return found
+
+        monkeypatch.setattr(busy._claims, "domains", claim_and_tell)
+
+    sites = WatchedSite(20, on_request=watch), WatchedSite(60, number=2), WatchedSite(5, number=3)
+    async with serve(*sites) as web:
+        stages.append(stage := await Stage.open(database, web))
+        await stage.work(max_domains=2, batch_pages=1, unpaced_concurrency=1)
+        assert len(stage.requests()) == 85
+    in_vain = [lanes for lanes, found in asked if lanes and not found]
+    assert (1, 1) in asked or (0, 1) in asked  # the third came when the first was handed back
+    assert len(in_vain) <= 2
     assert await stage.broken_promises() == {}
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from forager.db import Database
 from forager.domains.store import RobotsCopy, Visits
 from forager.errors import BrokenError, ConnectError, RobotsDeniedError, StatusError
 from forager.records import Lease, Outcome, OutcomeKind, Selection, Target, Trouble
+from forager.records.product import Listed, Product
 
 pytestmark = pytest.mark.both_servers
 
@@ -128,6 +130,20 @@ async def test_links_keep_their_words(desk: Desk, anchors: list[str]) -> None:
     await desk.write(a_success(desk.targets[0], selection=Selection(links)))
     rows = await desk.ground.conn.fetch("SELECT position, rel, anchor FROM page_links ORDER BY position")
     assert [tuple(row) for row in rows] == [(at, link.rel, link.anchor) for at, link in enumerate(links)]
+
+
+async def test_products_of_a_list_belong_to_the_pages_it_links_to(desk: Desk) -> None:
+    def listed(url: str) -> Listed:
+        return Listed(url, Product("Pot", price=Decimal(5), currency="EUR", content_hash=bytes(16)))
+
+    urls = ["http://a.example/p/1", "http://a.example/p/unknown", "http://b.example/p/2"]
+    reading = a_reading(listed=tuple(map(listed, urls)))
+    await desk.write(a_success(desk.targets[0], urls[0], urls[2], reading=reading))
+    rows = await desk.ground.conn.fetch(
+        "SELECT pr.url, p.url AS page, pr.domain_id, pr.crawl_task_id, pr.is_listed"
+        " FROM products pr JOIN pages p ON p.id = pr.page_id"
+    )
+    assert [tuple(row) for row in rows] == [(urls[0], urls[0], desk.domain, desk.targets[0].task_id, True)]
 
 
 async def test_a_page_read_again_has_the_links_of_its_newest_reading(desk: Desk) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from bench.leases import SQL as FILL
 from tests.builders import a_spec
-from tests.ground import Ground
-from tests.integration.frontier.test_plans import Hot, explain_custom, explain_generic, indexes, read_ends
+from tests.ground import NO_PATTERNS, Ground
+from tests.integration.frontier.test_plans import Hot, explain_custom, explain_generic, indexes, nodes, read_ends
 
 from forager.domains.store import SQL as DOMAINS
 from forager.frontier.store import SQL as FRONTIER
@@ -93,3 +93,16 @@ async def blocks_read(conn: Any, each: Hot) -> int:
     plan = json.loads(await conn.fetchval(explained, *each.args))[0]["Plan"]
     await undone.rollback()
     return int(plan["Shared Hit Blocks"]) + int(plan["Shared Read Blocks"])
+
+
+JOINS = {"Nested Loop", "Hash Join", "Merge Join"}
+
+
+async def test_new_tasks_are_not_compared_with_their_pages_one_by_one(ground: Ground, run: int) -> None:
+    """Of what the statement itself makes the server knows nothing and expects one row: it would loop over all of it for
+    each of it."""
+    claim = Hot(FRONTIER["claim_tasks"], ([1, 2], [1, 1], [128, 128], WORKER, run, None, 10, *NO_PATTERNS), set())
+    for plan in (await explain_custom(ground.conn, claim), await explain_generic(ground.conn, "claim_new", claim)):
+        made = [node for node in nodes(plan) if node["Node Type"] in JOINS]
+        inputs = [[child["Node Type"] for child in node["Plans"]] for node in made]
+        assert ["CTE Scan", "CTE Scan"] not in inputs

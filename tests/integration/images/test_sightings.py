@@ -1,87 +1,17 @@
 """Where images are shown, since when and until when; and what a link does to what was known as an image only."""
 
-from typing import Any
-
 import pytest
-from tests.builders import HOME, a_discovery, a_success, a_target, an_order
+from tests.builders import HOME, a_success, a_target
 from tests.ground import Ground
+from tests.integration.images.desk import SIGHTINGS, Desk, a_sighting
 
-from forager.control.check import check
-from forager.crawl.lane import Lane
-from forager.crawl.writer import Writer
 from forager.db import Database
-from forager.records import (
-    FoundImage,
-    ImageFile,
-    ImageStatus,
-    Lease,
-    Outcome,
-    OutcomeKind,
-    Selection,
-    Sighting,
-    Target,
-)
-from forager.urls import domain_of, url_key
-
-
-def a_sighting(url: str, alt: str = "", how: str = "img") -> Sighting:
-    return Sighting(url, url_key(url), domain_of(url), FoundImage(url, how, "gallery", alt))
-
-
-class Desk:
-    """A worker that holds one domain."""
-
-    def __init__(self, database: Database, ground: Ground, run: int, worker: int, lease: Lease) -> None:
-        self.ground, self.run, self.worker, self.lease = ground, run, worker, lease
-        lanes: dict[int, Lane] = {}
-        self.writer = Writer(
-            database, an_order(run), worker=lambda: worker, lanes=lanes, on_recorded=lambda _written, _held: None
-        )
-
-    @classmethod
-    async def open(cls, database: Database, ground: Ground, name: str = "a.example", pages: int = 2) -> "Desk":
-        run = await ground.a_run()
-        worker = await ground.a_worker(run)
-        domain = await ground.a_domain(name, run=run, pages=pages)
-        return cls(database, ground, run, worker, await ground.a_lease(domain, worker))
-
-    async def targets(self, want: int = 10) -> list[Target]:
-        return await self.ground.targets(self.lease, self.worker, self.run, want)
-
-    async def shows(
-        self, target: Target, *sightings: Sighting, wants_files: bool = False, links: tuple[str, ...] = ()
-    ) -> None:
-        discovered = [a_discovery(url) for url in links]
-        selection = Selection(discovered, images=sightings, wants_files=wants_files)
-        await self.writer.write([a_success(target, selection=selection)])
-
-    async def again(self, target: Target) -> Target:
-        """The next visit of a page that was read."""
-        await self.ground.conn.execute(
-            "INSERT INTO crawl_tasks (page_id, domain_id) SELECT id, domain_id FROM pages WHERE id = $1", target.page_id
-        )
-        (found,) = [each for each in await self.targets() if each.page_id == target.page_id]
-        return found
-
-    async def rows(self, sql: str) -> list[Any]:
-        found: list[Any] = await self.ground.conn.fetch(sql)
-        return found
-
-    async def broken(self) -> list[str]:
-        async with self.ground.conn.transaction(isolation="repeatable_read", readonly=True):
-            return [f.name for verdict in await check(self.ground.conn) for f in verdict.findings if f.broken]
+from forager.records import ImageFile, ImageStatus, Outcome, OutcomeKind
 
 
 @pytest.fixture
 async def desk(database: Database, ground: Ground) -> Desk:
     return await Desk.open(database, ground)
-
-
-SIGHTINGS = (
-    "SELECT i.url, s.*, p.fetched_at FROM page_images s JOIN images i ON i.id = s.image_id"
-    " JOIN pages p ON p.id = s.page_id"
-    " ORDER BY i.url, s.page_id"
-)
 
 
 async def test_an_image_on_two_pages_is_one_image_seen_twice(desk: Desk) -> None:

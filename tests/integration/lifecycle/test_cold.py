@@ -27,6 +27,9 @@ LEAVE = 4 * PAGES
 """Of each page's five visits all but the newest are older than the retention."""
 
 
+COLUMNS = "SELECT column_name FROM information_schema.columns WHERE table_name = 'crawl_tasks'"
+
+
 async def move(world: Past, folder: Path, **more: Any) -> cold.Moved:
     return await cold.move(world.conn, folder, RETENTION, by="test", pause_s=0, **more)
 
@@ -46,6 +49,39 @@ async def test_old_visits_leave_and_the_last_word_on_a_page_stays(world: Past, f
     assert await world.conn.fetchval("SELECT count(DISTINCT page_id) FROM crawl_tasks") == PAGES
     assert await world.broken() == {}
     assert (await move(world, folder)).rows == 0
+
+
+async def test_a_cold_file_has_every_column_a_visit_has(world: Past, folder: Path) -> None:
+    """Also one that is added tomorrow: whatever the table has is in the file, and comes back from it."""
+    await world.conn.execute("ALTER TABLE crawl_tasks ADD COLUMN of_tomorrow text DEFAULT 'new'")
+    try:
+        await move(world, folder)
+        columns = {row["column_name"] for row in await world.conn.fetch(COLUMNS)}
+        assert len(columns) > 30
+        for path in files(folder):
+            with gzip.open(path, "rt", newline="") as lines:
+                assert columns | {"domain", "url"} == set(next(csv.reader(lines)))
+        await cold.restore(world.conn, folder, date.fromisoformat(month_of(100 * DAY) + "-01"))
+        kept = json.loads(await world.conn.fetchval("SELECT fields::text FROM restored_tasks LIMIT 1"))
+        assert kept["of_tomorrow"] == "new"
+    finally:
+        await world.conn.execute("ALTER TABLE crawl_tasks DROP COLUMN of_tomorrow")
+
+
+async def test_what_was_ordered_for_a_visit_comes_back_with_it(world: Past, folder: Path) -> None:
+    """Each column that was ever set: a value that a file loses is lost for good."""
+    task = (await world.tasks())[0]
+    ordered: dict[str, Any] = {"recrawl_count": 3, "is_recurring": False, "revisit_every_s": 60.5, "max_retries": 7}
+    ordered |= {"depends_on": 4, "webhook_url": 'http://hook.example/,"x"', "proxy_id": 9, "bytes": 77}
+    named = ", ".join(f"{name} = ${number}" for number, name in enumerate(ordered, 2))
+    await world.conn.execute("ALTER TABLE crawl_tasks DISABLE TRIGGER crawl_tasks_closed_stay")
+    await world.conn.execute(f"UPDATE crawl_tasks SET {named} WHERE id = $1", task, *ordered.values())
+    await world.conn.execute("ALTER TABLE crawl_tasks ENABLE TRIGGER crawl_tasks_closed_stay")
+    await move(world, folder)
+    (row,) = [row for row in rows_in(folder) if int(row["id"]) == task]
+    assert {name: row[name] for name in ordered} == {
+        name: "f" if value is False else str(value) for name, value in ordered.items()
+    }
 
 
 async def test_a_dry_run_says_what_would_move_and_moves_nothing(world: Past, folder: Path) -> None:

@@ -222,3 +222,37 @@ async def test_products_are_found_and_listed_as_asked(shop: Shop) -> None:
     assert (change["old_price"], change["price"]) == (Decimal("19.99"), Decimal("24.99"))
     with pytest.raises(NotFoundError):
         await control.find_product(shop.conn, "99999")
+
+
+async def test_a_list_brings_a_product_whose_page_nobody_read(shop: Shop) -> None:
+    await shop.sees(KETTLE, is_listed=True)
+    row = await shop.product()
+    assert (row["product_name"], row["is_listed"]) == ("Kettle", True)
+    assert await shop.prices() == [(Decimal("19.99"), "in_stock")]
+    assert await shop.days() == (None, None, None)  # no parser was tried at its page
+
+
+async def test_lists_may_change_what_lists_said(shop: Shop) -> None:
+    await shop.sees(KETTLE, is_listed=True)
+    assert await shop.sees(costs("24.99"), is_listed=True) == 1
+    assert (await shop.product())["price"] == Decimal("24.99")
+
+
+async def test_the_own_page_has_the_last_word(shop: Shop) -> None:
+    await shop.sees(KETTLE, is_listed=True)
+    assert await shop.sees(costs("22.00")) == 1
+    assert await shop.sees(costs("24.99"), is_listed=True) == 0
+    row = await shop.product()
+    assert (row["price"], row["is_listed"]) == (Decimal("22.00"), False)
+
+
+async def test_a_page_and_a_list_in_one_batch_are_one_sight(shop: Shop) -> None:
+    own, listed = shop.sight(costs("22.00")), shop.sight(KETTLE, is_listed=True)
+    await store(shop.conn, [own, listed])
+    assert (await shop.product())["price"] == Decimal("22.00")
+
+
+async def test_a_page_that_never_gave_its_listed_product_is_not_tried_in_vain(shop: Shop) -> None:
+    await shop.sees(KETTLE, is_listed=True)
+    await shop.sees(None, is_revisit=True)
+    assert await shop.days() == (None, None, None)

@@ -95,7 +95,7 @@ async def test_a_night_saves_moves_and_cleans(database_url: str, ground: Ground,
         assert await forager.pool.fetchval("SELECT size_bytes > 0 FROM storage_days WHERE what = 'pages'")
         assert open_timetable(forager)
     assert len(list((tmp_path / "home/backups").glob("forager-*Z/manifest.json"))) == 1
-    assert done["retain"].result == "0 rows moved to 0 cold files"
+    assert done["retain"].result == ("0 rows moved to 0 cold files; 0 images dropped, 0 files of images deleted")
 
 
 async def test_a_backup_that_fails_is_told(database_url: str, ground: Ground, tmp_path: Path) -> None:

@@ -124,3 +124,28 @@ async def test_how_many_wait_is_known(library: Any) -> None:
     assert await index.count_waiting(library.conn, most=2) == 2
     await library.index()
     assert await index.count_waiting(library.conn, most=100) == 0
+
+
+async def test_what_is_read_while_the_index_is_made_is_for_the_next_time(
+    library: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A crawl beside it would keep it busy for ever, a few pages at a time."""
+    monkeypatch.setattr(index, "PORTION", 2)
+    for number in range(5):
+        await library.add(f"http://a.example/{number}", "Tea", f"tea {number}")
+    one_portion, sizes = index.index_portion, []
+
+    async def while_a_crawl_goes_on(conn: Any, configs: Any) -> index.Indexed:
+        done = await one_portion(conn, configs, most=2)
+        sizes.append(done.pages)
+        assert len(sizes) < 10
+        await library.add(f"http://a.example/later/{len(sizes)}", "Tea", "tea", fetched_at="(now())")
+        return done
+
+    monkeypatch.setattr(index, "index_portion", while_a_crawl_goes_on)
+    assert await library.index() >= 5
+    assert sizes[-1] < 2
+    monkeypatch.undo()
+    assert await index.count_waiting(library.conn, most=100) >= 1
+    await library.index()
+    assert (await library.search("tea")).total == 5 + len(sizes)

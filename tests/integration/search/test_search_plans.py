@@ -8,6 +8,7 @@ import pytest
 
 from forager import clock
 from forager.control.duplicates import SQL as DUPLICATES
+from forager.control.listing import SQL as LISTING
 from forager.search.index import FIRST
 from forager.search.index import SQL as INDEX
 from forager.search.place import EVER
@@ -17,10 +18,12 @@ pytestmark = pytest.mark.both_servers
 FILL = """
 INSERT INTO domains (name, parent_domain, base_url, status)
 SELECT 'd' || n || '.example', '', '', 'active' FROM generate_series(1, 2000) n;
-INSERT INTO pages (domain_id, url, url_hash, depth, priority, status, fetched_at, title, description, keywords_tsv,
-                   simhash)
+INSERT INTO pages (domain_id, url, url_hash, depth, priority, status, fetched_at, title, description, language,
+                   keywords_tsv, simhash)
 SELECT d.id, d.name || '/' || n, substring(sha256(convert_to(d.name || '/' || n, 'UTF8')) FOR 16), 1, 5, 'fetched',
-       now() - interval '1 hour', 'title', repeat('x', 400), to_tsvector('simple', 'common word' || n || ' ' || d.name),
+       now() - interval '1 hour', 'title', repeat('x', 400),
+       CASE WHEN d.id % 1000 = 0 AND n = 1 THEN 'cs' ELSE 'en' END,
+       to_tsvector('simple', 'common word' || n || ' ' || d.name),
        hashint8extended(d.id, n)
 FROM domains d, generate_series(1, 10) n;
 INSERT INTO page_clusters (simhash, bands, pages) SELECT simhash, ARRAY[(simhash & 65535)::int], 1 FROM pages;
@@ -41,6 +44,7 @@ BIG = {"pages", "indexed_pages", "indexed_products", "products", "page_clusters"
 QUERY = "'common' & '=t1'"
 PLANS = {
     "rank": (SEARCH["rank"], ([QUERY], 1000, EVER, ["simple"], ["'common'"]), {"indexed_pages_terms", "pages_pkey"}),
+    "pages_by_id": (LISTING["pages_by_id"], (None, None, "cs", None, 100), {"pages_language"}),
     "show": (SEARCH["show"], ([1, 2], ["simple"], ["'common'"]), {"pages_pkey"}),
     "rank_products": (
         SEARCH["rank_products"],

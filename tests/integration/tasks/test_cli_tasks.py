@@ -170,3 +170,24 @@ async def test_the_key_is_the_same_every_time(forager: Any) -> None:
     one, two = (await forager("webhooks", "key")).out, (await forager("webhooks", "key")).out
     assert one == two
     assert len(one.strip()) == 64
+
+
+async def test_tasks_are_listed_by_batch_state_and_kind(forager: Any, ground: Ground) -> None:
+    await forager("tasks", "submit", "http://a.example/1", "http://a.example/2", "--batch", "spring sale")
+    await forager("tasks", "submit", "http://a.example/3")
+    page = await ground.conn.fetchval("SELECT id FROM pages WHERE url = 'http://a.example/3'")
+    await ground.conn.execute("UPDATE pages SET is_image = true WHERE id = $1", page)
+    task = await ground.conn.fetchval("SELECT max(id) FROM crawl_tasks WHERE batch_id IS NOT NULL")
+    await forager("tasks", "pause", str(task))
+
+    async def listed(*flags: str) -> set[str]:
+        return {row["url"][-1] for row in json.loads((await forager("tasks", "--json", *flags)).out)}
+
+    assert await listed("--batch", "spring sale") == {"1", "2"}
+    assert await listed("--batch", "spring sale", "--status", "paused") == {"2"}
+    assert await listed("--kind", "image") == {"3"}
+    assert await listed("--kind", "page", "--domain", "a.example", "--status", "pending") == {"1"}
+    said = await forager("tasks", "--batch", "nothing")
+    assert (said.code, "There is no batch 'nothing'" in said.err) == (3, True)
+    said = await forager("tasks", "--status", "paused", "resume", str(task))
+    assert (said.code, "stand behind it" in said.err) == (2, True)

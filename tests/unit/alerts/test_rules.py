@@ -4,10 +4,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.alerts.rules import RULES, Disk, DutyFacts, Facts, ParseFacts, PoolFacts, SilentWorkers, judge
+from forager.alerts.rules import (
+    RULES,
+    USUAL,
+    Disk,
+    DutyFacts,
+    Facts,
+    Limits,
+    ParseFacts,
+    PoolFacts,
+    SilentWorkers,
+    judge,
+)
 from forager.alerts.watch import Level
+from forager.app.schedule import limits_of
+from forager.errors import ConfigurationError
+from forager.settings import load
 
 GIGABYTE = 1024**3
+SHARES = ("error_rate", "frontier_growth", "proxy_failures", "parse_drop", "disk_free")
 
 
 def levels(facts: Facts) -> dict[tuple[str, str], Level]:
@@ -125,3 +140,29 @@ def test_no_number_is_too_odd(facts: Facts) -> None:
         assert finding.rule in RULES
         assert finding.level is not Level.GOOD
         assert finding.message.endswith(".")
+
+
+def test_the_settings_move_the_limits() -> None:
+    facts = Facts(
+        visits=100,
+        refused=12,
+        pools=[PoolFacts("a.example", 4, 100, 3)],
+        disks=[Disk("/", 20 * GIGABYTE, 100 * GIGABYTE)],
+    )
+    assert levels(facts) == {}
+    strict = Limits(error_rate=0.1, fewest_proxies=5, proxy_failures=0.02, disk_free=0.3)
+    found = {(each.rule, each.level) for each in judge(facts, strict)}
+    bad = {"error_rate", "few_proxies", "proxies_failing", "disk_low"}
+    assert found == {(rule, Level.BAD) for rule in bad}
+
+
+def test_every_setting_of_alerts_is_a_limit() -> None:
+    limits = limits_of(load({f"alert_{name}": 0.5 for name in SHARES}))
+    assert all(getattr(limits, name) == 0.5 for name in SHARES)
+    assert limits_of(load({})) == USUAL
+
+
+@pytest.mark.parametrize(("name", "value"), [("error_rate", 0), ("error_rate", 20), ("fewest_proxies", -1)])
+def test_a_limit_that_makes_no_sense_is_refused(name: str, value: float) -> None:
+    with pytest.raises(ConfigurationError, match=f"alert_{name}"):
+        load({f"alert_{name}": value})

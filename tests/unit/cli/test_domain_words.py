@@ -21,10 +21,19 @@ SHOP = "shop.example"
 
 def a_card(**more: Any) -> dict[str, Any]:
     given: dict[str, Any] = {
+        **dict.fromkeys(("lastmod_claims", "lastmod_truths"), 0),
         **dict.fromkeys(
             ("block_reason", "block_reason_code", "error_streak_code", "next_crawl_after", "crawl_delay_s")
         ),
-        **dict.fromkeys(("max_concurrent_requests", "next_allowed_at", "max_pages_per_run", "revisit_every_s")),
+        **dict.fromkeys(
+            (
+                "max_concurrent_requests",
+                "next_allowed_at",
+                "max_pages_per_run",
+                "max_pages_per_template",
+                "revisit_every_s",
+            )
+        ),
         **dict.fromkeys(
             ("revisits_per_day", "refresh_every_s", "maintenance_start", "maintenance_end", "window_ends_at")
         ),
@@ -119,6 +128,10 @@ def test_trouble_budget_pace_and_changes() -> None:
         == "9 in all, 3 in a row (rate limited), came back from a block 1 time"
     )
     assert shown(max_pages_per_run=500, run_pages=20)["budget"] == "500 pages per run, 20 taken"
+    assert shown(lastmod_claims=9, lastmod_truths=1)["lastmod"] == (
+        "1 of 9 changes that sitemaps told of were true; not believed"
+    )
+    assert shown(max_pages_per_template=40)["budget"] == "40 pages per template"
     assert shown(crawl_delay_s=2.0, max_concurrent_requests=1)["pace"] == "2 s between requests, at most 1 at once"
     assert shown(changes={"comparisons": 40, "changes": 3})["changes"] == "3 of 40 visits found one"
 

@@ -60,7 +60,7 @@ def test_bodies_that_were_lost_stand_out() -> None:
     assert text.index("        7  lost: the disk is full") < text.index("        1  lost: odd reason")
     assert "forager replay --refetch" in text
     assert "bodies" not in text_of(a_report())
-    assert "lost" not in text_of(a_report(bodies={"stored": 1}))
+    assert "lost:" not in text_of(a_report(bodies={"stored": 1}))
 
 
 def test_where_to_look_next() -> None:

@@ -43,7 +43,7 @@ def test_an_error_is_tried_again_at_once_only_when_the_network_may_be_better_soo
 
 @pytest.mark.parametrize("kind", CLASSES)
 def test_an_error_is_tried_again_later_only_when_that_could_help(kind: type[errors.VisitError]) -> None:
-    expected = RETRIED | {errors.RobotsUnreachableError}
+    expected = RETRIED | {errors.RobotsUnreachableError, errors.NotKeptError}
     assert (judge.later_retry_s(kind("trouble"), 0, max_retries=3) is not None) == (kind in expected)
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from tests.builders import a_reading
 
 from forager.ingest.sameness import (
+    BUDGET,
     CALENDAR,
     KEPT_FROM,
     MOST_MARKS,
@@ -82,6 +83,20 @@ def test_words_that_differ_need_the_wide_template_and_more_pages() -> None:
     words = [f"{a}{b}{c}" for a in "abcdefgh" for b in "abcdefgh" for c in "abcdefgh"]
     seen = tell(a_memory(), *[(f"/gone/{word}", 7) for word in words])
     assert traps(seen) == [(SAME, "/gone/…", MOST * WIDE_FACTOR)]
+
+
+def test_of_a_template_with_a_budget_only_so_many_pages_are_taken_although_each_is_new() -> None:
+    pages = [(f"/item/{n}", mark(n)) for n in range(100)]
+    memory = a_memory()
+    assert traps(tell(memory, *pages[:50])) == []
+    memory.allow(20)
+    assert traps(tell(memory, *pages[50:])) == [(BUDGET, "/item/{n}", 20)]
+
+
+def test_pages_with_addresses_of_their_own_have_no_budget_in_common() -> None:
+    memory = a_memory()
+    memory.allow(2)
+    assert traps(tell(memory, *((f"/about/{word}", mark(n)) for n, word in enumerate("abcdefgh")))) == []
 
 
 def test_of_a_calendar_only_so_many_pages_are_taken_although_each_is_new() -> None:

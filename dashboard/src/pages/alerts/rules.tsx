@@ -23,7 +23,7 @@ export function Rules({ read, onRead, onMute }: { read: string | undefined; onRe
             {data.items.map((rule) => (
               <li key={rule.rule} className="flex flex-col gap-1.5 px-4 py-3">
                 <div className="flex flex-wrap items-center gap-2">
-                  <span className="font-medium">{words(rule.rule)}</span> <State of={rule.severity} />
+                  <span className="font-medium first-letter:uppercase">{words(rule.rule)}</span> <State of={rule.severity} />
                   <span className="ml-auto flex flex-wrap gap-1.5">
                     <Button kind="quiet" aria-label={`What to do: ${words(rule.rule)}`} onClick={() => onRead(rule.rule)}>What to do</Button>
                     {isAdmin && <Button aria-label={`Mute ${words(rule.rule)}`} onClick={() => onMute(rule.rule)}>Mute</Button>}

@@ -8,11 +8,27 @@ interface Course {
   lines: Line[];
 }
 const MINUTE_S = 60;
+const DAY_S = 86_400;
 const MOST_MINUTES = 1440;
 const COLOURS: Record<string, string> = { success: "--good", blocked_robots: "--soft", cancelled: "--soft", timeout: "--info", blocked_4xx: "--warn" };
 
 export function courseOf(visits: Visit[]): { speed: Course; visits: Course } {
   return { speed: speedOf(visits), visits: perMinute(visits) };
+}
+
+type Day = Pick<Schemas["DomainDay"], "day" | "visits" | "ok" | "bytes">;
+
+/** Days without a visit are zero. They are UTC days, and stand at their own midnight here, so that none is told as another. */
+export function daysOf(days: readonly Day[]): { visits: Course; bytes: Course } {
+  const known = new Map(days.map((day) => [Date.parse(day.day) / 1000 / DAY_S, day]));
+  if (!known.size) return { visits: { at: [], lines: [] }, bytes: { at: [], lines: [] } };
+  const first = Math.min(...known.keys());
+  const span = Array.from({ length: Math.max(...known.keys()) - first + 1 }, (_, index) => known.get(first + index));
+  const at = span.map((_, index) => (first + index) * DAY_S + new Date((first + index) * DAY_S * 1000).getTimezoneOffset() * MINUTE_S);
+  return {
+    visits: { at, lines: [{ name: "success", colour: "--good", values: span.map((day) => day?.ok ?? 0) }, { name: "everything else", colour: "--bad", values: span.map((day) => (day ? day.visits - day.ok : 0)) }] },
+    bytes: { at, lines: [{ name: "received", colour: "--info", values: span.map((day) => day?.bytes ?? 0) }] },
+  };
 }
 
 function speedOf(visits: Visit[]): Course {

@@ -15,7 +15,8 @@ import { DomainErrors, DomainHistory, Visits } from "./past";
 import { DomainSettings } from "./settings_form";
 import { Traps } from "./traps";
 import { BlockDialog, ResetDialog, useDeed, VERBS } from "./verbs";
-import { useWhy, WhyGates } from "./why";
+import { WhyOfDomain } from "../why/asking";
+import { useWhy } from "../why/why";
 
 export type Domain = Schemas["Domain"];
 
@@ -52,7 +53,7 @@ export function DomainPage() {
           <Head domain={data} />
           <Tabs label={`Views of ${data.name}`} value={tab} onChange={(key) => setFilters({ tab: key === "overview" ? undefined : key })} tabs={tabs} />
           {tab === "overview" && <DomainOverview domain={data} />}
-          {tab === "why" && <WhyGates name={data.name} />}
+          {tab === "why" && <WhyOfDomain name={data.name} />}
           {tab === "visits" && <Visits name={data.name} />}
           {tab === "errors" && <DomainErrors domain={data} />}
           {tab === "robots" && <Robots domain={data} />}

@@ -20,9 +20,6 @@ export type KnobName = Exclude<keyof Changes, "is_active">;
 
 const TEN_YEARS = 315_360_000;
 const FLAG = [["true", "yes"], ["false", "no"]] as const satisfies readonly [string, string][];
-/** The API does not tell what these are now, so the form begins with leaving them alone. */
-export const KEEP = "keep";
-export const UNTOLD: readonly KnobName[] = ["proxy_country", "paces_per_proxy"];
 
 export const KNOBS: { title: string; knobs: Knob[] }[] = [
   { title: "Pace", knobs: [
@@ -31,6 +28,7 @@ export const KNOBS: { title: string; knobs: Knob[] }[] = [
     { name: "maintenance_start", label: "Closed from (UTC)", hint: "No visits in this window; both ends or none.", kind: "time" },
     { name: "maintenance_end", label: "Closed until (UTC)", hint: "May be on the next day.", kind: "time" },
     { name: "max_pages_per_run", label: "Pages per run", hint: "Then it waits for the next run.", kind: "whole", low: 1, high: 2_147_483_647, empty: "no limit" },
+    { name: "max_pages_per_template", label: "Pages per template", hint: "Of one kind of address, such as /item/{n}.", kind: "whole", low: 1, high: 2_147_483_647, empty: "the setting" },
   ] },
   { title: "Coming back", knobs: [
     { name: "revisit_every_s", label: "Visit pages again every", hint: "Such as 6h, 2d, 90m.", empty: "never", kind: "span", low: 1, high: TEN_YEARS },
@@ -47,8 +45,8 @@ export const KNOBS: { title: string; knobs: Knob[] }[] = [
   { title: "How it is asked", knobs: [
     { name: "rendering", label: "Run scripts in a browser", hint: "Auto: where the plain page is empty.", kind: "choice", choices: [["", "default"], ["never", "never"], ["auto", "auto"], ["always", "always"]] },
     { name: "verifies_tls", label: "Check certificates", hint: "No also accepts forged ones.", kind: "flag", choices: FLAG },
-    { name: "proxy_country", label: "Proxies in", hint: "Only those of its pool in this country.", kind: "choice", choices: [[KEEP, "as it is now"], ["", "any country"]] },
-    { name: "paces_per_proxy", label: "Pace counts for each proxy", hint: "Yes: each proxy waits by itself, so the domain is asked more often.", kind: "flag", choices: [[KEEP, "as it is now"], ...FLAG] },
+    { name: "proxy_country", label: "Proxies in", hint: "Only those of its pool in this country.", kind: "choice", choices: [["", "any country"]] },
+    { name: "paces_per_proxy", label: "Pace counts for each proxy", hint: "Yes: each proxy waits by itself, so the domain is asked more often.", kind: "flag", choices: FLAG },
   ] },
 ];
 const ALL = KNOBS.flatMap((group) => group.knobs);
@@ -70,10 +68,9 @@ export function readSpan(text: string): number | undefined {
 }
 
 /** What the form shows at first. */
-export function formOf(domain: Schemas["Domain"], parser: string | undefined): Form {
-  const known: Partial<Record<KnobName, unknown>> = { ...domain, parser_name: parser ?? "auto" };
+export function formOf(domain: Schemas["Domain"]): Form {
+  const known: Partial<Record<KnobName, unknown>> = domain;
   const shown = (knob: Knob): string => {
-    if (UNTOLD.includes(knob.name)) return KEEP;
     const value = known[knob.name];
     if (value === null || value === undefined) return "";
     if (knob.kind === "span") return spanText(Number(value));
@@ -88,7 +85,7 @@ export function changesOf(before: Form, now: Form): { changes: Changes; errors: 
   const errors: Partial<Record<KnobName, string>> = {};
   for (const knob of ALL) {
     const text = now[knob.name].trim();
-    if (text === before[knob.name] || text === KEEP) continue;
+    if (text === before[knob.name]) continue;
     const [value, error] = read(knob, text);
     if (error) errors[knob.name] = error;
     else changes[knob.name] = value;

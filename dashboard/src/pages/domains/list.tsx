@@ -8,8 +8,8 @@ import { useIsAdmin } from "../../api/session";
 import { useFilters } from "../../ui/address";
 import { Badge, Button, Card, Empty, PageHead, Select, Spinner, State, Tabs, Time } from "../../ui/basic";
 import { useConfirm } from "../../ui/dialog";
-import { number, percent, rate, short } from "../../ui/format";
-import { Again, Pause, Play } from "../../ui/icons";
+import { number, percent, short, words } from "../../ui/format";
+import { Again, Check, Pause, Play } from "../../ui/icons";
 import { List, useList, type Column } from "../../ui/list";
 import { count } from "./turns";
 import { sayProgress, useBulk, useDeed, type Verb } from "./verbs";
@@ -25,7 +25,9 @@ const RANKS = ["score", "pages", "errors", "yield", "change"] as const;
 type Rank = (typeof RANKS)[number];
 const ORDERS: [string, string][] = [["name", "name"], ["score", "highest score"], ["pages", "most pages"], ["errors", "most errors"], ["yield", "most images per page"], ["change", "changes most"]];
 const RANKED_AT_MOST = 1000;
-const DEEP_ROWS = 500;
+type Breaker = DomainRow["breaker_state"];
+const BREAKERS: [Breaker, string][] = [["open", "open: it rests"], ["half_open", "half open: tried"], ["closed", "closed"]];
+const breakerOf = (text: string | undefined) => BREAKERS.find(([key]) => key === text)?.[0];
 
 export function Domains() {
   const [filters, setFilters] = useFilters();
@@ -36,7 +38,8 @@ export function Domains() {
   const rank = RANKS.find((known) => known === filters.sort);
   const isPaused = filters.is_active === "false";
   const { rows, query } = useRows(rank, status, isPaused);
-  const isFiltered = Boolean(status || isPaused || filters.q || filters.parent || filters.run);
+  const breaker = breakerOf(filters.breaker);
+  const isFiltered = Boolean(status || isPaused || filters.q || filters.parent || filters.run || breaker);
   return (
     <>
       <PageHead title="Domains" about="The sites Forager knows, how far it is with each, and what holds them back.">
@@ -46,10 +49,11 @@ export function Domains() {
       <StateTabs status={status} isPaused={isPaused} onChange={(change) => { setSelected(new Set()); setFilters(change); }} />
       <div className="mb-3 flex flex-wrap items-end gap-3">
         <TextFilter label="Name contains" value={filters.q} onChange={(q) => setFilters({ q })} type="search" />
-        {!rank && <TextFilter label="Registrable domain" value={filters.parent} onChange={(parent) => setFilters({ parent })} placeholder="example.org" />}
-        {!rank && <TextFilter label="Run" value={filters.run} onChange={(run) => setFilters({ run })} isShort />}
-        <Select label="Order" value={rank ?? (filters.sort === "name" ? "name" : undefined)} onChange={(sort) => setFilters(RANKS.some((known) => known === sort) ? { sort, parent: undefined, run: undefined, is_active: undefined } : { sort })} all="as they were found" options={ORDERS} />
-        {isFiltered && <Button kind="quiet" onClick={() => setFilters({ status: undefined, is_active: undefined, q: undefined, parent: undefined, run: undefined })}>Clear filters</Button>}
+        {!rank && <TextFilter isWideOnly label="Sub-domains of" value={filters.parent} onChange={(parent) => setFilters({ parent })} placeholder="example.org" />}
+        {!rank && <TextFilter isWideOnly label="Run" value={filters.run} onChange={(run) => setFilters({ run })} isShort />}
+        {!rank && <Select label="Breaker" value={breaker} onChange={(next) => setFilters({ breaker: next })} all="any" options={BREAKERS} />}
+        <Select label="Order" value={rank ?? (filters.sort === "name" ? "name" : undefined)} onChange={(sort) => setFilters(RANKS.some((known) => known === sort) ? { sort, parent: undefined, run: undefined, is_active: undefined, breaker: undefined } : { sort })} all="as they were found" options={ORDERS} />
+        {isFiltered && <Button kind="quiet" onClick={() => setFilters({ status: undefined, is_active: undefined, q: undefined, parent: undefined, run: undefined, breaker: undefined })}>Clear filters</Button>}
       </div>
       <Card pad={false}>
         {isAdmin && <BulkBar selected={[...selected].map(String)} setSelected={(names) => setSelected(new Set(names))} />}
@@ -71,13 +75,13 @@ export function Domains() {
 }
 
 function useRows(rank: Rank | undefined, status: Status | undefined, isPaused: boolean) {
-  const [{ q, parent, run, sort }] = useFilters();
-  const [isDeep, setIsDeep] = useState(false);
+  const [{ q, parent, run, sort, breaker: wanted }] = useFilters();
+  const breaker = breakerOf(wanted);
   const order = sort === "name" ? "name" : "id";
   const list = useList<Row>(
-    ["domains", "list", { status, isPaused, q, parent, run, order }],
-    (after) => ask(api.GET("/api/domains", { params: { query: { status, is_active: isPaused ? false : undefined, q, parent, run: run ? Number(run) : undefined, sort: order, after, limit: 100 } } })),
-    { enabled: !rank, refetchInterval: isDeep ? 30_000 : 4_000 },
+    ["domains", "list", { status, isPaused, q, parent, run, order, breaker }],
+    (after) => ask(api.GET("/api/domains", { params: { query: { status, is_active: isPaused ? false : undefined, q, parent, run: run ? Number(run) : undefined, sort: order, breaker, after, limit: 100 } } })),
+    { enabled: !rank, refetchInterval: 4_000, isNewestFirst: false },
   );
   const ranked = useQuery({
     queryKey: ["domains", "top", rank],
@@ -85,7 +89,6 @@ function useRows(rank: Rank | undefined, status: Status | undefined, isPaused: b
     enabled: Boolean(rank),
     refetchInterval: 10_000,
   });
-  useEffect(() => setIsDeep(list.rows.length > DEEP_ROWS), [list.rows.length]);
   if (!rank) return { rows: list.rows, query: list };
   const part = q?.toLowerCase() ?? "";
   const rows: Row[] = (ranked.data?.items ?? []).filter((row) => (!status || row.status === status) && row.name.includes(part));
@@ -112,12 +115,14 @@ const NAME: Column<Row> = {
 };
 const STATE: Column<Row> = {
   name: "state", width: "8rem",
-  cell: (row) => row.is_active === false ? <Badge tone="warn" title={`It is ${row.status}, and paused`}>paused</Badge> : <State of={row.status} title={row.block_reason ?? undefined} />,
+  cell: (row) => row.is_active === false ? <Badge tone="warn" title={`It is ${row.status}, and paused`}>paused</Badge>
+    : row.breaker_state === "open" || row.breaker_state === "half_open" ? <Badge tone="bad" title={`It is ${row.status}; its server failed, so it rests`}>breaker {words(row.breaker_state)}</Badge>
+    : <State of={row.status} title={row.block_reason ?? undefined} />,
 };
 const VISITED: Column<Row> = { name: "visited / known", width: "minmax(8.5rem,1fr)", isNumber: true, isWideOnly: true, cell: (row) => <>{short(row.pages_crawled)} <span className="text-soft">/ {short(row.pages_discovered)}</span></> };
 const WAITING: Column<Row> = { name: "waiting", width: "minmax(5rem,.6fr)", isNumber: true, isWideOnly: true, cell: (row) => short(row.frontier_size) };
 const ERRORS: Column<Row> = { name: "errors", width: "minmax(7rem,.8fr)", isNumber: true, isWideOnly: true, cell: (row) => row.total_error_count ? <span className={row.error_rate >= 0.1 ? "text-bad" : ""}>{short(row.total_error_count)} <span className="text-xs">({percent(row.error_rate)})</span></span> : <span className="text-soft">0</span> };
-const SCORE: Column<Row> = { name: "score", width: "minmax(5rem,.6fr)", isNumber: true, isWideOnly: true, cell: (row) => rate(row.priority_score) };
+const SCORE: Column<Row> = { name: "score", width: "minmax(5rem,.6fr)", isNumber: true, isWideOnly: true, cell: (row) => number(row.priority_score) };
 const LIST_COLUMNS: Column<Row>[] = [
   NAME, STATE, VISITED, WAITING, ERRORS, SCORE,
   { name: "last visit", width: "minmax(7.5rem,.9fr)", isWideOnly: true, cell: (row) => <Time at={row.last_crawled_at} empty="never" /> },
@@ -128,7 +133,7 @@ const CHANGE: Column<Row> = { name: "visits with changes", width: "minmax(9rem,.
 
 const columnsFor = (rank: Rank | undefined) => (rank ? [NAME, STATE, VISITED, WAITING, ERRORS, SCORE, YIELD, CHANGE] : LIST_COLUMNS);
 
-const BULK: [Verb, string, typeof Pause][] = [["pause", "Pause", Pause], ["resume", "Resume", Play], ["reset", "Reset", Again]];
+const BULK: [Verb, string, typeof Pause][] = [["pause", "Pause", Pause], ["resume", "Resume", Play], ["reset", "Reset", Again], ["breaker", "Close breaker", Check]];
 
 function BulkBar({ selected, setSelected }: { selected: string[]; setSelected: (names: string[]) => void }) {
   const { run, progress } = useBulk();
@@ -159,7 +164,7 @@ function RescoreButton() {
 
 const TYPING_MS = 300;
 
-function TextFilter({ label, value = "", onChange, isShort = false, ...rest }: { label: string; value?: string; onChange: (value: string | undefined) => void; isShort?: boolean; type?: string; placeholder?: string }) {
+function TextFilter({ label, value = "", onChange, isShort = false, isWideOnly = false, ...rest }: { isWideOnly?: boolean; label: string; value?: string; onChange: (value: string | undefined) => void; isShort?: boolean; type?: string; placeholder?: string }) {
   const id = useId();
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
@@ -169,7 +174,7 @@ function TextFilter({ label, value = "", onChange, isShort = false, ...rest }: {
     return () => clearTimeout(timer);
   });
   return (
-    <div className={`flex flex-col gap-1 ${isShort ? "w-20" : "w-full sm:w-52"}`}>
+    <div className={`flex-col gap-1 ${isWideOnly ? "hidden sm:flex" : "flex"} ${isShort ? "w-20" : "w-full sm:w-52"}`}>
       <label htmlFor={id} className="text-xs text-soft">{label}</label>
       <input id={id} value={text} onChange={(event) => setText(event.target.value)} maxLength={260} className="min-h-9 w-full rounded-md border border-line bg-surface px-2.5 text-sm placeholder:text-soft" {...rest} />
     </div>

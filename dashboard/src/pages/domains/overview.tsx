@@ -5,9 +5,9 @@ import { useMemo, type ReactNode } from "react";
 import { api, ask } from "../../api/client";
 import { Card, Facts, Loaded, Stat, State, Time } from "../../ui/basic";
 import { Chart, Shares } from "../../ui/chart";
-import { duration, number, percent, rate, short, words } from "../../ui/format";
+import { bytes, duration, number, percent, rate, short, words } from "../../ui/format";
 import type { Domain } from "./domain";
-import { courseOf } from "./course";
+import { courseOf, daysOf } from "./course";
 import { count } from "./turns";
 
 export function DomainOverview({ domain }: { domain: Domain }) {
@@ -17,10 +17,10 @@ export function DomainOverview({ domain }: { domain: Domain }) {
       <div className="grid grid-cols-2 gap-3 lg:grid-cols-3 xl:grid-cols-6">
         <Stat name="Pages visited" value={short(domain.pages_crawled)} about={`of ${short(domain.pages_discovered)} known`} />
         <Stat name="Waiting" value={short(domain.frontier_size)} about={`${count(domain.depth_reached, "link")} deep`} />
-        <Stat name="Errors" value={short(domain.total_error_count)} about={`${percent(domain.error_rate)} of visits, ${number(domain.consecutive_error_count)} in a row`} tone={domain.error_rate >= 0.1 ? "bad" : undefined} />
-        <Stat name="Images stored" value={short(domain.images_stored)} about={`${domain.image_yield_rate.toFixed(2)} per page, ${short(domain.images_found)} found`} />
-        <Stat name="Changes found" value={changes.comparisons ? percent(changes.changes / changes.comparisons) : "–"} about={`${number(changes.changes)} of ${number(changes.comparisons)} seen again`} />
-        <Stat name="Score" value={rate(domain.priority_score)} about={<>computed <Time at={domain.priority_computed_at} empty="never" /></>} />
+        <Stat name="Errors" value={short(domain.total_error_count)} about={domain.consecutive_error_count ? `${number(domain.consecutive_error_count)} in a row` : `${percent(domain.error_rate)} of visits`} tone={domain.error_rate >= 0.1 ? "bad" : undefined} />
+        <Stat name="Images stored" value={short(domain.images_stored)} about={`of ${short(domain.images_found)} found`} />
+        <Stat name="Changes found" value={changes.comparisons ? percent(changes.changes / changes.comparisons) : "–"} about={changes.comparisons ? `${number(changes.changes)} of ${number(changes.comparisons)} seen again` : "none seen twice yet"} />
+        <Stat name="Score" value={number(domain.priority_score)} about={<>computed <Time at={domain.priority_computed_at} empty="never" /></>} />
       </div>
       <div className="grid gap-4 lg:grid-cols-2 xl:grid-cols-3">
         <Card title="When"><WhenFacts domain={domain} /></Card>
@@ -28,6 +28,7 @@ export function DomainOverview({ domain }: { domain: Domain }) {
         <Card title="Policy"><PolicyFacts domain={domain} /></Card>
       </div>
       <Courses name={domain.name} />
+      <Days name={domain.name} />
       <div className="grid gap-4 lg:grid-cols-2 xl:grid-cols-3">
         <Card title="Pages by state"><Shares of={domain.page_states} tones={pageTone} format={short} /></Card>
         <Card title="How visits ended"><Shares of={sumOutcomes(domain)} tones={outcomeTone} format={short} /></Card>
@@ -45,7 +46,7 @@ function WhenFacts({ domain }: { domain: Domain }) {
     <Facts of={[
       ["First seen", <><Time at={domain.first_seen_at} /> <span className="text-soft">by {domain.source}</span></>],
       ["Last visit", <Time at={domain.last_crawled_at} empty="never" />],
-      ["Due", <Time at={domain.due_at} />],
+      ...(domain.due_at ? [["Due", <Time at={domain.due_at} />] as [ReactNode, ReactNode]] : []),
       ["Next crawl", <Time at={domain.next_crawl_after} empty="in its turn" />],
       ["Visited again", revisits.pages ? <>{count(revisits.pages, "page")}, first <Time at={revisits.next_at} /></> : "no page is planned"],
       ["Frequency", domain.revisit_every_s ? <>every {duration(domain.revisit_every_s)}{domain.is_adaptive ? ", adapting" : ""}</> : domain.is_adaptive ? "as often as pages change" : "once"],
@@ -62,18 +63,17 @@ function PaceFacts({ domain }: { domain: Domain }) {
       ["Between requests", <>{duration(domain.pace_delay_s)}{domain.pace_extra_s > 0 && <span className="text-warn"> + {duration(domain.pace_extra_s)}, its server is slow</span>} <span className="text-soft">{domain.crawl_delay_s === null ? "(default or robots.txt)" : "(set)"}</span></>],
       ["Answers in", duration(domain.response_s)],
       ["Requests at once", orDefault(domain.max_concurrent_requests)],
-      ["Next request", <Time at={domain.next_allowed_at} />],
+      ["Next request", domain.next_allowed_at && Date.parse(domain.next_allowed_at) > Date.now() ? <Time at={domain.next_allowed_at} /> : "whenever its turn comes"],
       ["Breaker", <><State of={domain.breaker_state} /> {count(domain.breaker_failures, "failure")} in a row{domain.breaker_opened_at && <>, opened <Time at={domain.breaker_opened_at} /></>}</>],
       ["Error streak", domain.consecutive_error_count ? `${number(domain.consecutive_error_count)} × ${words(domain.error_streak_code)}` : "none"],
       ["Lease", domain.is_leased ? <>worker {domain.claimed_by}, until <Time at={domain.claim_expires_at} /> <span className="text-soft">version {number(domain.version)}</span></> : <>nobody <span className="text-soft">version {number(domain.version)}</span></>],
       ["Pages per run", domain.max_pages_per_run === null ? "no limit" : `${number(domain.run_pages)} of ${number(domain.max_pages_per_run)} used`],
-      ["Run", domain.run_id === null ? "none" : <><Link to="/runs/$run" params={{ run: String(domain.run_id) } as never} className="text-brand underline">run {domain.run_id}</Link>, round {number(domain.round)}</>],
+      ["Run", domain.run_id === null ? "none" : <><Link to="/runs/$run" params={{ run: String(domain.run_id) } as never} className="text-brand hover:underline">run {domain.run_id}</Link>, round {number(domain.round)}</>],
     ]} />
   );
 }
 
 function PolicyFacts({ domain }: { domain: Domain }) {
-  const parser = useParser(domain.name);
   return (
     <Facts of={[
       ["Bodies", orDefault(domain.content_policy)],
@@ -82,26 +82,33 @@ function PolicyFacts({ domain }: { domain: Domain }) {
       ["Links kept", domain.stores_links ? "yes" : "no"],
       ["Scripts run", orDefault(domain.rendering)],
       ["Certificates", domain.verifies_tls ? "checked" : <span className="text-warn">not checked</span>],
-      ["Product parser", parser ?? "–"],
-      ["Registrable domain", <Link to="/domains" search={{ parent: domain.parent_domain } as never} className="text-brand hover:underline">{domain.parent_domain}</Link>],
+      ["Product parser", domain.parser_name],
+      ["Part of", <Link to="/domains" search={{ parent: domain.parent_domain } as never} className="text-brand hover:underline">{domain.parent_domain}</Link>],
       ["Look at", <span className="flex flex-wrap gap-x-3">{(["/pages", "/tasks", "/products", "/images"] as const).map((to) => <Link key={to} to={to} search={{ domain: domain.name } as never} className="text-brand hover:underline">{to.slice(1)}</Link>)}</span>],
     ]} />
   );
 }
 
-/** Only the list of domains tells which parser one has. */
-export function useParser(name: string): string | undefined {
-  const rows = useQuery({
-    queryKey: ["domains", "row", name],
-    queryFn: () => ask(api.GET("/api/domains", { params: { query: { q: name, sort: "name", limit: 50 } } })),
-    staleTime: 60_000,
-  });
-  return rows.data?.items.find((row) => row.name === name)?.parser_name;
-}
-
 const SHOWN_VISITS = 300;
 
-/** The API has no series for one domain; its last visits tell the same. */
+/** Day by day, as far back as is known; the first day alone says nothing that is not said above. */
+function Days({ name }: { name: string }) {
+  const days = useQuery({
+    queryKey: ["domain", name, "days"],
+    queryFn: () => ask(api.GET("/api/domains/{domain}/days", { params: { path: { domain: name }, query: { limit: 90 } } })),
+    refetchInterval: 60_000,
+  });
+  const course = useMemo(() => daysOf(days.data?.items ?? []), [days.data]);
+  if (course.visits.at.length < 2) return null;
+  return (
+    <div className="grid gap-4 lg:grid-cols-2">
+      <Card title="Visits each day"><Chart kind="heaps" at={course.visits.at} lines={course.visits.lines} format={short} label={`Visits to ${name} each day, good and failed`} /></Card>
+      <Card title="Received each day"><Chart kind="heaps" at={course.bytes.at} lines={course.bytes.lines} format={bytes} label={`Bytes received from ${name} each day`} /></Card>
+    </div>
+  );
+}
+
+/** Right now, from its last visits: days are counted every quarter of an hour only. */
 function Courses({ name }: { name: string }) {
   const tasks = useQuery({
     queryKey: ["domain", name, "course"],
@@ -112,11 +119,11 @@ function Courses({ name }: { name: string }) {
   const quiet = <p className="flex h-[180px] items-center justify-center text-soft">Too few visits for a line.</p>;
   return (
     <div className="grid gap-4 lg:grid-cols-2">
-      <Card title={`How fast it answered, last ${SHOWN_VISITS} visits`}>
+      <Card title={`How fast it answered, last ${number(tasks.data?.items.length ?? 0)} visits`}>
         <Loaded query={tasks} lines={5}>{() => course.speed.at.length > 1 ? <Chart at={course.speed.at} lines={course.speed.lines} format={(value) => duration(value)} label={`Response time of the last visits to ${name}`} /> : quiet}</Loaded>
       </Card>
-      <Card title={`Visits per minute, last ${SHOWN_VISITS} visits`}>
-        <Loaded query={tasks} lines={5}>{() => course.visits.at.length > 1 ? <Chart at={course.visits.at} lines={course.visits.lines} format={short} label={`Visits to ${name} each minute, by outcome`} /> : quiet}</Loaded>
+      <Card title="Visits each minute">
+        <Loaded query={tasks} lines={5}>{() => course.visits.at.length > 1 ? <Chart kind="heaps" at={course.visits.at} lines={course.visits.lines} format={short} label={`Visits to ${name} each minute, by outcome`} /> : quiet}</Loaded>
       </Card>
     </div>
   );

@@ -23,7 +23,7 @@ const VISIT_COLUMNS: Column<Task>[] = [
 ];
 
 function useTasks(name: string, outcome: Outcome | undefined, status?: "failed") {
-  return useList(["domain", name, "tasks", outcome, status], (after) => ask(api.GET("/api/tasks", { params: { query: { domain: name, outcome, status, after, limit: 100 } } })), { refetchInterval: 5_000 });
+  return useList<Task>(["domain", name, "tasks", outcome, status], (after) => ask(api.GET("/api/tasks", { params: { query: { domain: name, outcome, status, after, limit: 100 } } })), { refetchInterval: 5_000 });
 }
 
 export function Visits({ name }: { name: string }) {
@@ -98,7 +98,7 @@ const FAILED_COLUMNS: Column<Task>[] = [
 ];
 
 export function DomainHistory({ name }: { name: string }) {
-  const moves = useList(["domain", name, "history"], (after) => ask(api.GET("/api/domains/{domain}/history", { params: { path: { domain: name }, query: { after, limit: 100 } } })), { refetchInterval: 10_000 });
+  const moves = useList<Schemas["Move"]>(["domain", name, "history"], (after) => ask(api.GET("/api/domains/{domain}/history", { params: { path: { domain: name }, query: { after, limit: 100 } } })), { refetchInterval: 10_000 });
   if (moves.isPending) return <Card><Skeleton lines={6} /></Card>;
   if (moves.isError && !moves.rows.length) return <Card><ErrorNote error={moves.error} again={() => void moves.refetch()} /></Card>;
   if (!moves.rows.length) return <Card><Empty title="Its state has not moved yet">Each change of state, with who made it and why, is kept here.</Empty></Card>;

@@ -7,7 +7,7 @@ import { Badge, Button, Card, Empty, Field, Loaded, Time, WebLink } from "../../
 import { number } from "../../ui/format";
 import type { Domain } from "./domain";
 import { lineNamed, linesOf, urlOf } from "./robots_lines";
-import { useWhy } from "./why";
+import { useWhy } from "../why/why";
 
 type RobotsFile = Schemas["Robots"];
 

@@ -6,13 +6,11 @@ import { Button, Card, Field } from "../../ui/basic";
 import { useToast } from "../../ui/dialog";
 import type { Domain } from "./domain";
 import { changesOf, formOf, KNOBS, type Changes, type Form, type KnobName } from "./knobs";
-import { useParser } from "./overview";
 import { count } from "./turns";
 import { useLookAgain } from "./verbs";
 
 export function DomainSettings({ domain }: { domain: Domain }) {
-  const parser = useParser(domain.name);
-  const current = formOf(domain, parser);
+  const current = formOf(domain);
   const [edits, setEdits] = useState<Partial<Form>>({});
   const now = { ...current, ...edits };
   const { changes, errors } = changesOf(current, now);

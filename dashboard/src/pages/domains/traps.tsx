@@ -33,7 +33,7 @@ function TrapCard({ trap, name }: { trap: Trap; name: string }) {
   };
   return (
     <Card
-      title={words(trap.rule)}
+      title={<span className="inline-block first-letter:uppercase">{words(trap.rule)}</span>}
       action={<span className="flex items-center gap-2">
         {trap.released_at ? <Badge>released</Badge> : isShut ? <Badge tone="bad">links left out</Badge> : <Badge tone="warn">suspected</Badge>}
         {isAdmin && isShut && <Button isBusy={isBusy} onClick={() => void release()}>Release</Button>}

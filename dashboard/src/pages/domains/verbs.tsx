@@ -7,7 +7,7 @@ import { Dialog, useConfirm, useToast } from "../../ui/dialog";
 import { duration, number } from "../../ui/format";
 import { count, inTurn, sayTurns } from "./turns";
 
-export type Verb = "pause" | "resume" | "reset";
+export type Verb = "pause" | "resume" | "reset" | "breaker";
 
 const onDomain = (domain: string, reason: string) => ({ params: { path: { domain } }, body: { reason: reason || null } });
 
@@ -15,6 +15,7 @@ export const VERBS: Record<Verb, { text: string; past: string; about: string; ac
   pause: { text: "Pause", past: "paused", about: "No visits until somebody resumes them. What is under way is finished.", act: (domain, reason) => ask(api.POST("/api/admin/domains/{domain}/pause", onDomain(domain, reason))) },
   resume: { text: "Resume", past: "resumed", about: "Visits go on where they stopped.", act: (domain, reason) => ask(api.POST("/api/admin/domains/{domain}/resume", onDomain(domain, reason))) },
   reset: { text: "Reset", past: "reset", about: "Whatever held them back is forgotten: they are due now, and pages that failed are tried again.", act: (domain, reason) => ask(api.POST("/api/admin/domains/{domain}/reset", { params: { path: { domain } }, body: { reason: reason || null, also_gone: false } })) },
+  breaker: { text: "Close the breaker of", past: "may be asked again", about: "Requests may leave again at their pace. Where a server still fails, its breaker opens again.", act: (domain, reason) => ask(api.POST("/api/admin/domains/{domain}/reset-breaker", onDomain(domain, reason))) },
 };
 
 /** Everything that shows domains looks again. */

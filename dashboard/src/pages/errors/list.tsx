@@ -47,7 +47,7 @@ function Patterns({ since_s, category }: { since_s: number; category: Category |
   return (
     <>
       {about && <p className="mb-3 text-soft">{about}</p>}
-      <Card pad={false} className="min-h-56 overflow-hidden">
+      <Card pad={false} className="overflow-hidden">
         <List
           label="Problems"
           rows={patterns.data?.items ?? []}

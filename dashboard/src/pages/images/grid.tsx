@@ -12,7 +12,7 @@ import { Thumb } from "./thumb";
 import { Tiles } from "./tiles";
 
 type ImageRow = Schemas["ImageRow"];
-const STATUSES: readonly ImageRow["status"][] = ["stored", "found", "moved", "gone", "blocked", "failed", "broken", "too_big", "not_an_image"];
+const STATUSES: readonly ImageRow["status"][] = ["stored", "found", "moved", "gone", "blocked", "failed", "broken", "too_big", "not_an_image", "dropped"];
 const FORMATS = ["jpeg", "png", "gif", "webp", "avif", "svg", "bmp", "ico", "tiff"];
 const STAY_MS = 300;
 

@@ -1,7 +1,7 @@
 /** One image: its file, where it is shown and since when, and what looks like it. */
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { useEffect } from "react";
+import { useEffect, type ReactNode } from "react";
 import { api, ask, type Schemas } from "../../api/client";
 import { Badge, Card, Empty, ErrorNote, Facts, Loaded, PageHead, Skeleton, State, Time, WebLink } from "../../ui/basic";
 import { bytes, number, pathOf, words } from "../../ui/format";
@@ -63,14 +63,14 @@ const About = ({ image }: { image: Image }) => (
     ["Domain", image.domain && <DomainLink name={image.domain} className="text-brand" />],
     ["Format", image.format],
     ["Measures", image.width && image.height ? `${image.width} × ${image.height} pixels` : null],
-    ["Frames", image.frames && image.frames > 1 ? number(image.frames) : null],
+    ...(image.frames && image.frames > 1 ? [["Frames", number(image.frames)] as [string, ReactNode]] : []),
     ["Size", bytes(image.file_size)],
-    ["Moved to", image.moved_to && <WebLink url={image.moved_to} />],
+    ...(image.moved_to ? [["Moved to", <WebLink url={image.moved_to} />] as [string, ReactNode]] : []),
     ["First seen", <Time at={image.first_seen_at} isExact />],
     ["Last checked", <Time at={image.checked_at} empty="never" isExact />],
     ["Stored", <Time at={image.stored_at} empty="not stored" isExact />],
     ["SHA-256", image.content_hash && <code className="text-xs break-all">{image.content_hash}</code>],
-    ["Likeness hash", image.perceptual_hash === null ? "none" : "has one, see below"],
+    ["Likeness hash", image.perceptual_hash === null ? "none" : <code className="text-xs break-all">{image.perceptual_hash}</code>],
     ["Kept as", image.body_ref && <code className="text-xs break-all">{image.body_ref}</code>],
     ["Same file at", image.same_file?.length ? <ul className="flex flex-col gap-1">{image.same_file.slice(0, 20).map((url) => <li key={url}><WebLink url={url} /></li>)}</ul> : "no other address"],
   ]} />

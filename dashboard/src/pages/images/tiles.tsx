@@ -1,8 +1,8 @@
 /** A long list as tiles, as many in a row as fit; only rows that are seen are drawn. */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef, useState, type ReactNode } from "react";
-import { Empty, ErrorNote, Spinner } from "../../ui/basic";
-import { number } from "../../ui/format";
+import { Empty, ErrorNote } from "../../ui/basic";
+import { ListFoot, type ListQuery } from "../../ui/list";
 
 interface TilesProps<T> {
   label: string;
@@ -12,7 +12,7 @@ interface TilesProps<T> {
   /** Of one tile, in pixels: at least this wide, exactly this high. */
   width: number;
   height: number;
-  query: { isPending: boolean; isError: boolean; error: unknown; refetch: () => unknown; hasNextPage?: boolean; isFetchingNextPage?: boolean; fetchNextPage?: () => unknown };
+  query: ListQuery;
   empty: ReactNode;
 }
 
@@ -32,10 +32,11 @@ export function Tiles<T>({ label, rows, keyOf, tile, width, height, query, empty
   const virtual = useVirtualizer({ count: Math.ceil(rows.length / across), getScrollElement: () => scroller.current, estimateSize: () => height + GAP, overscan: 1 });
   const lines = virtual.getVirtualItems();
   const last = (lines.at(-1)?.index ?? -1) + 1;
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
+  const { hasNextPage, isFetchingNextPage, fetchNextPage, look, nextError } = query;
+  useEffect(() => look?.((lines[0]?.index ?? 0) * across, last * across), [look, lines, last, across]);
   useEffect(() => {
-    if (isShown && last * across >= rows.length - across * 3 && hasNextPage && !isFetchingNextPage) void fetchNextPage?.();
-  }, [isShown, last, across, rows.length, hasNextPage, isFetchingNextPage, fetchNextPage]);
+    if (!nextError && isShown && last * across >= rows.length - across * 3 && hasNextPage && !isFetchingNextPage) void fetchNextPage?.();
+  }, [isShown, last, across, rows.length, hasNextPage, isFetchingNextPage, fetchNextPage, nextError]);
 
   if (query.isPending) return <Waiting width={width} height={height} />;
   if (query.isError && !isShown) return <ErrorNote error={query.error} again={() => void query.refetch()} />;
@@ -54,9 +55,7 @@ export function Tiles<T>({ label, rows, keyOf, tile, width, height, query, empty
           }))}
         </ul>
       </div>
-      <div className="flex min-h-9 items-center gap-2 border-t border-line px-3 text-xs text-soft" role="status">
-        {number(rows.length)} shown{hasNextPage ? ", more below" : ""} {isFetchingNextPage && <Spinner />}
-      </div>
+      <ListFoot count={rows.length} query={query} />
     </div>
   );
 }

@@ -19,7 +19,7 @@ const COLUMNS: Column<PageRow>[] = [
     </span>
   ) },
   { name: "Status", width: "7.5rem", cell: (page) => <State of={page.status} /> },
-  { name: "Domain", width: "minmax(8rem,1fr)", isWideOnly: true, cell: (page) => <DomainLink name={page.domain} /> },
+  { name: "Domain", width: "minmax(10rem,1.3fr)", isWideOnly: true, cell: (page) => <DomainLink name={page.domain} /> },
   { name: "Language", width: "5.5rem", isWideOnly: true, cell: (page) => page.language ?? <span className="text-soft">–</span> },
   { name: "Depth", width: "4.5rem", isNumber: true, isWideOnly: true, cell: (page) => (page.is_seed ? <Badge tone="info">seed</Badge> : number(page.depth)) },
   { name: "Links", width: "4.5rem", isNumber: true, isWideOnly: true, cell: (page) => number(page.links_count) },

@@ -10,11 +10,12 @@ import { useToast } from "../../ui/dialog";
 import { bytes, duration, number, pathOf, words } from "../../ui/format";
 import { Again } from "../../ui/icons";
 import { List, useList, type Column } from "../../ui/list";
-import { ProductOf } from "../products/of";
+import { PicturesOf } from "../images/of_page";
+import { ProductOf } from "../products/of_page";
 import { Neighbours } from "./neighbours";
 import { DomainLink, PageLink } from "./parts";
 import { Revisit } from "./revisit";
-import { WhyView } from "./why";
+import { WhyView } from "../why/why";
 
 type Page = Schemas["Page"];
 const TABS = ["about", "versions", "links", "alike", "why"] as const;
@@ -62,7 +63,7 @@ export function PageView() {
       {tab === "versions" && <Versions page={found} />}
       {tab === "links" && <LinksView page={found} />}
       {tab === "alike" && <Alike page={found} />}
-      {tab === "why" && <WhyView url={found.url} />}
+      {tab === "why" && <WhyView of={found.url} />}
     </>
   );
 }
@@ -118,6 +119,7 @@ function About({ page }: { page: Page }) {
           ...known("Remarks", page.flags?.length && <span className="flex flex-wrap gap-1">{page.flags.map((flag) => <Badge key={flag} tone="warn">{words(flag)}</Badge>)}</span>),
           ...known("Trap", page.trap_id != null && `It belongs to trap ${page.trap_id} of its domain: links that would never end.`),
           ["Content hash", page.content_hash && <code className="text-xs break-all">{page.content_hash}</code>],
+          ...known("Simhash", page.simhash && <code className="text-xs break-all">{page.simhash}</code>),
           ["URL hash", <code className="text-xs break-all">{page.url_hash}</code>],
           ...known("ETag", page.etag && <code className="text-xs break-all">{page.etag}</code>),
           ...known("Last-Modified", page.last_modified),
@@ -140,7 +142,8 @@ function About({ page }: { page: Page }) {
         </Card>
         <Card title="Visits again"><Revisit key={String(page.revisit_every_s)} page={page} /></Card>
       </div>
-      <ProductOf page={page} />
+      {page.product_id !== null && <ProductOf id={page.product_id} />}
+      <PicturesOf page={page.id} />
     </div>
   );
 }
@@ -177,7 +180,7 @@ const LINKS: Column<LinkRow>[] = [
     </span>
   ) },
   { name: "Anchor", width: "minmax(6rem,2fr)", cell: (link) => (link.anchor ? <span title={link.anchor}>“{link.anchor}”</span> : <span className="text-soft">no text</span>) },
-  { name: "Kind", width: "5rem", isWideOnly: true, cell: (link) => link.rel },
+  { name: "Kind", width: "5rem", isWideOnly: true, cell: (link) => (link.rel === "a" ? "link" : words(link.rel)) },
   { name: "Status", width: "7rem", isWideOnly: true, cell: (link) => <State of={link.status} /> },
 ];
 const MOST = 1000;

@@ -1,5 +1,4 @@
 /** Products that were found: by words and facets, as cards or as a table, and what changed in shops. */
-import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useMemo, useRef } from "react";
 import { api, ask, type Schemas } from "../../api/client";
@@ -42,9 +41,9 @@ interface Answer {
   asked?: string;
 }
 
-const listed = (row: ProductRow & { image_id?: number | null }): Item => ({
+const listed = (row: ProductRow): Item => ({
   id: row.id, domain: row.domain, name: row.product_name, price: row.price, currency: row.currency, availability: row.availability,
-  brand: row.brand, category: row.category, seenAt: row.last_seen_at, isValid: row.is_valid, imageId: row.image_id ?? null,
+  brand: row.brand, category: row.category, seenAt: row.last_seen_at, isValid: row.is_valid, imageId: row.image_id,
 });
 
 type Details = Partial<Pick<ProductRow, "price" | "currency" | "availability" | "brand" | "category">> & { image_id?: number | null };
@@ -78,29 +77,22 @@ function useProducts() {
   const currency = /^[A-Z]{3}$/.test(filters.currency ?? "") ? filters.currency : undefined;
   const query = { domain: filters.domain, brand: filters.brand, category: filters.category, availability: filters.availability, currency, min_price: amount(filters.min_price), max_price: amount(filters.max_price) };
   const q = filters.q;
-  return useInfiniteQuery({
-    queryKey: ["products", q, query],
-    queryFn: async ({ pageParam: after }): Promise<Answer> => {
-      if (!q) {
-        const found = await ask(api.GET("/api/products", { params: { query: { ...query, limit: 60, after } } }));
-        return { items: found.items.map(listed), next: found.next };
-      }
-      const found = await ask(api.GET("/api/products/search", { params: { query: { ...query, q, limit: 60, after } } }));
-      return { items: found.hits.map(hit), next: found.next, facets: found.facets, total: found.total, isEstimate: found.is_estimate, suggestion: found.suggestion, isCorrected: found.is_corrected, asked: found.query };
-    },
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (last) => last.next ?? undefined,
-    refetchInterval: q ? false : 15_000,
-    placeholderData: (before) => before,
-  });
+  const fetchPage = async (after: string | undefined): Promise<Answer> => {
+    if (!q) {
+      const found = await ask(api.GET("/api/products", { params: { query: { ...query, limit: 60, after } } }));
+      return { items: found.items.map(listed), next: found.next };
+    }
+    const found = await ask(api.GET("/api/products/search", { params: { query: { ...query, q, limit: 60, after } } }));
+    return { items: found.hits.map(hit), next: found.next, facets: found.facets, total: found.total, isEstimate: found.is_estimate, suggestion: found.suggestion, isCorrected: found.is_corrected, asked: found.query };
+  };
+  return useList<Item, Answer>(["products", "shop", q, query], fetchPage, { refetchInterval: q ? false : 15_000, isKept: true });
 }
 
 function Shop() {
   const [filters, set] = useFilters();
   const navigate = useNavigate();
   const query = useProducts();
-  const rows = useMemo(() => query.data?.pages.flatMap((page) => page.items) ?? [], [query.data]);
-  const first = query.data?.pages[0];
+  const { rows, first } = query;
   const hasPictures = rows.some((item) => item.imageId !== null);
   const isFiltered = Boolean(filters.q || filters.domain || filters.brand || filters.category || filters.availability || filters.currency || filters.min_price || filters.max_price);
   const clear = () => set({ q: undefined, domain: undefined, brand: undefined, category: undefined, availability: undefined, currency: undefined, min_price: undefined, max_price: undefined });
@@ -120,7 +112,7 @@ function Shop() {
         </div>
         {filters.view === "table"
           ? <List label="Products" rows={rows} columns={COLUMNS} keyOf={(item) => item.id} query={query} empty={empty} onOpen={(item) => void navigate({ to: "/products/$product", params: { product: String(item.id) } } as never)} />
-          : <Tiles label="Products" rows={rows} keyOf={(item) => item.id} width={210} height={hasPictures ? 260 : 128} query={query} empty={empty} tile={(item) => <ProductCard item={item} hasPicture={hasPictures} />} />}
+          : <Tiles label="Products" rows={rows} keyOf={(item) => item.id} width={210} height={hasPictures ? 236 : 116} query={query} empty={empty} tile={(item) => <ProductCard item={item} hasPicture={hasPictures} />} />}
       </Card>
     </div>
   );

@@ -6,7 +6,7 @@ import { api, ask, type Schemas } from "../../api/client";
 import { Badge, Card, Empty, ErrorNote, Facts, PageHead, Skeleton, Stat, State, Time, WebLink } from "../../ui/basic";
 import { Chart } from "../../ui/chart";
 import { money, number, percent, words } from "../../ui/format";
-import { useImages } from "../images/find";
+import { useImagesOf } from "../images/of_page";
 import { Thumb } from "../images/thumb";
 import { DomainLink, PageLink } from "../pages/parts";
 import { moved, readEvidence, readVariant, steps } from "./facts";
@@ -43,7 +43,7 @@ export function ProductPage() {
       {product.problems.length > 0 && <Problems of={product.problems} />}
       <div className="grid gap-4 xl:grid-cols-3">
         <Card title="Price over time" className="xl:col-span-2"><Course product={product} prices={prices} /></Card>
-        <Card title="Pictures"><Pictures urls={product.image_urls} name={product.product_name} /></Card>
+        <Card title="Pictures"><Pictures page={product.page_id} urls={product.image_urls} name={product.product_name} /></Card>
         <Card title="Facts" className="xl:col-span-2"><About product={product} /></Card>
         <Card title="What changed, newest first" pad={false}><History prices={prices} /></Card>
         <Card title="Where it says so" pad={false} className="xl:col-span-3"><EvidenceTable product={product} /></Card>
@@ -70,9 +70,10 @@ function Course({ product, prices }: { product: Product; prices: Price[] }) {
   return <Chart at={shown.at} lines={shown.lines} height={220} format={(value) => money(value, shown.lines.length > 1 ? null : currency)} label={`The price of ${product.product_name} over time, now ${money(product.price, product.currency)}`} />;
 }
 
-function Pictures({ urls, name }: { urls: string[]; name: string }) {
-  const images = useImages(urls);
-  if (!urls.length) return <p className="text-soft">Its page names no picture of it.</p>;
+function Pictures({ page, urls, name }: { page: number; urls: string[]; name: string }) {
+  const known = new Map(useImagesOf(page).data?.items.map((image) => [image.url, image]));
+  const images = urls.flatMap((url) => known.get(url) ?? []);
+  if (!urls.length) return <OnItsPage page={page} />;
   return (
     <div className="flex flex-col gap-3">
       {images.length > 0 && (
@@ -83,6 +84,20 @@ function Pictures({ urls, name }: { urls: string[]; name: string }) {
         </ul>
       )}
       {images.length < urls.length && <ul className="flex flex-col gap-1 text-xs">{urls.filter((url) => !images.some((image) => image.url === url)).slice(0, 12).map((url) => <li key={url}><WebLink url={url} /></li>)}</ul>}
+    </div>
+  );
+}
+
+/** Where nothing says which picture is the product's own, those of its page are shown as such. */
+function OnItsPage({ page }: { page: number }) {
+  const images = (useImagesOf(page).data?.items ?? []).filter((image) => image.has_thumbnail).slice(0, 4);
+  if (!images.length) return <p className="text-soft">Its page names no picture of it.</p>;
+  return (
+    <div className="flex flex-col gap-2">
+      <ul className="grid grid-cols-[repeat(auto-fill,minmax(8rem,1fr))] gap-2">
+        {images.map((image) => <li key={image.id}><Link to="/images/$image" params={{ image: String(image.id) } as never} className="block overflow-hidden rounded-lg border border-line hover:border-brand"><Thumb id={image.id} alt={`Image ${image.id} of its page`} className="h-28 w-full" /></Link></li>)}
+      </ul>
+      <p className="text-xs text-soft">Its page does not say which is its own; these stand on it.</p>
     </div>
   );
 }
@@ -121,12 +136,12 @@ function EvidenceTable({ product }: { product: Product }) {
   if (!found.length) return <p className="p-4 text-soft">Nothing was noted about where its facts stood.</p>;
   return (
     <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Where each fact stood">
-      <table className="w-full">
+      <table className="w-full min-w-160">
         <thead><tr className="text-xs text-soft"><th className="px-4 py-2">Field</th><th className="px-4">Value</th><th className="px-4">Where</th><th className="px-4 !text-right">Confidence</th></tr></thead>
         <tbody>
           {found.map((entry, index) => (
             <tr key={index} className={`border-t border-line ${entry.isTaken ? "" : "text-soft"}`}>
-              <td className="px-4 py-1.5 whitespace-nowrap">{entry.isTaken ? words(entry.field) : <span className="sr-only">{words(entry.field)}, not taken</span>}</td>
+              <td className="px-4 py-1.5 whitespace-nowrap">{entry.isTaken ? <span className="block first-letter:uppercase">{words(entry.field)}</span> : <span className="sr-only">{words(entry.field)}, not taken</span>}</td>
               <td className="max-w-md px-4 py-1.5 break-words">{entry.value}</td>
               <td className="px-4 py-1.5"><code className="text-xs break-all">{entry.where}</code></td>
               <td className="px-4 py-1.5 text-right tabular-nums">{percent(entry.confidence)}</td>

@@ -78,11 +78,11 @@ function ProxyList({ query, all }: { query: { isPending: boolean; isError: boole
   const open = all.find((proxy) => proxy.id === shown);
   return (
     <>
-      <div className="mb-3 flex flex-wrap items-center gap-3">
+      {all.length > 0 && <div className="mb-3 flex flex-wrap items-center gap-3">
         <Select label="Health" value={health} onChange={(chosen) => setFilters({ health: chosen })} options={HEALTHS} all="all" />
         <Select label="Country" value={filters.country} onChange={(country) => setFilters({ country })} options={distinct(all.map((proxy) => proxy.country_code)).map((code): [string, string] => [code, code])} all="all" />
         <Select label="Provider" value={filters.provider} onChange={(provider) => setFilters({ provider })} options={distinct(all.map((proxy) => proxy.provider)).map((name): [string, string] => [name, name])} all="all" />
-      </div>
+      </div>}
       <Card pad={false}>
         {isAdmin && all.length > 0 && <BulkBar chosen={all.filter((proxy) => selected.has(proxy.id))} clear={() => setSelected(new Set())} />}
         <List

@@ -26,7 +26,7 @@ export function Runs() {
         {isAdmin && <Button kind="main" onClick={() => setFilters({ start: "yes" })}><Play /> Start a run</Button>}
       </PageHead>
       <Tabs label="State of runs" value={status ?? "all"} onChange={(key) => setFilters({ status: key === "all" ? undefined : key })} tabs={TABS} />
-      <Card pad={false} className="min-h-64 overflow-hidden">
+      <Card pad={false} className="overflow-hidden">
         <List
           label="Runs"
           rows={list.rows}

@@ -11,7 +11,6 @@ import { bytes, duration, number, percent, rate, short, words } from "../../ui/f
 import { domainsOf, orderOf, outcomesOf, progressOf, type Order } from "./order";
 
 type Run = Schemas["Run"];
-const HOUR_S = 3_600;
 
 export function RunPage() {
   const id = Number((useParams({ strict: false }) as { run?: string }).run);
@@ -37,15 +36,15 @@ function Shown({ run }: { run: Run }) {
           <Stat name="Pages visited" value={short(run.pages_done)} about={`${rate(run.elapsed_s ? run.pages_done / run.elapsed_s : 0)} per second on average`} />
           <Stat name="Success" value={percent(run.pages_done ? run.pages_ok / run.pages_done : null)} about={`${short(run.pages_ok)} pages`} />
           <Stat name="Waiting" value={short(run.frontier)} about="pages it knows and has not visited" />
-          <Stat name="Received" value={bytes(run.wire_bytes)} />
+          <Stat name="Received" value={bytes(run.wire_bytes)} about={run.pages_done ? `${bytes(run.wire_bytes / run.pages_done)} each visit` : "nothing yet"} />
           <Stat name="Links seen" value={short(run.links_seen)} about={`${short(run.pages_learned)} were new pages`} />
-          <Stat name="Workers" value={number(run.workers)} about={run.ended_at ? "it is over" : undefined} tone={!run.workers && !run.ended_at ? "warn" : undefined} />
+          <Stat name="Workers" value={number(run.workers)} about={run.ended_at ? "it is over" : run.workers ? "at work now" : "none has it"} tone={!run.workers && !run.ended_at ? "warn" : undefined} />
         </div>
         <div className="grid gap-4 xl:grid-cols-2">
           <Card title="How its visits ended" pad={false}><Outcomes run={run} /></Card>
           <Card title="Busy domains" pad={false}><Domains run={run} /></Card>
           <Card title="The order"><OrderFacts run={run} order={order} /></Card>
-          <Card title="Links left out while it ran"><Drops run={run} /></Card>
+          <Card title="Links it left out"><Drops run={run} /></Card>
         </div>
       </div>
     </>
@@ -77,7 +76,7 @@ function Outcomes({ run }: { run: Run }) {
           {rows.map((row) => (
             <tr key={`${row.outcome} ${row.reason}`} className="border-t border-line">
               <td className="px-4 py-2"><Link to="/tasks" search={{ run: String(run.run_id), outcome: row.outcome } as never}><State of={row.outcome} /></Link></td>
-              <td className="px-2 break-words">{words(row.reason)}</td>
+              <td className="px-2 break-words">{row.reason.startsWith("image ") ? `an image, ${words(row.reason.slice(6))}` : words(row.reason)}</td>
               <td className="px-2 text-right tabular-nums">{number(row.pages)}</td>
               <td className="hidden px-2 text-right tabular-nums sm:table-cell">{bytes(row.bytes)}</td>
               <td className="px-4 text-right tabular-nums">{duration(row.averageS)}</td>
@@ -136,28 +135,8 @@ function OrderFacts({ run, order }: { run: Run; order: Order }) {
   );
 }
 
-/** Counted for the whole instance: there is no number of one run alone. */
 function Drops({ run }: { run: Run }) {
-  const step_s = run.elapsed_s > 6 * HOUR_S ? HOUR_S : 60;
-  const drops = useQuery({
-    queryKey: ["drops", run.run_id, step_s],
-    queryFn: () => ask(api.GET("/api/stats/timeseries", { params: { query: { metric: "links_dropped", since: run.started_at, until: run.ended_at ?? undefined, step_s } } })),
-    refetchInterval: run.ended_at ? false : 30_000,
-  });
-  return (
-    <Loaded query={drops} lines={4}>
-      {(series) => {
-        const sums: Record<string, number> = {};
-        for (const point of series.points) sums[point.label] = (sums[point.label] ?? 0) + (point.value ?? 0);
-        return (
-          <div className="flex flex-col gap-3">
-            <Shares of={sums} tones={(name) => (name.startsWith("trap") ? "bg-bad" : name === "scope" ? "bg-warn" : name === "duplicate" ? "bg-soft" : "bg-info")} format={short} />
-            <p className="text-xs text-soft">Of all runs in that time.</p>
-          </div>
-        );
-      }}
-    </Loaded>
-  );
+  return <Shares of={run.drops} tones={(name) => (name.startsWith("trap") ? "bg-bad" : name === "scope" ? "bg-warn" : name === "duplicate" ? "bg-soft" : "bg-info")} format={short} />;
 }
 
 function Stop({ run, order }: { run: Run; order: Order }) {

@@ -6,6 +6,7 @@ import { api, ask, type Schemas } from "../../api/client";
 import { useFilters } from "../../ui/address";
 import { Badge, Button, Empty, ErrorNote, PageHead, Select, Skeleton, State, Tabs, Time } from "../../ui/basic";
 import { money, number } from "../../ui/format";
+import { Thumb } from "../images/thumb";
 import { PageLink } from "../pages/parts";
 import { pieces } from "./marked";
 
@@ -28,6 +29,7 @@ function useHits(kind: Kind, query: { q?: string; language?: string; domain?: st
     getNextPageParam: (last) => last.next ?? undefined,
     enabled: Boolean(q),
     staleTime: 30_000,
+    refetchOnWindowFocus: false, // all that was loaded would be asked for again
   });
 }
 
@@ -100,7 +102,7 @@ function Results({ found, kind, asked, onAsk, more, isBusy, isFiltered, clear }:
   const hits = found.flatMap((page) => page.hits);
   if (!first) return null;
   return (
-    <div className="max-w-3xl">
+    <div className="max-w-4xl">
       {first.is_corrected && <p className="mb-3 rounded-lg border border-line bg-info-ground px-4 py-2.5 text-info">Nothing was found for “{asked}”. These are results for <b>“{first.query}”</b>.</p>}
       {!first.is_corrected && first.suggestion && (
         <p className="mb-3">Did you mean <button type="button" onClick={() => onAsk(first.suggestion ?? asked)} className="font-medium text-brand hover:underline">{first.suggestion}</button>?</p>
@@ -108,7 +110,7 @@ function Results({ found, kind, asked, onAsk, more, isBusy, isFiltered, clear }:
       {first.not_indexed_yet > 0 && <p className="mb-3 text-soft">{number(first.not_indexed_yet)} {first.not_indexed_yet === 1 ? "page" : "pages"} that were read just now will be found in a moment.</p>}
       {hits.length ? (
         <>
-          <p className="mb-2 text-xs text-soft" role="status">{first.is_estimate ? "About " : ""}{number(first.total)} {first.total === 1 ? "result" : "results"}, best first</p>
+          <p className="mb-2 text-xs text-soft" role="status">{first.is_estimate ? "About " : ""}{number(first.total)} {first.total === 1 ? "result" : "results"}, best first{first.looked_at != null && `; the likeliest ${number(first.looked_at)} were ranked, more words or a filter show others`}</p>
           <ol className="flex flex-col gap-2">
             {hits.map((hit) => <li key={hit.id} className="rounded-lg border border-line bg-surface px-4 py-3">{kind === "pages" ? <PageHit hit={hit} /> : <ProductHit hit={hit} />}</li>)}
           </ol>
@@ -119,7 +121,7 @@ function Results({ found, kind, asked, onAsk, more, isBusy, isFiltered, clear }:
         </>
       ) : (
         <Empty title={`No ${kind} say this`} action={isFiltered && <Button onClick={clear}>Look in all languages and domains</Button>}>
-          {isFiltered ? "At least not in the language and domain that are chosen." : "Try fewer or other words, or look under the other tab. Only what was already crawled can be found."}
+          {isFiltered ? "At least not in the language and domain that are chosen." : "Try fewer or other words, or look under the other tab. Pages can be found a few minutes after they are read."}
         </Empty>
       )}
     </div>
@@ -142,9 +144,11 @@ function PageHit({ hit }: { hit: Hit }) {
 }
 
 function ProductHit({ hit }: { hit: Hit }) {
-  const { price, currency, availability, brand, category } = hit.details as { price?: number | null; currency?: string | null; availability?: string | null; brand?: string | null; category?: string | null };
+  const { price, currency, availability, brand, category, image_id } = hit.details as { image_id?: number | null; price?: number | null; currency?: string | null; availability?: string | null; brand?: string | null; category?: string | null };
   return (
-    <article>
+    <article className="flex items-start gap-4">
+      {image_id != null && <Thumb id={image_id} alt="" className="size-20 shrink-0 rounded-md" />}
+      <div className="min-w-0 flex-1">
       <div className="flex items-start justify-between gap-4">
         <h2 className="min-w-0 text-base font-medium break-words">
           <Link to="/products/$product" params={{ product: String(hit.id) } as never} className="text-brand hover:underline">{hit.title ? <Marked of={hit.title} /> : hit.url}</Link>
@@ -155,6 +159,7 @@ function ProductHit({ hit }: { hit: Hit }) {
       {hit.snippet?.text && <p className="mt-1.5 break-words"><Marked of={hit.snippet} /></p>}
       <div className="mt-2 flex flex-wrap items-center gap-2">{availability && <State of={availability} />}{brand && <Badge>{brand}</Badge>}{category && <Badge>{category}</Badge>}</div>
       <Below hit={hit} />
+      </div>
     </article>
   );
 }

@@ -27,7 +27,7 @@ export function Tasks() {
   // Rows stay where they are while somebody reads further down or has chosen some of them.
   const isLive = !isDeep && !selected.size;
   const list = useList<TaskRow>(["tasks", key], (after) => ask(api.GET("/api/tasks", { params: { query: { ...query, after } } })), { refetchInterval: isLive ? LIVE_MS : undefined });
-  const pages = list.data?.pages.length ?? 0;
+  const { pages } = list;
   useEffect(() => setIsDeep(pages > 1), [pages]);
   const clear = () => {
     setSelected(new Set());

@@ -7,7 +7,8 @@ import { useIsAdmin } from "../../api/session";
 import { useAct } from "../../ui/act";
 import { Badge, Button, Card, Facts, Loaded, PageHead, State, Time, WebLink, type Tone } from "../../ui/basic";
 import { useConfirm } from "../../ui/dialog";
-import { bytes, duration, pathOf } from "../../ui/format";
+import { bytes, duration, pathOf, words } from "../../ui/format";
+import { useWhy, WhyAnswer } from "../why/why";
 import { verbsOf } from "./filters";
 import { blameOf, lifeOf, type Step, type Task } from "./life";
 import { PriorityDialog } from "./priority";
@@ -140,15 +141,11 @@ const TaskLink = ({ id, children }: { id: number; children: ReactNode }) => (
   <Link to="/tasks/$task" params={{ task: String(id) } as never} className="font-normal text-brand hover:underline">{children}</Link>
 );
 
-/** What the gates say now; asked once for all that show it. */
-const useWhy = (url: string) => useQuery({ queryKey: ["why", url], queryFn: () => ask(api.GET("/api/why", { params: { query: { of: url } } })), refetchInterval: 5_000 });
-
 function Known({ task }: { task: Task }) {
   const robots = useWhy(task.url).data?.page_gates.find((gate) => gate.name === "robots");
-  const page = (task as { page_id?: number }).page_id;
   const facts: [string, ReactNode][] = [
     ["Domain", <><Link to="/domains/$domain" params={{ domain: task.domain } as never} className="text-brand hover:underline">{task.domain}</Link> <State of={task.domain_is_active ? task.domain_status : "paused"} /></>],
-    ["Page", <>{page ? <Link to="/pages/$page" params={{ page: String(page) } as never} className="break-all text-brand hover:underline">{pathOf(task.url)}</Link> : <span className="break-all">{pathOf(task.url)}</span>} <State of={task.page_status} /></>],
+    ["Page", <><Link to="/pages/$page" params={{ page: String(task.page_id) } as never} className="break-all text-brand hover:underline">{pathOf(task.url)}</Link> <State of={task.page_status} /></>],
     ["Run", task.run_id ? <Link to="/runs/$run" params={{ run: String(task.run_id) } as never} className="text-brand hover:underline">Run {task.run_id}</Link> : "none yet"],
     ["Priority", `${task.priority} (1 is first, 10 is last)`],
     ["Try", `${task.retry_count + 1}${task.max_retries != null ? ` of ${task.max_retries + 1}` : ""}`],
@@ -163,39 +160,16 @@ function Known({ task }: { task: Task }) {
 }
 
 /** Why an open task is not fetched yet: what stands between it and its page. */
-function When({ url }: { url: string }) {
-  return (
-    <Loaded query={useWhy(url)} lines={3}>
-      {(answer) => (
-        <div className="flex flex-col gap-2">
-          <p className="flex flex-wrap items-center gap-2">
-            <Badge tone={answer.answer === "now" ? "good" : answer.answer === "at" ? "info" : "bad"}>{answer.answer === "at" ? <Time at={answer.next_fetch_at} /> : answer.answer}</Badge>
-            <span className="min-w-0 break-words">{answer.because}</span>
-          </p>
-          {answer.remedy && <p className="text-soft break-words">{answer.remedy}</p>}
-        </div>
-      )}
-    </Loaded>
-  );
-}
+const When = ({ url }: { url: string }) => <Loaded query={useWhy(url)} lines={3}>{(why) => <WhyAnswer why={why} isShort />}</Loaded>;
 
 function Trouble({ task }: { task: Task }) {
-  const isOurs = task.blame === "us" || task.blame === "parser";
-  const dead = useQuery({ queryKey: ["dead", "of-task"], queryFn: () => ask(api.GET("/api/errors/dead", { params: { query: { limit: 1000 } } })), enabled: isOurs, staleTime: 60_000 });
-  const fingerprint = dead.data?.tasks.find((letter) => letter.task_id === task.id)?.fingerprint;
-  const pattern = useQuery({
-    queryKey: ["error", fingerprint, "stack"],
-    queryFn: () => ask(api.GET("/api/errors/{fingerprint}", { params: { path: { fingerprint: fingerprint ?? "" }, query: { since_s: 315_360_000 } } })),
-    enabled: Boolean(fingerprint),
-    staleTime: 60_000,
-  });
   return (
     <Card title="What went wrong" action={<Link to="/tasks" search={{ error_code: task.error_code, domain: task.domain } as never} className="text-brand hover:underline">The same error in this domain</Link>}>
       <div className="flex flex-col gap-3">
         <p className="break-words">{task.error_message ?? task.error_code}</p>
-        <p className="flex flex-wrap gap-2"><Badge tone="bad">{task.error_code}</Badge>{task.blame && <Badge>{blameOf(task.blame)}</Badge>}</p>
-        {fingerprint && <Link to="/errors/$fingerprint" params={{ fingerprint } as never} className="text-brand hover:underline">All failures of this kind</Link>}
-        {pattern.data?.stack && <Stack text={pattern.data.stack} about={pattern.data.pattern.sample_task === task.id ? "Its trace" : `The trace of task ${pattern.data.pattern.sample_task}, which failed the same way`} />}
+        <p className="flex flex-wrap gap-2"><Badge tone="bad">{words(task.error_code)}</Badge>{task.blame && <Badge>{blameOf(task.blame)}</Badge>}</p>
+        {task.fingerprint && <Link to="/errors/$fingerprint" params={{ fingerprint: task.fingerprint } as never} className="text-brand hover:underline">All failures of this kind</Link>}
+        {task.stack && <Stack text={task.stack} about="Where in our code" />}
       </div>
     </Card>
   );

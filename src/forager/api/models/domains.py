@@ -183,6 +183,9 @@ class Domain(Row):
         description="Files of its images are kept so long after they were last seen."
     )
     max_pages_per_run: int | None
+    max_pages_per_template: int | None = Field(description="Pages taken of one URL template; then it is a trap.")
+    lastmod_claims: int = Field(description="Revisits of pages that its sitemaps said had changed.")
+    lastmod_truths: int = Field(description="How many of them had changed.")
     run_id: int | None
     run_pages: int
     round: int

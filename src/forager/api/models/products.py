@@ -7,7 +7,9 @@ from pydantic import Field
 
 from forager.api.words import Row
 
-ImageStatus = Literal["found", "stored", "moved", "gone", "blocked", "failed", "broken", "too_big", "not_an_image"]
+ImageStatus = Literal[
+    "found", "stored", "moved", "gone", "blocked", "failed", "broken", "too_big", "not_an_image", "dropped"
+]
 
 
 class ProductRow(Row):
@@ -65,6 +67,7 @@ class Product(Row):
     evidence: dict[str, Any]
     problems: list[str]
     is_valid: bool
+    is_listed: bool = Field(description="Only lists showed it so far; its own page was not read as a product's.")
     created_at: datetime
     updated_at: datetime
     last_seen_at: datetime

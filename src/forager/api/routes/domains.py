@@ -183,6 +183,9 @@ class DomainChanges(Changes):
     crawl_delay_s: Number | None = Field(default=None, ge=0, le=86_400)
     max_concurrent_requests: Whole | None = Field(default=None, ge=1, le=1000)
     max_pages_per_run: Whole | None = Field(default=None, ge=1, le=2**31 - 1)
+    max_pages_per_template: Whole | None = Field(
+        default=None, ge=1, le=2**31 - 1, description="Pages taken of one URL template; then it is a trap."
+    )
     revisit_every_s: Number | None = Field(default=None, ge=1, le=315_360_000)
     is_adaptive: Flag = False
     revisits_per_day: Number | None = Field(default=None, ge=0.001, le=10_000_000)

@@ -8,13 +8,12 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 from starlette.responses import StreamingResponse
 
-from forager.api import csv
 from forager.api.access import User
 from forager.api.problems import TooManyError, responses
 from forager.api.reply import Stream, as_json
 from forager.api.words import LARGEST_ID, Moment, Name
 from forager.api.work import FREE_WITHIN_S, forager_of
-from forager.control import export
+from forager.control import cells, export
 from forager.errors import UsageError
 
 router = APIRouter(tags=["exports"])
@@ -23,7 +22,9 @@ MOST_AT_ONCE = 2
 ROWS_AT_ONCE = 200
 STATUSES: dict[str, frozenset[str]] = {
     "pages": frozenset({"discovered", "queued", "fetched", "failed", "blocked", "gone"}),
-    "images": frozenset({"found", "stored", "moved", "gone", "blocked", "failed", "broken", "too_big", "not_an_image"}),
+    "images": frozenset(
+        {"found", "stored", "moved", "gone", "blocked", "failed", "broken", "too_big", "not_an_image", "dropped"}
+    ),
     "tasks": frozenset(
         {"pending", "queued", "crawling", "downloaded", "queued_parse", "parsing"}
         | {"completed", "failed", "paused", "cancelled"}
@@ -86,9 +87,9 @@ async def _open(
 
 async def _write(rows: AsyncIterator[dict[str, Any]], kind: export.Kind, form: str) -> AsyncIterator[bytes]:
     columns = export.COLUMNS[kind]
-    lines = [csv.line(columns).encode()] if form == "csv" else []
+    lines = [cells.line(columns).encode()] if form == "csv" else []
     async for row in rows:
-        lines.append(as_json(row) if form == "jsonl" else csv.line([row[name] for name in columns]).encode())
+        lines.append(as_json(row) if form == "jsonl" else cells.line([row[name] for name in columns]).encode())
         if len(lines) >= ROWS_AT_ONCE:
             yield b"\n".join(lines) + b"\n"
             lines.clear()

@@ -66,7 +66,13 @@ async def show_image(
 ) -> Response:
     """One image, with the pages it was seen on."""
     async with look(request) as conn:
-        return reply(await control.describe_image(conn, str(image), pages=pages))
+        found = await control.describe_image(conn, str(image), pages=pages)
+    return reply(found | {"perceptual_hash": _hex(found["perceptual_hash"])})
+
+
+def _hex(bits: int | None) -> str | None:
+    """Numbers of 64 bits are more than JavaScript can count."""
+    return None if bits is None else f"{bits & (1 << 64) - 1:016x}"
 
 
 @router.get("/api/images/{image:int}/similar", response_model=Listed[models.Similar], responses=responses(404))

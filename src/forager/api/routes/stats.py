@@ -31,8 +31,8 @@ def broadcast_of(request: Request) -> Broadcast:
 @router.get("/api/stats", response_model=models.Stats | models.PublicStats, responses=responses())
 async def stats(request: Request, who: Anyone) -> Response:
     """Everything at a glance; to whoever is not signed in, a little of it."""
-    shown = await broadcast_of(request).overview()
-    return reply(numbers.public(shown) if who.role is Role.ANONYMOUS else shown)
+    written = await broadcast_of(request).written(is_public=who.role is Role.ANONYMOUS)
+    return Response(written, media_type="application/json")
 
 
 @router.get("/api/stats/timeseries", response_model=models.Series, responses=responses(404))

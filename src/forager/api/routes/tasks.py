@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
@@ -38,6 +38,7 @@ from forager.app.reread import reread_task
 from forager.control import batches, listing, submit
 from forager.control import tasks as control
 from forager.control.tasks import Many, TaskState, Which
+from forager.errors import ConflictError
 
 router = APIRouter(tags=["tasks"])
 LONGEST_S = 60.0
@@ -130,11 +131,15 @@ async def list_tasks(
     error_code: Annotated[Text | None, Query(max_length=60, examples=["timeout"])] = None,
     run: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,
     is_open: Annotated[bool | None, Query(description="True: the queue; false: the history.")] = None,
+    kind: Annotated[Literal["page", "image"] | None, Query(description="What the visit is for.")] = None,
+    batch_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only of this batch.")] = None,
     limit: Limit = 100,
     after: After = None,
 ) -> Response:
     """Tasks, newest first: open ones are the queue, closed ones the history."""
     async with look(request) as conn:
+        if batch_id is not None:
+            await batches.find_batch(conn, batch_id)
         rows = await listing.tasks(
             conn,
             paging.read(request, after, paging.BY_ID),
@@ -144,6 +149,8 @@ async def list_tasks(
             error_code=error_code,
             run=run,
             is_open=is_open,
+            is_image=None if kind is None else kind == "image",
+            batch=batch_id,
             limit=limit + 1,
         )
     return paging.page(request, rows, limit)
@@ -242,6 +249,12 @@ async def restart_parsing(request: Request, who: Admin, task: PathId, body: Rest
     order = body or RestartParsing()
     async with alone(request):
         done = await reread_task(forager_of(request), task)
+    if not done["tally"]["read"]:
+        reasons = ", ".join(done["tally"]["left"]) or "it is gone"
+        raise ConflictError(
+            f"The body of task {task} could not be read again ({reasons}); nothing was changed."
+            f" `forager tasks restart {task}` visits the page anew."
+        )
     async with change(request, who) as deed:
         await deed.note("task.restart_parsing", "task", task, reason=order.reason, changed=done["tally"]["changed"])
     return reply(

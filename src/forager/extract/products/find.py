@@ -21,6 +21,7 @@ from forager.extract.products.facts import category_of_crumbs, claims_of, cut
 from forager.extract.products.goods import find_good
 from forager.extract.products.items import Item
 from forager.extract.products.jsonld import read_jsonld
+from forager.extract.products.lists import list_products
 from forager.extract.products.metatags import (
     LISTING_TYPES,
     OTHER_TYPES,
@@ -33,7 +34,7 @@ from forager.extract.products.metatags import (
 )
 from forager.extract.products.view import View
 from forager.extract.products.visible import MANY_CARTS, claims_of_sight, find_carts, find_heading, sight_of
-from forager.records.product import FACTS, Product
+from forager.records.product import FACTS, Listed, Product
 
 NAME, VERSION = "generic", 2
 LISTINGS = ("itemlist", "collectionpage", "searchresultspage")
@@ -88,9 +89,14 @@ def find_product(view: View) -> Product | None:
     return assemble(claims, NAME, VERSION) if claims else None
 
 
+def find_listed(view: View) -> tuple[Listed, ...]:
+    """The products of a page that has none of its own, after a parser looked at it."""
+    return tuple(Listed(url, assemble(claims, NAME, VERSION)) for url, claims in list_products(view.items, view))
+
+
 def collect(view: View, clues: Clues) -> list[Claim]:
     """All that speaks of this page's product; empty when it has none."""
-    items = _items(view, clues)
+    items = view.items = _items(view, clues)
     titles = Titles(find_heading(view.tree), view.head.title, view.head.meta("og:title"))
     chosen = choose(items, view, titles)
     sight, kind = sight_of(view.tree), type_of(view)

@@ -1,12 +1,13 @@
 """What a parser of products sees of a page."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from forager.extract.head import Head
 from forager.extract.products.currency import Place, place_of
+from forager.extract.products.items import Item
 from forager.extract.products.words import visible_text
 
 
@@ -21,6 +22,8 @@ class View:
     canonical: str | None
     language: str | None
 
+    items: list[Item] = field(default_factory=list)
+    """The page's markup, once a parser has read it."""
     looks_left: int = 400
     text_left: int = 400_000
     """How much may still be read of what a person sees: the same text lies in many elements around it."""

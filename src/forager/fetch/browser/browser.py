@@ -74,6 +74,11 @@ class Browser:
     def pid(self) -> int | None:
         return self._process.pid if self._process else None
 
+    @property
+    def tabs(self) -> int:
+        """Opened by the browser that runs now."""
+        return self._process.tabs if self._process else 0
+
     async def draw(self, page: Fetched, get: Callable[[str], Awaitable[Fetched]], *, site: str) -> Drawn:
         """What the scripts of `page` make of it; `get` makes their requests. Raises RenderError."""
         async with self._seats:
@@ -82,7 +87,7 @@ class Browser:
                 process = await self._living()
                 gate = Gate(page, get, self._limits.allowance, site=site, larder=self._larder)
                 with suppress(BrowserDiedError):
-                    html = await process.draw(page.url, gate)
+                    html = await process.draw(page.url, gate, site)
                     return Drawn(html, gate.sent, gate.wire_bytes)
         raise RenderError(f"{MOST_DEATHS} browsers died while they had this page")
 
@@ -133,6 +138,10 @@ class _Process:
         self._limits = limits
         self._open = 0
         self._begun = 0
+        self._idle: list[tuple[str, Tab]] = []
+        """Wiped tabs with the site they belong to; what lay idle for longest comes first."""
+        self.tabs = 0
+        """Opened so far."""
         self._emptied = asyncio.Event()
         self._death: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._watch: asyncio.Task[None] | None = None
@@ -174,10 +183,10 @@ class _Process:
     def is_spent(self) -> bool:
         return self.is_dead or self._begun >= MOST_PAGES
 
-    async def draw(self, url: str, gate: Gate) -> str:
+    async def draw(self, url: str, gate: Gate, site: str) -> str:
         self._open += 1
         self._begun += 1
-        drawing = asyncio.create_task(self._draw(url, gate))
+        drawing = asyncio.create_task(self._draw(url, gate, site))
         either: set[asyncio.Future[Any]] = {drawing, self._death}
         try:
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
@@ -199,17 +208,37 @@ class _Process:
             self._open -= 1
             self._emptied.set()
 
-    async def _draw(self, url: str, gate: Gate) -> str:
+    async def _draw(self, url: str, gate: Gate, site: str) -> str:
+        tab = self._take_idle(site) or await self._open_tab()
+        is_reusable = False
+        try:
+            html = await tab.draw(url, gate, self._limits.timeout_s)
+            is_reusable = bool(site) and await tab.wipe(url)
+            return html
+        finally:
+            if is_reusable:
+                self._idle.append((site, tab))
+            else:
+                await self._close_tab(tab)
+            if len(self._idle) > self._limits.pages:
+                await self._close_tab(self._idle.pop(0)[1])
+
+    def _take_idle(self, site: str) -> Tab | None:
+        at = next((at for at, (of, _) in enumerate(self._idle) if of == site), None)
+        return None if at is None else self._idle.pop(at)[1]
+
+    async def _open_tab(self) -> Tab:
+        """With a storage of its own: no other site ever sees it."""
+        self.tabs += 1
         context = await self._chromium.new_context(
             user_agent=self._user_agent, service_workers="block", accept_downloads=False, locale="en-US"
         )
-        tab = Tab(context, gate, most_html=self._limits.most_html)
-        try:
-            return await tab.draw(url, self._limits.timeout_s)
-        finally:
-            if not await tab.close() and not self.is_dead:
-                log().warning("browser does not let go of a page", action="browser.stuck", pid=self.pid)
-                self.kill()
+        return Tab(context, most_html=self._limits.most_html)
+
+    async def _close_tab(self, tab: Tab) -> None:
+        if not await tab.close() and not self.is_dead:
+            log().warning("browser does not let go of a page", action="browser.stuck", pid=self.pid)
+            self.kill()
 
     async def _keep_small(self) -> None:
         """A page may fill memory faster than its time runs out."""

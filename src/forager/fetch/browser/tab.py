@@ -1,4 +1,8 @@
-"""One page in the browser: opened, left alone until it is quiet or its time is over, taken as its scripts left it."""
+"""One page in the browser: opened, left alone until it is quiet or its time is over, taken as its scripts left it.
+
+Opening a tab costs more than drawing a page, so a tab may draw several pages of one site, one after the other. What a
+page leaves behind is wiped before the next one comes; a tab that made any trouble is not used again.
+"""
 
 import asyncio
 from contextlib import suppress
@@ -7,12 +11,15 @@ from typing import Any
 
 from forager.errors import RenderError
 from forager.fetch.browser.gate import Gate
+from forager.urls import origin_of
 
 QUIET_S = 0.4
 """Without a request; then the page has what it wanted."""
 GRAB_SHARE = 0.5
 """Of a page's time: so much longer it may take to hand over what it has."""
 CLOSE_S = 5.0
+MOST_USES = 50
+"""Pages of one tab; the next one starts small."""
 WORLD = "forager"
 """Our own scripts run where those of the page cannot reach them."""
 UNPROXIED = (
@@ -21,6 +28,9 @@ UNPROXIED = (
 )
 """Ways out that a request never takes. They lead nowhere anyhow; so they are not even there."""
 IDLE = "new Promise(done => requestIdleCallback(() => done(true), {timeout: 1000}))"
+FORGET_SESSION = "try { sessionStorage.clear() } catch {}"
+FORGET_NAME = "window.name = ''; window.name === ''"
+"""What belongs to the tab, and not to the site."""
 GRAB = (
     "(() => {"
     " const html = Object.getOwnPropertyDescriptor(Document.prototype, 'documentElement').get.call(document);"
@@ -31,17 +41,23 @@ GRAB = (
 
 
 class Tab:
-    def __init__(self, context: Any, gate: Gate, *, most_html: int) -> None:
+    def __init__(self, context: Any, *, most_html: int) -> None:
         self._context = context
-        self._gate = gate
+        self._gate: Gate | None = None
+        """Of the page that is being drawn; between pages nothing is answered."""
         self._most_html = most_html
         self._page: Any = None
         self._session: Any = None
         self._world: int | None = None
+        self._uses = 0
+        self._has_rested = False
 
-    async def draw(self, url: str, timeout_s: float) -> str:
+    async def draw(self, url: str, gate: Gate, timeout_s: float) -> str:
         """The HTML of the page. Raises RenderError where its scripts leave us no word."""
-        await self._prepare()
+        self._gate, self._world, self._has_rested = gate, None, False
+        self._uses += 1
+        if self._page is None:
+            await self._prepare()
         try:
             is_quiet = await self._wait(url, timeout_s)
             async with asyncio.timeout(timeout_s * GRAB_SHARE):
@@ -52,7 +68,28 @@ class Tab:
             raise RenderError(f"the scripts of the page did not rest within {timeout_s:g} s") from None
         if not isinstance(html, str) or not html:
             raise RenderError("the page was empty when its scripts had run")
-        return f"<!doctype html>\n{html}{_onward(self._gate.led_to)}"
+        self._has_rested = is_quiet
+        return f"<!doctype html>\n{html}{_onward(gate.led_to)}"
+
+    async def wipe(self, url: str) -> bool:
+        """Whether it is as good as new: the page at `url` is gone with all it stored, and none of its scripts runs."""
+        if not self._has_rested or self._uses >= MOST_USES:
+            return False
+        try:
+            async with asyncio.timeout(CLOSE_S):
+                await self._calm()
+                await self._evaluate(FORGET_SESSION)
+                self._gate = self._world = None
+                await self._page.goto("about:blank", timeout=0)
+                is_nameless = await self._evaluate(FORGET_NAME)
+                everything = {"origin": origin_of(url), "storageTypes": "all"}
+                await self._session.send("Storage.clearDataForOrigin", everything)
+                await self._context.clear_cookies()
+                await self._session.send("Page.resetNavigationHistory")
+                await self._session.send("Emulation.setScriptExecutionDisabled", {"value": False})
+        except Exception:  # whatever it is, the next page gets a tab of its own
+            return False
+        return is_nameless is True and len(self._context.pages) == 1
 
     async def close(self) -> bool:
         """Whether the browser let go of it."""
@@ -65,18 +102,25 @@ class Tab:
 
     async def _prepare(self) -> None:
         self._page = await self._context.new_page()
-        main_frame = self._page.main_frame
         self._session = await self._context.new_cdp_session(self._page)
         self._context.on("page", _shut)
         await asyncio.gather(
-            self._context.route("**/*", lambda route: self._gate.pass_on(route, main_frame)),
+            self._context.route("**/*", self._pass_on),
             self._context.route_web_socket("**/*", _hang_up),
             self._context.add_init_script(UNPROXIED),
         )
 
+    async def _pass_on(self, route: Any) -> None:
+        if self._gate is not None:
+            await self._gate.pass_on(route, self._page.main_frame)
+        else:
+            with suppress(Exception):
+                await route.abort("blockedbyclient")
+
     async def _wait(self, url: str, timeout_s: float) -> bool:
         """Whether the page came to rest by itself, in its time."""
-        loading = asyncio.create_task(self._load(url))
+        assert self._gate is not None
+        loading = asyncio.create_task(self._load(url, self._gate))
         flooding = asyncio.create_task(self._gate.flooded.wait())
         both: set[asyncio.Task[Any]] = {loading, flooding}
         try:
@@ -92,12 +136,12 @@ class Tab:
         for order in ("Emulation.setScriptExecutionDisabled", {"value": True}), ("Runtime.terminateExecution", {}):
             await self._session.send(*order)
 
-    async def _load(self, url: str) -> None:
+    async def _load(self, url: str, gate: Gate) -> None:
         await self._page.goto(url, wait_until="domcontentloaded", timeout=0)
         while True:
-            asked = await self._gate.settle(QUIET_S)
+            asked = await gate.settle(QUIET_S)
             await self._evaluate(IDLE)
-            if asked == self._gate.asked:
+            if asked == gate.asked:
                 return
 
     async def _evaluate(self, expression: str) -> Any:

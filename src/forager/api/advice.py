@@ -1,0 +1,51 @@
+"""What to do, in both worlds. Sentences of `control` name commands, because it was written for people at a terminal;
+whoever asks over HTTP is told the request that does the same, behind the command. Pure.
+"""
+
+import re
+
+COMMAND = re.compile(r"`forager ([^`]+)`")
+REQUESTS = (
+    ("alerts rules", "GET /api/alerts/rules"),
+    ("alerts targets", "GET /api/alerts/targets"),
+    ("alerts", "GET /api/alerts"),
+    ("archive list", "GET /api/storage/cold"),
+    ("backups", "GET /api/storage/backups"),
+    ("batches", "GET /api/batches"),
+    ("domain * set --keep snapshot", 'PATCH /api/admin/domains/{domain} with {"content_policy": "snapshot"}'),
+    ("domain * traps", "GET /api/domains/{domain}/traps"),
+    ("domains", "GET /api/domains"),
+    ("errors", "GET /api/errors"),
+    ("images", "GET /api/images"),
+    ("pages", "GET /api/pages"),
+    ("products", "GET /api/products"),
+    ("proxies unassign *", "DELETE /api/admin/domains/{domain}/proxies/{proxy}"),
+    ("proxies", "GET /api/proxies"),
+    ("purge domain", "DELETE /api/admin/domains/{domain}"),
+    ("recover", "POST /api/frontier/recover"),
+    ("runs", "GET /api/runs"),
+    ("schedule run --once vacuum", "POST /api/admin/schedule/{duty}/run"),
+    ("tasks restart *", "POST /api/admin/tasks/{task}/restart"),
+    ("tasks", "GET /api/tasks"),
+    ("token list", "GET /api/tokens"),
+    ("user enable *", 'PATCH /api/admin/users/{user} with {"is_active": true}'),
+    ("user invite", "POST /api/admin/users"),
+    ("user list", "GET /api/admin/users"),
+    ("user reset-password", "POST /api/admin/users/{user}/reset-password"),
+)
+"""How a command begins (`*`: any word), and what does the same. The first that fits: the longer before the shorter."""
+PATTERNS = [
+    (re.compile(re.escape(command).replace(r"\*", r"\S+") + r"(?=\s|$)"), request) for command, request in REQUESTS
+]
+
+
+def in_both_worlds(sentence: str) -> str:
+    """A command that has no request, such as `forager crawl`, stays alone."""
+    return COMMAND.sub(_with_request, sentence)
+
+
+def _with_request(found: re.Match[str]) -> str:
+    for pattern, request in PATTERNS:
+        if pattern.match(found[1]):
+            return f"{found[0]} (over HTTP: {request})"
+    return found[0]

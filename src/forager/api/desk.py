@@ -1,0 +1,70 @@
+"""Connections for what is asked over HTTP. Those of reads are kept at hand between requests.
+
+The pool makes sure that nothing of one user is left for the next: a task, a timer and a round trip for each release,
+twice the price of a small question. A read leaves nothing behind, so its connection goes to the next read as it is. One
+that saw an error, or was left in the middle, goes back to the pool, which knows how to put it right.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+import asyncpg
+
+from forager.db import CONNECTION_LOST
+
+
+class Desk:
+    def __init__(self, pool: Any, *, most: int) -> None:
+        """`most` connections in all; what the pool has besides is for sessions, limits and live numbers."""
+        self._pool = pool
+        self._seats = asyncio.Semaphore(most)
+        self._free: list[Any] = []
+        self._is_open = True
+
+    @contextlib.asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            self._is_open = False
+            while self._free:
+                with contextlib.suppress(*CONNECTION_LOST):
+                    await self._pool.release(self._free.pop())
+
+    async def take(self, *, within_s: float) -> Any:
+        if self._seats.locked():
+            async with asyncio.timeout(within_s):
+                await self._seats.acquire()
+        else:
+            await self._seats.acquire()
+        try:
+            return await self._find(within_s)
+        except BaseException:
+            self._seats.release()
+            raise
+
+    async def give_back(self, conn: Any, *, is_fine: bool, within_s: float) -> None:
+        try:
+            if is_fine and self._is_open and is_alive(conn) and not conn.is_in_transaction():
+                self._free.append(conn)
+            else:
+                await self._pool.release(conn, timeout=within_s)
+        finally:
+            self._seats.release()
+
+    async def _find(self, within_s: float) -> Any:
+        while self._free:
+            conn = self._free.pop()
+            if is_alive(conn):
+                return conn
+            await self._pool.release(conn)
+        return await self._pool.acquire(timeout=within_s)
+
+
+def is_alive(conn: Any) -> bool:
+    try:
+        return not conn.is_closed()
+    except asyncpg.InterfaceError:  # it was cut, and the pool has taken it back already
+        return False

@@ -1,0 +1,63 @@
+"""Rows as lines of CSV, the same for files of `forager export` and for answers of the API. Pure.
+
+A spreadsheet runs a cell that begins with `=`, `+`, `-` or `@` as a formula, and crawled text may begin with anything.
+So a text that begins with one of these, with white space that hides one, or with `'` gets one `'` in front; taking one
+leading `'` away gives the text back. Numbers, moments and JSON are never changed.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+DANGEROUS = tuple("=+-@\t\r\n'＝＋－＠")
+TO_QUOTE = re.compile(r'[",;\t\r\n]|^\s|\s$|^$')
+"""A semicolon or tab separates cells too, for spreadsheets of some countries: what follows would begin a cell."""
+
+
+def line(values: Sequence[Any]) -> str:
+    return ",".join([cell(value) for value in values])
+
+
+def cell(value: Any) -> str:
+    """One value: nothing at all for a null, `""` for an empty text."""
+    match value:
+        case None:
+            return ""
+        case str():
+            return quoted(neutral(value))
+        case bool():
+            return "true" if value else "false"
+        case datetime():
+            return value.isoformat()
+        case Decimal():
+            return f"{value.normalize():f}"
+        case int() | float():
+            return str(value)
+        case _:
+            return quoted(json.dumps(value, ensure_ascii=False, default=_plain))
+
+
+def _plain(value: object) -> str:
+    match value:
+        case datetime():
+            return value.isoformat()
+        case bytes():
+            return value.hex()
+        case _:
+            return str(value)
+
+
+def quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if TO_QUOTE.search(text) else text
+
+
+def neutral(text: str) -> str:
+    return f"'{text}" if text.startswith(DANGEROUS) else text
+
+
+def restore(text: str) -> str:
+    """The inverse of `neutral`."""
+    return text[1:] if text.startswith("'") else text

@@ -1,0 +1,72 @@
+"""Numbers by the minute, before they become days: a gzipped JSON file for each day (R270), below the cold files.
+
+    stats/2026-01/stats-2026-01-31.json.gz
+
+The file is durable and was read back before a minute leaves the database. A kill in between leaves a file whose minutes
+are still in the database: the next round writes it again. Minutes that come late, after their day was written and
+folded, go to a file of their own (`…-2.json.gz`): no file ever loses a row.
+"""
+
+import asyncio
+import gzip
+import json
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from forager import __version__
+from forager.control.disk import make_folder, saying_what_failed, sync_folder, write_whole
+from forager.errors import StoreError
+from forager.stats import series
+
+KIND = "stats"
+ADVICE = "Nothing is lost: minutes that are not in a file stay in the database."
+Minutes = list[dict[str, Any]]
+
+
+async def keep_minutes(conn: Any, folder: Path, *, after_days: int) -> int:
+    """Write down all that `series.roll_up` would take in now; call both in one snapshot. Answers how many days."""
+    days = await series.old_days(conn, after_days=after_days)
+    for day in days:
+        minutes = await series.minutes_of(conn, day)
+        await asyncio.to_thread(write, folder, day, minutes)
+    return len(days)
+
+
+def write(folder: Path, day: date, minutes: Minutes) -> Path:
+    path = _place(folder, day, minutes)
+    document = {"day": day.isoformat(), "forager": __version__, "series": minutes}
+    with saying_what_failed(path, ADVICE):
+        make_folder(path.parent)
+        write_whole(path, gzip.compress(json.dumps(document).encode(), mtime=0))
+        sync_folder(path.parent)
+    if read(path) != minutes:
+        raise StoreError(f"{path} is not what was written to it: look at the disk. {ADVICE}")
+    return path
+
+
+def read(path: Path) -> Minutes | None:
+    """The minutes of a file; None: it cannot be read."""
+    try:
+        found: Minutes = json.loads(gzip.decompress(path.read_bytes()))["series"]
+    except (OSError, EOFError, ValueError, KeyError, TypeError):
+        return None
+    return found
+
+
+def _place(folder: Path, day: date, minutes: Minutes) -> Path:
+    """The first file of that day that is not there, or that holds nothing but these minutes."""
+    number = 1
+    while True:
+        ending = "" if number == 1 else f"-{number}"
+        path = folder / KIND / f"{day:%Y-%m}" / f"{KIND}-{day}{ending}.json.gz"
+        if not path.exists():
+            return path
+        held = read(path)
+        if held is not None and _keys(held) <= _keys(minutes):
+            return path
+        number += 1
+
+
+def _keys(minutes: Minutes) -> set[tuple[Any, ...]]:
+    return {(each["minute"], each["metric"], each["label"], each["amount"]) for each in minutes}

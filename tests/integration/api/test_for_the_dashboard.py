@@ -1,0 +1,129 @@
+"""What the dashboard asks for: filters, days of a domain, why a task failed, seeds before they are planted."""
+
+import asyncpg
+import httpx
+import pytest
+from tests.ground import Ground
+from tests.integration.fetch.raw_server import http
+from tests.integration.seeds.test_follow_sitemap import a_site, index, urlset
+
+
+@pytest.fixture
+def ground(conn: asyncpg.Connection) -> Ground:
+    return Ground(conn)
+
+
+async def names(client: httpx.AsyncClient, query: str) -> list[str]:
+    answer = await client.get(f"/api/domains?{query}")
+    assert answer.status_code == 200, answer.text
+    return [row["name"] for row in answer.json()["items"]]
+
+
+async def test_domains_are_found_by_their_breaker(user: httpx.AsyncClient, ground: Ground) -> None:
+    await ground.a_domain("calm.example")
+    weary = await ground.a_domain("weary.example")
+    await ground.conn.execute(
+        "UPDATE domains SET breaker_state = 'open', breaker_opened_at = now() WHERE id = $1", weary
+    )
+    assert await names(user, "breaker=open") == ["weary.example"]
+    assert await names(user, "breaker=closed&sort=name") == ["calm.example"]
+    assert await names(user, "breaker=half_open") == []
+    assert (await user.get("/api/domains?breaker=broken")).status_code == 422
+
+
+async def test_a_domain_day_by_day_newest_first(user: httpx.AsyncClient, ground: Ground) -> None:
+    domain = await ground.a_domain("a.example")
+    await ground.conn.execute(
+        "INSERT INTO domain_days (domain_id, day, visits, ok, changed, errors, bytes, time_ms)"
+        " VALUES ($1, '2026-03-01', 4, 3, 1, 1, 1000, 800), ($1, '2026-03-02', 1, 1, 0, 0, 10, 5)",
+        domain,
+    )
+    days = (await user.get("/api/domains/a.example/days")).json()["items"]
+    assert [(day["day"], day["visits"], day["ok"]) for day in days] == [("2026-03-02", 1, 1), ("2026-03-01", 4, 3)]
+    assert days[1]["response_s"] == pytest.approx(0.2)
+    assert len((await user.get("/api/domains/a.example/days?limit=1")).json()["items"]) == 1
+    assert (await user.get("/api/domains/nobody.example/days")).status_code == 404
+
+
+async def test_a_domain_tells_what_can_be_set(admin: httpx.AsyncClient, ground: Ground) -> None:
+    await ground.a_domain("a.example")
+    await admin.patch("/api/admin/domains/a.example", json={"proxy_country": "DE", "paces_per_proxy": True})
+    shown = (await admin.get("/api/domains/a.example")).json()
+    assert (shown["proxy_country"], shown["paces_per_proxy"], shown["parser_name"]) == ("DE", True, "auto")
+
+
+async def test_a_run_tells_which_links_it_left_out(user: httpx.AsyncClient, ground: Ground) -> None:
+    run, other = await ground.a_run(), await ground.a_run()
+    await ground.conn.execute(
+        "INSERT INTO run_drops (run_id, reason, links) VALUES ($1, 'scope', 3), ($1, 'depth', 9), ($2, 'scope', 100)",
+        run,
+        other,
+    )
+    assert (await user.get(f"/api/runs/{run}")).json()["drops"] == {"depth": 9, "scope": 3}
+
+
+async def test_a_failed_task_names_its_problem_and_where_in_our_code(user: httpx.AsyncClient, ground: Ground) -> None:
+    page = await ground.a_page("http://a.example/1", await ground.a_domain())
+    task = await ground.a_task(page)
+    still_open = (await user.get(f"/api/tasks/{task}")).json()
+    assert (still_open["fingerprint"], still_open["stack"]) == (None, None)
+    for status in ("queued", "crawling"):
+        await ground.conn.execute("UPDATE crawl_tasks SET status = $2::task_status WHERE id = $1", task, status)
+    await ground.conn.execute(
+        "UPDATE crawl_tasks SET status = 'failed', outcome = 'failed', completed_at = now(), error_code = 'broken',"
+        " error_message = 'ZeroDivisionError: division by zero', blame = 'us' WHERE id = $1",
+        task,
+    )
+    stack = 'Traceback\n  File "/x/forager/extract/page.py", line 12, in read\nZeroDivisionError: division by zero'
+    await ground.conn.execute(
+        "INSERT INTO errors (task_id, code, message, stack) VALUES ($1, 'broken', 'division by zero', $2)", task, stack
+    )
+    failed = (await user.get(f"/api/tasks/{task}")).json()
+    assert failed["stack"] == stack
+    listed = (await user.get("/api/errors")).json()["items"]
+    assert [problem["fingerprint"] for problem in listed] == [failed["fingerprint"]]
+
+
+async def test_hashes_are_hexadecimal_and_a_page_knows_its_product(user: httpx.AsyncClient, ground: Ground) -> None:
+    domain = await ground.a_domain()
+    page = await ground.a_page("http://a.example/1", domain, simhash=-2)
+    shown = (await user.get(f"/api/pages/{page}")).json()
+    assert (shown["simhash"], shown["product_id"]) == ("fffffffffffffffe", None)
+
+
+async def test_a_preview_of_seeds_tells_what_is_new(admin: httpx.AsyncClient, ground: Ground) -> None:
+    await ground.a_page("https://a.example/known", await ground.a_domain("a.example"))
+    urls = ["https://a.example/known", "https://a.example/new", "b.example", "https://b.example/", "nonsense"]
+    would = (await admin.post("/api/frontier/seed", json={"urls": urls, "dry_run": True})).json()
+    told = {name: would[name] for name in ("seeds", "new_pages", "new_domains", "known", "bad")}
+    assert told == {"seeds": 4, "new_pages": 2, "new_domains": 1, "known": 2, "bad": 1}
+    assert await ground.conn.fetchval("SELECT count(*) FROM pages") == 1
+    done = (await admin.post("/api/frontier/seed", json={"urls": urls})).json()
+    assert {name: done[name] for name in told} == told
+
+
+async def test_a_sitemap_is_read_and_nothing_is_added(admin: httpx.AsyncClient, conn: asyncpg.Connection) -> None:
+    pages: dict[str, bytes] = {}
+    async with a_site(pages) as server:
+        pages["/sitemap.xml"] = http(index(server.url("/1.xml"), server.url("/missing.xml")))
+        pages["/1.xml"] = http(urlset("https://a.example/1", "https://a.example/2"))
+        answer = await admin.post("/api/frontier/sitemap", json={"url": server.url("/sitemap.xml")})
+    found = answer.json()
+    assert found["urls"] == ["https://a.example/1", "https://a.example/2"]
+    assert (found["bad"], found["is_all"]) == (1, True)
+    assert "missing.xml" in found["bad_seeds"][0]["error"]
+    assert await conn.fetchval("SELECT count(*) FROM domains") == 0
+
+
+async def test_a_sitemap_is_not_asked_for_where_we_may_not_go(
+    admin: httpx.AsyncClient, user: httpx.AsyncClient
+) -> None:
+    for url in ("http://10.0.0.1/sitemap.xml", "file:///etc/passwd", "nonsense"):
+        assert (await admin.post("/api/frontier/sitemap", json={"url": url})).status_code == 422, url
+    assert (await user.post("/api/frontier/sitemap", json={"url": "https://a.example/"})).status_code == 403
+
+
+async def test_a_sitemap_whose_server_is_away_is_told_not_raised(admin: httpx.AsyncClient) -> None:
+    answer = await admin.post("/api/frontier/sitemap", json={"url": "http://127.0.0.9:9/sitemap.xml"})
+    assert answer.status_code == 200
+    assert (answer.json()["urls"], answer.json()["bad"]) == ([], 1)

@@ -1,0 +1,79 @@
+"""Two workers at once: they show the same image, and store the same picture."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from tests.builders import HOME
+from tests.ground import Ground
+from tests.integration.images.desk import SIGHTINGS, Desk, a_sighting
+
+from forager.archive.local import LocalPlace
+from forager.crawl.image_shelf import ImageShelf
+from forager.db import Database
+from forager.errors import Blame, NotKeptError
+from forager.images.decode.desk import Decoder
+from forager.playground.picture import draw_png
+from forager.records import Fetched, ImageFile, ImageStatus, Outcome, OutcomeKind
+
+TIMES = 8
+
+
+async def two_desks(database: Database, ground: Ground) -> tuple[Desk, Desk]:
+    first = await Desk.open(database, ground, "a.example", pages=TIMES)
+    domain = await ground.a_domain("b.example", run=first.run, pages=TIMES)
+    worker = await ground.a_worker(first.run)
+    return first, Desk(database, ground, first.run, worker, await ground.a_lease(domain, worker))
+
+
+async def test_an_image_two_workers_meet_at_once_is_one_image_with_one_place(
+    database: Database, ground: Ground
+) -> None:
+    desks = await two_desks(database, ground)
+    targets = [await desk.targets() for desk in desks]
+    for number in range(TIMES):
+        shown = [a_sighting(f"http://c.example/{number}-{each}.png") for each in range(20)]
+        await asyncio.gather(
+            desks[0].shows(targets[0][number], *shown, wants_files=True),
+            desks[1].shows(targets[1][number], *reversed(shown), wants_files=True),
+        )
+    assert len(await desks[0].rows("SELECT FROM images")) == 20 * TIMES
+    assert len(await desks[0].rows("SELECT FROM pages WHERE is_image")) == 20 * TIMES
+    assert len(await desks[0].rows(SIGHTINGS)) == 2 * 20 * TIMES
+    assert await desks[0].broken() == []
+
+
+async def test_an_image_two_workers_settle_at_once_is_counted_once(database: Database, ground: Ground) -> None:
+    """The first lost its lease while it fetched: another fetched the same. What became of the file is true of both."""
+    desk, other = await two_desks(database, ground)
+    first, *_ = await desk.targets(1)
+    await desk.shows(first, a_sighting(HOME + "i.png"), wants_files=True)
+    image = next(each for each in await desk.targets() if each.is_image)
+    file = ImageFile(ImageStatus.STORED, bytes(32), 10, "png", 1, 1, 1, 7, "images/00/0.png", None)
+    outcome = Outcome(image, OutcomeKind.SUCCESS, 200, image=file)
+    await asyncio.gather(*(each.writer.write([outcome]) for each in (desk, other)))
+    (domain,) = await desk.rows("SELECT images_stored FROM domains WHERE name = 'a.example'")
+    assert domain["images_stored"] == 1
+    assert await desk.broken() == []
+
+
+async def test_a_picture_that_cannot_be_stored_is_tried_again_and_is_nobodys_fault(tmp_path: Path) -> None:
+    (tmp_path / "images").write_text("in the way")
+    picture = draw_png(24, 16, 7)
+    fetched = Fetched("http://c.example/i.png", 200, {"content-type": "image/png"}, picture, len(picture), 1)
+    async with Decoder.open(max_pixels=1_000_000) as decoder:
+        with pytest.raises(NotKeptError, match="of the store of bodies") as caught:
+            await ImageShelf(decoder, LocalPlace(tmp_path), max_bytes=1_000_000).look(fetched)
+    assert (caught.value.blame, caught.value.may_retry) == (Blame.US, True)
+
+
+async def test_the_same_picture_is_one_whole_file_whoever_comes_first(tmp_path: Path) -> None:
+    picture = draw_png(240, 160, 7)
+    fetched = Fetched("http://c.example/i.png", 200, {"content-type": "image/png"}, picture, len(picture), 1)
+    async with Decoder.open(max_pixels=1_000_000) as one, Decoder.open(max_pixels=1_000_000) as two:
+        shelves = [ImageShelf(decoder, LocalPlace(tmp_path), max_bytes=1_000_000) for decoder in (one, two)]
+        seen = await asyncio.gather(*(shelf.look(fetched) for shelf in shelves * 4))
+    assert len(set(seen)) == 1
+    assert seen[0].body_ref is not None
+    assert (tmp_path / seen[0].body_ref).read_bytes() == picture
+    assert len(list(LocalPlace(tmp_path).list())) == 2
