@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, ConsoleMessage, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, expect, sync_playwright
 
 from forager.fetch.browser import find_chromium
 from forager.playground import start_playground
@@ -123,9 +123,8 @@ def photograph(browser: Browser, instance: Instance, paths: list[str], folder: P
             page.wait_for_selector("#main")
             for path in paths:
                 page.goto(path)
-                page.wait_for_function(
-                    "document.querySelector('main') && !document.querySelector('[aria-label=Loading]')"
-                )
+                page.wait_for_selector("main")
+                expect(page.locator("[aria-label=Loading]")).to_have_count(0, timeout=30_000)
                 page.wait_for_timeout(SETTLED_MS)  # lines are drawn, pictures have come
                 name = re.sub(r"[^\w-]+", "-", path).strip("-") or "overview"
                 page.screenshot(path=folder / f"{name}.{look}.{scheme}.png", full_page=look == "phone")

@@ -30,7 +30,7 @@ export function Overview() {
         <Figure name="Pages per second" value={rate(stats.pages_per_second)} values={past.map((point) => point.stats.pages_per_second)} />
         <Figure name="Success" value={percent(stats.success_rate)} values={past.map((point) => point.stats.success_rate ?? null)} />
         <Figure name="Waiting to be visited" value={short(stats.frontier_size)} values={past.map((point) => point.stats.frontier_size)} />
-        <Stat name="Pages visited" value={short(stats.pages_crawled)} about={`of ${short(stats.pages_known)} known`} />
+        <Stat name="Good visits" value={short(stats.pages_crawled)} about={`${short(stats.pages_known)} pages are known`} />
         <Stat name="Domains" value={short(stats.domains)} about={`${number(stats.leases_held)} being crawled`} />
         <Stat name="Workers" value={number(stats.active_workers)} about={stats.silent_workers ? `${number(stats.silent_workers)} silent` : "all answer"} tone={stats.silent_workers || !stats.active_workers ? "warn" : undefined} />
       </div>

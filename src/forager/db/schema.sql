@@ -152,12 +152,12 @@ CREATE TABLE domains (
     max_pages_per_template  integer          CHECK (max_pages_per_template > 0),
     lastmod_claims          integer          NOT NULL DEFAULT 0,
     lastmod_truths          integer          NOT NULL DEFAULT 0,
-    CHECK (lastmod_truths <= lastmod_claims),
     CHECK ((claimed_by IS NULL) = (claim_expires_at IS NULL)),
     CHECK ((status IN ('blocked', 'unreachable')) = (block_reason_code IS NOT NULL)),
     CHECK ((maintenance_start IS NULL) = (maintenance_end IS NULL)),
     CHECK (maintenance_start <> maintenance_end),
-    CHECK ((breaker_state = 'closed') = (breaker_opened_at IS NULL))
+    CHECK ((breaker_state = 'closed') = (breaker_opened_at IS NULL)),
+    CHECK (lastmod_truths <= lastmod_claims)
 ) WITH (autovacuum_vacuum_scale_factor = 0.05);
 CREATE INDEX domains_claimable ON domains (run_id, round, priority_score DESC, id)
     WHERE claimed_by IS NULL AND is_due AND status IN ('pending', 'active') AND is_active;

@@ -34,7 +34,7 @@ SELECT page_id FROM added;
 -- name: see_products
 -- Products seen again. What a page does not name any more is kept, a sight older than the last is left out, and a row of prices is
 -- written only when price, currency or availability differ from what is stored under the lock. A list does not speak against what the
--- product's own page said.
+-- product's own page said, and where the page puts a list right, that is a correction and no change.
 WITH n AS (
     SELECT domain_id, page_id, task_id, COALESCE(seen_at, now()) AS seen_at, url, url_hash, name, description, price, currency,
            availability, rating, review_count, brand, category, sku, gtin, image_urls, variants, content_hash, parser_name,
@@ -47,12 +47,12 @@ WITH n AS (
               review_count, brand, category, sku, gtin, image_urls, variants, content_hash, parser_name, parser_version, confidence,
               evidence, problems, is_valid, is_listed)
 ), old AS MATERIALIZED (
-    SELECT p.id, p.domain_id, p.page_id, p.crawl_task_id, p.price, p.currency, p.availability
+    SELECT p.id, p.domain_id, p.page_id, p.crawl_task_id, p.price, p.currency, p.availability, p.is_listed
     FROM products p JOIN n ON n.domain_id = p.domain_id AND n.page_id = p.page_id
     WHERE n.seen_at >= p.last_seen_at AND (p.is_listed OR NOT n.is_listed)
     ORDER BY p.id FOR NO KEY UPDATE OF p
 ), fresh AS MATERIALIZED (
-    SELECT n.*, old.id AS product_id, old.crawl_task_id IS NOT DISTINCT FROM n.task_id AS is_reread,
+    SELECT n.*, old.id AS product_id, old.crawl_task_id IS NOT DISTINCT FROM n.task_id OR old.is_listed AND NOT n.is_listed AS is_reread,
            COALESCE(n.price, old.price) AS price_now, COALESCE(n.currency, old.currency) AS currency_now,
            COALESCE(n.availability, old.availability) AS availability_now,
            old.price AS old_price, old.currency AS old_currency, old.availability AS old_availability

@@ -70,7 +70,7 @@ class Shop:
         rows = await self.conn.fetch("SELECT price, availability FROM product_prices ORDER BY id")
         return [(row["price"], row["availability"]) for row in rows]
 
-    async def days(self) -> tuple[int, int, int]:
+    async def days(self) -> tuple[int | None, ...]:
         return tuple(
             await self.conn.fetchrow("SELECT sum(attempts)::int, sum(found)::int, sum(valid)::int FROM product_days")
         )
@@ -244,6 +244,8 @@ async def test_the_own_page_has_the_last_word(shop: Shop) -> None:
     assert await shop.sees(costs("24.99"), is_listed=True) == 0
     row = await shop.product()
     assert (row["price"], row["is_listed"]) == (Decimal("22.00"), False)
+    last = await shop.conn.fetchrow("SELECT * FROM product_prices ORDER BY id DESC LIMIT 1")
+    assert (last["price"], last["is_correction"]) == (Decimal("22.00"), True), "no event: the shop changed nothing"
 
 
 async def test_a_page_and_a_list_in_one_batch_are_one_sight(shop: Shop) -> None:

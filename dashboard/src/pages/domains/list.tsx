@@ -119,7 +119,7 @@ const STATE: Column<Row> = {
     : row.breaker_state === "open" || row.breaker_state === "half_open" ? <Badge tone="bad" title={`It is ${row.status}; its server failed, so it rests`}>breaker {words(row.breaker_state)}</Badge>
     : <State of={row.status} title={row.block_reason ?? undefined} />,
 };
-const VISITED: Column<Row> = { name: "visited / known", width: "minmax(8.5rem,1fr)", isNumber: true, isWideOnly: true, cell: (row) => <>{short(row.pages_crawled)} <span className="text-soft">/ {short(row.pages_discovered)}</span></> };
+const VISITED: Column<Row> = { name: "visits / pages", width: "minmax(8.5rem,1fr)", isNumber: true, isWideOnly: true, cell: (row) => <>{short(row.pages_crawled)} <span className="text-soft">/ {short(row.pages_discovered)}</span></> };
 const WAITING: Column<Row> = { name: "waiting", width: "minmax(5rem,.6fr)", isNumber: true, isWideOnly: true, cell: (row) => short(row.frontier_size) };
 const ERRORS: Column<Row> = { name: "errors", width: "minmax(7rem,.8fr)", isNumber: true, isWideOnly: true, cell: (row) => row.total_error_count ? <span className={row.error_rate >= 0.1 ? "text-bad" : ""}>{short(row.total_error_count)} <span className="text-xs">({percent(row.error_rate)})</span></span> : <span className="text-soft">0</span> };
 const SCORE: Column<Row> = { name: "score", width: "minmax(5rem,.6fr)", isNumber: true, isWideOnly: true, cell: (row) => number(row.priority_score) };

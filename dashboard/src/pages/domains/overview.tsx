@@ -15,7 +15,7 @@ export function DomainOverview({ domain }: { domain: Domain }) {
   return (
     <div className="flex flex-col gap-4">
       <div className="grid grid-cols-2 gap-3 lg:grid-cols-3 xl:grid-cols-6">
-        <Stat name="Pages visited" value={short(domain.pages_crawled)} about={`of ${short(domain.pages_discovered)} known`} />
+        <Stat name="Good visits" value={short(domain.pages_crawled)} about={`${short(domain.pages_discovered)} pages known`} />
         <Stat name="Waiting" value={short(domain.frontier_size)} about={`${count(domain.depth_reached, "link")} deep`} />
         <Stat name="Errors" value={short(domain.total_error_count)} about={domain.consecutive_error_count ? `${number(domain.consecutive_error_count)} in a row` : `${percent(domain.error_rate)} of visits`} tone={domain.error_rate >= 0.1 ? "bad" : undefined} />
         <Stat name="Images stored" value={short(domain.images_stored)} about={`of ${short(domain.images_found)} found`} />

@@ -100,7 +100,10 @@ def test_variants_wrapped_by_a_query_are_variants() -> None:
               "availableForSale": at > 0} for at, size in enumerate(("S", "M"))]  # fmt: skip
     thing = {"title": "Kettle", "handle": "kettle", "variants": {"edges": [{"node": node} for node in nodes]}}
     product = found(next_data({"data": {"product": thing}}))
-    assert [(variant.sku, variant.price) for variant in product.variants] == [("K-S", 10), ("K-M", 11)]
+    assert [(variant.sku, variant.price) for variant in product.variants] == [
+        ("K-S", Decimal(10)),
+        ("K-M", Decimal(11)),
+    ]
     assert product.price == 11  # the first that can be bought
 
 
