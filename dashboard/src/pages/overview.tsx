@@ -32,7 +32,7 @@ export function Overview() {
         <Figure name="Waiting to be visited" value={short(stats.frontier_size)} values={past.map((point) => point.stats.frontier_size)} />
         <Stat name="Good visits" value={short(stats.pages_crawled)} about={`${short(stats.pages_known)} pages are known`} />
         <Stat name="Domains" value={short(stats.domains)} about={`${number(stats.leases_held)} being crawled`} />
-        <Stat name="Workers" value={number(stats.active_workers)} about={stats.silent_workers ? `${number(stats.silent_workers)} silent` : "all answer"} tone={stats.silent_workers || !stats.active_workers ? "warn" : undefined} />
+        <Stat name="Workers" value={number(stats.active_workers)} about={stats.silent_workers ? `${number(stats.silent_workers)} silent` : stats.active_workers ? "all answer" : "nothing is crawled"} tone={stats.silent_workers || !stats.active_workers ? "warn" : undefined} />
       </div>
       <div className="-mb-1 flex flex-wrap items-center justify-between gap-2">
         <h2 className="font-semibold">How it goes</h2>

@@ -27,7 +27,7 @@ from forager.crawl.reading_room import ReadingRoom, open_room
 from forager.crawl.rendering import open_renderer
 from forager.crawl.stop import StopRequest
 from forager.crawl.worker import Worker
-from forager.db import open_database
+from forager.db import Database, open_database
 from forager.domains.store import Keeping
 from forager.errors import NotFoundError
 from forager.fetch import Patience, open_client
@@ -42,8 +42,9 @@ from forager.settings import Settings
 from forager.stats import store as stats
 
 
-async def work(settings: Settings, run: int, *, workers: int, is_attached: bool) -> None:
-    """The life of one worker process. An attached one stops when who started it is gone."""
+async def work(settings: Settings, run: int | None, *, workers: int, is_attached: bool) -> None:
+    """The life of one worker process. An attached one stops when who started it is gone. Without a run it has its part
+    in the standing one."""
     stop = StopRequest()
     name = f"forager worker {os.getpid()}"
     # Commits wait for the disk. A crash of the server that undid some would leave a worker with leases, tasks and pages
@@ -55,7 +56,9 @@ async def work(settings: Settings, run: int, *, workers: int, is_attached: bool)
         warming_up(room) as is_warm,
         open_database(settings, size=4, application=name, idle_limit_s=limit_s) as database,
     ):
-        spec = await in_transaction(database, lambda conn: stats.find_run(conn, run))
+        if run is None:
+            run = await _join_standing_run(settings, database)
+        spec = await in_transaction(database, partial(stats.find_run, run=run))
         if spec is None:
             raise NotFoundError(f"There is no run {run}; `forager runs` lists them.")
         _calm_collector()
@@ -64,6 +67,15 @@ async def work(settings: Settings, run: int, *, workers: int, is_attached: bool)
             _listen(stop, is_attached=is_attached)
             await is_warm
             await Worker(database, make_order(settings, run, spec, workers=workers), tools, stop).work()
+
+
+async def _join_standing_run(settings: Settings, database: Database) -> int:
+    """Where no `forager up` has made it yet, we do."""
+    from forager.app.up import standing_spec
+
+    return await in_transaction(
+        database, partial(stats.hold_standing_run, spec=standing_spec(settings), by="forager worker")
+    )
 
 
 def _calm_collector() -> None:

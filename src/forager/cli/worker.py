@@ -1,4 +1,5 @@
-"""`forager worker`: one worker process for a run. `forager crawl` starts these; on another machine a person may."""
+"""`forager worker`: one worker process for a run. `forager crawl` and `forager up` start these; on another machine a person
+or a service manager may."""
 
 from typing import Annotated
 
@@ -14,12 +15,15 @@ def register(app: typer.Typer) -> None:
 
 
 def worker(
-    run: Annotated[int, typer.Option(min=1, metavar="N", help="The run to work on; `forager runs` lists them.")],
+    run: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="The run to work on, of `forager runs`; else the one that never ends."),
+    ] = None,
     of: Annotated[int, typer.Option(min=1, metavar="N", help="How many workers share the run.")] = 1,
     attached: Annotated[bool, typer.Option("--attached", help="Stop when standard input ends.")] = False,
     home: Home = None,
 ) -> None:
-    """Work on a run that exists, beside its other workers."""
+    """Work on a run beside its other workers; by default on all that `forager up` crawls."""
     settings = begin(home=home)
     from forager.app.worker import work
 

@@ -58,7 +58,7 @@ def _has_people(database_url: str) -> bool:
 
 
 def _wait_until_it_answers(address: str) -> None:
-    with httpx.Client(transport=httpx.HTTPTransport(retries=6), timeout=20) as client:
+    with httpx.Client(transport=httpx.HTTPTransport(retries=8), timeout=20) as client:
         assert client.get(f"{address}/health").status_code in {200, 503}
 
 
