@@ -94,7 +94,8 @@ WHERE id IN (
     ORDER BY id FOR NO KEY UPDATE);
 
 -- name: adopt_strays
--- The standing run takes domains that belong to no run, or to one that is over, some at a time.
+-- The standing run takes domains that belong to no run, or to one that is over, some at a time. One whose pages are known is not there
+-- for its images only, although the run that is over had it for them.
 WITH strays AS (
     SELECT id FROM domains
     WHERE (run_id IS NULL OR run_id IN (SELECT r.id FROM runs r WHERE r.status <> 'running' AND r.id <> $1)) AND claimed_by IS NULL
@@ -103,6 +104,7 @@ WITH strays AS (
 ), adopted AS (
     UPDATE domains d
     SET run_id = $1, run_pages = 0, round = (SELECT r.round FROM runs r WHERE r.id = $1),
+        images_only = d.images_only AND d.pages_discovered = 0,
         ready_at = CASE WHEN d.frontier_size > 0 THEN LEAST(COALESCE(d.ready_at, now()), now())
         ELSE (SELECT min(t.scheduled_for) FROM crawl_tasks t
               WHERE t.domain_id = d.id AND t.outcome IS NULL AND t.locked_at IS NULL AND t.status = 'pending') END

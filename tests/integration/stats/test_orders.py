@@ -110,3 +110,16 @@ async def test_the_standing_run_takes_what_no_running_run_has(ground: Ground, co
         "held": over,
         "over": standing,
     }
+
+
+async def test_a_site_that_a_run_had_for_its_images_has_its_pages_visited_again(
+    ground: Ground, conn: asyncpg.Connection
+) -> None:
+    standing = await stats.hold_standing_run(conn, standing_spec(load({})), by="forager up")
+    over = await stats.start_run(conn, SPEC, by="cli")
+    await stats.end_run(conn, over, "finished")
+    await ground.a_domain("site.example", run=over, pages=2, images_only=True, pages_discovered=2)
+    await ground.a_domain("images.example", run=over, images_only=True)
+    assert await adopt_strays(conn, standing, limit=10) == 2
+    rows = await conn.fetch("SELECT name FROM domains WHERE images_only")
+    assert [row["name"] for row in rows] == ["images.example"]
