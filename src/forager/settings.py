@@ -29,7 +29,7 @@ Count = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
 TimeOfDay = Annotated[str, Field(pattern=r"^(never|((Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?([01][0-9]|2[0-3]):[0-5][0-9])$")]
 DAY_S = 86400.0
-SECRETS = frozenset({"database_url", "secret_key"})
+SECRETS = frozenset({"database_url", "redis_url", "secret_key"})
 """Never repeated to anybody: they are, or hold, passwords."""
 SHORTEST_KEY = 32
 
@@ -53,6 +53,11 @@ class Settings(BaseModel):
     home: Path = Field(default_factory=default_home, description="Folder for the embedded database and stored files.")
     database_url: str | None = Field(
         None, description="An external PostgreSQL 15 or newer instead of the embedded one."
+    )
+    redis_url: str | None = Field(
+        None,
+        repr=False,
+        description="A Redis that processes share what they know through; without it PostgreSQL does all of it.",
     )
     secret_key: tuple[str, ...] = Field(
         (),
@@ -208,6 +213,14 @@ class Settings(BaseModel):
         pattern="^(signals|snapshot|archive)$",
         description="What is kept of a page's body where its domain does not say: nothing, the newest, everything.",
     )
+    bodies: str | None = Field(
+        None,
+        description="A bucket for bodies and images, such as s3://bucket/folder; by default a local folder.",
+    )
+    s3_endpoint: str | None = Field(
+        None, description="The URL of the S3 server; by default AWS_ENDPOINT_URL, or Amazon's own of the region."
+    )
+    s3_region: str | None = Field(None, description="The bucket's region; by default AWS_REGION, or us-east-1.")
     body_retention_s: Span = Field(30 * DAY_S, description="How long a snapshot is kept that no visit brought again.")
     image_retention_s: float = Field(
         0,
@@ -313,6 +326,20 @@ class Settings(BaseModel):
     def _check_database_url(cls, value: str | None) -> str | None:
         if value and not value.startswith(("postgresql://", "postgres://")):
             raise ValueError("must start with postgresql://")
+        return value or None
+
+    @field_validator("bodies")
+    @classmethod
+    def _check_bodies(cls, value: str | None) -> str | None:
+        if value and not value.startswith("s3://"):
+            raise ValueError("must start with s3://, such as s3://bucket/folder")
+        return value.rstrip("/") if value else None
+
+    @field_validator("redis_url")
+    @classmethod
+    def _check_redis_url(cls, value: str | None) -> str | None:
+        if value and not value.startswith(("redis://", "rediss://", "unix://")):
+            raise ValueError("must start with redis://, rediss:// or unix://")
         return value or None
 
     @field_validator("public_url")

@@ -75,7 +75,7 @@ def house(embedded_server: Server, run_folder: Path, tmp_path_factory: pytest.Te
         environ |= {"FORAGER_IMAGES": "download", "FORAGER_CONTENT_POLICY": "snapshot", "FORAGER_RATE_USER": "100000"}
         environ |= {"FORAGER_RATE_ANONYMOUS": "100000"}
         forager = Forager(folder, environ, dsn)
-        sites = ["shop=12", "blog=6", "gallery=6", "strict=6"]
+        sites = ["shop=12", "blog=6", "gallery=6", "strict=6", "docs=6"]
         with start_playground(sites, host_base=HOST_BASE) as web, sync_playwright() as playwright:
             instance = Instance(forager)
             instance.become_admin()
@@ -314,6 +314,8 @@ def test_domains_are_paused_and_resumed_together(house: House) -> None:
     settle(seen.page, "/domains?sort=name")
     names = [house.forager.value("SELECT name FROM domains ORDER BY name LIMIT 1 OFFSET $1", row) for row in (0, 1)]
     paused = partial(house.forager.value, "SELECT count(*) FROM domains WHERE NOT is_active AND name = ANY ($1)", names)
+    orders: list[str] = []
+    seen.page.on("request", lambda asked: orders.append(asked.url) if asked.method == "POST" else None)
     for verb, number in (("Pause", 2), ("Resume", 0)):
         for name in names:
             seen.page.get_by_label(f"Select {name}").check()
@@ -323,6 +325,7 @@ def test_domains_are_paused_and_resumed_together(house: House) -> None:
         expect(seen.page.get_by_text("Select domains to act on them")).to_be_visible()
     seen.page.context.close()
     assert seen.troubles == []
+    assert orders == [f"{house.address}/api/admin/domains/bulk"] * 2, "one request, however many are chosen"
 
 
 def test_a_long_list_asks_again_for_what_is_seen_only(house: House) -> None:
@@ -352,3 +355,138 @@ def test_a_long_list_asks_again_for_what_is_seen_only(house: House) -> None:
     seen.page.context.close()
     house.forager.ask("DELETE FROM domains WHERE parent_domain = 'long.example'")
     assert all("after=" in url for url in asked), "the first page is not seen, so nobody asks for it"
+
+
+STILL = "still.example"
+
+
+@pytest.fixture
+def still(house: House) -> Iterator[str]:
+    """A domain that no worker touches."""
+    house.forager.ask(
+        "INSERT INTO domains (name, parent_domain, base_url, status, is_active, priority_score)"
+        f" VALUES ('{STILL}', '{STILL}', 'http://{STILL}', 'pending', false, -5)"
+    )
+    yield STILL
+    house.forager.ask(f"DELETE FROM domains WHERE name = '{STILL}'")
+
+
+def test_a_domain_is_scored_blocked_and_reset_with_the_mouse(house: House, still: str) -> None:
+    seen = sign_in(house)
+    settle(seen.page, f"/domains/{still}")
+    seen.page.get_by_role("button", name="Re-score").click()
+    scored = "SELECT priority_score >= 0 FROM domains WHERE name = $1"
+    until(partial(house.forager.value, scored, still), "it has another score")
+    seen.page.get_by_role("button", name="Block", exact=True).click()
+    dialog = seen.page.get_by_role("dialog")
+    expect(dialog.get_by_role("button", name="Block the domain")).to_be_disabled()
+    dialog.get_by_label("Why").fill("its owner asked for it")
+    dialog.get_by_role("button", name="Block the domain").click()
+    blocked = "SELECT status = 'blocked' AND block_reason = 'its owner asked for it' FROM domains WHERE name = $1"
+    until(partial(house.forager.value, blocked, still), "it is blocked")
+    expect(dialog).to_have_count(0)
+    expect(seen.page.locator("main").get_by_text("its owner asked for it").first).to_be_visible()
+    seen.page.get_by_role("button", name="Reset", exact=True).click()
+    dialog.get_by_label("Why").fill("they thought better of it")
+    dialog.get_by_role("button", name="Reset the domain").click()
+    pending = "SELECT status = 'pending' FROM domains WHERE name = $1"
+    until(partial(house.forager.value, pending, still), "it is pending again")
+    expect(dialog).to_have_count(0)
+    settle(seen.page, f"/domains/{still}?tab=history")
+    expect(seen.page.get_by_text("they thought better of it").first).to_be_visible()
+    seen.page.context.close()
+    assert seen.troubles == []
+
+
+def test_a_task_is_paused_and_cancelled_with_the_mouse(house: House) -> None:
+    order = {"url": "http://127.77.9.6:9/later", "scheduled_for": "2099-01-01T00:00:00Z"}
+    task = house.instance.do("POST", "/api/admin/tasks", order)["task_id"]
+    state = partial(house.forager.value, "SELECT status::text FROM crawl_tasks WHERE id = $1", task)
+    seen = sign_in(house)
+    settle(seen.page, f"/tasks/{task}")
+    seen.page.get_by_role("button", name="Pause", exact=True).click()
+    until(lambda: state() == "paused", "it is paused")
+    expect(seen.page.get_by_role("button", name="Resume", exact=True)).to_be_visible()
+    seen.page.get_by_role("button", name="Cancel task").click()
+    dialog = seen.page.get_by_role("dialog")
+    dialog.get_by_label("Why").fill("nobody needs it")
+    dialog.get_by_role("button", name="Cancel the task").click()
+    until(lambda: state() == "cancelled", "it is cancelled")
+    expect(seen.page.get_by_text("Ended: cancelled")).to_be_visible()
+    expect(seen.page.get_by_text("nobody needs it").first).to_be_visible()
+    seen.page.context.close()
+    assert seen.troubles == []
+
+
+def test_the_rule_of_an_alert_is_muted_and_unmuted_with_the_mouse(house: House) -> None:
+    insert = "INSERT INTO alerts (rule, subject, severity, message) VALUES ('few_proxies', 'mute', 'warning', $1)"
+    alert = house.forager.value(f"{insert} RETURNING id", "Two proxies are left")
+    seen = sign_in(house)
+    settle(seen.page, f"/alerts?alert={alert}")
+    seen.page.get_by_role("dialog").get_by_role("button", name="Mute", exact=True).click()
+    dialog = seen.page.get_by_role("dialog", name="Mute few proxies")
+    dialog.get_by_label("For how long").select_option(label="1 day")
+    dialog.get_by_label("Why").fill("more are ordered")
+    dialog.get_by_role("button", name="Mute the rule").click()
+    muted = partial(house.forager.value, "SELECT count(*) FROM alert_mutes WHERE subject = 'mute'")
+    until(lambda: muted() == 1, "it is muted")
+    expect(dialog).to_have_count(0)
+    settle(seen.page, "/alerts?view=rules")
+    expect(seen.page.get_by_text("more are ordered")).to_be_visible()
+    seen.page.get_by_role("button", name="Unmute").click()
+    until(lambda: muted() == 0, "it is not muted any more")
+    seen.page.context.close()
+    assert seen.troubles == []
+
+
+def test_somebody_is_invited_and_switched_off_with_the_mouse(house: House) -> None:
+    seen = sign_in(house)
+    settle(seen.page, "/users")
+    seen.page.get_by_role("button", name="Invite somebody").click()
+    seen.page.get_by_role("dialog").get_by_label("Name").fill("carol")
+    seen.page.get_by_role("dialog").get_by_role("button", name="Make the link").click()
+    link = seen.page.get_by_role("dialog", name="A link for carol")
+    expect(link.get_by_text("/accept#")).to_be_visible()
+    link.get_by_role("button", name="Close").click()
+    carol = seen.page.get_by_role("listitem").filter(has_text="carol").first
+    is_active = partial(house.forager.value, "SELECT is_active FROM users WHERE name = 'carol'")
+    for verb, wanted in (("Switch off", False), ("Switch on", True), ("Switch off", False)):
+        carol.get_by_role("button", name=verb).click()
+        until(lambda expected=wanted: is_active() is expected, verb)  # type: ignore[misc]
+    expect(carol.get_by_text("switched off")).to_be_visible()
+    seen.page.context.close()
+    assert seen.troubles == []
+
+
+def test_parsers_that_fail_need_attention(house: House) -> None:
+    domain = house.forager.value("SELECT name FROM domains ORDER BY id LIMIT 1")
+    house.forager.ask(
+        "INSERT INTO product_days (domain_id, day, parser_name, parser_version, attempts, found, valid)"
+        " SELECT id, (now() AT TIME ZONE 'UTC')::date - age, 'broken', 1, 50, found, found"
+        " FROM domains, (VALUES (3, 45), (0, 5)) v (age, found) WHERE name = $1",
+        domain,
+    )
+    seen = sign_in(house)
+    settle(seen.page, "/")
+    told = seen.page.get_by_label("Needs attention").get_by_text(f"Fewer products of {domain} can be read: 10")
+    expect(told).to_be_visible()
+    house.forager.ask("DELETE FROM product_days WHERE parser_name = 'broken'")
+    seen.page.context.close()
+    assert seen.troubles == []
+
+
+def test_a_task_shows_where_it_was_sent_on_to(house: House) -> None:
+    found = (
+        "SELECT max(t.id) FROM crawl_tasks t JOIN page_link_lists l ON l.from_page_id = t.page_id"
+        " WHERE l.rels = 'redirect' AND t.status_code BETWEEN 300 AND 399"
+    )
+    task = house.forager.value(found)
+    shown = house.instance.do("GET", f"/api/tasks/{task}")["redirects"]
+    onward = next(each for each in shown if each["is_onward"])
+    seen = sign_in(house)
+    settle(seen.page, f"/tasks/{task}")
+    expect(seen.page.get_by_text("Sent on", exact=False).first).to_be_visible()
+    seen.page.get_by_role("link", name=f"to {onward['url']}").click()
+    expect(seen.page).to_have_url(f"{house.address}/pages/{onward['page_id']}")
+    seen.page.context.close()
+    assert seen.troubles == []

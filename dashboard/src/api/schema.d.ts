@@ -377,7 +377,7 @@ export interface paths {
         };
         /**
          * Top Domains
-         * @description The first domains by images per page, score, pages, errors, or changes.
+         * @description The first domains by images per page, score, pages, errors, or changes, of all that match; a thousand at most.
          */
         get: operations["top_domains"];
         put?: never;
@@ -650,6 +650,26 @@ export interface paths {
          * @description Take the links of a trap after all.
          */
         post: operations["release_trap"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/domains/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Order For Many
+         * @description Pause, resume, reset or re-score many domains, or close their breakers; the answer says of each what happened.
+         */
+        post: operations["order_for_many"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1452,6 +1472,26 @@ export interface paths {
          * @description How well parsers do, the largest drop first.
          */
         get: operations["list_parsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/products/parsers/dropped": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Dropped Parsers
+         * @description Parsers that read less yesterday and today than in the week before, the largest drop first.
+         */
+        get: operations["list_dropped_parsers"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3012,6 +3052,27 @@ export interface components {
             /** Is Leased */
             is_leased: boolean;
         };
+        /** BulkOrder */
+        BulkOrder: {
+            /**
+             * Verb
+             * @example pause
+             * @enum {string}
+             */
+            verb: "pause" | "resume" | "reset" | "reset_breaker" | "rescore";
+            /**
+             * Names
+             * @example [
+             *       "shop.example"
+             *     ]
+             */
+            names: string[];
+            /**
+             * Reason
+             * @example the owner asked for it
+             */
+            reason?: string | null;
+        };
         /** Categories */
         Categories: {
             /** Network */
@@ -3628,6 +3689,25 @@ export interface components {
              */
             breaker_state: "closed" | "open" | "half_open";
         };
+        /**
+         * DomainTold
+         * @description What one order of many did to one domain.
+         */
+        DomainTold: {
+            /**
+             * Name
+             * @example shop.example
+             */
+            name: string;
+            /** Is Done */
+            is_done: boolean;
+            /**
+             * Message
+             * @description What happened, or why nothing did.
+             * @example Paused.
+             */
+            message: string;
+        };
         /** Duty */
         Duty: {
             /** Name */
@@ -4204,6 +4284,23 @@ export interface components {
              * @description False: there may be more, and the same order goes on with them.
              */
             is_all: boolean;
+        };
+        /**
+         * ManyDomains
+         * @description What an order for many domains did, name by name, in the order they were given.
+         */
+        ManyDomains: {
+            /**
+             * Verb
+             * @example pause
+             */
+            verb: string;
+            /** Done */
+            done: number;
+            /** Failed */
+            failed: number;
+            /** Domains */
+            domains: components["schemas"]["DomainTold"][];
         };
         /** Marked */
         Marked: {
@@ -5452,6 +5549,18 @@ export interface components {
              */
             domains: string[];
         };
+        /** Redirect */
+        Redirect: {
+            /**
+             * Is Onward
+             * @description True: the task was sent on to this page; false: this page sends to the task's.
+             */
+            is_onward: boolean;
+            /** Page Id */
+            page_id: number;
+            /** Url */
+            url: string;
+        };
         /** Redrive */
         Redrive: {
             /**
@@ -6423,6 +6532,11 @@ export interface components {
              * @description Where in our code, if it is a bug of ours.
              */
             stack: string | null;
+            /**
+             * Redirects
+             * @description As far as links are stored.
+             */
+            redirects: components["schemas"]["Redirect"][];
             /** History */
             history: components["schemas"]["Visit"][];
             /** Orders */
@@ -6674,6 +6788,13 @@ export interface components {
              * @enum {string}
              */
             status: "pending" | "active" | "exhausted" | "blocked" | "unreachable";
+            /** Is Active */
+            is_active: boolean;
+            /**
+             * Breaker State
+             * @enum {string}
+             */
+            breaker_state: "closed" | "open" | "half_open";
             /** Pages Crawled */
             pages_crawled: number;
             /** Pages Discovered */
@@ -8602,6 +8723,16 @@ export interface operations {
         parameters: {
             query?: {
                 by?: "yield" | "score" | "pages" | "errors" | "change";
+                status?: ("pending" | "active" | "exhausted" | "blocked" | "unreachable") | null;
+                /** @description False: only those that are paused. */
+                is_active?: boolean | null;
+                /** @description Only this registrable domain and its sub-domains. */
+                parent?: string | null;
+                run?: number | null;
+                /** @description A part of the name. */
+                q?: string | null;
+                /** @description Open: it rests because its server failed. */
+                breaker?: ("closed" | "open" | "half_open") | null;
                 /** @description Rows at most. */
                 limit?: number;
             };
@@ -9891,6 +10022,84 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    order_for_many: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkOrder"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManyDomains"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13327,6 +13536,84 @@ export interface operations {
         };
     };
     list_parsers: {
+        parameters: {
+            query?: {
+                domain?: string | null;
+                /** @description Rows at most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listed_ParserRate_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_dropped_parsers: {
         parameters: {
             query?: {
                 domain?: string | null;

@@ -13,6 +13,7 @@ import { Alert, Arrow, Check } from "../ui/icons";
 
 const HOUR_MS = 3_600_000;
 const RANGES = [["15m", 0.25, "15 min", "the last quarter of an hour"], ["1h", 1, "1 hour", "the last hour"], ["24h", 24, "24 hours", "the last day"], ["7d", 168, "7 days", "the last week"], ["30d", 720, "30 days", "the last 30 days"]] as const;
+const FAILING_PARSERS = 3;
 const things = (amount: number, one: string, many: string) => `${number(amount)} ${amount === 1 ? one : many}`;
 
 export function Overview() {
@@ -68,6 +69,7 @@ const Figure = ({ name, value, values }: { name: string; value: string; values: 
 /** First what an operator should act on; a calm line when there is nothing. */
 function Attention({ stats }: { stats: Stats }) {
   const alerts = useQuery({ queryKey: ["alerts", "open"], queryFn: () => ask(api.GET("/api/alerts", { params: { query: { is_open: true, limit: 5 } } })), refetchInterval: 10_000 });
+  const parsers = useQuery({ queryKey: ["parsers", "dropped"], queryFn: () => ask(api.GET("/api/products/parsers/dropped", { params: { query: { limit: FAILING_PARSERS } } })), refetchInterval: 60_000 });
   const open = alerts.data?.items ?? [];
   const troubles: { text: string; to: string; search?: Record<string, string> }[] = [];
   const blocked = (stats.domain_states.blocked ?? 0) + (stats.domain_states.unreachable ?? 0);
@@ -75,6 +77,10 @@ function Attention({ stats }: { stats: Stats }) {
   if (blocked) troubles.push({ text: `${things(blocked, "domain is", "domains are")} blocked or cannot be reached.`, to: "/domains", search: { status: stats.domain_states.blocked ? "blocked" : "unreachable" } });
   if (stats.breakers.open) troubles.push({ text: stats.breakers.open === 1 ? "1 domain rests because its server failed." : `${number(stats.breakers.open)} domains rest because their servers failed.`, to: "/domains", search: { breaker: "open" } });
   if (stats.paused_domains) troubles.push({ text: `${things(stats.paused_domains, "domain is", "domains are")} paused.`, to: "/domains", search: { is_active: "false" } });
+  const isTold = (domain: string) => open.some((alert) => alert.rule === "parse_drop" && alert.subject === domain);
+  for (const parser of (parsers.data?.items ?? []).filter((each) => !isTold(each.domain))) {
+    troubles.push({ text: `Fewer products of ${parser.domain} can be read: ${percent(parser.rate)}, in the week before ${percent(parser.rate_before)} (parser ${parser.parser_name}).`, to: "/products", search: { domain: parser.domain } });
+  }
   if (!open.length && !troubles.length) {
     return <p className="flex items-center gap-2 rounded-lg border border-line bg-good-ground px-4 py-2.5 text-good"><Check /> Nothing needs your attention.</p>;
   }

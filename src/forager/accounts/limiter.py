@@ -1,14 +1,15 @@
 """Rate limits that hold across processes (R234, R235), without a statement per request: `Meter`s, compared in bulk.
 
 Each process tells the table `rate_counts` once a second what it let through, and learns what all did, in one statement;
-whoever used up a share of a limit compares at once. While the database is away each process counts for itself.
+whoever used up a share of a limit compares at once. A ledger that is asked before the table spares it that. While none
+can be reached each process counts for itself.
 """
 
 import asyncio
 import contextlib
 from collections import OrderedDict
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Protocol
 
 import asyncpg
 
@@ -26,9 +27,41 @@ MOST_SUBJECTS = 100_000
 AWAY = (*CONNECTION_LOST, asyncpg.PostgresError, asyncio.TimeoutError)
 
 
-class Limiter:
+class Ledger(Protocol):
+    """Where processes add up what they let through: subject → second → requests."""
+
+    async def exchange(
+        self, told: Mapping[str, Mapping[int, int]], since: int
+    ) -> Mapping[str, Mapping[int, int]] | None:
+        """Adds it, and answers what all of them told since. None: it cannot, and the next ledger is to be asked."""
+
+    async def clear_out(self, before: int) -> None:
+        """Seconds before this one are no longer needed."""
+
+
+class Table:
+    """The table `rate_counts`. It may be away, and says so by the errors of the database."""
+
     def __init__(self, pool: Any) -> None:
         self._pool = pool
+
+    async def exchange(self, told: Mapping[str, Mapping[int, int]], since: int) -> Mapping[str, Mapping[int, int]]:
+        rows = [(name, at, n) for name, counts in told.items() for at, n in sorted(counts.items())]
+        names, seconds, numbers = map(list, zip(*rows, strict=True)) if rows else ([], [], [])
+        async with self._pool.acquire(timeout=LONGEST_COMPARING_S) as conn:
+            await conn.execute(SQL["tell"], names, seconds, numbers)
+            found = await conn.fetch(SQL["learn"], list(told), since)
+        return {row["subject"]: dict(zip(row["slots"], row["requests"], strict=True)) for row in found}
+
+    async def clear_out(self, before: int) -> None:
+        async with self._pool.acquire(timeout=LONGEST_COMPARING_S) as conn:
+            await conn.execute(SQL["clear_out"], before)
+
+
+class Limiter:
+    def __init__(self, pool: Any, *before: Ledger) -> None:
+        self._ledgers: tuple[Ledger, ...] = (*before, Table(pool))
+        """In the order they are asked."""
         self._meters: OrderedDict[str, Meter] = OrderedDict()
         self._changed: set[str] = set()
         self._comparing: asyncio.Task[None] | None = None
@@ -88,7 +121,7 @@ class Limiter:
         try:
             async with asyncio.timeout(LONGEST_COMPARING_S):
                 if told:
-                    self._learn(await self._exchange(told, second))
+                    await self._exchange(told, second)
                 if clock.monotonic() >= self._clear_at:
                     await self._clear_out(second)
             self._is_away = False
@@ -98,24 +131,23 @@ class Limiter:
                 log().warning("rate limits count alone", action="limits.alone", error=repr(error))
             self._is_away = True
 
-    async def _exchange(self, told: dict[str, dict[int, int]], second: int) -> list[Any]:
-        rows = [(name, at, n) for name, counts in told.items() for at, n in sorted(counts.items())]
-        names, seconds, numbers = map(list, zip(*rows, strict=True)) if rows else ([], [], [])
-        async with self._pool.acquire(timeout=LONGEST_COMPARING_S) as conn:
-            await conn.execute(SQL["tell"], names, seconds, numbers)
-            found: list[Any] = await conn.fetch(SQL["learn"], list(told), second - WINDOW_S)
-            return found
+    async def _exchange(self, told: dict[str, dict[int, int]], second: int) -> None:
+        for ledger in self._ledgers:
+            found = await ledger.exchange(told, second - WINDOW_S)
+            if found is not None:
+                self._learn(found)
+                return
 
     async def _clear_out(self, second: int) -> None:
         self._clear_at = clock.monotonic() + CLEAR_EVERY_S
         self._forget_idle(second)
-        async with self._pool.acquire(timeout=LONGEST_COMPARING_S) as conn:
-            await conn.execute(SQL["clear_out"], second - 2 * WINDOW_S)
+        for ledger in self._ledgers:
+            await ledger.clear_out(second - 2 * WINDOW_S)
 
-    def _learn(self, rows: list[Any]) -> None:
-        for row in rows:
-            if (meter := self._meters.get(row["subject"])) is not None:
-                meter.learn(dict(zip(row["slots"], row["requests"], strict=True)))
+    def _learn(self, found: Mapping[str, Mapping[int, int]]) -> None:
+        for subject, counts in found.items():
+            if (meter := self._meters.get(subject)) is not None:
+                meter.learn(counts)
 
     def _take_back(self, told: dict[str, dict[int, int]]) -> None:
         for name, counts in told.items():

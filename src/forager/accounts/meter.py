@@ -70,7 +70,10 @@ class Meter:
             self.known[at] = self.known.get(at, 0) - n
 
     def learn(self, counts: Mapping[int, int]) -> None:
-        self.known, self._summed = dict(counts), (-1, 0)
+        """What all let through, as far as whoever tells knows: where he forgot some, we did not."""
+        oldest = max((*self.known, *counts), default=0) - 2 * WINDOW_S
+        kept = {at: n for at, n in self.known.items() if at >= oldest and n > counts.get(at, 0)}
+        self.known, self._summed = {**counts, **kept}, (-1, 0)
 
 
 def share_of(limit: int) -> int:

@@ -7,7 +7,7 @@ holds `open_gate(app, forager)` open as long as it lives.
 """
 
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
@@ -18,6 +18,7 @@ from starlette.exceptions import HTTPException
 
 from forager.accounts.credentials import is_csrf_token
 from forager.accounts.errors import BusyError, MustWaitError, WrongPasswordError
+from forager.accounts.limiter import Ledger
 from forager.accounts.who import Role, Scope, Who, nobody
 from forager.api.caller import SECURE_COOKIE, Site, site_of
 from forager.api.gate import PROBED, SCRAPED, Gate
@@ -106,9 +107,9 @@ def _refusal(error: Exception) -> Refusal:
 
 
 @contextlib.asynccontextmanager
-async def open_gate(app: FastAPI, forager: "Forager") -> AsyncIterator[None]:
+async def open_gate(app: FastAPI, forager: "Forager", ledgers: Sequence[Ledger] = ()) -> AsyncIterator[None]:
     """In the app's lifespan: what recognises and counts."""
-    gate = Gate(forager.pool, forager.settings)
+    gate = Gate(forager.pool, forager.settings, ledgers)
     app.state.gate = gate
     async with gate.open():
         yield

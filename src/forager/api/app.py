@@ -70,6 +70,7 @@ def create_app(settings: Settings, *, forager: "Forager | None" = None) -> FastA
 @contextlib.asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     from forager.app import open_forager
+    from forager.app.sharing import open_sharing
 
     settings: Settings = app.state.settings
     async with contextlib.AsyncExitStack() as stack:
@@ -87,8 +88,9 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             app.state.forager.pool, most=settings.api_connections - (settings.api_connections + 3) // NOT_FOR_ROUTES
         )
         await stack.enter_async_context(app.state.desk.open())
-        await stack.enter_async_context(access.open_gate(app, app.state.forager))
-        await stack.enter_async_context(app.state.live.open())
+        sharing = await stack.enter_async_context(open_sharing(settings, app.state.forager.pool))
+        await stack.enter_async_context(access.open_gate(app, app.state.forager, sharing.ledgers))
+        await stack.enter_async_context(app.state.live.open(sharing.latest))
         yield
         if app.state.exposition is not None:
             await app.state.exposition.close()

@@ -5,7 +5,7 @@ never let through from memory: whoever was signed out elsewhere can read for one
 """
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from fastapi import Request
@@ -13,7 +13,7 @@ from fastapi import Request
 from forager import clock
 from forager.accounts import store
 from forager.accounts.credentials import LONGEST, TOKEN_PREFIX
-from forager.accounts.limiter import Limiter
+from forager.accounts.limiter import Ledger, Limiter
 from forager.accounts.passwords import Hasher
 from forager.accounts.who import Role, Scope, Who, nobody
 from forager.api.caller import Caller, read_caller, read_networks
@@ -32,7 +32,7 @@ PICTURES = 20
 
 
 class Gate:
-    def __init__(self, pool: Any, settings: Settings) -> None:
+    def __init__(self, pool: Any, settings: Settings, ledgers: Sequence[Ledger] = ()) -> None:
         self._pool = pool
         self._trusted = read_networks(settings.trusted_proxies)
         self._limits = {
@@ -44,7 +44,7 @@ class Gate:
         self._seen: dict[str, tuple[float, Who]] = {}
         self.public_url = settings.public_url
         self.base_url = settings.api_url
-        self.limiter = Limiter(pool)
+        self.limiter = Limiter(pool, *ledgers)
         self.hasher = Hasher()
 
     @contextlib.asynccontextmanager

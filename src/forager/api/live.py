@@ -1,4 +1,5 @@
-"""Live numbers as server-sent events. However many listen, one sampler asks the database, once a second at most.
+"""Live numbers as server-sent events. However many listen, one sampler asks the database, once a second at most; where
+processes share what they know, one of them does for all.
 
 A reading that takes long is made less often: a tenth of the time at most. Who comes back with a Last-Event-ID gets what
 was missed, as far as it is remembered. A listener whose session or token has ended is told so and let go.
@@ -11,12 +12,14 @@ from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import TYPE_CHECKING, Any
 
+import orjson
 from fastapi import FastAPI, Request
 
 from forager import clock
 from forager.api.access import Role, gate_of
 from forager.api.problems import TooManyError
 from forager.api.reply import as_json
+from forager.app.sharing import Alone, Latest
 from forager.control import numbers
 from forager.crawl.patience import AGAIN, AWAY
 from forager.observe import log
@@ -33,6 +36,8 @@ REMEMBERED = 60
 MOST_QUEUED = 10
 """Events a slow listener may be behind; then the oldest is dropped for it."""
 FREE_WITHIN_S = 2.0
+LOOK_AGAIN_S = 0.05
+"""While another process makes them."""
 
 
 class Broadcast:
@@ -48,9 +53,11 @@ class Broadcast:
         self._written: dict[bool, tuple[object, bytes]] = {}
         self._turn = asyncio.Lock()
         self._is_closed = False
+        self._latest: Latest = Alone()
 
     @contextlib.asynccontextmanager
-    async def open(self) -> AsyncIterator[None]:
+    async def open(self, latest: Latest) -> AsyncIterator[None]:
+        self._latest = latest
         try:
             yield
         finally:
@@ -71,11 +78,27 @@ class Broadcast:
             return self._overview[1]
         async with self._turn:
             if self._overview is None or self._overview[0] <= clock.monotonic():
-                began = clock.monotonic()
-                shown = await self._read()
-                took_s = clock.monotonic() - began
-                self._overview = (began + max(EVERY_S, took_s * (1 + REST)), shown)
+                self._overview = await self._made_elsewhere() or await self._make()
             return self._overview[1]
+
+    async def _make(self) -> tuple[float, dict[str, Any]]:
+        """New numbers, and until when they are."""
+        began = clock.monotonic()
+        shown = await self._read()
+        took_s = clock.monotonic() - began
+        until = began + max(EVERY_S, took_s * (1 + REST))
+        await self._latest.put(as_json(shown), until - clock.monotonic())
+        return until, shown
+
+    async def _made_elsewhere(self) -> tuple[float, dict[str, Any]] | None:
+        """What another process has made; if one is at it, it is waited for, but not for long."""
+        patient_until = clock.monotonic() + EVERY_S
+        while (found := await self._latest.read()) is None:
+            if await self._latest.is_mine_to_make() or clock.monotonic() >= patient_until:
+                return None
+            await asyncio.sleep(LOOK_AGAIN_S)
+        shown = _read_numbers(found[0])
+        return (clock.monotonic() + found[1], shown) if shown is not None else None
 
     async def written(self, *, is_public: bool) -> bytes:
         """The same as JSON, written once for all of them."""
@@ -160,6 +183,15 @@ class Broadcast:
             forager.pool.acquire(timeout=FREE_WITHIN_S) as conn,
         ):
             return await numbers.overview(conn, dead_after_s=forager.settings.dead_after_s)
+
+
+def _read_numbers(made: bytes) -> dict[str, Any] | None:
+    """What is there may be anything."""
+    try:
+        shown = orjson.loads(made)
+    except orjson.JSONDecodeError:
+        return None
+    return shown if isinstance(shown, dict) and shown.keys() >= {"at", *numbers.PUBLIC} else None
 
 
 def _put(queue: asyncio.Queue[bytes | None], event: bytes | None) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forager.app.archiving import cold_folder
+from forager.app.bodies import place_of as place_of_bodies
 from forager.app.webhooks import KEY_FILE, key_marks
-from forager.archive.local import LocalPlace
 from forager.archive.shelf import FOLDER as BODIES
 from forager.control import backup, cold_file
 from forager.control.backup import Backup, BackupOrder
@@ -156,4 +156,4 @@ async def _let_workers_go(pool: Any) -> int:
 
 async def _check(pool: Any, settings: Settings) -> list[Verdict]:
     async with pool.acquire() as conn, conn.transaction(isolation="repeatable_read", readonly=True):
-        return await check(conn, LocalPlace(settings.home / BODIES), settings.home / cold_file.FOLDER)
+        return await check(conn, place_of_bodies(settings), settings.home / cold_file.FOLDER)

@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from forager.archive.local import LocalPlace
-from forager.archive.shelf import FOLDER as BODIES
+from forager.app.bodies import place_of
 from forager.control import image_files
 from forager.control.image_files import ImageRule, Spare
 from forager.control.storage import Rule
@@ -43,7 +42,7 @@ def rule_of(settings: Settings) -> ImageRule:
 
 async def sweep_images(conn: Any, settings: Settings) -> str:
     """The duty: in one line what was done."""
-    swept = await image_files.sweep(conn, LocalPlace(settings.home / BODIES), rule_of(settings), by=BY)
+    swept = await image_files.sweep(conn, place_of(settings), rule_of(settings), by=BY)
     asked = f", {things(swept.asked_again, 'image')} asked for again" if swept.asked_again else ""
     return f"{things(swept.dropped, 'image')} dropped, {things(swept.files, 'file')} of images deleted{asked}"
 
@@ -60,4 +59,4 @@ async def image_rules(conn: Any, settings: Settings) -> list[Rule]:
 
 async def look_at_files(conn: Any, settings: Settings) -> Spare:
     """What that would do now."""
-    return await image_files.look(conn, LocalPlace(settings.home / BODIES), rule_of(settings))
+    return await image_files.look(conn, place_of(settings), rule_of(settings))

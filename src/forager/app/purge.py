@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 from forager import clock
 from forager.accounts.who import Who
-from forager.archive.local import LocalPlace
-from forager.archive.shelf import FOLDER as BODIES
+from forager.app.bodies import place_of
 from forager.control.purge_record import PurgeOrder
 from forager.settings import Settings
 
@@ -25,5 +24,4 @@ def order_of(settings: Settings, *, who: Who, reason: str, is_trial: bool) -> Pu
 async def delete_files(settings: Settings, keys: Sequence[str]) -> None:
     """Files of images; snapshots go with their own duty."""
     if keys:
-        place = LocalPlace(settings.home / BODIES)
-        await asyncio.to_thread(place.delete, keys, unless_since=clock.now())
+        await asyncio.to_thread(place_of(settings).delete, keys, unless_since=clock.now())

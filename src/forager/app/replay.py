@@ -13,9 +13,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from forager import extract
+from forager.app.bodies import shelf_of
 from forager.app.images import queue_wanted
 from forager.app.reach import read_reach
-from forager.app.worker import make_order, shelf_of
+from forager.app.worker import make_order
 from forager.archive import Shelf
 from forager.control import replay as control
 from forager.control.replay import Into, Matches, Replay, ReplayOrder, Stored

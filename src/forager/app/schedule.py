@@ -181,12 +181,11 @@ def find_duties(names: Sequence[str]) -> list[Duty]:
 
 async def delete_bodies(settings: Settings, names: Sequence[str]) -> list[str]:
     """Files that were stored or confirmed in the last day are left: a visit may be about to refer to them."""
-    from forager.archive.local import LocalPlace
+    from forager.app.bodies import place_of
     from forager.archive.refs import key_of
-    from forager.archive.shelf import FOLDER as BODIES
 
     by_key = {key_of(name): name for name in names}
-    place, since = LocalPlace(settings.home / BODIES), clock.now() - ONE_DAY
+    place, since = place_of(settings), clock.now() - ONE_DAY
     gone = await asyncio.to_thread(place.delete, list(by_key), unless_since=since)
     return [by_key[key] for key in gone]
 

@@ -7,15 +7,14 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator
-from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import partial
 
 from forager import clock, extract
+from forager.app.bodies import place_of, shelf_of
 from forager.app.browser import browser_limits
 from forager.app.reach import read_reach
-from forager.archive import Shelf, open_shelf
-from forager.archive.local import LocalPlace
-from forager.archive.shelf import FOLDER as BODIES
+from forager.app.sharing import open_sharing
 from forager.crawl.alone import read_alone
 from forager.crawl.black_box import FOLDER, open_box
 from forager.crawl.image_shelf import ImageShelf
@@ -63,7 +62,8 @@ async def work(settings: Settings, run: int | None, *, workers: int, is_attached
             raise NotFoundError(f"There is no run {run}; `forager runs` lists them.")
         _calm_collector()
         reach = await read_reach(database, run, spec)
-        async with _open_tools(settings, reach, room) as tools:
+        async with _open_tools(settings, reach, room) as made, open_sharing(settings, database.pool) as sharing:
+            tools = replace(made, shared=sharing.pages)
             _listen(stop, is_attached=is_attached)
             await is_warm
             await Worker(database, make_order(settings, run, spec, workers=workers), tools, stop).work()
@@ -128,22 +128,13 @@ async def _open_tools(settings: Settings, reach: Reach, room: ReadingRoom | None
                 read_alone=partial(read_alone, keyword_words=words, robots_agent=agent),
                 box=box,
                 shelf=shelf,
-                images=ImageShelf(decoder, LocalPlace(settings.home / BODIES), max_bytes=settings.max_image_bytes),
+                images=ImageShelf(decoder, place_of(settings), max_bytes=settings.max_image_bytes),
                 renderer=renderer,
                 vault=Vault(settings.secret_key),
                 selector=Selector(reach, max_links_per_page=settings.max_links_per_page),
                 max_redirects=settings.max_redirects,
                 database_time=clock.at,
             )
-
-
-def shelf_of(settings: Settings) -> AbstractContextManager[Shelf]:
-    return open_shelf(
-        settings.home,
-        user_agent=settings.agent_header,
-        warc_bytes=settings.warc_bytes,
-        warc_age_s=settings.warc_age_s,
-    )
 
 
 def make_order(settings: Settings, run: int, spec: RunSpec, *, workers: int) -> WorkerOrder:

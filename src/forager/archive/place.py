@@ -1,4 +1,4 @@
-"""The seam to wherever bodies are: a local folder now, an object store later. Calls block: they are made in threads.
+"""The seam to wherever bodies are: a local folder, or a bucket before it. Calls block: they are made in threads.
 
 Keys are made by us from hashes and numbers, and checked nevertheless: what is no key in form reaches no file system.
 """

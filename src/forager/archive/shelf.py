@@ -13,7 +13,11 @@ from typing import NamedTuple
 
 from forager import __version__
 from forager.archive import snapshot, warc_record
+from forager.archive.bucket import Bucket
+from forager.archive.layered import LayeredPlace
 from forager.archive.local import LocalPlace
+from forager.archive.mover import WarcMover
+from forager.archive.objects import ObjectPlace
 from forager.archive.place import Place
 from forager.archive.policy import ContentPolicy
 from forager.archive.refs import OPEN, SnapshotRef, WarcRef, parse
@@ -189,31 +193,57 @@ class Shelf:
         return warc_record.read(self._place.get(ref.key, ref.offset, ref.length))  # it was closed in between
 
 
+def place_in(home: Path, bucket: Bucket | None = None) -> Place:
+    """Where bodies are: in the home, and where a bucket is named, there from now on."""
+    local = LocalPlace(home / FOLDER)
+    return local if bucket is None else LayeredPlace(ObjectPlace(bucket), local)
+
+
 @contextlib.contextmanager
 def open_shelf(
-    home: Path, *, user_agent: str = "", warc_bytes: int = 1 << 30, warc_age_s: float = 86_400.0
+    home: Path,
+    *,
+    bucket: Bucket | None = None,
+    user_agent: str = "",
+    warc_bytes: int = 1 << 30,
+    warc_age_s: float = 86_400.0,
 ) -> Iterator[Shelf]:
-    """The local one. What dead workers left is put right; a bad folder is found out at the first body."""
+    """What dead workers left is put right; a bad folder, or a bucket nobody answers for, is found out at the first
+    body."""
     root = home / FOLDER
     with contextlib.suppress(OSError):
         if root.is_dir():
             LocalPlace(root).tidy()
             mend_all(root / "warc")
     make_info = partial(warc_record.info, software=f"Forager/{__version__}", user_agent=user_agent)
-    shelf = Shelf(LocalPlace(root), WarcDesk(root / "warc", Limits(warc_bytes, warc_age_s), make_info))
-    try:
-        yield shelf
-    finally:
+    shelf = Shelf(place_in(home, bucket), WarcDesk(root / "warc", Limits(warc_bytes, warc_age_s), make_info))
+    with _moving(root / "warc", bucket):
         try:
-            shelf.close()
-        except OSError as error:
-            log().warning("archive not closed", action="archive.close", error=str(error))
+            yield shelf
+        finally:
+            try:
+                shelf.close()
+            except OSError as error:
+                log().warning("archive not closed", action="archive.close", error=str(error))
 
 
-def shelf_to_read(home: Path) -> Shelf:
+@contextlib.contextmanager
+def _moving(folder: Path, bucket: Bucket | None) -> Iterator[None]:
+    """Archive files that are closed move to the bucket meanwhile, the last ones at the end."""
+    if bucket is None:
+        yield
+        return
+    mover = WarcMover(folder, bucket)
+    mover.start()
+    try:
+        yield
+    finally:
+        mover.stop()
+
+
+def shelf_to_read(home: Path, bucket: Bucket | None = None) -> Shelf:
     """For loading only: it needs no closing and puts nothing right."""
-    root = home / FOLDER
-    return Shelf(LocalPlace(root), WarcDesk(root / "warc", Limits(0, 0), lambda _name, _at: b""))
+    return Shelf(place_in(home, bucket), WarcDesk(home / FOLDER / "warc", Limits(0, 0), lambda _name, _at: b""))
 
 
 def _confirmed(ref: str | None) -> Keepsake | None:

@@ -20,12 +20,12 @@ def register(app: typer.Typer) -> None:
 
 def bodies(limit: Limit = 20, as_json: AsJson = False, home: Home = None) -> None:
     """Show which bodies of pages are stored, by kind and by domain."""
-    from forager.archive.shelf import FOLDER
+    from forager.app.bodies import where_bodies_go
     from forager.archive.store import describe
 
     settings = begin(home=home)
     found = ask(settings, "bodies", lambda connection: describe(connection, limit=limit))
-    found["folder"] = str(settings.home / FOLDER)
+    found["folder"] = where_bodies_go(settings)
     if as_json:
         output.write_json(found)
     elif not found["kinds"]:

@@ -7,7 +7,7 @@ import typer
 from forager.cli import output, words
 from forager.cli.flags import AsJson, Home
 from forager.cli.help import Command
-from forager.cli.start import ask, begin
+from forager.cli.start import ask, begin, refuse_without_bucket
 
 if TYPE_CHECKING:
     from forager.control.check import Finding, Verdict
@@ -23,12 +23,12 @@ def register(app: typer.Typer) -> None:
 def check(as_json: AsJson = False, home: Home = None) -> None:
     """Verify the promises on the live database."""
     from forager.app.archiving import cold_folder
-    from forager.archive.local import LocalPlace
-    from forager.archive.shelf import FOLDER
+    from forager.app.bodies import place_of
     from forager.control.check import check as ask_all
 
     settings = begin(home=home)
-    place, cold = LocalPlace(settings.home / FOLDER), cold_folder(settings)
+    refuse_without_bucket(settings)
+    place, cold = place_of(settings), cold_folder(settings)
     verdicts = ask(settings, "check", lambda connection: ask_all(connection, place, cold))
     broken = [verdict for verdict in verdicts if verdict.broken]
     if as_json:

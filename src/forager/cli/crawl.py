@@ -13,7 +13,7 @@ import typer
 from forager.cli import output, seed_report, seeds, words
 from forager.cli.flags import Home, Images, Keep, Rendering
 from forager.cli.help import Command
-from forager.cli.start import begin
+from forager.cli.start import begin, refuse_without_bucket
 from forager.cli.write import refuse_unwritable
 from forager.errors import ConfigurationError, UsageError
 from forager.records import ALL_KNOWN, RunEnd, RunSpec, Scope
@@ -159,6 +159,7 @@ def crawl(
         rendering=rendering.value if rendering else None,
     )
     refuse_without_browser(settings)
+    refuse_without_bucket(settings)
     seeds.refuse_without_contact((*start.named, *start.first), settings.contact)
     if known:
         seeds.refuse_known_without_contact(settings.contact)

@@ -100,10 +100,10 @@ def refuse_unfit_warc(file: str | None, *, is_formed: bool) -> None:
 def export_warc(settings: "Settings", filters: "Filters", file: str | None, *, is_quiet: bool) -> None:
     from pathlib import Path
 
-    from forager.archive.shelf import shelf_to_read
+    from forager.app.bodies import shelf_to_read
     from forager.control.export_warc import Count, stream_warc
 
-    load, count = shelf_to_read(settings.home).load, Count()
+    load, count = shelf_to_read(settings).load, Count()
     name = Path(file or "").name if file not in {None, "-"} else "forager.warc.gz"
 
     async def write(connection: Any) -> None:

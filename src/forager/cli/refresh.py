@@ -11,7 +11,7 @@ from forager.cli import output, seeds, words
 from forager.cli.crawl import Contact, Delay, MaxPages, Quiet, Workers, as_document, exit_code, listen
 from forager.cli.flags import Home
 from forager.cli.help import Command
-from forager.cli.start import begin
+from forager.cli.start import begin, refuse_without_bucket
 from forager.errors import NotFoundError
 from forager.records import RunSpec
 
@@ -45,6 +45,7 @@ def refresh(
 ) -> None:
     """Visit pages again: recurring ones that are due, and sites whose refresh is due."""
     settings = begin(home=home, contact=contact, workers=workers)
+    refuse_without_bucket(settings)
     import asyncio
 
     order = _Order(settings, _canonical(names), now, watch, max_pages, delay, quiet)

@@ -14,7 +14,7 @@ from forager.cli import output, table, words
 from forager.cli.audit import moment_of
 from forager.cli.flags import AsJson, DomainName, Home
 from forager.cli.help import Command
-from forager.cli.start import begin, whoami
+from forager.cli.start import begin, refuse_without_bucket, whoami
 from forager.cli.table import number, prose
 from forager.errors import UsageError
 
@@ -85,6 +85,7 @@ def replay(
     now = clock.now()
     span = [moment_of(text, now) if text is not None else None for text in (since, until)]
     settings = begin(home=home)
+    refuse_without_bucket(settings)
     import asyncio
 
     order = _Order(domain=domain, url=url, task=task, span=(span[0], span[1]), parser=parser, is_shadow=shadow)

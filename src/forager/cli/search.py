@@ -75,7 +75,7 @@ def search(
     home: Home = None,
 ) -> None:
     """Find pages, or products, by what they say."""
-    from forager.archive.shelf import shelf_to_read
+    from forager.app.bodies import shelf_to_read
     from forager.control import search as control
     from forager.records.search import ProductQuery, Query
 
@@ -92,9 +92,7 @@ def search(
     is_products = is_products or any(facts.values()) or price is not None
     query = ProductQuery(**common, **facts, lowest_price=low, highest_price=high) if is_products else Query(**common)
     settings = begin(home=home)
-    answer = repair(
-        settings, "search", lambda pool: control.search(pool, query, load=shelf_to_read(settings.home).load)
-    )
+    answer = repair(settings, "search", lambda pool: control.search(pool, query, load=shelf_to_read(settings).load))
     if as_json:
         return output.write_json(as_document(query.words, answer))
     _write(answer, clock.now())

@@ -29,6 +29,15 @@ def begin(**flags: Any) -> "Settings":
     return chosen
 
 
+def refuse_without_bucket(settings: "Settings") -> None:
+    """A mistake about the bucket is heard of before the first page, and not when its body is lost."""
+    if settings.bodies is None:
+        return
+    from forager.app.bodies import prove_bucket
+
+    prove_bucket(settings)
+
+
 def whoami() -> str:
     """Who gives orders on this command line, as histories name them."""
     import getpass

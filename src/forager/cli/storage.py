@@ -8,7 +8,7 @@ import typer
 from forager.cli import output, table, words
 from forager.cli.flags import AsJson, Home
 from forager.cli.help import Command
-from forager.cli.start import ask, begin
+from forager.cli.start import ask, begin, refuse_without_bucket
 from forager.cli.table import number, prose
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def storage(every: All = False, as_json: AsJson = False, home: Home = None) -> N
     from forager.control.storage import report
 
     settings = begin(home=home)
+    refuse_without_bucket(settings)
     folders, every_s = stored_folders(settings), settings.refresh_every_s
 
     async def look(conn: Any) -> "Report":
@@ -48,6 +49,8 @@ def storage(every: All = False, as_json: AsJson = False, home: Home = None) -> N
     _write_rules(found)
     for line in found.advice:
         output.say(line)
+    if settings.bodies:
+        output.say(f"New bodies and images go to {settings.bodies}; those are not in the sizes above.")
     _sum_up(found)
 
 

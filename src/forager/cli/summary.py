@@ -36,6 +36,9 @@ KEPT = {"stored": "stored", "known": "stored before"}
 LOST = "lost:"
 LOSSES = {
     "disk_full": "the disk is full",
+    "store_away": "nobody answered at the object store",
+    "store_refused": "the object store refused them",
+    "no_bucket": "the bucket is gone",
     "not_writable": "the folder `bodies` of the data folder may not be written",
     "missing": "the stored file is gone",
 }

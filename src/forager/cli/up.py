@@ -10,7 +10,7 @@ import typer
 from forager.cli import output
 from forager.cli.flags import Home
 from forager.cli.help import Command
-from forager.cli.start import begin
+from forager.cli.start import begin, refuse_without_bucket
 
 if TYPE_CHECKING:
     from forager.app import Forager
@@ -56,6 +56,7 @@ def up(
         api_host=host,
         api_port=port,
     )
+    refuse_without_bucket(settings)
     import asyncio
 
     asyncio.run(run(settings, workers=settings.workers if workers is None else workers))

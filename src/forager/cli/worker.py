@@ -1,5 +1,5 @@
-"""`forager worker`: one worker process for a run. `forager crawl` and `forager up` start these; on another machine a person
-or a service manager may."""
+"""`forager worker`: one worker process for a run. `forager crawl` and `forager up` start these; on another machine a
+person or a service manager may."""
 
 from typing import Annotated
 
@@ -7,7 +7,7 @@ import typer
 
 from forager.cli.flags import Home
 from forager.cli.help import Command
-from forager.cli.start import begin, run_fast
+from forager.cli.start import begin, refuse_without_bucket, run_fast
 
 
 def register(app: typer.Typer) -> None:
@@ -25,6 +25,8 @@ def worker(
 ) -> None:
     """Work on a run beside its other workers; by default on all that `forager up` crawls."""
     settings = begin(home=home)
+    if not attached:  # who started an attached one has asked already
+        refuse_without_bucket(settings)
     from forager.app.worker import work
 
     run_fast(work(settings, run, workers=of, is_attached=attached))

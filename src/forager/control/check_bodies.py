@@ -2,7 +2,8 @@
 verified when they are read."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from forager.archive import store as bodies
@@ -17,6 +18,10 @@ PURPOSE = (
     " within it."
 )
 AT_ONCE = 5000
+QUESTIONS = 16
+"""Files that are looked for at the same time: a bucket is some way off."""
+NOT_TOLD = frozenset({"store_away", "store_refused", "no_bucket"})
+"""Who gets no answer knows nothing about a file."""
 
 
 async def find_missing(conn: Any, place: Place) -> tuple[int, list[str]]:
@@ -33,28 +38,31 @@ async def find_missing(conn: Any, place: Place) -> tuple[int, list[str]]:
 
 
 def _missing_files(place: Place, keys: Sequence[str]) -> list[str]:
-    return [f"{key} is not in the store" for key in keys if not _has_file(place, key)]
-
-
-def _has_file(place: Place, key: str) -> bool:
-    try:
-        place.get(key, 0, 0)
-    except StoreError:
-        return False
-    return True
+    return _without(keys, lambda key: _has(place, key, 0, 0))
 
 
 def _missing(place: Place, names: Sequence[str], ends: dict[str, int]) -> list[str]:
-    return [f"{name} is not in the store" for name in names if not _is_there(place, name, ends.get(name, 0))]
+    return _without(names, lambda name: _is_there(place, name, ends.get(name, 0)))
+
+
+def _without(names: Sequence[str], is_there: Callable[[str], bool]) -> list[str]:
+    with ThreadPoolExecutor(QUESTIONS) as threads:
+        found = threads.map(is_there, names)
+        return [f"{name} is not in the store" for name, is_found in zip(names, found, strict=True) if not is_found]
 
 
 def _is_there(place: Place, name: str, until: int) -> bool:
     """A file that is still written has another ending."""
     key = key_of(name)
-    for candidate in (key, key + OPEN) if name.endswith(".gz") else (key,):
-        try:
-            place.get(candidate, max(until - 1, 0), min(until, 1))
-        except StoreError:
-            continue
-        return True
-    return False
+    candidates = (key, key + OPEN) if name.endswith(".gz") else (key,)
+    return any(_has(place, candidate, max(until - 1, 0), min(until, 1)) for candidate in candidates)
+
+
+def _has(place: Place, key: str, start: int, length: int) -> bool:
+    try:
+        place.get(key, start, length)
+    except StoreError as error:
+        if error.reason in NOT_TOLD:
+            raise
+        return False
+    return True

@@ -59,9 +59,21 @@ async def list_runs(connection: Any, *, limit: int | None = None) -> list[Row]:
     return [row | {"spec": _document(row["spec"])} for row in rows]
 
 
-async def top_domains(connection: Any, *, by: str = "yield", limit: int | None = None) -> list[Row]:
-    """The first domains by `yield`, `score`, `pages`, `errors` or `change`."""
-    return _rows(await connection.fetch(SQL["top_domains"], by, limit))
+async def top_domains(
+    connection: Any,
+    *,
+    by: str = "yield",
+    status: str | None = None,
+    is_active: bool | None = None,
+    parent: str | None = None,
+    run: int | None = None,
+    part: str | None = None,
+    breaker: str | None = None,
+    limit: int | None = None,
+) -> list[Row]:
+    """The first domains by `yield`, `score`, `pages`, `errors` or `change`, of those that the filters leave."""
+    filters = (status, is_active, parent, run, part, breaker)
+    return _rows(await connection.fetch(SQL["top_domains"], by, limit, *filters))
 
 
 async def list_claims(connection: Any, *, dead_after_s: float) -> Row:

@@ -16,6 +16,7 @@ from forager.domains import store as domain_store
 from forager.domains.operate import OPERATOR, STANDING_STILL, Held
 from forager.domains.rest import sign_moves
 from forager.domains.status import DomainStatus, may_move
+from forager.errors import ConflictError
 from forager.frontier import again
 from forager.frontier import operate as pages
 from forager.frontier import store as frontier
@@ -52,6 +53,12 @@ class Switched:
     is_active: bool
     was_turned: bool
     is_leased: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Rescored:
+    name: str
+    score: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +136,15 @@ async def block(
     if held.claimed_by is not None:
         await give_back(conn, held.id)
     return Blocked(held.name, held.status, rest_s, held.claimed_by is not None)
+
+
+async def rescore(conn: Any, name: str, *, is_scored: bool) -> Rescored:
+    """Its place in the order of domains is computed now and not within the hour. `is_scored`: whether scores decide."""
+    held = await _hold(conn, name)
+    score = await domain_store.score_domain(conn, held.id, is_scored=is_scored)
+    if score is None:
+        raise ConflictError(f"{held.name} is {held.status}: it has no turn, so it has no score. Reset it first.")
+    return Rescored(held.name, score)
 
 
 async def configure(

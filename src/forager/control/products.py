@@ -67,6 +67,13 @@ async def list_parsers(connection: Any, *, domain: str | None = None, limit: int
     return [row | {"has_dropped": has_dropped(row)} for row in rows]
 
 
+async def list_dropped(connection: Any, *, domain: str | None = None, limit: int | None = None) -> list[Row]:
+    """Parsers that read less than in the week before, the largest drop first. Only the last days are looked at."""
+    name = await known_name(connection, domain)
+    rows = await connection.fetch(SQL["dropped_parsers"], WORTH_A_LOOK, DROP, name, limit)
+    return [dict(row) | {"has_dropped": True} for row in rows]
+
+
 def has_dropped(row: Row) -> bool:
     """Whether a success rate fell by more than chance explains."""
     rate, before = row["rate"], row["rate_before"]

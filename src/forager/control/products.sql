@@ -53,6 +53,22 @@ WHERE NOT x.is_first AND NOT x.is_correction AND ($1::text IS NULL OR d.name = $
 ORDER BY x.seen_at DESC, x.id DESC
 LIMIT $4::bigint;
 
+-- name: dropped_parsers
+-- Parsers that do worse in a domain yesterday and today than in the week before, all versions together, the largest drop first.
+SELECT d.name AS domain, r.parser_name, r.parser_version, r.day, r.attempts, r.found, r.valid, r.rate, r.rate_before
+FROM (SELECT g.domain_id, g.parser_name, max(g.parser_version) FILTER (WHERE g.day >= t.today - 1) AS parser_version, max(g.day) AS day,
+             sum(g.attempts) FILTER (WHERE g.day >= t.today - 1) AS attempts, sum(g.found) FILTER (WHERE g.day >= t.today - 1) AS found,
+             sum(g.valid) FILTER (WHERE g.day >= t.today - 1) AS valid,
+             sum(g.valid) FILTER (WHERE g.day >= t.today - 1)::float8 / NULLIF(sum(g.attempts) FILTER (WHERE g.day >= t.today - 1), 0) AS rate,
+             sum(g.valid) FILTER (WHERE g.day < t.today - 1)::float8 / NULLIF(sum(g.attempts) FILTER (WHERE g.day < t.today - 1), 0) AS rate_before
+      FROM (SELECT (now() AT TIME ZONE 'UTC')::date AS today) t
+      JOIN product_days g ON g.day >= t.today - 8
+      GROUP BY g.domain_id, g.parser_name) r
+JOIN domains d ON d.id = r.domain_id
+WHERE r.attempts >= $1 AND r.rate_before - r.rate > $2 AND ($3::text IS NULL OR d.name = $3)
+ORDER BY r.rate - r.rate_before, d.name, r.parser_name
+LIMIT $4::bigint;
+
 -- name: parser_rates
 -- How well each parser does in each domain on its newest day, against the 14 days before, all versions together: a drop is a site that
 -- changed, or a parser that got worse.

@@ -17,6 +17,7 @@ LIMIT $2::bigint;
 
 -- name: top_domains
 -- The domains with most of something: images per page, score, pages, errors, or changes found by revisits in the last 30 days.
+-- Counters change with every visit, so no index has these orders: one walk over all domains keeps the first so many of those that match.
 WITH ranked AS (
     SELECT d.id, CASE $1::text
             WHEN 'yield' THEN d.image_yield_rate
@@ -26,10 +27,16 @@ WITH ranked AS (
             WHEN 'change' THEN (SELECT sum(g.changed)::float8 / NULLIF(sum(g.ok), 0) FROM domain_days g
                                 WHERE g.domain_id = d.id AND g.day > current_date - 30) END AS rank
     FROM domains d
+    WHERE ($3::text IS NULL OR d.status = $3::text::domain_status)
+      AND ($4::boolean IS NULL OR d.is_active = $4)
+      AND ($5::text IS NULL OR d.parent_domain = $5)
+      AND ($6::bigint IS NULL OR d.run_id = $6)
+      AND ($7::text IS NULL OR strpos(d.name, $7) > 0)
+      AND ($8::text IS NULL OR d.breaker_state = $8)
     ORDER BY 2 DESC NULLS LAST, d.pages_crawled DESC, d.name
     LIMIT $2::bigint
 )
-SELECT d.name, d.status::text AS status, d.pages_crawled, d.pages_discovered, d.frontier_size, d.images_stored, d.image_yield_rate, d.priority_score,
+SELECT d.name, d.status::text AS status, d.is_active, d.breaker_state, d.pages_crawled, d.pages_discovered, d.frontier_size, d.images_stored, d.image_yield_rate, d.priority_score,
        d.total_error_count, d.error_rate, g.changed, g.visits, g.changed::float8 / NULLIF(g.ok, 0) AS change_rate
 FROM ranked r
 JOIN domains d ON d.id = r.id

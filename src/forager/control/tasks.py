@@ -26,6 +26,8 @@ SQL = statements.load("forager.control", "tasks.sql")
 MOST_AT_ONCE = 10_000
 """Tasks one bulk order is for, at most; ordered again it goes on with the rest."""
 SHOWN = 50
+MOST_REDIRECTS = 5
+"""Pages that are shown of those which send to the page of a task; a home may have thousands."""
 PENDING, PAUSED, CANCELLED = TaskStatus.PENDING, TaskStatus.PAUSED, TaskStatus.CANCELLED
 PAUSABLE = tuple(status for status in TaskStatus if may_move(status, PAUSED))
 OPEN = tuple(status for status in TaskStatus if status not in CLOSED)
@@ -79,7 +81,16 @@ async def describe(conn: Any, task_id: int, *, limit: int = SHOWN) -> Row:
     found = await conn.fetchrow(SQL["describe_task"], task_id)
     if found is None:
         raise _unknown(task_id)
-    return dict(found) | {"history": await history(conn, task_id, limit=limit), "orders": await orders(conn, task_id)}
+    return dict(found) | {
+        "redirects": await redirects(conn, task_id),
+        "history": await history(conn, task_id, limit=limit),
+        "orders": await orders(conn, task_id),
+    }
+
+
+async def redirects(conn: Any, task_id: int) -> list[Row]:
+    """Where it was sent on to, and which pages send to its page; nothing where links are not stored."""
+    return [dict(row) for row in await conn.fetch(SQL["redirects_of_task"], task_id, MOST_REDIRECTS)]
 
 
 async def history(conn: Any, task_id: int, *, limit: int = SHOWN) -> list[Row]:

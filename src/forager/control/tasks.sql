@@ -19,6 +19,23 @@ LEFT JOIN webhook_calls w ON w.task_id = t.id
 LEFT JOIN LATERAL (SELECT stack FROM errors WHERE task_id = t.id AND t.error_code IS NOT NULL ORDER BY id DESC LIMIT 1) e ON true
 WHERE t.id = $1;
 
+-- name: redirects_of_task
+-- Where a task was sent on to, and which pages send to its page; links are of a page, so the first is known of its last answer only.
+SELECT true AS is_onward, p.id AS page_id, p.url
+FROM crawl_tasks t
+JOIN page_link_lists l ON l.from_page_id = t.page_id AND l.rels = 'redirect'
+JOIN pages p ON p.id = l.to_page_ids[1]
+WHERE t.id = $1 AND t.status_code BETWEEN 300 AND 399
+  AND NOT EXISTS (SELECT FROM crawl_tasks n WHERE n.page_id = t.page_id AND n.id > t.id AND n.status_code IS NOT NULL)
+UNION ALL
+(SELECT false, f.id, f.url
+ FROM crawl_tasks t
+ JOIN pages p ON p.id = t.page_id AND p.redirects > 0
+ JOIN page_link_lists l ON l.to_page_ids @> ARRAY[p.id] AND l.rels = 'redirect'
+ JOIN pages f ON f.id = l.from_page_id
+ WHERE t.id = $1
+ LIMIT $2);
+
 -- name: visits_of_page
 -- All tasks of the page of one task, newest first: the tries, visits and restarts it belongs to.
 SELECT t.id, t.status::text AS status, t.outcome::text AS outcome, t.status_code, t.error_code, t.error_message, t.retry_count,

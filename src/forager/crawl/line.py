@@ -33,6 +33,7 @@ from forager.errors import (
 from forager.extract.login import redirects_to_login
 from forager.fetch import Client, parse_retry_after
 from forager.fetch.client import ACCEPT_IMAGES, is_anything
+from forager.frontier.known import UNSHARED, SharedPages
 from forager.ingest import Selector
 from forager.ingest.images import see_redirect
 from forager.observe import log
@@ -63,6 +64,8 @@ class Tools:
     """Keeps bodies, where a policy asks for it."""
     images: ImageShelf | None = None
     """Looks at images and stores them."""
+    shared: SharedPages = UNSHARED
+    """Pages that other workers know."""
     renderer: Renderer | None = None
     """Has a browser draw pages, where a domain asks for it."""
     vault: Vault = Vault(())  # noqa: RUF009 (never changed)

@@ -89,6 +89,7 @@ class Worker:
             lanes=self._lanes,
             traps=self._traps,
             shelf=tools.shelf,
+            shared=tools.shared,
             on_recorded=self._after_record,
             on_room=self._go_on,
             on_proxies=self._pools.update,

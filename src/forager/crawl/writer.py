@@ -36,8 +36,8 @@ from forager.extract import CONFIGS, keywords_of
 from forager.frontier import store as frontier
 from forager.frontier import tasks
 from forager.frontier.images import make_pages, record_images
-from forager.frontier.known import KnownPages
-from forager.frontier.learn import Learned, learn, sort_known
+from forager.frontier.known import UNSHARED, KnownPages, SharedPages, pack
+from forager.frontier.learn import Learned, learn, sort_known, take_recalled
 from forager.ingest.select import add_up
 from forager.observe import log
 from forager.products import store as products
@@ -63,6 +63,7 @@ class Writer:
         lanes: Mapping[int, Lane],
         traps: TrapWatch | None = None,
         shelf: Shelf | None = None,
+        shared: SharedPages = UNSHARED,
         on_recorded: Callable[[Mapping[tuple[int, int], int], Mapping[tuple[int, int], bool]], None],
         on_room: Callable[[], None] = lambda: None,
         on_proxies: Callable[[Sequence[StandingRow]], None] = lambda _rows: None,
@@ -80,6 +81,7 @@ class Writer:
         self._batch_pages = order.batch_pages
         self._batch_s = order.batch_ms / 1000
         self._lease_s = order.lease_s
+        self._shared = shared
         self._known = KnownPages(order.known_urls)
         """Of the transaction under way."""
         self._domain_ids: dict[str, int] = {}
@@ -178,6 +180,9 @@ class Writer:
     async def learn(self, links: Sequence[Discovery]) -> Learned:
         learned, unknown = sort_known(links, self._known)
         if unknown:
+            take_recalled(learned, unknown, await self._shared.recall(unknown))
+        remembered = len(learned.fresh)
+        if unknown:
             nearer = dict(learned.nearer)
 
             async def once(conn: Any) -> Learned:
@@ -194,6 +199,7 @@ class Writer:
             await in_transaction(self._database, lambda conn: self._come_nearer(conn, learned.nearer))
         for key, page, depth in learned.fresh:
             self._known.add(key, page, depth)
+        await self._shared.tell((key, pack(page, depth)) for key, page, depth in learned.fresh[remembered:])
         return learned
 
     async def _make_pages(self, conn: Any, page_ids: Sequence[int]) -> None:

@@ -296,3 +296,9 @@ WITH batch AS MATERIALIZED (
     RETURNING d.id
 )
 SELECT (SELECT last_id FROM batch) AS last_id, (SELECT count(*) FROM written)::int AS written;
+
+-- name: score_domain
+-- The score of one domain, made anew whatever it was. Nothing where it stands still: who has no turn has no score.
+UPDATE domains d SET priority_score = CASE WHEN $2 THEN domain_score(d, now()) ELSE 0 END, priority_computed_at = now()
+WHERE d.id = $1 AND d.status IN ('pending', 'active', 'exhausted')
+RETURNING d.priority_score;

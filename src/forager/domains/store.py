@@ -360,3 +360,9 @@ async def score_domains(conn: Any, *, after: int, limit: int, is_scored: bool) -
     """The last domain that was looked at, None when there was none, and how many scores were written."""
     row = await conn.fetchrow(SQL["score_domains"], after, limit, is_scored)
     return row["last_id"], row["written"]
+
+
+async def score_domain(conn: Any, domain_id: int, *, is_scored: bool) -> float | None:
+    """Its new score; None where it stands still and has none."""
+    score: float | None = await conn.fetchval(SQL["score_domain"], domain_id, is_scored)
+    return score

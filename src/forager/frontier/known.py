@@ -4,7 +4,9 @@ It only spares look-ups. Forgetting costs a query, losing it loses nothing; it n
 Two generations make a cheap LRU: what is asked for moves to the young one, the old one is dropped whole.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from types import MappingProxyType
+from typing import Protocol
 
 DEPTH_BITS = 10
 DEEPEST = (1 << DEPTH_BITS) - 1
@@ -40,6 +42,34 @@ class KnownPages:
         self._young[key] = packed
         if len(self._young) >= self._size:
             self._old, self._young = self._young, {}
+
+
+class SharedPages(Protocol):
+    """What other workers know too: asked for what our own memory does not have, before the database is."""
+
+    async def recall(self, keys: Collection[bytes]) -> Mapping[bytes, int]:
+        """Packed pages, of those it knows."""
+
+    async def tell(self, pages: Iterable[tuple[bytes, int]]) -> None:
+        """Pages the database has named since: keys, packed. They are safe in it."""
+
+
+class Unshared:
+    """Every worker for itself."""
+
+    async def recall(self, _keys: Collection[bytes]) -> Mapping[bytes, int]:
+        return NONE
+
+    async def tell(self, _pages: Iterable[tuple[bytes, int]]) -> None:
+        return
+
+
+NONE: Mapping[bytes, int] = MappingProxyType({})
+UNSHARED = Unshared()
+
+
+def pack(page: int, depth: int) -> int:
+    return page << DEPTH_BITS | min(depth, DEEPEST)
 
 
 def page_id(packed: int) -> int:

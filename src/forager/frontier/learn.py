@@ -53,6 +53,16 @@ def sort_known(links: Iterable[Discovery], known: KnownPages) -> tuple[Learned, 
     return learned, unknown
 
 
+def take_recalled(learned: Learned, unknown: dict[bytes, Discovery], recalled: Mapping[bytes, int]) -> None:
+    """What other workers know is answered, too, and unknown no longer."""
+    for key, packed in recalled.items():
+        page, depth, link = packed >> DEPTH_BITS, packed & DEEPEST, unknown.pop(key)
+        learned.page_ids[key] = page
+        if link.depth < depth:
+            learned.nearer[page] = min(link.depth, learned.nearer.get(page, link.depth))
+        learned.fresh.append((key, page, min(depth, link.depth)))
+
+
 DomainIds = Callable[[Any, Mapping[str, str]], Awaitable[Mapping[str, int]]]
 """Finds or adds domains, given by name with the origin they were met at. What it leaves out is not learned."""
 

@@ -1,5 +1,7 @@
 """What the dashboard asks for: filters, days of a domain, why a task failed, seeds before they are planted."""
 
+from typing import Any
+
 import asyncpg
 import httpx
 import pytest
@@ -127,3 +129,58 @@ async def test_a_sitemap_whose_server_is_away_is_told_not_raised(admin: httpx.As
     answer = await admin.post("/api/frontier/sitemap", json={"url": "http://127.0.0.9:9/sitemap.xml"})
     assert answer.status_code == 200
     assert (answer.json()["urls"], answer.json()["bad"]) == ([], 1)
+
+
+async def test_a_ranking_is_of_all_domains_that_match(user: httpx.AsyncClient, ground: Ground) -> None:
+    """A domain that is behind the first so many of all is the first of its state."""
+    for number in range(1, 4):
+        await ground.a_domain(f"{number}.example", pages_crawled=number)
+    await ground.a_domain("sub.other.example", pages_crawled=0, is_active=False)
+
+    async def first(**filters: Any) -> list[str]:
+        answer = await user.get("/api/domains/top", params={"by": "pages", "limit": 1, **filters})
+        return [row["name"] for row in answer.json()["items"]]
+
+    assert await first() == ["3.example"]
+    assert await first(q="1.exa") == ["1.example"]
+    assert await first(is_active=False) == ["sub.other.example"]
+    assert await first(parent="2.example") == ["2.example"]
+    assert await first(status="blocked") == await first(run=1) == await first(breaker="open") == []
+
+
+async def test_parsers_that_read_less_than_before_are_told(user: httpx.AsyncClient, ground: Ground) -> None:
+    worse, same, few = [await ground.a_domain(f"{name}.example") for name in ("worse", "same", "few")]
+    today = "(now() AT TIME ZONE 'UTC')::date"
+    for domain, attempts, valid in ((worse, 20, 8), (same, 20, 18), (few, 2, 0)):
+        await ground.conn.execute(
+            "INSERT INTO product_days (domain_id, day, parser_name, parser_version, attempts, found, valid)"
+            f" VALUES ($1, {today} - 3, 'generic', 1, 100, 95, 90), ($1, {today}, 'generic', 2, $2, $2, $3),"
+            f" ($1, {today} - 40, 'generic', 1, 100, 0, 0)",
+            domain,
+            attempts,
+            valid,
+        )
+    (found,) = (await user.get("/api/products/parsers/dropped")).json()["items"]
+    assert (found["domain"], found["parser_name"], found["parser_version"]) == ("worse.example", "generic", 2)
+    assert (found["rate"], found["rate_before"], found["attempts"], found["has_dropped"]) == (0.4, 0.9, 20, True)
+    assert (await user.get("/api/products/parsers/dropped?domain=same.example")).json()["items"] == []
+
+
+async def test_a_task_tells_where_it_was_sent_on_to(user: httpx.AsyncClient, ground: Ground) -> None:
+    domain = await ground.a_domain()
+    old = await ground.a_page("http://a.example/old", domain)
+    new = await ground.a_page("http://a.example/new", domain, redirects=1)
+    await ground.link(old, new, "redirect")
+    first = await ground.a_task(new)
+    visit = (
+        "INSERT INTO crawl_tasks (page_id, domain_id, status, outcome, status_code, requested_at, completed_at,"
+        " response_time_ms, bytes, pace_ms) VALUES ($1, $2, 'completed', 'success', $3, now(), now(), 5, 0, 0)"
+        " RETURNING id"
+    )
+    before = await ground.conn.fetchval(visit, old, domain, 301)
+    sent = await ground.conn.fetchval(visit, old, domain, 302)
+    assert (await user.get(f"/api/tasks/{before}")).json()["redirects"] == [], "where to is known of the last one only"
+    onward = {"is_onward": True, "page_id": new, "url": "http://a.example/new"}
+    assert (await user.get(f"/api/tasks/{sent}")).json()["redirects"] == [onward]
+    back = {"is_onward": False, "page_id": old, "url": "http://a.example/old"}
+    assert (await user.get(f"/api/tasks/{first}")).json()["redirects"] == [back]

@@ -84,3 +84,12 @@ def test_a_meter_is_forgotten_only_when_its_window_is_over() -> None:
     meter.hand_over()
     assert not meter.is_idle(160)
     assert meter.is_idle(161)
+
+
+def test_what_others_forgot_is_not_forgotten_here() -> None:
+    meter = Meter()
+    meter.learn({1_000: 5, 1_001: 2})
+    meter.learn({1_001: 3, 1_002: 1})
+    assert meter.count(1_002) == 9
+    meter.learn({1_300: 1})
+    assert meter.known == {1_300: 1}

@@ -198,6 +198,7 @@ def test_an_external_server_is_not_ours(forager: Any, monkeypatch: pytest.Monkey
 
 def test_settings_show_every_one_with_its_source(forager: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("FORAGER_DATABASE_URL", "postgresql://me:hunter2@db.example/x?password=hunter3&sslmode=require")
+    monkeypatch.setenv("FORAGER_REDIS_URL", "rediss://me:hunter4@cache.example:6379/0")
     (tmp_path / "forager.toml").write_text("delay_s = 2.5\n")
     code, out, _ = forager("settings", "--json")
     rows = {row["name"]: row for row in json.loads(out)}
@@ -205,6 +206,7 @@ def test_settings_show_every_one_with_its_source(forager: Any, monkeypatch: pyte
     assert set(rows) == set(Settings.model_fields)
     assert (rows["delay_s"]["value"], rows["delay_s"]["source"]) == (2.5, str(tmp_path / "forager.toml"))
     assert rows["database_url"]["value"] == "postgresql://me:***@db.example/x?password=***&sslmode=require"
+    assert rows["redis_url"]["value"] == "rediss://me:***@cache.example:6379/0"
     assert rows["workers"]["source"] == "default"
     for text in (out, forager("settings")[1]):
         assert "hunter" not in text

@@ -7,14 +7,14 @@ import { useIsAdmin } from "../../api/session";
 import { useFilters } from "../../ui/address";
 import { Badge, Button, Empty, Loaded, PageHead, State, Tabs, Time, WebLink } from "../../ui/basic";
 import { useConfirm } from "../../ui/dialog";
-import { Again, Cross, Pause, Play } from "../../ui/icons";
+import { Again, Cross, Pause, Play, Gauge } from "../../ui/icons";
 import { DomainOverview } from "./overview";
 import { Pool } from "./pool";
 import { Robots } from "./robots";
 import { DomainErrors, DomainHistory, Visits } from "./past";
 import { DomainSettings } from "./settings_form";
 import { Traps } from "./traps";
-import { BlockDialog, ResetDialog, useDeed, VERBS } from "./verbs";
+import { BlockDialog, ResetDialog, orderOne, useDeed } from "./verbs";
 import { WhyOfDomain } from "../why/asking";
 import { useWhy } from "../why/why";
 
@@ -108,7 +108,7 @@ function DomainVerbs({ domain }: { domain: Domain }) {
   const name = domain.name;
   const pause = async () => {
     const yes = await confirm({ title: `Pause ${name}?`, text: "No visits until somebody resumes it. What is under way is finished.", verb: "Pause the domain", reason: "Why (kept in its history)" });
-    if (yes) await act(() => VERBS.pause.act(name, yes.reason), () => `${name} is paused.`);
+    if (yes) await act(() => orderOne("pause", name, yes.reason), () => `${name} is paused.`);
   };
   const resetBreaker = async () => {
     const yes = await confirm({ title: `Close the breaker of ${name}?`, text: "Requests may leave again at their pace. If its server still fails, the breaker opens again.", verb: "Close the breaker", reason: "Why (kept in its history)" });
@@ -118,9 +118,10 @@ function DomainVerbs({ domain }: { domain: Domain }) {
     <>
       {domain.is_active
         ? <Button isBusy={isBusy} onClick={() => void pause()}><Pause /> Pause</Button>
-        : <Button kind="main" isBusy={isBusy} onClick={() => void act(() => VERBS.resume.act(name, ""), () => `${name} goes on.`)}><Play /> Resume</Button>}
+        : <Button kind="main" isBusy={isBusy} onClick={() => void act(() => orderOne("resume", name), () => `${name} goes on.`)}><Play /> Resume</Button>}
       <Button onClick={() => setOpen("reset")}><Again /> Reset</Button>
       {(domain.breaker_state !== "closed" || domain.breaker_failures > 0) && <Button onClick={() => void resetBreaker()}>Close breaker</Button>}
+      <Button isBusy={isBusy} title="Compute now how soon it is crawled among the others" onClick={() => void act(() => orderOne("rescore", name), (message) => `${name}: ${message}`)}><Gauge /> Re-score</Button>
       <Button onClick={() => setOpen("block")}><Cross /> Block</Button>
       {open === "reset" && <ResetDialog domain={name} gone={domain.page_states.gone ?? 0} onClose={() => setOpen(null)} />}
       {open === "block" && <BlockDialog domain={name} onClose={() => setOpen(null)} />}

@@ -9,7 +9,7 @@ import { useFilters } from "../../ui/address";
 import { Badge, Button, Card, Empty, PageHead, Select, Spinner, State, Tabs, Time } from "../../ui/basic";
 import { useConfirm } from "../../ui/dialog";
 import { number, percent, short, words } from "../../ui/format";
-import { Again, Check, Pause, Play } from "../../ui/icons";
+import { Again, Check, Pause, Play, Gauge } from "../../ui/icons";
 import { List, useList, type Column } from "../../ui/list";
 import { count } from "./turns";
 import { sayProgress, useBulk, useDeed, type Verb } from "./verbs";
@@ -49,12 +49,13 @@ export function Domains() {
       <StateTabs status={status} isPaused={isPaused} onChange={(change) => { setSelected(new Set()); setFilters(change); }} />
       <div className="mb-3 flex flex-wrap items-end gap-3">
         <TextFilter label="Name contains" value={filters.q} onChange={(q) => setFilters({ q })} type="search" />
-        {!rank && <TextFilter isWideOnly label="Sub-domains of" value={filters.parent} onChange={(parent) => setFilters({ parent })} placeholder="example.org" />}
-        {!rank && <TextFilter isWideOnly label="Run" value={filters.run} onChange={(run) => setFilters({ run })} isShort />}
-        {!rank && <Select label="Breaker" value={breaker} onChange={(next) => setFilters({ breaker: next })} all="any" options={BREAKERS} />}
-        <Select label="Order" value={rank ?? (filters.sort === "name" ? "name" : undefined)} onChange={(sort) => setFilters(RANKS.some((known) => known === sort) ? { sort, parent: undefined, run: undefined, is_active: undefined, breaker: undefined } : { sort })} all="as they were found" options={ORDERS} />
+        <TextFilter isWideOnly label="Sub-domains of" value={filters.parent} onChange={(parent) => setFilters({ parent })} placeholder="example.org" />
+        <TextFilter isWideOnly label="Run" value={filters.run} onChange={(run) => setFilters({ run })} isShort />
+        <Select label="Breaker" value={breaker} onChange={(next) => setFilters({ breaker: next })} all="any" options={BREAKERS} />
+        <Select label="Order" value={rank ?? (filters.sort === "name" ? "name" : undefined)} onChange={(sort) => setFilters({ sort })} all="as they were found" options={ORDERS} />
         {isFiltered && <Button kind="quiet" onClick={() => setFilters({ status: undefined, is_active: undefined, q: undefined, parent: undefined, run: undefined, breaker: undefined })}>Clear filters</Button>}
       </div>
+      {rank && rows.length >= RANKED_AT_MOST && <p className="mb-2 text-soft" role="note">Only the first {number(RANKED_AT_MOST)} domains in this order are shown. All were compared; filters bring up others.</p>}
       <Card pad={false}>
         {isAdmin && <BulkBar selected={[...selected].map(String)} setSelected={(names) => setSelected(new Set(names))} />}
         <List
@@ -69,29 +70,29 @@ export function Domains() {
           empty={isFiltered ? <Empty title="No domain matches">Other words, or fewer filters, may find it.</Empty> : <Empty title="No domain is known yet">{isAdmin ? "Add seeds, or run `forager crawl https://…`: the domains they lead to appear here." : "An administrator can add seeds; the domains they lead to appear here."}</Empty>}
         />
       </Card>
-      {rank && <p className="mt-2 text-xs text-soft">The first {number(RANKED_AT_MOST)} domains in this order; name and state are searched among them.</p>}
     </>
   );
 }
 
 function useRows(rank: Rank | undefined, status: Status | undefined, isPaused: boolean) {
-  const [{ q, parent, run, sort, breaker: wanted }] = useFilters();
-  const breaker = breakerOf(wanted);
+  const [{ q, parent, run, sort, breaker: named }] = useFilters();
+  const breaker = breakerOf(named);
   const order = sort === "name" ? "name" : "id";
+  const wanted = { status, is_active: isPaused ? false : undefined, q, parent, run: run ? Number(run) : undefined, breaker };
   const list = useList<Row>(
-    ["domains", "list", { status, isPaused, q, parent, run, order, breaker }],
-    (after) => ask(api.GET("/api/domains", { params: { query: { status, is_active: isPaused ? false : undefined, q, parent, run: run ? Number(run) : undefined, sort: order, breaker, after, limit: 100 } } })),
+    ["domains", "list", { ...wanted, order }],
+    (after) => ask(api.GET("/api/domains", { params: { query: { ...wanted, sort: order, after, limit: 100 } } })),
     { enabled: !rank, refetchInterval: 4_000, isNewestFirst: false },
   );
+  // No index has these orders, since what they count changes with every visit: the server compares all and keeps the first.
   const ranked = useQuery({
-    queryKey: ["domains", "top", rank],
-    queryFn: () => ask(api.GET("/api/domains/top", { params: { query: { by: rank, limit: RANKED_AT_MOST } } })),
+    queryKey: ["domains", "top", rank, wanted],
+    queryFn: () => ask(api.GET("/api/domains/top", { params: { query: { ...wanted, by: rank, limit: RANKED_AT_MOST } } })),
     enabled: Boolean(rank),
-    refetchInterval: 10_000,
+    refetchInterval: 30_000,
   });
   if (!rank) return { rows: list.rows, query: list };
-  const part = q?.toLowerCase() ?? "";
-  const rows: Row[] = (ranked.data?.items ?? []).filter((row) => (!status || row.status === status) && row.name.includes(part));
+  const rows: Row[] = ranked.data?.items ?? [];
   return { rows, query: ranked };
 }
 
@@ -103,7 +104,7 @@ function StateTabs({ status, isPaused, onChange }: { status: Status | undefined;
     { key: "paused", text: "Paused", count: stats?.paused_domains ?? 0 },
   ];
   const change = (key: string) => {
-    if (key === "paused") onChange({ status: undefined, is_active: "false", sort: undefined });
+    if (key === "paused") onChange({ status: undefined, is_active: "false" });
     else onChange({ status: key === "all" ? undefined : key, is_active: undefined });
   };
   return <Tabs label="State" value={isPaused ? "paused" : (status ?? "all")} onChange={change} tabs={tabs} />;
@@ -133,7 +134,7 @@ const CHANGE: Column<Row> = { name: "visits with changes", width: "minmax(9rem,.
 
 const columnsFor = (rank: Rank | undefined) => (rank ? [NAME, STATE, VISITED, WAITING, ERRORS, SCORE, YIELD, CHANGE] : LIST_COLUMNS);
 
-const BULK: [Verb, string, typeof Pause][] = [["pause", "Pause", Pause], ["resume", "Resume", Play], ["reset", "Reset", Again], ["breaker", "Close breaker", Check]];
+const BULK: [Verb, string, typeof Pause][] = [["pause", "Pause", Pause], ["resume", "Resume", Play], ["reset", "Reset", Again], ["reset_breaker", "Close breaker", Check], ["rescore", "Re-score", Gauge]];
 
 function BulkBar({ selected, setSelected }: { selected: string[]; setSelected: (names: string[]) => void }) {
   const { run, progress } = useBulk();

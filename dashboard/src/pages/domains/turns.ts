@@ -19,6 +19,30 @@ export async function inTurn(names: string[], act: (name: string) => Promise<unk
   return turns;
 }
 
+/** Many in one request, at most so many each: what the server told of each, and of those in a request that failed, why. */
+export async function inParts(
+  names: string[],
+  most: number,
+  send: (part: string[]) => Promise<readonly { name: string; is_done: boolean; message: string }[]>,
+  progress: (done: number) => void,
+): Promise<Turns> {
+  const turns: Turns = { done: [], failed: [] };
+  for (let begin = 0; begin < names.length; begin += most) {
+    progress(begin);
+    const part = names.slice(begin, begin + most);
+    try {
+      for (const told of await send(part)) {
+        if (told.is_done) turns.done.push(told.name);
+        else turns.failed.push({ name: told.name, why: told.message });
+      }
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      turns.failed.push(...part.map((name) => ({ name, why })));
+    }
+  }
+  return turns;
+}
+
 export const count = (amount: number, one: string, many = `${one}s`) => `${amount.toLocaleString("en")} ${amount === 1 ? one : many}`;
 
 /** `3 domains paused`, `2 domains paused; 1 failed: shop.example: …`. */

@@ -1,22 +1,33 @@
 /** What an operator may do to domains, one or many: asked for first, told afterwards. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
-import { api, ask } from "../../api/client";
+import { api, ask, type Schemas } from "../../api/client";
 import { Button, Field } from "../../ui/basic";
 import { Dialog, useConfirm, useToast } from "../../ui/dialog";
 import { duration, number } from "../../ui/format";
-import { count, inTurn, sayTurns } from "./turns";
+import { count, inParts, sayTurns } from "./turns";
 
-export type Verb = "pause" | "resume" | "reset" | "breaker";
+export type Verb = Schemas["BulkOrder"]["verb"];
 
-const onDomain = (domain: string, reason: string) => ({ params: { path: { domain } }, body: { reason: reason || null } });
+/** The server takes no more names in one order. */
+const MOST_AT_ONCE = 200;
 
-export const VERBS: Record<Verb, { text: string; past: string; about: string; act: (domain: string, reason: string) => Promise<unknown> }> = {
-  pause: { text: "Pause", past: "paused", about: "No visits until somebody resumes them. What is under way is finished.", act: (domain, reason) => ask(api.POST("/api/admin/domains/{domain}/pause", onDomain(domain, reason))) },
-  resume: { text: "Resume", past: "resumed", about: "Visits go on where they stopped.", act: (domain, reason) => ask(api.POST("/api/admin/domains/{domain}/resume", onDomain(domain, reason))) },
-  reset: { text: "Reset", past: "reset", about: "Whatever held them back is forgotten: they are due now, and pages that failed are tried again.", act: (domain, reason) => ask(api.POST("/api/admin/domains/{domain}/reset", { params: { path: { domain } }, body: { reason: reason || null, also_gone: false } })) },
-  breaker: { text: "Close the breaker of", past: "may be asked again", about: "Requests may leave again at their pace. Where a server still fails, its breaker opens again.", act: (domain, reason) => ask(api.POST("/api/admin/domains/{domain}/reset-breaker", onDomain(domain, reason))) },
+export const VERBS: Record<Verb, { text: string; past: string; about: string; hasReason: boolean }> = {
+  pause: { text: "Pause", past: "paused", about: "No visits until somebody resumes them. What is under way is finished.", hasReason: true },
+  resume: { text: "Resume", past: "resumed", about: "Visits go on where they stopped.", hasReason: true },
+  reset: { text: "Reset", past: "reset", about: "Whatever held them back is forgotten: they are due now, and pages that failed are tried again.", hasReason: true },
+  reset_breaker: { text: "Close the breaker of", past: "may be asked again", about: "Requests may leave again at their pace. Where a server still fails, its breaker opens again.", hasReason: true },
+  rescore: { text: "Re-score", past: "re-scored", about: "The score decides which domain is crawled first. It is computed every hour anyway; nothing else changes.", hasReason: false },
 };
+
+const order = (verb: Verb, names: string[], reason: string) => ask(api.POST("/api/admin/domains/bulk", { body: { verb, names, reason: reason || null } }));
+
+/** One verb on one domain; what the server says of it, or refuses it with. */
+export async function orderOne(verb: Verb, name: string, reason = ""): Promise<string> {
+  const [told] = (await order(verb, [name], reason)).domains;
+  if (!told?.is_done) throw new Error(told?.message ?? "Nothing was done.");
+  return told.message;
+}
 
 /** Everything that shows domains looks again. */
 export function useLookAgain() {
@@ -31,11 +42,11 @@ export function useBulk() {
   const toast = useToast();
   const lookAgain = useLookAgain();
   const run = async (verb: Verb, domains: string[]): Promise<string[]> => {
-    const { text, past, about, act } = VERBS[verb];
-    const yes = await confirm({ title: `${text} ${count(domains.length, "domain")}?`, text: about, verb: `${text} ${count(domains.length, "domain")}`, reason: "Why (kept in their history)" });
+    const { text, past, about, hasReason } = VERBS[verb];
+    const yes = await confirm({ title: `${text} ${count(domains.length, "domain")}?`, text: about, verb: `${text} ${count(domains.length, "domain")}`, reason: hasReason ? "Why (kept in their history)" : undefined });
     if (!yes) return domains;
     setProgress({ done: 0, of: domains.length });
-    const turns = await inTurn(domains, (domain) => act(domain, yes.reason), (done) => setProgress({ done, of: domains.length }));
+    const turns = await inParts(domains, MOST_AT_ONCE, async (part) => (await order(verb, part, yes.reason)).domains, (done) => setProgress({ done, of: domains.length }));
     setProgress(null);
     toast(sayTurns(turns, past, "domain"), turns.failed.length ? "bad" : "good");
     void lookAgain();

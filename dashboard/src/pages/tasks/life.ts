@@ -13,6 +13,8 @@ export interface Step {
   /** It has not happened yet. */
   isAhead?: boolean;
   link?: { to: "task" | "run" | "worker"; id: number };
+  /** Pages this step leads to, or came from. */
+  pages?: { id: number; text: string }[];
 }
 
 const NOT_ASKED = new Set(["robots_denied", "robots_unreachable", "address_refused", "called_off"]);
@@ -37,6 +39,8 @@ export function lifeOf(task: Task, now = Date.now()): Step[] {
     steps.push({ at: task.requested_at, title: "Requested", facts: ["robots.txt allowed it", via], tone: "info" });
   }
   if (task.requested_at && (task.status_code != null || task.response_time_ms != null)) steps.push(answered(task));
+  const onward = task.redirects.filter((each) => each.is_onward);
+  if (onward.length) steps.push({ at: answered(task).at, title: "Sent on", facts: ["the other page is visited by a task of its own, and meets the same gates"], tone: "info", pages: onward.map((each) => ({ id: each.page_id, text: `to ${each.url}` })) });
   if (task.completed_at) steps.push(ended(task));
   steps.push(...called(task, now));
   return steps.map((step, index) => ({ step, index })).sort((one, other) => Date.parse(one.step.at) - Date.parse(other.step.at) || one.index - other.index).map(({ step }) => step);
@@ -55,6 +59,7 @@ function ordered(task: Task): Step {
     title: task.created_by === "system" ? "Ordered by Forager itself" : `Ordered by ${task.created_by}`,
     facts,
     tone: "plain",
+    pages: task.redirects.filter((each) => !each.is_onward).map((each) => ({ id: each.page_id, text: `redirected from ${each.url}` })),
     link: task.parent_task_id ? { to: "task", id: task.parent_task_id } : task.run_id ? { to: "run", id: task.run_id } : undefined,
   };
 }

@@ -116,6 +116,7 @@ function Timeline({ task }: { task: Task }) {
               <span className="font-medium break-words">{step.title} <StepLink link={step.link} /></span>
               <span className="text-xs text-soft tabular-nums">{step.isAhead ? <Time at={step.at} /> : <><Time at={step.at} isExact /><Since steps={steps} index={index} /></>}</span>
             </div>
+            {step.pages?.map((page) => <p key={page.id}><Link to="/pages/$page" params={{ page: String(page.id) } as never} className="break-all text-brand hover:underline">{page.text}</Link></p>)}
             {step.facts.length > 0 && <p className="text-soft break-words">{step.facts.join(" · ")}</p>}
           </div>
         </li>

@@ -45,6 +45,8 @@ class DomainRow(Row):
 class TopDomain(Row):
     name: str = Field(examples=[SHOP])
     status: Status
+    is_active: bool
+    breaker_state: Breaker
     pages_crawled: int
     pages_discovered: int
     frontier_size: int
@@ -257,6 +259,23 @@ class Blocked(Row):
     was: Status
     rest_s: float | None
     was_leased: bool
+
+
+class DomainTold(Row):
+    """What one order of many did to one domain."""
+
+    name: str = Field(examples=[SHOP])
+    is_done: bool
+    message: str = Field(description="What happened, or why nothing did.", examples=["Paused."])
+
+
+class ManyDomains(Row):
+    """What an order for many domains did, name by name, in the order they were given."""
+
+    verb: str = Field(examples=["pause"])
+    done: int
+    failed: int
+    domains: list[DomainTold]
 
 
 class Configured(Row):

@@ -203,6 +203,14 @@ class TaskOrder(Row):
     reason: str | None
 
 
+class Redirect(Row):
+    is_onward: bool = Field(
+        description="True: the task was sent on to this page; false: this page sends to the task's."
+    )
+    page_id: int
+    url: str
+
+
 class Task(Row):
     """One task, with the other visits of its page and what people ordered for it."""
 
@@ -251,6 +259,7 @@ class Task(Row):
     webhook_error: str | None
     fingerprint: str | None = Field(description="Of its failure, as GET /api/errors has it.", examples=["3f9a12bc44d0"])
     stack: str | None = Field(description="Where in our code, if it is a bug of ours.")
+    redirects: list[Redirect] = Field(description="As far as links are stored.")
     history: list[Visit]
     orders: list[TaskOrder]
 

@@ -45,6 +45,11 @@ router = APIRouter(tags=["domains"])
 BY_NAME = paging.Order(("name",), ("text",))
 By = Annotated[Literal["id", "name"], Query(description="The order of the list.")]
 StatusFilter = Annotated[models.Status | None, Query()]
+ActiveFilter = Annotated[bool | None, Query(description="False: only those that are paused.")]
+ParentFilter = Annotated[Name | None, Query(description="Only this registrable domain and its sub-domains.")]
+RunFilter = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
+PartFilter = Annotated[Name | None, Query(description="A part of the name.")]
+BreakerFilter = Annotated[models.Breaker | None, Query(description="Open: it rests because its server failed.")]
 
 
 # Looking -------------------------------------------------------------------------------------------------------------
@@ -57,11 +62,11 @@ async def list_domains(
     _who: User,
     *,
     status: StatusFilter = None,
-    is_active: Annotated[bool | None, Query(description="False: only those that are paused.")] = None,
-    parent: Annotated[Name | None, Query(description="Only this registrable domain and its sub-domains.")] = None,
-    run: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,
-    q: Annotated[Name | None, Query(description="A part of the name.")] = None,
-    breaker: Annotated[models.Breaker | None, Query(description="Open: it rests because its server failed.")] = None,
+    is_active: ActiveFilter = None,
+    parent: ParentFilter = None,
+    run: RunFilter = None,
+    q: PartFilter = None,
+    breaker: BreakerFilter = None,
     sort: By = "id",
     limit: Limit = 100,
     after: After = None,
@@ -88,12 +93,30 @@ async def list_domains(
 async def top_domains(
     request: Request,
     _who: User,
+    *,
     by: Annotated[Literal["yield", "score", "pages", "errors", "change"], Query()] = "pages",
+    status: StatusFilter = None,
+    is_active: ActiveFilter = None,
+    parent: ParentFilter = None,
+    run: RunFilter = None,
+    q: PartFilter = None,
+    breaker: BreakerFilter = None,
     limit: Limit = 20,
 ) -> Response:
-    """The first domains by images per page, score, pages, errors, or changes."""
+    """The first domains by images per page, score, pages, errors, or changes, of all that match; a thousand at most."""
     async with look(request) as conn:
-        return listed(await looking.top_domains(conn, by=by, limit=limit))
+        rows = await looking.top_domains(
+            conn,
+            by=by,
+            status=status,
+            is_active=is_active,
+            parent=parent,
+            run=run,
+            part=q,
+            breaker=breaker,
+            limit=limit,
+        )
+    return listed(rows)
 
 
 @router.get("/api/domains/{domain}", response_model=models.Domain, responses=responses(404))

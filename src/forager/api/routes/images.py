@@ -16,8 +16,7 @@ from forager.api.problems import responses
 from forager.api.reply import listed, reply
 from forager.api.words import LARGEST_ID, After, Limit, Name, PathId, Text
 from forager.api.work import forager_of, look
-from forager.archive.local import LocalPlace
-from forager.archive.shelf import FOLDER
+from forager.app.bodies import place_of
 from forager.control import images as control
 from forager.control import listing
 from forager.errors import NotFoundError
@@ -106,7 +105,7 @@ async def _file(request: Request, image: int, which: str) -> Response:
     key = found[which]
     if key is None:
         raise NotFoundError(f"Image {image} has no such file: it is {found['status']}.")
-    place = LocalPlace(forager_of(request).settings.home / FOLDER)
+    place = place_of(forager_of(request).settings)
     content = await asyncio.to_thread(place.get, key)
     kind = TYPES.get(key.rpartition(".")[2].lower())
     headers = dict(SANDBOX)

@@ -120,6 +120,15 @@ async def list_parsers(request: Request, _who: User, domain: DomainFilter = None
         return listed(await control.list_parsers(conn, domain=domain, limit=limit))
 
 
+@router.get("/api/products/parsers/dropped", response_model=Listed[models.ParserRate], responses=responses(404))
+async def list_dropped_parsers(
+    request: Request, _who: User, domain: DomainFilter = None, limit: Limit = 20
+) -> Response:
+    """Parsers that read less yesterday and today than in the week before, the largest drop first."""
+    async with look(request) as conn:
+        return listed(await control.list_dropped(conn, domain=domain, limit=limit))
+
+
 @router.get("/api/products/{product:int}", response_model=models.Product, responses=responses(404))
 async def show_product(request: Request, _who: User, product: PathId) -> Response:
     """One product, with what its page said and where."""

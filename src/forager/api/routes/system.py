@@ -16,9 +16,8 @@ from forager.api.problems import responses
 from forager.api.reply import listed, reply
 from forager.api.words import After, Limit, Moment, Name, Text
 from forager.api.work import alone, change, forager_of, look, snapshot
+from forager.app.bodies import place_of
 from forager.app.schedule import DUTIES, find_duties
-from forager.archive.local import LocalPlace
-from forager.archive.shelf import FOLDER
 from forager.control import audit_log, listing
 from forager.control import look as looking
 from forager.control.audit import audit_politeness
@@ -164,7 +163,7 @@ async def check_promises(
     request: Request, _who: User, files: Annotated[bool, Query(description="Look for stored files too.")] = False
 ) -> Response:
     """Are the promises kept? Asks everything in one snapshot; one such question at a time."""
-    place = LocalPlace(forager_of(request).settings.home / FOLDER) if files else None
+    place = place_of(forager_of(request).settings) if files else None
     async with alone(request), snapshot(request, CHECK_WITHIN_S) as conn:
         verdicts = await check(conn, place)
     return reply(

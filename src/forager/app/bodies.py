@@ -1,0 +1,45 @@
+"""Builds from Settings where bodies and images are: in the data folder, or in a bucket."""
+
+from contextlib import AbstractContextManager
+
+from forager.archive import Shelf, open_shelf
+from forager.archive.bucket import Bucket, parse_bucket, prove
+from forager.archive.place import Place
+from forager.archive.shelf import FOLDER, place_in
+from forager.archive.shelf import shelf_to_read as open_to_read
+from forager.settings import Settings
+
+
+def bucket_of(settings: Settings) -> Bucket | None:
+    if settings.bodies is None:
+        return None
+    return parse_bucket(settings.bodies, endpoint=settings.s3_endpoint, region=settings.s3_region)
+
+
+def place_of(settings: Settings) -> Place:
+    return place_in(settings.home, bucket_of(settings))
+
+
+def shelf_of(settings: Settings) -> AbstractContextManager[Shelf]:
+    return open_shelf(
+        settings.home,
+        bucket=bucket_of(settings),
+        user_agent=settings.agent_header,
+        warc_bytes=settings.warc_bytes,
+        warc_age_s=settings.warc_age_s,
+    )
+
+
+def shelf_to_read(settings: Settings) -> Shelf:
+    return open_to_read(settings.home, bucket_of(settings))
+
+
+def where_bodies_go(settings: Settings) -> str:
+    return settings.bodies or str(settings.home / FOLDER)
+
+
+def prove_bucket(settings: Settings) -> None:
+    """Before work is begun that needs it: a mistake in the settings is told at once, in one sentence. Raises
+    ConfigurationError."""
+    if bucket := bucket_of(settings):
+        prove(bucket)

@@ -1,0 +1,56 @@
+"""What processes share beside the database: by the settings' Redis, or nothing. Nobody else asks which it is."""
+
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from forager.accounts.limiter import Ledger
+from forager.frontier.known import UNSHARED, SharedPages
+from forager.settings import Settings
+
+
+class Latest(Protocol):
+    """Live numbers of all API processes: who finds none makes them."""
+
+    async def read(self) -> tuple[bytes, float] | None:
+        """What was made last, and for how many seconds it stays the latest."""
+
+    async def is_mine_to_make(self) -> bool:
+        """Whether nobody else is at it."""
+
+    async def put(self, made: bytes, stays_s: float) -> None:
+        """For the others."""
+
+
+class Alone:
+    """Every process makes its own."""
+
+    async def read(self) -> None:
+        return None
+
+    async def is_mine_to_make(self) -> bool:
+        return True
+
+    async def put(self, _made: bytes, _stays_s: float) -> None:
+        return
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    pages: SharedPages = UNSHARED
+    ledgers: tuple[Ledger, ...] = ()
+    """Asked before the table of the database is."""
+    latest: Latest = Alone()  # noqa: RUF009 (it has no state)
+
+
+@contextlib.asynccontextmanager
+async def open_sharing(settings: Settings, pool: Any) -> AsyncIterator[Sharing]:
+    if settings.redis_url is None:
+        yield Sharing()
+        return
+    from forager.shared_cache import Era, RedisCounts, RedisKnown, RedisLatest, open_server
+
+    async with open_server(settings.redis_url) as server:
+        era = Era(pool)
+        yield Sharing(RedisKnown(server, era), (RedisCounts(server, era),), RedisLatest(server, era))

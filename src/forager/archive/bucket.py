@@ -1,0 +1,148 @@
+"""The way to a bucket of an object store that speaks S3, and what its errors mean in our words.
+
+Keys come from the environment, as other tools of S3 take them, and are never asked of a machine that was not named:
+the library would else ask the address where clouds hand them out. Retries wait longer each time, with jitter.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from forager.errors import ConfigurationError, StoreError
+
+if TYPE_CHECKING:
+    from obstore.store import RetryConfig, S3Store
+
+URL = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/([A-Za-z0-9][A-Za-z0-9._/-]{0,199}))?")
+ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
+KEYS = (
+    "AWS_ACCESS_KEY_ID",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+    "AWS_METADATA_ENDPOINT",
+)
+"""Any of these says who we are, or who knows it."""
+REQUEST_S, UPLOAD_S, CONNECT_S = 20, 300, 5
+"""For a body, for one part of a large file, and for dialling."""
+RETRIES = 4
+RETRY: "RetryConfig" = {
+    "max_retries": RETRIES,
+    "retry_timeout": timedelta(seconds=REQUEST_S),
+    "backoff": {"init_backoff": timedelta(seconds=0.1), "max_backoff": timedelta(seconds=2), "base": 2},
+}
+REFUSED_KEYS = ("SignatureDoesNotMatch", "InvalidAccessKeyId", "InvalidToken", "ExpiredToken", "TokenRefreshRequired")
+NEVER_ANSWERED = ("error sending request", "operation timed out", "connection", "error decoding response body")
+CODE = re.compile(r"<Code>([A-Za-z0-9.]{1,60})</Code>")
+STATUS = re.compile(r"status code: ([0-9]{3})")
+
+
+class Bucket(NamedTuple):
+    name: str
+    prefix: str
+    endpoint: str | None
+    """None: that of the region at Amazon."""
+    region: str | None
+
+    def __str__(self) -> str:
+        return f"s3://{self.name}/{self.prefix}".rstrip("/")
+
+    @property
+    def door(self) -> str:
+        """Whom we ask, in words."""
+        return self.endpoint or f"Amazon S3 in {self.region or 'us-east-1'}"
+
+
+def parse_bucket(
+    url: str, *, endpoint: str | None = None, region: str | None = None, environ: Mapping[str, str] = os.environ
+) -> Bucket:
+    """What is not given is taken from the environment. Raises ConfigurationError."""
+    found = URL.fullmatch(url.rstrip("/"))
+    prefix = (found[2] or "") if found else ""
+    if found is None or any(part in {"", ".", ".."} for part in prefix.split("/") if prefix):
+        raise ConfigurationError(f"{url!r} names no bucket: write it like s3://bucket or s3://bucket/folder.")
+    endpoint = endpoint or next((environ[name] for name in ENDPOINTS if environ.get(name)), None)
+    if endpoint and not endpoint.startswith(("https://", "http://")):
+        raise ConfigurationError(
+            f"The S3 endpoint {endpoint!r} is no URL: write it like https://s3.example.com (s3_endpoint,"
+            " or AWS_ENDPOINT_URL)."
+        )
+    region = region or next((environ[name] for name in REGIONS if environ.get(name)), None)
+    return Bucket(found[1], prefix, endpoint, region)
+
+
+def connect(bucket: Bucket, *, timeout_s: int = REQUEST_S, environ: Mapping[str, str] = os.environ) -> "S3Store":
+    """A client of it; no request is made yet. Raises ConfigurationError."""
+    try:
+        from obstore.store import S3Store
+    except ImportError:
+        raise ConfigurationError(
+            f"{bucket} needs a library that is not installed: `pip install 'forager-crawler[s3]'` brings it."
+        ) from None
+    if not any(environ.get(name) for name in KEYS):
+        raise ConfigurationError(
+            f"There are no credentials for {bucket}: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the"
+            " environment."
+        )
+    return S3Store(
+        bucket.name,
+        prefix=bucket.prefix or None,
+        endpoint=bucket.endpoint,
+        region=bucket.region or "us-east-1",
+        client_options={
+            "allow_http": bool(bucket.endpoint and bucket.endpoint.startswith("http://")),
+            "timeout": timedelta(seconds=timeout_s),
+            "connect_timeout": timedelta(seconds=CONNECT_S),
+            "user_agent": "Forager",
+        },
+        retry_config=RETRY,
+    )
+
+
+def trouble(error: Exception, bucket: Bucket, what: str = "") -> StoreError:
+    """One sentence: what, where, what to do. Of the answer only its code is repeated."""
+    text = str(error).partition("\nDebug source")[0]
+    code = found[1] if (found := CODE.search(text)) else ""
+    status = int(found[1]) if (found := STATUS.search(text)) else 0
+    place = f"{what} in {bucket}" if what else str(bucket)
+    if code == "NoSuchBucket":
+        return StoreError(
+            f"There is no bucket {bucket.name!r} at {bucket.door}: create it, or correct the setting.", "no_bucket"
+        )
+    if code in REFUSED_KEYS or status == 401:
+        return StoreError(
+            f"{bucket.door} refuses our credentials for {bucket} ({code or status}): correct AWS_ACCESS_KEY_ID and"
+            " AWS_SECRET_ACCESS_KEY.",
+            "store_refused",
+        )
+    if status == 403:
+        return StoreError(
+            f"{bucket.door} does not let us at {place} ({code or status}): give the key leave to list, read, write and"
+            " delete there.",
+            "store_refused",
+        )
+    if isinstance(error, FileNotFoundError):
+        return StoreError(f"{place} is not there.", "missing")
+    if (status in {301, 307, 400} and "Region" in text) or code == "PermanentRedirect":
+        return StoreError(f"{bucket} is in another region: correct s3_region, or AWS_REGION.", "store_refused")
+    if status >= 500 or status == 429:
+        return StoreError(f"{bucket.door} has trouble of its own with {place} ({code or status}).", "store_away")
+    if not status and any(sign in text for sign in NEVER_ANSWERED):
+        return StoreError(
+            f"Nobody answers at {bucket.door} for {place}: see that it runs and can be reached from here.",
+            "store_away",
+        )
+    return StoreError(f"{place}: {code or status or text.strip().splitlines()[0][:200]}.", "store_error")
+
+
+def prove(bucket: Bucket) -> None:
+    """One request that fails for every mistake in the settings. Raises ConfigurationError."""
+    from obstore.exceptions import BaseError
+
+    try:
+        next(iter(connect(bucket).list(chunk_size=1)), None)
+    except (BaseError, OSError) as error:
+        raise ConfigurationError(str(trouble(error, bucket))) from None

@@ -1,0 +1,41 @@
+"""The era of the database: every name in Redis begins with it, so that nothing outlives what it speaks of.
+
+It ends when pages are deleted, and when the server is started again, restored, emptied or replaced. Then what Redis
+holds is not found any more and expires by itself.
+"""
+
+import asyncio
+import hashlib
+from typing import Any
+
+import asyncpg
+
+from forager import clock
+from forager.db import CONNECTION_LOST, statements
+from forager.observe import log
+
+SQL = statements.load("forager.shared_cache")
+LOOK_EVERY_S = 30.0
+READ_WITHIN_S = 2.0
+TROUBLE = (*CONNECTION_LOST, asyncpg.PostgresError, asyncio.TimeoutError)
+
+
+class Era:
+    def __init__(self, pool: Any) -> None:
+        self._pool = pool
+        self._prefix: bytes | None = None
+        self._look_at = 0.0
+
+    async def prefix(self) -> bytes | None:
+        """What names begin with, not older than half a minute. None: the database does not say."""
+        if clock.monotonic() >= self._look_at:
+            try:
+                async with asyncio.timeout(READ_WITHIN_S), self._pool.acquire() as conn:
+                    era = await conn.fetchval(SQL["read_era"])
+            except TROUBLE as error:
+                log().info("era unknown, Redis is not asked", action="redis.era", error=repr(error))
+                self._prefix = None
+                return None
+            self._prefix = b"forager:%s:" % hashlib.sha256(era.encode()).hexdigest()[:16].encode()
+            self._look_at = clock.monotonic() + LOOK_EVERY_S
+        return self._prefix

@@ -1,0 +1,156 @@
+"""The manifests of `deploy/kubernetes`: what an API server would take, at the oldest and newest version we name, and
+what Forager needs of them."""
+
+import ipaddress
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+from tests.unit.deploy import deployed
+
+from forager.settings import Settings
+
+VERSIONS = ("1.30", "1.34")
+FOREIGN = {"Kustomization", "Component", "ScaledObject", "ServiceMonitor"}
+"""Kinds that the API server learns from others; their schemas are not in the package."""
+MANIFESTS = deployed.manifests()
+OWN = [
+    (f"{name}:{each['kind']}/{each['metadata']['name']}", each)
+    for name, each in MANIFESTS
+    if each["kind"] not in FOREIGN
+]
+PODS = {
+    each["metadata"]["name"]: each["spec"]["template"]["spec"]
+    for _, each in MANIFESTS
+    if each["kind"] in {"Deployment", "Job"}
+}
+each_pod = pytest.mark.parametrize("pod", PODS.values(), ids=PODS)
+
+
+def only(kind: str, name: str) -> Any:
+    (found,) = [each for _, each in MANIFESTS if each["kind"] == kind and each["metadata"]["name"] == name]
+    return found
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("manifest", [each for _, each in OWN], ids=[name for name, _ in OWN])
+def test_the_server_would_take_it(manifest: Any, version: str) -> None:
+    kubernetes_validate.validate(manifest, version, strict=True)
+
+
+def test_what_it_would_not_take_is_found_out() -> None:
+    wrong = yaml.safe_load(yaml.safe_dump(only("Deployment", "forager-api")))
+    wrong["spec"]["template"]["spec"]["containers"][0]["livenessprobe"] = {}
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(wrong, VERSIONS[-1], strict=True)
+
+
+def test_every_file_belongs_to_a_kustomization() -> None:
+    said = {deployed.KUBERNETES / "autoscaling/worker-without-keda.yaml"}
+    for path in deployed.KUBERNETES.rglob("kustomization.yaml"):
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        named = [*content.get("resources", ()), *content.get("components", ())]
+        assert all((path.parent / name).exists() for name in named)
+        said |= {path, *((path.parent / name).resolve() for name in named)}
+    assert set(deployed.KUBERNETES.rglob("*.yaml")) <= said
+
+
+@each_pod
+def test_a_pod_is_restricted(pod: Any) -> None:
+    """As the Pod Security Standard `restricted` asks, which the namespace enforces."""
+    assert pod["securityContext"]["runAsNonRoot"]
+    assert pod["securityContext"]["runAsUser"] == int(deployed.instruction("USER").partition(":")[0])
+    assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    (container,) = pod["containers"]
+    walls = container["securityContext"]
+    assert not walls["allowPrivilegeEscalation"]
+    assert walls["readOnlyRootFilesystem"]
+    assert walls["capabilities"] == {"drop": ["ALL"]}
+    assert not pod["automountServiceAccountToken"]
+    assert {"requests", "limits"} == set(container["resources"])
+
+
+@each_pod
+def test_a_pod_is_not_told_of_services_by_its_environment(pod: Any) -> None:
+    """The Service `forager-api` would come as FORAGER_API_PORT=tcp://…, and be taken for the setting."""
+    assert pod["enableServiceLinks"] is False
+
+
+@each_pod
+def test_secrets_come_as_a_file_by_reference(pod: Any) -> None:
+    (container,) = pod["containers"]
+    assert "env" not in container
+    mounts = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
+    assert mounts["settings"] == "/etc/forager"
+    assert {volume["name"] for volume in pod["volumes"]} == set(mounts)
+    assert "Secret" not in {each["kind"] for _, each in MANIFESTS}
+    assert not [value for value in only("ConfigMap", "forager")["data"].values() if "://" in value]
+
+
+@pytest.mark.parametrize("name", ["forager-api", "forager-foreman"])
+def test_alive_and_ready_are_two_questions(name: str) -> None:
+    """/health is 503 while the database is away: no reason to kill the process, one to send nobody there."""
+    (container,) = PODS[name]["containers"]
+    assert container["livenessProbe"]["httpGet"]["path"] == "/"
+    assert container["readinessProbe"]["httpGet"]["path"] == "/health"
+
+
+def test_selectors_find_their_pods() -> None:
+    labels = {
+        each["metadata"]["name"]: each["spec"]["template"]["metadata"]["labels"]
+        for _, each in MANIFESTS
+        if each["kind"] == "Deployment"
+    }
+    for _, each in MANIFESTS:
+        name = each["metadata"]["name"] if "metadata" in each else ""
+        match each["kind"]:
+            case "Deployment" | "PodDisruptionBudget":
+                assert each["spec"]["selector"]["matchLabels"].items() <= labels[name].items()
+            case "Service":
+                assert each["spec"]["selector"].items() <= labels[name].items()
+            case "HorizontalPodAutoscaler" | "ScaledObject":
+                assert each["spec"]["scaleTargetRef"]["name"] in labels
+                assert "replicas" not in only("Deployment", name)["spec"], "two would decide how many there are"
+            case "ServiceMonitor":
+                service = only("Service", "forager-api")
+                assert each["spec"]["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()
+                (port,) = service["spec"]["ports"]
+                assert {endpoint["port"] for endpoint in each["spec"]["endpoints"]} == {port["name"]}
+
+
+def test_there_is_one_foreman_at_a_time() -> None:
+    foreman = only("Deployment", "forager-foreman")["spec"]
+    assert foreman["replicas"] == 1
+    assert foreman["strategy"] == {"type": "Recreate"}
+
+
+def test_workers_are_as_many_as_the_domains_they_may_hold_ask_for() -> None:
+    held = only("ConfigMap", "forager")["data"]["FORAGER_MAX_DOMAINS_PER_WORKER"]
+    (trigger,) = only("ScaledObject", "forager-worker")["spec"]["triggers"]
+    assert trigger["metadata"]["threshold"] == held
+    assert all(isinstance(value, str) for value in trigger["metadata"].values())
+    (metric,) = only("HorizontalPodAutoscaler", "forager-worker")["spec"]["metrics"]
+    assert metric["external"]["target"]["averageValue"] == held
+    reference = (deployed.DEPLOY.parent / "docs/reference/metrics.md").read_text(encoding="utf-8")
+    for name in ("crawler_leases_held", "crawler_domains_waiting"):
+        assert name in trigger["metadata"]["query"]
+        assert f"`{name}`" in reference
+
+
+def test_crawling_pods_reach_the_ports_that_may_be_dialled_and_nothing_private() -> None:
+    (rule,) = only("NetworkPolicy", "forager-crawls")["spec"]["egress"]
+    assert tuple(port["port"] for port in rule["ports"]) == Settings.model_fields["allow_ports"].default
+    shut = [ipaddress.ip_network(net) for block in rule["to"] for net in block["ipBlock"]["except"]]
+    for private in (
+        "10.1.2.3",
+        "172.31.0.1",
+        "192.168.1.1",
+        "169.254.169.254",
+        "127.0.0.1",
+        "100.64.0.1",
+        "fd00::1",
+        "fe80::1",
+    ):
+        address = ipaddress.ip_address(private)
+        assert any(address in net for net in shut if net.version == address.version), private
