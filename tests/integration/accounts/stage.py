@@ -13,6 +13,7 @@ from forager.accounts.passwords import Hasher
 from forager.accounts.who import Role, Scope, operator
 from forager.api import access, problems
 from forager.api.access import Admin, Anyone, Keeper, Seeding, User
+from forager.api.desk import Desk as Connections
 from forager.api.routes import auth, users
 from forager.app import Forager
 from forager.control import accounts
@@ -119,7 +120,8 @@ def open_app(database: Database) -> OpenApp:
     @contextlib.asynccontextmanager
     async def opened(**settings: Any) -> AsyncIterator[FastAPI]:
         app = build(database, **settings)
-        async with access.open_gate(app, app.state.forager):
+        app.state.desk = Connections(database.pool, most=4)
+        async with app.state.desk.open(), access.open_gate(app, app.state.forager):
             yield app
 
     return opened

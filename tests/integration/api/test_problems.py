@@ -155,7 +155,7 @@ async def test_a_statement_that_takes_too_long_is_given_up(
 
 
 async def test_connections_have_the_settings_limit(app: FastAPI, settings: Settings) -> None:
-    request: Any = type("R", (), {"app": app})
+    request: Any = type("R", (), {"app": app, "scope": {"method": "GET"}})
     async with look(request) as conn:
         assert await conn.fetchval("SHOW statement_timeout") == f"{settings.api_statement_s:.0f}s"
 

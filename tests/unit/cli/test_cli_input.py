@@ -58,7 +58,6 @@ USAGE = [
     ["seed", "-f", "-", "--sitemap", "-"],
     ["seed", "a.example", "--format", "xml"],
     ["seed", "a.example", "--source", ""],
-    ["worker"],
     ["worker", "--run", "zero"],
     ["domains", "--status", "asleep"],
     ["domains", "--limit", "0"],
