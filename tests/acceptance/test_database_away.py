@@ -72,11 +72,15 @@ def test_frozen_for_a_while(own_forager: Forager, home: Path, open_web: OpenWeb)
     web = open_web("uniform=10x40")
     crawl = own_forager.start(*web.urls, "--delay", "0.1", "--workers", str(WORKERS), "-o", "out.jsonl", **PATIENT)
     web.wait_past(60)
-    with frozen(home):
-        made, last_s = spent_away(web)
-    tell(f"{made} requests while it was away, the last after {last_s:.1f} s")
-    assert 0 < made <= WORKERS * SPOOL
-    goes_on(web)
+    for _ in range(3):  # on a busy machine both spools may be full when it stops: then nothing can be seen to go on
+        with frozen(home):
+            made, last_s = spent_away(web)
+        tell(f"{made} requests while it was away, the last after {last_s:.1f} s")
+        assert made <= WORKERS * SPOOL
+        goes_on(web)
+        if made:
+            break
+    assert made > 0
     crawl.finish()
     assert web.repeated() == {}
     finished_well(own_forager, web, crawl.said)
