@@ -1,11 +1,13 @@
 """Pictures of every page of the dashboard: an instance is started, crawls the playground, and is looked at.
 
-    python dashboard/screenshots.py [FOLDER]      by default screenshots/, which is not kept
+    python -m dashboard.screenshots [FOLDER]      by default screenshots/, which is not kept
 
-At desktop and phone width, light and dark. Prints what the browser complained about. Those of the README are copies:
-overview.desktop.light.png and domains-….desktop.light.png.
+So that nothing is empty, the shop is crawled on several of its days first, and the blog through proxies, one of them
+dead. At desktop and phone width, light and dark. Prints what the browser complained about. Those of the README are
+copies: overview.desktop.light.png and domains-….desktop.light.png.
 """
 
+import asyncio
 import json
 import os
 import re
@@ -13,20 +15,25 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, ConsoleMessage, expect, sync_playwright
+from tests.proxies import RealProxy
 
 from forager.fetch.browser import find_chromium
 from forager.playground import start_playground
 
 PASSWORD = "seven quiet otters"  # noqa: S105 (of an instance that lives for a minute)
 SITES = ["shop=60", "blog=40", "docs=40", "gallery=24", "strict=10", "slow=6", "flaky=20", "trap=8"]
+HOSTS = "127.58.0.1"
+DAYS = 6
+"""Of the shop, whose prices change; on the last the rest of the web is there, too."""
 LOOKS = [("desktop", 1440, 900), ("phone", 390, 844)]
 PAGES = ["/", "/domains", "/tasks", "/runs", "/seeds", "/search?q=teapot", "/pages", "/products", "/images", "/alerts"]
 PAGES += ["/errors", "/workers", "/schedule", "/proxies", "/settings", "/users", "/audit", "/account"]
@@ -40,7 +47,7 @@ ONE_OF_EACH = {
     "/domains/": ("/api/domains?limit=1", "name"),
     "/tasks/": ("/api/tasks?limit=1", "id"),
     "/pages/": ("/api/pages?limit=1&sort=found", "id"),
-    "/products/": ("/api/products?limit=1", "id"),
+    "/products/": ("/api/products/changes?limit=1", "product_id"),
     "/images/": ("/api/images?limit=1", "id"),
     "/runs/": ("/api/runs?limit=1", "id"),
     "/errors/": ("/api/errors?limit=1", "fingerprint"),
@@ -70,18 +77,82 @@ class Instance:
             return found
 
 
-@contextmanager
-def running(home: str) -> Iterator[Instance]:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+        found: int = probe.getsockname()[1]
+        return found
+
+
+def environ_of(home: str) -> dict[str, str]:
     settings = {"HOME": home, "ALLOW_NETWORKS": "127.0.0.0/8", "DELAY_S": "0.1", "IMAGES": "download"}
     settings |= {"CONTENT_POLICY": "snapshot", "RATE_ADMIN": "100000", "RATE_ANONYMOUS": "100000"}
-    environ = os.environ | {f"FORAGER_{name}": value for name, value in settings.items()}
+    return os.environ | {f"FORAGER_{name}": value for name, value in settings.items()}
+
+
+def forager(home: str, *words: str) -> str:
+    command = [sys.executable, "-m", "forager", *words]
+    return subprocess.run(command, env=environ_of(home), check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def live_through_days(home: str, port: int) -> None:
+    """The shop's prices as somebody sees them who comes by every day."""
+    for day in range(DAYS - 1):
+        with start_playground(SITES[:1], host_base=HOSTS, port=port, day=day) as shop:
+            visit = ("refresh", "--now") if day else ("crawl", *shop.urls)
+            forager(home, *visit, "--quiet", "--delay", "0")
+
+
+@contextmanager
+def seeded(instance: Instance, home: str, urls: Sequence[str]) -> Iterator[None]:
+    """The whole web is to be crawled: the shop again, the blog through proxies."""
+    shop, blog, *_ = [url.removeprefix("http://").rstrip("/") for url in urls]
+    instance.ask("/api/frontier/seed", {"urls": list(urls)})
+    forager(home, "domain", shop, "reset")
+    with proxied(home, blog):
+        yield
+
+
+@contextmanager
+def proxied(home: str, domain: str) -> Iterator[None]:
+    """The domain is asked through two proxies that work and one that is dead."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    proxies = [RealProxy(host=f"127.59.0.{number}") for number in (1, 2, 3)]
+    try:
+        for proxy, country, cost in zip(proxies, ("DE", "NL", "US"), ("4.50", "3", "2"), strict=True):
+            asyncio.run_coroutine_threadsafe(proxy.start(), loop).result()
+            forager(
+                home,
+                "proxies",
+                "add",
+                proxy.url(),
+                "--country",
+                country,
+                "--monthly-cost",
+                cost,
+                "--provider",
+                "Harbour",
+            )
+        asyncio.run_coroutine_threadsafe(proxies[2].stop(), loop).result()
+        forager(home, "proxies", "assign", domain, "--provider", "Harbour")
+        yield
+    finally:
+        for proxy in proxies:
+            asyncio.run_coroutine_threadsafe(proxy.stop(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+@contextmanager
+def running(home: str) -> Iterator[Instance]:
+    port = free_port()
     said = Path(home) / "said.txt"
     with said.open("wb") as stderr:
         command = [sys.executable, "-m", "forager", "up", "--port", str(port)]
-        up = subprocess.Popen(command, env=environ, stderr=stderr)
+        up = subprocess.Popen(command, env=environ_of(home), stderr=stderr)
     try:
         while not (link := re.search(r"/accept#(\S+)", said.read_text())):
             if up.poll() is not None:
@@ -133,14 +204,15 @@ def photograph(browser: Browser, instance: Instance, paths: list[str], folder: P
 
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    with (
-        tempfile.TemporaryDirectory(prefix="forager-look-") as home,
-        start_playground(SITES, host_base="127.58.0.1") as web,
-        sync_playwright() as playwright,
-    ):
+    port = free_port()
+    with tempfile.TemporaryDirectory(prefix="forager-look-") as home, sync_playwright() as playwright:
         os.chmod(home, 0o711)  # noqa: S103 (the account that root lends to PostgreSQL goes through)
-        with running(home) as instance:
-            instance.ask("/api/frontier/seed", {"urls": list(web.urls)})
+        live_through_days(home, port)
+        with (
+            start_playground(SITES, host_base=HOSTS, port=port, day=DAYS - 1) as web,
+            running(home) as instance,
+            seeded(instance, home, web.urls),
+        ):
             time.sleep(CRAWLED_S)
             for duty in DUTIES:
                 instance.ask(f"/api/admin/schedule/{duty}/run", {})

@@ -323,7 +323,7 @@ class _Desk:
             conn, [(again.row["page_id"], again.row["fetched_at"], again.row["status"]) for again in ours]
         )
         await frontier.replace_links(conn, outcomes, page_ids)
-        await products.store(conn, [_sight(again) for again in ours if again.outcome.reading])
+        await products.store(conn, [sight for again in ours for sight in _sights(again, page_ids)])
         await index.index_named(conn, list(readings), CONFIGS)
 
 
@@ -345,16 +345,14 @@ def _by_run(read: list[_Again]) -> dict[int, list[_Again]]:
     return groups
 
 
-def _sight(again: _Again) -> products.Sight:
+def _sights(again: _Again, page_ids: Mapping[bytes, int]) -> list[products.Sight]:
+    """The page's own product and those it lists, as if they had been seen so at its visit."""
     row, reading = again.row, again.outcome.reading
-    return products.Sight(
-        row["domain_id"],
-        row["page_id"],
-        row["task_id"],
-        row["url"],
-        reading.product if reading else None,
-        seen_at=row["completed_at"],
-    )
+    if reading is None:
+        return []
+    seen_at = row["completed_at"]
+    own = products.Sight(row["domain_id"], row["page_id"], row["task_id"], row["url"], reading.product, seen_at=seen_at)
+    return [own, *(replace(each, seen_at=seen_at) for each in products.listed_of([again.outcome], page_ids))]
 
 
 async def restart_parsing(forager: "Forager", task: int, *, by: str) -> Replayed:

@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from forager.cli import output, seeds, words
-from forager.cli.crawl import Contact, Delay, MaxPages, Quiet, Workers, as_document, exit_code, listen
+from forager.cli.crawl import (
+    Contact,
+    Delay,
+    ImagesFlag,
+    KeepFlag,
+    MaxPages,
+    Quiet,
+    RenderingFlag,
+    Workers,
+    as_document,
+    exit_code,
+    listen,
+    refuse_without_browser,
+)
 from forager.cli.flags import Home
 from forager.cli.help import Command
 from forager.cli.start import begin, refuse_without_bucket
@@ -39,12 +52,23 @@ def refresh(
     delay: Delay = None,
     workers: Workers = None,
     contact: Contact = None,
+    keep: KeepFlag = None,
+    images: ImagesFlag = None,
+    rendering: RenderingFlag = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
     """Visit pages again: recurring ones that are due, and sites whose refresh is due."""
-    settings = begin(home=home, contact=contact, workers=workers)
+    settings = begin(
+        home=home,
+        contact=contact,
+        workers=workers,
+        content_policy=keep.value if keep else None,
+        images=images.value if images else None,
+        rendering=rendering.value if rendering else None,
+    )
+    refuse_without_browser(settings)
     refuse_without_bucket(settings)
     import asyncio
 

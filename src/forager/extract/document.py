@@ -2,6 +2,7 @@
 
 import re
 import zlib
+from collections.abc import Sequence
 from datetime import datetime
 from itertools import islice
 from typing import NamedTuple
@@ -10,9 +11,10 @@ from forager.errors import BadListError
 from forager.extract.clean import collapse
 from forager.extract.dates import parse_date
 from forager.extract.feed import Feed, read_json_feed, read_xml_feed, texts_of
+from forager.extract.images import LONGEST_ALT
 from forager.extract.links import LONGEST_ANCHOR, MOST_LINKS, clean_href
-from forager.records import FoundLink
-from forager.urls.sitemap import read_entries
+from forager.records import FoundImage, FoundLink
+from forager.urls.sitemap import Entry, read_entries
 
 GZIP = b"\x1f\x8b"
 MOST_UNPACKED = 50 * 1024 * 1024
@@ -22,6 +24,8 @@ SITEMAPS = frozenset({b"urlset", b"sitemapindex"})
 FEEDS = frozenset({b"rss", b"feed", b"rdf"})
 LISTED = 20
 """Lines of a plain text that are looked at to see that it is a list of addresses."""
+MOST_PICTURES = 1000
+"""Of one sitemap; which page shows one is known once that page was read."""
 LONGEST_TITLE, LONGEST_DESCRIPTION = 1000, 2000
 
 
@@ -38,6 +42,7 @@ class Document(NamedTuple):
     """The latest of its dates."""
     is_broken: bool = False
     """It could not be read to its end."""
+    images: Sequence[FoundImage] = ()
 
 
 def unpack(body: bytes) -> bytes | None:
@@ -86,17 +91,28 @@ def read_list(text: str) -> list[FoundLink]:
 def _of_sitemap(page: bytes) -> Document:
     """Anchors are the dates of last change."""
     links: list[FoundLink] = []
+    images: dict[str, FoundImage] = {}
     newest = None
     is_broken = False
     try:
         for entry in islice(read_entries((page,), "utf-8"), MOST_LINKS):
             if href := clean_href(entry.loc):
                 links.append(FoundLink(href, entry.lastmod[:40], "sitemap"))
+            if entry.pictures and len(images) < MOST_PICTURES:
+                images |= _pictures_of(entry)
             date = parse_date(entry.lastmod) if entry.lastmod else None
             newest = max(filter(None, (newest, date)), default=None)
     except BadListError:
         is_broken = True
-    return Document(links, newest=newest, is_broken=is_broken)
+    return Document(links, newest=newest, is_broken=is_broken, images=list(images.values())[:MOST_PICTURES])
+
+
+def _pictures_of(entry: Entry) -> dict[str, FoundImage]:
+    """What an image or video sitemap says that the entry's page shows."""
+    named = ((clean_href(picture.loc), picture.words) for picture in entry.pictures)
+    return {
+        src: FoundImage(src, "sitemap", "gallery", collapse(words, LONGEST_ALT) or "") for src, words in named if src
+    }
 
 
 def _of_feed(feed: Feed) -> Document:

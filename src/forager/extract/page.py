@@ -162,6 +162,7 @@ def _read_document(
         flags=(*flags, "broken_xml") if document.is_broken else flags,
         author=document.author,
         modified_at=document.newest,
+        images=document.images,
     )
 
 

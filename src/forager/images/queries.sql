@@ -112,6 +112,19 @@ UPDATE page_images s SET first_seen_at = n.seen_at
 FROM unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) AS n (domain_id, page_id, seen_at)
 WHERE s.domain_id = n.domain_id AND s.page_id = n.page_id AND s.first_seen_at = now() AND n.seen_at < now();
 
+-- name: date_images
+-- An image is as old as the oldest visit that shows it, whenever that visit's body was read.
+WITH seen AS (
+    SELECT s.image_id, min(n.seen_at) AS seen_at
+    FROM unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) AS n (domain_id, page_id, seen_at)
+    JOIN page_images s ON s.domain_id = n.domain_id AND s.page_id = n.page_id
+    GROUP BY s.image_id
+), later AS MATERIALIZED (
+    SELECT i.id, seen.seen_at FROM images i JOIN seen ON seen.image_id = i.id
+    WHERE i.first_seen_at > seen.seen_at ORDER BY i.id FOR NO KEY UPDATE OF i
+)
+UPDATE images i SET first_seen_at = later.seen_at FROM later WHERE i.id = later.id;
+
 -- name: gather_sightings
 -- Domains become one, before their pages do: of pages known twice the eldest stays, and shows what any of them showed.
 INSERT INTO page_images AS k (domain_id, page_id, image_id, position, discovery_type, image_type, alt_text, width, height, first_seen_at, last_seen_at)

@@ -136,7 +136,9 @@ async def unasked_images(
 async def date_sightings(conn: Any, seen: Sequence[tuple[int, int, datetime]]) -> None:
     """Domain, page and when it was visited, of pages whose sightings this transaction recorded."""
     if seen:
-        await conn.execute(SQL["date_sightings"], *map(list, zip(*seen, strict=True)))
+        columns = list(map(list, zip(*seen, strict=True)))
+        await conn.execute(SQL["date_sightings"], *columns)
+        await conn.execute(SQL["date_images"], *columns)
 
 
 def _alts(page: Shown) -> str:

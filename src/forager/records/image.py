@@ -43,7 +43,7 @@ class FoundImage(NamedTuple):
 
     src: str
     discovery_type: str
-    """`img`, `srcset`, `picture`, `lazy`, `og`, `twitter`, `link`, `jsonld`, `background`."""
+    """`img`, `srcset`, `picture`, `lazy`, `og`, `twitter`, `link`, `jsonld`, `background`, `sitemap`."""
     image_type: str
     """`primary`, `gallery`, `thumbnail`."""
     alt: str

@@ -14,7 +14,20 @@ MOST_BYTES = 50 * 1024 * 1024
 """The protocol's own limits."""
 DEEPEST = 16
 LONGEST_TEXT = 8192
+MOST_PICTURES = 1000
+"""Of one entry."""
 ENTRY_OF = {"urlset": "url", "sitemapindex": "sitemap"}
+PICTURES = {"image": "loc", "video": "thumbnail_loc"}
+"""Extensions whose entries lie inside of a page's, and where the address of a picture is in them."""
+WORDS = frozenset({"title", "caption"})
+
+
+class Picture(NamedTuple):
+    """An image of an entry's page, or what stands for one of its videos."""
+
+    loc: str
+    words: str
+    """Its title, or its caption; empty where it has none."""
 
 
 class Entry(NamedTuple):
@@ -22,9 +35,10 @@ class Entry(NamedTuple):
 
     loc: str
     lastmod: str
-    """Empty where there is none."""
+    """Empty where there is none. When news were published is none: they may have changed since."""
     is_index: bool
     """It names another sitemap."""
+    pictures: tuple[Picture, ...] = ()
 
 
 def read_entries(pieces: Iterable[bytes], encoding: str | None = None) -> Iterator[Entry]:
@@ -48,7 +62,7 @@ def read_entries(pieces: Iterable[bytes], encoding: str | None = None) -> Iterat
 
 
 class _Reader:
-    """Takes the `loc` of each entry. Those of images and videos lie deeper and are not pages."""
+    """Takes the `loc` of each entry, and of the images and videos in it, which lie deeper and are not pages."""
 
     def __init__(self, encoding: str | None) -> None:
         self._entries = 0
@@ -58,6 +72,8 @@ class _Reader:
         self._length = 0
         self._loc: str | None = None
         self._lastmod = ""
+        self._pictures: list[Picture] = []
+        self._picture = Picture("", "")
         self._parser = expat.ParserCreate(encoding, namespace_separator=" ")
         self._parser.buffer_text = True
         self._parser.StartElementHandler = self._start
@@ -88,15 +104,34 @@ class _Reader:
 
     def _end(self, _name: str) -> None:
         path = self._path
-        if len(path) == 3 and path[1] == ENTRY_OF[path[0]]:
-            if path[2] == "loc":
-                self._loc = "".join(self._text).strip()
-            elif path[2] == "lastmod":
-                self._lastmod = "".join(self._text).strip()
-        elif len(path) == 2 and path[1] == ENTRY_OF[path[0]]:
-            self._take_entry()
+        if len(path) > 1 and path[1] == ENTRY_OF[path[0]]:
+            if len(path) == 2:
+                self._take_entry()
+            elif len(path) == 3:
+                self._take_field(path[2])
+            elif path[2] in PICTURES and len(path) == 4:
+                self._take_detail(path[2], path[3])
         path.pop()
         self._text.clear()
+
+    def _take_field(self, tag: str) -> None:
+        if tag == "loc":
+            self._loc = self._written()
+        elif tag == "lastmod":
+            self._lastmod = self._written()
+        elif tag in PICTURES:
+            if self._picture.loc and len(self._pictures) < MOST_PICTURES:
+                self._pictures.append(self._picture)
+            self._picture = Picture("", "")
+
+    def _take_detail(self, of: str, tag: str) -> None:
+        if tag == PICTURES[of]:
+            self._picture = self._picture._replace(loc=self._written())
+        elif tag in WORDS and not self._picture.words:
+            self._picture = self._picture._replace(words=self._written())
+
+    def _written(self) -> str:
+        return "".join(self._text).strip()
 
     def _take_text(self, text: str) -> None:
         """No more than shows that it is too long."""
@@ -111,8 +146,10 @@ class _Reader:
                     f"it has more than {MOST_ENTRIES:,} entries, the protocol's limit; the rest is not read"
                 )
             self._entries += 1
-            self._found.append(Entry(self._loc, self._lastmod, self._path[0] == "sitemapindex"))
+            is_index = self._path[0] == "sitemapindex"
+            self._found.append(Entry(self._loc, self._lastmod, is_index, tuple(self._pictures)))
         self._loc, self._lastmod = None, ""
+        self._pictures.clear()
 
     def _refuse_doctype(self, *_declaration: object) -> None:
         raise BadListError("it declares a document type, which a sitemap has none of; it is not read")

@@ -1,12 +1,11 @@
 """`forager fetch`: one page through the whole line, without a database, guarded as a crawl is."""
 
 import json
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.integration.archive.static_site import Answers, StaticSite, serve_answers
 
 from forager.cli.main import run
 
@@ -19,7 +18,7 @@ PAGE = f"""<html lang="de-AT"><title>Ein Kessel</title><meta name="description" 
 <p>Dieser Kessel ist blau und kocht Wasser schneller als jeder andere Kessel in diesem Haus.</p>
 <a href="/a">Eins</a><a href="/b" rel="nofollow">Zwei</a><a href="mailto:x">Post</a><img src="/k.png">""".encode()
 HOSTILE = b"<title>\x1b[2Jgone\xe2\x80\xae</title><a href='/\x1b]0;x'>\x1b[31mred</a>"
-ANSWERS: Mapping[str, tuple[int, list[tuple[str, str]], bytes]] = {
+ANSWERS: Answers = {
     "/robots.txt": (200, [], b"User-agent: *\nCrawl-delay: 2\nDisallow: /secret\n"),
     "/": (200, [("Content-Type", "text/html"), ("Set-Cookie", "a=1"), ("Set-Cookie", "b=2")], PAGE),
     "/old": (301, [("Location", "/older")], b""),
@@ -33,38 +32,10 @@ ANSWERS: Mapping[str, tuple[int, list[tuple[str, str]], bytes]] = {
 }
 
 
-class Site:
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-        asked = self.asked
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                asked.append(self.path)
-                status_code, headers, body = ANSWERS[self.path]
-                self.send_response(status_code)
-                for name, value in headers:
-                    self.send_header(name, value)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_arguments: object) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.9", 0), Handler)
-        self.url = f"http://127.0.0.9:{self.server.server_port}"
-
-
 @pytest.fixture
-def site() -> Iterator[Site]:
-    made = Site()
-    thread = threading.Thread(target=made.server.serve_forever)
-    thread.start()
-    yield made
-    made.server.shutdown()
-    made.server.server_close()
-    thread.join()
+def site() -> Iterator[StaticSite]:
+    with serve_answers(ANSWERS) as served:
+        yield served
 
 
 @pytest.fixture
@@ -83,7 +54,7 @@ def fetch(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], t
     return call
 
 
-def test_a_page_is_shown(fetch: Fetch, site: Site) -> None:
+def test_a_page_is_shown(fetch: Fetch, site: StaticSite) -> None:
     code, out, _ = fetch(site.url, "--headers")
     assert code == 0
     lines = {line[:13].rstrip(): line[14:] for line in out.splitlines()}
@@ -101,7 +72,7 @@ def test_a_page_is_shown(fetch: Fetch, site: Site) -> None:
     assert site.asked == ["/robots.txt", "/"]
 
 
-def test_all_of_it_as_json(fetch: Fetch, site: Site, tmp_path: Path) -> None:
+def test_all_of_it_as_json(fetch: Fetch, site: StaticSite, tmp_path: Path) -> None:
     code, out, _ = fetch(site.url, "--json", "--body", str(tmp_path / "page.html"))
     found = json.loads(out)
     assert (code, found["url"], found["status_code"], found["error"]) == (0, f"{site.url}/", 200, None)
@@ -115,7 +86,7 @@ def test_all_of_it_as_json(fetch: Fetch, site: Site, tmp_path: Path) -> None:
     assert (tmp_path / "page.html").read_bytes() == PAGE
 
 
-def test_redirects_are_shown_hop_by_hop(fetch: Fetch, site: Site) -> None:
+def test_redirects_are_shown_hop_by_hop(fetch: Fetch, site: StaticSite) -> None:
     code, out, _ = fetch(f"{site.url}/old", "--json")
     assert code == 0
     hops = json.loads(out)["hops"]
@@ -136,7 +107,7 @@ def test_redirects_are_shown_hop_by_hop(fetch: Fetch, site: Site) -> None:
         ("/loop", "more than 5 redirects in a row"),
     ],
 )
-def test_what_a_crawl_would_not_do_it_does_not_do(fetch: Fetch, site: Site, path: str, sentence: str) -> None:
+def test_what_a_crawl_would_not_do_it_does_not_do(fetch: Fetch, site: StaticSite, path: str, sentence: str) -> None:
     code, out, err = fetch(f"{site.url}{path}", "--json")
     assert code == 1
     assert sentence in err
@@ -146,7 +117,7 @@ def test_what_a_crawl_would_not_do_it_does_not_do(fetch: Fetch, site: Site, path
 
 
 def test_private_addresses_are_refused_with_the_way_out(
-    fetch: Fetch, site: Site, monkeypatch: pytest.MonkeyPatch
+    fetch: Fetch, site: StaticSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FORAGER_ALLOW_NETWORKS", "")
     code, out, err = fetch(site.url)
@@ -156,7 +127,7 @@ def test_private_addresses_are_refused_with_the_way_out(
     assert site.asked == []
 
 
-def test_an_error_page_is_an_answer(fetch: Fetch, site: Site) -> None:
+def test_an_error_page_is_an_answer(fetch: Fetch, site: StaticSite) -> None:
     code, out, _ = fetch(f"{site.url}/gone")
     assert code == 0
     assert out.startswith("404 ")
@@ -169,14 +140,14 @@ def test_what_is_no_page_gets_one_sentence(fetch: Fetch, url: str) -> None:
     assert err.count("\n") == 1
 
 
-def test_an_unknown_parser_gets_one_sentence(fetch: Fetch, site: Site) -> None:
+def test_an_unknown_parser_gets_one_sentence(fetch: Fetch, site: StaticSite) -> None:
     code, _, err = fetch(site.url, "--parser", "nobody")
     assert code == 2
     assert "There is no parser 'nobody'" in err
     assert site.asked == []
 
 
-def test_a_hostile_page_cannot_move_the_cursor(fetch: Fetch, site: Site) -> None:
+def test_a_hostile_page_cannot_move_the_cursor(fetch: Fetch, site: StaticSite) -> None:
     code, out, _ = fetch(f"{site.url}/hostile", "--headers")
     assert code == 0
     assert "\x1b" not in out

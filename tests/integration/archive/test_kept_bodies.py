@@ -177,3 +177,11 @@ def test_two_workers_of_an_archive_have_a_file_each(forager: Forager, open_web: 
     assert sorted(path.name for path in Path(folder).glob("*.gz")) == sorted(
         row["name"] for row in forager.ask("SELECT name FROM bodies WHERE kind = 'archive'")
     )
+
+
+def test_a_refresh_keeps_bodies_where_it_is_told_to(forager: Forager, open_web: OpenWeb) -> None:
+    web = open_web("docs=4")
+    forager.start(*web.urls, "--delay", "0").finish()
+    assert not refs_of(forager)
+    forager.do("refresh", "--now", "--quiet", "--delay", "0", "--keep", "snapshot")
+    assert len(refs_of(forager)) == len(web.key.expected_success())

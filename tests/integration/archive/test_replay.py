@@ -6,6 +6,7 @@ import pytest
 from tests.acceptance.conftest import NETWORK, OpenWeb
 from tests.acceptance.stage import Forager, Web, until
 from tests.integration.archive.kept import HISTORY, assert_readable
+from tests.integration.archive.static_site import serve_answers
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
 
@@ -100,6 +101,7 @@ def test_images_nobody_looked_for_are_found_in_stored_bodies(forager: Forager, o
         "SELECT bool_and(s.first_seen_at <= p.fetched_at) FROM page_images s JOIN pages p ON p.id = s.page_id"
     )
     assert dated, "it was there when the page was visited"
+    assert forager.value("SELECT max(i.first_seen_at) <= max(p.fetched_at) FROM images i, pages p")
     forager.check()
     assert json.loads(forager.do("replay", "--json"))["tally"]["fields"] == {}, "nothing is left to find"
     assert len(web.everything()) == asked
@@ -139,6 +141,39 @@ def test_an_image_that_is_not_read_any_more_has_an_end(forager: Forager, open_we
     forager.ask("UPDATE domains SET images_found = images_found - 1")
     assert forager.value(SHOWN) == by_crawl
     assert forager.value("SELECT images_found FROM domains") == found
+    forager.check()
+
+
+def test_products_of_lists_are_found_in_stored_bodies(forager: Forager) -> None:
+    """As of the visit to the list; the product's own page has the last word."""
+    cards = [
+        {
+            "@type": "Product",
+            "name": f"Pot {at}",
+            "url": f"/p/{at}",
+            "offers": {"price": f"{at}.50", "priceCurrency": "EUR"},
+        }
+        for at in (1, 2)
+    ]
+    markup = f'<script type="application/ld+json">{json.dumps(cards)}</script>'
+    page = f"<title>Pots</title>{markup}<h1>Pots</h1><a href=/p/1>1</a><a href=/p/2>2</a>".encode()
+    html = [("Content-Type", "text/html")]
+    with serve_answers(
+        {"/": (200, html, page), "/p/1": (200, html, b"<p>a pot"), "/p/2": (200, html, b"<p>a pot")}
+    ) as site:
+        forager.start(site.url, "--delay", "0", "--keep", "snapshot").finish()
+        listed = "SELECT string_agg(concat_ws('|', product_name, price, is_listed, crawl_task_id, url), '~' ORDER BY url) FROM products"
+        by_crawl, asked = forager.value(listed), len(site.asked)
+        assert by_crawl.count("|1.50|t|") == by_crawl.count("|2.50|t|") == 1
+        forager.ask("DELETE FROM product_prices")
+        forager.ask("DELETE FROM products")
+        forager.do("replay")
+        assert forager.value(listed) == by_crawl
+        dated = "SELECT bool_and(p.last_seen_at = t.completed_at) FROM products p JOIN crawl_tasks t ON t.id = p.crawl_task_id"
+        assert forager.value(dated)
+        forager.do("replay")
+        assert forager.value("SELECT count(*) FROM product_prices") == 2, "nothing changed since"
+        assert len(site.asked) == asked
     forager.check()
 
 

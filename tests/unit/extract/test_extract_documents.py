@@ -101,6 +101,31 @@ def test_a_sitemap_gives_its_pages_with_their_dates(packed: bool) -> None:
     assert page.text == ""
 
 
+def test_a_sitemap_names_images_and_what_stands_for_videos() -> None:
+    body = """<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:i="http://www.google.com/schemas/sitemap-image/1.1"
+xmlns:v="http://www.google.com/schemas/sitemap-video/1.1"><url><loc>https://a.example/one</loc>
+<i:image><i:loc> https://a.example/1.jpg </i:loc><i:caption>A
+ harbour</i:caption></i:image><i:image><i:title>no address</i:title></i:image>
+<i:image><i:loc>https://cdn.example/2.jpg</i:loc></i:image></url><url><loc>https://a.example/two</loc><v:video>
+<v:thumbnail_loc>/poster.jpg</v:thumbnail_loc><v:title>Gulls</v:title><v:content_loc>https://a.example/2.mp4</v:content_loc>
+<v:player_loc>https://a.example/play</v:player_loc></v:video></url></urlset>"""
+    page = reading(body, content_type="application/xml")
+    assert [link.href for link in page.links] == ["https://a.example/one", "https://a.example/two"]
+    assert [(image.src, image.discovery_type, image.alt) for image in page.images] == [
+        ("https://a.example/1.jpg", "sitemap", "A harbour"),
+        ("https://cdn.example/2.jpg", "sitemap", ""),
+        ("/poster.jpg", "sitemap", "Gulls"),
+    ]
+
+
+def test_images_of_sitemaps_are_capped() -> None:
+    image = "<image><loc>https://a.example/{}.jpg</loc></image>"
+    one = "<url><loc>https://a.example/</loc>" + "".join(image.format(at) for at in range(3000)) + "</url>"
+    many = "".join(f"<url><loc>https://a.example/p{at}</loc>{image.format(f'p{at}')}</url>" for at in range(3000))
+    for entries in (one, many):
+        assert len(reading(f"<urlset>{entries}</urlset>", content_type="text/xml").images) == 1000
+
+
 def test_an_index_gives_its_sitemaps() -> None:
     index = '<sitemapindex xmlns="x"><sitemap><loc>https://a.example/s.xml.gz</loc></sitemap></sitemapindex>'
     assert links(index, "text/xml") == [("https://a.example/s.xml.gz", "", "sitemap")]
