@@ -111,6 +111,13 @@ def test_the_careful_way_reads_the_same() -> None:
     assert careful == fast
 
 
+@pytest.mark.parametrize("gap", ["", "\n", " " * 40])
+def test_white_space_decides_not_what_the_content_is(gap: str) -> None:
+    """The careful way writes other white space than the page had."""
+    page = f"<p>a{gap}</p>{gap}<main>{gap}<a href='/'>aa</a></main>"
+    assert reading(page).text.split() == reading(flatten(page.encode())).text.split() == ["aa"]
+
+
 def test_the_careful_way_never_lets_markup_through() -> None:
     assert flatten(b"<<b>script>alert(1)<</b>/script>") == b"&lt;script>alert(1)&lt;/script>"
     assert flatten(b"<a onclick=x href='/y'>z") == b'<a href="/y">z'
