@@ -10,7 +10,7 @@ DEV := $(VENV)/.dev
 PEERS := $(VENV)/.peers
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast check fuzz fmt bench screenshots clean
+.PHONY: help setup demo test test-fast check fuzz fmt test-search bench screenshots clean
 
 help: ## list these verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -62,7 +62,7 @@ dashboard-if-possible: $(STAMP)
 		echo "The dashboard was not built; everything else works."
 
 screenshots: $(DEV) chromium dashboard ## pictures of every page of the dashboard, into screenshots/
-	@$(RUN)/python dashboard/screenshots.py
+	@$(RUN)/python -m dashboard.screenshots
 
 # Pages that scripts write are tested with a real browser; without root or apt-get those tests say why they do not run.
 .PHONY: chromium
@@ -94,6 +94,9 @@ contract: $(DEV) ## try the whole HTTP API with schemathesis, for MINUTES=10
 
 bench: $(PEERS) ## compare with Scrapy and Crawlee on a synthetic web, and measure growth
 	@$(RUN)/python -m bench
+
+test-search: $(DEV) ## run the tests of search against a real OpenSearch, which is fetched into .venv; needs Java and npm
+	@$(RUN)/python -m tests.search_server -q
 
 clean: ## remove .venv and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

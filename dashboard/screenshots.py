@@ -18,7 +18,7 @@ import tempfile
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -104,18 +104,9 @@ def live_through_days(home: str, port: int) -> None:
 
 
 @contextmanager
-def seeded(instance: Instance, home: str, urls: Sequence[str]) -> Iterator[None]:
-    """The whole web is to be crawled: the shop again, the blog through proxies."""
-    shop, blog, *_ = [url.removeprefix("http://").rstrip("/") for url in urls]
-    instance.ask("/api/frontier/seed", {"urls": list(urls)})
-    forager(home, "domain", shop, "reset")
-    with proxied(home, blog):
-        yield
-
-
-@contextmanager
-def proxied(home: str, domain: str) -> Iterator[None]:
-    """The domain is asked through two proxies that work and one that is dead."""
+def proxied(home: str, url: str) -> Iterator[None]:
+    """Its domain is known, and is asked through two proxies that work and one that is dead."""
+    forager(home, "seed", "--quiet", url)
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
@@ -136,7 +127,7 @@ def proxied(home: str, domain: str) -> Iterator[None]:
                 "Harbour",
             )
         asyncio.run_coroutine_threadsafe(proxies[2].stop(), loop).result()
-        forager(home, "proxies", "assign", domain, "--provider", "Harbour")
+        forager(home, "proxies", "assign", url, "--provider", "Harbour")
         yield
     finally:
         for proxy in proxies:
@@ -210,9 +201,11 @@ def main(folder: Path) -> None:
         live_through_days(home, port)
         with (
             start_playground(SITES, host_base=HOSTS, port=port, day=DAYS - 1) as web,
+            proxied(home, web.urls[1]),
             running(home) as instance,
-            seeded(instance, home, web.urls),
         ):
+            instance.ask("/api/frontier/seed", {"urls": list(web.urls)})
+            forager(home, "domain", web.urls[0], "reset")
             time.sleep(CRAWLED_S)
             for duty in DUTIES:
                 instance.ask(f"/api/admin/schedule/{duty}/run", {})

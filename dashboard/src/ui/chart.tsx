@@ -53,11 +53,11 @@ export function Chart({ at, lines, height = 180, format = String, label, kind = 
           width: place.current.clientWidth || 300,
           height,
           cursor: { points: { size: 6 } },
-          padding: [8, 22, 0, 0],
+          padding: [8, 32, 0, 0],
           legend: { show: lines.length > 1 },
           axes: [
             { ...axis, size: 34, values: (_plot: uPlot, moments: number[], _axis: number, _space: number, step: number) => moments.map((moment) => clockText(moment, step)) },
-            { ...axis, size: 56, values: (_plot: uPlot, values: number[]) => values.map(format) },
+            { ...axis, size: 64, values: (_plot: uPlot, values: number[]) => values.map(format) },
           ],
           scales: {
             x: { range: (_plot: uPlot, first: number, last: number): [number, number] => (isPiled && first != null ? [first - stepOf(latest.current.at) / 2, last + stepOf(latest.current.at) / 2] : [first ?? 0, last ?? 1]) },

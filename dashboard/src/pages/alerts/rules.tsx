@@ -6,7 +6,8 @@ import { useAct } from "../../ui/act";
 import { Badge, Button, Card, Loaded, State, Time } from "../../ui/basic";
 import { Dialog } from "../../ui/dialog";
 import { duration, words } from "../../ui/format";
-import { Runbook } from "./runbook";
+import { partsOf } from "./markdown";
+import { Runbook, Words } from "./runbook";
 
 export function Rules({ read, onRead, onMute }: { read: string | undefined; onRead: (rule: string | undefined) => void; onMute: (rule: string) => void }) {
   const isAdmin = useIsAdmin();
@@ -29,7 +30,7 @@ export function Rules({ read, onRead, onMute }: { read: string | undefined; onRe
                     {isAdmin && <Button aria-label={`Mute ${words(rule.rule)}`} onClick={() => onMute(rule.rule)}>Mute</Button>}
                   </span>
                 </div>
-                <p>{rule.says}</p>
+                <p><Words of={partsOf(rule.says)} /></p>
                 <p className="text-xs text-soft">raised {rule.hold_s ? `when it holds for ${duration(rule.hold_s)}` : "at once"}, resolved {rule.quiet_s ? `after ${duration(rule.quiet_s)} of quiet` : "as soon as it is over"}</p>
                 {mutes.data?.items.filter((mute) => mute.rule === rule.rule).map((mute) => (
                   <p key={mute.subject} className="flex flex-wrap items-center gap-2 text-soft">

@@ -25,7 +25,7 @@ function Part({ block }: { block: Block }) {
   return <p><Words of={block.parts} /></p>;
 }
 
-const Words = ({ of }: { of: Inline[] }) => of.map((part, index) => {
+export const Words = ({ of }: { of: Inline[] }) => of.map((part, index) => {
   if (part.kind === "code") return <code key={index} className="rounded bg-raised px-1 font-mono text-xs break-words">{part.text}</code>;
   return part.kind === "strong" ? <strong key={index}>{part.text}</strong> : <Fragment key={index}>{part.text}</Fragment>;
 });
