@@ -61,7 +61,7 @@ const COLUMNS: Column<Proxy>[] = [
   { name: "success", width: "minmax(8.5rem,.9fr)", isNumber: true, isWideOnly: true, cell: (proxy) => proxy.success_rate_percent === null ? "–" : <span className={proxy.success_rate_percent < 80 ? "text-bad" : ""}>{percent(proxy.success_rate_percent / 100)} <span className="text-xs">of {short(proxy.successes + proxy.failures)}</span></span> },
   { name: "answers in", width: "minmax(6rem,.6fr)", isNumber: true, isWideOnly: true, cell: (proxy) => duration(proxy.avg_response_time_ms === null ? null : proxy.avg_response_time_ms / 1000) },
   { name: "this hour", width: "minmax(7rem,.7fr)", isNumber: true, isWideOnly: true, cell: (proxy) => <>{short(proxy.hour_requests)}{proxy.max_requests_per_hour !== null && <span className="text-soft"> / {short(proxy.max_requests_per_hour)}</span>}</> },
-  { name: "cost a month", width: "minmax(6.5rem,.6fr)", isNumber: true, isWideOnly: true, cell: (proxy) => money(proxy.monthly_cost, null) },
+  { name: "cost a month", width: "minmax(7.5rem,.6fr)", isNumber: true, isWideOnly: true, cell: (proxy) => money(proxy.monthly_cost, null) },
   { name: "domains", width: "minmax(5rem,.5fr)", isNumber: true, isWideOnly: true, cell: (proxy) => number(proxy.domains) },
   { name: "last used", width: "minmax(7rem,.8fr)", isWideOnly: true, cell: (proxy) => <Time at={proxy.last_used_at} empty="never" /> },
 ];
