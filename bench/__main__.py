@@ -1,5 +1,6 @@
 """`python -m bench`: the comparison, what a page costs stage by stage, how the cost grows with the database, whether a
-claim costs the same among many domains, what adaptive revisits are worth, how long searches take, what the API serves.
+claim costs the same among many domains, what adaptive revisits are worth, how long searches take, what the API serves,
+what more workers bring.
 
 Figures are reported, not asserted: the exit code is 0 unless a run was invalid.
 """
@@ -25,15 +26,21 @@ from bench.search_report import show_search
 from bench.stages import measure_stages
 from bench.talk import tell
 from bench.web import serve_web
+from bench.workers import WORKERS, measure_workers, show_workers
 
-PARTS = ("compare", "stages", "growth", "leases", "revisit", "search", "api")
+PARTS = ("compare", "stages", "growth", "leases", "revisit", "search", "api", "workers")
+WHEN_NAMED = frozenset({"workers"})
+"""Takes an hour, so only who names it gets it."""
+QUICK_WORKERS = {"paced": (20, 4), "unpaced": (4, 50), "delay_s": 0.2}
 QUICK_SEARCH = 50_000
 SIZES = (100_000, 1_000_000, 5_000_000)
 
 
 def read_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all when none is named")
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all but workers when none is named"
+    )
     parser.add_argument("--rounds", type=at_least_one, default=3, help="rounds of the comparison (3)")
     parser.add_argument("--sites", type=at_least_one, default=20, help="sites of the synthetic web (20)")
     parser.add_argument("--pages", type=at_least_one, default=1000, help="pages of each site (1000)")
@@ -45,6 +52,9 @@ def read_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--domains", type=read_sizes, default=DOMAINS, help="domains known, for leases (1000,10000,100000,1000000)"
     )
+    parser.add_argument("--workers", type=read_sizes, default=WORKERS, help="numbers of workers (1,2,4,8,16)")
+    parser.add_argument("--queues", default="inline", metavar="LIST", help="how work reaches them (inline,celery)")
+    parser.add_argument("--redis", metavar="URL", help="also with this Redis, for workers")
     parser.add_argument("--quick", action="store_true", help="one round of a small web and small sizes: does it run?")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything that was measured")
     parser.add_argument("--markdown", action="store_true", help="print the table for the README")
@@ -54,6 +64,7 @@ def read_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     if arguments.quick:
         arguments.rounds, arguments.sites, arguments.pages, arguments.peer_sites = 1, 4, 100, 2
         arguments.sizes, arguments.domains = (10_000, 50_000), (1_000, 10_000)
+        arguments.workers = (1, 2)
     return arguments
 
 
@@ -80,7 +91,7 @@ def run_comparison(arguments: argparse.Namespace) -> tuple[Comparison, Sequence[
 
 def main() -> int:
     arguments = read_arguments()
-    parts = arguments.parts or PARTS
+    parts = arguments.parts or [part for part in PARTS if part not in WHEN_NAMED]
     signal.signal(signal.SIGTERM, interrupt)
     found: dict[str, Any] = {"machine": report.describe_machine()}
     figures, exit_code = [], 0
@@ -112,6 +123,11 @@ def main() -> int:
         found["api"] = reads = measure_api()
         print(show_api(reads, is_markdown=arguments.markdown))
         figures += judge_api(reads)
+    if "workers" in parts:
+        quick: dict[str, Any] = QUICK_WORKERS if arguments.quick else {}
+        queues = arguments.queues.split(",")
+        found["workers"] = many = measure_workers(arguments.workers, queues=queues, redis_url=arguments.redis, **quick)
+        print(show_workers(many, is_markdown=arguments.markdown))
     print(report.show_figures(figures))
     if arguments.json:
         report.write_json(arguments.json, found | {"figures": figures})

@@ -26,6 +26,7 @@ from forager.db.pool import close, close_pool, connect, open_pool
 from forager.errors import DatabaseUnreachableError
 
 EXTERNAL_URL = "postgresql://postgres@127.0.0.1:5432/postgres"
+KEPT = frozenset({"FORAGER_REQUIRE_SERVICES", "FORAGER_TEST_SEARCH_URL"})
 RUN_FOLDER = pytest.StashKey[Path]()
 T = TypeVar("T")
 
@@ -40,7 +41,7 @@ class Server:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    for name in [name for name in os.environ if name.startswith("FORAGER_") and name != "FORAGER_REQUIRE_SERVICES"]:
+    for name in [name for name in os.environ if name.startswith("FORAGER_") and name not in KEPT]:
         del os.environ[name]
     shared = getattr(config, "workerinput", {}).get("run_folder")
     config.stash[RUN_FOLDER] = Path(shared) if shared else _make_run_folder()

@@ -11,6 +11,7 @@
     ├── BadListError                  a list of seeds that cannot be read any further
     ├── NotStoredError                what was asked for needs bodies, and the content policy kept none
     ├── StoreError                    a body that cannot be stored, or not be had from the store
+    ├── SearchServerError             a search server that does not answer, or not as it should; PostgreSQL does
     ├── RenderError                   a page that the browser could not draw; its plain form is taken
     └── VisitError                    a visit that did not bring a page; `code` is what the task row stores
         ├── RefusedError              we did not ask
@@ -92,6 +93,20 @@ class StoreError(ForagerError):
     def __init__(self, sentence: str, reason: str = "store_error") -> None:
         super().__init__(sentence)
         self.reason = reason
+
+
+class SearchServerError(ForagerError):
+    """A search server that does not answer, or not as it should. `status` and `reason` are what it answered."""
+
+    def __init__(self, sentence: str, status: int | None = None, reason: str = "") -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.reason = reason
+
+    @property
+    def is_away(self) -> bool:
+        """Asking it something else would not help either."""
+        return self.status is None or self.status in {401, 403, 429} or self.status >= 500
 
 
 class RenderError(ForagerError):

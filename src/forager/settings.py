@@ -19,7 +19,7 @@ from forager.errors import ConfigurationError
 
 ENV_PREFIX = "FORAGER_"
 FILE_NAME = "forager.toml"
-NOT_SETTINGS = frozenset({"REQUIRE_SERVICES"})
+NOT_SETTINGS = frozenset({"REQUIRE_SERVICES", "TEST_SEARCH_URL"})
 """`FORAGER_*` names that belong to the test suite."""
 
 
@@ -29,9 +29,10 @@ Count = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
 TimeOfDay = Annotated[str, Field(pattern=r"^(never|((Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?([01][0-9]|2[0-3]):[0-5][0-9])$")]
 DAY_S = 86400.0
-SECRETS = frozenset({"database_url", "redis_url", "secret_key"})
+SECRETS = frozenset({"database_url", "redis_url", "broker_url", "search_url", "secret_key"})
 """Never repeated to anybody: they are, or hold, passwords."""
 SHORTEST_KEY = 32
+LABEL = r"^[a-z0-9][a-z0-9._-]{0,62}$"
 
 
 def default_home() -> Path:
@@ -54,10 +55,29 @@ class Settings(BaseModel):
     database_url: str | None = Field(
         None, description="An external PostgreSQL 15 or newer instead of the embedded one."
     )
+    prepared_statements: bool = Field(
+        True,
+        description="Whether connections keep prepared statements; false for workers behind a pooler by transaction.",
+    )
     redis_url: str | None = Field(
         None,
         repr=False,
         description="A Redis that processes share what they know through; without it PostgreSQL does all of it.",
+    )
+    queue: str = Field(
+        "inline",
+        pattern="^(inline|celery)$",
+        description="How workers hear of domains that are due: inline (they ask the database), or celery (RabbitMQ).",
+    )
+    broker_url: str = Field(
+        "amqp://guest:guest@127.0.0.1:5672//",
+        repr=False,
+        description="The RabbitMQ for `queue = celery`; its virtual host stands behind the port.",
+    )
+    queue_prefix: str | None = Field(
+        None,
+        pattern=r"^[A-Za-z0-9_.-]{0,64}$",
+        description="Stands before the names of the queues, so that several Foragers can share a broker.",
     )
     secret_key: tuple[str, ...] = Field(
         (),
@@ -89,6 +109,9 @@ class Settings(BaseModel):
     )
 
     workers: Count = Field(1, description="Worker processes of one crawl.")
+    worker_labels: tuple[Annotated[str, Field(pattern=LABEL)], ...] = Field(
+        (), description="What workers of this machine offer, such as eu; domains that want one of these are theirs too."
+    )
     delay_s: Seconds = Field(
         1.0, description="Seconds between two requests to one domain; robots.txt may ask for more."
     )
@@ -208,6 +231,25 @@ class Settings(BaseModel):
         200, description="Words of the main text that become searchable."
     )
 
+    search_backend: str = Field(
+        "postgres",
+        pattern="^(postgres|opensearch)$",
+        description="Who finds pages and products: postgres, or opensearch (an OpenSearch or Elasticsearch server).",
+    )
+    search_url: str | None = Field(
+        None,
+        repr=False,
+        description="The search server for `search_backend = opensearch`, such as https://user:password@host:9200.",
+    )
+    search_index_prefix: str = Field(
+        "forager-",
+        pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$",
+        description="Stands before the names of indexes, so that several Foragers can share a search server.",
+    )
+    search_ca_file: Path | None = Field(
+        None, description="A certificate authority for the search server, where it is not a public one."
+    )
+
     content_policy: str = Field(
         "signals",
         pattern="^(signals|snapshot|archive)$",
@@ -245,8 +287,14 @@ class Settings(BaseModel):
         365 * DAY_S, description="How long moves of domains stay on record; the last 20 of each always do."
     )
     cold_folder: Path | None = Field(None, description="Folder of cold files; by default `cold` in the data folder.")
+    cold_bucket: str | None = Field(
+        None, description="A bucket that cold files are copied to, such as s3://bucket/folder; by default none."
+    )
     backup_folder: Path | None = Field(None, description="Folder of backups; by default `backups` in the data folder.")
-    backup_retention_s: Span = Field(7 * DAY_S, description="How long backups in that folder are kept.")
+    backup_bucket: str | None = Field(
+        None, description="A bucket that the daily backup is copied to, such as s3://bucket/folder; by default none."
+    )
+    backup_retention_s: Span = Field(7 * DAY_S, description="How long backups in that folder and bucket are kept.")
     backup_at: TimeOfDay = Field("02:00", description="When the daily backup is made (UTC), or never.")
     cleanup_at: TimeOfDay = Field("03:00", description="When old visits leave for cold files (UTC), or never.")
     vacuum_at: TimeOfDay = Field("Sun 04:00", description="When all tables are vacuumed (UTC), or never.")
@@ -269,6 +317,9 @@ class Settings(BaseModel):
 
     api_host: str = Field("127.0.0.1", min_length=1, description="The address the API listens on.")
     api_port: Annotated[int, Field(ge=0, le=65_535)] = Field(8600, description="Its port; 0: any that is free.")
+    api_processes: Annotated[int, Field(ge=1, le=64)] = Field(
+        1, description="Processes that serve the API on that port; one takes a processor at most."
+    )
     api_connections: Annotated[int, Field(ge=2, le=200)] = Field(
         10, description="Connections of one API process to the database."
     )
@@ -290,7 +341,10 @@ class Settings(BaseModel):
     rate_admin: Count = Field(500, description="Requests a minute to the API of one admin.")
     rate_seeds: Count = Field(10, description="Requests a minute of one admin that bring seeds.")
 
-    @field_validator("allow_networks", "unpaced_hosts", "allow_ports", "secret_key", "trusted_proxies", mode="before")
+    @field_validator(
+        *("allow_networks", "unpaced_hosts", "worker_labels", "allow_ports", "secret_key", "trusted_proxies"),
+        mode="before",
+    )
     @classmethod
     def _split_list(cls, value: object) -> object:
         if isinstance(value, str):
@@ -328,9 +382,9 @@ class Settings(BaseModel):
             raise ValueError("must start with postgresql://")
         return value or None
 
-    @field_validator("bodies")
+    @field_validator("bodies", "cold_bucket", "backup_bucket")
     @classmethod
-    def _check_bodies(cls, value: str | None) -> str | None:
+    def _check_bucket(cls, value: str | None) -> str | None:
         if value and not value.startswith("s3://"):
             raise ValueError("must start with s3://, such as s3://bucket/folder")
         return value.rstrip("/") if value else None
@@ -340,6 +394,20 @@ class Settings(BaseModel):
     def _check_redis_url(cls, value: str | None) -> str | None:
         if value and not value.startswith(("redis://", "rediss://", "unix://")):
             raise ValueError("must start with redis://, rediss:// or unix://")
+        return value or None
+
+    @field_validator("broker_url")
+    @classmethod
+    def _check_broker_url(cls, value: str) -> str:
+        if not value.startswith(("amqp://", "amqps://")):
+            raise ValueError("must start with amqp:// or amqps://")
+        return value
+
+    @field_validator("search_url")
+    @classmethod
+    def _check_search_url(cls, value: str | None) -> str | None:
+        if value and not value.startswith(("https://", "http://")):
+            raise ValueError("must start with https:// or http://")
         return value or None
 
     @field_validator("public_url")

@@ -84,6 +84,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workers/{worker}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Drain Worker
+         * @description It takes nothing new, finishes what is open, hands its leases back and ends.
+         */
+        post: operations["drain_worker"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/workers/claims": {
         parameters: {
             query?: never;
@@ -3422,6 +3442,11 @@ export interface components {
              */
             max_pages_per_template: number | null;
             /**
+             * Worker Label
+             * @description Only workers with this label claim it; empty: any worker.
+             */
+            worker_label: string;
+            /**
              * Lastmod Claims
              * @description Revisits of pages that its sitemaps said had changed.
              */
@@ -3557,6 +3582,12 @@ export interface components {
              * @default false
              */
             verifies_tls?: boolean;
+            /**
+             * Worker Label
+             * @description Only workers with this label claim it; null: any worker.
+             * @example eu
+             */
+            worker_label?: string | null;
             /**
              * Is Active
              * @description False pauses it, true resumes it.
@@ -3826,7 +3857,7 @@ export interface components {
             version: string;
             /**
              * Parts
-             * @description database, scheduler, workers, disk.
+             * @description database, scheduler, workers, disk; queue and search, where there are some.
              */
             parts: {
                 [key: string]: components["schemas"]["Part"];
@@ -3885,6 +3916,11 @@ export interface components {
             is_corrected: boolean;
             /** Not Indexed Yet */
             not_indexed_yet: number;
+            /**
+             * Note
+             * @description Why PostgreSQL answered, where a search server should have.
+             */
+            note: string | null;
         };
         /**
          * Image
@@ -5917,6 +5953,24 @@ export interface components {
             /** Dry Run */
             dry_run: boolean;
         };
+        /** SentAway */
+        SentAway: {
+            /** Worker */
+            worker: number;
+            /** Run Id */
+            run_id: number | null;
+            /** Host */
+            host: string;
+            /** Pid */
+            pid: number;
+            /**
+             * Drain Asked At
+             * Format: date-time
+             */
+            drain_asked_at: string;
+            /** Message */
+            message: string;
+        };
         /** Series */
         Series: {
             /**
@@ -7086,6 +7140,16 @@ export interface components {
             heartbeat_at: string;
             /** Ended At */
             ended_at: string | null;
+            /**
+             * Labels
+             * @description What it offers to domains that want a label.
+             */
+            labels: string[];
+            /**
+             * Drain Asked At
+             * @description Since then it takes nothing new, and ends when it is done.
+             */
+            drain_asked_at: string | null;
             /** Is Silent */
             is_silent: boolean;
             /** Domains */
@@ -7555,6 +7619,91 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    drain_worker: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                worker: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SentAway"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13424,6 +13573,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Unprocessable Entity */
             422: {
                 headers: {
@@ -14289,6 +14447,15 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -4,6 +4,7 @@ other. Knows no secret: what looks like one is blotted out before it is written.
 
 import json
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from forager.accounts.who import Who
@@ -13,6 +14,8 @@ SQL = statements.load("forager.accounts", "audit.sql")
 BLOT = "***"
 SECRET_WORDS = ("password", "secret", "token", "authorization", "cookie", "api_key", "private")
 MOST_ITEMS = 100
+MOST_ROWS = 1001
+"""A page, and the row that says that there is another."""
 LONGEST_TEXT = 2000
 DEEPEST = 6
 
@@ -77,9 +80,11 @@ async def read(
     action: str | None = None,
     kind: str | None = None,
     object_id: str | None = None,
-    since: Any = None,
-    until: Any = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
 ) -> list[dict[str, Any]]:
-    """Newest first; `before` is the id of the last row of the page before. An action may be a noun, such as `user`."""
-    rows = await conn.fetch(SQL["read"], before, who, action, kind, object_id, since, until, limit)
+    """Newest first; `before` is the id of the last row of the page before. An action may be a noun, such as `user`.
+    Every door calls this; nobody can change what it says."""
+    most = max(1, min(limit, MOST_ROWS))
+    rows = await conn.fetch(SQL["read"], before, who, action, kind, object_id, since, until, most)
     return [dict(row) | {"details": json.loads(row["details"])} for row in rows]

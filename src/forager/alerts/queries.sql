@@ -137,12 +137,14 @@ WITH noted AS (
 SELECT id FROM noted;
 
 -- name: silent_workers
--- Workers, by their machine, that have not been heard of for so long: running by their own account, or dead and heard of not long ago.
+-- Workers, by their machine, that have not been heard of for so long: running by their own account, or dead and heard of not long ago. One whose
+-- death somebody noticed sooner than $3 after its last word was never silent: its foreman saw it die, and has another in its place.
 SELECT split_part(host, '/', 1) AS host, array_agg(id ORDER BY id) AS workers,
        EXTRACT(EPOCH FROM now() - min(heartbeat_at))::float8 AS silent_s
 FROM workers
 WHERE heartbeat_at < now() - make_interval(secs => $1)
-  AND (status = 'running' OR (status = 'dead' AND heartbeat_at > now() - make_interval(secs => $2)))
+  AND (status = 'running' OR (status = 'dead' AND heartbeat_at > now() - make_interval(secs => $2)
+                                AND ended_at - heartbeat_at >= make_interval(secs => $3)))
 GROUP BY 1 ORDER BY 1;
 
 -- name: pool_facts

@@ -71,8 +71,9 @@ async def tell(conn: Any, alerts: Sequence[int], event: str, put: Put) -> None:
         await put(conn, row["url"], json.loads(row["payload"]))
 
 
-async def silent_workers(conn: Any, *, silent_s: float, remembered_s: float) -> list[SilentWorkers]:
-    return [SilentWorkers(*row) for row in await conn.fetch(SQL["silent_workers"], silent_s, remembered_s)]
+async def silent_workers(conn: Any, *, silent_s: float, remembered_s: float, unnoticed_s: float) -> list[SilentWorkers]:
+    rows = await conn.fetch(SQL["silent_workers"], silent_s, remembered_s, unnoticed_s)
+    return [SilentWorkers(*row) for row in rows]
 
 
 async def pool_facts(conn: Any, *, since_s: float) -> list[PoolFacts]:

@@ -70,6 +70,7 @@ def create_app(settings: Settings, *, forager: "Forager | None" = None) -> FastA
 @contextlib.asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     from forager.app import open_forager
+    from forager.app.searching import open_searching
     from forager.app.sharing import open_sharing
 
     settings: Settings = app.state.settings
@@ -88,6 +89,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             app.state.forager.pool, most=settings.api_connections - (settings.api_connections + 3) // NOT_FOR_ROUTES
         )
         await stack.enter_async_context(app.state.desk.open())
+        app.state.searching = await stack.enter_async_context(open_searching(settings))
         sharing = await stack.enter_async_context(open_sharing(settings, app.state.forager.pool))
         await stack.enter_async_context(access.open_gate(app, app.state.forager, sharing.ledgers))
         await stack.enter_async_context(app.state.live.open(sharing.latest))

@@ -184,7 +184,7 @@ COUNTERS = (
     ("crawler_failures", "failures", "code", "Visits that failed, by error code."),
     ("crawler_image_visits", "images", "outcome", "Visits to images, by outcome."),
     ("crawler_links_dropped", "links_dropped", "reason", "Links left out, by reason."),
-    ("crawler_leases", "leases", "how", "Leases claimed, released and lost."),
+    ("crawler_leases", "leases", "how", "Leases claimed (and of them hinted), released, lost."),
 )
 PLAIN_COUNTERS = (
     ("crawler_received_bytes", "bytes", "Bytes received, as sent."),
@@ -197,6 +197,8 @@ GAUGES = (
     ("crawler_tasks_open", "tasks_open", "status", "Open tasks, by status."),
     ("crawler_proxies", "proxies", "state", "Proxies that work, failed, or are switched off."),
     ("crawler_alerts_open", "alerts_open", "severity", "Open alerts, by severity."),
+    ("crawler_queue_messages", "queue_messages", "queue", "Messages that wait in the broker, by kind of queue."),
+    ("crawler_queue_consumers", "queue_consumers", "queue", "Who listens there, by kind of queue."),
 )
 PLAIN_GAUGES = (
     ("crawler_leases_held", "leases_held", "Domains that a worker holds."),

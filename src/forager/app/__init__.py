@@ -13,6 +13,8 @@ from functools import partial
 from typing import Any
 
 from forager import clock
+from forager.accounts import audit
+from forager.accounts.who import operator
 from forager.app.images import queue_wanted
 from forager.app.seeding import NO_LIST, OnLoaded, SeedList, start_long_run
 from forager.control.seed import start_run
@@ -89,7 +91,14 @@ async def crawl(
             start_run, spec=spec, by=by, listed=tuple(listed.seeds), source=listed.source, is_scored=is_scored
         )
         run = await in_transaction(database, start)
+    await in_transaction(database, partial(note_start, run=run, spec=spec, by=by))
     return await carry_out(forager, run, spec, workers=workers, on_progress=on_progress, stop=stop)
+
+
+async def note_start(conn: Any, *, run: int, spec: RunSpec, by: str, again: int | None = None) -> None:
+    """In the words the API has for it; `again` is the run whose order is given once more."""
+    told = {"seeds": spec.seeds[:10], "scope": spec.scope, "again": again}
+    await audit.note(conn, operator(by), "run.start", kind="run", object_id=run, details=told)
 
 
 async def carry_out(
@@ -114,7 +123,7 @@ async def carry_out(
     async with _duties(forager, stop) if keeps_time else contextlib.nullcontext():
         is_fine = await supervisor.run(workers)
     await put_right()
-    was_stopped = stop.asked
+    was_stopped = stop.asked or await in_transaction(database, partial(stats.were_all_sent_away, run=run))
     end = RunEnd.STOPPED if was_stopped else RunEnd.FINISHED if is_fine else RunEnd.FAILED
     if not (was_stopped and stays_open()):
         await in_transaction(database, lambda conn: stats.end_run(conn, run, end.value))
@@ -156,6 +165,7 @@ async def _duties(forager: Forager, stop: StopRequest) -> AsyncIterator[None]:
 async def _make_searchable(forager: Forager, stop: StopRequest) -> None:
     """What the crawl read, as far as a moment is enough: while workers are at it every processor is theirs. The duty
     `index` has the rest, and so has whoever searches."""
+    from forager.app.searching import tend_search
     from forager.extract.keywords import CONFIGS
     from forager.search import index
 
@@ -166,6 +176,8 @@ async def _make_searchable(forager: Forager, stop: StopRequest) -> None:
                 if (await index.index_portion(conn, CONFIGS)).pages < index.PORTION:
                     break
             await index.tidy(conn)
+            if forager.settings.search_backend != "postgres":
+                await tend_search(conn, forager.settings, within_s=SEARCHABLE_S)
     except Exception as trouble:  # the pages are safe; that they are not found yet is no reason to fail
         log().warning("pages not indexed", action="index.failed", error=repr(trouble))
 

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from forager.app.bodies import bucket_at
+from forager.archive.bucket_folder import BucketFolder
 from forager.control import cold, cold_file, cold_stats
 from forager.control.cold import Moved, OnMoved
 from forager.control.storage import Rule
@@ -18,6 +20,11 @@ if TYPE_CHECKING:
 
 def cold_folder(settings: Settings) -> Path:
     return settings.cold_folder or settings.home / cold_file.FOLDER
+
+
+def copies_of(settings: Settings) -> BucketFolder | None:
+    """Where copies of cold files go."""
+    return BucketFolder(bucket_at(settings, settings.cold_bucket)) if settings.cold_bucket is not None else None
 
 
 def retention_of(settings: Settings) -> Retention:
@@ -43,14 +50,17 @@ async def archive(
 ) -> Moved:
     """Days are rolled up first: what was not leaves later."""
     await rollup.run_once(conn, order)
-    return await cold.move(conn, cold_folder(settings), retention_of(settings), by=by, on_moved=on_moved)
+    return await cold.move(
+        conn, cold_folder(settings), retention_of(settings), by=by, copies=copies_of(settings), on_moved=on_moved
+    )
 
 
 async def move_old(conn: Any, settings: Settings, order: "ScheduleOrder") -> str:
     """The duty: in one line what was done."""
     moved = await archive(conn, settings, order, by=BY)
     finished = f"; {things(moved.finished, 'slice')} of an earlier night finished" if moved.finished else ""
-    return f"{things(moved.rows, 'row')} moved to {things(moved.slices, 'cold file')}{finished}"
+    copied = f"; {things(moved.copied, 'earlier file')} copied to {settings.cold_bucket}" if moved.copied else ""
+    return f"{things(moved.rows, 'row')} moved to {things(moved.slices, 'cold file')}{finished}{copied}"
 
 
 async def keep_minutes(conn: Any, after_days: int, *, settings: Settings) -> int:

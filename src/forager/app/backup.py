@@ -2,23 +2,32 @@
 
 import asyncio
 import json
-from dataclasses import dataclass
+import tempfile
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from forager.accounts import audit
+from forager.accounts.who import operator
 from forager.app.archiving import cold_folder
+from forager.app.bodies import bucket_at
 from forager.app.bodies import place_of as place_of_bodies
 from forager.app.webhooks import KEY_FILE, key_marks
+from forager.archive.bucket_folder import BucketFolder
 from forager.archive.shelf import FOLDER as BODIES
-from forager.control import backup, cold_file
+from forager.control import backup, backup_bucket, backup_files, cold_file
 from forager.control.backup import Backup, BackupOrder
 from forager.control.check import Verdict, check
+from forager.control.disk import saying_what_failed
 from forager.crawl.recover import free_lost
 from forager.db import open_database, schema
 from forager.db.database import locate
 from forager.db.dsn import place_of
 from forager.db.pool import close, connect
-from forager.errors import ConfigurationError
+from forager.errors import ConfigurationError, StoreError
 from forager.observe import log
 from forager.schedule.words import things
 from forager.settings import SECRETS, Settings
@@ -27,7 +36,13 @@ from forager.stats import store as stats
 if TYPE_CHECKING:
     from forager.app import Forager
 
+T = TypeVar("T")
 APPLICATION = "forager backup"
+BUCKET = "s3://"
+STAGED = "bucket-"
+"""Before the name of a backup that is only here until it is in a bucket."""
+STAGE = "restore.part"
+"""In the home that is restored: what was fetched from a bucket, until it is in its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +94,59 @@ def _remove_old(folder: Path, older_than_s: float) -> list[Path]:
     return backup.remove_old(folder, older_than_s=older_than_s)
 
 
+async def back_up_to_bucket(settings: Settings, dsn: str, url: str) -> tuple[Backup, int]:
+    """The backup there, and how many files were sent that it did not have yet. Here nothing is kept."""
+    there, folder, name = bucket_folder(settings, url), backup_folder(settings), backup.name_now()
+    await asyncio.to_thread(there.folders)  # a mistake about the bucket is told before anything is dumped
+    with saying_what_failed(folder, backup.ADVICE), backup.alone(folder, backup_bucket.LOCK):
+        for left in folder.glob(f"{STAGED}*"):
+            backup_files.remove(left)
+        order, revision = await _order(settings, dsn, may_link=True)
+        made = await backup.make(order, folder / f"{STAGED}{name}", revision=revision)
+        try:
+            sent = await _in_thread(partial(backup_bucket.put, made, there, name))
+        finally:
+            backup_files.remove(made.path)
+    log().info("backup made", action="backup.made", path=f"{there}/{name}", files=sent)
+    return await asyncio.to_thread(backup_bucket.read, there, name), sent
+
+
+def bucket_folder(settings: Settings, url: str) -> BucketFolder:
+    return BucketFolder(bucket_at(settings, url))
+
+
+async def _in_thread(work: Callable[..., T]) -> T:
+    """A thread cannot be cancelled: it is told, and ends behind the file it is at."""
+    stopped = threading.Event()
+    try:
+        return await asyncio.to_thread(partial(work, is_stopped=stopped.is_set))
+    except asyncio.CancelledError:
+        stopped.set()
+        raise
+
+
 async def back_up_nightly(forager: "Forager") -> str:
     """The duty: in one line what was done."""
     made, gone = await back_up(forager.settings, forager.database.dsn)
+    sent = await _copy(forager.settings, made)
     removed = f"; {things(len(gone), 'old one')} removed" if gone else ""
-    return f"{made.path.name}: {things(made.tables, 'table')} and {things(made.file_count, 'file')}{removed}"
+    return f"{made.path.name}: {things(made.tables, 'table')} and {things(made.file_count, 'file')}{removed}{sent}"
+
+
+async def _copy(settings: Settings, made: Backup) -> str:
+    """To the bucket of backups, where old ones are removed as they are here."""
+    if settings.backup_bucket is None:
+        return ""
+    there = bucket_folder(settings, settings.backup_bucket)
+    try:
+        with backup.alone(made.path.parent, backup_bucket.LOCK):
+            sent = await _in_thread(partial(backup_bucket.put, made, there, made.path.name))
+            old_s = settings.backup_retention_s
+            gone = await asyncio.to_thread(partial(backup_bucket.remove_old, there, older_than_s=old_s))
+    except StoreError as error:
+        raise StoreError(f"{error} The backup itself is whole, in {made.path}.", error.reason) from None
+    removed = f", {things(len(gone), 'old one')} removed" if gone else ""
+    return f"; copied to {there} with {things(sent, 'new file')}{removed}"
 
 
 async def _order(settings: Settings, dsn: str, *, may_link: bool) -> tuple[BackupOrder, str]:
@@ -99,7 +162,7 @@ async def _order(settings: Settings, dsn: str, *, may_link: bool) -> tuple[Backu
 
 def as_toml(settings: Settings) -> str:
     """What is not a default, for whoever restores it; where this instance was, and its secrets, are left out."""
-    left_out = SECRETS | {"home", "cold_folder", "backup_folder"}
+    left_out = SECRETS | {"home", "cold_folder", "cold_bucket", "backup_folder", "backup_bucket"}
     lines = [f"# Settings of the instance in {settings.home}, without its secrets ({', '.join(sorted(SECRETS))})."]
     for name in sorted(settings.model_fields_set - left_out):
         value = getattr(settings, name)
@@ -116,22 +179,72 @@ def _toml(value: Any) -> str:
     return json.dumps(str(value), ensure_ascii=False)
 
 
+# Looking ------------------------------------------------------------------------------------------------------------
+
+
+def find_backups(settings: Settings, place: str) -> list[Backup]:
+    """In a folder, or in a bucket."""
+    if place.startswith(BUCKET):
+        return backup_bucket.list_backups(bucket_folder(settings, place))
+    return backup.list_backups(Path(place))
+
+
+async def look_at(settings: Settings, found: Backup) -> list[str]:
+    """Everything read from end to end; what is wrong, in words."""
+    if found.url is None:
+        return await backup.verify(found)
+    prefix, _, name = found.url.rpartition("/")
+    there = bucket_folder(settings, prefix)
+    with tempfile.TemporaryDirectory(prefix="forager-verify-") as folder:
+        try:
+            return await backup.verify(await _in_thread(partial(backup_bucket.fetch, there, name, Path(folder, "it"))))
+        except StoreError as error:
+            return [str(error)]
+
+
 # Restoring ----------------------------------------------------------------------------------------------------------
 
 
-async def restore(settings: Settings, source: Path) -> Restored:
-    """Into the settings' home and database, both of them empty. Nothing is written before all of it was verified."""
+async def restore(settings: Settings, source: Path | str, *, by: str = "cli") -> Restored:
+    """Into the settings' home and database, both of them empty. Nothing is written before all of it was verified, but
+    for the copy of what comes from a bucket."""
+    if isinstance(source, str):
+        return await _restore_from_bucket(settings, source, by=by)
     found = backup.read(source)
+    _refuse_unfit(settings, found)
+    return await _restore(settings, found, by=by)
+
+
+async def _restore_from_bucket(settings: Settings, url: str, *, by: str) -> Restored:
+    prefix, _, name = url.rstrip("/").rpartition("/")
+    there = bucket_folder(settings, prefix)
+    found = await asyncio.to_thread(backup_bucket.read, there, name)
+    _refuse_unfit(settings, found)
+    stage = settings.home / STAGE
+    with saying_what_failed(stage, "Nothing was restored."):
+        backup_files.remove(stage)
+        try:
+            fetched = await _in_thread(partial(backup_bucket.fetch, there, name, stage))
+            return await _restore(settings, replace(fetched, url=found.url), by=by)
+        finally:
+            backup_files.remove(stage)
+
+
+def _refuse_unfit(settings: Settings, found: Backup) -> None:
     backup.refuse_unfit(found)
-    backup.refuse_used_home(settings.home, but=frozenset({KEY_FILE}))
+    backup.refuse_used_home(settings.home, but=frozenset({KEY_FILE, STAGE}))
+
+
+async def _restore(settings: Settings, found: Backup, *, by: str) -> Restored:
     if troubles := await backup.verify(found):
         named = "; ".join(troubles[: backup.MOST_NAMED])
-        raise ConfigurationError(f"{source} is damaged ({named}): take another backup.")
+        raise ConfigurationError(f"{found.where} is damaged ({named}): take another backup.")
     await backup.put_back_files(found, settings.home)
     async with locate(settings) as dsn:
         await _fill_database(found, dsn)
         async with open_database(settings, size=2, application="forager restore") as database:
             freed = await _let_workers_go(database.pool)
+            await _note(database.pool, found, by=by)
             verdicts = await _check(database.pool, settings)
     has_new_key = bool(found.key_marks) and not set(found.key_marks) & set(key_marks(settings))
     return Restored(found, freed, verdicts, has_new_key)
@@ -145,6 +258,12 @@ async def _fill_database(found: Backup, dsn: str) -> None:
     finally:
         await close(connection)
     await backup.put_back_database(found, dsn, major)
+
+
+async def _note(pool: Any, found: Backup, *, by: str) -> None:
+    async with pool.acquire() as conn:
+        told = {"made_at": found.made_at, "tables": found.tables, "files": found.file_count}
+        await audit.note(conn, operator(by), "backup.restore", kind="backup", object_id=found.where, details=told)
 
 
 async def _let_workers_go(pool: Any) -> int:

@@ -10,10 +10,13 @@ from forager.archive.shelf import shelf_to_read as open_to_read
 from forager.settings import Settings
 
 
+def bucket_at(settings: Settings, url: str) -> Bucket:
+    """All buckets of an instance are at one server. Raises ConfigurationError."""
+    return parse_bucket(url, endpoint=settings.s3_endpoint, region=settings.s3_region)
+
+
 def bucket_of(settings: Settings) -> Bucket | None:
-    if settings.bodies is None:
-        return None
-    return parse_bucket(settings.bodies, endpoint=settings.s3_endpoint, region=settings.s3_region)
+    return bucket_at(settings, settings.bodies) if settings.bodies is not None else None
 
 
 def place_of(settings: Settings) -> Place:

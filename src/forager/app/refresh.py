@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
-from forager.app import Forager, carry_out
+from forager.app import Forager, carry_out, note_start
 from forager.app.schedule import do_once
 from forager.control.refresh import start_refresh
 from forager.crawl.patience import in_transaction
@@ -30,6 +31,7 @@ class RefreshOrder:
     delay_s: float | None
     check: Callable[[RunSpec], None]
     """May refuse an order of old by raising."""
+    by: str = "cli"
 
 
 async def refresh(
@@ -61,7 +63,13 @@ async def _visit_again(
         delay_s=order.delay_s,
         check=order.check,
     )
-    run, spec = await in_transaction(forager.database, start)
+
+    async def begin(conn: Any) -> tuple[int, RunSpec]:
+        run, spec = await start(conn)
+        await note_start(conn, run=run, spec=spec, by=order.by, again=before)
+        return run, spec
+
+    run, spec = await in_transaction(forager.database, begin)
     return await carry_out(forager, run, spec, workers=order.workers, on_progress=on_progress, stop=stop)
 
 

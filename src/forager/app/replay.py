@@ -107,8 +107,14 @@ async def replay(
     stop: StopRequest,
     on_progress: Callable[[Tally, Stored], None] = lambda _tally, _stored: None,
 ) -> Replayed:
-    """To its end, or until asked to stop; the same order goes on then."""
+    """To its end, or until asked to stop; the same order goes on then. Where there is a queue, a worker does it."""
     stored = await look(forager, order)
+    if forager.settings.queue == "celery":
+        from forager.app.replay_queue import by_a_worker
+
+        done = await by_a_worker(forager, order, by=by, stop=stop, on_progress=partial(_show, on_progress, stored))
+        if done is not None:
+            return Replayed(done.id, False, done.is_finished, stored, done.tally)
     async with forager.pool.acquire() as holder:
         matches = await control.resolve(holder, order)
         pid = os.getpid()
@@ -126,6 +132,10 @@ async def replay(
     if order.into is Into.LIVE:
         await queue_wanted(forager, stop=stop)
     return Replayed(taken.id, taken.is_resumed, desk.is_done, stored, desk.tally)
+
+
+def _show(on_progress: Callable[[Tally, Stored], None], stored: Stored, tally: Tally) -> None:
+    on_progress(tally, stored)
 
 
 def refuse_unknown_parser(name: str | None) -> None:

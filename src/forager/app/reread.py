@@ -24,7 +24,7 @@ async def reread_task(forager: "Forager", task: int) -> dict[str, Any]:
     settings = forager.settings
     check = partial(of_task, task=task, default_policy=settings.content_policy)
     await in_transaction(forager.database, check, give_up_after_s=PATIENCE_S)
-    command = (sys.executable, "-m", "forager", "replay", "--task", str(task), "--json")
+    command = (sys.executable, "-m", "forager", "replay", "--task", str(task), "--json", "--unnoted")
     environ = os.environ | to_environment(settings)
     process = await asyncio.create_subprocess_exec(
         *command, env=environ, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE

@@ -13,8 +13,10 @@ from forager import clock
 from forager.alerts.rules import Disk, Limits
 from forager.app.archiving import keep_minutes, move_old
 from forager.app.backup import back_up_nightly
+from forager.app.celery_mode import open_queue
 from forager.app.images import queue_wanted, sweep_images
 from forager.app.probe import probe
+from forager.app.searching import tend_search
 from forager.app.webhooks import call_webhooks
 from forager.control.alerts import note_absence
 from forager.control.dependents import settle
@@ -30,6 +32,7 @@ from forager.schedule import (
     bodies,
     cooldown,
     dependencies,
+    dispatch,
     errors,
     images,
     index,
@@ -39,6 +42,7 @@ from forager.schedule import (
     revisit_price,
     rollup,
     score,
+    search_server,
     series,
     sessions,
     takeover,
@@ -48,7 +52,7 @@ from forager.schedule import (
     webhooks,
     windows,
 )
-from forager.schedule.order import BY, Duty, ScheduleOrder
+from forager.schedule.order import BY, Broker, Duty, ScheduleOrder
 from forager.schedule.timetable import Done, Timetable
 from forager.settings import Settings
 
@@ -69,6 +73,7 @@ DUTIES: Mapping[str, Duty] = {
         bodies,
         images,
         index,
+        search_server,
         series,
         alerts,
         errors,
@@ -79,6 +84,7 @@ DUTIES: Mapping[str, Duty] = {
         sessions,
         dependencies,
         webhooks,
+        dispatch,
     )
 }
 ONE_DAY = timedelta(days=1)
@@ -87,25 +93,32 @@ SHORTEST_SLEEP_S, LONGEST_SLEEP_S = 1.0, 30.0
 
 
 async def keep_time(forager: "Forager", stop: StopRequest, names: Sequence[str] = ()) -> None:
-    """Do what is due (all, or only these duties) until asked to stop, also over a restart of the database."""
-    timetable = open_timetable(forager, names)
-    keeping = asyncio.create_task(_keep(forager, timetable))
-    stopping = asyncio.create_task(stop.wait_asked())
-    try:
-        await asyncio.wait({keeping, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        if keeping.done():
-            keeping.result()
-    finally:
-        keeping.cancel()
-        stopping.cancel()
-        await asyncio.gather(keeping, stopping, return_exceptions=True)
+    """Do what is due (all, or only these duties) until asked to stop, also over a restart of the database. Workers wait
+    for what `dispatch` brings, so it does not stand behind a backup: it has a loop of its own."""
+    async with open_queue(forager.settings) as broker:
+        mine = [duty.NAME for duty in find_duties(names)]
+        apart = [dispatch.NAME] if broker is not None and dispatch.NAME in mine else []
+        groups = [group for group in ([name for name in mine if name != dispatch.NAME], apart) if group]
+        tables = [open_timetable(forager, group, broker) for group in groups]
+        keeping = [asyncio.create_task(_keep(forager, table, is_first=not n)) for n, table in enumerate(tables)]
+        stopping = asyncio.create_task(stop.wait_asked())
+        try:
+            await asyncio.wait({*keeping, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            for task in keeping:
+                if task.done():
+                    task.result()
+        finally:
+            for task in (*keeping, stopping):
+                task.cancel()
+            await asyncio.gather(*keeping, stopping, return_exceptions=True)
 
 
-async def _keep(forager: "Forager", timetable: Timetable) -> None:
+async def _keep(forager: "Forager", timetable: Timetable, *, is_first: bool) -> None:
+    """The first of a process notes how long the database was away."""
     away_since: float | None = None
     while True:
         try:
-            if away_since is not None:
+            if away_since is not None and is_first:
                 await _note_absence(forager, clock.monotonic() - away_since)
                 away_since = None
             await timetable.post()
@@ -131,12 +144,13 @@ async def _note_absence(forager: "Forager", away_s: float) -> None:
 
 async def do_once(forager: "Forager", names: Sequence[str] = ()) -> list[Done]:
     """Everything that is due; or these duties, due or not. What another scheduler is doing is left to it."""
-    timetable = open_timetable(forager, names)
-    await timetable.post()
-    if not names:
-        return await timetable.do_due()
-    all_done = [await timetable.do_now(name) for name in dict.fromkeys(names)]
-    return [done for done in all_done if done is not None]
+    async with open_queue(forager.settings) as broker:
+        timetable = open_timetable(forager, names, broker)
+        await timetable.post()
+        if not names:
+            return await timetable.do_due()
+        all_done = [await timetable.do_now(name) for name in dict.fromkeys(names)]
+        return [done for done in all_done if done is not None]
 
 
 async def force_takeover(forager: "Forager", *, silent_s: float) -> list[str]:
@@ -152,9 +166,17 @@ async def force_takeover(forager: "Forager", *, silent_s: float) -> list[str]:
     )
 
 
-def open_timetable(forager: "Forager", names: Sequence[str] = ()) -> Timetable:
-    order = _with_help(order_of(forager.settings), forager)
-    return Timetable(forager.pool, find_duties(names), order)
+def open_timetable(forager: "Forager", names: Sequence[str] = (), broker: Broker | None = None) -> Timetable:
+    order = replace(_with_help(order_of(forager.settings), forager), broker=broker)
+    duties = [duty for duty in find_duties(names) if names or is_kept(duty.NAME, forager.settings)]
+    return Timetable(forager.pool, duties, order)
+
+
+def is_kept(name: str, settings: Settings) -> bool:
+    """Without a broker nothing is sent to one, and without a search server nothing to that."""
+    if name == search_server.NAME:
+        return settings.search_backend != "postgres"
+    return name != dispatch.NAME or settings.queue == "celery"
 
 
 def _with_help(order: ScheduleOrder, forager: "Forager") -> ScheduleOrder:
@@ -164,9 +186,10 @@ def _with_help(order: ScheduleOrder, forager: "Forager") -> ScheduleOrder:
     return replace(
         order,
         move_old=partial(move_old, settings=settings, order=order) if is_kept else None,
-        keep_minutes=partial(keep_minutes, settings=settings) if is_kept else None,
+        keep_minutes=partial(keep_minutes, settings=settings),
         sweep_images=partial(sweep_images, settings=settings) if is_kept else None,
         queue_images=partial(queue_wanted, forager),
+        tend_search=partial(tend_search, settings=settings) if settings.search_backend != "postgres" else None,
         back_up=partial(back_up_nightly, forager) if is_saved else None,
     )
 
@@ -234,7 +257,7 @@ def order_of(settings: Settings) -> ScheduleOrder:
         dead_after_s=settings.dead_after_s,
         limits=limits_of(settings),
         disks=partial(read_disks, settings),
-        duties=tuple(DUTIES),
+        duties=tuple(name for name in DUTIES if is_kept(name, settings)),
         times=times_of(settings),
         call_webhooks=partial(call_webhooks, settings),
         settle_dependents=partial(settle, goes_on=settings.dependents == "run"),

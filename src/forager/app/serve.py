@@ -1,15 +1,20 @@
-"""Runs an ASGI application on the settings' host and port until asked to stop. Knows nothing of what it serves."""
+"""Runs an ASGI application on the settings' host and port until asked to stop, in one process or several. Knows nothing
+of what it serves."""
 
 import asyncio
 import contextlib
+import os
 import socket
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import uvicorn
 
+from forager.crawl.child import Child
 from forager.crawl.stop import StopRequest
 from forager.errors import ConfigurationError
+from forager.settings import Settings, to_environment
 
 KEEP_ALIVE_S = 30
 GRACE_S = 5
@@ -17,13 +22,17 @@ GRACE_S = 5
 BACKLOG = 1024
 
 
-def bind(host: str, port: int) -> socket.socket:
-    """The socket to listen on; with the port 0, on any that is free."""
+def bind(host: str, port: int, *, is_shared: bool = False) -> socket.socket:
+    """The socket to listen on; with the port 0, on any that is free. It listens at once: until then a second process
+    could bind the same port, and who comes early waits instead of being refused."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if is_shared:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         listening.bind((host, port))
+        listening.listen(BACKLOG)
     except OSError as error:
         listening.close()
         reason = (error.strerror or str(error)).lower()
@@ -32,6 +41,41 @@ def bind(host: str, port: int) -> socket.socket:
         ) from None
     listening.setblocking(False)
     return listening
+
+
+@contextlib.contextmanager
+def bind_many(host: str, port: int, number: int) -> Iterator[list[socket.socket]]:
+    """A socket for each process, all on one port: the kernel deals connections out to them. They stay open here, so
+    that what waits at the socket of a process that died is answered by its successor."""
+    with contextlib.ExitStack() as stack:
+        first = stack.enter_context(bind(host, port))  # alone: a port that somebody else shares is taken all the same
+        if number > 1:
+            port = first.getsockname()[1]
+            first.close()
+            yield [stack.enter_context(bind(host, port, is_shared=True)) for _ in range(number)]
+        else:
+            yield [first]
+
+
+def adopt(fd: int) -> socket.socket:
+    """One that whoever started us has bound."""
+    try:
+        listening = socket.socket(fileno=fd)
+    except OSError:
+        raise ConfigurationError(f"File {fd} is no socket to listen on: only `forager up` names one.") from None
+    listening.setblocking(False)
+    return listening
+
+
+def children(settings: Settings, sockets: Sequence[socket.socket]) -> list[Child]:
+    """A process of the API for each socket."""
+    command = (sys.executable, "-m", "forager", "api", "--attached", "--listening")
+    environ = os.environ | to_environment(settings)
+    names = ["api"] if len(sockets) == 1 else [f"api {number}" for number in range(1, len(sockets) + 1)]
+    return [
+        Child(name, (*command, str(each.fileno())), environ, fds=(each.fileno(),))
+        for name, each in zip(names, sockets, strict=True)
+    ]
 
 
 async def serve(app: Any, listening: socket.socket, stop: StopRequest, *, on_stop: Callable[[], None]) -> None:

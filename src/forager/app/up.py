@@ -9,20 +9,22 @@ import asyncio
 import contextlib
 import fcntl
 import os
+import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from forager.app import Forager, carry_out, recovery
+from forager.app import Forager, carry_out, recovery, serve
 from forager.app.schedule import keep_time
+from forager.control.runs import standing_spec
 from forager.crawl.child import Child
 from forager.crawl.patience import in_transaction
 from forager.crawl.stop import StopRequest
 from forager.domains.store import adopt_strays
 from forager.errors import ConfigurationError
 from forager.observe import log
-from forager.records import STANDING, RunSpec, Scope
+from forager.records import RunSpec
 from forager.settings import Settings, to_environment
 from forager.stats import store as stats
 from forager.stats.processes import is_alive, started_at, this_host
@@ -37,11 +39,14 @@ MOST_ORDERS = 8
 
 
 class Foreman:
-    def __init__(self, forager: Forager, stop: StopRequest, *, workers: int, serves: bool) -> None:
+    def __init__(
+        self, forager: Forager, stop: StopRequest, *, workers: int, sockets: Sequence[socket.socket] = ()
+    ) -> None:
+        """The API is served on each of the sockets, by a process of its own."""
         self._forager = forager
         self._stop = stop
         self._workers = workers
-        self._serves = serves
+        self._sockets = sockets
         self._name = f"{os.getpid()} {started_at(os.getpid())} {this_host()}"
         self._orders: dict[int, tuple[StopRequest, asyncio.Task[None]]] = {}
         self.children: list[Child] = []
@@ -50,20 +55,21 @@ class Foreman:
     async def work(self) -> None:
         """Until somebody asks to stop; then all that was started has ended."""
         settings = self._forager.settings
-        spec = standing_spec(settings)
+        spec = standing_spec(max_depth=settings.max_depth)
         put_right = recovery(self._forager, spec)
         await put_right()
+        self.run = await self._hold_run(spec)
+        await self._adopt()
         if self._workers:
-            self.run = await self._hold_run(spec)
-            await self._adopt()
             await in_transaction(self._forager.database, free_orders_of_the_dead)
         environ = os.environ | to_environment(settings)
         forager = (sys.executable, "-m", "forager")
-        if self._serves:
-            self.children.append(Child("api", (*forager, "api", "--attached"), environ))
+        self.children += serve.children(settings, self._sockets)
         of = str(self._workers)
         worker = (*forager, "worker", "--run", str(self.run), "--of", of, "--attached")
-        self.children += [Child(f"worker {n + 1}", worker, environ, put_right) for n in range(self._workers)]
+        self.children += [
+            Child(f"worker {n + 1}", worker, environ, put_right, may_leave=True) for n in range(self._workers)
+        ]
         keeping = [asyncio.create_task(child.keep(self._stop)) for child in self.children]
         timing = asyncio.create_task(self._keep_time())
         looking = asyncio.create_task(self._look(spec))
@@ -97,9 +103,9 @@ class Foreman:
 
     async def _look(self, spec: RunSpec) -> None:
         while not self._stop.asked:
+            await self._hold_run(spec)
+            await self._adopt()  # also without workers here: those of other machines have their part in it
             if self._workers:
-                await self._hold_run(spec)
-                await self._adopt()
                 await self._take_orders()
             await self._pause(LOOK_EVERY_S)
 
@@ -168,11 +174,6 @@ async def free_orders_of_the_dead(conn: Any) -> None:
             orphaned.append((run, keeper))
     if orphaned:
         await stats.free_orders(conn, orphaned)
-
-
-def standing_spec(settings: Settings) -> RunSpec:
-    """The order that never ends: every known domain, each within its own host."""
-    return RunSpec(seeds=(), scope=Scope.HOST, max_depth=settings.max_depth, seeds_total=0, seeds_digest=STANDING)
 
 
 @contextlib.contextmanager

@@ -13,8 +13,10 @@ from functools import partial
 from forager import clock, extract
 from forager.app.bodies import place_of, shelf_of
 from forager.app.browser import browser_limits
+from forager.app.celery_mode import open_hints
 from forager.app.reach import read_reach
 from forager.app.sharing import open_sharing
+from forager.control.runs import standing_spec
 from forager.crawl.alone import read_alone
 from forager.crawl.black_box import FOLDER, open_box
 from forager.crawl.image_shelf import ImageShelf
@@ -66,16 +68,15 @@ async def work(settings: Settings, run: int | None, *, workers: int, is_attached
             tools = replace(made, shared=sharing.pages)
             _listen(stop, is_attached=is_attached)
             await is_warm
-            await Worker(database, make_order(settings, run, spec, workers=workers), tools, stop).work()
+            order = make_order(settings, run, spec, workers=workers)
+            async with open_hints(settings, run, spec) as hints:
+                await Worker(database, order, tools, stop, hints).work()
 
 
 async def _join_standing_run(settings: Settings, database: Database) -> int:
     """Where no `forager up` has made it yet, we do."""
-    from forager.app.up import standing_spec
-
-    return await in_transaction(
-        database, partial(stats.hold_standing_run, spec=standing_spec(settings), by="forager worker")
-    )
+    spec = standing_spec(max_depth=settings.max_depth)
+    return await in_transaction(database, partial(stats.hold_standing_run, spec=spec, by="forager worker"))
 
 
 def _calm_collector() -> None:
@@ -163,6 +164,7 @@ def make_order(settings: Settings, run: int, spec: RunSpec, *, workers: int) -> 
             refresh_every_s=settings.refresh_every_s if settings.refresh else None,
             is_scored=settings.scheduling == "smart",
         ),
+        labels=settings.worker_labels,
         lease_pages=settings.lease_pages if settings.budget else None,
         adaptive_pace=settings.adaptive_pace,
         max_requests_per_ip=settings.max_requests_per_ip or None,

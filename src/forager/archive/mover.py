@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from forager import clock
-from forager.archive.bucket import UPLOAD_S, Bucket, connect, trouble
+from forager.archive.bucket import Bucket
 from forager.archive.objects import ARCHIVES
+from forager.archive.upload import StoppedError, upload
 from forager.archive.warc_file import INDEX
 from forager.errors import ConfigurationError, StoreError
 from forager.observe import log
@@ -24,14 +25,6 @@ REST_S = 30.0
 """After trouble."""
 AT_THE_END_S = 60.0
 """A worker that stops moves its last file if that goes so fast; else the next one does."""
-PART_BYTES = 8 * 1024 * 1024
-MOST_PARTS = 9_000
-PARTS_AT_ONCE = 4
-"""So that an upload takes 32 MB of memory, however large the file is."""
-
-
-class _StoppedError(Exception):
-    """The upload takes longer than we may stay."""
 
 
 class WarcMover:
@@ -64,7 +57,7 @@ class WarcMover:
         try:
             for path in sorted(self._folder.glob("*.warc.gz")):
                 self._move(path)
-        except _StoppedError:
+        except StoppedError:
             return False
         except (StoreError, ConfigurationError, OSError) as error:
             log().warning("archive files wait here", action="archive.waits", error=str(error))
@@ -84,31 +77,7 @@ class WarcMover:
             log().info("archive file moved", action="archive.moved", file=path.name, to=str(self._bucket))
 
     def _upload(self, path: Path) -> None:
-        size = path.stat().st_size
-        part = max(PART_BYTES, size // MOST_PARTS)
-        key = ARCHIVES + path.name
-        try:
-            store = connect(self._bucket, timeout_s=UPLOAD_S)
-            if size <= part:
-                store.put(key, path.read_bytes())
-            else:
-                store.put(key, self._parts(path, part), chunk_size=part, max_concurrency=PARTS_AT_ONCE)
-            stored = store.head(key)["size"]
-        except (ConfigurationError, _StoppedError):
-            raise
-        except Exception as error:
-            if self._is_late():
-                raise _StoppedError from error
-            raise trouble(error, self._bucket, key) from None
-        if stored != size:
-            raise StoreError(f"{key} in {self._bucket} has {stored:,} bytes instead of {size:,}.", "damaged")
-
-    def _parts(self, path: Path, part: int) -> Iterator[bytes]:
-        with path.open("rb") as stream:
-            while piece := stream.read(part):
-                if self._is_late():
-                    raise _StoppedError
-                yield piece
+        upload(self._bucket, path, ARCHIVES + path.name, is_late=self._is_late)
 
     def _is_late(self) -> bool:
         return self._until is not None and clock.monotonic() > self._until

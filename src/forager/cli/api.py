@@ -11,12 +11,19 @@ from forager.cli.help import Command
 from forager.cli.start import begin, run_fast
 
 if TYPE_CHECKING:
+    from socket import socket
+
     from forager.app import Forager
     from forager.crawl.stop import StopRequest
     from forager.settings import Settings
 
 Host = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Where it listens.")]
 Port = Annotated[int | None, typer.Option(min=0, max=65535, metavar="N", help="Its port; 0: any that is free.")]
+Processes = Annotated[int | None, typer.Option(min=1, max=64, metavar="N", help="Processes that serve it.")]
+Listening = Annotated[
+    int | None,
+    typer.Option("--listening", metavar="FILE", hidden=True, help="The number of a socket that is bound already."),
+]
 Attached = Annotated[bool, typer.Option("--attached", help="Stop when standard input ends.")]
 
 
@@ -24,32 +31,65 @@ def register(app: typer.Typer) -> None:
     app.command("api", cls=Command, rich_help_panel="Look after it")(api)
 
 
-def api(*, host: Host = None, port: Port = None, attached: Attached = False, home: Home = None) -> None:
+def api(
+    *,
+    host: Host = None,
+    port: Port = None,
+    processes: Processes = None,
+    attached: Attached = False,
+    listening: Listening = None,
+    home: Home = None,
+) -> None:
     """Serve the HTTP API, and nothing else, until Ctrl-C."""
-    run_fast(_serve(begin(home=home, api_host=host, api_port=port), is_attached=attached))
+    settings = begin(home=home, api_host=host, api_port=port, api_processes=processes)
+    run_fast(_serve(settings, listening, is_attached=attached))
 
 
-async def _serve(settings: "Settings", *, is_attached: bool) -> None:
-    from forager import app
-    from forager.api.app import create_app
-    from forager.app.serve import bind, serve
+async def _serve(settings: "Settings", inherited: int | None, *, is_attached: bool) -> None:
+    from forager.app.serve import adopt, bind_many
     from forager.crawl.stop import StopRequest
 
     stop = StopRequest()
     _listen(stop, is_attached=is_attached)
-    with bind(settings.api_host, settings.api_port) as listening:
-        settings = settings.model_copy(update={"api_port": listening.getsockname()[1]})
-        async with app.open_forager(
-            settings,
-            application="forager api",
-            connections=settings.api_connections,
-            idle_limit_s=settings.dead_after_s,
-            statement_limit_s=settings.api_statement_s,
-        ) as forager:
-            if not is_attached:
-                await _greet(forager)
-            application = create_app(settings, forager=forager)
-            await serve(application, listening, stop, on_stop=application.state.live.close)
+    if inherited is not None:
+        with adopt(inherited) as listening:
+            return await _serve_on(listening, settings, stop, is_greeting=False)
+    with bind_many(settings.api_host, settings.api_port, settings.api_processes) as sockets:
+        settings = settings.model_copy(update={"api_port": sockets[0].getsockname()[1]})
+        if len(sockets) == 1:
+            return await _serve_on(sockets[0], settings, stop, is_greeting=not is_attached)
+        return await _keep_many(sockets, settings, stop, is_greeting=not is_attached)
+
+
+async def _serve_on(listening: "socket", settings: "Settings", stop: "StopRequest", *, is_greeting: bool) -> None:
+    from forager import app
+    from forager.api.app import create_app
+    from forager.app.serve import serve
+
+    async with app.open_forager(
+        settings,
+        application="forager api",
+        connections=settings.api_connections,
+        idle_limit_s=settings.dead_after_s,
+        statement_limit_s=settings.api_statement_s,
+    ) as forager:
+        if is_greeting:
+            await _greet(forager)
+        application = create_app(settings, forager=forager)
+        await serve(application, listening, stop, on_stop=application.state.live.close)
+
+
+async def _keep_many(sockets: "list[socket]", settings: "Settings", stop: "StopRequest", *, is_greeting: bool) -> None:
+    """Processes that are started again when they die; we serve nothing ourselves."""
+    import asyncio
+
+    from forager import app
+    from forager.app.serve import children
+
+    async with app.open_forager(settings, application="forager api", connections=1) as forager:
+        if is_greeting:
+            await _greet(forager)
+        await asyncio.gather(*(child.keep(stop) for child in children(settings, sockets)))
 
 
 async def _greet(forager: "Forager") -> None:

@@ -9,12 +9,14 @@ import typer
 from forager.cli import output, table, words
 from forager.cli.flags import AsJson, Home
 from forager.cli.help import Command, Group
-from forager.cli.start import ask, begin, repair, whoami
-from forager.cli.table import Cell, number, prose
+from forager.cli.start import Noted, ask, begin, repair, whoami
+from forager.cli.table import Cell, Column, number, prose
 from forager.errors import UsageError
 
 if TYPE_CHECKING:
     from forager.control.cold import Moved
+    from forager.control.cold_stats import StatsFile
+    from forager.frontier.history import Slice
     from forager.settings import Settings
 
 DAMAGED = 1
@@ -43,7 +45,7 @@ def archive(context: typer.Context, dry_run: DryRun = False, as_json: AsJson = F
     if dry_run:
         _show_plan(settings, as_json=as_json)
         return
-    moved = repair(settings, "archive", lambda pool: _move(pool, settings))
+    moved = repair(settings, "archive", lambda pool: _move(pool, settings), noted=_noted)
     if as_json:
         output.write_json(
             {
@@ -51,11 +53,17 @@ def archive(context: typer.Context, dry_run: DryRun = False, as_json: AsJson = F
                 "rows": moved.rows,
                 "stored_bytes": moved.stored_bytes,
                 "finished": moved.finished,
+                "copied": moved.copied,
                 "months": sorted(f"{month:%Y-%m}" for month in moved.months),
             }
         )
     else:
         _tell(moved, settings)
+
+
+def _noted(moved: "Moved") -> Noted | None:
+    told = {"rows": moved.rows, "files": moved.slices, "finished": moved.finished, "copied": moved.copied}
+    return Noted("history.archive", "history", None, told) if any(told.values()) else None
 
 
 async def _move(pool: Any, settings: "Settings") -> "Moved":
@@ -76,12 +84,15 @@ def _tell(moved: "Moved", settings: "Settings") -> None:
 
     if moved.finished:
         output.say(f"{words.things(moved.finished, 'slice')} of an earlier round finished.")
+    if moved.copied:
+        output.say(f"{words.things(moved.copied, 'earlier file')} copied to {settings.cold_bucket}.")
     if not moved.rows:
         output.say(
             "Nothing to move: nothing is old enough yet that may leave. `forager archive list` shows what is cold."
         )
         return
-    where = f"{words.things(moved.slices, 'file')} below {cold_folder(settings)}"
+    also = f" and {settings.cold_bucket}" if settings.cold_bucket else ""
+    where = f"{words.things(moved.slices, 'file')} below {cold_folder(settings)}{also}"
     output.say(f"{words.things(moved.rows, 'row')} moved to {where} ({words.size(moved.stored_bytes)}).")
 
 
@@ -125,31 +136,17 @@ def _show_plan(settings: "Settings", *, as_json: bool) -> None:
 
 def list_files(month: SomeMonth = None, as_json: AsJson = False, home: Home = None) -> None:
     """List the cold files."""
+    from forager.app.archiving import cold_folder
+    from forager.control import cold_stats
     from forager.control.cold import list_slices
 
-    chosen = month_of(month) if month else None
-    slices = ask(begin(home=home), "archive", lambda conn: list_slices(conn, chosen))
+    settings, chosen = begin(home=home), month_of(month) if month else None
+    slices = ask(settings, "archive", lambda conn: list_slices(conn, chosen))
+    stats = cold_stats.find(cold_folder(settings), chosen)
     if as_json:
-        output.write_json_list(
-            [
-                {
-                    "slice": each.id,
-                    "month": f"{each.month:%Y-%m}",
-                    "kind": each.kind,
-                    "status": each.status,
-                    "file": each.file,
-                    "rows": each.row_count,
-                    "stored_bytes": each.stored_bytes,
-                    "sha256": each.sha256,
-                    "restored": each.restored,
-                    "created_at": each.created_at,
-                    "created_by": each.created_by,
-                }
-                for each in slices
-            ]
-        )
-    elif slices:
-        rows = [
+        output.write_json_list([*(_slice_row(each) for each in slices), *(_stats_row(each) for each in stats)])
+    elif slices or stats:
+        rows: list[table.Row] = [
             (
                 f"{each.month:%Y-%m}",
                 each.kind,
@@ -161,43 +158,80 @@ def list_files(month: SomeMonth = None, as_json: AsJson = False, home: Home = No
             )
             for each in slices
         ]
+        rows += [
+            (f"{each.day:%Y-%m}", "stats", "moved", "–", words.size(each.stored_bytes), "–", each.file)
+            for each in stats
+        ]
         titles = ("month", "kind", "status", number("rows"), number("on disk"), number("restored"), prose("file"))
         table.write(titles, rows)
     else:
         output.say("Nothing is in cold files. `forager archive --dry-run` says what would move.")
 
 
+def _slice_row(each: "Slice") -> dict[str, Any]:
+    return {
+        "slice": each.id,
+        "month": f"{each.month:%Y-%m}",
+        "kind": each.kind,
+        "status": each.status,
+        "file": each.file,
+        "rows": each.row_count,
+        "stored_bytes": each.stored_bytes,
+        "sha256": each.sha256,
+        "restored": each.restored,
+        "created_at": each.created_at,
+        "created_by": each.created_by,
+    }
+
+
+def _stats_row(each: "StatsFile") -> dict[str, Any]:
+    told = {"month": f"{each.day:%Y-%m}", "kind": "stats", "status": "moved"}
+    return told | {"day": each.day, "file": each.file, "stored_bytes": each.stored_bytes}
+
+
 def verify(month: SomeMonth = None, as_json: AsJson = False, home: Home = None) -> None:
-    """Read cold files from end to end, and compare them with what was written."""
-    from forager.app.archiving import cold_folder
+    """Read cold files and their copies from end to end, and compare them with what was written."""
+    from forager.app.archiving import cold_folder, copies_of
     from forager.control.cold import verify as verify_all
 
     settings, chosen = begin(home=home), month_of(month) if month else None
-    found = ask(settings, "archive", lambda conn: verify_all(conn, cold_folder(settings), chosen))
-    damaged = [each for each in found if each.trouble]
+    folder, copies = cold_folder(settings), copies_of(settings)
+    found = ask(settings, "archive", lambda conn: verify_all(conn, folder, chosen, copies=copies))
+    damaged = sum(each.trouble is not None for each in found)
+    bad_copies = sum(each.copy_trouble is not None for each in found)
     if as_json:
-        output.write_json_list([{"file": each.slice.file, "trouble": each.trouble} for each in found])
+        rows = [{"file": each.file, "trouble": each.trouble} for each in found]
+        told = [{"copy_trouble": each.copy_trouble} if copies else {} for each in found]
+        output.write_json_list([row | more for row, more in zip(rows, told, strict=True)])
     else:
-        rows = [(each.slice.file, Cell(each.trouble, "red") if each.trouble else "sound") for each in found]
-        if rows:
-            table.write((prose("file"), "state"), rows)
-        output.say(f"{words.things(len(found), 'file')} read, {len(damaged)} damaged or missing.")
-    if damaged:
+        titles: list[Column | str] = [prose("file"), "state", *(["copy"] if copies else [])]
+        cells = [(each.file, _state(each.trouble), *([_state(each.copy_trouble)] if copies else [])) for each in found]
+        if cells:
+            table.write(titles, cells)
+        of_copies = f", and {bad_copies} of their copies in {copies}" if copies else ""
+        output.say(f"{words.things(len(found), 'file')} read, {damaged} damaged or missing{of_copies}.")
+    if damaged or bad_copies:
         raise typer.Exit(DAMAGED)
+
+
+def _state(trouble: str | None) -> Cell | str:
+    return Cell(trouble, "red") if trouble else "sound"
 
 
 def restore(month: Month, home: Home = None) -> None:
     """Read a month back into the tables restored_tasks and restored_pages."""
-    from forager.app.archiving import cold_folder
+    from forager.app.archiving import cold_folder, copies_of
     from forager.control import cold
 
     settings, chosen = begin(home=home), month_of(month)
 
     async def read_back(pool: Any) -> int:
         async with pool.acquire() as conn:
-            return await cold.restore(conn, cold_folder(settings), chosen)
+            return await cold.restore(conn, cold_folder(settings), chosen, copies=copies_of(settings))
 
-    total = repair(settings, "archive", read_back)
+    total = repair(
+        settings, "archive", read_back, noted=lambda total: Noted("history.restore", "history", month, {"rows": total})
+    )
     hint = f"`forager archive drop {month}` drops them again"
     output.say(f"{words.things(total, 'row')} of {month} in the tables restored_tasks and restored_pages; {hint}.")
 
@@ -212,7 +246,13 @@ def drop(month: SomeMonth = None, home: Home = None) -> None:
         async with pool.acquire() as conn:
             return await drop_restored(conn, chosen)
 
-    output.say(f"{words.things(repair(begin(home=home), 'archive', let_go), 'restored row')} dropped; the files stay.")
+    dropped = repair(
+        begin(home=home),
+        "archive",
+        let_go,
+        noted=lambda rows: Noted("history.drop_restored", "history", month, {"rows": rows}) if rows else None,
+    )
+    output.say(f"{words.things(dropped, 'restored row')} dropped; the files stay.")
 
 
 def month_of(text: str) -> date:

@@ -27,14 +27,14 @@ def show_log(
     home: Home = None,
 ) -> None:
     """Show who changed what, newest first."""
+    from forager.accounts.audit import read
     from forager.cli.audit import moment_of
-    from forager.control.audit_log import list_entries
 
     begun = moment_of(since, clock.now()) if since is not None else None
     rows = ask(
         begin(home=home),
         "audit",
-        lambda conn: list_entries(conn, who=who, action=action, since=begun, limit=limit),
+        lambda conn: read(conn, who=who, action=action, since=begun, limit=limit),
     )
     if as_json:
         return output.write_json_list(rows)

@@ -9,7 +9,7 @@ from forager import clock
 from forager.cli import output, table, words
 from forager.cli.flags import AsJson, Home
 from forager.cli.help import Command
-from forager.cli.start import begin
+from forager.cli.start import Noted, begin, note
 from forager.cli.table import Cell, number, prose
 
 if TYPE_CHECKING:
@@ -17,9 +17,17 @@ if TYPE_CHECKING:
     from forager.settings import Settings
 
 DAMAGED = 1
+BUCKET = "s3://"
 Target = Annotated[
-    Path | None,
-    typer.Argument(metavar="FOLDER", help="Where to; by default a dated folder among the backups in the data folder."),
+    str | None,
+    typer.Argument(
+        metavar="FOLDER",
+        help="Where to, also s3://bucket/folder; by default a dated folder among the backups in the data folder.",
+    ),
+]
+Where = Annotated[
+    str | None,
+    typer.Argument(metavar="FOLDER", help="Where they are, also s3://bucket/folder; by default as the settings say."),
 ]
 Copy = Annotated[bool, typer.Option("--copy", help="Copy stored files even where links would do.")]
 Verify = Annotated[bool, typer.Option("--verify", help="Read each from end to end.")]
@@ -34,44 +42,55 @@ def back_up(target: Target = None, copy: Copy = False, as_json: AsJson = False, 
     """Save the whole instance, also while a crawl runs."""
     import asyncio
 
-    made, gone = asyncio.run(_back_up(begin(home=home), target, may_link=not copy))
+    made, told = asyncio.run(_back_up(begin(home=home), target, may_link=not copy))
     if as_json:
         output.write_json(as_row(made))
         return
-    output.console().print(str(made.path), soft_wrap=True)
+    output.console().print(made.where, soft_wrap=True)
     what = f"{words.things(made.tables, 'table')} ({words.size(made.database_bytes)} packed)"
     files = f"{words.things(made.file_count, 'file')} ({words.size(made.file_bytes)})"
     output.say(f"Saved and verified: {what}, {files}. `forager restore` brings it back into an empty folder.")
-    if gone:
-        output.say(f"{words.things(len(gone), 'old backup')} removed.")
+    if told:
+        output.say(told)
 
 
-async def _back_up(settings: "Settings", target: Path | None, *, may_link: bool) -> tuple["Backup", list[Path]]:
-    from forager.app.backup import APPLICATION
+async def _back_up(settings: "Settings", target: str | None, *, may_link: bool) -> tuple["Backup", str]:
+    from forager.app.backup import APPLICATION, back_up_to_bucket
     from forager.app.backup import back_up as make
     from forager.db import open_database
 
     async with open_database(settings, size=1, application=APPLICATION) as database:
-        return await make(settings, database.dsn, target, may_link=may_link)
+        if target is not None and target.startswith(BUCKET):
+            made, sent = await back_up_to_bucket(settings, database.dsn, target)
+            await note(database, _noted(made))
+            return made, f"{words.things(sent, 'file')} sent that the bucket did not have yet."
+        path = None if target is None else Path(target)
+        made, gone = await make(settings, database.dsn, path, may_link=may_link)
+        await note(database, _noted(made))
+        return made, f"{words.things(len(gone), 'old backup')} removed." if gone else ""
 
 
-def backups(verify: Verify = False, as_json: AsJson = False, home: Home = None) -> None:
-    """List the backups in the folder of backups."""
+def _noted(made: "Backup") -> Noted:
+    return Noted("backup.make", "backup", made.where, {"tables": made.tables, "files": made.file_count})
+
+
+def backups(where: Where = None, verify: Verify = False, as_json: AsJson = False, home: Home = None) -> None:
+    """List the backups in the folder of backups, and in the bucket of backups."""
     import asyncio
 
-    from forager.app.backup import backup_folder
-    from forager.control import backup
+    from forager.app.backup import backup_folder, find_backups, look_at
 
-    folder = backup_folder(begin(home=home))
-    found = backup.list_backups(folder)
-    troubles = [asyncio.run(backup.verify(each)) if verify else [] for each in found]
+    settings = begin(home=home)
+    places = [where] if where else [str(backup_folder(settings)), *filter(None, [settings.backup_bucket])]
+    found = [each for place in places for each in find_backups(settings, place)]
+    troubles = [asyncio.run(look_at(settings, each)) if verify else [] for each in found]
     if as_json:
         rows = [as_row(each) | ({"troubles": bad} if verify else {}) for each, bad in zip(found, troubles, strict=True)]
         output.write_json_list(rows)
     elif found:
         _show(found, troubles, verify=verify)
     else:
-        output.say(f"There is no backup in {folder}. `forager backup` makes one.")
+        output.say(f"There is no backup in {' or '.join(places)}. `forager backup` makes one.")
     if any(troubles):
         raise typer.Exit(DAMAGED)
 
@@ -91,12 +110,12 @@ def _show(found: list["Backup"], troubles: list[list[str]], *, verify: bool) -> 
     ]
     state = [prose("state")] if verify else []
     table.write(("backup", "made", number("database"), number("files"), number("in files"), *state), rows)
-    output.say(f"In {found[0].path.parent}.")
+    output.say(f"In {' and '.join(dict.fromkeys(each.where.rpartition('/')[0] for each in found))}.")
 
 
 def as_row(made: "Backup") -> dict[str, object]:
     return {
-        "path": str(made.path),
+        "path": made.where,
         "made_at": made.made_at,
         "forager": made.forager,
         "schema_revision": made.revision,

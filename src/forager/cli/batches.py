@@ -64,7 +64,7 @@ def restart(
 ) -> None:
     """Visit every page of a batch again that has no open task."""
     from forager.control import batches as control
-    from forager.control.tasks import Many, restart_batch
+    from forager.control.tasks_many import Many, restart_batch
 
     async def once(conn: object) -> Many:
         found = await control.find_batch(conn, name)

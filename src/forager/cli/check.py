@@ -22,14 +22,14 @@ def register(app: typer.Typer) -> None:
 
 def check(as_json: AsJson = False, home: Home = None) -> None:
     """Verify the promises on the live database."""
-    from forager.app.archiving import cold_folder
+    from forager.app.archiving import cold_folder, copies_of
     from forager.app.bodies import place_of
     from forager.control.check import check as ask_all
 
     settings = begin(home=home)
     refuse_without_bucket(settings)
-    place, cold = place_of(settings), cold_folder(settings)
-    verdicts = ask(settings, "check", lambda connection: ask_all(connection, place, cold))
+    place, cold, copies = place_of(settings), cold_folder(settings), copies_of(settings)
+    verdicts = ask(settings, "check", lambda connection: ask_all(connection, place, cold, copies))
     broken = [verdict for verdict in verdicts if verdict.broken]
     if as_json:
         output.write_json({"is_clean": not broken, "promises": [_as_row(verdict) for verdict in verdicts]})

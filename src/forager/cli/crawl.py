@@ -13,7 +13,7 @@ import typer
 from forager.cli import output, seed_report, seeds, words
 from forager.cli.flags import Home, Images, Keep, Rendering
 from forager.cli.help import Command
-from forager.cli.start import begin, refuse_without_bucket
+from forager.cli.start import begin, refuse_without_bucket, whoami
 from forager.cli.write import refuse_unwritable
 from forager.errors import ConfigurationError, UsageError
 from forager.records import ALL_KNOWN, RunEnd, RunSpec, Scope
@@ -226,6 +226,7 @@ async def run(
                 workers=settings.workers,
                 on_progress=display.show,
                 stop=stop,
+                by=whoami(),
                 listed=listed or NO_LIST,
                 on_loaded=lambda loaded: display.show_loading(loaded.seeds),
             )

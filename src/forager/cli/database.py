@@ -43,23 +43,28 @@ def describe_embedded(settings: "Settings") -> dict[str, Any]:
     import asyncio
     from dataclasses import asdict
 
-    from forager.db import embedded, schema
+    from forager.db import embedded
 
     found = asdict(embedded.status(settings.home))
     revision = asyncio.run(_revision(embedded.ensure_running(settings.home))) if found["is_running"] else None
-    return {"kind": "embedded", **found, "revision": revision, "newest_revision": schema.head()}
+    return {"kind": "embedded", **found, "revision": revision, **_knows()}
 
 
 def describe_external(settings: "Settings") -> dict[str, Any]:
     import asyncio
 
-    from forager.db import schema
     from forager.db.dsn import place_of
 
     assert settings.database_url is not None
     revision = asyncio.run(_revision(settings.database_url))
     place = place_of(settings.database_url)
-    return {"kind": "external", "place": place, "revision": revision, "newest_revision": schema.head()}
+    return {"kind": "external", "place": place, "revision": revision, **_knows()}
+
+
+def _knows() -> dict[str, str]:
+    from forager.db import schema
+
+    return {"newest_revision": schema.head(), "needed_revision": schema.NEEDED}
 
 
 async def _revision(dsn: str) -> str | None:

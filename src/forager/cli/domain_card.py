@@ -42,6 +42,7 @@ def card_lines(card: Card, now: datetime) -> list[tuple[str, str]]:
         ("changes", _changes(card)),
         ("lastmod", _lastmod(card)),
         ("window", _window(card, now)),
+        ("workers", f"only those with the label {card['worker_label']}" if card["worker_label"] else ""),
         ("certificate", "" if card["verifies_tls"] else "not verified: whoever answers is believed"),
         (
             "seen",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from forager.settings import Settings
 
 PACE, AGAIN, WHEN, THROUGH = "How fast and how much", "Visits again", "When", "Through its proxies"
-KEEPS, READS, SAFE = "What is kept of it", "How it is read", "How safe"
+KEEPS, READS, SAFE, WHO = "What is kept of it", "How it is read", "How safe", "By whom"
 UNVERIFIED = "Whoever answers in its name is believed from now on: anybody on the way can read and change its pages."
 
 
@@ -65,6 +65,10 @@ Window = Annotated[
         "No visits then, daily, UTC, such as 22:00-06:00; or none.",
         WHEN,
     ),
+]
+Label = Annotated[
+    Given | None,
+    knob("--worker-label", given.word, "LABEL", "Only workers with this label crawl it; or default.", WHO),
 ]
 Policy = Annotated[
     Given | None,
@@ -141,6 +145,7 @@ def change(
     proxy_country: Country = None,
     pace_per_proxy: PerProxy = None,
     verify_tls: VerifyTls = None,
+    worker_label: Label = None,
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
@@ -167,6 +172,7 @@ def change(
         "proxy_country": proxy_country,
         "paces_per_proxy": given.switch(pace_per_proxy),
         "verifies_tls": given.switch(verify_tls),
+        "worker_label": worker_label,
     }
     changes = {column: flag.value for column, flag in flags.items() if flag is not None}
     if not changes:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,7 +15,7 @@ from forager.cli.domain_set import refresh_rest
 from forager.cli.flags import AsJson, DomainStatus, Home, Limit
 from forager.cli.help import Command, Group
 from forager.cli.look import coloured, say_more
-from forager.cli.start import ask, begin, repair, whoami
+from forager.cli.start import Noted, ask, begin, repair, whoami
 from forager.cli.table import Cell, Note, number, prose, wide
 from forager.errors import UsageError
 
@@ -214,7 +215,8 @@ def score(as_json: AsJson = False, home: Home = None) -> None:
         async with pool.acquire() as connection:
             return await score_all(connection, is_scored=settings.scheduling == "smart")
 
-    written = repair(settings, "domains", work)
+    noted = partial(Noted, "domain.score", "domain", None)
+    written = repair(settings, "domains", work, noted=lambda written: noted({"written": written}))
     if as_json:
         return output.write_json({"written": written})
     return output.say(f"{words.things(written, 'score')} written; the others had not changed by half a point.")
@@ -225,7 +227,17 @@ def rebuild(as_json: AsJson = False, home: Home = None) -> None:
     from forager.control.repair import rebuild as count_anew
 
     settings = begin(home=home)
-    done = repair(settings, "domains", lambda pool: count_anew(pool, by=whoami(), **_rests(settings)))
+    done = repair(
+        settings,
+        "domains",
+        lambda pool: count_anew(pool, by=whoami(), **_rests(settings)),
+        noted=lambda done: Noted(
+            "domain.rebuild",
+            "domain",
+            None,
+            {"domains": done.domains, "mended": len(done.mended), "skipped": done.skipped},
+        ),
+    )
     if as_json:
         return output.write_json(asdict(done))
     if done.mended:
@@ -256,6 +268,7 @@ def merge(dry_run: Trial = False, as_json: AsJson = False, home: Home = None) ->
         lambda pool: make_one(
             pool, by=whoami(), dead_after_s=settings.dead_after_s, is_trial=dry_run, **_rests(settings)
         ),
+        noted=lambda done: None if dry_run or not done else _noted_merge(done),
     )
     if as_json:
         return output.write_json_list([asdict(each) for each in done])
@@ -273,6 +286,11 @@ def merge(dry_run: Trial = False, as_json: AsJson = False, home: Home = None) ->
             ],
         )
     return output.say(say_merged(done, dry_run))
+
+
+def _noted_merge(done: list["Merged"]) -> Noted:
+    became = {each.name: each.names for each in done}
+    return Noted("domain.merge", "domain", None, {"domains": len(done), "became": became})
 
 
 def say_merged(done: list["Merged"], is_trial: bool) -> str:

@@ -8,7 +8,7 @@ import typer
 
 from forager.cli import output, table, words
 from forager.cli.flags import AsJson, Home
-from forager.cli.start import ask, begin, repair
+from forager.cli.start import Noted, ask, begin, repair
 from forager.cli.table import Cell, number, prose, wide
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ SomeIds = Annotated[list[int] | None, typer.Argument(metavar="ID", help="Numbers
 def probe(ids: SomeIds = None, as_json: AsJson = False, home: Home = None) -> None:
     """Try proxies now; those their failures switched off come back."""
     settings = begin(home=home)
-    probed = repair(settings, "proxies", lambda pool: try_now(pool, settings, ids))
+    probed = repair(settings, "proxies", lambda pool: try_now(pool, settings, ids), noted=_noted)
     if as_json:
         output.write_json_list([{"id": each.row.proxy.id, "error": each.error} for each in probed])
     else:
@@ -30,6 +30,11 @@ def probe(ids: SomeIds = None, as_json: AsJson = False, home: Home = None) -> No
         table.write((number("id"), "result", prose("why")), rows)
     if any(each.error for each in probed):
         raise typer.Exit(1)
+
+
+def _noted(probed: list["Probed"]) -> Noted | None:
+    broken = [each.row.proxy.id for each in probed if each.error]
+    return Noted("proxy.probe", "proxy", None, {"proxies": len(probed), "broken": broken}) if probed else None
 
 
 async def try_now(pool: Any, settings: "Settings", ids: Sequence[int] | None) -> list["Probed"]:

@@ -128,13 +128,14 @@ def cold(
     home: Home = None,
 ) -> None:
     """Delete the cold files of a month."""
-    from forager.app.archiving import cold_folder
+    from forager.app.archiving import cold_folder, copies_of
     from forager.control.purge import purge_cold
 
     settings, chosen = begin(home=home), month_of(month)
+    folder, copies = cold_folder(settings), copies_of(settings)
     _do(
         settings,
-        lambda conn, order: purge_cold(conn, cold_folder(settings), chosen, order),
+        lambda conn, order: purge_cold(conn, folder, chosen, order, copies=copies),
         month,
         reason,
         is_trial=dry_run,

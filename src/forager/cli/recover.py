@@ -8,7 +8,7 @@ import typer
 from forager.cli import output, words
 from forager.cli.flags import AsJson, Home
 from forager.cli.help import Command
-from forager.cli.start import begin
+from forager.cli.start import Noted, begin, note
 
 if TYPE_CHECKING:
     from forager.settings import Settings
@@ -41,4 +41,8 @@ async def _take_over(settings: "Settings", silent_s: float) -> list[str]:
     from forager.app.schedule import force_takeover
 
     async with app.open_forager(settings, application="forager recover") as forager:
-        return await force_takeover(forager, silent_s=silent_s)
+        freed = await force_takeover(forager, silent_s=silent_s)
+        if freed:
+            told = {"silent_s": silent_s, "count": len(freed), "domains": sorted(freed)}
+            await note(forager.database, Noted("frontier.recover", "frontier", None, told))
+        return freed

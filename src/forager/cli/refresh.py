@@ -24,7 +24,7 @@ from forager.cli.crawl import (
 )
 from forager.cli.flags import Home
 from forager.cli.help import Command
-from forager.cli.start import begin, refuse_without_bucket
+from forager.cli.start import begin, refuse_without_bucket, whoami
 from forager.errors import NotFoundError
 from forager.records import RunSpec
 
@@ -108,7 +108,7 @@ class _Order:
 
         stop, reports = StopRequest(), []
         workers = self.settings.workers
-        order = RefreshOrder(self.names, self.is_now, workers, self.max_pages, self.delay_s, self._check)
+        order = RefreshOrder(self.names, self.is_now, workers, self.max_pages, self.delay_s, self._check, whoami())
         async with contextlib.AsyncExitStack() as stack:
             with show_waiting("opening the database…", is_quiet=self.is_quiet):
                 forager = await stack.enter_async_context(

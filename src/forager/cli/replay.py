@@ -5,7 +5,7 @@ import signal
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -14,7 +14,7 @@ from forager.cli import output, table, words
 from forager.cli.audit import moment_of
 from forager.cli.flags import AsJson, DomainName, Home
 from forager.cli.help import Command
-from forager.cli.start import begin, refuse_without_bucket, whoami
+from forager.cli.start import Noted, begin, note, refuse_without_bucket, whoami
 from forager.cli.table import number, prose
 from forager.errors import UsageError
 
@@ -39,6 +39,10 @@ LEFT = {
 
 Url = Annotated[str | None, typer.Option("--url", metavar="URL", help="One page.", rich_help_panel=WHICH)]
 Task = Annotated[int | None, typer.Option("--task", metavar="ID", help="The page of a task.", rich_help_panel=WHICH)]
+Number = Annotated[
+    int | None,
+    typer.Option("--id", metavar="ID", min=1, help="One that was begun and not finished.", rich_help_panel=WHICH),
+]
 Since = Annotated[
     str | None,
     typer.Option("--since", metavar="WHEN", help="Fetched since: 2026-01-31, or 7d, 12h ago.", rich_help_panel=WHICH),
@@ -54,6 +58,7 @@ Parser = Annotated[
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count the pages.", rich_help_panel=HOW)]
 Shadow = Annotated[bool, typer.Option("--shadow", help="Compare; leave the live tables alone.", rich_help_panel=HOW)]
+Unnoted = Annotated[bool, typer.Option("--unnoted", hidden=True, help="Who asked for it notes it in the audit log.")]
 Refetch = Annotated[
     bool, typer.Option("--refetch", help="Queue the pages to be visited again instead.", rich_help_panel=HOW)
 ]
@@ -68,6 +73,7 @@ def replay(
     domain: DomainName = None,
     url: Url = None,
     task: Task = None,
+    id: Number = None,
     since: Since = None,
     until: Until = None,
     parser: Parser = None,
@@ -76,19 +82,24 @@ def replay(
     refetch: Refetch = False,
     as_json: AsJson = False,
     home: Home = None,
+    unnoted: Unnoted = False,
 ) -> None:
     """Read stored bodies again, without any request."""
     if refetch and (shadow or parser or task):
         raise UsageError("--refetch visits pages again; --shadow, --parser and --task are about stored bodies.")
     if task and (url or domain or since or until):
         raise UsageError("--task names its page already; leave out --url, --domain, --since and --until.")
+    if id and (task or url or domain or since or until or parser or shadow or refetch):
+        raise UsageError("--id names its order already; leave out everything that says which pages, and how.")
     now = clock.now()
     span = [moment_of(text, now) if text is not None else None for text in (since, until)]
     settings = begin(home=home)
     refuse_without_bucket(settings)
     import asyncio
 
-    order = _Order(domain=domain, url=url, task=task, span=(span[0], span[1]), parser=parser, is_shadow=shadow)
+    which = _Pages(domain, url, task, id)
+    order = _Order(which, span=(span[0], span[1]), parser=parser, is_shadow=shadow)
+    order.is_noted = not unnoted
     if refetch:
         pages = asyncio.run(order.refetch(settings, dry=dry_run))
         _tell_refetch(pages, dry=dry_run, as_json=as_json)
@@ -101,28 +112,36 @@ def replay(
             raise typer.Exit(INTERRUPTED)
 
 
+class _Pages(NamedTuple):
+    """Which ones."""
+
+    domain: str | None
+    url: str | None
+    task: int | None
+    id: int | None
+
+
 class _Order:
     """What the command line said, carried out."""
 
     def __init__(
         self,
+        pages: _Pages,
         *,
-        domain: str | None,
-        url: str | None,
-        task: int | None,
         span: tuple[datetime | None, datetime | None],
         parser: str | None,
         is_shadow: bool,
     ) -> None:
         self._given: dict[str, Any] = {
-            "domain": domain,
-            "url": url,
+            "domain": pages.domain,
+            "url": pages.url,
             "since": span[0],
             "until": span[1],
             "parser": parser,
         }
-        self._task = task
+        self._task, self._id = pages.task, pages.id
         self._is_shadow = is_shadow
+        self.is_noted = True
 
     async def run(self, settings: "Settings") -> "Replayed":
         from forager.app import open_forager
@@ -133,7 +152,16 @@ class _Order:
         async with open_forager(settings, application="forager replay") as forager:
             order = await self._order(forager)
             with _progress() as show, _listening(stop):
-                return await replay(forager, order, by=whoami(), stop=stop, on_progress=show)
+                done = await replay(forager, order, by=whoami(), stop=stop, on_progress=show)
+            if self.is_noted:
+                await note(forager.database, self._noted(done))
+            return done
+
+    def _noted(self, done: "Replayed") -> Noted:
+        told = {"read": done.tally.read, "changed": done.tally.changed, "is_shadow": self._is_shadow or None}
+        if self._task is not None:
+            return Noted("task.restart_parsing", "task", self._task, told)
+        return Noted("page.replay", "page", None, self._given | told)
 
     async def look(self, settings: "Settings") -> "Stored":
         from forager.app import open_forager
@@ -147,13 +175,22 @@ class _Order:
         from forager.app.replay import refetch
 
         async with open_forager(settings, application="forager replay") as forager:
-            return await refetch(forager, await self._order(forager), by=whoami(), dry=dry)
+            pages = await refetch(forager, await self._order(forager), by=whoami(), dry=dry)
+            if not dry:
+                await note(forager.database, Noted("page.refetch", "page", None, self._given | {"pages": pages}))
+            return pages
 
     async def _order(self, forager: Any) -> "ReplayOrder":
         from dataclasses import replace
 
-        from forager.control.replay import Into, ReplayOrder, of_task
+        from forager.control.replay import Into, ReplayOrder, of_task, read_one
 
+        if self._id is not None:
+            async with forager.pool.acquire() as conn:
+                found = await read_one(conn, self._id)
+            if found.is_finished:
+                raise UsageError(f"Replay {self._id} is finished.")
+            return found.order
         into = Into.SHADOW if self._is_shadow else Into.LIVE
         if self._task is None:
             return ReplayOrder(**self._given, into=into)

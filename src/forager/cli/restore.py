@@ -6,12 +6,15 @@ from typing import Annotated
 import typer
 
 from forager.cli import output, words
+from forager.cli.backup import BUCKET
 from forager.cli.check import BROKEN, write_verdicts
 from forager.cli.flags import AsJson
 from forager.cli.help import Command
-from forager.cli.start import begin
+from forager.cli.start import begin, whoami
 
-Source = Annotated[Path, typer.Argument(metavar="BACKUP", help="The folder that `forager backup` made.")]
+Source = Annotated[
+    str, typer.Argument(metavar="BACKUP", help="The folder that `forager backup` made, or its s3:// address.")
+]
 Into = Annotated[
     Path | None,
     typer.Option("--into", "--home", metavar="FOLDER", help="An empty data folder, or one that does not exist yet."),
@@ -35,7 +38,8 @@ def restore(source: Source, into: Into = None, as_json: AsJson = False) -> None:
     from forager.app.backup import restore as bring_back
 
     settings = begin(home=into)
-    restored = asyncio.run(bring_back(settings, source.expanduser().absolute()))
+    place = source if source.startswith(BUCKET) else Path(source).expanduser().absolute()
+    restored = asyncio.run(bring_back(settings, place, by=whoami()))
     broken = [verdict for verdict in restored.verdicts if verdict.broken]
     if as_json:
         output.write_json(
@@ -52,7 +56,7 @@ def restore(source: Source, into: Into = None, as_json: AsJson = False) -> None:
     what = f"{words.things(made.tables, 'table')} and {words.things(made.file_count, 'file')}"
     freed = f"{words.things(restored.freed, 'domain')} freed of their workers"
     output.say(f"Restored into {settings.home}: {what}, as of {made.made_at:%Y-%m-%d %H:%M} UTC; {freed}.")
-    output.say(f"Its settings are in {made.path / 'forager.toml'}; secrets are not, and have to be set again.")
+    output.say(f"Its settings are in {made.where}/forager.toml; secrets are not, and have to be set again.")
     if restored.has_new_key:
         output.say(NEW_KEY.format(home=settings.home))
     if broken:

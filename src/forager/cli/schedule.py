@@ -10,7 +10,7 @@ from forager import clock
 from forager.cli import output, table, words
 from forager.cli.flags import AsJson, Home
 from forager.cli.help import Command, Group
-from forager.cli.start import ask, begin
+from forager.cli.start import Noted, ask, begin, note
 from forager.cli.table import Cell, number, prose
 from forager.errors import UsageError
 
@@ -61,13 +61,15 @@ def schedule(context: typer.Context, as_json: AsJson = False, home: Home = None)
 
 def read(settings: "Settings") -> list[Row]:
     """Every duty, also those that were never done."""
-    from forager.app.schedule import DUTIES
+    from forager.app.schedule import DUTIES, is_kept
     from forager.schedule.timetable import read_duties
 
     found = {row["name"]: row for row in ask(settings, "schedule", read_duties)}
     unknown = dict.fromkeys(("started_at", "ended_at", "took_s", "result", "error", "next_at")) | {"times": 0}
     return [
-        found.get(name, {"name": name, "every_s": duty.EVERY_S, **unknown}) for name, duty in sorted(DUTIES.items())
+        found.get(name, {"name": name, "every_s": duty.EVERY_S, **unknown})
+        for name, duty in sorted(DUTIES.items())
+        if name in found or is_kept(name, settings)
     ]
 
 
@@ -109,7 +111,11 @@ async def _do_once(settings: "Settings", names: list[str]) -> list["Done"]:
     from forager.app.schedule import do_once
 
     async with app.open_forager(settings, application="forager schedule") as forager:
-        return await do_once(forager, names)
+        done = await do_once(forager, names)
+        for each in done if names else ():  # what was due would have been done anyway
+            told = {"result": each.result, "error": each.error}
+            await note(forager.database, Noted("schedule.run", "duty", each.name, told))
+        return done
 
 
 def _write(done: list["Done"], names: list[str]) -> None:

@@ -76,6 +76,7 @@ def search(
 ) -> None:
     """Find pages, or products, by what they say."""
     from forager.app.bodies import shelf_to_read
+    from forager.app.searching import open_searching
     from forager.control import search as control
     from forager.records.search import ProductQuery, Query
 
@@ -92,7 +93,12 @@ def search(
     is_products = is_products or any(facts.values()) or price is not None
     query = ProductQuery(**common, **facts, lowest_price=low, highest_price=high) if is_products else Query(**common)
     settings = begin(home=home)
-    answer = repair(settings, "search", lambda pool: control.search(pool, query, load=shelf_to_read(settings).load))
+
+    async def ask(pool: Any) -> "Answer":
+        async with open_searching(settings) as elsewhere:
+            return await control.search(pool, query, load=shelf_to_read(settings).load, elsewhere=elsewhere)
+
+    answer = repair(settings, "search", ask)
     if as_json:
         return output.write_json(as_document(query.words, answer))
     _write(answer, clock.now())
@@ -156,6 +162,7 @@ def as_document(asked: str, answer: "Answer") -> dict[str, Any]:
         "suggestion": answer.suggestion,
         "is_corrected": answer.is_corrected,
         "not_indexed_yet": answer.waiting,
+        "note": answer.note,
     }
 
 
@@ -233,6 +240,8 @@ def _say(answer: "Answer", asked: str, thing: str) -> None:
 
 def sentences(answer: "Answer", asked: str, thing: str = "page") -> Iterator[str]:
     page, shown = answer.page, words.clean(asked)[:200]
+    if answer.note:
+        yield words.clean(answer.note)
     if page.is_empty_query:
         yield "Nothing to look for is left: write at least one word that is not without, and not as common as `the`."
     elif answer.is_corrected:

@@ -45,7 +45,7 @@ def describe(settings: "Settings", flags: set[str]) -> list[dict[str, Any]]:
 
 
 def _value(name: str, value: Any) -> Any:
-    if name in {"database_url", "redis_url"} and value:
+    if name in {"database_url", "redis_url", "broker_url"} and value:
         return mask_password(value)
     if name == "secret_key" and value:
         return MASK
@@ -55,7 +55,7 @@ def _value(name: str, value: Any) -> Any:
 
 
 def mask_password(url: str) -> str:
-    """The URL of a database or Redis, fit to be shown: its password is masked, in the authority and as a parameter."""
+    """The URL of a server, fit to be shown: its password is masked, in the authority and as a parameter."""
     from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
     parts = urlsplit(url)

@@ -120,8 +120,16 @@ async def _note(connection: Any, entry: Noted) -> None:
     await audit.note(connection, who, entry.action, kind=entry.kind, object_id=which, details=said)
 
 
-def repair(settings: "Settings", command: str, work: Callable[[Any], Awaitable[T]]) -> T:
-    """Work that opens transactions of its own, many of them: it is handed the pool."""
+def repair(
+    settings: "Settings",
+    command: str,
+    work: Callable[[Any], Awaitable[T]],
+    *,
+    noted: Callable[[T], Noted | None] | None = None,
+) -> T:
+    """Work that opens transactions of its own, many of them: it is handed the pool. `noted` tells from what was done
+    what the audit log is told once it is done: None where nothing was changed. Without it the work only looks, or
+    notes itself."""
     import asyncio
 
     from forager.db import CONNECTION_LOST, open_database
@@ -129,7 +137,10 @@ def repair(settings: "Settings", command: str, work: Callable[[Any], Awaitable[T
     async def once() -> T:
         async with open_database(settings, size=2, application=f"forager {command}") as database:
             try:
-                return await work(database.pool)
+                done = await work(database.pool)
+                if noted is not None and (entry := noted(done)) is not None:
+                    await note(database, entry)
+                return done
             except CONNECTION_LOST as error:
                 raise DatabaseUnreachableError(f"The database went away: {error}. Run it again.") from None
 

@@ -21,7 +21,8 @@ from forager.cli.table import number, wide
 from forager.errors import UsageError
 
 if TYPE_CHECKING:
-    from forager.control.tasks import Many, TaskState, Which
+    from forager.control.task_steps import TaskState
+    from forager.control.tasks_many import Many, Which
 
 SUMMARY = "List visits; order, pause, resume, cancel and restart them."
 WHICH = "Which"
@@ -53,9 +54,9 @@ def register(app: typer.Typer) -> None:
     family.callback(invoke_without_command=True)(tasks)
     verbs: dict[str, Callable[..., None]] = {
         "submit": submit,
-        "pause": pause,
-        "resume": resume,
-        "cancel": cancel,
+        "pause": _verb("pause", "Pause tasks; one that is under way is put down at its next step."),
+        "resume": _verb("resume", "Let paused tasks go on, from now; no try is counted."),
+        "cancel": _verb("cancel", "End open tasks; their pages are not visited for them."),
         "restart": restart,
         "restart-parsing": restart_parsing,
         "restart-failed": restart_failed,
@@ -198,58 +199,33 @@ def read_lines(file: str, priority: int | None) -> list[tuple[str, int | None]]:
 # verbs ---------------------------------------------------------------------------------------------------------------
 
 
-def pause(
-    ids: Ids = None,
-    *,
-    domain: OfDomain = None,
-    batch: OfBatch = None,
-    limit: AtMost = 10_000,
-    dry_run: DryRun = False,
-    reason: Reason = None,
-    as_json: AsJson = False,
-    home: Home = None,
-) -> None:
-    """Pause tasks; one that is under way is put down at its next step."""
-    from forager.control import tasks as control
+def _verb(name: str, sentence: str) -> Callable[..., None]:
+    """A command for one verb: for numbered tasks, or for those of a domain or a batch."""
 
-    chosen = _Chosen(ids, domain, batch, limit, dry_run)
-    _order(control.pause, control.pause_many, chosen, reason, as_json=as_json, home=home)
+    def verb(
+        ids: Ids = None,
+        *,
+        domain: OfDomain = None,
+        batch: OfBatch = None,
+        limit: AtMost = 10_000,
+        dry_run: DryRun = False,
+        reason: Reason = None,
+        as_json: AsJson = False,
+        home: Home = None,
+    ) -> None:
+        from forager.control import tasks as one
+        from forager.control import tasks_many as many
 
+        known = {
+            "pause": (one.pause, many.pause_many),
+            "resume": (one.resume, many.resume_many),
+            "cancel": (one.cancel, many.cancel_many),
+        }
+        chosen = _Chosen(ids, domain, batch, limit, dry_run)
+        _order(*known[name], chosen, reason, as_json=as_json, home=home)
 
-def resume(
-    ids: Ids = None,
-    *,
-    domain: OfDomain = None,
-    batch: OfBatch = None,
-    limit: AtMost = 10_000,
-    dry_run: DryRun = False,
-    reason: Reason = None,
-    as_json: AsJson = False,
-    home: Home = None,
-) -> None:
-    """Let paused tasks go on, from now; no try is counted."""
-    from forager.control import tasks as control
-
-    chosen = _Chosen(ids, domain, batch, limit, dry_run)
-    _order(control.resume, control.resume_many, chosen, reason, as_json=as_json, home=home)
-
-
-def cancel(
-    ids: Ids = None,
-    *,
-    domain: OfDomain = None,
-    batch: OfBatch = None,
-    limit: AtMost = 10_000,
-    dry_run: DryRun = False,
-    reason: Reason = None,
-    as_json: AsJson = False,
-    home: Home = None,
-) -> None:
-    """End open tasks; their pages are not visited for them."""
-    from forager.control import tasks as control
-
-    chosen = _Chosen(ids, domain, batch, limit, dry_run)
-    _order(control.cancel, control.cancel_many, chosen, reason, as_json=as_json, home=home)
+    verb.__doc__ = sentence
+    return verb
 
 
 def restart(
@@ -307,13 +283,13 @@ def restart_failed(
     home: Home = None,
 ) -> None:
     """Visit pages again whose last visit failed, the newest first."""
-    from forager.control import tasks as control
+    from forager.control import tasks_many
 
     after = moment_of(since, clock.now()) if since is not None else None
     done = act(
         begin(home=home),
         "tasks",
-        lambda conn: control.restart_failed(
+        lambda conn: tasks_many.restart_failed(
             conn,
             by=whoami(),
             reason=reason,
@@ -342,12 +318,13 @@ def priority(
 ) -> None:
     """Say which open tasks come first, from the next claim on."""
     from forager.control import tasks as control
+    from forager.control import tasks_many
 
     async def set_priority(conn: Any, task: int, **more: Any) -> "TaskState":
         return await control.set_priority(conn, task, level, **more)
 
     async def many(conn: Any, which: "Which", **more: Any) -> "Many":
-        return await control.set_priority_many(conn, which, level, **more)
+        return await tasks_many.set_priority_many(conn, which, level, **more)
 
     chosen = _Chosen(ids, domain, batch, limit, dry_run)
     _order(set_priority, many, chosen, reason, as_json=as_json, home=home)
@@ -374,7 +351,7 @@ def _order(
 ) -> None:
     """Numbered tasks one by one, so that each has its sentence; others as one order."""
     from forager.control.batches import find_batch
-    from forager.control.tasks import Which
+    from forager.control.tasks_many import Which
 
     given, who = tuple(dict.fromkeys(chosen.ids or ())), whoami()
     if given and chosen.domain is None and chosen.batch is None and not chosen.dry_run:

@@ -23,10 +23,12 @@ ASK_EVERY_S = 0.1
 """So often we look whether the API answers yet."""
 
 Workers = Annotated[
-    int | None, typer.Option(min=0, max=256, metavar="N", help="Worker processes; 0 crawls nothing and only serves.")
+    int | None,
+    typer.Option(min=0, max=256, metavar="N", help="Worker processes; 0 leaves the crawling to other machines."),
 ]
 Host = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Where the API listens.")]
 Port = Annotated[int | None, typer.Option(min=0, max=65535, metavar="N", help="Its port.")]
+Processes = Annotated[int | None, typer.Option(min=1, max=64, metavar="N", help="Processes that serve the API.")]
 Contact = Annotated[str | None, typer.Option(metavar="WHO", help="E-mail or URL site owners can write to.")]
 AllowNetwork = Annotated[
     list[str] | None,
@@ -43,6 +45,7 @@ def up(
     workers: Workers = None,
     host: Host = None,
     port: Port = None,
+    processes: Processes = None,
     contact: Contact = None,
     allow_network: AllowNetwork = None,
     home: Home = None,
@@ -55,6 +58,7 @@ def up(
         workers=workers or None,
         api_host=host,
         api_port=port,
+        api_processes=processes,
     )
     refuse_without_bucket(settings)
     import asyncio
@@ -66,23 +70,24 @@ async def run(settings: "Settings", *, workers: int) -> None:
     import asyncio
 
     from forager import app
-    from forager.app.serve import bind
+    from forager.app.serve import bind_many
     from forager.app.up import Foreman, alone_in
     from forager.cli.display import show_waiting
     from forager.crawl.stop import StopRequest
 
     stop = StopRequest()
     with alone_in(settings), listen(stop):
-        with bind(settings.api_host, settings.api_port) as port:  # said here, and not by a child that dies of it
-            settings = settings.model_copy(update={"api_port": port.getsockname()[1]})
         async with contextlib.AsyncExitStack() as stack:
+            # here, and not in a child that dies of it
+            sockets = stack.enter_context(bind_many(settings.api_host, settings.api_port, settings.api_processes))
+            settings = settings.model_copy(update={"api_port": sockets[0].getsockname()[1]})
             with show_waiting("opening the database…", is_quiet=False):
                 forager = await stack.enter_async_context(
                     app.open_forager(settings, application="forager up", connections=8)
                 )
             greeting = asyncio.create_task(_greet_once_it_answers(forager, workers=workers))
             try:
-                await Foreman(forager, stop, workers=workers, serves=True).work()
+                await Foreman(forager, stop, workers=workers, sockets=sockets).work()
             finally:
                 greeting.cancel()
                 await asyncio.gather(greeting, return_exceptions=True)

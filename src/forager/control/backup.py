@@ -77,6 +77,12 @@ class Backup:
     file_bytes: int
     checksums: Mapping[str, str]
     key_marks: tuple[str, ...] = ()
+    url: str | None = None
+    """Of one in a bucket."""
+
+    @property
+    def where(self) -> str:
+        return self.url or str(self.path)
 
 
 def name_now() -> str:
@@ -86,7 +92,7 @@ def name_now() -> str:
 async def make(order: BackupOrder, target: Path, *, revision: str) -> Backup:
     """At exactly this path, which must not exist yet."""
     _refuse_existing(target)
-    with saying_what_failed(target, ADVICE), _alone(target.parent):
+    with saying_what_failed(target, ADVICE), alone(target.parent):
         part = target.with_name(target.name + PART)
         try:
             files.remove(part)
@@ -140,10 +146,10 @@ def _seal(order: BackupOrder, part: Path, gathered: Gathered, *, revision: str, 
 
 
 @contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def alone(folder: Path, lock: str = LOCK) -> Iterator[None]:
     """Of two at once in one folder the second is refused; a killed one lets go."""
     make_folder(folder)
-    handle = os.open(folder / LOCK, os.O_RDONLY | os.O_CREAT, 0o600)
+    handle = os.open(folder / lock, os.O_RDONLY | os.O_CREAT, 0o600)
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -165,9 +171,19 @@ def _refuse_existing(target: Path) -> None:
 def read(path: Path) -> Backup:
     """What the manifest says; raises where there is none."""
     try:
-        found = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+        return understand((path / MANIFEST).read_bytes(), path)
+    except FileNotFoundError:
+        raise NotFoundError(f"{path} is no backup: it has no {MANIFEST}. `forager backups` lists them.") from None
+    except NotADirectoryError:
+        raise NotFoundError(f"{path} is no backup: it is not a folder.") from None
+
+
+def understand(manifest: bytes, path: Path, url: str | None = None) -> Backup:
+    where = url or path
+    try:
+        found = json.loads(manifest.decode())
         if found["format"] != FORMAT:
-            raise ConfigurationError(f"{path} was made by a newer Forager ({found['forager']}): restore it with that.")
+            raise ConfigurationError(f"{where} was made by a newer Forager ({found['forager']}): restore it with that.")
         return Backup(
             path,
             datetime.fromisoformat(found["made_at"]),
@@ -180,13 +196,12 @@ def read(path: Path) -> Backup:
             found["file_bytes"],
             found["sha256"],
             tuple(found.get("webhook_keys", ())),
+            url,
         )
-    except FileNotFoundError:
-        raise NotFoundError(f"{path} is no backup: it has no {MANIFEST}. `forager backups` lists them.") from None
-    except NotADirectoryError:
-        raise NotFoundError(f"{path} is no backup: it is not a folder.") from None
     except (KeyError, TypeError, ValueError) as error:
-        raise StoreError(f"{path / MANIFEST} cannot be understood ({error}): take another backup.", "damaged") from None
+        raise StoreError(
+            f"{where}/{MANIFEST} cannot be understood ({error}): take another backup.", "damaged"
+        ) from None
 
 
 def list_backups(folder: Path) -> list[Backup]:
@@ -230,19 +245,19 @@ def _damaged_files(backup: Backup) -> list[str]:
 
 def remove_old(folder: Path, *, older_than_s: float) -> list[Path]:
     """Dated backups of this folder that are older, never the newest; and what killed ones left."""
-    with _alone(folder):
+    with alone(folder):
         for left in folder.glob(f"forager-*{PART}"):
             files.remove(left)
         since = clock.now() - timedelta(seconds=older_than_s)
-        old = [backup.path for backup in list_backups(folder)[:-1] if _stamp(backup.path) < since]
+        old = [backup.path for backup in list_backups(folder)[:-1] if stamp(backup.path.name) < since]
         for path in old:
             (path / MANIFEST).unlink()  # first: what is left of it must not look whole
             files.remove(path)
         return old
 
 
-def _stamp(path: Path) -> datetime:
-    found = NAME.fullmatch(path.name)
+def stamp(name: str) -> datetime:
+    found = NAME.fullmatch(name)
     assert found is not None
     return datetime.strptime(found[1], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
 
@@ -253,12 +268,12 @@ def _stamp(path: Path) -> datetime:
 def refuse_unfit(backup: Backup, *, server_major: int | None = None) -> None:
     if backup.revision not in schema.revisions():
         raise ConfigurationError(
-            f"{backup.path} was made by a newer Forager ({backup.forager}, schema {backup.revision}): "
+            f"{backup.where} was made by a newer Forager ({backup.forager}, schema {backup.revision}): "
             "restore it with that."
         )
     if server_major is not None and server_major < backup.server_major:
         raise ConfigurationError(
-            f"{backup.path} is from PostgreSQL {backup.server_major}, and this server is {server_major}: "
+            f"{backup.where} is from PostgreSQL {backup.server_major}, and this server is {server_major}: "
             "restore it into one that is as new."
         )
 

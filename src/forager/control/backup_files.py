@@ -144,8 +144,11 @@ def write_list(path: Path, gathered: Gathered) -> bytes:
 
 
 def read_list(path: Path) -> dict[str, tuple[int, str]]:
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines]
+    return understand_list(path.read_bytes())
+
+
+def understand_list(packed: bytes) -> dict[str, tuple[int, str]]:
+    rows = [json.loads(line) for line in gzip.decompress(packed).splitlines()]
     return {_safe(row["path"]): (row["size_bytes"], row["sha256"]) for row in rows}
 
 

@@ -1,11 +1,11 @@
 """Batches: tasks that were ordered together under a name. They are made by `submit`, restarted by
-`tasks.restart_batch`, and paused, resumed and cancelled by the bulk verbs of `tasks`.
+`tasks_many.restart_batch`, and paused, resumed and cancelled by the other verbs of `tasks_many`.
 """
 
 from typing import Any
 
 from forager.control.look import Row
-from forager.control.tasks import SQL
+from forager.control.task_steps import SQL
 from forager.errors import NotFoundError
 
 

@@ -10,6 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from forager.archive.bucket_folder import BucketFolder
 from forager.archive.place import Place
 from forager.control import audit, check_bodies, check_cold
 from forager.db import statements
@@ -151,7 +152,9 @@ class Verdict:
         return sum(finding.broken for finding in self.findings)
 
 
-async def check(connection: Any, place: Place | None = None, cold: Path | None = None) -> list[Verdict]:
+async def check(
+    connection: Any, place: Place | None = None, cold: Path | None = None, copies: BucketFolder | None = None
+) -> list[Verdict]:
     """All promises. The caller opens the one read-only snapshot that makes this right during a crawl. With the place
     bodies are in, and the folder of cold files, their files are looked for too."""
     sizes = dict(await connection.fetchrow(POPULATION.sql))
@@ -160,7 +163,9 @@ async def check(connection: Any, place: Place | None = None, cold: Path | None =
             promise,
             tuple([await _look(connection, name, things, sizes) for name, things in promise.statements.items()])
             + (await _look_at_files(connection, place) if place is not None and promise.number == COMPLETE else ())
-            + (await _look_at_cold(connection, cold) if cold is not None and promise.number == COMPLETE else ()),
+            + (
+                await _look_at_cold(connection, cold, copies) if cold is not None and promise.number == COMPLETE else ()
+            ),
         )
         for promise in PROMISES
     ]
@@ -172,8 +177,8 @@ async def _look_at_files(connection: Any, place: Place) -> tuple[Finding, ...]:
     return (Finding(check_bodies.NAME, check_bodies.PURPOSE, looked_at, "stored_files", len(missing), examples),)
 
 
-async def _look_at_cold(connection: Any, cold: Path) -> tuple[Finding, ...]:
-    looked_at, missing = await check_cold.find_missing(connection, cold)
+async def _look_at_cold(connection: Any, cold: Path, copies: BucketFolder | None) -> tuple[Finding, ...]:
+    looked_at, missing = await check_cold.find_missing(connection, cold, copies)
     examples = tuple(missing[:MOST_EXAMPLES])
     return (Finding(check_cold.NAME, check_cold.PURPOSE, looked_at, "cold_files", len(missing), examples),)
 

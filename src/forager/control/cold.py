@@ -6,6 +6,7 @@
 
 A file is verified before its first visit leaves the database, and visits leave in small transactions with pauses
 between them, so that a crawl goes on. At each moment every visit is in the database, or in a verified file, or in both.
+With a bucket a file also has its copy there before.
 """
 
 import asyncio
@@ -18,8 +19,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from forager.control import cold_file
-from forager.control.disk import saying_what_failed
+from forager.archive.bucket_folder import BucketFolder
+from forager.control import cold_copies, cold_file, cold_stats
+from forager.control.disk import digest, saying_what_failed
 from forager.errors import NotFoundError, StoreError, UsageError
 from forager.frontier import history
 from forager.frontier.history import Planned, Restored, RestoredPage, Retention, Slice
@@ -42,15 +44,19 @@ class Moved:
     stored_bytes: int = 0
     finished: int = 0
     """Slices of an earlier round that was stopped."""
+    copied: int = 0
+    """Files of earlier rounds that had no copy in the bucket yet."""
     months: set[date] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One slice, looked at."""
+    """One file, looked at."""
 
-    slice: Slice
+    file: str
     trouble: str | None
+    copy_trouble: str | None = None
+    """Of its copy in the bucket, where there is one."""
 
 
 OnMoved = Callable[[Moved], None]
@@ -78,6 +84,7 @@ async def move(
     retention: Retention,
     *,
     by: str,
+    copies: BucketFolder | None = None,
     slice_rows: int = SLICE_ROWS,
     pause_s: float = PAUSE_S,
     on_moved: OnMoved = lambda _moved: None,
@@ -85,12 +92,23 @@ async def move(
     """Everything that is old enough, oldest month first. Stopped at any moment, the next call goes on."""
     moved = Moved()
     async with alone(conn):
-        await _finish(conn, folder, moved, pause_s=pause_s)
+        await _finish(conn, folder, moved, copies=copies, pause_s=pause_s)
+        if copies is not None:
+            moved.copied = await cold_copies.catch_up(conn, folder, copies)
         for planned in await history.plan(conn, retention):
             after: int | None = 0
             while after is not None:
                 after = await _move_slice(
-                    conn, folder, retention, planned, moved, after=after, by=by, most=slice_rows, pause_s=pause_s
+                    conn,
+                    folder,
+                    retention,
+                    planned,
+                    moved,
+                    after=after,
+                    by=by,
+                    copies=copies,
+                    most=slice_rows,
+                    pause_s=pause_s,
                 )
                 on_moved(moved)
     return moved
@@ -105,6 +123,7 @@ async def _move_slice(
     *,
     after: int,
     by: str,
+    copies: BucketFolder | None,
     most: int,
     pause_s: float,
 ) -> int | None:
@@ -126,8 +145,11 @@ async def _move_slice(
                     month=planned.month,
                     revision=revision,
                 )
+                if copies is not None:
+                    await asyncio.to_thread(cold_copies.copy, copies, folder, name, content.sha256)
     except (StoreError, asyncio.CancelledError):
-        await _forget(conn, slice_id, path)
+        if copies is None:  # else a copy may be under way: the next round deletes it, with the row that names it
+            await _forget(conn, slice_id, path)
         raise
     if not content.ids:
         await _forget(conn, slice_id, path)
@@ -191,14 +213,18 @@ def _portions(ids: Sequence[int], size: int = AT_ONCE) -> Iterator[Sequence[int]
         yield ids[start : start + size]
 
 
-async def _finish(conn: Any, folder: Path, moved: Moved, *, pause_s: float) -> None:
+async def _finish(conn: Any, folder: Path, moved: Moved, *, copies: BucketFolder | None = None, pause_s: float) -> None:
     """What an earlier round left half done."""
     for left in await history.unfinished_slices(conn):
         if left.status == "writing":
-            await _forget(conn, left.id, folder / cold_file.name_of(left.id, left.kind, left.month))
+            name = cold_file.name_of(left.id, left.kind, left.month)
+            if copies is not None:
+                await asyncio.to_thread(cold_copies.discard, copies, [name])
+            await _forget(conn, left.id, folder / name)
             continue
         path = folder / left.file
         with saying_what_failed(path, ADVICE):
+            await _bring_back(copies, path, left.file)
             content = await asyncio.to_thread(cold_file.verify, path, sha256=left.sha256, row_count=left.row_count)
         await _leave(conn, left.id, left.kind, content.ids, pause_s=pause_s)
         moved.finished += 1
@@ -211,24 +237,47 @@ async def list_slices(conn: Any, month: date | None = None) -> list[Slice]:
     return await history.read_slices(conn, month)
 
 
-async def verify(conn: Any, folder: Path, month: date | None = None) -> list[Found]:
-    """Every file read from end to end, against what the database knows of it."""
-    return [
-        Found(each, await asyncio.to_thread(_trouble, folder, each))
-        for each in await history.read_slices(conn, month)
-        if each.status in {"moving", "moved"}
-    ]
+async def verify(
+    conn: Any, folder: Path, month: date | None = None, *, copies: BucketFolder | None = None
+) -> list[Found]:
+    """Every file read from end to end, and its copy, against what the database knows of it."""
+    slices = [each for each in await history.read_slices(conn, month) if each.status in cold_copies.READABLE]
+    found = [await asyncio.to_thread(_look_at, folder, each, copies) for each in slices]
+    missing = await cold_stats.missing_days(conn, folder, month)
+    return found + await asyncio.to_thread(_look_at_stats, folder, month, missing, copies)
 
 
-def _trouble(folder: Path, each: Slice) -> str | None:
+def _look_at(folder: Path, each: Slice, copies: BucketFolder | None) -> Found:
+    trouble = None
     try:
         cold_file.verify(folder / each.file, sha256=each.sha256, row_count=each.row_count)
     except (StoreError, OSError) as error:
-        return str(error)
-    return None
+        trouble = str(error)
+    of_copy = cold_copies.trouble_of(copies, each.file, each.sha256) if copies is not None else None
+    return Found(each.file, trouble, of_copy)
 
 
-async def restore(conn: Any, folder: Path, month: date) -> int:
+def _look_at_stats(
+    folder: Path, month: date | None, missing: Sequence[date], copies: BucketFolder | None
+) -> list[Found]:
+    there = [
+        Found(
+            each.file,
+            None if cold_stats.read(folder / each.file) is not None else f"{folder / each.file} is damaged.",
+            None if copies is None else cold_copies.trouble_of(copies, each.file, digest(folder / each.file)),
+        )
+        for each in cold_stats.find(folder, month)
+    ]
+    gone = [cold_stats.name_of(day) for day in missing]
+    return there + [Found(name, f"{folder / name} is missing: bring it back from a backup.") for name in gone]
+
+
+async def _bring_back(copies: BucketFolder | None, path: Path, name: str) -> None:
+    if copies is not None:
+        await asyncio.to_thread(cold_copies.bring_back, copies, path, name)
+
+
+async def restore(conn: Any, folder: Path, month: date, *, copies: BucketFolder | None = None) -> int:
     """A month is read back into `restored_tasks` and `restored_pages`, all of its files or none. Answers how much."""
     slices = [each for each in await history.read_slices(conn, month) if each.status == "moved"]
     if not slices:
@@ -239,6 +288,7 @@ async def restore(conn: Any, folder: Path, month: date) -> int:
         for each in slices:
             path = folder / each.file
             with saying_what_failed(path, "Nothing was restored."):
+                await _bring_back(copies, path, each.file)
                 await asyncio.to_thread(cold_file.verify, path, sha256=each.sha256, row_count=each.row_count)
                 total += await _restore(conn, each, cold_file.read_rows(path))
     return total

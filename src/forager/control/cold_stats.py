@@ -10,18 +10,35 @@ folded, go to a file of their own (`…-2.json.gz`): no file ever loses a row.
 import asyncio
 import gzip
 import json
+import re
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from forager import __version__
 from forager.control.disk import make_folder, saying_what_failed, sync_folder, write_whole
+from forager.control.purge_record import SQL as PURGES
 from forager.errors import StoreError
 from forager.stats import series
 
 KIND = "stats"
 ADVICE = "Nothing is lost: minutes that are not in a file stay in the database."
+NAME = re.compile(r"stats-(\d{4}-\d{2}-\d{2})(?:-\d+)?\.json\.gz")
 Minutes = list[dict[str, Any]]
+
+
+class StatsFile(NamedTuple):
+    """The numbers of one day, or of its minutes that came late."""
+
+    day: date
+    file: str
+    """Below the folder of cold files."""
+    stored_bytes: int
+
+
+def name_of(day: date, number: int = 1) -> str:
+    ending = "" if number == 1 else f"-{number}"
+    return f"{KIND}/{day:%Y-%m}/{KIND}-{day}{ending}.json.gz"
 
 
 async def keep_minutes(conn: Any, folder: Path, *, after_days: int) -> int:
@@ -54,12 +71,30 @@ def read(path: Path) -> Minutes | None:
     return found
 
 
+def find(folder: Path, month: date | None = None) -> list[StatsFile]:
+    """Those that are there, of one month or all, in their order."""
+    months = f"{month:%Y-%m}" if month else "*"
+    found = [(NAME.fullmatch(path.name), path) for path in folder.glob(f"{KIND}/{months}/*")]
+    return sorted(
+        StatsFile(date.fromisoformat(match[1]), path.relative_to(folder).as_posix(), path.stat().st_size)
+        for match, path in found
+        if match
+    )
+
+
+async def missing_days(conn: Any, folder: Path, month: date | None = None) -> list[date]:
+    """Days whose minutes left the database, without a file; those of months that were purged are not missed."""
+    there = {each.day for each in await asyncio.to_thread(find, folder, month)}
+    purged = {row["month"] for row in await conn.fetch(PURGES["purged_months"])}
+    days = [day for day in await series.days_so_far(conn) if month in {None, day.replace(day=1)}]
+    return [day for day in days if day not in there and f"{day:%Y-%m}" not in purged]
+
+
 def _place(folder: Path, day: date, minutes: Minutes) -> Path:
     """The first file of that day that is not there, or that holds nothing but these minutes."""
     number = 1
     while True:
-        ending = "" if number == 1 else f"-{number}"
-        path = folder / KIND / f"{day:%Y-%m}" / f"{KIND}-{day}{ending}.json.gz"
+        path = folder / name_of(day, number)
         if not path.exists():
             return path
         held = read(path)

@@ -7,7 +7,7 @@ setting `dependents` says. In bounded portions, each a transaction of the caller
 from collections import defaultdict
 from typing import Any
 
-from forager.control.tasks import cancel_held, hold
+from forager.control.task_steps import cancel_held, hold
 from forager.domains import tasks as domains
 from forager.frontier import tasks as frontier
 from forager.frontier.task_status import TaskStatus

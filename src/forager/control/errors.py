@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from forager.control import tasks
+from forager.control import tasks_many
 from forager.db import statements
 from forager.errors import NotFoundError, UsageError
 from forager.frontier import webhooks
@@ -183,7 +183,7 @@ async def redrive(
         rows = await conn.fetch(SQL["failed_of_pattern"], since_at, found.code, found.shape, limit)
         chosen = [row["id"] for row in rows]
     reason = f"errors {fingerprint}" if fingerprint else "dead letters"
-    done = await tasks.restart_tasks(conn, chosen, by=by, reason=reason, dry_run=dry_run)
+    done = await tasks_many.restart_tasks(conn, chosen, by=by, reason=reason, dry_run=dry_run)
     calls = 0
     if fingerprint is None:
         calls = await _count_dead_calls(conn) if dry_run else await webhooks.revive(conn)

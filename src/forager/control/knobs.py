@@ -1,5 +1,6 @@
 """Which values of a domain an operator may set, and within which bounds. Pure."""
 
+import re
 from collections.abc import Mapping
 from math import isfinite
 from typing import Any, NamedTuple
@@ -8,6 +9,7 @@ from forager.archive.policy import ContentPolicy
 from forager.errors import UsageError
 from forager.extract.sites import AUTO, parsers
 from forager.records import ImagePolicy, Rendering
+from forager.settings import LABEL
 
 DAY_S = 86_400.0
 TEN_YEARS_S = 3650 * DAY_S
@@ -56,6 +58,7 @@ WORDS = {
     "stores_links": "stores links",
     "history_retention_s": "history stays",
     "image_retention_s": "files of images stay",
+    "worker_label": "workers with the label",
 }
 SPANS = (("w", 604_800), ("d", 86_400), ("h", 3600), ("m", 60))
 
@@ -108,6 +111,8 @@ def refuse_bad(changes: Mapping[str, Any]) -> None:
             _refuse_country(value)
         elif column == "parser_name":
             _refuse_parser(value)
+        elif column == "worker_label":
+            _refuse_label(value)
         elif column not in {"is_adaptive", "paces_per_proxy", "stores_links", "verifies_tls", *WINDOW}:
             raise UsageError(f"A domain has no {column!r} that can be set.")
     _refuse_half_windows(changes)
@@ -136,6 +141,13 @@ def _refuse_parser(value: str | None) -> None:
     known = [AUTO, *parsers()]
     if value is not None and value not in known:
         raise UsageError(f"There is no parser {value!r}; there are {', '.join(known)}.")
+
+
+def _refuse_label(value: str | None) -> None:
+    if value is not None and not re.fullmatch(LABEL, value):
+        raise UsageError(
+            f"{value!r} is no label; write up to 63 small letters, digits, dots, dashes or underscores, such as eu."
+        )
 
 
 def _refuse_images(value: object) -> None:

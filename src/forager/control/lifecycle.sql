@@ -65,3 +65,7 @@ FROM images;
 -- What is in cold files.
 SELECT count(*) AS files, COALESCE(sum(row_count), 0)::bigint AS rows, COALESCE(sum(stored_bytes), 0)::bigint AS stored_bytes
 FROM cold_slices WHERE status IN ('moving', 'moved');
+
+-- name: purged_months
+-- Months whose cold files were deleted for good.
+SELECT DISTINCT subject AS month FROM purges WHERE what = 'cold';

@@ -303,7 +303,7 @@ LIMIT $3::bigint;
 
 -- name: workers_by_id
 -- Worker processes, newest first, with how many domains each holds.
-SELECT w.id, w.run_id, w.status::text AS status, w.host, w.pid, w.started_at, w.heartbeat_at, w.ended_at,
+SELECT w.id, w.run_id, w.status::text AS status, w.host, w.pid, w.started_at, w.heartbeat_at, w.ended_at, w.labels, w.drain_asked_at,
        w.status = 'running' AND w.heartbeat_at < now() - make_interval(secs => $2) AS is_silent,
        (SELECT count(*) FROM domains d WHERE d.claimed_by = w.id AND d.claim_expires_at > now()) AS domains
 FROM workers w
@@ -319,4 +319,7 @@ SELECT (SELECT count(*) FROM workers w WHERE w.status = 'running' AND w.heartbea
        (SELECT max(d.ended_at) FROM duties d) AS schedule_kept_at,
        (SELECT EXTRACT(EPOCH FROM now() - max(d.ended_at))::float8 FROM duties d) AS schedule_age_s,
        (SELECT count(*) FROM duties d WHERE d.error IS NOT NULL) AS failed_duties,
+       (SELECT EXTRACT(EPOCH FROM now() - min(q.seen_at))::float8 FROM queue_depths q) AS queue_age_s,
+       (SELECT COALESCE(sum(q.messages), 0)::bigint FROM queue_depths q WHERE q.queue <> 'dead_letters') AS queue_messages,
+       (SELECT COALESCE(sum(q.messages), 0)::bigint FROM queue_depths q WHERE q.queue = 'dead_letters') AS dead_letters,
        (SELECT count(*) FROM runs r WHERE r.status = 'running') AS runs;

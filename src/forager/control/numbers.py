@@ -74,7 +74,12 @@ METRICS: Mapping[str, Metric] = {
         Metric("pages_learned", "counted", "pages", "Pages that became known."),
         Metric("links_seen", "counted", "links", "Links seen in pages."),
         Metric("links_dropped", "counted", "links", "Links left out, by reason."),
-        Metric("leases", "counted", "leases", "Leases claimed, released and lost."),
+        Metric(
+            "leases",
+            "counted",
+            "leases",
+            "Leases claimed (and of them hinted), released, lost.",
+        ),
         Metric("batch_pages", "counted", "batches", "Batches written, by their size."),
         *(
             Metric(f"{stage}_s", "counted", "visits", f"How long `{stage}` took, by the end of a bucket.")
@@ -96,6 +101,7 @@ METRICS: Mapping[str, Metric] = {
         Metric("database_bytes", "sampled", "bytes", "Size of the database."),
         Metric("connections", "sampled", "connections", "Connections to the database."),
         Metric("alerts_open", "sampled", "alerts", "Open alerts, by severity."),
+        Metric("queue_messages", "sampled", "messages", "Messages that wait in the broker, by kind of queue."),
         Metric("disk_free_bytes", "sampled", "bytes", "Room on the disk of the data folder."),
         Metric("pages_per_second", "derived", "per second", "Visits to pages per second.", ("visits",)),
         Metric("success_rate", "derived", "share", "Share of visits that brought a page.", ("visits",)),

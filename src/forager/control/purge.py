@@ -5,6 +5,7 @@ that the promises hold whenever it is stopped; the same order again goes on. It 
 remember pages they know, and would go on linking to some that are gone.
 """
 
+import asyncio
 import json
 from collections import Counter
 from dataclasses import dataclass, field
@@ -13,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from forager.archive import store as bodies
-from forager.control import cold, cold_file
+from forager.archive.bucket_folder import BucketFolder
+from forager.control import cold, cold_copies, cold_file, cold_stats
 from forager.control.look import SQL as LOOK
 from forager.control.look import known_name
 from forager.control.purge_record import SQL, PurgeOrder, Record, on_record
@@ -99,24 +101,32 @@ async def purge_tasks(conn: Any, before: datetime, name: str | None, order: Purg
     return purged.told_by(record)
 
 
-async def purge_cold(conn: Any, folder: Path, month: date, order: PurgeOrder) -> Purged:
-    """The cold files of a month. What counters need of their visits stays."""
+async def purge_cold(
+    conn: Any, folder: Path, month: date, order: PurgeOrder, *, copies: BucketFolder | None = None
+) -> Purged:
+    """The cold files of a month, with their copies. What counters need of their visits stays."""
     purged = Purged("cold", f"{month:%Y-%m}")
     async with cold.alone(conn):
         slices = [each for each in await history.read_slices(conn, month) if each.status == "moved"]
-        if not slices:
+        stats = cold_stats.find(folder, month)
+        if not slices and not stats:
             raise NotFoundError(f"Nothing of {month:%Y-%m} is in cold files; `forager archive list` says what is.")
-        counts = Counter(files=len(slices), visits=sum(each.row_count for each in slices))
+        counts = Counter(files=len(slices) + len(stats), visits=sum(each.row_count for each in slices))
         if order.is_trial:
             purged.counts = counts
             return purged
+        if copies is not None:  # who cannot be asked cannot delete: then nothing is begun
+            await asyncio.to_thread(copies.files, cold_stats.KIND)
         async with on_record(conn, order, "cold.purge", what=purged.what, subject=purged.subject) as record:
             async with conn.transaction():
                 await history.drop_restored(conn, month)
                 await history.purge_slices(conn, [each.id for each in slices])
                 await record.count(conn, counts)
-            for each in slices:
-                cold_file.discard(folder / each.file)
+            names = [*(each.file for each in slices), *(each.file for each in stats)]
+            for name in names:
+                cold_file.discard(folder / name)
+            if copies is not None:
+                await asyncio.to_thread(cold_copies.discard, copies, names)
     return purged.told_by(record)
 
 

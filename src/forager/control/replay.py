@@ -70,6 +70,18 @@ class Replay(NamedTuple):
     """Process and its start, of who was killed in the middle of it."""
 
 
+class State(NamedTuple):
+    order: ReplayOrder
+    is_finished: bool
+    is_held: bool
+    """Somebody is at it."""
+    tally: Tally
+
+
+class UnderWayError(UsageError):
+    """Somebody else is at the same replay."""
+
+
 async def resolve(conn: Any, order: ReplayOrder) -> Matches:
     """Raises where a name or URL is unknown."""
     if order.since and order.until and order.since >= order.until:
@@ -136,12 +148,34 @@ async def take(conn: Any, order: ReplayOrder, *, by: str, pid: int, pid_started:
     found = await conn.fetchrow(SQL["find_replay"], order.document())
     number = found["id"] if found else await conn.fetchval(SQL["start_replay"], order.document(), by, pid, pid_started)
     if not await conn.fetchval(SQL["lock_replay"], number):
-        raise UsageError(f"Replay {number} of the same order is under way; wait for it, or stop it.")
+        raise UnderWayError(f"Replay {number} of the same order is under way; wait for it, or stop it.")
     if not found:
         return Replay(number, 0, Tally(), is_resumed=False, died_reading=None)
     await conn.execute(SQL["take_replay"], number, pid, pid_started)
     tally = Tally(**json.loads(found["tally"]))
     return Replay(number, found["after_page"], tally, True, (found["pid"], found["pid_started"]))
+
+
+async def order_one(conn: Any, order: ReplayOrder, *, by: str) -> int:
+    """For somebody else to do: an unfinished one of the same order, or a new one."""
+    found = await conn.fetchrow(SQL["find_replay"], order.document())
+    number: int = found["id"] if found else await conn.fetchval(SQL["start_replay"], order.document(), by, 0, 0)
+    return number
+
+
+async def read_one(conn: Any, replay: int) -> State:
+    row = await conn.fetchrow(SQL["read_replay"], replay)
+    if row is None:
+        raise NotFoundError(f"There is no replay {replay}.")
+    return State(
+        _read_order(row["spec"]), row["status"] == "finished", row["is_held"], Tally(**json.loads(row["tally"]))
+    )
+
+
+def _read_order(document: str) -> ReplayOrder:
+    given = json.loads(document)
+    span = {name: datetime.fromisoformat(given[name]) if given[name] else None for name in ("since", "until")}
+    return ReplayOrder(**given | span | {"into": Into(given["into"])})
 
 
 async def note_progress(conn: Any, replay: int, *, after: int, tally: Tally) -> None:

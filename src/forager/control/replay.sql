@@ -68,6 +68,14 @@ SELECT id, after_page, tally, pid, pid_started FROM replays WHERE status = 'runn
 -- A new one.
 INSERT INTO replays (spec, created_by, pid, pid_started) VALUES ($1::jsonb, $2, $3, $4) RETURNING id;
 
+-- name: read_replay
+-- How one stands, and whether somebody is at it.
+SELECT r.spec, r.status, r.tally,
+       EXISTS (SELECT FROM pg_locks l
+               WHERE l.locktype = 'advisory' AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+                 AND l.classid = (hashtext('forager replay')::bigint & 4294967295)::oid AND l.objid = r.id::int::oid AND l.granted) AS is_held
+FROM replays r WHERE r.id = $1;
+
 -- name: take_replay
 -- Another process goes on with it.
 UPDATE replays SET pid = $2, pid_started = $3, touched_at = now() WHERE id = $1;

@@ -8,8 +8,13 @@ from typing import Any
 from forager.control.look import refuse_unknown_run
 from forager.control.seed import start_run
 from forager.errors import ConflictError
-from forager.records import RunSpec
+from forager.records import STANDING, RunSpec, Scope
 from forager.stats import store as stats
+
+
+def standing_spec(*, max_depth: int) -> RunSpec:
+    """The order that never ends: every known domain, each within its own host."""
+    return RunSpec(seeds=(), scope=Scope.HOST, max_depth=max_depth, seeds_total=0, seeds_digest=STANDING)
 
 
 async def order_run(conn: Any, spec: RunSpec, *, by: str, is_scored: bool = True) -> int:

@@ -1,5 +1,6 @@
 """What an operator may ask of the index: search it, bring it up to date. Every door (CLI, API) calls these."""
 
+import contextlib
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -8,11 +9,17 @@ import asyncpg
 
 from forager.control.look import known_name
 from forager.control.snippets import Load, add_snippets
-from forager.errors import ForagerError
+from forager.errors import ConflictError, ForagerError, SearchServerError
 from forager.extract import CONFIGS, to_query
 from forager.records.search import HitPage, ProductQuery, Query, SearchBackend
 from forager.search import index
+from forager.search.names import Names
+from forager.search.opensearch import ServerSearch
 from forager.search.postgres import PostgresSearch
+from forager.search.push import push_changes
+from forager.search.rebuild import has_live
+from forager.search.server import SearchServer
+from forager.search.server_query import is_place
 
 FEW = 3
 """Hits below which somebody may have misspelled a word."""
@@ -30,9 +37,19 @@ class Answer:
     """Nothing has the words that were asked for: these are hits for the suggestion."""
     waiting: int = 0
     """Pages that were read and cannot be found yet."""
+    note: str | None = None
+    """Why PostgreSQL answered, where a search server should have."""
 
 
-async def search(pool: Any, query: Query, *, load: Load | None = None) -> Answer:
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """A search server that answers in PostgreSQL's place, as long as it does."""
+
+    server: SearchServer
+    names: Names
+
+
+async def search(pool: Any, query: Query, *, load: Load | None = None, elsewhere: Elsewhere | None = None) -> Answer:
     """Hits, and help where there are few. Opens its own transactions. `load` gives stored bodies, for snippets."""
     async with pool.acquire() as conn:
         waiting = await _catch_up(conn)
@@ -40,15 +57,42 @@ async def search(pool: Any, query: Query, *, load: Load | None = None) -> Answer
         if not isinstance(query, ProductQuery):
             query = replace(query, words=to_query(query.words))  # as the words of pages were made
         try:
-            async with conn.transaction(isolation="repeatable_read", readonly=True):
-                answer = await _ask(backend := PostgresSearch(conn), query)
-                if load is not None and not isinstance(query, ProductQuery):
-                    asked = replace(query, words=answer.suggestion or query.words) if answer.is_corrected else query
-                    hits = await add_snippets(conn, backend, asked, answer.page.hits, load)
-                    answer = replace(answer, page=replace(answer.page, hits=hits))
+            answer = await _search_anywhere(conn, query, load, elsewhere)
         except asyncpg.QueryCanceledError:
             raise ForagerError("The search took too long: narrow it with --domain, --language or --since.") from None
     return replace(answer, waiting=waiting)
+
+
+async def _search_anywhere(conn: Any, query: Query, load: Load | None, elsewhere: Elsewhere | None) -> Answer:
+    """Whose place `after` is, he goes on; else the server, and PostgreSQL where that cannot."""
+    is_theirs, is_ours = is_place(query.after), bool(query.after) and not is_place(query.after)
+    why = None
+    if elsewhere is not None and not is_ours:
+        try:
+            await _catch_up_elsewhere(conn, elsewhere)
+            async with conn.transaction(isolation="repeatable_read", readonly=True):
+                if await has_live(conn):
+                    return await _look(conn, ServerSearch(conn, elsewhere.server, elsewhere.names), query, load)
+            why = "The search server has no index yet."
+        except SearchServerError as error:
+            why = str(error)
+    if is_theirs:
+        raise ConflictError(
+            f"{why or 'There is no search server any more.'} The place `after` is one of its own: ask again later, or "
+            "from the beginning, without it."
+        )
+    async with conn.transaction(isolation="repeatable_read", readonly=True):
+        answer = await _look(conn, PostgresSearch(conn), query, load)
+    return replace(answer, note=f"{why} PostgreSQL answered instead." if why else None)
+
+
+async def _look(conn: Any, backend: SearchBackend, query: Query, load: Load | None) -> Answer:
+    answer = await _ask(backend, query)
+    if load is None or isinstance(query, ProductQuery):
+        return answer
+    asked = replace(query, words=answer.suggestion or query.words) if answer.is_corrected else query
+    hits = await add_snippets(conn, backend, asked, answer.page.hits, load)
+    return replace(answer, page=replace(answer.page, hits=hits))
 
 
 async def _ask(backend: SearchBackend, query: Query) -> Answer:
@@ -80,6 +124,16 @@ async def _catch_up(conn: Any) -> int:
     except asyncpg.ReadOnlySQLTransactionError:  # a replica, or a user who may only read
         pass
     return await index.count_waiting(conn, most=MOST_WAITING)
+
+
+async def _catch_up_elsewhere(conn: Any, elsewhere: Elsewhere) -> None:
+    """What was indexed a moment ago is found at once there too; more is for the duty."""
+    if elsewhere.server.is_resting:
+        return
+    left = CATCH_UP_PAGES
+    with contextlib.suppress(asyncpg.ReadOnlySQLTransactionError):  # as above
+        while left > 0 and (done := await push_changes(conn, elsewhere.server, elsewhere.names, is_hasty=True)).changes:
+            left -= done.changes
 
 
 async def index_all(pool: Any, *, anew: bool = False) -> int:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from forager.control.tasks import SQL, TaskState, first_due, refuse_bad_priority, state_of
+from forager.control.task_steps import SQL, TaskState, first_due, refuse_bad_priority, state_of
 from forager.domains import store as domain_store
 from forager.domains import tasks as domains
 from forager.errors import AddressRefusedError, BadUrlError, ConflictError, NotFoundError, UsageError

@@ -10,15 +10,19 @@ SELECT d.id, d.name, d.base_url, d.source, d.status::text AS status, d.block_rea
        d.first_seen_at, now() AS asked_at,
        s.seed_rank AS score_seed_rank, s.image_yield AS score_image_yield, s.pages_left AS score_pages_left, s.errors AS score_errors,
        s.staleness AS score_staleness,
-       r.status::text AS run_status, r.spec::text AS run_spec, r.round AS run_round, r.max_pages, r.max_pages_per_domain, r.pages_claimed,
+       r.status::text AS run_status, r.keeper AS run_keeper, r.spec::text AS run_spec, r.round AS run_round, r.max_pages, r.max_pages_per_domain, r.pages_claimed,
        w.host, w.pid, w.heartbeat_at,
        COALESCE(w.status = 'running' AND w.heartbeat_at > now() - make_interval(secs => $2) AND d.claim_expires_at > now(), false) AS is_held,
        (SELECT count(*) FROM workers k
         WHERE k.run_id = d.run_id AND k.status = 'running' AND k.heartbeat_at > now() - make_interval(secs => $2)) AS run_workers,
+       d.worker_label,
+       (SELECT count(*) FROM workers k
+        WHERE k.run_id = d.run_id AND k.status = 'running' AND k.heartbeat_at > now() - make_interval(secs => $2)
+          AND k.drain_asked_at IS NULL AND d.worker_label = ANY (k.labels)) AS label_workers,
        pool.proxies, pool.proxies_on, pool.proxy_back_at,
        (SELECT count(*) FROM (
             SELECT FROM domains o
-            WHERE o.run_id = d.run_id AND o.claimed_by IS NULL AND o.is_due AND o.status IN ('pending', 'active') AND o.is_active
+            WHERE o.run_id = d.run_id AND o.worker_label = d.worker_label AND o.claimed_by IS NULL AND o.is_due AND o.status IN ('pending', 'active') AND o.is_active
               AND (o.round, -o.priority_score, o.id) < (d.round, -d.priority_score, d.id)
             LIMIT 1000) better) AS domains_before
 FROM domains d

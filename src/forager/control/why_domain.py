@@ -73,6 +73,7 @@ def gates_of(facts: DomainFacts, manners: Manners) -> tuple[Gate, ...]:
         _lease(facts, manners),
         _frontier(facts),
         _run(facts),
+        *_label(facts),
         _pace(facts, manners),
         _breaker(facts, manners),
         *_proxies(facts),
@@ -216,6 +217,19 @@ def _run(facts: DomainFacts) -> Gate:
     is_done = row["status"] == "exhausted"
     remedy = refresh_command(row["name"]) if is_done else resume_command(row["run_id"], facts.spec)
     return Gate("run", False, f"nobody works on it now ({state})", remedy=remedy)
+
+
+def _label(facts: DomainFacts) -> tuple[Gate, ...]:
+    """Only of a domain that not every worker may claim."""
+    row = facts.row
+    label = row["worker_label"]
+    if not label:
+        return ()
+    if row["label_workers"]:
+        return (Gate("label", True, f"{things(row['label_workers'], 'worker')} of its run with the label {label}"),)
+    run = f" --run {row['run_id']}" if row["run_id"] is not None and row["run_keeper"] != "standing" else ""
+    sentence = f"it wants a worker with the label {label}, and none of its run lives"
+    return (Gate("label", False, sentence, remedy=f"forager worker{run} --label {label}"),)
 
 
 def pace_of(facts: DomainFacts, manners: Manners) -> tuple[float, str]:

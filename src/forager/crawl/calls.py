@@ -1,4 +1,5 @@
-"""Running tasks that somebody paused or cancelled, and leases that an operator switched off: heard within a second.
+"""Running tasks that somebody paused or cancelled, leases that an operator switched off, workers that are sent away:
+heard within a second.
 
 What waits in a lane is put down at once, what is under way at its next step: before its request, after its answer,
 after its reading. A visit that was finished already is recorded (D-08); if it was cancelled, the record is refused.
@@ -35,6 +36,8 @@ class Calls:
         self._worker = worker
         self._on_freed = on_freed
         self._obeyed: list[tuple[Lane, PutDown]] = []
+        self.is_sent_away = False
+        """Somebody wants this worker to finish what is open and to end."""
 
     async def listen(self) -> Tokens:
         """Hear what there is and obey it; answers the leases that an operator wants ended."""
@@ -73,4 +76,5 @@ class Calls:
 
     async def _ask(self, conn: Any) -> tuple[list[Call], Tokens]:
         worker = self._worker()
+        self.is_sent_away = await stats.is_sent_away(conn, worker)
         return await tasks.hear_calls(conn, worker), await switches.switched_off(conn, worker)

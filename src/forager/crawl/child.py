@@ -33,6 +33,10 @@ class Child:
     environ: Mapping[str, str]
     on_death: Callable[[], Awaitable[None]] | None = None
     """Awaited when it died, before it is started again."""
+    may_leave: bool = False
+    """Whether one that ended in peace is left alone: a worker that somebody sent away."""
+    fds: Sequence[int] = ()
+    """Open files of ours that it has too, under the same numbers."""
     starts: int = 0
     process: Process | None = None
 
@@ -48,7 +52,7 @@ class Child:
             while True:
                 began = clock.monotonic()
                 code = await self._live(stop)
-                if stop.asked:
+                if stop.asked or (self.may_leave and code == 0):
                     return
                 deaths = 1 if clock.monotonic() - began > LIVED_S else deaths + 1
                 log().warning("process ended", action="child.ended", name=self.name, code=code, times=deaths)
@@ -63,7 +67,13 @@ class Child:
 
     async def _live(self, stop: StopRequest) -> int:
         process = self.process = await asyncio.create_subprocess_exec(
-            *self.command, env=self.environ, stdin=PIPE, stdout=DEVNULL, stderr=PIPE, start_new_session=True
+            *self.command,
+            env=self.environ,
+            stdin=PIPE,
+            stdout=DEVNULL,
+            stderr=PIPE,
+            start_new_session=True,
+            pass_fds=self.fds,
         )
         self.starts += 1
         if stop.asked:  # it was not there yet when the others were told

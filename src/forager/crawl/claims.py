@@ -19,6 +19,8 @@ from forager.domains.traps import traps_of
 from forager.frontier import store as frontier
 from forager.ingest.scope import claim_depth, claim_patterns
 from forager.proxies.store import PoolRow, find_pools
+from forager.queue.hint import CrawlHint
+from forager.queue.store import withdraw_offers
 from forager.records import Lease, RunSpec, Target, Trap
 from forager.stats import store as stats
 
@@ -44,6 +46,7 @@ class Claims:
         lease_s: float,
         keeping: Keeping,
         content_policy: str = ContentPolicy.SIGNALS,
+        labels: Sequence[str] = (),
     ) -> None:
         self._database = database
         self._run = run
@@ -52,6 +55,7 @@ class Claims:
         self._lease_s = lease_s
         self._keeping = keeping
         self._content_policy = content_policy
+        self._labels = labels
         self._depth = claim_depth(spec)
         self._patterns = claim_patterns(spec)
         self.is_spent = False
@@ -61,8 +65,10 @@ class Claims:
         """Pages went back to the run's limit."""
         self.is_spent = False
 
-    async def domains(self, worker: int, limit: int) -> Claimed:
-        """Lease the best ready domains, with what their robots.txt said, and what is known of their traps."""
+    async def domains(self, worker: int, limit: int, offered: Sequence[CrawlHint] | None = None) -> Claimed:
+        """Lease the best ready domains, with what their robots.txt said, and what is known of their traps. Where hints
+        are given, only domains they name."""
+        named = None if offered is None else [(hint.domain_id, hint.version) for hint in offered]
 
         async def once(conn: Any) -> Claimed:
             await domains.wake_due(conn, self._run)
@@ -74,6 +80,8 @@ class Claims:
                 lease_s=self._lease_s,
                 workers=self._workers,
                 max_pages_per_domain=self._spec.max_pages_per_domain,
+                labels=self._labels,
+                offered=named,
             )
             if not leases:
                 return Claimed([], [])
@@ -85,6 +93,19 @@ class Claims:
             return Claimed(leases, await domains.find_robots(conn, domain_ids), traps, pools)
 
         return await in_transaction(self._database, once)
+
+    async def sort_out(self, hints: Sequence[CrawlHint]) -> set[int]:
+        """Of domains that hints named and that we did not get, those that another worker may claim. The other offers
+        are withdrawn, so that these domains are offered anew when their time comes."""
+
+        async def once(conn: Any) -> set[int]:
+            named = [(hint.domain_id, hint.version) for hint in hints]
+            limit = self._spec.max_pages_per_domain
+            left = await frontier.still_claimable(conn, named, run=self._run, max_pages_per_domain=limit)
+            await withdraw_offers(conn, [hint for hint in hints if hint.domain_id not in left])
+            return left
+
+        return await in_transaction(self._database, once) if hints else set()
 
     async def targets(self, worker: int, wants: Sequence[tuple[Lease, int]]) -> list[Target]:
         """At most so many targets per lease, best first, within the run's limits."""
@@ -134,7 +155,8 @@ class Claims:
         """Whether somebody still works on the run, and in how many seconds the next domain may be claimed."""
         limit = self._spec.max_pages_per_domain
         return await in_transaction(
-            self._database, lambda conn: domains.next_ready(conn, self._run, max_pages_per_domain=limit)
+            self._database,
+            lambda conn: domains.next_ready(conn, self._run, max_pages_per_domain=limit, labels=self._labels),
         )
 
 

@@ -47,6 +47,8 @@ class WorkerOrder:
     max_unreachable: int
     cooldowns: Mapping[str, float]
     """Trouble, or `robots_denied` → seconds of rest."""
+    labels: tuple[str, ...] = ()
+    """Domains that want one of these are ours too."""
     images: str = "found"
     """What is done with images where the domain does not say."""
     max_pages_per_template: int | None = None

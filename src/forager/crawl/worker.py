@@ -16,7 +16,7 @@ from typing import Any
 from forager import clock
 from forager.crawl import calls
 from forager.crawl.calls import Calls
-from forager.crawl.claims import Claims
+from forager.crawl.claims import Claimed, Claims
 from forager.crawl.database_clock import DatabaseClock
 from forager.crawl.lane import Lane, give_in
 from forager.crawl.line import Tools
@@ -35,6 +35,7 @@ from forager.observe import everywhere, log
 from forager.politeness.breaker import Breaker
 from forager.politeness.pace import Pace, Tempo
 from forager.proxies.pool import ProxyPool
+from forager.queue.inbox import Inbox, Verdict
 from forager.records import Lease, Target
 from forager.stats import series
 from forager.stats import store as stats
@@ -51,7 +52,10 @@ MOST_CLAIMED_AT_ONCE = 200
 
 
 class Worker:
-    def __init__(self, database: Database, order: WorkerOrder, tools: Tools, stop: StopRequest) -> None:
+    def __init__(
+        self, database: Database, order: WorkerOrder, tools: Tools, stop: StopRequest, hints: Inbox | None = None
+    ) -> None:
+        """With hints, domains are claimed as these come; without, as the database has them."""
         self._database = database
         self._order = order
         self._stop = stop
@@ -62,6 +66,9 @@ class Worker:
         self._claim_at = 0.0
         """When domains are asked for again, where none was ready and there is other work."""
         self._stir = asyncio.Event()
+        self._hints = hints
+        if hints is not None:
+            hints.tell(self._stir.set)
         self._clock = DatabaseClock()
         self._tally = Tally()
         """What became of leases, until the next heartbeat writes it."""
@@ -73,6 +80,7 @@ class Worker:
             lease_s=order.lease_s,
             keeping=order.keeping,
             content_policy=order.content_policy,
+            labels=order.labels,
         )
         self._traps = TrapWatch(
             tools.selector,
@@ -136,7 +144,14 @@ class Worker:
         pid = os.getpid()
 
         async def once(conn: Any) -> int:
-            return await stats.add_worker(conn, self._order.run, host=this_host(), pid=pid, pid_started=started_at(pid))
+            return await stats.add_worker(
+                conn,
+                self._order.run,
+                host=this_host(),
+                pid=pid,
+                pid_started=started_at(pid),
+                labels=self._order.labels,
+            )
 
         self._id = await in_transaction(self._database, once)
         everywhere(worker=self._id)
@@ -174,6 +189,9 @@ class Worker:
                 lane = self._lanes.get(domain)
                 if lane is not None and lane.lease.version == version:
                     self._go_on_or_close(lane, may_go_on=False)
+            if self._calls.is_sent_away and not self._stop.asked:
+                log().info("sent away", action="worker.drained")
+                self._stop.ask()
 
     async def _end(self, conn: Any) -> None:
         await series.add(conn, self._id, self._tally)
@@ -252,12 +270,32 @@ class Worker:
 
     async def _claim(self) -> None:
         room = self._order.max_domains - len(self._lanes)
+        if self._hints is not None and not self._hints.looks_itself():
+            return await self._claim_offered(self._hints, room)
         asked_at = clock.monotonic()
         if room <= 0 or self._claims.is_spent or (self._lanes and asked_at < self._claim_at):
-            return
+            return None
         claimed = await self._claims.domains(self._id, min(room, MOST_CLAIMED_AT_ONCE))
         if self._lanes and not claimed.leases:
             self._claim_at = asked_at + CLAIM_EVERY_S
+        return self._take_in(claimed, asked_at)
+
+    async def _claim_offered(self, inbox: Inbox, room: int) -> None:
+        """What hints name, as far as it is there to be claimed. Each hint is answered for when that is committed."""
+        offers = inbox.take(min(room, MOST_CLAIMED_AT_ONCE))
+        hints = [offer.hint for offer in offers if offer.hint.run == self._order.run]
+        if hints and not self._claims.is_spent:
+            asked_at = clock.monotonic()
+            claimed = await self._claims.domains(self._id, room, hints)
+            self._take_in(claimed, asked_at)
+            self._count_leases("hinted", len(claimed.leases))
+            leased = {lease.domain_id for lease in claimed.leases}
+            left = await self._claims.sort_out([hint for hint in hints if hint.domain_id not in leased])
+            inbox.hold([offer for offer in offers if offer.hint.domain_id in left])
+            offers = [offer for offer in offers if offer.hint.domain_id not in left]
+        inbox.settle(offers, Verdict.DONE)
+
+    def _take_in(self, claimed: Claimed, asked_at: float) -> None:
         pools = self._pools.open(claimed.pools)
         self._selector.widen([lease.domain for lease in claimed.leases if not lease.images_only])
         self._count_leases("claimed", len(claimed.leases))

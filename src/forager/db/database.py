@@ -16,6 +16,7 @@ from forager.db.absence import Absence
 from forager.db.dsn import place_of
 from forager.db.pool import OLDEST_SERVER, close, close_pool, connect, open_pool
 from forager.errors import ConfigurationError
+from forager.observe import log
 from forager.settings import Settings
 
 
@@ -52,9 +53,15 @@ async def open_database(
     """
     async with locate(settings) as dsn:
         is_embedded = settings.database_url is None
-        description = await _prepare(dsn, application, is_embedded=is_embedded)
+        keeps = settings.prepared_statements
+        description = await _prepare(dsn, application, is_embedded=is_embedded, keeps_statements=keeps)
         pool = await open_pool(
-            dsn, size=size, application=application, idle_limit_s=idle_limit_s, statement_limit_s=statement_limit_s
+            dsn,
+            size=size,
+            application=application,
+            idle_limit_s=idle_limit_s,
+            statement_limit_s=statement_limit_s,
+            keeps_statements=keeps,
         )
         try:
             yield Database(pool, description, is_embedded, dsn, settings.home if is_embedded else None)
@@ -75,10 +82,10 @@ async def locate(settings: Settings) -> AsyncIterator[str]:
         await asyncio.shield(asyncio.to_thread(seat.leave))
 
 
-async def _prepare(dsn: str, application: str, *, is_embedded: bool) -> str:
+async def _prepare(dsn: str, application: str, *, is_embedded: bool, keeps_statements: bool) -> str:
     """Check the server, bring the schema up to date where we may, and describe what was found."""
     place = place_of(dsn)
-    connection = await connect(dsn, application=application)
+    connection = await connect(dsn, application=application, keeps_statements=keeps_statements)
     try:
         major = connection.get_server_version().major
         _refuse_old_server(major, place)
@@ -87,7 +94,10 @@ async def _prepare(dsn: str, application: str, *, is_embedded: bool) -> str:
             await schema.create_if_empty(connection, place)
         elif is_embedded and schema.is_older(revision):
             await _upgrade(dsn)
-        schema.refuse_misfit(await schema.revision_of(connection) or schema.head(), place)
+        found = await schema.revision_of(connection) or schema.head()
+        schema.refuse_misfit(found, place, await schema.oldest_welcome(connection))
+        if found != schema.head():
+            log().info("schema differs", action="schema.differs", found=found, known=schema.head())
     finally:
         await close(connection)
     return f"PostgreSQL {major} (embedded)" if is_embedded else f"PostgreSQL {major} at {place}"

@@ -30,8 +30,8 @@ _ALONE = threading.Lock()
 def upgrade(dsn: str, revision: str = "head") -> None:
     """Up to a revision, by default the one this Forager works with."""
     found = current(dsn)
-    if found is not None and found not in schema.revisions():
-        schema.refuse_misfit(found, place_of(dsn))
+    if found is not None and not schema.is_known(found):
+        schema.refuse_newer(found, place_of(dsn))
     with _ALONE, _saying_what_failed(dsn, revision):
         command.upgrade(_configuration(dsn), revision)
 

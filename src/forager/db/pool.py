@@ -42,11 +42,13 @@ async def open_pool(
     application: str,
     idle_limit_s: float | None = None,
     statement_limit_s: float | None = None,
+    keeps_statements: bool = True,
 ) -> asyncpg.Pool:
     """A pool with one connection open, so that trouble shows here, and up to `size` later.
 
     A transaction that nobody goes on with for `idle_limit_s` is ended by the server, and its locks with it; a statement
-    that takes longer than `statement_limit_s` is cancelled.
+    that takes longer than `statement_limit_s` is cancelled. Without `keeps_statements` none is left prepared behind a
+    transaction, for poolers that give the connection to somebody else then.
     """
     with saying_what_failed(dsn):
         return await asyncpg.create_pool(
@@ -54,14 +56,14 @@ async def open_pool(
             min_size=1,
             max_size=size,
             init=_watch_for_half_open,
-            **_options(application, idle_limit_s, statement_limit_s),
+            **_options(application, idle_limit_s, statement_limit_s, keeps_statements=keeps_statements),
         )
 
 
-async def connect(dsn: str, *, application: str) -> asyncpg.Connection:
+async def connect(dsn: str, *, application: str, keeps_statements: bool = True) -> asyncpg.Connection:
     """A single connection, for what must not wait for the pool."""
     with saying_what_failed(dsn):
-        connection = await asyncpg.connect(dsn, **_options(application))
+        connection = await asyncpg.connect(dsn, **_options(application, keeps_statements=keeps_statements))
         await _watch_for_half_open(connection)
         return connection
 
@@ -82,14 +84,19 @@ async def close_pool(pool: asyncpg.Pool) -> None:
 
 
 def _options(
-    application: str, idle_limit_s: float | None = None, statement_limit_s: float | None = None
+    application: str,
+    idle_limit_s: float | None = None,
+    statement_limit_s: float | None = None,
+    *,
+    keeps_statements: bool = True,
 ) -> dict[str, Any]:
     settings = {"application_name": application[:63], "timezone": "UTC", "jit": "off"}
     if idle_limit_s is not None:
         settings["idle_in_transaction_session_timeout"] = f"{round(idle_limit_s * 1000)}ms"
     if statement_limit_s is not None:
         settings["statement_timeout"] = f"{round(statement_limit_s * 1000)}ms"
-    return {"timeout": CONNECT_TIMEOUT_S, "server_settings": settings}
+    options: dict[str, Any] = {"timeout": CONNECT_TIMEOUT_S, "server_settings": settings}
+    return options if keeps_statements else options | {"statement_cache_size": 0}
 
 
 async def _watch_for_half_open(connection: Any) -> None:

@@ -15,6 +15,16 @@ SELECT EXISTS (
 -- The schema's revision; none after everything was downgraded.
 SELECT max(version_num) FROM alembic_version;
 
+-- name: has_window
+-- Whether the schema says who may work on it; those before 0023 do not.
+SELECT EXISTS (
+    SELECT FROM pg_class WHERE relname = 'schema_window' AND relnamespace = to_regnamespace(current_schema()::text)
+);
+
+-- name: read_window
+-- The oldest revision whose Forager may work on this schema.
+SELECT oldest FROM schema_window;
+
 -- name: make_versions
 -- The same table that Alembic makes.
 CREATE TABLE IF NOT EXISTS alembic_version (

@@ -7,7 +7,7 @@ lead to the same.
 import re
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, NoReturn
 
 import asyncpg
 
@@ -17,6 +17,10 @@ from forager.errors import ConfigurationError
 SQL = statements.load("forager.db")
 LOCK = 0x466F72616765
 """The advisory lock of whoever creates or migrates a schema."""
+NEEDED = "0023"
+"""The oldest schema that every statement of this Forager works on. A revision that only prepares for a later Forager
+need not raise it; a test has PostgreSQL understand all statements on each schema from here on."""
+_NUMBER = re.compile(r"\d{4}")
 _REVISION_FILE = re.compile(r"v(\d{4})_\w+\.py")
 
 
@@ -32,8 +36,17 @@ def head() -> str:
     return revisions()[-1]
 
 
+def is_known(revision: str) -> bool:
+    return revision in revisions()
+
+
 def is_older(revision: str) -> bool:
     return revision in revisions()[:-1]
+
+
+def is_newer(revision: str) -> bool:
+    """Made by a Forager of ours that came later: revisions are numbered."""
+    return _NUMBER.fullmatch(revision) is not None and revision > head()
 
 
 async def revision_of(connection: Any) -> str | None:
@@ -41,6 +54,14 @@ async def revision_of(connection: Any) -> str | None:
     if not await connection.fetchval(SQL["has_versions"]):
         return None
     found: str | None = await connection.fetchval(SQL["read_version"])
+    return found
+
+
+async def oldest_welcome(connection: Any) -> str | None:
+    """The oldest revision whose Forager may work on this schema; None where the schema does not say."""
+    if not await connection.fetchval(SQL["has_window"]):
+        return None
+    found: str | None = await connection.fetchval(SQL["read_window"])
     return found
 
 
@@ -83,15 +104,22 @@ async def _create(connection: Any) -> None:
     await connection.execute(SQL["write_version"], head())
 
 
-def refuse_misfit(revision: str, place: str) -> None:
-    """Only the newest schema is worked with."""
-    if revision == head():
-        return
-    if is_older(revision):
+def refuse_misfit(revision: str, place: str, welcome: str | None) -> None:
+    """Worked with are the newest schema, older ones that have all we need, and newer ones that say we are welcome.
+
+    … older │ NEEDED … head() │ newer, and head() ≥ welcome │ newer
+    refused │      fits       │            fits             │ refused
+    """
+    if is_older(revision) and revision < NEEDED:
         raise ConfigurationError(
-            f"The database at {place} has an older schema ({revision}, this Forager needs {head()}): "
+            f"The database at {place} has an older schema ({revision}, this Forager needs {NEEDED}): "
             "run `forager db upgrade`."
         )
+    if not is_known(revision) and not (is_newer(revision) and welcome is not None and head() >= welcome):
+        refuse_newer(revision, place)
+
+
+def refuse_newer(revision: str, place: str) -> NoReturn:
     raise ConfigurationError(
         f"The database at {place} was written by a newer Forager (its schema is {revision}, this one knows {head()}): "
         "install that version."

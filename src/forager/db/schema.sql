@@ -65,10 +65,14 @@ CREATE TABLE workers (
     pid_started  bigint        NOT NULL,
     started_at   timestamptz   NOT NULL DEFAULT now(),
     heartbeat_at timestamptz   NOT NULL DEFAULT now(),
-    ended_at     timestamptz
+    ended_at     timestamptz,
+    labels       text[]        NOT NULL DEFAULT '{}',
+    drain_asked_at timestamptz
 );
 CREATE INDEX workers_running ON workers (heartbeat_at) WHERE status = 'running';
 COMMENT ON TABLE workers IS 'Owner: stats. Worker processes and their heartbeats. host names a machine and its boot, so that a pid can be trusted.';
+COMMENT ON COLUMN workers.labels IS 'What it offers; a domain that wants a label is claimed by workers that have it.';
+COMMENT ON COLUMN workers.drain_asked_at IS 'When somebody sent it away: it takes nothing new, finishes what is open, hands its leases back and ends.';
 
 -- Domains ------------------------------------------------------------------------------------------------------------
 
@@ -152,6 +156,7 @@ CREATE TABLE domains (
     max_pages_per_template  integer          CHECK (max_pages_per_template > 0),
     lastmod_claims          integer          NOT NULL DEFAULT 0,
     lastmod_truths          integer          NOT NULL DEFAULT 0,
+    worker_label            text             NOT NULL DEFAULT '' CHECK (worker_label ~ '^([a-z0-9][a-z0-9._-]{0,62})?$'),
     CHECK ((claimed_by IS NULL) = (claim_expires_at IS NULL)),
     CHECK ((status IN ('blocked', 'unreachable')) = (block_reason_code IS NOT NULL)),
     CHECK ((maintenance_start IS NULL) = (maintenance_end IS NULL)),
@@ -159,20 +164,21 @@ CREATE TABLE domains (
     CHECK ((breaker_state = 'closed') = (breaker_opened_at IS NULL)),
     CHECK (lastmod_truths <= lastmod_claims)
 ) WITH (autovacuum_vacuum_scale_factor = 0.05);
-CREATE INDEX domains_claimable ON domains (run_id, round, priority_score DESC, id)
+CREATE INDEX domains_claimable ON domains (run_id, worker_label, round, priority_score DESC, id)
     WHERE claimed_by IS NULL AND is_due AND status IN ('pending', 'active') AND is_active;
 CREATE INDEX domains_asleep ON domains (run_id, due_at)
     WHERE claimed_by IS NULL AND NOT is_due AND status IN ('pending', 'active') AND is_active AND due_at IS NOT NULL;
 CREATE INDEX domains_resting ON domains (next_crawl_after)
     WHERE status IN ('exhausted', 'blocked', 'unreachable') AND next_crawl_after IS NOT NULL;
 CREATE INDEX domains_windows ON domains (maintenance_start) WHERE maintenance_start IS NOT NULL;
-CREATE INDEX domains_held ON domains (run_id, claimed_by) WHERE claimed_by IS NOT NULL;
+CREATE INDEX domains_held ON domains (run_id, worker_label, claimed_by) WHERE claimed_by IS NOT NULL;
 CREATE INDEX domains_claimed ON domains (claimed_by) WHERE claimed_by IS NOT NULL;
 CREATE INDEX domains_of_run ON domains (run_id);
 CREATE INDEX domains_parent ON domains (parent_domain);
 CREATE INDEX domains_owed_images ON domains (images_policy, id) WHERE images_owed_after IS NOT NULL;
 CREATE INDEX domains_parser ON domains (parser_name) WHERE parser_name <> 'auto';
 COMMENT ON TABLE domains IS 'Owner: domains (the claim, in frontier, stamps the lease). A site as an entity.';
+COMMENT ON COLUMN domains.worker_label IS 'Only workers with this label claim it; empty: any worker.';
 COMMENT ON COLUMN domains.ready_at IS 'The earliest moment something of its frontier may be claimed; NULL when nothing of it is in reach of its run.';
 COMMENT ON COLUMN domains.next_crawl_after IS 'A cooldown: nothing is claimed before. Exhausted: when it is refreshed. Blocked without one: only an operator lifts it.';
 COMMENT ON COLUMN domains.due_at IS 'ready_at, or later: when cooldown and maintenance window let it be claimed; NULL also when its run took all it may.';
@@ -1397,3 +1403,102 @@ BEGIN
     RETURN NULL;
 END $$;
 CREATE TRIGGER pages_gone AFTER DELETE OR TRUNCATE ON pages FOR EACH STATEMENT EXECUTE FUNCTION end_page_era();
+
+-- What is on its way through a broker --------------------------------------------------------------------------------
+
+CREATE TABLE offers (
+    domain_id  bigint      PRIMARY KEY REFERENCES domains (id) ON DELETE CASCADE,
+    version    bigint      NOT NULL,
+    run_id     bigint      NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    is_urgent  boolean     NOT NULL,
+    offered_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX offers_run ON offers (run_id, offered_at);
+COMMENT ON TABLE offers IS 'Owner: queue. Domains whose hints are on their way to workers; another version of the lease makes an offer void.';
+
+CREATE TABLE queue_depths (
+    queue     text        PRIMARY KEY,
+    messages  bigint      NOT NULL,
+    consumers integer     NOT NULL,
+    seen_at   timestamptz NOT NULL
+);
+COMMENT ON TABLE queue_depths IS 'Owner: queue. What the broker said last of its queues, those of all runs together.';
+
+-- Search on a server of its own --------------------------------------------------------------------------------------
+
+CREATE SEQUENCE search_versions;
+COMMENT ON SEQUENCE search_versions IS 'Numbers what is sent to the search server: of two versions of a document the server keeps the higher one.';
+
+CREATE TABLE search_outbox (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    kind   text   NOT NULL CHECK (kind IN ('page', 'product')),
+    id     bigint NOT NULL
+);
+COMMENT ON TABLE search_outbox IS 'Owner: search, by triggers. What the search server has to hear of: written with the change itself, deleted when the server has it. Empty where PostgreSQL does the searching.';
+
+CREATE TABLE search_refused (
+    kind       text        NOT NULL CHECK (kind IN ('page', 'product')),
+    id         bigint      NOT NULL,
+    reason     text        NOT NULL,
+    refused_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (kind, id)
+);
+COMMENT ON TABLE search_refused IS 'Owner: search. Documents the search server would not take, and why. Tried again when they change, or when the index is made anew.';
+
+CREATE TABLE search_builds (
+    name           text        PRIMARY KEY CHECK (name ~ '^[0-9a-z-]{1,40}$'),
+    owner          uuid        NOT NULL,
+    state          text        NOT NULL DEFAULT 'building' CHECK (state IN ('building', 'live', 'leaving')),
+    is_made        boolean     NOT NULL DEFAULT false,
+    pages_until    bigint      NOT NULL DEFAULT 0,
+    products_until bigint      NOT NULL DEFAULT 0,
+    is_filled      boolean     NOT NULL DEFAULT false,
+    began_at       timestamptz NOT NULL DEFAULT now(),
+    live_at        timestamptz
+);
+CREATE UNIQUE INDEX search_builds_building ON search_builds (state) WHERE state = 'building';
+CREATE UNIQUE INDEX search_builds_live ON search_builds (state) WHERE state = 'live';
+COMMENT ON TABLE search_builds IS 'Owner: search. Indexes on the search server, each a pair for pages and products: one that is searched, one that is being made to take its place, and those that are to be deleted.';
+COMMENT ON COLUMN search_builds.owner IS 'Which Forager it belongs to; its indexes say so too, for who gives two of them one prefix.';
+COMMENT ON COLUMN search_builds.is_made IS 'Whether its empty indexes were made on the server.';
+COMMENT ON COLUMN search_builds.pages_until IS 'Up to which page it was filled; what changes meanwhile comes by the outbox.';
+
+CREATE FUNCTION note_for_search_server() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_ARGV[0] = 'page' THEN
+        INSERT INTO search_outbox (kind, id) VALUES ('page', COALESCE(NEW.page_id, OLD.page_id));
+    ELSIF TG_ARGV[0] = 'product' THEN
+        INSERT INTO search_outbox (kind, id) VALUES ('product', COALESCE(NEW.product_id, OLD.product_id));
+    ELSE
+        INSERT INTO search_outbox (kind, id) VALUES ('page', NEW.id);
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER indexed_pages_outbox AFTER INSERT OR UPDATE OR DELETE ON indexed_pages FOR EACH ROW EXECUTE FUNCTION note_for_search_server('page');
+CREATE TRIGGER indexed_products_outbox AFTER INSERT OR UPDATE OR DELETE ON indexed_products FOR EACH ROW EXECUTE FUNCTION note_for_search_server('product');
+CREATE TRIGGER pages_outbox AFTER UPDATE OF status ON pages FOR EACH ROW
+    WHEN ((OLD.status IN ('gone', 'blocked')) <> (NEW.status IN ('gone', 'blocked'))) EXECUTE FUNCTION note_for_search_server('hidden');
+
+CREATE FUNCTION follow_for_search_server(is_on boolean) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF is_on THEN
+        ALTER TABLE indexed_pages ENABLE TRIGGER indexed_pages_outbox;
+        ALTER TABLE indexed_products ENABLE TRIGGER indexed_products_outbox;
+        ALTER TABLE pages ENABLE TRIGGER pages_outbox;
+    ELSE
+        ALTER TABLE indexed_pages DISABLE TRIGGER indexed_pages_outbox;
+        ALTER TABLE indexed_products DISABLE TRIGGER indexed_products_outbox;
+        ALTER TABLE pages DISABLE TRIGGER pages_outbox;
+    END IF;
+END $$;
+COMMENT ON FUNCTION follow_for_search_server IS 'Whether changes are noted in search_outbox. Who has no search server pays nothing for it: these triggers are switched off.';
+SELECT follow_for_search_server(false);
+
+-- Which Forager may work on it ---------------------------------------------------------------------------------------
+
+CREATE TABLE schema_window (
+    is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
+    oldest  text    NOT NULL
+);
+COMMENT ON TABLE schema_window IS 'Owner: db. One row: the oldest revision whose Forager may work on this schema. A migration that takes something away, or asks more of what is written, sets it to its own.';
+INSERT INTO schema_window (oldest) VALUES ('0023');

@@ -61,13 +61,13 @@ UPDATE domains d
 SET (crawl_delay_s, max_concurrent_requests, max_pages_per_run, revisit_every_s, is_adaptive, revisits_per_day, revisit_price,
      refresh_every_s, maintenance_start, maintenance_end, content_policy, proxy_country, paces_per_proxy, parser_name, verifies_tls,
      images_policy, rendering, stores_links, links_since, history_retention_s, image_retention_s,
-     max_pages_per_template) = (
+     max_pages_per_template, worker_label) = (
     SELECT r.crawl_delay_s, r.max_concurrent_requests, r.max_pages_per_run, r.revisit_every_s, r.is_adaptive, r.revisits_per_day,
            CASE WHEN r.is_adaptive AND r.revisits_per_day IS NOT DISTINCT FROM d.revisits_per_day THEN d.revisit_price END,
            r.refresh_every_s, r.maintenance_start, r.maintenance_end, r.content_policy, r.proxy_country, r.paces_per_proxy,
            COALESCE(r.parser_name, 'auto'), r.verifies_tls, r.images_policy, r.rendering, r.stores_links,
            CASE WHEN r.stores_links AND NOT d.stores_links THEN clock_timestamp() ELSE d.links_since END,
-           r.history_retention_s, r.image_retention_s, r.max_pages_per_template
+           r.history_retention_s, r.image_retention_s, r.max_pages_per_template, COALESCE(r.worker_label, '')
     FROM jsonb_populate_record(d, $2::jsonb) r)
 WHERE d.id = $1;
 

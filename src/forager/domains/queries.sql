@@ -266,16 +266,20 @@ INSERT INTO robots_requests (domain_id, origin, requested_at, pace_ms)
 SELECT * FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::int[]);
 
 -- name: next_ready
--- When a run's next unleased domain may be claimed, and whether any of its domains is leased now.
+-- When a run's next unleased domain may be claimed by who has the labels of $3, and whether any of its domains is leased now.
 SELECT EXISTS (SELECT FROM domains WHERE claimed_by IS NOT NULL AND run_id = $1) AS is_held,
        LEAST(
-           (SELECT 0.0::float8 FROM domains d
-            WHERE d.claimed_by IS NULL AND d.is_due AND d.status IN ('pending', 'active') AND d.is_active AND d.run_id = $1
-              AND d.due_at <= now() AND COALESCE(d.run_pages < LEAST($2::int, d.max_pages_per_run), true)
-            ORDER BY d.round, d.priority_score DESC, d.id LIMIT 1),
+           (SELECT 0.0::float8 FROM unnest($3::text[]) AS l (label) CROSS JOIN LATERAL (
+                SELECT FROM domains d
+                WHERE d.claimed_by IS NULL AND d.is_due AND d.status IN ('pending', 'active') AND d.is_active AND d.run_id = $1
+                  AND d.worker_label = l.label
+                  AND d.due_at <= now() AND COALESCE(d.run_pages < LEAST($2::int, d.max_pages_per_run), true)
+                ORDER BY d.round, d.priority_score DESC, d.id LIMIT 1) first
+            LIMIT 1),
            (SELECT GREATEST(0, EXTRACT(EPOCH FROM d.due_at - now()))::float8 FROM domains d
             WHERE d.claimed_by IS NULL AND NOT d.is_due AND d.status IN ('pending', 'active') AND d.is_active
               AND d.due_at IS NOT NULL AND d.run_id = $1 AND COALESCE(d.run_pages < LEAST($2::int, d.max_pages_per_run), true)
+              AND d.worker_label = ANY ($3::text[])
             ORDER BY d.due_at LIMIT 1)) AS wait_s;
 
 -- name: score_domains
@@ -296,6 +300,13 @@ WITH batch AS MATERIALIZED (
     RETURNING d.id
 )
 SELECT (SELECT last_id FROM batch) AS last_id, (SELECT count(*) FROM written)::int AS written;
+
+-- name: score_imagined
+-- The scores that new domains with these ranks and frontiers would have, in their order.
+SELECT domain_score(jsonb_populate_record(NULL::domains, jsonb_build_object(
+           'seed_rank', n.seed_rank, 'frontier_size', n.frontier_size, 'image_yield_rate', 0, 'error_rate', 0, 'first_seen_at', now())), now())
+FROM unnest($1::int[], $2::bigint[]) WITH ORDINALITY AS n (seed_rank, frontier_size, place)
+ORDER BY n.place;
 
 -- name: score_domain
 -- The score of one domain, made anew whatever it was. Nothing where it stands still: who has no turn has no score.

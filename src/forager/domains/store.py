@@ -350,9 +350,12 @@ async def store_robots(conn: Any, copies: Sequence[RobotsCopy]) -> None:
     )
 
 
-async def next_ready(conn: Any, run: int, *, max_pages_per_domain: int | None) -> tuple[bool, float | None]:
-    """Whether any domain of the run is leased, and in how many seconds the next one may be claimed (None: never)."""
-    row = await conn.fetchrow(SQL["next_ready"], run, max_pages_per_domain)
+async def next_ready(
+    conn: Any, run: int, *, max_pages_per_domain: int | None, labels: Sequence[str] = ()
+) -> tuple[bool, float | None]:
+    """Whether any domain of the run is leased, and in how many seconds the next one may be claimed by a worker with
+    these labels (None: never)."""
+    row = await conn.fetchrow(SQL["next_ready"], run, max_pages_per_domain, ["", *labels])
     return row["is_held"], row["wait_s"]
 
 
@@ -360,6 +363,11 @@ async def score_domains(conn: Any, *, after: int, limit: int, is_scored: bool) -
     """The last domain that was looked at, None when there was none, and how many scores were written."""
     row = await conn.fetchrow(SQL["score_domains"], after, limit, is_scored)
     return row["last_id"], row["written"]
+
+
+async def score_imagined(conn: Any, ranks: Sequence[int], pages: Sequence[int]) -> list[float]:
+    """Of domains that do not exist, by the formula of those that do."""
+    return [row[0] for row in await conn.fetch(SQL["score_imagined"], ranks, pages)]
 
 
 async def score_domain(conn: Any, domain_id: int, *, is_scored: bool) -> float | None:

@@ -42,7 +42,7 @@ async def take_pages(conn: Any, page_ids: Sequence[int]) -> Taken:
     await conn.execute(SQL["allow"])
     bodies = [row["name"] for row in await conn.fetch(SQL["bodies_of_pages"], page_ids)]
     dependents: int = await conn.fetchval(SQL["let_dependents_go"], page_ids)
-    tasks = await conn.fetchrow(SQL["take_tasks"], page_ids)
+    tasks = await conn.fetchrow(SQL["take_tasks"], await _ids(conn, "tasks_of_pages", page_ids))
     linking: int = await conn.fetchval(SQL["unlink"], page_ids)
     await conn.execute(SQL["drop_links"], page_ids)
     pages = await conn.fetchrow(SQL["drop_pages"], page_ids)
@@ -59,5 +59,10 @@ async def take_history(
 ) -> tuple[int, int]:
     """How many went, and the last id."""
     await conn.execute(SQL["allow"])
-    row = await conn.fetchrow(SQL["take_history"], before, domain_id, after, limit)
-    return row["closed"], row["last_id"]
+    found = await _ids(conn, "find_history", before, domain_id, after, limit)
+    row = await conn.fetchrow(SQL["take_tasks"], found)
+    return row["closed"], max(found, default=0)
+
+
+async def _ids(conn: Any, statement: str, *which: object) -> list[int]:
+    return [row["id"] for row in await conn.fetch(SQL[statement], *which)]

@@ -31,10 +31,14 @@ WITH left_alone AS (
 )
 SELECT count(*)::int FROM left_alone;
 
+-- name: tasks_of_pages
+-- The tasks of these pages.
+SELECT id FROM crawl_tasks WHERE page_id = ANY ($1::bigint[]);
+
 -- name: take_tasks
--- The tasks of these pages go, the traces of bugs they met and the calls about them too; closed ones are counted in their place. Answers closed and open ones.
+-- These tasks go, the traces of bugs they met and the calls about them too; closed ones are counted in their place. Answers closed and open ones.
 WITH gone AS (
-    DELETE FROM crawl_tasks t USING pages p WHERE t.page_id = ANY ($1::bigint[]) AND p.id = t.page_id
+    DELETE FROM crawl_tasks t USING pages p WHERE t.id = ANY ($1::bigint[]) AND p.id = t.page_id
     RETURNING t.id, t.domain_id, t.run_id, t.outcome, t.blame, t.status_code, p.is_image
 ), traces AS (
     DELETE FROM errors e USING gone g WHERE e.task_id = g.id
@@ -90,27 +94,11 @@ WHERE t.outcome IS NOT NULL AND t.completed_at < $1 AND ($2::bigint IS NULL OR t
   AND EXISTS (SELECT FROM crawl_tasks n WHERE n.page_id = t.page_id AND n.id > t.id AND n.outcome <> 'cancelled')
   AND NOT EXISTS (SELECT FROM crawl_tasks n WHERE n.depends_on = t.id AND n.outcome IS NULL);
 
--- name: take_history
--- So many of them go, behind an id, and are counted in their place. Answers how many, and the last id.
-WITH old AS MATERIALIZED (
-    SELECT t.id FROM crawl_tasks t
-    WHERE t.outcome IS NOT NULL AND t.completed_at < $1 AND ($2::bigint IS NULL OR t.domain_id = $2) AND t.id > $3
-      AND EXISTS (SELECT FROM crawl_tasks n WHERE n.page_id = t.page_id AND n.id > t.id AND n.outcome <> 'cancelled')
-      AND NOT EXISTS (SELECT FROM crawl_tasks n WHERE n.depends_on = t.id AND n.outcome IS NULL)
-    ORDER BY t.id LIMIT $4
-), gone AS (
-    DELETE FROM crawl_tasks t USING old, pages p WHERE t.id = old.id AND p.id = t.page_id
-    RETURNING t.id, t.domain_id, t.run_id, t.outcome, t.blame, t.status_code, p.is_image
-), traces AS (
-    DELETE FROM errors e USING gone g WHERE e.task_id = g.id
-), calls AS (
-    DELETE FROM webhook_calls c USING gone g WHERE c.task_id = g.id
-), told AS (
-    INSERT INTO departures AS d (domain_id, run_id, outcome, is_image, tasks, errors, refused)
-    SELECT g.domain_id, g.run_id, g.outcome, g.is_image, count(*), count(*) FILTER (WHERE g.blame IN ('site', 'network')),
-           count(*) FILTER (WHERE g.status_code >= 400)
-    FROM gone g GROUP BY g.domain_id, g.run_id, g.outcome, g.is_image ORDER BY 1, 2, 3, 4
-    ON CONFLICT (domain_id, run_id, outcome, is_image) DO UPDATE
-    SET tasks = d.tasks + EXCLUDED.tasks, errors = d.errors + EXCLUDED.errors, refused = d.refused + EXCLUDED.refused
-)
-SELECT count(*)::int AS closed, COALESCE(max(id), 0)::bigint AS last_id FROM gone;
+-- name: find_history
+-- So many of them, behind an id, in id order.
+SELECT t.id FROM crawl_tasks t
+WHERE t.outcome IS NOT NULL AND t.completed_at < $1 AND ($2::bigint IS NULL OR t.domain_id = $2) AND t.id > $3
+  AND EXISTS (SELECT FROM crawl_tasks n WHERE n.page_id = t.page_id AND n.id > t.id AND n.outcome <> 'cancelled')
+  AND NOT EXISTS (SELECT FROM crawl_tasks n WHERE n.depends_on = t.id AND n.outcome IS NULL)
+ORDER BY t.id LIMIT $4
+FOR UPDATE;

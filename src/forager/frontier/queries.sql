@@ -3,23 +3,36 @@
 -- name: claim_domains
 -- Lease a worker's fair share of a run's best due domains; SKIP LOCKED keeps claimants from waiting for each other.
 -- Lowest round first, then the best score. The index holds due domains only, so the cost does not grow with those asleep; as an
--- array the chosen are looked up one by one, while a join of as many as there might be would read the whole table.
-WITH held AS (
-    SELECT count(*) AS n, count(*) FILTER (WHERE claimed_by = $1) AS mine FROM domains WHERE claimed_by IS NOT NULL AND run_id = $2
-), share AS (
-    SELECT GREATEST(0, LEAST($3::int, CEIL((ready.n + held.n) / $5::float8)::int - held.mine)) AS n
-    FROM held, LATERAL (
+-- array the chosen are looked up one by one, while a join of as many as there might be would read the whole table. $7 are the labels we
+-- may claim for, the empty one among them: each is a range of the index, so that domains that wait for others cost us nothing. Who shares
+-- a label are the workers that have it.
+WITH mine AS MATERIALIZED (
+    SELECT l.label, held.n AS held, held.mine,
+           CASE WHEN l.label = '' THEN $5::float8
+                ELSE LEAST($5, GREATEST(1, (SELECT count(*) FROM workers w
+                                            WHERE w.status = 'running' AND w.run_id = $2 AND l.label = ANY (w.labels)))) END AS workers
+    FROM unnest($7::text[]) AS l (label)
+    CROSS JOIN LATERAL (SELECT count(*) AS n, count(*) FILTER (WHERE claimed_by = $1) AS mine
+                        FROM domains WHERE claimed_by IS NOT NULL AND run_id = $2 AND worker_label = l.label) held
+), share AS MATERIALIZED (
+    SELECT mine.label, GREATEST(0, LEAST($3::int, CEIL((ready.n + mine.held) / mine.workers)::int - mine.mine)) AS n
+    FROM mine CROSS JOIN LATERAL (
         SELECT count(*) AS n FROM (
-            SELECT FROM domains WHERE claimed_by IS NULL AND is_due AND status IN ('pending', 'active') AND is_active AND run_id = $2
+            SELECT FROM domains
+            WHERE claimed_by IS NULL AND is_due AND status IN ('pending', 'active') AND is_active AND run_id = $2 AND worker_label = mine.label
             ORDER BY round, priority_score DESC, id
-            LIMIT GREATEST(0, CEIL(($3::int + held.mine) * $5::float8) - held.n)) r) ready
+            LIMIT GREATEST(0, CEIL(($3::int + mine.mine) * mine.workers) - mine.held)) r) ready
 ), best AS MATERIALIZED (
-    SELECT d.id, d.round FROM domains d
-    WHERE d.claimed_by IS NULL AND d.is_due AND d.status IN ('pending', 'active') AND d.is_active AND d.run_id = $2
-      AND NOT EXISTS (SELECT FROM domain_gates(d, $6::int) g WHERE NOT g.is_open)
-    ORDER BY d.round, d.priority_score DESC, d.id
-    LIMIT (SELECT n FROM share)
-    FOR NO KEY UPDATE OF d SKIP LOCKED
+    SELECT c.id, c.round FROM share CROSS JOIN LATERAL (
+        SELECT d.id, d.round, d.priority_score FROM domains d
+        WHERE d.claimed_by IS NULL AND d.is_due AND d.status IN ('pending', 'active') AND d.is_active AND d.run_id = $2
+          AND d.worker_label = share.label
+          AND NOT EXISTS (SELECT FROM domain_gates(d, $6::int) g WHERE NOT g.is_open)
+        ORDER BY d.round, d.priority_score DESC, d.id
+        LIMIT share.n
+        FOR NO KEY UPDATE OF d SKIP LOCKED) c
+    ORDER BY c.round, c.priority_score DESC, c.id
+    LIMIT $3::int
 ), round_begun AS (
     UPDATE runs SET round = r.newest FROM (SELECT max(round) AS newest FROM best) r WHERE id = $2 AND round < r.newest
 )

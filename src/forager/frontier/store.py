@@ -9,15 +9,31 @@ from forager.frontier.rank import priority_of
 from forager.records import Discovery, Keywords, Lease, Outcome, Past, Target
 
 SQL = statements.load("forager.frontier")
+OFFERED = statements.load("forager.frontier", "offered.sql")
 
 ANCHORS_BETWEEN = "\x1f"
 """The unit separator counts as white space, of which reading leaves only single spaces: no anchor contains it."""
 
 
 async def claim_domains(
-    conn: Any, *, worker: int, run: int, limit: int, lease_s: float, workers: int, max_pages_per_domain: int | None
+    conn: Any,
+    *,
+    worker: int,
+    run: int,
+    limit: int,
+    lease_s: float,
+    workers: int,
+    max_pages_per_domain: int | None,
+    labels: Sequence[str] = (),
+    offered: Sequence[tuple[int, int]] | None = None,
 ) -> list[Lease]:
-    rows = await conn.fetch(SQL["claim_domains"], worker, run, limit, lease_s, float(workers), max_pages_per_domain)
+    """Domains that want no label, and those that want one of `labels`; where some are offered, by their ids and the
+    versions of their leases, only of these."""
+    within = (worker, run, limit, lease_s, float(workers), max_pages_per_domain, ["", *labels])
+    if offered is None:
+        rows = await conn.fetch(SQL["claim_domains"], *within)
+    else:
+        rows = await conn.fetch(OFFERED["claim_offered"], *within, *_columns(offered))
     return [
         Lease(
             domain_id=row["id"],
@@ -51,6 +67,18 @@ async def claim_domains(
         )
         for row in rows
     ]
+
+
+async def still_claimable(
+    conn: Any, offered: Sequence[tuple[int, int]], *, run: int, max_pages_per_domain: int | None
+) -> set[int]:
+    """Of domains that were offered, those that another worker may claim now."""
+    rows = await conn.fetch(OFFERED["still_claimable"], *_columns(offered), run, max_pages_per_domain)
+    return {row["id"] for row in rows}
+
+
+def _columns(offered: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
+    return [domain for domain, _ in offered], [version for _, version in offered]
 
 
 async def free_tasks(conn: Any, domain_ids: Sequence[int]) -> list[tuple[int, int, int]]:

@@ -42,7 +42,12 @@ async def gather(conn: Any, order: ScheduleOrder) -> Facts:
         visits=visits,
         refused=refused,
         frontier=await _frontier(conn),
-        workers=await store.silent_workers(conn, silent_s=SILENT_S, remembered_s=REMEMBERED_S),
+        workers=await store.silent_workers(
+            conn,
+            silent_s=SILENT_S,
+            remembered_s=REMEMBERED_S,
+            unnoticed_s=min(SILENT_S, order.dead_after_s),
+        ),
         pools=await store.pool_facts(conn, since_s=POOLS_S),
         parsers=await store.parse_facts(conn),
         disks=order.disks(),

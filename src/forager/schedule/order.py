@@ -1,12 +1,15 @@
 """What the scheduler is told: values, not the world; and the silhouette every duty has."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from forager.alerts.rules import USUAL, Disk, Limits
 from forager.frontier.webhooks import DueCall, Heard
 from forager.proxies.store import Probed, ProbeRow
+from forager.queue.hint import Hint
+from forager.queue.names import Names
+from forager.queue.store import Depth
 from forager.schedule.times import At
 
 BY = "schedule"
@@ -24,6 +27,18 @@ async def nothing_settled(_conn: Any) -> int:
 
 async def nothing_queued() -> int:
     return 0
+
+
+class Broker(Protocol):
+    """Whoever carries hints to workers. Raises BrokerAwayError."""
+
+    names: Names
+
+    async def look(self, queues: Iterable[str]) -> dict[str, Depth]:
+        """What these queues hold, and what that of dead letters does."""
+
+    async def tell(self, told: Sequence[tuple[str, Hint]]) -> None:
+        """Each hint into its queue; all have arrived when it returns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +76,8 @@ class ScheduleOrder:
     """Has images wait for a visit that were found before they were wanted, and answers how many."""
     back_up: Callable[[], Awaitable[str]] | None = None
     """Makes a backup and removes old ones. None: switched off."""
+    tend_search: Callable[[Any], Awaitable[str]] | None = None
+    """Tells the search server what changed. None: PostgreSQL does the searching."""
     robots_retention_s: float = 90 * 86_400.0
     """How long a request for robots.txt stays on record."""
     moves_retention_s: float = 365 * 86_400.0
@@ -69,6 +86,8 @@ class ScheduleOrder:
     """Makes these calls, and answers how each went."""
     settle_dependents: Callable[[Any], Awaitable[int]] = nothing_settled
     """Has tasks go on that waited for others, or ends them, and answers how many."""
+    broker: Broker | None = None
+    """Where domains are offered. None: workers ask the database."""
 
 
 class Duty(Protocol):

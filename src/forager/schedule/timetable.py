@@ -35,6 +35,8 @@ class Timetable:
         self._pool = pool
         self._duties = {duty.NAME: duty for duty in duties}
         self._order = order
+        self._failing: dict[str, str] = {}
+        """What was said of duties that failed: once is enough."""
 
     async def post(self) -> None:
         """Duties that were never seen are due at once, or at their time of day."""
@@ -75,7 +77,9 @@ class Timetable:
             log().info("duty done", action="duty.done", duty=duty.NAME, result=result)
         except Exception as trouble:  # whatever it is, it is this duty's alone
             error = f"{type(trouble).__name__}: {trouble}"
-            log().warning("duty failed", action="duty.failed", duty=duty.NAME, error=error)
+            say = log().info if self._failing.get(duty.NAME) == error else log().warning
+            say("duty failed", action="duty.failed", duty=duty.NAME, error=error)
+        self._failing = {**self._failing, duty.NAME: error or ""}
         at = self._order.times.get(duty.NAME, ANY_TIME)
         took_s = await holder.fetchval(SQL["end_duty"], duty.NAME, duty.EVERY_S, result, error, *at)
         return Done(duty.NAME, took_s, result, error)

@@ -46,7 +46,7 @@ class PostgresSearch:
         self._conn = conn
 
     async def search_pages(self, query: Query) -> HitPage:
-        wanted, spellings, queries = await self._understand(query)
+        wanted, spellings, queries = await self.understand(query)
         if not queries:
             return HitPage(is_empty_query=not wanted.groups or bool(spellings))
         found = await self._stages(query, wanted, spellings)
@@ -55,12 +55,12 @@ class PostgresSearch:
         return await self._page(query, queries, ranked, total=total, looked_at=looked_at)
 
     async def search_products(self, query: ProductQuery) -> HitPage:
-        wanted, spellings, queries = await self._understand(query)
+        wanted, spellings, queries = await self.understand(query)
         if not queries:
             return HitPage(is_empty_query=not wanted.groups or bool(spellings))
         return await search_products(self._conn, query, wanted, spellings, queries)
 
-    async def _understand(self, query: Query) -> tuple[Wanted, dict[str, Spelling], dict[str, str]]:
+    async def understand(self, query: Query) -> tuple[Wanted, dict[str, Spelling], dict[str, str]]:
         """What is wanted; how it is spelled in each configuration, and how it ranks where it has any of its words."""
         await self._conn.execute(SQL["keep_it_short"], f"{LONGEST_S}s")
         wanted = parse(query.words)
@@ -69,7 +69,7 @@ class PostgresSearch:
         return wanted, spellings, queries
 
     async def mark(self, query: Query, texts: Mapping[int, str]) -> dict[int, Marked]:
-        _, _, queries = await self._understand(query)
+        _, _, queries = await self.understand(query)
         rows = await self._conn.fetch(
             SQL["excerpt"], list(texts), list(texts.values()), list(queries), list(queries.values())
         )
@@ -129,33 +129,32 @@ class PostgresSearch:
         rest = [each for each in ranked if after is None or each.place > after]
         shown = rest[: query.limit]
         return HitPage(
-            hits=await self._show(shown, queries),
+            hits=await self.show([(each.page_id, each.score / 1e6) for each in shown], queries),
             total=total,
             is_estimate=looked_at is not None,
             looked_at=looked_at,
-            facets=await self._count_facets(ranked),
+            facets={
+                "language": dict(Counter(each.language or "unknown" for each in ranked).most_common(MOST_FACETS)),
+                "domain": await self.name_domains(Counter(each.domain_id for each in ranked)),
+            },
             next_after=write_cursor(shown[-1].score, shown[-1].page_id) if len(rest) > len(shown) else None,
         )
 
-    async def _show(self, shown: Sequence[Ranked], queries: Mapping[str, str]) -> list[Hit]:
-        rows = await self._conn.fetch(
-            SQL["show"], [each.page_id for each in shown], list(queries), list(queries.values())
-        )
+    async def show(self, shown: Sequence[tuple[int, float]], queries: Mapping[str, str]) -> list[Hit]:
+        """Pages by number, each with its score; those that are no longer there are left out."""
+        rows = await self._conn.fetch(SQL["show"], [page for page, _ in shown], list(queries), list(queries.values()))
         by_id = {row["id"]: row for row in rows}
-        return [_hit(by_id[each.page_id], each.score) for each in shown if each.page_id in by_id]
+        return [_hit(by_id[page], score) for page, score in shown if page in by_id]
 
-    async def _count_facets(self, ranked: Sequence[Ranked]) -> dict[str, dict[str, int]]:
-        languages = Counter(each.language or "unknown" for each in ranked)
-        domains = Counter(each.domain_id for each in ranked).most_common(MOST_FACETS)
-        rows = await self._conn.fetch(SQL["name_domains"], [domain for domain, _ in domains])
+    async def name_domains(self, counts: Mapping[int, int]) -> dict[str, int]:
+        """The most frequent ones by name."""
+        most = Counter(counts).most_common(MOST_FACETS)
+        rows = await self._conn.fetch(SQL["name_domains"], [domain for domain, _ in most])
         names = {row["id"]: row["name"] for row in rows}
-        return {
-            "language": dict(languages.most_common(MOST_FACETS)),
-            "domain": {names[domain]: count for domain, count in domains if domain in names},
-        }
+        return {names[domain]: count for domain, count in most if domain in names}
 
 
-def _hit(row: Any, score: int) -> Hit:
+def _hit(row: Any, score: float) -> Hit:
     return Hit(
         id=row["id"],
         url=row["url"],
@@ -164,5 +163,5 @@ def _hit(row: Any, score: int) -> Hit:
         snippet=maybe_marked(row["snippet"]),
         language=row["language"],
         fetched_at=row["fetched_at"],
-        score=score / 1e6,
+        score=score,
     )

@@ -46,7 +46,7 @@ async def search_products(
     rest = [row for row in rows if after is None or (-row["score"], row["id"]) > after]
     shown = rest[: query.limit]
     return HitPage(
-        hits=await _show(conn, shown, queries),
+        hits=await show_products(conn, [(row["id"], row["score"] / 1e6) for row in shown], queries),
         total=extrapolate(await _guess(conn, found), len(rows), looked_at) if is_bounded else len(rows),
         is_estimate=is_bounded,
         looked_at=looked_at if is_bounded else None,
@@ -73,13 +73,16 @@ async def _guess(conn: Any, found: Sequence[str]) -> int:
     return sum(json.loads(plan)[0]["Plan"]["Plan Rows"] for plan in plans)
 
 
-async def _show(conn: Any, shown: Sequence[Any], queries: Mapping[str, str]) -> list[Hit]:
-    rows = await conn.fetch(SQL["show_products"], [row["id"] for row in shown], list(queries), list(queries.values()))
+async def show_products(conn: Any, shown: Sequence[tuple[int, float]], queries: Mapping[str, str]) -> list[Hit]:
+    """Products by number, each with its score; those that are no longer there are left out."""
+    rows = await conn.fetch(
+        SQL["show_products"], [product for product, _ in shown], list(queries), list(queries.values())
+    )
     by_id = {row["id"]: row for row in rows}
-    return [_hit(by_id[row["id"]], row["score"]) for row in shown if row["id"] in by_id]
+    return [_hit(by_id[product], score) for product, score in shown if product in by_id]
 
 
-def _hit(row: Any, score: int) -> Hit:
+def _hit(row: Any, score: float) -> Hit:
     return Hit(
         id=row["id"],
         url=row["url"],
@@ -88,7 +91,7 @@ def _hit(row: Any, score: int) -> Hit:
         snippet=maybe_marked(row["snippet"]),
         language=row["language"],
         fetched_at=row["fetched_at"],
-        score=score / 1e6,
+        score=score,
         details={fact: row[fact] for fact in FACTS},
     )
 

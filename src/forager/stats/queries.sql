@@ -46,7 +46,25 @@ UPDATE runs SET links_seen = links_seen + $2, pages_learned = pages_learned + $3
 
 -- name: add_worker
 -- A worker process begins.
-INSERT INTO workers (run_id, host, pid, pid_started) VALUES ($1, $2, $3, $4) RETURNING id;
+INSERT INTO workers (run_id, host, pid, pid_started, labels) VALUES ($1, $2, $3, $4, $5::text[]) RETURNING id;
+
+-- name: send_away
+-- One running worker, or all of a machine, are to take nothing new and to end. Who was told before keeps the first moment.
+UPDATE workers SET drain_asked_at = COALESCE(drain_asked_at, now())
+WHERE status = 'running' AND (id = $1::bigint OR split_part(host, '/', 1) = $2::text)
+RETURNING id, run_id, split_part(host, '/', 1) AS host, pid, drain_asked_at;
+
+-- name: worker_status
+-- Whether a worker runs, stopped or died.
+SELECT status::text FROM workers WHERE id = $1;
+
+-- name: is_sent_away
+-- Whether somebody wants this worker to end.
+SELECT drain_asked_at IS NOT NULL FROM workers WHERE id = $1;
+
+-- name: were_all_sent_away
+-- Whether every worker of a run that ended in peace was sent away. The first that ended by itself had found nothing left to do.
+SELECT bool_and(drain_asked_at IS NOT NULL) FROM workers WHERE run_id = $1 AND status = 'stopped';
 
 -- name: beat
 -- A worker lives. Answers nothing when it was declared dead.

@@ -72,6 +72,11 @@ async def minutes_of(conn: Any, day: date) -> list[dict[str, Any]]:
     return [dict(row) for row in await conn.fetch(SQL["minutes_of_day"], day)]
 
 
+async def days_so_far(conn: Any) -> list[date]:
+    """Those that `roll_up` made of minutes."""
+    return [row["day"] for row in await conn.fetch(SQL["days_so_far"])]
+
+
 async def roll_up(conn: Any, *, after_days: int) -> int:
     """How many minutes became part of days."""
     rolled: int = await conn.fetchval(SQL["roll_up_days"], after_days)

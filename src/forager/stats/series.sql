@@ -57,6 +57,10 @@ WITH gone AS (
 )
 SELECT count(*)::int FROM gone;
 
+-- name: days_so_far
+-- Days that minutes became.
+SELECT DISTINCT day FROM series_days ORDER BY day;
+
 -- name: read_totals
 -- What was counted since ever.
 SELECT metric, label, sum(amount)::float8 AS amount
@@ -119,6 +123,8 @@ UNION ALL SELECT 'silent_workers', '', silent::float8 FROM w
 UNION ALL SELECT 'proxies', v.label, v.amount::float8
           FROM p, LATERAL (VALUES ('working', p.working), ('failed', p.failed), ('off', p.switched_off)) v (label, amount)
 UNION ALL SELECT 'webhooks_waiting', '', (SELECT count(*) FROM webhook_calls WHERE next_try_at IS NOT NULL)::float8
+UNION ALL SELECT 'queue_messages', q.queue, q.messages::float8 FROM queue_depths q WHERE q.seen_at > now() - interval '1 minute'
+UNION ALL SELECT 'queue_consumers', q.queue, q.consumers::float8 FROM queue_depths q WHERE q.seen_at > now() - interval '1 minute'
 UNION ALL SELECT 'database_bytes', '', pg_database_size(current_database())::float8
 UNION ALL SELECT 'connections', '', (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database())::float8
 UNION ALL SELECT 'alerts_open', s.severity, count(a.id)::float8

@@ -123,9 +123,31 @@ async def count_links(conn: Any, run: int, *, seen: int, learned: int) -> None:
     await conn.execute(SQL["count_links"], run, seen, learned)
 
 
-async def add_worker(conn: Any, run: int | None, *, host: str, pid: int, pid_started: int) -> int:
-    worker: int = await conn.fetchval(SQL["add_worker"], run, host, pid, pid_started)
+async def add_worker(
+    conn: Any, run: int | None, *, host: str, pid: int, pid_started: int, labels: Sequence[str] = ()
+) -> int:
+    worker: int = await conn.fetchval(SQL["add_worker"], run, host, pid, pid_started, list(labels))
     return worker
+
+
+async def send_away(conn: Any, *, worker: int | None = None, host: str | None = None) -> list[Any]:
+    """One running worker, or those of a machine, are to end: rows of their id, run, host and pid."""
+    rows: list[Any] = await conn.fetch(SQL["send_away"], worker, host)
+    return rows
+
+
+async def worker_status(conn: Any, worker: int) -> str | None:
+    status: str | None = await conn.fetchval(SQL["worker_status"], worker)
+    return status
+
+
+async def is_sent_away(conn: Any, worker: int) -> bool:
+    return bool(await conn.fetchval(SQL["is_sent_away"], worker))
+
+
+async def were_all_sent_away(conn: Any, run: int) -> bool:
+    """Whether a run has no worker any more because people sent them away: it is not over."""
+    return bool(await conn.fetchval(SQL["were_all_sent_away"], run))
 
 
 async def beat(conn: Any, worker: int) -> bool:

@@ -10,7 +10,7 @@ from tests.integration.accounts.stage import HOST, PASSWORD, ROOT, Browser, Desk
 from forager.accounts import audit
 from forager.accounts.credentials import hash_of
 from forager.accounts.who import Role, Scope
-from forager.control import accounts, audit_log, sign_in
+from forager.control import accounts, sign_in
 from forager.errors import ConflictError
 
 KINDS = ("anyone", "user", "admin", "keeper", "seeding")
@@ -435,14 +435,14 @@ async def test_the_audit_log_is_read_in_pages_and_by_what_one_looks_for(desk: De
     await audit.note(
         desk.conn, ROOT, "user.add", kind="user", object_id="bob", details={"password": "x", "role": "user"}
     )
-    first = await audit_log.list_entries(desk.conn, limit=2)
-    second = await audit_log.list_entries(desk.conn, limit=2, before=first[-1]["id"])
+    first = await audit.read(desk.conn, limit=2)
+    second = await audit.read(desk.conn, limit=2, before=first[-1]["id"])
     assert [row["object_id"] for row in first + second] == ["bob", "4.example", "3.example", "2.example"]
     assert first[0]["details"] == {"password": "***", "role": "user"}
-    assert len(await audit_log.list_entries(desk.conn, action="domain")) == 5
-    assert len(await audit_log.list_entries(desk.conn, action="dom")) == 0
-    assert len(await audit_log.list_entries(desk.conn, kind="domain", object_id="3.example", who="cli:root")) == 1
-    assert await audit_log.list_entries(desk.conn, since=first[0]["at"], until=first[0]["at"]) == []
+    assert len(await audit.read(desk.conn, action="domain")) == 5
+    assert len(await audit.read(desk.conn, action="dom")) == 0
+    assert len(await audit.read(desk.conn, kind="domain", object_id="3.example", who="cli:root")) == 1
+    assert await audit.read(desk.conn, since=first[0]["at"], until=first[0]["at"]) == []
 
 
 # The database away --------------------------------------------------------------------------------------------------

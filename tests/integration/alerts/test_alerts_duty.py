@@ -54,6 +54,7 @@ async def test_silent_and_dead_workers_are_found_and_those_that_left_are_not(gro
     dead = await ground.a_worker(silent_s=150, status="dead", ended_at="(now())")
     await ground.a_worker(silent_s=5000, status="dead", ended_at="(now() - interval '1 hour')")
     await ground.a_worker(silent_s=5000, status="stopped", ended_at="(now())")
+    await ground.a_worker(silent_s=150, status="dead", ended_at="(now() - interval '125 seconds')")  # seen to die
     [found] = (await facts(ground)).workers
     assert found.workers == [silent, dead]
     assert 149 < found.silent_s < 160

@@ -20,10 +20,10 @@ LINK = re.compile(r"/accept#([\w-]{43})")
 
 
 @contextmanager
-def api(database_url: str, home: Path) -> Iterator[tuple[str, str | None]]:
+def api(database_url: str, home: Path, *flags: str) -> Iterator[tuple[str, str | None]]:
     """Its address, and the secret of the link it prints if it prints one."""
     given = {"FORAGER_DATABASE_URL": database_url, "FORAGER_HOME": str(home)}
-    command = [sys.executable, "-m", "forager", "api", "--port", "0"]
+    command = [sys.executable, "-m", "forager", "api", "--port", "0", *flags]
     with subprocess.Popen(command, env=os.environ | given, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stderr is not None
@@ -86,3 +86,35 @@ def test_from_the_printed_link_to_a_session_that_outlives_a_restart(database_url
         assert again.status_code == 401
         told = httpx.get(f"{address}/api/auth/me", headers={"Authorization": f"Bearer {made.json()['token']}"})
         assert (told.json()["via"], told.json()["role"]) == ("token", "user")
+
+
+@pytest.mark.acceptance
+@pytest.mark.timeout(120)
+def test_two_processes_serve_one_port_as_one(database_url: str, tmp_path: Path) -> None:
+    with api(database_url, tmp_path, "--processes", "2") as (address, secret):
+        body = {"secret": secret, "name": "root", "password": PASSWORD}
+        begun = httpx.post(f"{address}/api/auth/accept", json=body, headers={"Origin": address}, timeout=20)
+        kept = dict(begun.cookies)
+        assert (begun.status_code, ask_anew(address, "/api/auth/me", kept, times=8)) == (200, {200})
+        with httpx.stream("GET", f"{address}/api/live", cookies=kept, timeout=20) as events:
+            assert next(events.iter_lines()), "numbers flow, whoever was asked"
+        both = serving(os.getpid())
+        assert len(both) == 2
+        os.kill(both[0], signal.SIGKILL)
+        assert ask_anew(address, "/health", kept, times=8) <= {200, 503}, "those that met the dead one waited"
+        again = serving(os.getpid())
+        assert len(again) == 2
+        assert both[0] not in again
+    assert not any(Path(f"/proc/{pid}").exists() for pid in again)
+
+
+def ask_anew(address: str, path: str, cookies: dict[str, str], *, times: int) -> set[int]:
+    """Each time by a connection of its own."""
+    return {httpx.get(f"{address}{path}", cookies=cookies, timeout=25).status_code for _ in range(times)}
+
+
+def serving(parent: int) -> list[int]:
+    """The processes below us that have a socket to serve on."""
+    pids = [int(pid) for pid in Path(f"/proc/{parent}/task/{parent}/children").read_text().split()]
+    below = [each for pid in pids for each in serving(pid)]
+    return below + [pid for pid in pids if b"--listening" in Path(f"/proc/{pid}/cmdline").read_bytes()]

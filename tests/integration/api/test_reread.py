@@ -1,5 +1,9 @@
 """`restart-parsing` over HTTP: a stored body is read again without a request, and what it says is recorded."""
 
+import asyncio
+import os
+import sys
+
 import asyncpg
 import httpx
 from tests.builders import a_fetched
@@ -7,7 +11,7 @@ from tests.ground import Ground
 
 from forager import clock
 from forager.archive import open_shelf
-from forager.settings import Settings
+from forager.settings import Settings, to_environment
 from forager.urls import url_key
 
 URL = "https://a.example/lamp"
@@ -63,6 +67,17 @@ async def test_a_stored_body_is_read_again(
 
     again = (await admin.post(f"/api/admin/tasks/{task}/restart-parsing")).json()
     assert (again["pages"], again["changed"]) == (1, 0), "it says the same, however often it is read"
+    assert await by_hand(task, settings) == 0
+    noted = await conn.fetch("SELECT via FROM audit_log WHERE action = 'task.restart_parsing' ORDER BY id")
+    assert [row["via"] for row in noted] == ["token", "token", "cli"], "each by who asked, and once"
+
+
+async def by_hand(task: int, settings: Settings) -> int | None:
+    command = (sys.executable, "-m", "forager", "tasks", "restart-parsing", str(task))
+    process = await asyncio.create_subprocess_exec(
+        *command, env=os.environ | to_environment(settings), stdout=asyncio.subprocess.DEVNULL
+    )
+    return await process.wait()
 
 
 async def test_a_body_that_is_gone_is_said_to_be(

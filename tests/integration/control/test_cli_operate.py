@@ -33,6 +33,7 @@ async def is_sound(world: Any) -> bool:
         ("set --pages-per-template 40", ("max_pages_per_template", 40), "pages per template 40"),
         ("set --refresh 7d --max-pages 9 --concurrency 2", ("max_pages_per_run", 9), "pages per run 9"),
         ("set --window 22:00-06:00", ("maintenance_start::text", "22:00:00"), "window 22:00-06:00 UTC."),
+        ("set --worker-label eu", ("worker_label", "eu"), "workers with the label eu."),
         ("set --policy signals", ("content_policy", "signals"), "keeps signals."),
     ],
 )
@@ -68,6 +69,7 @@ async def test_an_unknown_domain_comes_with_close_ones(forager: Any, verb: str) 
     [
         ("set --delay 1e9", "must be between 0 and 86,400"),
         ("set --concurrency 0", "must be between 1 and 1,000"),
+        ("set --worker-label E/U", "'E/U' is no label"),
     ],
 )
 async def test_bad_values_change_nothing(forager: Any, world: Any, words: str, sentence: str) -> None:

@@ -140,6 +140,7 @@ def test_every_revision_has_both_scripts() -> None:
 )
 async def test_a_newer_schema_is_refused(database_url: str, revision: str, sentence: str) -> None:
     connection = await asyncpg.connect(database_url)
+    await connection.execute("UPDATE schema_window SET oldest = '9999'")
     await connection.execute("UPDATE alembic_version SET version_num = $1", revision)
     await connection.close()
     with pytest.raises(ConfigurationError, match=sentence):
@@ -154,6 +155,7 @@ async def test_an_older_schema_is_refused_on_a_server_that_is_not_ours(
 ) -> None:
     known = schema.revisions()
     monkeypatch.setattr(schema, "revisions", lambda: (*known, "9999"))
+    monkeypatch.setattr(schema, "NEEDED", "9999")
     sentence = rf"older schema \({known[-1]}, this Forager needs 9999\): run `forager db upg"
     with pytest.raises(ConfigurationError, match=sentence):
         async with open_database(load({"database_url": database_url}), size=1, application="test"):

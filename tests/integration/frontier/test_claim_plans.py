@@ -32,9 +32,13 @@ def hot(run: int) -> dict[str, Hot]:
     return {
         "wake_due": Hot(DOMAINS["wake_due"], (run,), {"domains_asleep"}),
         "claim_domains": Hot(
-            FRONTIER["claim_domains"], (WORKER, run, 50, 60.0, 1.0, None), {"domains_claimable", "domains_held"}
+            FRONTIER["claim_domains"],
+            (WORKER, run, 50, 60.0, 1.0, None, ["", "eu"]),
+            {"domains_claimable", "domains_held"},
         ),
-        "next_ready": Hot(DOMAINS["next_ready"], (run, None), {"domains_claimable", "domains_held", "domains_asleep"}),
+        "next_ready": Hot(
+            DOMAINS["next_ready"], (run, None, [""]), {"domains_claimable", "domains_held", "domains_asleep"}
+        ),
     }
 
 

@@ -49,7 +49,7 @@ KEY = bytes(16)
 STANDING = ([0.0], [1.0], [0.0], [None], ["closed"], [0], [None], [0])
 HOT = {
     "claim_domains": Hot(
-        FRONTIER["claim_domains"], (WORKER, RUN, 100, 60.0, 1.0, None), {"domains_claimable", "domains_held"}
+        FRONTIER["claim_domains"], (WORKER, RUN, 100, 60.0, 1.0, None, [""]), {"domains_claimable", "domains_held"}
     ),
     "claim_tasks": Hot(
         FRONTIER["claim_tasks"],
@@ -96,7 +96,9 @@ HOT = {
         {"domains_pkey", "pages_frontier"},
     ),
     "free_lost_leases": Hot(DOMAINS["free_lost_leases"], (60.0, 1.0, 7), {"domains_claimed"}),
-    "next_ready": Hot(DOMAINS["next_ready"], (RUN, None), {"domains_claimable", "domains_held", "domains_asleep"}),
+    "next_ready": Hot(
+        DOMAINS["next_ready"], (RUN, None, [""]), {"domains_claimable", "domains_held", "domains_asleep"}
+    ),
 }
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 from tests.integration.lifecycle.conftest import DAY, PAGES, Past, files, month_of
+from tests.integration.lifecycle.test_cold_stats import a_minute
+from tests.integration.lifecycle.test_cold_stats import round_of as write_stats
 
 LEAVE = 4 * PAGES
 
@@ -37,6 +39,22 @@ async def test_damage_ends_in_code_1(forager: Any, world: Past, folder: Path) ->
     said = await forager("archive", "verify")
     assert (said.code, "is missing" in said.out) == (1, True)
     assert (await forager("archive", "verify", "1999-01")).code == 0
+
+
+async def test_numbers_by_the_minute_are_cold_files_too(forager: Any, world: Past, folder: Path) -> None:
+    await a_minute(world.conn, "1 minute", 3.0)
+    await write_stats(world.conn, folder)
+    (row,) = json.loads((await forager("archive", "list", "--json")).out)
+    assert (row["kind"], row["file"].startswith(f"stats/{row['month']}/stats-")) == ("stats", True)
+    assert "1 file read, 0 damaged or missing." in (await forager("archive", "verify")).err
+    said = await forager("check")
+    assert (said.code, "cold_files         looked at 1 cold file" in said.out) == (0, True), said.out
+    (folder / row["file"]).write_bytes(b"broken")
+    assert (await forager("archive", "verify")).code == 1
+    (folder / row["file"]).unlink()
+    missing = await forager("archive", "verify")
+    assert (missing.code, "is missing" in missing.out) == (1, True)
+    assert (await forager("check")).code == 1
 
 
 async def test_a_backup_is_listed_and_verified(forager: Any, world: Past, tmp_path: Path) -> None:

@@ -349,7 +349,7 @@ async def test_damage_is_found_by_verifying_and_nothing_of_it_is_restored(world:
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 0xFF
     path.write_bytes(bytes(content))
-    found = {item.slice.file: item.trouble for item in await cold.verify(world.conn, folder)}
+    found = {item.file: item.trouble for item in await cold.verify(world.conn, folder)}
     assert [file for file, trouble in found.items() if trouble] == [str(path.relative_to(folder))]
     with pytest.raises(StoreError):
         await cold.restore(world.conn, folder, month)

@@ -14,9 +14,10 @@ from warcio.archiveiterator import ArchiveIterator
 
 from forager.archive import open_shelf
 from forager.archive.bucket import Bucket, parse_bucket
-from forager.archive.mover import PART_BYTES, WarcMover
+from forager.archive.mover import WarcMover
 from forager.archive.objects import ObjectPlace
 from forager.archive.shelf import shelf_to_read
+from forager.archive.upload import PART_BYTES
 from forager.errors import StoreError
 
 BIG = "forager-20260101000000-00000000.warc.gz"
@@ -69,16 +70,18 @@ def test_archives_of_a_dead_worker_move_with_the_next(bucket: Bucket, tmp_path: 
 UPLOADER = """
 import sys, time
 from pathlib import Path
+from forager.archive import upload
 from forager.archive.bucket import parse_bucket
 from forager.archive.mover import WarcMover
-class Slow(WarcMover):
-    def _parts(self, path, part):
-        for number, piece in enumerate(super()._parts(path, part)):
-            if number == 3:
-                print("under way", flush=True)
-                time.sleep(10**6)
-            yield piece
-Slow(Path(sys.argv[1]), parse_bucket(sys.argv[2])).move_all()
+read = upload._parts
+def slowly(*what):
+    for number, piece in enumerate(read(*what)):
+        if number == 3:
+            print("under way", flush=True)
+            time.sleep(10**6)
+        yield piece
+upload._parts = slowly
+WarcMover(Path(sys.argv[1]), parse_bucket(sys.argv[2])).move_all()
 """
 
 

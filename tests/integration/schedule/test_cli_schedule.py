@@ -12,9 +12,12 @@ import pytest
 from tests.ground import Ground
 from tests.integration.schedule.stage import BLOCKED, PAST, set_domain
 
-from forager.app.schedule import DUTIES
+from forager.app.schedule import DUTIES, is_kept
 from forager.cli.main import run
+from forager.settings import load
 
+KEPT = sorted(name for name in DUTIES if is_kept(name, load({}, {})))
+"""Without a broker and a search server."""
 OF_THE_NIGHT = {"backup", "retain", "vacuum"}
 """Not due when they are new: their time of day has to come."""
 
@@ -60,7 +63,7 @@ async def test_the_timetable_is_shown_before_anybody_kept_it(forager: Any) -> No
     assert said.out.splitlines()[0].split() == ["duty", "every", "last", "run", "took", "result", "next"]
     assert "Nobody has kept it yet" in said.err
     rows = json.loads((await forager("schedule", "--json")).out)
-    assert [row["name"] for row in rows] == sorted(DUTIES)
+    assert [row["name"] for row in rows] == KEPT
     assert {row["times"] for row in rows} == {0}
 
 
@@ -73,7 +76,7 @@ async def test_once_does_what_is_due_and_then_nothing(forager: Any, ground: Grou
     assert "Nothing is due" in (await forager("schedule", "run", "--once")).err
     shown = await forager("schedule")
     assert ("1 domain returned" in shown.out, shown.err) == (True, "")
-    assert await times(ground) == {name: int(name not in OF_THE_NIGHT) for name in DUTIES}
+    assert await times(ground) == {name: int(name not in OF_THE_NIGHT) for name in KEPT}
 
 
 async def test_a_duty_that_is_named_is_done_at_once(forager: Any, ground: Ground) -> None:
@@ -121,7 +124,7 @@ async def test_schedulers_of_several_processes_do_each_duty_once(forager: Any, g
     processes = await asyncio.gather(*(start("schedule", "run", "--once") for _ in range(3)))
     await asyncio.gather(*(process.communicate() for process in processes))
     assert [process.returncode for process in processes] == [0, 0, 0]
-    assert await times(ground) == {name: int(name not in OF_THE_NIGHT) for name in DUTIES}
+    assert await times(ground) == {name: int(name not in OF_THE_NIGHT) for name in KEPT}
 
 
 @pytest.mark.parametrize("how", ["terminate", "send_signal"])

@@ -1,20 +1,36 @@
-"""A small library of pages in a real database, read as a crawl reads them and indexed as the duty does."""
+"""A small library of pages in a real database, read as a crawl reads them and indexed as the duty does.
+
+Every test of a library is run on PostgreSQL's own search, and on a real search server where `make test-search` has
+started one: both have to pass.
+"""
 
 import hashlib
-from collections.abc import Callable
+import os
+import uuid
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
 from tests.ground import Ground, database, database_url, ground
 
+from forager.control.search import Elsewhere
 from forager.extract.keywords import CONFIGS, search_config
 from forager.extract.simhash import simhash
-from forager.records.search import HitPage, ProductQuery, Query
+from forager.records.search import HitPage, ProductQuery, Query, SearchBackend
 from forager.search import index
+from forager.search.names import Names
+from forager.search.opensearch import ServerSearch
 from forager.search.postgres import PostgresSearch
+from forager.search.push import push_changes
+from forager.search.server import open_server
+from forager.search.tend import tend
 
 __all__ = ["database", "database_url", "ground"]
 
+SERVER_URL = os.environ.get("FORAGER_TEST_SEARCH_URL")
+IN_POSTGRES = pytest.mark.in_postgres
+"""For what only PostgreSQL does: a bound on what is ranked, near-duplicates."""
+ENGINES = ["postgres", "opensearch"] if SERVER_URL else ["postgres"]
 EMPTY = "TRUNCATE indexed_pages, indexed_products, page_clusters, search_languages, search_words, search_marks"
 KEYWORDS = (
     "UPDATE pages SET keywords_tsv = setweight(to_tsvector($2::regconfig, $3), 'A') || to_tsvector($2::regconfig, $4)"
@@ -23,9 +39,10 @@ KEYWORDS = (
 
 
 class Library:
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: Ground, elsewhere: Elsewhere | None = None) -> None:
         self.ground = ground
         self.conn = ground.conn
+        self.elsewhere = elsewhere
         self.domains: dict[str, int] = {}
 
     async def add(
@@ -65,23 +82,69 @@ class Library:
     async def index(self) -> int:
         return (await index.index_many(self.conn, CONFIGS)).changed
 
+    @property
+    def backend(self) -> SearchBackend:
+        if self.elsewhere is None:
+            return PostgresSearch(self.conn)
+        return ServerSearch(self.conn, self.elsewhere.server, self.elsewhere.names)
+
+    async def tell_server(self) -> None:
+        """As a search does: what changed is sent, and can be found at once."""
+        if self.elsewhere is not None:
+            server, names = self.elsewhere.server, self.elsewhere.names
+            while (await push_changes(self.conn, server, names, is_hasty=True)).changes:
+                pass
+            await tend(self.conn, server, names, within_s=60)
+
     async def search(self, words: str, **filters: Any) -> HitPage:
+        await self.tell_server()
         async with self.conn.transaction(readonly=True):
-            return await PostgresSearch(self.conn).search_pages(Query(words, **filters))
+            return await self.backend.search_pages(Query(words, **filters))
 
     async def search_products(self, words: str, **filters: Any) -> HitPage:
+        await self.tell_server()
         async with self.conn.transaction(readonly=True):
-            return await PostgresSearch(self.conn).search_products(ProductQuery(words, **filters))
+            return await self.backend.search_products(ProductQuery(words, **filters))
+
+    async def correct(self, words: str) -> str | None:
+        async with self.conn.transaction(readonly=True):
+            return await self.backend.correct(words)
 
     async def found(self, words: str, **filters: Any) -> list[str]:
         """The URLs of the hits, without scheme."""
         return [hit.url.removeprefix("http://") for hit in (await self.search(words, **filters)).hits]
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """The search server is asked beside one PostgreSQL; which one it is makes no difference to it."""
+    if "engine" in metafunc.fixturenames:
+        engines = ["postgres"] if metafunc.definition.get_closest_marker("in_postgres") else ENGINES
+        metafunc.parametrize("engine", engines, indirect=True)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    doubled = [item for item in items if "opensearch" in item.nodeid and "external" in item.nodeid]
+    config.hook.pytest_deselected(items=doubled)
+    items[:] = [item for item in items if item not in doubled]
+
+
 @pytest.fixture
-async def library(ground: Ground) -> Library:
+async def engine(request: pytest.FixtureRequest) -> AsyncIterator[Elsewhere | None]:
+    """None: PostgreSQL."""
+    if request.param == "postgres":
+        yield None
+        return
+    assert SERVER_URL is not None
+    names = Names(f"test-{uuid.uuid4().hex[:12]}-")
+    async with open_server(SERVER_URL) as server:
+        yield Elsewhere(server, names)
+        await server.tell("DELETE", f"/{names.prefix}*")
+
+
+@pytest.fixture
+async def library(ground: Ground, engine: Elsewhere | None) -> Library:
     await ground.conn.execute(EMPTY)
-    return Library(ground)
+    return Library(ground, engine)
 
 
 @pytest.fixture

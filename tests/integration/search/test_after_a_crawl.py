@@ -3,12 +3,15 @@
 from typing import Any
 
 import pytest
+from tests.integration.search.conftest import IN_POSTGRES
 
 from forager import app
 from forager.crawl.stop import StopRequest
 from forager.db import Database
 from forager.search import index
 from forager.settings import load
+
+pytestmark = IN_POSTGRES
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from tests.integration.search.conftest import SERVER_URL
 
 from forager import clock
 from forager.archive import open_shelf, store
@@ -26,8 +27,13 @@ def forager(
 ) -> Callable[..., Any]:
     monkeypatch.setenv("FORAGER_DATABASE_URL", database_url)
     monkeypatch.setenv("FORAGER_HOME", str(tmp_path / "home"))
+    if library.elsewhere is not None:
+        monkeypatch.setenv("FORAGER_SEARCH_BACKEND", "opensearch")
+        monkeypatch.setenv("FORAGER_SEARCH_URL", SERVER_URL or "")
+        monkeypatch.setenv("FORAGER_SEARCH_INDEX_PREFIX", library.elsewhere.names.prefix)
 
     async def call(*arguments: str) -> Said:
+        await library.tell_server()
         code = await asyncio.to_thread(run, arguments)
         captured = capsys.readouterr()
         assert "Traceback" not in captured.err

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.integration.search.conftest import IN_POSTGRES
 
 from forager.control import duplicates
 from forager.errors import NotFoundError, UsageError
 
-pytestmark = pytest.mark.both_servers
+pytestmark = [pytest.mark.both_servers, IN_POSTGRES]
 Paragraphs = Callable[[int], str]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.integration.search.conftest import IN_POSTGRES
 
 from forager import clock
 from forager.control.search import search
@@ -106,6 +107,7 @@ async def test_pages_of_hits_follow_each_other_without_gap(library: Any) -> None
     assert (await library.search("tea", limit=25)).next_after is None
 
 
+@IN_POSTGRES
 async def test_of_very_many_the_best_are_ranked_and_the_rest_is_guessed(
     library: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,6 +136,7 @@ async def test_a_page_that_has_the_word_in_title_and_text_counts_once(
     assert (page.total, page.is_estimate, page.looked_at) == (3, False, None)
 
 
+@IN_POSTGRES
 async def test_words_in_a_row_that_were_not_looked_for_everywhere_are_told(
     library: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,12 +158,10 @@ async def test_pages_that_are_gone_are_not_shown(shop: Any) -> None:
 
 
 async def test_misspelled_words_are_corrected(shop: Any) -> None:
-    async with shop.conn.transaction(readonly=True):
-        backend = postgres.PostgresSearch(shop.conn)
-        assert await backend.correct("blue keetle") == "blue kettle"
-        assert await backend.correct("hauser") == "häuser"
-        assert await backend.correct("kettle") is None
-        assert await backend.correct("qqqqqqqqq") is None
+    assert await shop.correct("blue keetle") == "blue kettle"
+    assert await shop.correct("hauser") == "häuser"
+    assert await shop.correct("kettle") is None
+    assert await shop.correct("qqqqqqqqq") is None
 
 
 HOSTILE = [
@@ -187,8 +188,7 @@ HOSTILE = [
 async def test_hostile_queries_are_answered(shop: Any, words: str) -> None:
     await shop.search(words)
     await shop.search(words, language="en", domain="a.example", after=words[:50])
-    async with shop.conn.transaction(readonly=True):
-        await postgres.PostgresSearch(shop.conn).correct(words)
+    await shop.correct(words)
     assert await shop.conn.fetchval("SELECT count(*) FROM pages") == 6
 
 
@@ -220,5 +220,7 @@ async def test_scripts_without_spaces_are_found_by_their_parts(
 ) -> None:
     await library.add("http://a.example/jp", to_words("東京都の天気予報"), to_words("今日は晴れです。"), language="ja")
     await library.index()
-    answer = await search(database.pool, Query(words))
+    await library.tell_server()
+    answer = await search(database.pool, Query(words), elsewhere=library.elsewhere)
+    assert answer.note is None
     assert [hit.url for hit in answer.page.hits] == (["http://a.example/jp"] if is_found else [])

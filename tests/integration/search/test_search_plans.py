@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
+from tests.integration.search.conftest import IN_POSTGRES
 
 from forager import clock
 from forager.control.duplicates import SQL as DUPLICATES
@@ -14,7 +15,7 @@ from forager.search.index import SQL as INDEX
 from forager.search.place import EVER
 from forager.search.postgres import SQL as SEARCH
 
-pytestmark = pytest.mark.both_servers
+pytestmark = [pytest.mark.both_servers, IN_POSTGRES]
 FILL = """
 INSERT INTO domains (name, parent_domain, base_url, status)
 SELECT 'd' || n || '.example', '', '', 'active' FROM generate_series(1, 2000) n;

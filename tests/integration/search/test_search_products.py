@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from tests.integration.search.conftest import IN_POSTGRES
 
 from forager import clock
 from forager.search import products
@@ -125,6 +126,7 @@ async def market(library: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     return library
 
 
+@IN_POSTGRES
 async def test_of_more_than_are_ranked_those_with_the_words_in_their_name_are(market: Any) -> None:
     page = await market.search_products("teapot")
     assert urls(page)[0] == "a.example/best"
@@ -140,6 +142,7 @@ async def test_a_range_of_prices_is_looked_for_among_all(market: Any) -> None:
     assert (await market.search_products("teapot", lowest_price=20.0, highest_price=10.0)).total == 0
 
 
+@IN_POSTGRES
 async def test_what_was_cut_off_is_told_also_where_nothing_is_left(market: Any) -> None:
     page = await market.search_products('"teapot china"')
     assert (page.hits, page.total, page.is_estimate, page.looked_at) == ([], 0, True, 5)

@@ -9,7 +9,7 @@ from tests.ground import Ground
 from forager.control import tasks
 from forager.control.check import check
 from forager.control.submit import TaskOrder, submit
-from forager.control.tasks import TaskState
+from forager.control.task_steps import TaskState
 
 BY: dict[str, Any] = {"by": "test"}
 VERBS: dict[str, Callable[..., Awaitable[TaskState]]] = {

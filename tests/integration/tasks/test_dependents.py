@@ -7,10 +7,10 @@ from tests.ground import Ground
 from tests.integration.schedule.stage import an_order
 from tests.integration.tasks.desk import BY, broken, close, do, order
 
-from forager.control import tasks
+from forager.control import tasks_many
 from forager.control.dependents import LIMIT, settle
 from forager.control.submit import TaskOrder, submit
-from forager.control.tasks import Which
+from forager.control.tasks_many import Which
 from forager.frontier.task_status import TaskStatus
 from forager.schedule import dependencies
 
@@ -91,7 +91,7 @@ async def test_resumed_it_waits_again_while_the_first_is_open(ground: Ground, pa
 
 async def test_resuming_many_leaves_what_waits(ground: Ground, pair: tuple[int, int]) -> None:
     async with ground.conn.transaction():
-        done = await tasks.resume_many(ground.conn, Which(pair), **BY)
+        done = await tasks_many.resume_many(ground.conn, Which(pair), **BY)
     assert done.tasks == ()
     assert (await ground.task(pair[1]))["is_waiting"]
 

@@ -9,9 +9,9 @@ from tests.ground import Ground
 from tests.integration.tasks.desk import BY, VERBS, broken, close, do, order
 
 from forager import clock
-from forager.control import batches, tasks
+from forager.control import batches, tasks, tasks_many
 from forager.control.submit import TaskOrder, submit
-from forager.control.tasks import Which
+from forager.control.tasks_many import Which
 from forager.domains.store import Keeping, Release, release
 from forager.errors import ConflictError, NotFoundError, UsageError
 from forager.frontier.task_status import TaskStatus
@@ -193,7 +193,7 @@ async def test_failed_tasks_are_restarted_by_filter(ground: Ground) -> None:
     states = [await order(ground.conn, f"http://{name}.example/{n}") for name in "ab" for n in range(3)]
     for state in states:
         await close(ground, state.task_id)
-    chosen = await tasks.restart_failed(ground.conn, domain="a.example", limit=2, dry_run=True, **BY)
+    chosen = await tasks_many.restart_failed(ground.conn, domain="a.example", limit=2, dry_run=True, **BY)
     assert ([task.domain for task in chosen.tasks], chosen.is_dry, chosen.is_all) == (["a.example"] * 2, True, False)
     assert await ground.conn.fetchval("SELECT count(*) FROM crawl_tasks WHERE outcome IS NULL") == 0
     for wanted, filters in (
@@ -205,7 +205,7 @@ async def test_failed_tasks_are_restarted_by_filter(ground: Ground) -> None:
         (0, {}),
     ):
         async with ground.conn.transaction():
-            done = await tasks.restart_failed(ground.conn, **BY | filters)
+            done = await tasks_many.restart_failed(ground.conn, **BY | filters)
         assert len(done.tasks) == wanted, filters
     assert not await broken(ground.conn)
 
@@ -213,7 +213,7 @@ async def test_failed_tasks_are_restarted_by_filter(ground: Ground) -> None:
 @pytest.mark.parametrize("limit", [0, -1, 10_001])
 async def test_a_bulk_order_has_a_limit(ground: Ground, limit: int) -> None:
     with pytest.raises(UsageError, match="1 to 10000 tasks"):
-        await tasks.restart_failed(ground.conn, limit=limit, **BY)
+        await tasks_many.restart_failed(ground.conn, limit=limit, **BY)
 
 
 # many ----------------------------------------------------------------------------------------------------------------
@@ -224,12 +224,12 @@ async def test_many_are_paused_resumed_and_cancelled(ground: Ground) -> None:
         made = await submit(ground.conn, [TaskOrder(f"http://a.example/{n}") for n in range(5)], batch="b", **BY)
     other = await order(ground.conn, "http://b.example/")
     everything = Which(batch_id=made.batch_id)
-    dry = await tasks.pause_many(ground.conn, everything, dry_run=True, **BY)
+    dry = await tasks_many.pause_many(ground.conn, everything, dry_run=True, **BY)
     assert (len(dry.tasks), {task.status for task in dry.tasks}) == (5, {TaskStatus.PENDING})
     for verb, status in (
-        (tasks.pause_many, TaskStatus.PAUSED),
-        (tasks.resume_many, TaskStatus.PENDING),
-        (tasks.cancel_many, TaskStatus.CANCELLED),
+        (tasks_many.pause_many, TaskStatus.PAUSED),
+        (tasks_many.resume_many, TaskStatus.PENDING),
+        (tasks_many.cancel_many, TaskStatus.CANCELLED),
     ):
         async with ground.conn.transaction():
             done = await verb(ground.conn, everything, **BY)
@@ -248,7 +248,7 @@ async def test_the_priority_of_a_domain_is_also_that_of_pages_without_a_task(gro
     domain = await ground.a_domain(pages=2)
     task = await order(ground.conn, "http://a.example/1")
     async with ground.conn.transaction():
-        done = await tasks.set_priority_many(ground.conn, Which(domain="www.a.example"), 2, **BY)
+        done = await tasks_many.set_priority_many(ground.conn, Which(domain="www.a.example"), 2, **BY)
     assert [state.task_id for state in done.tasks] == [task.task_id]
     found = await ground.conn.fetch("SELECT priority FROM pages WHERE domain_id = $1 AND status = 'discovered'", domain)
     assert [row["priority"] for row in found] == [2]
@@ -286,11 +286,11 @@ async def test_a_batch_shows_where_it_stands_and_is_restarted_as_a_whole(ground:
     counts = {name: found[name] for name in ("pages", "open", "paused", "completed", "failed", "cancelled")}
     assert counts == {"pages": 4, "open": 2, "paused": 1, "completed": 1, "failed": 1, "cancelled": 0}
     assert made.batch_id is not None
-    dry = await tasks.restart_batch(ground.conn, made.batch_id, dry_run=True, **BY)
+    dry = await tasks_many.restart_batch(ground.conn, made.batch_id, dry_run=True, **BY)
     assert {task.task_id for task in dry.tasks} == {first, second}
     async with ground.conn.transaction():
-        done = await tasks.restart_batch(ground.conn, made.batch_id, **BY)
-        again = await tasks.restart_batch(ground.conn, made.batch_id, **BY)
+        done = await tasks_many.restart_batch(ground.conn, made.batch_id, **BY)
+        again = await tasks_many.restart_batch(ground.conn, made.batch_id, **BY)
     assert (len(done.tasks), len(again.tasks)) == (2, 0)
     assert (await batches.describe_batch(ground.conn, made.batch_id))["open"] == 4
     assert [row["name"] for row in await batches.list_batches(ground.conn)] == ["b"]

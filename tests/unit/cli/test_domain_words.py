@@ -59,6 +59,7 @@ def a_card(**more: Any) -> dict[str, Any]:
         "history": [],
         "content_policy": "signals",
         "verifies_tls": True,
+        "worker_label": "",
         "images_policy": None,
         "image_retention_s": None,
         "images_only": False,
@@ -132,6 +133,7 @@ def test_trouble_budget_pace_and_changes() -> None:
         "1 of 9 changes that sitemaps told of were true; not believed"
     )
     assert shown(max_pages_per_template=40)["budget"] == "40 pages per template"
+    assert shown(worker_label="eu")["workers"] == "only those with the label eu"
     assert shown(crawl_delay_s=2.0, max_concurrent_requests=1)["pace"] == "2 s between requests, at most 1 at once"
     assert shown(changes={"comparisons": 40, "changes": 3})["changes"] == "3 of 40 visits found one"
 
@@ -213,7 +215,7 @@ def test_a_domain_whose_certificate_is_not_verified_says_so() -> None:
 
 def test_everything_that_can_be_set_has_its_word() -> None:
     others = {"is_adaptive", "content_policy", "window", "proxy_country", "paces_per_proxy"}
-    others |= {"parser_name", "verifies_tls", "rendering", "images_policy", "stores_links"}
+    others |= {"parser_name", "verifies_tls", "rendering", "images_policy", "stores_links", "worker_label"}
     assert {*NUMBERS} | others == set(WORDS)
     assert not set(WINDOW) & set(WORDS)
 

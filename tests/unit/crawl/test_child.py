@@ -54,6 +54,18 @@ async def test_one_that_dies_is_started_again_after_what_is_to_be_done_first() -
     assert seen[:3] == [None, None, None]
 
 
+async def test_who_may_leave_and_ends_in_peace_is_left_alone() -> None:
+    stop = StopRequest()
+    sent_away = python("pass", may_leave=True)
+    await asyncio.wait_for(sent_away.keep(stop), 30)
+    assert (sent_away.starts, sent_away.pid) == (1, None)
+    dying = python("raise SystemExit(3)", may_leave=True)
+    keeping = asyncio.create_task(dying.keep(stop))
+    await until_started(dying, 2)
+    stop.ask()
+    await keeping
+
+
 async def test_killed_it_is_replaced() -> None:
     stop, kept = StopRequest(), python(WAIT_FOR_END)
     keeping = asyncio.create_task(kept.keep(stop))

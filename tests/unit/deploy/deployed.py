@@ -58,6 +58,8 @@ def parse(arguments: Sequence[str]) -> str:
     words: list[str] = []
     rest = list(arguments)
     while hasattr(command, "resolve_command"):
+        if words and command.invoke_without_command and not command.commands.keys() & set(rest):
+            break  # a family that does something by itself, as `forager worker` does
         name, command, rest = command.resolve_command(context, rest)
         words.append(name)
         context = command.make_context(name, list(rest), parent=context)

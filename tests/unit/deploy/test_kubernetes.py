@@ -9,6 +9,7 @@ import pytest
 import yaml
 from tests.unit.deploy import deployed
 
+from forager.queue.names import CRAWL, PRIORITY
 from forager.settings import Settings
 
 VERSIONS = ("1.30", "1.34")
@@ -110,8 +111,9 @@ def test_selectors_find_their_pods() -> None:
             case "Service":
                 assert each["spec"]["selector"].items() <= labels[name].items()
             case "HorizontalPodAutoscaler" | "ScaledObject":
-                assert each["spec"]["scaleTargetRef"]["name"] in labels
-                assert "replicas" not in only("Deployment", name)["spec"], "two would decide how many there are"
+                scaled = each["spec"]["scaleTargetRef"]["name"]
+                assert scaled in labels
+                assert "replicas" not in only("Deployment", scaled)["spec"], "two would decide how many there are"
             case "ServiceMonitor":
                 service = only("Service", "forager-api")
                 assert each["spec"]["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()
@@ -136,6 +138,17 @@ def test_workers_are_as_many_as_the_domains_they_may_hold_ask_for() -> None:
     for name in ("crawler_leases_held", "crawler_domains_waiting"):
         assert name in trigger["metadata"]["query"]
         assert f"`{name}`" in reference
+
+
+def test_workers_by_the_queue_count_what_waits_there_and_what_is_held() -> None:
+    (trigger,) = only("ScaledObject", "forager-worker-by-queue")["spec"]["triggers"]
+    assert trigger["metadata"]["threshold"] == only("ConfigMap", "forager")["data"]["FORAGER_MAX_DOMAINS_PER_WORKER"]
+    reference = (deployed.DEPLOY.parent / "docs/reference/metrics.md").read_text(encoding="utf-8")
+    for name in ("crawler_leases_held", "crawler_queue_messages"):
+        assert name in trigger["metadata"]["query"]
+        assert f"`{name}`" in reference
+    for kind in (PRIORITY, CRAWL):
+        assert f'queue="{kind}"' in trigger["metadata"]["query"]
 
 
 def test_crawling_pods_reach_the_ports_that_may_be_dialled_and_nothing_private() -> None:

@@ -20,8 +20,8 @@ export function WhyView({ of }: { of: string }) {
         <div className="flex flex-col gap-4">
           <WhyAnswer why={data} again={() => void why.refetch()} />
           <div className={`grid items-start gap-4 ${data.page_gates.length ? "xl:grid-cols-2" : ""}`}>
-            {data.page_gates.length > 0 && <Card title="The page" pad={false}><Gates of={data.page_gates} /></Card>}
-            <Card title={`The domain ${data.domain}`} pad={false}><Gates of={data.domain_gates} /></Card>
+            {data.page_gates.length > 0 && <Card title="The page" pad={false}><Gates of={data.page_gates} isNow={data.answer === "now"} /></Card>}
+            <Card title={`The domain ${data.domain}`} pad={false}><Gates of={data.domain_gates} isNow={data.answer === "now"} /></Card>
           </div>
         </div>
       )}
@@ -59,18 +59,20 @@ const SHOWN = {
   fact: { Icon: Question, tone: "text-soft", says: "only told" },
 };
 
-function Gates({ of }: { of: Gate[] }) {
+/** What is being crawled is held by its worker, which keeps others out and not the page: nothing is wrong with that. */
+function Gates({ of, isNow }: { of: Gate[]; isNow: boolean }) {
   return (
     <ol className="divide-y divide-line">
       {of.map((gate) => {
-        const { Icon, tone, says } = SHOWN[gate.is_open === null ? "fact" : gate.is_open ? "open" : "shut"];
+        const isShut = gate.is_open === false && !(isNow && gate.name === "lease");
+        const { Icon, tone, says } = SHOWN[gate.is_open ? "open" : isShut ? "shut" : "fact"];
         return (
-          <li key={gate.name} className={`grid grid-cols-[1.25rem_5.5rem_1fr] items-start gap-x-3 px-4 py-2 ${gate.is_open === false ? "bg-bad-ground" : ""}`}>
+          <li key={gate.name} className={`grid grid-cols-[1.25rem_5.5rem_1fr] items-start gap-x-3 px-4 py-2 ${isShut ? "bg-bad-ground" : ""}`}>
             <span className={`mt-0.5 ${tone}`} title={says}><Icon /><span className="sr-only">{says}</span></span>
             <span className="font-medium first-letter:uppercase">{words(gate.name)}</span>
             <span className="min-w-0 break-words">
               {gate.sentence}
-              {gate.opens_at && <span className={gate.is_open === false ? "text-ink" : "text-soft"}> (opens <Time at={gate.opens_at} />)</span>}
+              {gate.opens_at && <span className={isShut ? "text-ink" : "text-soft"}> (opens <Time at={gate.opens_at} />)</span>}
               {gate.remedy && <Remedy text={gate.remedy} />}
             </span>
           </li>

@@ -238,3 +238,4 @@ class Hits(Row):
     suggestion: str | None
     is_corrected: bool
     not_indexed_yet: int
+    note: str | None = Field(description="Why PostgreSQL answered, where a search server should have.")

@@ -18,7 +18,9 @@ class Part(Row):
 class Health(Row):
     status: Literal["ok", "degraded", "down"]
     version: str
-    parts: dict[str, Part] = Field(description="database, scheduler, workers, disk.")
+    parts: dict[str, Part] = Field(
+        description="database, scheduler, workers, disk; queue and search, where there are some."
+    )
 
 
 class Setting(Row):

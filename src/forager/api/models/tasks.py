@@ -115,8 +115,19 @@ class WorkerRow(Row):
     started_at: datetime
     heartbeat_at: datetime
     ended_at: datetime | None
+    labels: list[str] = Field(description="What it offers to domains that want a label.")
+    drain_asked_at: datetime | None = Field(description="Since then it takes nothing new, and ends when it is done.")
     is_silent: bool
     domains: int
+
+
+class SentAway(Row):
+    worker: int
+    run_id: int | None
+    host: str
+    pid: int
+    drain_asked_at: datetime
+    message: str
 
 
 class Claim(Row):

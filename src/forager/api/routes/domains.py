@@ -38,7 +38,7 @@ from forager.control import look as looking
 from forager.control.why import ask_why
 from forager.errors import BadUrlError, UsageError
 from forager.ingest.seeds import Seed, to_url
-from forager.settings import Settings
+from forager.settings import LABEL, Settings
 from forager.urls import domain_of
 
 router = APIRouter(tags=["domains"])
@@ -236,6 +236,9 @@ class DomainChanges(Changes):
     proxy_country: Country | None = None
     paces_per_proxy: Flag = False
     verifies_tls: Flag = False
+    worker_label: Annotated[str, Field(pattern=LABEL)] | None = Field(
+        default=None, description="Only workers with this label claim it; null: any worker.", examples=["eu"]
+    )
     is_active: Flag = Field(default=True, description="False pauses it, true resumes it.")
 
 

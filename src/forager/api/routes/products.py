@@ -60,7 +60,7 @@ async def list_products(
     return paging.page(request, rows, limit, BY_CREATED)
 
 
-@router.get("/api/products/search", response_model=hit_models.Hits, responses=responses(404))
+@router.get("/api/products/search", response_model=hit_models.Hits, responses=responses(404, 409))
 async def search_products(
     request: Request,
     _who: User,

@@ -27,7 +27,7 @@ DomainFilter = Annotated[Name | None, Query()]
 Distance = Annotated[int, Query(ge=0, le=3, description="Bits of 64; 0 is the same text.")]
 
 
-@router.get("/api/search", response_model=models.Hits, responses=responses(404))
+@router.get("/api/search", response_model=models.Hits, responses=responses(404, 409))
 async def search(
     request: Request,
     _who: User,
@@ -44,7 +44,7 @@ async def search(
 
 
 async def answer(request: Request, query: Asked) -> Response:
-    found = await control.search(forager_of(request).pool, query)
+    found = await control.search(forager_of(request).pool, query, elsewhere=request.app.state.searching)
     page = found.page
     return reply(
         {
@@ -58,6 +58,7 @@ async def answer(request: Request, query: Asked) -> Response:
             "suggestion": found.suggestion,
             "is_corrected": found.is_corrected,
             "not_indexed_yet": found.waiting,
+            "note": found.note,
         }
     )
 

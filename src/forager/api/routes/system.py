@@ -2,11 +2,13 @@
 
 import asyncio
 import shutil
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from forager import __version__
+from forager.accounts import audit
 from forager.api import paging, problems
 from forager.api.access import Admin, Anyone, User
 from forager.api.models import system as models
@@ -14,26 +16,31 @@ from forager.api.models import tasks as task_models
 from forager.api.paging import Listed, Paged
 from forager.api.problems import responses
 from forager.api.reply import listed, reply
-from forager.api.words import After, Limit, Moment, Name, Text
+from forager.api.words import After, Limit, Moment, Name, PathId, Text
 from forager.api.work import alone, change, forager_of, look, snapshot
 from forager.app.bodies import place_of
 from forager.app.schedule import DUTIES, find_duties
-from forager.control import audit_log, listing
+from forager.control import listing, workers
 from forager.control import look as looking
 from forager.control.audit import audit_politeness
 from forager.control.check import check
+from forager.control.search import Elsewhere
 from forager.crawl.patience import AGAIN, AWAY
-from forager.errors import ConflictError, NotFoundError, UsageError
+from forager.errors import ConflictError, NotFoundError, SearchServerError, UsageError
 from forager.schedule.hasten import hasten
 from forager.schedule.timetable import read_duties
+from forager.search.tend import read_standing
 from forager.settings import SECRETS, Settings
 
 router = APIRouter(tags=["system"])
 LATE_S = 300.0
 """Somebody who keeps the timetable does something every few minutes."""
+QUEUE_LATE_S = 30.0
 LITTLE_ROOM = 0.05
 MASK = "***"
 CHECK_WITHIN_S = 60.0
+SEARCH_WITHIN_S = 1.0
+"""A search server that takes longer to say that it is there counts as away: who asks after our health does not wait."""
 DOWN: dict[int | str, dict[str, Any]] = {
     **{status: responses()[status] for status in (422, 429)},
     503: {
@@ -59,9 +66,13 @@ async def health(request: Request, who: Anyone) -> Response:
         detail = forager.database.description if who.user_id is not None else "answers"
         parts["database"] = {"state": "ok", "detail": detail}
         parts |= {"scheduler": _scheduler(numbers), "workers": _workers(numbers)}
+        if forager.settings.queue == "celery":
+            parts["queue"] = _queue(numbers)
     except (TimeoutError, *AWAY, *AGAIN):
         request.app.state.call_back()
         parts["database"] = {"state": "down", "detail": "does not answer"}
+    if (elsewhere := request.app.state.searching) is not None:
+        parts["search"] = await _search(request, elsewhere)
     parts["disk"] = await asyncio.to_thread(_disk, forager.settings)
     states = {part["state"] for part in parts.values()}
     status = "down" if "down" in states else "degraded" if "degraded" in states else "ok"
@@ -83,6 +94,34 @@ def _workers(numbers: dict[str, Any]) -> dict[str, str]:
     if silent:
         return {"state": "degraded", "detail": f"{alive} alive, {silent} silent"}
     return {"state": "ok" if alive else "idle", "detail": f"{alive} alive"}
+
+
+async def _search(request: Request, elsewhere: Elsewhere) -> dict[str, str]:
+    """Never down: without the search server PostgreSQL answers."""
+    try:
+        async with asyncio.timeout(SEARCH_WITHIN_S):
+            await elsewhere.server.ask("GET", "/")
+        async with look(request) as conn:
+            standing = await read_standing(conn)
+    except (SearchServerError, TimeoutError):
+        return {"state": "degraded", "detail": "the search server does not answer, PostgreSQL does"}
+    except (*AWAY, *AGAIN):
+        return {"state": "degraded", "detail": "the database does not answer"}
+    if not standing.has_live:
+        return {"state": "degraded", "detail": "the search server has no index yet, PostgreSQL answers"}
+    if standing.refused:
+        return {"state": "degraded", "detail": f"the search server refused {standing.refused} documents"}
+    return {"state": "ok", "detail": f"the search server answers, {standing.waiting} changes wait"}
+
+
+def _queue(numbers: dict[str, Any]) -> dict[str, str]:
+    """As whoever sends hints found it."""
+    age_s = numbers["queue_age_s"]
+    if age_s is None or age_s > QUEUE_LATE_S:
+        return {"state": "degraded", "detail": "no word from the broker: workers ask the database themselves"}
+    if numbers["dead_letters"]:
+        return {"state": "degraded", "detail": f"{numbers['dead_letters']} dead letters: forager queue dead"}
+    return {"state": "ok", "detail": f"{numbers['queue_messages']} messages wait"}
 
 
 def _disk(settings: Settings) -> dict[str, str]:
@@ -139,6 +178,15 @@ async def list_workers(
             limit=limit + 1,
         )
     return paging.page(request, rows, limit)
+
+
+@router.post("/api/workers/{worker:int}/drain", response_model=task_models.SentAway, responses=responses(404, 409))
+async def drain_worker(request: Request, who: Admin, worker: PathId) -> Response:
+    """It takes nothing new, finishes what is open, hands its leases back and ends."""
+    async with change(request, who) as deed:
+        (sent,) = await workers.send_away(deed.conn, worker=worker)
+        await deed.note("worker.drain", "worker", worker, host=sent.host)
+    return reply({**asdict(sent), "message": "It ends as soon as what is open is finished."})
 
 
 @router.get("/api/workers/claims", response_model=task_models.Claims, responses=responses())
@@ -226,7 +274,7 @@ async def list_audit(
     """Who changed what, newest first."""
     (before,) = paging.read(request, after, paging.BY_ID)
     async with look(request) as conn:
-        rows = await audit_log.list_entries(
+        rows = await audit.read(
             conn,
             before=before,
             limit=limit + 1,

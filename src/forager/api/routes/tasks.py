@@ -35,9 +35,10 @@ from forager.api.words import (
 from forager.api.work import Change, alone, change, forager_of, look, snapshot
 from forager.app.manners import guard_of
 from forager.app.reread import reread_task
-from forager.control import batches, listing, submit
+from forager.control import batches, listing, submit, tasks_many
 from forager.control import tasks as control
-from forager.control.tasks import Many, TaskState, Which
+from forager.control.task_steps import TaskState
+from forager.control.tasks_many import Many, Which
 from forager.errors import ConflictError
 
 router = APIRouter(tags=["tasks"])
@@ -299,7 +300,7 @@ async def restart_failed(request: Request, who: Admin, body: RestartFailed | Non
         domain = order.domain
         if order.domain_id is not None:
             domain = await listing.name_of_domain(deed.conn, order.domain_id)
-        done = await control.restart_failed(
+        done = await tasks_many.restart_failed(
             deed.conn,
             by=deed.by,
             reason=order.reason,
@@ -316,25 +317,25 @@ async def restart_failed(request: Request, who: Admin, body: RestartFailed | Non
 @router.post("/api/admin/tasks/pause", response_model=models.Many, responses=responses(404))
 async def pause_tasks(request: Request, who: Admin, body: Some) -> Response:
     """Pause tasks by number, domain or batch."""
-    return await _many(request, who, body, control.pause_many)
+    return await _many(request, who, body, tasks_many.pause_many)
 
 
 @router.post("/api/admin/tasks/resume", response_model=models.Many, responses=responses(404))
 async def resume_tasks(request: Request, who: Admin, body: Some) -> Response:
     """Resume tasks by number, domain or batch."""
-    return await _many(request, who, body, control.resume_many)
+    return await _many(request, who, body, tasks_many.resume_many)
 
 
 @router.post("/api/admin/tasks/cancel", response_model=models.Many, responses=responses(404))
 async def cancel_tasks(request: Request, who: Admin, body: Some) -> Response:
     """Cancel tasks by number, domain or batch."""
-    return await _many(request, who, body, control.cancel_many)
+    return await _many(request, who, body, tasks_many.cancel_many)
 
 
 @router.post("/api/admin/tasks/priority", response_model=models.Many, responses=responses(404))
 async def set_priorities(request: Request, who: Admin, body: SomePriority) -> Response:
     """Give tasks another priority; of a whole domain also pages that have no task yet."""
-    return await _many(request, who, body, control.set_priority_many, priority=body.priority)
+    return await _many(request, who, body, tasks_many.set_priority_many, priority=body.priority)
 
 
 @router.post("/api/admin/batches/{batch:int}/restart", response_model=models.Many, responses=responses(404))
@@ -344,7 +345,7 @@ async def restart_batch(
     """Every page of a batch that has no open task is visited again."""
     async with change(request, who, LONGEST_S) as deed:
         await batches.find_batch(deed.conn, batch)
-        done = await control.restart_batch(deed.conn, batch, by=deed.by, dry_run=dry_run)
+        done = await tasks_many.restart_batch(deed.conn, batch, by=deed.by, dry_run=dry_run)
         await _note(deed, done, batch_id=batch)
     return _tell(done)
 

@@ -1,0 +1,101 @@
+"""The dual queue from Settings: who sends hints, who receives them, and the Celery application a person can inspect.
+
+    celery -A forager.app.celery_mode inspect active_queues
+
+With `queue = inline` none of it exists, and no library of it is loaded. Switching is a matter of the setting alone,
+also in the middle of a run: what is due is in the database, and workers of both kinds claim it by the same leases.
+"""
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING, Any
+
+from forager.observe import log
+from forager.queue.inbox import HOLD_S, Inbox, Verdict
+from forager.queue.names import Names
+from forager.records import RunSpec
+from forager.settings import Settings, load, to_environment
+
+if TYPE_CHECKING:
+    from forager.queue.broker import Broker
+
+
+@contextlib.asynccontextmanager
+async def open_queue(settings: Settings) -> AsyncIterator["Broker | None"]:
+    """For whoever sends; None: nobody listens. Dials when it is first asked."""
+    if settings.queue == "inline":
+        yield None
+        return
+    from forager.queue.broker import open_broker
+
+    async with open_broker(settings.broker_url, settings.queue_prefix or "") as broker:
+        yield broker
+
+
+@contextlib.asynccontextmanager
+async def open_hints(settings: Settings, run: int, spec: RunSpec) -> AsyncIterator[Inbox | None]:
+    """For a worker; None: it asks the database for its domains."""
+    if settings.queue == "inline":
+        yield None
+        return
+    from forager.queue.consumption import open_consumption
+
+    number = None if spec.is_standing else run
+    desk = ReplayDesk(settings)
+    names = Names(settings.queue_prefix or "")
+    async with open_consumption(settings.broker_url, names, run=number, on_replay=desk.take) as consumption:
+        desk.give = consumption.give
+        try:
+            yield consumption.inbox
+        finally:
+            await desk.close()
+
+
+class ReplayDesk:
+    """Stored bodies that are read again because a message asked for it: one replay at a time, in a process of its own,
+    so that the crawl beside it goes on. Ended by a stop, it goes on where it was: the message comes again."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._doing: asyncio.Task[None] | None = None
+        self.give: Callable[[str, Verdict], None] = lambda _key, _verdict: None
+
+    def take(self, key: str, replay: int) -> None:
+        if self._doing is not None and not self._doing.done():
+            asyncio.get_running_loop().call_later(HOLD_S, self.give, key, Verdict.LATER)
+            return
+        self._doing = asyncio.create_task(self._do(key, replay))
+
+    async def _do(self, key: str, replay: int) -> None:
+        environ = os.environ | to_environment(self._settings) | {"FORAGER_QUEUE": "inline"}
+        command = (sys.executable, "-m", "forager", "replay", "--id", str(replay), "--json")
+        process = await asyncio.create_subprocess_exec(
+            *command, env=environ, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL
+        )
+        try:
+            code = await process.wait()
+        except asyncio.CancelledError:
+            process.terminate()
+            await process.wait()
+            raise
+        if code:  # it says itself why; whoever ordered it sees that it is not finished, and goes on with it
+            log().warning("replay ended", action="replay.ended", replay=replay, code=code)
+        self.give(key, Verdict.DONE)
+
+    async def close(self) -> None:
+        if self._doing is not None:
+            self._doing.cancel()
+            await asyncio.gather(self._doing, return_exceptions=True)
+
+
+def __getattr__(name: str) -> Any:
+    """`app`: what the `celery` command looks for."""
+    if name != "app":
+        raise AttributeError(name)
+    from forager.queue.celery_app import make_app
+
+    settings = load()
+    return make_app(settings.broker_url, Names(settings.queue_prefix or ""))

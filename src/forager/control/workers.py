@@ -1,0 +1,33 @@
+"""Workers that an operator sends away: they take nothing new, finish what is open, hand their leases back and end.
+
+Every door (CLI, API) calls this, in its one transaction. A worker hears of it within a second.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from forager.errors import ConflictError, NotFoundError
+from forager.stats import store as stats
+
+
+@dataclass(frozen=True, slots=True)
+class SentAway:
+    worker: int
+    run_id: int | None
+    host: str
+    pid: int
+    drain_asked_at: datetime
+
+
+async def send_away(conn: Any, *, worker: int | None = None, host: str | None = None) -> list[SentAway]:
+    """One worker by its number, or all of a machine. Asking twice changes nothing."""
+    rows = await stats.send_away(conn, worker=worker, host=host)
+    if rows:
+        return [SentAway(*row) for row in rows]
+    if worker is None:
+        raise NotFoundError(f"No worker runs on {host!r}; `forager workers` lists those that do.")
+    state = await stats.worker_status(conn, worker)
+    if state is None:
+        raise NotFoundError(f"There is no worker {worker}; `forager workers` lists them.")
+    raise ConflictError(f"Worker {worker} does not run: it is {state}.")

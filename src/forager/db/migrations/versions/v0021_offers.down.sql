@@ -1,0 +1,2 @@
+DROP TABLE queue_depths;
+DROP TABLE offers;

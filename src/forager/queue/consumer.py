@@ -1,0 +1,74 @@
+"""Celery's consumer, but for what becomes of messages it cannot use: they are kept as dead letters.
+
+Celery itself acknowledges some of them, and they are gone, and ends over others; a person should see them, and the next
+message should come.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from celery import bootsteps
+from celery.worker.consumer import Consumer as CelerysOwn
+
+from forager.observe import log
+
+
+class Consumer(CelerysOwn):  # type: ignore[misc]
+    tell: Callable[[bool], None]
+
+    def create_task_handler(self, *given: Any, **more: Any) -> Callable[[Any], None]:
+        """Headers and bodies come from anybody, and may hold anything."""
+        handle = super().create_task_handler(*given, **more)
+
+        def guarded(message: Any) -> None:
+            try:
+                handle(message)
+            except (*self.connection_errors, *self.channel_errors):
+                raise
+            except Exception as error:
+                self._refuse(message, error)
+
+        return guarded
+
+    def on_decode_error(self, message: Any, exc: Any) -> None:
+        self._refuse(message, exc)
+
+    def on_invalid_task(self, _body: Any, message: Any, exc: Any) -> None:
+        self._refuse(message, exc)
+
+    def on_unknown_task(self, _body: Any, message: Any, exc: Any) -> None:
+        self._refuse(message, f"there is no task {exc}")
+
+    def on_unknown_message(self, _body: Any, message: Any) -> None:
+        self._refuse(message, "it names no task")
+
+    def on_connection_error_after_connected(self, exc: Any) -> None:
+        """Told at once: taking leave of a broker that has fallen silent takes Celery many seconds."""
+        self.tell(False)
+        super().on_connection_error_after_connected(exc)
+
+    def on_close(self) -> None:
+        """The connection is lost; what came over it cannot be answered any more."""
+        super().on_close()
+        self.pool.forget()
+
+    def _refuse(self, message: Any, why: Any) -> None:
+        log().warning("a message nobody can use is a dead letter", action="queue.poison", error=str(why)[:200])
+        if not message.acknowledged:
+            message.reject()
+
+
+class Presence(bootsteps.StartStopStep):  # type: ignore[misc]
+    """Tells whether messages can come: from when the queues are listened to until that ends."""
+
+    requires = ("celery.worker.consumer.tasks:Tasks",)
+    dead: Any
+    """Where messages go that nobody can use. Without it the broker would throw them away."""
+    tell: Callable[[bool], None]
+
+    def start(self, c: Any) -> None:
+        self.dead(c.connection.default_channel).declare()
+        self.tell(True)
+
+    def stop(self, _c: Any) -> None:
+        self.tell(False)

@@ -1,0 +1,55 @@
+"""A hint: one message, JSON, that says where there may be work. What is not exactly one is poison.
+
+{"v": 1, "run": 3, "domain_id": 17, "version": 4}    a domain of a run is due, and nobody had it since its version 4
+{"v": 1, "replay": 9}                                stored bodies are to be read again
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+VERSION = 1
+LARGEST = 2**63 - 1
+"""What the database can count."""
+
+
+class PoisonError(ValueError):
+    """A message that no worker can use, now or later."""
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlHint:
+    run: int
+    domain_id: int
+    version: int
+    """Of the domain's lease: somebody had it since when it is another one, and the hint is stale."""
+
+    def document(self) -> dict[str, int]:
+        return {"v": VERSION, "run": self.run, "domain_id": self.domain_id, "version": self.version}
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayHint:
+    replay: int
+
+    def document(self) -> dict[str, int]:
+        return {"v": VERSION, "replay": self.replay}
+
+
+Hint = CrawlHint | ReplayHint
+
+
+def read_hint(document: Any) -> Hint:
+    """Raises PoisonError."""
+    if not isinstance(document, dict):
+        raise PoisonError("it is no object")
+    if document.get("v") != VERSION or isinstance(document["v"], bool):
+        raise PoisonError(f"its version is {document.get('v')!r}, and only {VERSION} is understood")
+    names = {"v", "replay"} if "replay" in document else {"v", "run", "domain_id", "version"}
+    if set(document) != names:
+        raise PoisonError(f"it has {', '.join(sorted(map(str, document)))} instead of {', '.join(sorted(names))}")
+    for name, value in document.items():
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= LARGEST:
+            raise PoisonError(f"{name} is {value!r}, and no number of a row")
+    if "replay" in document:
+        return ReplayHint(document["replay"])
+    return CrawlHint(document["run"], document["domain_id"], document["version"])

@@ -1,0 +1,107 @@
+"""Hints on the worker's side: they wait here until it has room, and each is answered for.
+
+    put ──> waiting ──> taken ──> DONE    acknowledged: claimed, or nothing to claim
+               │           └────> LATER   back into the queue after a while, for whoever has room
+               └── too long ────> LATER
+
+It also decides when the worker asks the database by itself: while the broker is away, and when no hint has come for a
+while, because whoever sends them may be gone.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from forager import clock
+from forager.observe import log
+from forager.queue.hint import CrawlHint
+
+HOLD_S = 1.0
+"""A hint that a full worker has in hand for so long goes back: another may have room."""
+GRACE_S = 3.0
+"""So long a broker may be out of reach before workers do without it."""
+PATIENCE_S = 10.0
+"""Without a hint for so long, a worker looks for itself."""
+
+
+class Verdict(Enum):
+    DONE = "done"
+    LATER = "later"
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    key: str
+    """Which message it came with."""
+    hint: CrawlHint
+    arrived_at: float
+
+
+class Inbox:
+    """All of it happens on the worker's event loop."""
+
+    def __init__(self, settle: Callable[[str, Verdict], None]) -> None:
+        self._settle = settle
+        self._waiting: list[Offer] = []
+        self._stir: Callable[[], None] = lambda: None
+        self._is_near = False
+        self._is_said = False
+        self._gone_at = self._heard_at = clock.monotonic()
+
+    def tell(self, stir: Callable[[], None]) -> None:
+        """Whom to wake when a hint comes."""
+        self._stir = stir
+
+    def put(self, key: str, hint: CrawlHint) -> None:
+        self._heard_at = clock.monotonic()
+        self._waiting.append(Offer(key, hint, self._heard_at))
+        self._stir()
+
+    def take(self, room: int) -> list[Offer]:
+        """At most so many. What waited too long because there was no room is handed back."""
+        taken, self._waiting = self._waiting[: max(room, 0)], self._waiting[max(room, 0) :]
+        now = clock.monotonic()
+        tired = [offer for offer in self._waiting if now - offer.arrived_at >= HOLD_S]
+        if tired:
+            self._waiting = [offer for offer in self._waiting if now - offer.arrived_at < HOLD_S]
+            self.settle(tired, Verdict.LATER)
+        return taken
+
+    def settle(self, offers: Sequence[Offer], verdict: Verdict) -> None:
+        for offer in offers:
+            self._settle(offer.key, verdict)
+
+    def hold(self, offers: Sequence[Offer]) -> None:
+        """They are somebody else's share: back into the queue, but not at once, since they might come straight here."""
+        if offers:
+            asyncio.get_running_loop().call_later(HOLD_S, self.settle, offers, Verdict.LATER)
+
+    def come(self) -> None:
+        """The broker answers; what was in hand over an old connection is delivered again."""
+        self._is_near = True
+        self._heard_at = clock.monotonic()
+        if self._is_said:
+            self._is_said = False
+            log().warning("the broker is back", action="queue.back")
+
+    def go(self) -> None:
+        self._waiting.clear()
+        if self._is_near:
+            self._is_near, self._gone_at = False, clock.monotonic()
+
+    @property
+    def is_away(self) -> bool:
+        return not self._is_near and clock.monotonic() - self._gone_at >= GRACE_S
+
+    def looks_itself(self) -> bool:
+        """Whether the worker asks the database for domains now, as it does without a queue."""
+        if self.is_away:
+            if not self._is_said:
+                self._is_said = True
+                log().warning("the broker is away, domains come from the database alone", action="queue.away")
+            return True
+        if clock.monotonic() - self._heard_at < PATIENCE_S:
+            return False
+        self._heard_at = clock.monotonic()  # once; then it is patient again
+        return True

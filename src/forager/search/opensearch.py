@@ -1,0 +1,169 @@
+"""Search by a search server, OpenSearch or Elasticsearch: it finds, ranks and counts. Reads only.
+
+PostgreSQL is asked what the words are and what a hit looks like, by the numbers the server found. So both backends
+mean the same by a word, answer in the same shape, and nothing is ever shown that was deleted, whatever the server has.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from forager.db import statements
+from forager.records.search import Hit, HitPage, Marked, ProductQuery, Query
+from forager.search.names import Names
+from forager.search.postgres import SQL as POSTGRES
+from forager.search.postgres import PostgresSearch
+from forager.search.products import show_products
+from forager.search.server import SearchServer
+from forager.search.server_query import (
+    Clause,
+    Placed,
+    Placing,
+    match,
+    page_body,
+    page_filters,
+    product_body,
+    product_filters,
+    read_place,
+    write_place,
+)
+from forager.search.words import Leaf, Wanted
+
+SQL = statements.load("forager.search", "outbox.sql")
+MOST_ROUNDS = 3
+"""Questions for one page of hits, where some of those found are there no longer."""
+FOLDED = ("brand", "category", "availability", "currency")
+EMPTY_PAGES = HitPage(facets={"language": {}, "domain": {}})
+EMPTY_PRODUCTS = HitPage(facets={"brand": {}, "category": {}, "availability": {}, "price": {}})
+
+
+class Place(NamedTuple):
+    score: float
+    number: int
+
+
+class Found(NamedTuple):
+    places: list[Place]
+    total: int
+    counts: Mapping[str, Mapping[Any, int]]
+
+
+class ServerSearch:
+    """A backend on one connection, inside a transaction, and one server."""
+
+    def __init__(self, conn: Any, server: SearchServer, names: Names) -> None:
+        self._conn = conn
+        self._server = server
+        self._names = names
+        self._postgres = PostgresSearch(conn)
+
+    async def search_pages(self, query: Query) -> HitPage:
+        wanted, spellings, queries = await self._postgres.understand(query)
+        if not queries:
+            return HitPage(is_empty_query=not wanted.groups or bool(spellings))
+        matching = await self._match(wanted, query)
+        domain_id, is_known = await self._domain(query)
+        if matching is None or not is_known:
+            return EMPTY_PAGES
+        body = page_body(matching, page_filters(query, domain_id))
+
+        async def show(places: Sequence[Place]) -> list[Hit]:
+            rows = await self._conn.fetch(SQL["still_pages"], [place.number for place in places])
+            still = {row["id"] for row in rows}
+            shown = [(place.number, place.score) for place in places if place.number in still]
+            return await self._postgres.show(shown, queries)
+
+        page, counts = await self._page("page", query, body, show)
+        facets = {"language": counts["language"], "domain": await self._postgres.name_domains(counts["domain"])}
+        return HitPage(page.hits, page.total, facets=facets, next_after=page.next_after)
+
+    async def search_products(self, query: ProductQuery) -> HitPage:
+        wanted, spellings, queries = await self._postgres.understand(query)
+        if not queries:
+            return HitPage(is_empty_query=not wanted.groups or bool(spellings))
+        matching = await self._match(wanted, query)
+        domain_id, is_known = await self._domain(query)
+        if matching is None or not is_known:
+            return EMPTY_PRODUCTS
+        body = product_body(matching, product_filters(query, domain_id, await self._fold(query)))
+
+        async def show(places: Sequence[Place]) -> list[Hit]:
+            shown = [(place.number, place.score) for place in places]
+            return await show_products(self._conn, shown, queries)
+
+        page, counts = await self._page("product", query, body, show)
+        return HitPage(page.hits, page.total, facets=counts, next_after=page.next_after)
+
+    async def mark(self, query: Query, texts: Mapping[int, str]) -> dict[int, Marked]:
+        return await self._postgres.mark(query, texts)
+
+    async def correct(self, words: str) -> str | None:
+        return await self._postgres.correct(words)
+
+    async def _match(self, wanted: Wanted, query: Query) -> Clause | None:
+        leaves = wanted.leaves
+        rows = await self._conn.fetch(
+            SQL["spell_places"],
+            [leaf.text for leaf in leaves],
+            query.language.lower() if query.language else None,
+        )
+        placings: dict[str, dict[Leaf, Placed]] = {}
+        for row in rows:
+            placings.setdefault(row["config"], {})[leaves[row["leaf"] - 1]] = Placed(row["lexemes"], row["places"])
+        known: dict[str, Placing] = dict(placings)
+        return match(wanted, known)
+
+    async def _domain(self, query: Query) -> tuple[int | None, bool]:
+        """Its number, and whether there can be a hit at all."""
+        if query.domain is None:
+            return None, True
+        domain_id: int | None = await self._conn.fetchval(POSTGRES["find_domain"], query.domain)
+        return domain_id, domain_id is not None
+
+    async def _fold(self, query: ProductQuery) -> dict[str, str | None]:
+        texts = [getattr(query, fact) for fact in FOLDED]
+        rows = await self._conn.fetch(POSTGRES["fold"], [text.replace("\0", "") if text else None for text in texts])
+        return {fact: row[0] for fact, row in zip(FOLDED, rows, strict=True)}
+
+    async def _page(
+        self, kind: str, query: Query, body: Clause, show: Any
+    ) -> tuple[HitPage, Mapping[str, Mapping[Any, int]]]:
+        """As many hits as are wanted, although some that were found may be gone: the server hears of it later."""
+        after = read_place(query.after)
+        first: Found | None = None
+        hits: list[Hit] = []
+        missing = 0
+        has_more, last = True, None
+        for _ in range(MOST_ROUNDS):
+            want = query.limit - len(hits)
+            found = await self._ask(kind, body, want + 1, after)
+            first = first or found
+            places = found.places[:want]
+            shown = await show(places) if places else []
+            hits += shown
+            missing += len(places) - len(shown)
+            has_more = len(found.places) > len(places)
+            after = last = places[-1] if places else last
+            if len(hits) >= query.limit or not has_more:
+                break
+        assert first is not None
+        next_after = write_place(*last) if has_more and last is not None else None
+        return HitPage(hits, max(first.total - missing, len(hits)), next_after=next_after), first.counts
+
+    async def _ask(self, kind: str, body: Clause, size: int, after: tuple[float, int] | None) -> Found:
+        asked = {**body, "size": size, **({"search_after": list(after)} if after is not None else {})}
+        # One question, page by page, goes to the same copies: their scores differ in the last digits.
+        same = hashlib.sha256(repr(body["query"]).encode()).hexdigest()[:16]
+        answer = await self._server.ask(
+            "POST",
+            f"/{self._names.searched(kind)}/_search",
+            asked,
+            params={"preference": same, "allow_partial_search_results": "false"},
+        )
+        with self._server.understanding():
+            places = [Place(float(hit["sort"][0]), int(hit["sort"][1])) for hit in answer["hits"]["hits"]]
+            counts = {
+                name: {bucket["key"]: int(bucket["doc_count"]) for bucket in facet["buckets"]}
+                for name, facet in answer["aggregations"].items()
+            }
+            return Found(places, int(answer["hits"]["total"]["value"]), counts)

@@ -1,0 +1,229 @@
+"""One search server, OpenSearch or Elasticsearch, spoken to by HTTP; its errors become one sentence here.
+
+    near ── a search fails ──▶ away: searches do not ask ── 10 s later ──▶ one search: answered → near, else → away
+
+Whoever sends documents is not held back by that: he has time, and finds out that it is back.
+"""
+
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from forager import clock
+from forager.errors import ConfigurationError, SearchServerError
+from forager.observe import log
+
+SEARCH_S = 5.0
+"""For an answer to a person; PostgreSQL answers instead."""
+SEND_S = 20.0
+"""Who sends has a transaction open; what is indexed waits for its end."""
+RESET_S = 10.0
+LONGEST_REASON = 300
+NDJSON = {"content-type": "application/x-ndjson"}
+
+
+class SearchServer:
+    def __init__(self, transport: Any, trouble: type[Exception], place: str) -> None:
+        self._transport = transport
+        self._trouble = trouble
+        self.place = place
+        """Host and port, for people."""
+        self._ask_at: float | None = None
+        """While it is away: when it is asked again."""
+
+    @property
+    def is_resting(self) -> bool:
+        return self._ask_at is not None and clock.monotonic() < self._ask_at
+
+    async def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        params: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
+        """For a person who waits. Raises SearchServerError."""
+        if self.is_resting:
+            raise SearchServerError(f"The search server at {self.place} does not answer.")
+        if self._ask_at is not None:
+            self._ask_at = clock.monotonic() + RESET_S  # others wait until this one has come back
+        try:
+            answer = await self.tell(method, path, body, params=params, headers=headers, timeout_s=SEARCH_S)
+        except SearchServerError as error:
+            if error.is_away:
+                self._note_away(error)
+            raise
+        if self._ask_at is not None:
+            self._ask_at = None
+            log().info("search server is back", action="search.back")
+        return answer
+
+    async def tell(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        params: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout_s: float = SEND_S,
+    ) -> Any:
+        """For who has time. Raises SearchServerError."""
+        given = {**(params or {}), "request_timeout": timeout_s}
+        try:
+            return await self._transport.perform_request(
+                method, path, params=given, body=body, headers=dict(headers) if headers else None
+            )
+        except self._trouble as error:
+            raise self._translate(error) from error
+        except (OSError, TimeoutError) as error:
+            raise SearchServerError(f"The search server at {self.place} does not answer ({_plain(error)}).") from error
+
+    async def bulk(self, lines: Sequence[bytes], *, is_hasty: bool = False) -> list[dict[str, Any]]:
+        """What became of each action, in their order; for somebody who waits, so that it can be found at once.
+        `require_alias`: a missing index must not be made by accident, with fields the server thinks up."""
+        body, params = b"".join(lines), {"require_alias": "true"}
+        if is_hasty:
+            answer = await self.ask("POST", "/_bulk", body, params={**params, "refresh": "true"}, headers=NDJSON)
+        else:
+            answer = await self.tell("POST", "/_bulk", body, params=params, headers=NDJSON)
+        with self.understanding():
+            items: list[dict[str, Any]] = [next(iter(item.values())) for item in answer["items"]]
+            if len(items) != len(lines) or not all(isinstance(item["status"], int) for item in items):
+                raise ValueError
+            return items
+
+    @contextlib.contextmanager
+    def understanding(self) -> Iterator[None]:
+        """Somebody else may live at its address, and answer what nobody expects."""
+        try:
+            yield
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, StopIteration) as error:
+            raise SearchServerError(f"What answers at {self.place} is no search server we know.") from error
+
+    def _translate(self, error: Any) -> SearchServerError:
+        status = getattr(error, "status_code", None)
+        if not isinstance(status, int):
+            reason = type(getattr(error, "info", None) or error).__name__
+            return SearchServerError(f"The search server at {self.place} does not answer ({reason}).")
+        reason = _reason(error)
+        if status in {401, 403}:
+            return SearchServerError(
+                f"The search server at {self.place} refuses us ({status}): check name and password in search_url.",
+                status,
+                reason,
+            )
+        return SearchServerError(f"The search server at {self.place} answered {status}: {reason}.", status, reason)
+
+    def _note_away(self, error: SearchServerError) -> None:
+        if self._ask_at is None:
+            log().warning("search server is away, PostgreSQL answers", action="search.away", error=str(error))
+        self._ask_at = clock.monotonic() + RESET_S
+
+
+def _reason(error: Any) -> str:
+    info = getattr(error, "info", None)
+    told = info.get("error") if isinstance(info, dict) else None
+    if isinstance(told, dict):
+        causes = told.get("root_cause") or [told]
+        text = f"{causes[0].get('type')}: {causes[0].get('reason')}"
+    else:
+        text = str(getattr(error, "error", "")) or "no reason"
+    return " ".join(text.split())[:LONGEST_REASON]
+
+
+def _plain(error: Exception) -> str:
+    return type(error).__name__
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where the server is, and as whom we come."""
+
+    url: str
+    """Without name and password."""
+    place: str
+    account: tuple[str, str] | None
+
+    @classmethod
+    def of(cls, text: str) -> "Address":
+        try:
+            parts = urlsplit(text)
+            host, port = parts.hostname, parts.port
+        except ValueError:
+            host, port = None, None
+        if not host:
+            raise ConfigurationError("search_url has no host: write it like https://user:password@search.example:9200.")
+        host = f"[{host}]" if ":" in host else host
+        port = port or (443 if parts.scheme == "https" else 80)
+        account = (unquote(parts.username), unquote(parts.password or "")) if parts.username else None
+        path = parts.path.rstrip("/")
+        return cls(f"{parts.scheme}://{host}:{port}{path}", f"{host}:{port}", account)
+
+
+@contextlib.asynccontextmanager
+async def open_server(url: str, *, ca_file: Path | None = None) -> AsyncIterator[SearchServer]:
+    """Dials when it is first asked: a server that is away is no reason not to start."""
+    opensearch = _library()
+    address = Address.of(url)
+    _refuse_missing(ca_file)
+    logging.getLogger("opensearch").addHandler(logging.NullHandler())  # whoever asks says what went wrong
+    client = opensearch.AsyncOpenSearch(
+        hosts=[address.url],
+        connection_class=_connection_class(opensearch),
+        http_auth=address.account,
+        ca_certs=str(ca_file) if ca_file else None,
+        verify_certs=True,
+        max_retries=0,
+        retry_on_timeout=False,
+        pool_maxsize=8,
+    )
+    try:
+        yield SearchServer(client.transport, opensearch.exceptions.OpenSearchException, address.place)
+    finally:
+        await client.close()
+
+
+def _refuse_missing(ca_file: Path | None) -> None:
+    if ca_file is not None and not ca_file.is_file():
+        raise ConfigurationError(f"search_ca_file: there is no file {ca_file}.")
+
+
+class _Straight:
+    """A session that follows no redirects: whom we speak to is said in the settings, and nowhere else."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+
+    def request(self, *arguments: Any, **options: Any) -> Any:
+        return self._session.request(*arguments, **options, allow_redirects=False)
+
+    async def close(self) -> None:
+        await self._session.close()
+
+
+def _connection_class(opensearch: Any) -> Any:
+    class Connection(opensearch.AIOHttpConnection):  # type: ignore[misc]
+        session: Any
+
+        async def _create_aiohttp_session(self) -> None:
+            await super()._create_aiohttp_session()
+            self.session = _Straight(self.session)
+
+    return Connection
+
+
+def _library() -> Any:
+    try:
+        import opensearchpy
+    except ImportError:
+        raise ConfigurationError(
+            "search_backend is opensearch, and its client is not installed: pip install 'forager-crawler[search]'."
+        ) from None
+    return opensearchpy

@@ -1,0 +1,180 @@
+"""What is wanted, in the search server's terms. Pure.
+
+Every leaf is looked for among all words of a document; where the title or a heading has it too, the document ranks
+higher. Spellings that differ by language are each looked for among the documents of their configurations only.
+"""
+
+import json
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from forager.records.search import ProductQuery, Query
+from forager.search.stream import GAP, write_stream
+from forager.search.words import Leaf, Wanted
+
+TITLE_BOOST, HEADING_BOOST = 4.0, 2.0
+MOST_FACETS = 10
+UNKNOWN = "unknown"
+MARK = "s"
+"""What a place of the search server's begins with; PostgreSQL's begin with a digit."""
+Clause = dict[str, Any]
+
+
+class Placed(NamedTuple):
+    """A leaf in one configuration: its lexemes in the order of their places."""
+
+    lexemes: Sequence[str]
+    places: Sequence[int]
+
+
+Placing = Mapping[Leaf, Placed]
+
+
+def match(wanted: Wanted, placings: Mapping[str, Placing]) -> Clause | None:
+    """None where no configuration has anything left to look for."""
+    clauses = {config: _in_one(wanted, placing) for config, placing in placings.items()}
+    if not any(clauses.values()):
+        return None
+    configs: dict[str, list[str]] = {}
+    for config, clause in clauses.items():
+        configs.setdefault(json.dumps(clause, sort_keys=True), []).append(config)
+    if len(configs) == 1:
+        return next(iter(clauses.values()))
+    parts = [
+        {"bool": {"must": [clause], "filter": [{"terms": {"config": names}}]}}
+        for text, names in configs.items()
+        if (clause := json.loads(text)) is not None
+    ]
+    return {"bool": {"should": parts, "minimum_should_match": 1}}
+
+
+def _in_one(wanted: Wanted, placing: Placing) -> Clause | None:
+    groups = [_any_of(filter(None, (_leaf(placing[leaf]) for leaf in group))) for group in wanted.groups]
+    if not (wanting := [group for group in groups if group]):
+        return None
+    without = [clause for leaf in wanted.unwanted if (clause := _on("words", placing[leaf]))]
+    return {"bool": {"must": wanting, **({"must_not": without} if without else {})}}
+
+
+def _any_of(clauses: Iterable[Clause]) -> Clause | None:
+    each = list(clauses)
+    if len(each) < 2:
+        return each[0] if each else None
+    return {"bool": {"should": each, "minimum_should_match": 1}}
+
+
+def _leaf(placed: Placed) -> Clause | None:
+    found = _on("words", placed)
+    if found is None:
+        return None
+    better = [_all_of("title_words", placed, TITLE_BOOST), _all_of("heading_words", placed, HEADING_BOOST)]
+    return {"bool": {"must": [found], "should": better}}
+
+
+def _on(field: str, placed: Placed) -> Clause | None:
+    """One lexeme, or several in a row with their gaps."""
+    if not placed.lexemes:
+        return None
+    if len(placed.lexemes) == 1:
+        return {"term": {field: {"value": placed.lexemes[0]}}}
+    return {"match_phrase": {field: {"query": write_stream(placed.lexemes, placed.places)}}}
+
+
+def _all_of(field: str, placed: Placed, boost: float) -> Clause:
+    """These fields have each lexeme once, in no order that means anything."""
+    text = " ".join(lexeme for lexeme in placed.lexemes if lexeme != GAP)
+    return {"match": {field: {"query": text, "operator": "and", "boost": boost}}}
+
+
+# What a search is narrowed to, and what is counted -------------------------------------------------------------------
+
+
+def page_filters(query: Query, domain_id: int | None) -> list[Clause]:
+    return [*_common_filters(query, domain_id), *_since("read_at", query.since)]
+
+
+def product_filters(query: ProductQuery, domain_id: int | None, folded: Mapping[str, str | None]) -> list[Clause]:
+    prices = {"gte": query.lowest_price, "lte": query.highest_price}
+    bounds = {side: bound for side, bound in prices.items() if bound is not None}
+    return [
+        *_common_filters(query, domain_id),
+        *_since("updated_at", query.since),
+        *({"term": {f"{fact}_folded": {"value": value}}} for fact, value in folded.items() if value),
+        *([{"range": {"price": bounds}}] if bounds else []),
+    ]
+
+
+def _common_filters(query: Query, domain_id: int | None) -> list[Clause]:
+    return [
+        *([{"term": {"domain_id": {"value": domain_id}}}] if domain_id is not None else []),
+        *([{"term": {"languages": {"value": query.language.lower()}}}] if query.language else []),
+    ]
+
+
+def _since(field: str, since: datetime | None) -> list[Clause]:
+    return [{"range": {field: {"gte": since.isoformat()}}}] if since else []
+
+
+PAGE_FACETS: Clause = {
+    "language": {"terms": {"field": "language", "size": MOST_FACETS, "missing": UNKNOWN}},
+    "domain": {"terms": {"field": "domain_id", "size": MOST_FACETS}},
+}
+PRODUCT_FACETS: Clause = {
+    name: {"terms": {"field": field, "size": MOST_FACETS}}
+    for name, field in {
+        "brand": "brand",
+        "category": "category",
+        "availability": "availability",
+        "price": "price_range",
+    }.items()
+}
+
+
+def page_body(matching: Clause, filters: Sequence[Clause]) -> Clause:
+    """Depth takes its share of the score, as a number kept with the document: a script may be forbidden."""
+    query = {
+        "function_score": {
+            "query": _within(matching, filters),
+            "field_value_factor": {"field": "weight", "missing": 1},
+            "boost_mode": "multiply",
+        }
+    }
+    return {"query": query, "aggs": PAGE_FACETS, **_order("page_id")}
+
+
+def product_body(matching: Clause, filters: Sequence[Clause]) -> Clause:
+    return {"query": _within(matching, filters), "aggs": PRODUCT_FACETS, **_order("product_id")}
+
+
+def _within(matching: Clause, filters: Sequence[Clause]) -> Clause:
+    return {"bool": {"must": [matching], "filter": list(filters)}}
+
+
+def _order(number: str) -> Clause:
+    return {"sort": [{"_score": "desc"}, {number: "asc"}], "track_total_hits": True, "_source": False}
+
+
+# Where one page of hits ends -----------------------------------------------------------------------------------------
+
+
+def write_place(score: float, number: int) -> str:
+    """The score to the last bit: it is a float of 32, and what is equal to it is told apart by number."""
+    (bits,) = struct.unpack(">I", struct.pack(">f", score))
+    return f"{MARK}{bits}-{number}"
+
+
+def is_place(text: str | None) -> bool:
+    return read_place(text) is not None
+
+
+def read_place(text: str | None) -> tuple[float, int] | None:
+    bits, dash, number = (text or "").removeprefix(MARK).partition("-")
+    parts = (bits, number)
+    if not (text or "").startswith(MARK) or not dash or not all(part.isascii() and part.isdigit() for part in parts):
+        return None
+    if int(bits) >= 0x7F800000 or int(number) >= 1 << 63:  # no number, or none of ours
+        return None
+    (score,) = struct.unpack(">f", struct.pack(">I", int(bits)))
+    return score, int(number)

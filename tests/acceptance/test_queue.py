@@ -1,0 +1,93 @@
+"""Crawls through a real RabbitMQ: exact whatever happens to the queue, and on without it."""
+
+import json
+import random
+import signal
+import time
+from collections.abc import Callable
+
+import pytest
+from tests.acceptance.conftest import OpenWeb
+from tests.acceptance.stage import AT_RISK, SMALL, Forager, assert_exact, kill, until
+from tests.acceptance.test_kills import spread, workers_at_work
+from tests.acceptance.test_lost_lease import test_late_results_of_a_lost_lease_are_refused as late_results
+from tests.acceptance.test_sharing import test_many_workers_on_one_domain_keep_its_pace as one_domain
+from tests.acceptance.test_up import visited
+from tests.queues import Queues, queues
+
+pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
+
+__all__ = ["queues"]
+
+HINTED = """SELECT COALESCE(sum(amount), 0)::int FROM (SELECT metric, label, amount FROM series_totals
+            UNION ALL SELECT metric, label, amount FROM series_parts) c WHERE metric = 'leases' AND label = $1"""
+RUN = "SELECT max(id) FROM runs"
+WORKERS = "SELECT count(*) FROM workers WHERE status = 'running'"
+
+
+def leases(forager: Forager, how: str) -> int:
+    found: int = forager.value(HINTED, how)
+    return found
+
+
+def test_wiped_queues_and_killed_workers(
+    forager: Forager, open_web: OpenWeb, queues: Queues, rng: random.Random
+) -> None:
+    web = open_web("uniform=8x15")
+    settings = SMALL | queues.settings | {"FORAGER_LEASE_PAGES": "8"}
+    crawl = forager.start(*web.urls, "--delay", "0.1", "--workers", "2", "-o", "out.jsonl", **settings)
+    run = until(lambda: forager.value(RUN), "there is a run")
+    queues.runs.add(run)
+    kills = 0
+    for number in spread(rng, 2, len(web.key.by_url)):
+        web.wait_past(number)
+        time.sleep(rng.uniform(0, 0.2))  # fetches, batches and commits are hit in all their phases
+        queues.wipe()
+        victim = rng.choice(until(lambda: workers_at_work(forager), "a worker has leases"))
+        kill(victim)
+        kills += 1
+    crawl.finish()
+    assert_exact(forager, web, at_risk=kills * AT_RISK)
+    assert leases(forager, "hinted") > 0
+
+
+@pytest.mark.parametrize("proof", [late_results, one_domain])
+def test_the_same_holds_through_the_queue(
+    proof: Callable[[Forager, OpenWeb], None], forager: Forager, open_web: OpenWeb, queues: Queues
+) -> None:
+    """F11 and F12: the lease decides, wherever its holder heard of the domain."""
+    forager.environ |= queues.settings
+    queues.runs.add(1)
+    proof(forager, open_web)
+    assert leases(forager, "hinted") > 0
+
+
+def test_standing_workers_hear_of_domains_and_replays_through_the_queue(
+    forager: Forager, open_web: OpenWeb, queues: Queues
+) -> None:
+    """A worker that listens and one that asks the database share the run that never ends; then stored bodies are read
+    again by the one that a message asks to."""
+    web = open_web("uniform=6x8")
+    forager.environ |= {"FORAGER_CONTENT_POLICY": "snapshot", "FORAGER_READERS": "0", "FORAGER_DELAY_S": "0.3"}
+    forager.do("seed", *web.urls)
+    schedule = forager.spawn("schedule", "run", "dispatch", **queues.settings)
+    asking = forager.spawn("worker", "--of", "2")
+    hearing = forager.spawn("worker", "--of", "2", **queues.settings)
+    until(lambda: queues.listeners(queues.names.parse), "a worker listens")
+    until(lambda: forager.value(WORKERS) == 2, "both are there")
+    forager.ask("UPDATE domains SET run_id = (SELECT id FROM runs WHERE keeper = 'standing')")
+    until(lambda: visited(forager) == web.key.expected_success(), "every page was visited")
+    until(lambda: forager.value("SELECT count(*) FROM domains WHERE claimed_by IS NOT NULL") == 0, "all are done")
+    asking.signal(signal.SIGTERM)
+    assert asking.wait() == 0, asking.said
+    assert web.repeated() == {}
+
+    told = json.loads(forager.do("replay", "--json", **queues.settings))
+    assert (told["is_finished"], told["is_resumed"]) == (True, False), "the worker did it, nobody had to go on with it"
+    assert told["tally"]["read"] == len(web.key.expected_success())
+    hearing.signal(signal.SIGTERM)
+    assert hearing.wait() == 0, hearing.said
+    assert 0 < leases(forager, "hinted") < leases(forager, "claimed")
+    schedule.signal(signal.SIGTERM)
+    assert schedule.wait() == 0, schedule.said
+    forager.check()

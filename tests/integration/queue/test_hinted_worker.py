@@ -1,0 +1,252 @@
+"""A worker that hears of domains through RabbitMQ: whatever happens to messages, pages are fetched exactly once."""
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.integration.crawl.stage import Stage, WatchedSite, serve
+from tests.integration.queue.stage import becomes, leases, listening, send, work
+from tests.queues import Queues, Wire
+
+from forager.db import Database
+from forager.queue import celery_app, inbox
+from forager.queue.broker import Broker
+from forager.queue.hint import CrawlHint
+from forager.schedule import dispatch
+
+pytestmark = pytest.mark.timeout(90)
+SITES = 6
+
+
+def sites(size: int = 5, **more: Any) -> list[WatchedSite]:
+    return [WatchedSite(size, number=number, **more) for number in range(1, SITES + 1)]
+
+
+async def assert_exact(stage: Stage) -> None:
+    assert stage.requests() == dict.fromkeys(stage.web.answer_key.expected_success(), 1)
+    assert await stage.broken_promises() == {}
+
+
+async def test_a_crawl_by_hints_is_exact(database: Database, queues: Queues) -> None:
+    async with serve(*sites()) as web:
+        stage = await Stage.open(database, web)
+        await work(stage, queues)
+        await assert_exact(stage)
+    assert await leases(stage) == {"claimed": SITES, "hinted": SITES, "released": SITES}
+    assert {queues.depth(name) for name in queues.all()} == {0}
+
+
+async def test_domains_wait_in_the_queue_while_a_worker_is_full(
+    database: Database, queues: Queues, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inbox, "HOLD_S", 0.05)
+    async with serve(*sites()) as web:
+        stage = await Stage.open(database, web)
+        await work(stage, queues, max_domains=1)
+        await assert_exact(stage)
+    assert (await leases(stage))["hinted"] == SITES
+
+
+async def test_doubled_and_reordered_messages_fetch_nothing_twice(
+    database: Database, queues: Queues, broker: Broker
+) -> None:
+    async with serve(*sites()) as web:
+        stage = await Stage.open(database, web)
+        queues.runs.add(stage.run)
+        await send(stage, broker)
+        name = queues.names.crawl(stage.run, is_urgent=True)
+        messages = queues.take(name)
+        assert len(messages) == SITES
+        queues.put_back(name, [*reversed(messages), *messages, *messages[::2], *messages[1::2]])
+        await work(stage, queues)
+        await assert_exact(stage)
+    assert {row["version"] for row in await stage.fetch("SELECT version FROM domains")} == {2}
+    assert queues.depth(queues.names.dead) == 0
+
+
+async def test_stale_messages_do_nothing(database: Database, queues: Queues, broker: Broker) -> None:
+    """Of domains that are done, had by somebody since, another run's, paused, or not there any more. A slow site keeps
+    the worker for as long as it takes to answer for all of them."""
+    slow = WatchedSite(4, number=SITES + 1)
+    async with serve(*sites(3), slow) as web:
+        done, rest = web.urls[:SITES], web.urls[SITES]
+        stage = await Stage.open(database, web, *done)
+        await work(stage, queues)
+        web.log.clear()
+        again = await Stage.open(database, web, rest)
+        rows = await stage.fetch("SELECT id, version FROM domains ORDER BY id LIMIT $1", SITES)
+        await stage.fetch("UPDATE domains SET is_active = false WHERE id = $1", rows[0]["id"])
+        name = queues.names.crawl(again.run, is_urgent=False)
+        await broker.look(queues.names.of_run(again.run))
+        for row in rows:
+            for run, version in ((again.run, 0), (again.run, row["version"]), (stage.run, row["version"])):
+                queues.publish_hint(name, CrawlHint(run, row["id"], version).document())
+        queues.publish_hint(name, CrawlHint(again.run, 2**62, 1).document())
+        await work(again, queues, delay_s=0.4, is_unpaced=lambda _domain: False)
+        assert set(stage.requests()) == {url for url in web.answer_key.expected_success() if url.startswith(rest)}
+        assert {queues.depth(name) for name in queues.all()} == {0}
+    assert (await leases(stage))["claimed"] == SITES + 1
+
+
+async def test_a_paused_domain_is_not_claimed_although_its_message_waits(
+    database: Database, queues: Queues, broker: Broker
+) -> None:
+    async with serve(*sites(3)) as web:
+        stage = await Stage.open(database, web)
+        queues.runs.add(stage.run)
+        await send(stage, broker)
+        await stage.fetch("UPDATE domains SET is_active = false WHERE id = (SELECT min(id) FROM domains)")
+        await work(stage, queues)
+        assert len(stage.requests()) == 3 * (SITES - 1)
+        assert (
+            await stage.fetch("SELECT 1 FROM offers o JOIN domains d ON d.id = o.domain_id WHERE NOT d.is_active") == []
+        )
+        await stage.fetch("UPDATE domains SET is_active = true")
+        await work(stage, queues)
+        await assert_exact(stage)
+
+
+POISON: list[dict[str, Any]] = [
+    {"body": b"no json", "content_type": "application/json", "headers": {"task": "forager.crawl", "id": "a"}},
+    {"body": b"\xff\xfe", "content_type": "application/json"},
+    {"body": {"task": 7}},
+    {"body": 5, "headers": {"task": "forager.crawl", "id": "b"}},
+    {
+        "body": [[{"v": 2, "run": 1, "domain_id": 1, "version": 1}], {}, {}],
+        "headers": {"task": "forager.crawl", "id": "c"},
+    },
+    {
+        "body": [[{"v": 1, "run": "1", "domain_id": 1, "version": 1}], {}, {}],
+        "headers": {"task": "forager.crawl", "id": "d"},
+    },
+    {"body": [["x", "y"], None, 7], "headers": {"task": "forager.crawl", "id": "e"}},
+    {"body": [[], {}, {}], "headers": {"task": "os.system", "id": "f"}},
+    {
+        "body": pickle.dumps([1]),
+        "content_type": "application/x-python-serialize",
+        "content_encoding": "binary",
+        "headers": {"task": "forager.crawl", "id": "g"},
+    },
+]
+
+
+async def test_poison_becomes_dead_letters_and_the_crawl_goes_on(
+    database: Database, queues: Queues, broker: Broker
+) -> None:
+    async with serve(*sites()) as web:
+        stage = await Stage.open(database, web)
+        queues.runs.add(stage.run)
+        await send(stage, broker)
+        for message in POISON:
+            queues.publish(queues.names.crawl(stage.run, is_urgent=True), **message)
+        await work(stage, queues)
+        await assert_exact(stage)
+    await becomes(lambda: queues.depth(queues.names.dead) == len(POISON))  # the broker carries them on by itself
+    letters = await broker.dead_letters(100)
+    assert len(letters) == len(POISON)
+    assert {letter.queue for letter in letters} == {queues.names.crawl(stage.run, is_urgent=True)}
+    assert {letter.why for letter in letters} >= {
+        "its version is 2, and only 1 is understood",
+        "run is '1', and no number of a row",
+        "it is application/x-python-serialize, and only JSON is read",
+    }
+    assert len(await broker.redrive([letters[0].id])) == 1
+    assert queues.depth(letters[0].queue or "") == 1
+
+
+async def test_what_was_in_hand_at_a_stop_goes_to_somebody_else(
+    database: Database, queues: Queues, broker: Broker
+) -> None:
+    async with serve(*sites()) as web:
+        stage = await Stage.open(database, web)
+        async with listening(stage, queues) as consumption:
+            await send(stage, broker)
+            await becomes(lambda: consumption.inbox.take(SITES))
+        assert queues.depth(queues.names.crawl(stage.run, is_urgent=True)) == SITES
+
+
+# Without the broker, and without whoever sends ------------------------------------------------------------------------
+
+
+async def test_a_worker_nobody_sends_hints_to_looks_for_itself(
+    database: Database, queues: Queues, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inbox, "PATIENCE_S", 0.3)
+    async with serve(*sites()) as web:
+        stage = await Stage.open(database, web)
+        await work(stage, queues, sends=False)
+        await assert_exact(stage)
+    assert "hinted" not in await leases(stage)
+
+
+async def test_a_worker_without_a_broker_works_from_the_database(
+    database: Database, queues: Queues, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inbox, "GRACE_S", 0.1)
+    wire.cut()
+    async with serve(*sites()) as web:
+        stage = await Stage.open(database, web)
+        await work(stage, queues, url=wire.url)
+        await assert_exact(stage)
+    assert "hinted" not in await leases(stage)
+
+
+async def test_a_connection_that_is_cut_in_the_middle(
+    database: Database, queues: Queues, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cut after a third, mended after two thirds; leases end early, so that many more hints are needed."""
+    seen = 0
+
+    def cut() -> None:
+        monkeypatch.setattr(inbox, "GRACE_S", 0.1)
+        wire.cut()
+
+    acts: dict[int, Callable[[], None]] = {15: cut, 40: wire.mend}
+
+    def count(_path: str, _count: int) -> None:
+        nonlocal seen
+        seen += 1
+        if act := acts.get(seen):
+            act()
+
+    async with serve(*sites(10, on_request=count)) as web:
+        stage = await Stage.open(database, web)
+        await work(stage, queues, url=wire.url, lease_pages=3, delay_s=0.01)
+        await assert_exact(stage)
+    told = await leases(stage)
+    assert 0 < told["hinted"] < told["claimed"]
+
+
+async def test_queues_that_are_wiped_in_the_middle(
+    database: Database, queues: Queues, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatch, "LOST_S", 0.2)
+    seen = 0
+
+    def count(_path: str, _count: int) -> None:
+        nonlocal seen
+        seen += 1
+        if seen in {10, 30}:
+            queues.wipe()
+
+    async with serve(*sites(10, on_request=count)) as web:
+        stage = await Stage.open(database, web)
+        queues.runs.add(stage.run)
+        await work(stage, queues, lease_pages=3)
+        await assert_exact(stage)
+    assert (await leases(stage))["hinted"] > SITES
+
+
+async def test_a_broker_that_falls_silent_is_noticed(
+    database: Database, queues: Queues, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The connection stays open and nothing comes: by its heartbeats, 10 s apart in production and 1 s here."""
+    monkeypatch.setattr(celery_app, "HEARTBEAT_S", 1)
+    monkeypatch.setattr(inbox, "GRACE_S", 0.0)
+    async with serve(*sites()) as web:
+        stage = await Stage.open(database, web)
+        async with listening(stage, queues, wire.url) as consumption:
+            await becomes(lambda: consumption.inbox._is_near)
+            wire.hold()
+            await becomes(lambda: consumption.inbox.is_away)

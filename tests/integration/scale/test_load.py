@@ -1,0 +1,59 @@
+"""What a worker asks of the database, counted: the numbers `forager sim scale` reckons with."""
+
+from collections import defaultdict
+from collections.abc import AsyncIterator
+from statistics import median
+from typing import Any
+
+import asyncpg
+import pytest
+from tests.integration.crawl.stage import Stage, WatchedSite, serve
+
+from forager.app.scale import costs
+from forager.db import Database
+from forager.db.statements import all_statements
+
+PLAIN = {statement.sql: statement.name for statement in all_statements()}
+Talk = list[list[str]]
+"""Transactions with the names of their statements; handing a connection back is one more."""
+RESET = "reset"
+
+
+@pytest.fixture
+async def overheard(database_url: str) -> AsyncIterator[tuple[Database, Talk]]:
+    talk: Talk = []
+
+    async def listen(connection: Any) -> None:
+        said: list[str] = []
+
+        def note(record: Any) -> None:
+            sql = record.query.strip()
+            if sql.startswith("BEGIN"):
+                said.clear()
+            said.append(RESET if "UNLISTEN" in sql else PLAIN.get(sql, sql.rstrip(";")[:40]))
+            if said[-1] == RESET and "BEGIN" in said[0]:
+                talk.append(list(said))
+
+        connection.add_query_logger(note)
+
+    pool = await asyncpg.create_pool(database_url, min_size=1, max_size=4, init=listen)
+    yield Database(pool, "a test's database", is_embedded=False, dsn=database_url), talk
+    await pool.close()
+
+
+async def test_a_batch_asks_as_much_as_we_reckon(overheard: tuple[Database, Talk]) -> None:
+    database, talk = overheard
+    async with serve(*(WatchedSite(40, number=number) for number in range(1, 5))) as web:
+        stage = await Stage.open(database, web)
+        talk.clear()
+        await stage.work()
+    length = defaultdict[str, list[int]](list)
+    for said in talk:
+        for mark in ("close_tasks", "find_pages", "claim_domains", "claim_tasks", "hear_calls", "release"):
+            if mark in said:
+                length[mark].append(len(said))
+    assert median(length["close_tasks"]) + median(length["find_pages"]) == costs.BATCH_STATEMENTS
+    assert median(length["claim_domains"]) + median(length["claim_tasks"]) == costs.ROUND_STATEMENTS
+    assert median(length["hear_calls"]) == costs.SECOND_STATEMENTS
+    assert median(length["release"]) <= costs.TURN_STATEMENTS
+    assert len(length["claim_tasks"]) <= 2 * len(length["close_tasks"]) + 4

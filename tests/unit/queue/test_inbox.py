@@ -1,0 +1,88 @@
+"""Hints in a worker's hands: every one is answered for, and a broker that is away is not waited for."""
+
+import asyncio
+
+import pytest
+
+from forager import clock
+from forager.queue import inbox as module
+from forager.queue.hint import CrawlHint
+from forager.queue.inbox import GRACE_S, HOLD_S, PATIENCE_S, Inbox, Verdict
+
+
+class Time:
+    now = 1000.0
+
+
+@pytest.fixture
+def time(monkeypatch: pytest.MonkeyPatch) -> Time:
+    moment = Time()
+    monkeypatch.setattr(clock, "monotonic", lambda: moment.now)
+    return moment
+
+
+@pytest.fixture
+def given() -> list[tuple[str, Verdict]]:
+    return []
+
+
+@pytest.fixture
+def inbox(time: Time, given: list[tuple[str, Verdict]]) -> Inbox:
+    made = Inbox(lambda key, verdict: given.append((key, verdict)))
+    made.come()
+    return made
+
+
+def test_hints_are_taken_in_the_order_they_came_and_as_far_as_there_is_room(inbox: Inbox) -> None:
+    for number in range(3):
+        inbox.put(str(number), CrawlHint(1, number, 0))
+    assert [offer.key for offer in inbox.take(2)] == ["0", "1"]
+    assert [offer.key for offer in inbox.take(2)] == ["2"]
+
+
+def test_what_a_full_worker_has_in_hand_for_long_goes_back(
+    inbox: Inbox, time: Time, given: list[tuple[str, Verdict]]
+) -> None:
+    inbox.put("a", CrawlHint(1, 1, 0))
+    assert inbox.take(0) == []
+    assert given == []
+    time.now += HOLD_S
+    assert inbox.take(0) == []
+    assert given == [("a", Verdict.LATER)]
+    assert inbox.take(5) == []
+
+
+async def test_somebody_elses_share_goes_back_after_a_while(
+    inbox: Inbox, given: list[tuple[str, Verdict]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "HOLD_S", 0.0)
+    inbox.put("a", CrawlHint(1, 1, 0))
+    inbox.hold(inbox.take(1))
+    assert given == []
+    await asyncio.sleep(0.01)
+    assert given == [("a", Verdict.LATER)]
+
+
+def test_a_broker_that_is_away_is_done_without_after_a_moment(inbox: Inbox, time: Time) -> None:
+    inbox.go()
+    assert not inbox.looks_itself()
+    time.now += GRACE_S
+    assert inbox.looks_itself()
+    assert inbox.looks_itself()
+    inbox.come()
+    assert not inbox.looks_itself()
+
+
+def test_who_hears_nothing_for_long_looks_once_and_is_patient_again(inbox: Inbox, time: Time) -> None:
+    time.now += PATIENCE_S
+    assert inbox.looks_itself()
+    assert not inbox.looks_itself()
+    time.now += PATIENCE_S
+    inbox.put("a", CrawlHint(1, 1, 0))
+    assert not inbox.looks_itself()
+
+
+def test_hints_of_a_lost_connection_are_forgotten(inbox: Inbox) -> None:
+    inbox.put("a", CrawlHint(1, 1, 0))
+    inbox.go()
+    assert inbox.take(5) == []
