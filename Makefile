@@ -8,6 +8,8 @@ RUN := $(VENV)/bin
 STAMP := $(VENV)/.setup
 DEV := $(VENV)/.dev
 PEERS := $(VENV)/.peers
+# Tests start hundreds of processes; compiling every module anew in each would cost them a third of their time.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-fast check fuzz fmt test-search bench screenshots clean

@@ -9,6 +9,7 @@ import contextlib
 import fcntl
 import os
 import shutil
+import sys
 import tempfile
 import threading
 import uuid
@@ -43,8 +44,15 @@ class Server:
 def pytest_configure(config: pytest.Config) -> None:
     for name in [name for name in os.environ if name.startswith("FORAGER_") and name not in KEPT]:
         del os.environ[name]
+    _keep_bytecode()
     shared = getattr(config, "workerinput", {}).get("run_folder")
     config.stash[RUN_FOLDER] = Path(shared) if shared else _make_run_folder()
+
+
+def _keep_bytecode() -> None:
+    """Also where the environment says otherwise: collecting takes a third of the time, and so do our child processes."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
 
 
 def _make_run_folder() -> Path:
