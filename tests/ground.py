@@ -8,7 +8,7 @@ from typing import Any
 import asyncpg
 import pytest
 from tests.builders import a_lease, a_spec
-from tests.conftest import Server, in_thread
+from tests.conftest import Server, do, in_thread
 from tests.conftest import _create as create_database
 from tests.conftest import _template as find_template
 from tests.conftest import _with_connection as with_connection
@@ -160,12 +160,12 @@ def database_url(server: Server, run_folder: Path) -> str:
     """Emptied, not made anew: two hundred copies of the template would take minutes."""
     if server.name not in SHARED:
         name = f"{run_folder.name}-shared-{os.getpid()}"
-        _do(server.dsn_of("postgres"), create_database(name, find_template(server, run_folder)))
-        _do(server.dsn_of("postgres"), f'ALTER DATABASE "{name}" SET synchronous_commit = off')
+        do(server.dsn_of("postgres"), create_database(name, find_template(server, run_folder), server.copying))
+        do(server.dsn_of("postgres"), f'ALTER DATABASE "{name}" SET synchronous_commit = off')
         dsn = server.dsn_of(name)
         SHARED[server.name] = dsn, in_thread(with_connection(dsn, _how_to_empty))
     else:
-        _do(*SHARED[server.name])
+        do(*SHARED[server.name])
     return SHARED[server.name][0]
 
 
@@ -174,10 +174,6 @@ async def _how_to_empty(conn: Any) -> str:
     tables = await conn.fetch("SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'")
     empty = [t["name"] for t in tables if not await conn.fetchval(f"SELECT EXISTS (SELECT FROM {t['name']})")]
     return "SET LOCAL session_replication_role = replica; " + "; ".join(f"DELETE FROM {name}" for name in empty)
-
-
-def _do(dsn: str, sql: str) -> None:
-    in_thread(with_connection(dsn, lambda conn: conn.execute(sql)))
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -16,10 +17,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from tests.conftest import in_thread
+from tests.acceptance import starter
+from tests.conftest import in_thread, kept, let_go
 
 from forager.db.embedded.processes import command_of, is_alive
-from forager.db.pool import close, connect
+from forager.db.pool import CONNECTION_LOST
 from forager.playground import AnswerKey, Running, Visit, read_log, requests_per_path
 
 PATIENCE_S = 120.0
@@ -176,6 +178,7 @@ class Forager:
         self.environ = dict(environ)
         self.dsn = dsn
         self._crawls: list[Crawl] = []
+        self._asking = threading.Lock()
 
     def start(self, *arguments: str, **environ: str) -> Crawl:
         """`forager crawl` with these arguments, in the background."""
@@ -190,16 +193,7 @@ class Forager:
 
     def run(self, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
         """Any command, to its end."""
-        return subprocess.run(
-            [sys.executable, "-m", "forager", *arguments],
-            env=os.environ | self.environ | environ,
-            cwd=self.folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=PATIENCE_S,
-        )
+        return starter.run(arguments, os.environ | self.environ | environ, self.folder, PATIENCE_S)
 
     def do(self, *arguments: str, **environ: str) -> str:
         """A command that has to go well; what it wrote."""
@@ -220,14 +214,14 @@ class Forager:
 
     def ask(self, sql: str, *arguments: Any) -> list[Any]:
         async def fetch() -> list[Any]:
-            connection = await connect(self.dsn, application="forager test")
             try:
-                found: list[Any] = await connection.fetch(sql, *arguments)
-                return found
-            finally:
-                await close(connection)
+                return list(await (await kept(self.dsn)).fetch(sql, *arguments))
+            except CONNECTION_LOST:  # the server was killed since we asked last
+                await let_go(self.dsn)
+                return list(await (await kept(self.dsn)).fetch(sql, *arguments))
 
-        return in_thread(fetch())
+        with self._asking:
+            return in_thread(fetch())
 
     def value(self, sql: str, *arguments: Any) -> Any:
         return self.ask(sql, *arguments)[0][0]
@@ -236,6 +230,8 @@ class Forager:
         """End what is left, and tell what the crawls said: pytest shows it when the test failed."""
         for crawl in self._crawls:
             crawl.kill_all()
+        in_thread(let_go(self.dsn))
+        for crawl in self._crawls:
             tell(f"--- exit {crawl.process.returncode}\n{crawl.said[-6000:]}")
 
 

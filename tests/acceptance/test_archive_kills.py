@@ -13,8 +13,8 @@ from forager.control import backup, cold_file
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(180)]
 
-VISITS = 40_000
-KILLS = 4
+VISITS = 20_000
+KILLS = 2
 HISTORY = """
     INSERT INTO runs (spec, max_depth) VALUES ('{"seeds": [], "scope": "host", "include": [], "exclude": []}', 10);
     INSERT INTO domains (name, parent_domain, base_url, status, pages_discovered, pages_crawled, depth_reached)
@@ -23,7 +23,7 @@ HISTORY = """
     SELECT 1, u, substring(sha256(convert_to(u, 'UTF8')) FROM 1 FOR 16), 1, 5, 'fetched'
     FROM (SELECT 'http://old.example/' || n AS u FROM generate_series(1, 1000) n) x;
     INSERT INTO crawl_tasks (page_id, domain_id, run_id, status, outcome, status_code, completed_at, bytes)
-    SELECT 1 + n %% 1000, 1, 1, 'completed', 'success', 200, now() - interval '100 days' + n * interval '2 minutes', 100
+    SELECT 1 + n %% 1000, 1, 1, 'completed', 'success', 200, now() - interval '100 days' + n * interval '4 minutes', 100
     FROM generate_series(0, %(visits)s - 1) n;
     INSERT INTO run_outcomes VALUES (1, 'success', '200', %(visits)s, 0, 0);
     INSERT INTO domain_days VALUES (1, now()::date, 0, 0, 0, 0, 0, 0)

@@ -41,10 +41,10 @@ def workers_at_work(forager: Forager) -> list[int]:
 
 
 def test_workers_killed_at_random_moments(forager: Forager, open_web: OpenWeb, rng: random.Random) -> None:
-    web = open_web("uniform=20x25")
+    web = open_web("uniform=12x20")
     crawl = forager.start(*web.urls, "--delay", "0.2", "--workers", "2", "-o", "out.jsonl", **SMALL)
     kills = 0
-    for number in spread(rng, 6, len(web.key.by_url)):
+    for number in spread(rng, 3, len(web.key.by_url)):
         web.wait_past(number)
         time.sleep(rng.uniform(0, 0.2))  # fetches, batches and commits are hit in all their phases
         at_work = until(lambda: workers_at_work(forager), "a worker has leases")
@@ -60,10 +60,10 @@ def test_workers_killed_at_random_moments(forager: Forager, open_web: OpenWeb, r
 
 
 def test_everything_killed_and_started_again(forager: Forager, open_web: OpenWeb, rng: random.Random) -> None:
-    web = open_web("uniform=12x25")
+    web = open_web("uniform=12x16")
     command = (*web.urls, "--delay", "0.2", "--workers", "2", "-o", "out.jsonl")
     crawl = forager.start(*command, **SMALL)
-    moments = spread(rng, 4, len(web.key.by_url))
+    moments = spread(rng, 2, len(web.key.by_url))
     for number in moments:
         web.wait_past(number)
         time.sleep(rng.uniform(0, 0.2))  # fetches, batches and commits are hit in all their phases
@@ -95,7 +95,7 @@ def test_a_worker_that_is_told_to_stop_hands_its_domains_on(forager: Forager, op
 
 
 def test_workers_without_their_parent_stop_cleanly(forager: Forager, open_web: OpenWeb) -> None:
-    web = open_web("uniform=6x40")
+    web = open_web("uniform=6x30")
     command = (*web.urls, "--workers", "2", "-o", "out.jsonl")
     crawl = forager.start(*command, "--delay", "0.2")
     until(lambda: len(workers_at_work(forager)) == 2, "both workers have leases")

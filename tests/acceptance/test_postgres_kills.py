@@ -35,11 +35,11 @@ def test_postgres_killed_at_random_moments(
     own_forager: Forager, home: Path, open_web: OpenWeb, rng: random.Random
 ) -> None:
     """The workers live on with what they know, so nothing at all is fetched again. So does a scheduler beside them."""
-    web = open_web("uniform=10x60")
+    web = open_web("uniform=10x30")
     scheduler = own_forager.spawn("schedule", "run")
     crawl = own_forager.start(*web.urls, "--delay", "0.2", "--workers", "2", "-o", "out.jsonl")
     server = 0
-    for number in range(4):
+    for number in range(2):
         web.wait_past(10 + number * 60 + rng.randrange(40))
         time.sleep(rng.uniform(0, 0.3))  # any moment of a transaction
         server = wait_for_server(home, unlike=server)
@@ -57,10 +57,10 @@ def test_postgres_killed_at_random_moments(
 def test_everything_with_postgres_killed_and_started_again(
     own_forager: Forager, home: Path, open_web: OpenWeb, rng: random.Random
 ) -> None:
-    web = open_web("uniform=8x25")
+    web = open_web("uniform=8x20")
     command = (*web.urls, "--delay", "0.2", "--workers", "2", "-o", "out.jsonl")
     crawl = own_forager.start(*command)
-    for part in (0, 1, 2):
+    for part in (0, 1):
         web.wait_past(part * 60 + rng.randrange(10, 50))
         time.sleep(rng.uniform(0, 0.3))  # any moment of a transaction
         servers = [wait_for_server(home), *working_in(home / "postgres", "postgres")]
@@ -75,4 +75,4 @@ def test_everything_with_postgres_killed_and_started_again(
     own_forager.check()
     again = sum(web.repeated().values())
     tell(f"{again} requests were made again")
-    assert again <= 3 * AT_RISK
+    assert again <= 2 * AT_RISK

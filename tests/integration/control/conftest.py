@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from tests.ground import database_url
 
 from forager.cli.main import run
 
+__all__ = ["database_url"]
 SEED = "http://shop.example/"
 
 

@@ -4,11 +4,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.conftest import Server
+from tests.conftest import Server, database_url
 from tests.integration.control.conftest import World
 
 from forager import clock
 from forager.control.check import PROMISES, STATEMENTS, Finding, check
+
+__all__ = ["database_url"]  # a database for each: triggers and constraints are damaged too
 
 DAMAGE = {
     "bodies_on_record": "UPDATE crawl_tasks SET body_ref = 'snapshot:' || repeat('0', 64) WHERE outcome = 'success'",

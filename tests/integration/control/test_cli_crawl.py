@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.acceptance import starter
 
 from forager.playground import Running, read_log, requests_per_path, start_playground
 
@@ -43,10 +44,7 @@ def environ(database_url: str, tmp_path: Path) -> dict[str, str]:
 def forager(environ: dict[str, str], web: Running, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     def call(*arguments: str, allow: bool = True) -> subprocess.CompletedProcess[str]:
         extra = {"FORAGER_ALLOW_NETWORKS": ",".join(web.networks)} if allow else {}
-        command = [sys.executable, "-m", "forager", *arguments]
-        return subprocess.run(
-            command, env=environ | extra, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
-        )
+        return starter.run(arguments, environ | extra, tmp_path, timeout_s=120)
 
     return call
 

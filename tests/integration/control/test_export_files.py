@@ -24,14 +24,14 @@ FILL = """
 INSERT INTO pages (domain_id, url, url_hash, depth, priority, status, links_count)
 SELECT d.id, 'http://' || d.name || '/n' || n,
        substring(sha256((d.name || n)::bytea) FROM 1 FOR 16), 1, 5, 'fetched', 60
-FROM domains d, generate_series(1, CASE d.name WHEN 'idle.example' THEN 1000 ELSE 5000 END) n;
+FROM domains d, generate_series(1, CASE d.name WHEN 'idle.example' THEN 600 ELSE 3000 END) n;
 INSERT INTO page_link_lists (from_page_id, domain_id, to_page_ids, anchors)
-SELECT p.id, p.domain_id, ARRAY(SELECT m.low + (p.id + k) % 5000 FROM generate_series(1, 60) k),
+SELECT p.id, p.domain_id, ARRAY(SELECT m.low + (p.id + k) % 3000 FROM generate_series(1, 60) k),
        repeat('some words' || E'\\x1f', 59)
 FROM pages p, (SELECT min(id) AS low FROM pages WHERE url LIKE '%/n%') m WHERE p.url LIKE '%/n%';
 ANALYZE;
 """
-FEW, ALL = 60_000, 360_064
+FEW, ALL = 36_000, 216_064
 
 
 class Office:

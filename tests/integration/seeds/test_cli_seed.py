@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.acceptance import starter
 from tests.acceptance.stage import until
 from tests.conftest import in_thread
 
@@ -40,6 +41,8 @@ def environ(database_url: str, tmp_path: Path) -> dict[str, str]:
 @pytest.fixture
 def forager(environ: dict[str, str], tmp_path: Path) -> Call:
     def call(*arguments: str, given: str | None = None) -> subprocess.CompletedProcess[str]:
+        if given is None:
+            return starter.run(arguments, environ, tmp_path, timeout_s=120)
         command = [sys.executable, "-m", "forager", *arguments]
         return subprocess.run(
             command, env=environ, cwd=tmp_path, input=given, capture_output=True, text=True, check=False, timeout=120
