@@ -41,7 +41,7 @@ demo: $(STAMP) dashboard-if-possible ## crawl a small web on loopback, offline, 
 	@$(RUN)/forager demo
 
 test: $(DEV) chromium dashboard ## everything CI runs: format, lint, types, imports, all tests
-	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory -j 2 lint
 	@$(RUN)/python -m pytest -n 4 --dist loadgroup || { [ $$? = 1 ] && \
 		echo "Once more, alone: a test that fails twice is wrong, one that passes now is unsteady and wants its cause found." && \
 		$(RUN)/python -m pytest --last-failed --last-failed-no-failures none -rA --no-header; }
@@ -76,12 +76,18 @@ chromium:
 		|| { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null; } \
 		|| echo "chromium could not be installed: those tests are skipped"; }
 
-.PHONY: lint
-lint: $(DEV)
+.PHONY: lint lint-style lint-types lint-dashboard
+lint: lint-style lint-types lint-dashboard
+
+lint-style: $(DEV)
 	@$(RUN)/ruff format --check --quiet . || { echo "Run: make fmt"; exit 1; }
 	@$(RUN)/ruff check --quiet .
-	@$(RUN)/mypy
 	@$(RUN)/lint-imports
+
+lint-types: $(DEV)
+	@$(RUN)/mypy
+
+lint-dashboard: $(DEV)
 	@[ ! -e dashboard/node_modules ] || $(RUN)/python dashboard/build.py check
 
 fmt: $(DEV) ## format the code and mend what can be mended
