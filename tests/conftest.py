@@ -241,7 +241,7 @@ async def _drop_all(dsn_of: Callable[[str], str], prefix: str) -> None:
 
 # Beside the test -----------------------------------------------------------------------------------------------------
 
-KEPT: dict[str, asyncpg.Connection] = {}
+CONNECTIONS: dict[str, asyncpg.Connection] = {}
 """Database → a connection for what comes again before and after every test; a new one costs more than the work."""
 
 
@@ -254,19 +254,19 @@ async def _do(dsn: str, sql: str) -> None:
 
 
 async def kept(dsn: str) -> asyncpg.Connection:
-    if dsn not in KEPT or KEPT[dsn].is_closed():
-        KEPT[dsn] = await connect(dsn, application="forager test")
-    return KEPT[dsn]
+    if dsn not in CONNECTIONS or CONNECTIONS[dsn].is_closed():
+        CONNECTIONS[dsn] = await connect(dsn, application="forager test")
+    return CONNECTIONS[dsn]
 
 
 async def let_go(dsn: str) -> None:
-    if dsn in KEPT:
-        await close(KEPT.pop(dsn))
+    if dsn in CONNECTIONS:
+        await close(CONNECTIONS.pop(dsn))
 
 
 async def _let_go_of_all() -> None:
-    while KEPT:
-        await close(KEPT.popitem()[1])
+    while CONNECTIONS:
+        await close(CONNECTIONS.popitem()[1])
 
 
 @functools.cache
