@@ -71,12 +71,22 @@ def log(**context: Any) -> Logger:
     return Logger(context)
 
 
+class _Stderr:
+    """Standard error as it is at that moment: who takes it over for a while may have closed his own since."""
+
+    def write(self, text: str) -> int:
+        return sys.stderr.write(text)
+
+    def flush(self) -> None:
+        sys.stderr.flush()
+
+
 @cache
 def _writer() -> Any:
     import structlog
 
     return structlog.wrap_logger(
-        structlog.PrintLogger(file=sys.stderr),
+        structlog.PrintLogger(file=_Stderr()),
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),

@@ -32,6 +32,7 @@ REQUESTS = (
     ("user invite", "POST /api/admin/users"),
     ("user list", "GET /api/admin/users"),
     ("user reset-password", "POST /api/admin/users/{user}/reset-password"),
+    ("workers", "GET /api/workers"),
 )
 """How a command begins (`*`: any word), and what does the same. The first that fits: the longer before the shorter."""
 PATTERNS = [

@@ -10,9 +10,9 @@ SELECT pg_advisory_xact_lock(x'466F72616779'::bigint);
 
 -- name: settled_until
 -- Up to when all that was recorded can be seen: pages carry the time their transaction began. What has been running for
--- ten minutes, such as an export, records nothing.
+-- ten minutes, such as an export, records nothing, and neither does vacuum.
 SELECT LEAST(now(), min(xact_start)) FROM pg_stat_activity
-WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start > now() - interval '10 minutes';
+WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid() AND xact_start > now() - interval '10 minutes';
 
 -- name: read_mark
 -- Up to which page an index is made.

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import typer.main
+from tests.conftest import database_url
 from tests.integration.control.conftest import Said
 from tests.integration.lifecycle.conftest import DAY, Past, month_of
 from tests.integration.lifecycle.conftest import world as past
@@ -18,7 +19,7 @@ from tests.integration.lifecycle.conftest import world as past
 from forager.cli.main import app
 from forager.cli.start import whoami
 
-__all__ = ["past"]
+__all__ = ["database_url", "past"]  # a database for each: what they name has the first number
 MONTH = month_of(100 * DAY)
 
 LOOKS = """

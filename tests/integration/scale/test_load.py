@@ -10,6 +10,7 @@ import pytest
 from tests.integration.crawl.stage import Stage, WatchedSite, serve
 
 from forager.app.scale import costs
+from forager.crawl import calls
 from forager.db import Database
 from forager.db.statements import all_statements
 
@@ -41,7 +42,10 @@ async def overheard(database_url: str) -> AsyncIterator[tuple[Database, Talk]]:
     await pool.close()
 
 
-async def test_a_batch_asks_as_much_as_we_reckon(overheard: tuple[Database, Talk]) -> None:
+async def test_a_batch_asks_as_much_as_we_reckon(
+    overheard: tuple[Database, Talk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calls, "EVERY_S", 0.05)  # it may all be over within a second
     database, talk = overheard
     async with serve(*(WatchedSite(40, number=number) for number in range(1, 5))) as web:
         stage = await Stage.open(database, web)
