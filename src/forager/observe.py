@@ -12,7 +12,7 @@ import sys
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, TextIO, cast
 
 
 @dataclass(slots=True)
@@ -86,7 +86,7 @@ def _writer() -> Any:
     import structlog
 
     return structlog.wrap_logger(
-        structlog.PrintLogger(file=_Stderr()),
+        structlog.PrintLogger(file=cast("TextIO", _Stderr())),
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
