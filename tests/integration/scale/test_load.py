@@ -29,6 +29,8 @@ async def overheard(database_url: str) -> AsyncIterator[tuple[Database, Talk]]:
 
         def note(record: Any) -> None:
             sql = record.query.strip()
+            if "typeinfo_tree" in sql or "'jit'" in sql:
+                return  # asyncpg asks once in a connection's life what a type is
             if sql.startswith("BEGIN"):
                 said.clear()
             said.append(RESET if "UNLISTEN" in sql else PLAIN.get(sql, sql.rstrip(";")[:40]))
