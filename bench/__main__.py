@@ -1,6 +1,6 @@
 """`python -m bench`: the comparison, what a page costs stage by stage, how the cost grows with the database, whether a
 claim costs the same among many domains, what adaptive revisits are worth, how long searches take, what the API serves,
-what more workers bring.
+what more workers bring, what partitions would cost.
 
 Figures are reported, not asserted: the exit code is 0 unless a run was invalid.
 """
@@ -18,6 +18,8 @@ from bench.compare import Comparison, compare
 from bench.figures import judge_comparison, judge_growth, judge_leases
 from bench.growth import measure_growth
 from bench.leases import DOMAINS, measure_leases
+from bench.partitions import PAGES as DIVIDED_PAGES
+from bench.partitions import measure_partitions, show_partitions
 from bench.revisit import measure_revisits
 from bench.roster import ROSTER, Entrant
 from bench.search import PAGES, measure_search
@@ -28,18 +30,22 @@ from bench.talk import tell
 from bench.web import serve_web
 from bench.workers import WORKERS, measure_workers, show_workers
 
-PARTS = ("compare", "stages", "growth", "leases", "revisit", "search", "api", "workers")
-WHEN_NAMED = frozenset({"workers"})
-"""Takes an hour, so only who names it gets it."""
+PARTS = ("compare", "stages", "growth", "leases", "revisit", "search", "api", "workers", "partitions")
+WHEN_NAMED = frozenset({"workers", "partitions"})
+"""One takes an hour, the other is about what Forager does not have: only who names them gets them."""
 QUICK_WORKERS = {"paced": (20, 4), "unpaced": (4, 50), "delay_s": 0.2}
 QUICK_SEARCH = 50_000
+QUICK_DIVIDED = 100_000
 SIZES = (100_000, 1_000_000, 5_000_000)
 
 
 def read_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument(
-        "parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all but workers when none is named"
+        "parts",
+        nargs="*",
+        metavar="PART",
+        help=f"of {', '.join(PARTS)}; all but workers and partitions when none is named",
     )
     parser.add_argument("--rounds", type=at_least_one, default=3, help="rounds of the comparison (3)")
     parser.add_argument("--sites", type=at_least_one, default=20, help="sites of the synthetic web (20)")
@@ -128,6 +134,9 @@ def main() -> int:
         queues = arguments.queues.split(",")
         found["workers"] = many = measure_workers(arguments.workers, queues=queues, redis_url=arguments.redis, **quick)
         print(show_workers(many, is_markdown=arguments.markdown))
+    if "partitions" in parts:
+        found["partitions"] = layouts = measure_partitions(QUICK_DIVIDED if arguments.quick else DIVIDED_PAGES)
+        print(show_partitions(layouts, is_markdown=arguments.markdown))
     print(report.show_figures(figures))
     if arguments.json:
         report.write_json(arguments.json, found | {"figures": figures})

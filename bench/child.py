@@ -89,8 +89,10 @@ def _signal_session(pid: int, number: signal.Signals) -> None:
 
 
 def _environment(more: Mapping[str, str]) -> dict[str, str]:
-    """Ours without any Forager setting a person may have: a run depends on nothing but its order."""
+    """Ours without any Forager setting a person may have: a run depends on nothing but its order. Modules are kept
+    compiled, as where people install them."""
     mine = {name: value for name, value in os.environ.items() if not name.startswith("FORAGER_")}
+    mine.pop("PYTHONDONTWRITEBYTECODE", None)
     return mine | {"PYTHONUNBUFFERED": "1"} | dict(more)
 
 

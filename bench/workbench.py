@@ -57,9 +57,9 @@ class Workbench:
 
 
 @asynccontextmanager
-async def open_workbench(home: Path, spec: RunSpec) -> AsyncIterator[Workbench]:
+async def open_workbench(home: Path, spec: RunSpec, database_url: str | None = None) -> AsyncIterator[Workbench]:
     """A worker with a run of its own that holds all its domains. One connection, so that one backend does it all."""
-    settings = load({"home": home}, {})
+    settings = load({"home": home, "database_url": database_url}, {})
     async with open_database(settings, size=1, application="bench") as database:
 
         async def begin(conn: Any) -> tuple[int, int, int]:

@@ -3,15 +3,14 @@
 import asyncio
 import contextlib
 import os
-import threading
 import uuid
-from collections.abc import Coroutine, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from kombu import Connection, Producer
 from kombu.exceptions import OperationalError
-from tests.listening import Listener
+from tests.wire import Wire, a_wire
 
 from forager.queue.names import Names
 
@@ -109,78 +108,9 @@ def queues() -> Iterator[Queues]:
         yield opened
 
 
-class Wire:
-    """A way to the broker that a test can cut, or hold still so that the other end is there and says nothing."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._listener = Listener(self._take)
-        self._flows = asyncio.Event()
-        self._flows.set()
-        self.port = 0
-
-    @property
-    def url(self) -> str:
-        return BROKER.replace(str(BROKER_PORT), str(self.port))
-
-    def cut(self) -> None:
-        self._do(self._listener.stop())
-
-    def mend(self) -> None:
-        self._do(self._mend())
-
-    def hold(self) -> None:
-        self._loop.call_soon_threadsafe(self._flows.clear)
-
-    def let_go(self) -> None:
-        self._loop.call_soon_threadsafe(self._flows.set)
-
-    async def _mend(self) -> None:
-        self.port = await self._listener.start("127.0.0.1", self.port)
-
-    async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        far_reader, far_writer = await asyncio.open_connection("127.0.0.1", BROKER_PORT)
-        ways = {asyncio.create_task(self._pass(*way)) for way in ((reader, far_writer), (far_reader, writer))}
-        try:
-            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for way in ways:
-                way.cancel()
-            far_writer.transport.abort()
-
-    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(OSError):
-            while data := await reader.read(65536):
-                await self._flows.wait()
-                writer.write(data)
-                await writer.drain()
-
-    def _do(self, work: Coroutine[Any, Any, None]) -> None:
-        asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
-
-    def run(self) -> None:
-        self._loop.run_forever()
-        self._loop.close()
-
-    def stop(self) -> None:
-        self.cut()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-
-
-@contextlib.contextmanager
-def a_wire() -> Iterator[Wire]:
-    wire = Wire()
-    thread = threading.Thread(target=wire.run, daemon=True)
-    thread.start()
-    try:
-        wire.mend()
-        yield wire
-    finally:
-        wire.stop()
-        thread.join(10)
-
-
 @pytest.fixture
 def wire() -> Iterator[Wire]:
-    with a_wire() as opened:
+    """To the broker."""
+    url = BROKER.replace(f"127.0.0.1:{BROKER_PORT}", "{place}")
+    with a_wire(lambda: asyncio.open_connection("127.0.0.1", BROKER_PORT), url) as opened:
         yield opened

@@ -1,16 +1,18 @@
 """The dashboard in a real browser against a running instance: every page, live, by role, safe, reachable by all."""
 
 import os
+import signal
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 from tests.acceptance.conftest import HOST_BASE, SETTINGS
-from tests.acceptance.instance import PASSWORD, Instance
+from tests.acceptance.instance import PASSWORD, Instance, free_port
 from tests.acceptance.stage import Forager, until
 from tests.conftest import Server, _database, _template
 
@@ -104,7 +106,7 @@ def look(context: BrowserContext) -> Seen:
 
 
 def sign_in(house: House, *, name: str = "alice", **look_of: Any) -> Seen:
-    context = house.browser.new_context(base_url=house.address, **look_of)
+    context = house.browser.new_context(**{"base_url": house.address, **look_of})
     seen = look(context)
     seen.page.goto("/")
     seen.page.get_by_label("Name").fill(name)
@@ -266,6 +268,32 @@ def test_the_keyboard_reaches_the_search(house: House) -> None:
     seen.page.keyboard.press("Enter")
     expect(seen.page).to_have_url(f"{house.address}/search?q=the")
     seen.page.context.close()
+
+
+def test_who_searches_is_told_that_postgresql_answered_for_the_search_server(house: House) -> None:
+    port, nowhere = (
+        str(free_port()),
+        {"FORAGER_SEARCH_BACKEND": "opensearch", "FORAGER_SEARCH_URL": "http://127.0.0.1:9"},
+    )
+    api = house.forager.spawn("api", "--port", port, **nowhere)
+    try:
+        until(lambda: answers(f"http://127.0.0.1:{port}/"), "the second API answers")
+        seen = sign_in(house, base_url=f"http://127.0.0.1:{port}")
+        settle(seen.page, "/search?q=the")
+        expect(seen.page.get_by_role("note")).to_contain_text("PostgreSQL answered instead.")
+        settle(seen.page, f"{house.address}/search?q=the")
+        expect(seen.page.get_by_role("note")).to_have_count(0)  # nor is there one where nobody is missed
+        seen.page.context.close()
+    finally:
+        api.signal(signal.SIGTERM)
+        assert api.wait() == 0, api.said
+
+
+def answers(address: str) -> bool:
+    try:
+        return httpx.get(address).status_code == 200
+    except httpx.HTTPError:
+        return False
 
 
 def test_an_alert_is_acknowledged_and_resolved_with_the_mouse(house: House) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from tests.acceptance.conftest import OpenWeb
 from tests.acceptance.stage import Forager, Web, tell, until
-from tests.acceptance.wire_to_database import a_wire
+from tests.wire import a_wire_to_database
 
 from forager.db.embedded.processes import working_in
 
@@ -105,9 +105,9 @@ def test_frozen_for_longer_than_a_lease(own_forager: Forager, home: Path, open_w
 def test_refusing_connections_for_a_while(forager: Forager, open_web: OpenWeb) -> None:
     """Somebody else's server is restarted: connections break, and new ones are refused."""
     web = open_web("uniform=10x40")
-    with a_wire(forager.dsn) as wire:
+    with a_wire_to_database(forager.dsn) as wire:
         command = (*web.urls, "--delay", "0.1", "--workers", str(WORKERS), "-o", "out.jsonl")
-        crawl = forager.start(*command, **PATIENT, FORAGER_DATABASE_URL=wire.dsn)
+        crawl = forager.start(*command, **PATIENT, FORAGER_DATABASE_URL=wire.url)
         web.wait_past(60)
         wire.cut()
         made, last_s = spent_away(web)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import pytest
 from tests.acceptance.conftest import OpenWeb
 from tests.acceptance.stage import AT_RISK, SMALL, TRANSPORT_S, Forager, Web, until
-from tests.acceptance.wire_to_database import a_wire
+from tests.wire import a_wire_to_database
 
 from forager.db.pool import close, connect
 from forager.playground import smallest_gap_s, start_playground
@@ -135,9 +135,9 @@ def test_two_workers_store_the_same_picture_at_once(forager: Forager) -> None:
 def test_the_database_is_away_during_downloads(forager: Forager, open_web: OpenWeb) -> None:
     web = open_web("gallery")
     pages = len([page for page in web.key.by_url.values() if page.fate == "fetch"])
-    with a_wire(forager.dsn) as wire:
+    with a_wire_to_database(forager.dsn) as wire:
         order = (*web.urls, "--images", "download", "--delay", "0.05")
-        crawl = forager.start(*order, **SMALL, FORAGER_DATABASE_URL=wire.dsn)
+        crawl = forager.start(*order, **SMALL, FORAGER_DATABASE_URL=wire.url)
         web.wait_past(pages + 5)
         wire.cut()
         before = web.count()

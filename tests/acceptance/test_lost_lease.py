@@ -27,13 +27,15 @@ WRITING = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1 AND
 PLANT_STRAY = """UPDATE domains SET claimed_by = w.id, claim_expires_at = now() + interval '1 hour', status = 'active',
                  version = version + 1 FROM workers w
                  WHERE w.status = 'running' AND claimed_by IS NULL RETURNING name"""
+NOBODYS = "SELECT count(*) FROM domains WHERE claimed_by IS NULL AND version = 0"
 HELD = "SELECT count(*) FROM domains d JOIN workers w ON w.id = d.claimed_by WHERE w.pid = $1"
 
 
 def test_late_results_of_a_lost_lease_are_refused(forager: Forager, open_web: OpenWeb) -> None:
-    web = open_web("uniform=6x30")
+    web = open_web("uniform=6x16")
     crawl = forager.start(*web.urls, "--delay", "0.25", "--workers", "2", "-o", "out.jsonl", **SHORT)
     until(lambda: len(crawl.workers()) == 2 and all(leases(forager, pid) for pid in crawl.workers()), "both work")
+    until(lambda: forager.value(NOBODYS) == 0, "every domain has its worker")
     web.wait_past(20)
     sleeper = crawl.workers()[0]
     late = put_to_sleep_with_results(forager, web, sleeper)

@@ -9,19 +9,25 @@ from collections.abc import Callable
 import pytest
 from tests.acceptance.conftest import OpenWeb
 from tests.acceptance.stage import AT_RISK, SMALL, Forager, assert_exact, kill, until
+from tests.acceptance.test_clocks import test_clocks_that_jump_change_nothing as clocks
+from tests.acceptance.test_equal_workers import test_workers_that_look_alike_share_the_work as equals
 from tests.acceptance.test_kills import spread, workers_at_work
 from tests.acceptance.test_lost_lease import test_late_results_of_a_lost_lease_are_refused as late_results
 from tests.acceptance.test_sharing import test_many_workers_on_one_domain_keep_its_pace as one_domain
+from tests.acceptance.test_stop_and_resume import INTERRUPTED
 from tests.acceptance.test_up import visited
-from tests.queues import Queues, queues
+from tests.queues import Queues, queues, wire
+from tests.wire import Wire
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
 
-__all__ = ["queues"]
+__all__ = ["queues", "wire"]
+
+ALONE = {"FORAGER_READERS": "0"}
+"""Pages are read by the workers themselves: half as many processes have to start."""
 
 HINTED = """SELECT COALESCE(sum(amount), 0)::int FROM (SELECT metric, label, amount FROM series_totals
             UNION ALL SELECT metric, label, amount FROM series_parts) c WHERE metric = 'leases' AND label = $1"""
-RUN = "SELECT max(id) FROM runs"
 WORKERS = "SELECT count(*) FROM workers WHERE status = 'running'"
 
 
@@ -30,36 +36,68 @@ def leases(forager: Forager, how: str) -> int:
     return found
 
 
-def test_wiped_queues_and_killed_workers(
-    forager: Forager, open_web: OpenWeb, queues: Queues, rng: random.Random
+def test_killed_workers_wiped_queues_and_a_broker_that_is_lost(
+    forager: Forager, open_web: OpenWeb, queues: Queues, wire: Wire, rng: random.Random
 ) -> None:
+    """F1 and F6. First the queues are gone and a worker with them, then all of the broker, for good."""
     web = open_web("uniform=8x15")
-    settings = SMALL | queues.settings | {"FORAGER_LEASE_PAGES": "8"}
-    crawl = forager.start(*web.urls, "--delay", "0.1", "--workers", "2", "-o", "out.jsonl", **settings)
-    run = until(lambda: forager.value(RUN), "there is a run")
-    queues.runs.add(run)
-    kills = 0
-    for number in spread(rng, 2, len(web.key.by_url)):
-        web.wait_past(number)
-        time.sleep(rng.uniform(0, 0.2))  # fetches, batches and commits are hit in all their phases
-        queues.wipe()
-        victim = rng.choice(until(lambda: workers_at_work(forager), "a worker has leases"))
-        kill(victim)
-        kills += 1
+    settings = SMALL | queues.settings | {"FORAGER_LEASE_PAGES": "8", "FORAGER_BROKER_URL": wire.url}
+    crawl = forager.start(*web.urls, "--delay", "0.1", "--workers", "2", "-o", "out.jsonl", **ALONE, **settings)
+    queues.runs.add(1)
+    killing, losing = spread(rng, 2, len(web.key.by_url))
+    web.wait_past(killing)
+    time.sleep(rng.uniform(0, 0.2))  # fetches, batches and commits are hit in all their phases
+    queues.wipe()
+    kill(rng.choice(until(lambda: workers_at_work(forager), "a worker has leases")))
+    web.wait_past(losing)
+    wire.cut()
+    queues.wipe()
     crawl.finish()
-    assert_exact(forager, web, at_risk=kills * AT_RISK)
+    assert_exact(forager, web, at_risk=AT_RISK)
     assert leases(forager, "hinted") > 0
 
 
-@pytest.mark.parametrize("proof", [late_results, one_domain])
+@pytest.mark.parametrize("proof", [late_results, one_domain, clocks, equals])
 def test_the_same_holds_through_the_queue(
     proof: Callable[[Forager, OpenWeb], None], forager: Forager, open_web: OpenWeb, queues: Queues
 ) -> None:
-    """F11 and F12: the lease decides, wherever its holder heard of the domain."""
-    forager.environ |= queues.settings
+    """F9 to F12: the lease decides, wherever its holder heard of the domain."""
+    forager.environ |= ALONE | queues.settings
     queues.runs.add(1)
     proof(forager, open_web)
     assert leases(forager, "hinted") > 0
+
+
+def test_from_inline_to_celery_and_back(forager: Forager, open_web: OpenWeb, queues: Queues) -> None:
+    """One crawl in three parts, stopped by Ctrl-C and then by kill -9: nothing but the setting is changed between."""
+    web = open_web("uniform=4x24")
+    command = (*web.urls, "--delay", "0.1", "-o", "out.jsonl")
+    celery = SMALL | ALONE | queues.settings | {"FORAGER_HEARTBEAT_S": "1"}
+    inline = celery | {"FORAGER_QUEUE": "inline"}
+    queues.runs.add(2)
+
+    crawl = forager.start(*command, **inline)
+    web.wait_past(24)
+    crawl.signal(signal.SIGINT)
+    assert crawl.wait() == INTERRUPTED, crawl.said
+    first = web.count()
+    assert leases(forager, "hinted") == 0
+    forager.check()
+
+    crawl = forager.start(*command, **celery)
+    web.wait_past(first + 24)
+    assert web.repeated() == {}, "what was in flight was finished"
+    with web.frozen():  # requests are open when the kill comes, and none ends the crawl before
+        until(lambda: leases(forager, "hinted"), "a heartbeat has told of them")
+        claimed, hinted, second = leases(forager, "claimed"), leases(forager, "hinted"), web.count()
+        crawl.kill_all()
+    forager.check()
+
+    forager.start(*command, **inline).finish()
+    assert len(web.key.by_url) > second > first + 24
+    assert leases(forager, "hinted") == hinted, "the last part heard of nothing"
+    assert leases(forager, "claimed") >= claimed + 4
+    assert_exact(forager, web, at_risk=AT_RISK)
 
 
 def test_standing_workers_hear_of_domains_and_replays_through_the_queue(
@@ -68,7 +106,7 @@ def test_standing_workers_hear_of_domains_and_replays_through_the_queue(
     """A worker that listens and one that asks the database share the run that never ends; then stored bodies are read
     again by the one that a message asks to."""
     web = open_web("uniform=6x8")
-    forager.environ |= {"FORAGER_CONTENT_POLICY": "snapshot", "FORAGER_READERS": "0", "FORAGER_DELAY_S": "0.3"}
+    forager.environ |= ALONE | {"FORAGER_CONTENT_POLICY": "snapshot", "FORAGER_DELAY_S": "0.3"}
     forager.do("seed", *web.urls)
     schedule = forager.spawn("schedule", "run", "dispatch", **queues.settings)
     asking = forager.spawn("worker", "--of", "2")

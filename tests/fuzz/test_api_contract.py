@@ -107,7 +107,8 @@ def test_schemathesis_finds_nothing_in_what_follows_from_answers(instance: Insta
 
 def attack(instance: Instance, folder: Path, phases: str, seconds: float) -> list[str]:
     command = [sys.executable, "-m", "schemathesis.cli", "--config-file", str(CONFIG), "run", str(instance.document)]
-    flags = ["--url", instance.url, "--exclude-path", LIVE, "--workers", "2", "--request-timeout", "30"]
+    # One thread: Python 3.11's `ast.parse`, which Hypothesis calls, fails at random when two threads are in it.
+    flags = ["--url", instance.url, "--exclude-path", LIVE, "--workers", "1", "--request-timeout", "30"]
     bounds = ["--phases", phases, "--max-time", f"{seconds:.0f}", "--warnings", "off"]
     environ = {**os.environ, "FORAGER_CONTRACT_TOKEN": instance.token}
     done = subprocess.run(

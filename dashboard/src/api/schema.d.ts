@@ -224,6 +224,106 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/queues": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Queues
+         * @description The mode, whether the broker answers, what each queue holds and how many listen.
+         */
+        get: operations["show_queues"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/queues/dead": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Dead Messages
+         * @description Messages that no worker could use, with the reason. They stay where they are.
+         */
+        get: operations["list_dead_messages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/queues/dead/redrive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Redrive Dead Messages
+         * @description Put dead letters back into the queues they were refused in.
+         */
+        post: operations["redrive_dead_messages"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/queues/dead": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Purge Dead Messages
+         * @description Throw the dead letters away.
+         */
+        delete: operations["purge_dead_messages"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/queues": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Purge Queues
+         * @description Empty the queues of hints. What is to be done stays in the database, and is offered anew.
+         */
+        delete: operations["purge_queues"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/stats": {
         parameters: {
             query?: never;
@@ -3264,6 +3364,32 @@ export interface components {
             /** Webhooks */
             webhooks: components["schemas"]["DeadWebhook"][];
         };
+        /** DeadMessage */
+        DeadMessage: {
+            /**
+             * Id
+             * @description Made from what it says.
+             * @example 3f9a12bc44d0
+             */
+            id: string;
+            /**
+             * Queue
+             * @description Where it was refused.
+             * @example crawl_queue
+             */
+            queue: string | null;
+            /**
+             * Why
+             * @example its version is 2, and only 1 is understood
+             */
+            why: string;
+            /**
+             * Body
+             * @description How it begins.
+             * @example [[{"v": 2, "run": 1}], {}, {}]
+             */
+            body: string;
+        };
         /** DeadTask */
         DeadTask: {
             /** Task Id */
@@ -3760,6 +3886,21 @@ export interface components {
             /** Times */
             times: number;
         };
+        /** EmptiedQueues */
+        EmptiedQueues: {
+            /**
+             * Purged
+             * @description Messages that were thrown away, or would be.
+             * @example {
+             *       "crawl_queue": 37
+             *     }
+             */
+            purged: {
+                [key: string]: number;
+            };
+            /** Dry Run */
+            dry_run: boolean;
+        };
         /**
          * ErrorPattern
          * @description One problem: what, since when, where, day by day.
@@ -4183,6 +4324,11 @@ export interface components {
         Listed_ColdFile_: {
             /** Items */
             items: components["schemas"]["ColdFile"][];
+        };
+        /** Listed[DeadMessage] */
+        Listed_DeadMessage_: {
+            /** Items */
+            items: components["schemas"]["DeadMessage"][];
         };
         /** Listed[DomainDay] */
         Listed_DomainDay_: {
@@ -5577,6 +5723,61 @@ export interface components {
             /** Dry Run */
             dry_run: boolean;
         };
+        /** QueueRow */
+        QueueRow: {
+            /**
+             * Queue
+             * @example crawl_queue.12
+             */
+            queue: string;
+            /**
+             * Kind
+             * @description What it is for, whatever its run.
+             * @enum {string}
+             */
+            kind: "priority_queue" | "crawl_queue" | "parse_queue" | "dead_letters";
+            /**
+             * Messages
+             * @description That wait in it.
+             * @example 37
+             */
+            messages: number;
+            /**
+             * Consumers
+             * @description Workers that listen.
+             * @example 4
+             */
+            consumers: number;
+        };
+        /** Queues */
+        Queues: {
+            /**
+             * Mode
+             * @description The setting `queue`.
+             * @example celery
+             * @enum {string}
+             */
+            mode: "inline" | "celery";
+            /**
+             * Is Reachable
+             * @description Whether the broker answers; null where there is none.
+             */
+            is_reachable: boolean | null;
+            /**
+             * Message
+             * @description Why nothing is known of queues: there are none, or their broker is away.
+             * @example RabbitMQ at broker.example:5672 does not answer (ConnectionRefusedError).
+             */
+            message: string | null;
+            /** Queues */
+            queues: components["schemas"]["QueueRow"][];
+            /**
+             * Dead Letters
+             * @description Messages that no worker could use.
+             * @example 0
+             */
+            dead_letters: number | null;
+        };
         /** Recovered */
         Recovered: {
             /**
@@ -5620,6 +5821,20 @@ export interface components {
              */
             dry_run?: boolean;
         };
+        /**
+         * RedriveMessages
+         * @description Which: some by their ids, or all.
+         */
+        RedriveMessages: {
+            /** Ids */
+            ids?: string[] | null;
+            /**
+             * All
+             * @default false
+             * @example false
+             */
+            all?: boolean;
+        };
         /** Redriven */
         Redriven: {
             /** Fingerprint */
@@ -5635,6 +5850,14 @@ export interface components {
             webhooks: number;
             /** Dry Run */
             dry_run: boolean;
+        };
+        /** RedrivenMessages */
+        RedrivenMessages: {
+            /**
+             * Redriven
+             * @example 1
+             */
+            redriven: number;
         };
         /** Released */
         Released: {
@@ -8151,6 +8374,389 @@ export interface operations {
             };
             /** @description Conflict */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_queues: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Queues"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_dead_messages: {
+        parameters: {
+            query?: {
+                /** @description Rows at most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listed_DeadMessage_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    redrive_dead_messages: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RedriveMessages"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RedrivenMessages"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    purge_dead_messages: {
+        parameters: {
+            query?: {
+                /** @description Only say what would be done. */
+                dry_run?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmptiedQueues"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    purge_queues: {
+        parameters: {
+            query?: {
+                /** @description Only say what would be done. */
+                dry_run?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmptiedQueues"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -15,6 +15,7 @@ const ABOUT: Record<string, string> = {
   bodies: "Deletes stored bodies that no visit confirmed for weeks.",
   cooldown: "Lets blocked and unreachable domains come back when their rest is over.",
   dependencies: "Lets tasks go on that waited for other tasks.",
+  dispatch: "Tells workers of domains that are due, through the broker.",
   errors: "Counts each day's failures by what they have in common.",
   images: "Has images fetched that were found before their domain wanted the files.",
   index: "Makes newly read pages searchable and finds near-duplicates.",

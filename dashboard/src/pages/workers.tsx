@@ -11,6 +11,7 @@ import { Badge, Button, Card, Empty, Loaded, PageHead, Stat, State, Tabs, Time }
 import { useConfirm } from "../ui/dialog";
 import { duration, number } from "../ui/format";
 import { List, useList, type Column } from "../ui/list";
+import { Queues } from "./workers/queues";
 
 type WorkerRow = Schemas["WorkerRow"];
 type Claims = Schemas["Claims"];
@@ -49,6 +50,7 @@ export function Workers() {
       />
       <div className="flex flex-col gap-4">
         <Card pad={false} className="overflow-hidden"><List label="Workers" rows={rows} columns={COLUMNS} keyOf={(worker) => worker.id} query={list} empty={<NoWorker view={view} />} height="min(50dvh,32rem)" /></Card>
+        <Queues />
         <div className="grid gap-4 xl:grid-cols-2">
           <Card title="Who holds domains" pad={false}><Loaded query={claims} lines={3}>{(data) => <Holders claims={data} />}</Loaded></Card>
           <Card title="Domains nobody holds" pad={false}><Loaded query={claims} lines={3}>{(data) => <Waiting claims={data} />}</Loaded></Card>

@@ -38,6 +38,12 @@ async def note(
     await conn.execute(SQL["note"], who.signature, who.via, who.ip, action, kind, identity, outcome, told)
 
 
+async def is_there(conn: Any) -> bool:
+    """An older schema has no log."""
+    found: bool = await conn.fetchval(SQL["is_there"])
+    return found
+
+
 def blot(value: Any, depth: int = 0) -> Any:
     """A copy fit to be kept for ever: without secrets, of bounded size, and with nothing PostgreSQL refuses."""
     match value:

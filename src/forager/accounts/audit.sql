@@ -5,6 +5,10 @@
 INSERT INTO audit_log (who, via, ip, action, object_kind, object_id, outcome, details)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8::jsonb);
 
+-- name: is_there
+-- Whether there is a log to write into: older revisions of the schema have none.
+SELECT to_regclass('audit_log') IS NOT NULL;
+
 -- name: read
 -- What was changed, newest first, from before one entry on.
 SELECT id, at, who, via, ip, action, object_kind, object_id, outcome, details

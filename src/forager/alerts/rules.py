@@ -75,6 +75,7 @@ RULES: Mapping[str, Rule] = {
         Rule("duty_failing", "warning", 1 * MINUTE, 1 * MINUTE, "A periodic duty ended with an error."),
         Rule("duty_late", "warning", 1 * MINUTE, 1 * MINUTE, "A periodic duty was not done in its time."),
         Rule("dead_letters", "warning", 0 * MINUTE, 10 * MINUTE, "Something failed for good, and it was our fault."),
+        Rule("search_refused", "warning", 1 * MINUTE, 1 * MINUTE, "The search server would not take some documents."),
     )
 }
 
@@ -177,6 +178,10 @@ class Facts:
     duties: Sequence[DutyFacts] = ()
     dead: Mapping[str, int] = field(default_factory=dict)
     """What → how many in the last hour."""
+    unsearchable: int = 0
+    """Documents the search server would not take."""
+    refusal: str = ""
+    """Why the last of them."""
 
 
 def judge(facts: Facts, limits: Limits = USUAL) -> list[Finding]:
@@ -192,6 +197,7 @@ def judge(facts: Facts, limits: Limits = USUAL) -> list[Finding]:
         *duty_failing(facts),
         *duty_late(facts),
         *dead_letters(facts),
+        *search_refused(facts),
     ]
 
 
@@ -281,6 +287,13 @@ def dead_letters(facts: Facts) -> Iterator[Finding]:
             yield Finding(
                 "dead_letters", what, Level.BAD, number, f"{number:,} {what} failed for good in the last hour."
             )
+
+
+def search_refused(facts: Facts) -> Iterator[Finding]:
+    """They are sent again when they change, or when the index is made anew: it stays until somebody does something."""
+    if facts.unsearchable:
+        says = f"The search server would not take {facts.unsearchable:,} documents; the last: {facts.refusal[:200]}"
+        yield Finding("search_refused", "", Level.BAD, facts.unsearchable, says.rstrip(". ") + ".")
 
 
 def _above(rule: str, subject: str, value: float, limit: tuple[float, float], says: str) -> Iterator[Finding]:

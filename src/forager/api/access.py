@@ -19,6 +19,7 @@ from starlette.exceptions import HTTPException
 from forager.accounts.credentials import is_csrf_token
 from forager.accounts.errors import BusyError, MustWaitError, WrongPasswordError
 from forager.accounts.limiter import Ledger
+from forager.accounts.vouching import Vouching
 from forager.accounts.who import Role, Scope, Who, nobody
 from forager.api.caller import SECURE_COOKIE, Site, site_of
 from forager.api.gate import PROBED, SCRAPED, Gate
@@ -107,9 +108,11 @@ def _refusal(error: Exception) -> Refusal:
 
 
 @contextlib.asynccontextmanager
-async def open_gate(app: FastAPI, forager: "Forager", ledgers: Sequence[Ledger] = ()) -> AsyncIterator[None]:
+async def open_gate(
+    app: FastAPI, forager: "Forager", ledgers: Sequence[Ledger] = (), vouching: Vouching | None = None
+) -> AsyncIterator[None]:
     """In the app's lifespan: what recognises and counts."""
-    gate = Gate(forager.pool, forager.settings, ledgers)
+    gate = Gate(forager.pool, forager.settings, ledgers, vouching)
     app.state.gate = gate
     async with gate.open():
         yield
@@ -121,7 +124,10 @@ def gate_of(request: Request) -> Gate:
 
 
 async def _enter(request: Request) -> Who:
-    """Recognised and counted, once per request."""
+    """Recognised and counted, once per request, even if it is asked again of another server."""
+    known: Who | None = getattr(request.state, "who", None)
+    if known is not None:
+        return known
     gate, is_change = gate_of(request), request.method not in SAFE
     try:
         who, secret = await gate.recognise(request, is_fresh=is_change)

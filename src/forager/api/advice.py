@@ -22,6 +22,8 @@ REQUESTS = (
     ("proxies unassign *", "DELETE /api/admin/domains/{domain}/proxies/{proxy}"),
     ("proxies", "GET /api/proxies"),
     ("purge domain", "DELETE /api/admin/domains/{domain}"),
+    ("queue dead", "GET /api/queues/dead"),
+    ("queue", "GET /api/queues"),
     ("recover", "POST /api/frontier/recover"),
     ("runs", "GET /api/runs"),
     ("schedule run --once vacuum", "POST /api/admin/schedule/{duty}/run"),

@@ -1,26 +1,29 @@
 """The gate of one API process: recognises sessions and tokens, counts requests, hashes passwords.
 
-Who was recognised is remembered for a second, so that a thousand reads cost one question to the database. A change is
-never let through from memory: whoever was signed out elsewhere can read for one more second, and change nothing.
+Who was recognised is remembered for a second, so that a thousand reads cost one question to the database; where
+processes share what they know, one of them asks for all. A change is never let through from memory, and whoever ends a
+session is told that it is done when nobody remembers it any more.
 """
 
 import contextlib
+import hashlib
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi import Request
 
 from forager import clock
-from forager.accounts import store
-from forager.accounts.credentials import LONGEST, TOKEN_PREFIX
+from forager.accounts import store, vouching
+from forager.accounts.credentials import LONGEST, TOKEN_PREFIX, hash_of
 from forager.accounts.limiter import Ledger, Limiter
 from forager.accounts.passwords import Hasher
+from forager.accounts.vouching import Nobody, Vouching
 from forager.accounts.who import Role, Scope, Who, nobody
 from forager.api.caller import Caller, read_caller, read_networks
 from forager.control.sign_in import Visitor
 from forager.settings import Settings
 
-REMEMBERED_S = 1.0
 MOST_REMEMBERED = 10_000
 ACQUIRE_S = 2.0
 PROBED = "/health"
@@ -31,9 +34,22 @@ PICTURES = 20
 """A page of the dashboard shows dozens of them: they are counted apart, so many times as generously."""
 
 
+@dataclass(slots=True)
+class Seen:
+    who: Who
+    told: bytes
+    """A digest of what the database said."""
+    asked_at: float
+    until: float
+    """From then on it is not believed without asking."""
+
+
 class Gate:
-    def __init__(self, pool: Any, settings: Settings, ledgers: Sequence[Ledger] = ()) -> None:
+    def __init__(
+        self, pool: Any, settings: Settings, ledgers: Sequence[Ledger] = (), others: Vouching | None = None
+    ) -> None:
         self._pool = pool
+        self._others = others or Nobody()
         self._trusted = read_networks(settings.trusted_proxies)
         self._limits = {
             Role.ANONYMOUS: settings.rate_anonymous,
@@ -41,7 +57,7 @@ class Gate:
             Role.ADMIN: settings.rate_admin,
         }
         self._seeds = settings.rate_seeds
-        self._seen: dict[str, tuple[float, Who]] = {}
+        self._seen: dict[str, Seen] = {}
         self.public_url = settings.public_url
         self.base_url = settings.api_url
         self.limiter = Limiter(pool, *ledgers)
@@ -96,23 +112,37 @@ class Gate:
         """After a change of accounts, in this process at once."""
         self._seen.clear()
 
+    async def forget_everywhere(self) -> None:
+        """The same, until it holds in every process."""
+        self.forget()
+        await vouching.until_forgotten()
+
     async def _look_up(self, via: str, secret: str, caller: Caller, is_fresh: bool) -> Who | None:
         key = f"{via} {caller.ip} {secret}"
         now = clock.monotonic()
-        if not is_fresh and (seen := self._seen.get(key)) is not None and seen[0] > now:
-            return seen[1]
+        seen = None if is_fresh else self._seen.get(key)
+        if seen is not None and seen.until > now:
+            return seen.who
         if len(secret) > LONGEST:
             return None
+        name = via.encode() + hash_of(secret)
+        left_s, moment = (0.0, None) if is_fresh else await self._others.hear(name, seen.told if seen else b"")
+        if seen is not None and left_s and now < seen.asked_at + vouching.ALONE_S:
+            seen.until = now + left_s
+            return seen.who
+        now = clock.monotonic()
         find = store.find_token if via == "token" else store.find_session
         async with self._pool.acquire(timeout=ACQUIRE_S) as conn:
             row = await find(conn, secret)
         if row is None:
             self._seen.pop(key, None)
             return None
-        who = _who(row, via, caller.ip)
+        who, told = _who(row, via, caller.ip), hashlib.sha256(repr(tuple(row)).encode()).digest()
         if len(self._seen) >= MOST_REMEMBERED:
             self._seen.clear()
-        self._seen[key] = (now + REMEMBERED_S, who)
+        self._seen[key] = Seen(who, told, now, now + vouching.REMEMBERED_S)
+        if moment is not None:
+            await self._others.tell(name, told, moment)
         return who
 
 

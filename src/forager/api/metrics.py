@@ -21,6 +21,7 @@ from prometheus_client.core import (
 
 from forager import __version__, clock
 from forager.control.numbers import RATE_S, SUCCESS_S, per_second, success_rate
+from forager.db.replica import Replica
 from forager.observe import log
 from forager.stats import series
 from forager.stats.series import DutyAge, Number
@@ -49,13 +50,16 @@ class Snapshot:
     domains: Sequence[Mapping[str, Any]] = ()
     took_s: float = 0.0
     pool: Mapping[str, float] = field(default_factory=dict)
+    replica_lag_s: float | None = None
+    is_replica_asked: bool = False
 
 
 class Exposition:
     """One for a process. `render` may be called by many at once; the database is asked by one of them."""
 
-    def __init__(self, pool: Any, *, dead_after_s: float = 120.0) -> None:
+    def __init__(self, pool: Any, *, dead_after_s: float = 120.0, replica: Replica | None = None) -> None:
         self._pool = pool
+        self._replica = replica
         self._dead_after_s = dead_after_s
         self._turn = asyncio.Lock()
         self._reading: asyncio.Task[Snapshot] | None = None
@@ -100,6 +104,8 @@ class Exposition:
             conn.transaction(isolation="repeatable_read", readonly=True),
         ):
             read = await read_snapshot(conn, dead_after_s=self._dead_after_s)
+        if self._replica is not None:
+            read = replace(read, replica_lag_s=self._replica.lag_s, is_replica_asked=self._replica.is_in_step)
         return replace(read, took_s=clock.monotonic() - began_at, pool=_pool_numbers(self._pool))
 
 
@@ -239,6 +245,10 @@ def _gauges(snapshot: Snapshot) -> Iterator[Metric]:
         yield _gauge(name, says, _by_label(snapshot.state, metric).get("", 0.0))
     pool = GaugeMetricFamily("crawler_pool_connections", "Connections of this process.", labels=["state"])
     yield _labelled(pool, snapshot.pool)
+    lag_s = float("nan") if snapshot.replica_lag_s is None else snapshot.replica_lag_s
+    yield _gauge("crawler_replica_lag_seconds", "How far the replica is behind, at most; NaN: unknown, or none.", lag_s)
+    is_asked = float(snapshot.is_replica_asked)
+    yield _gauge("crawler_replica_asked", "1 where this process has the replica answer reads.", is_asked)
     yield _gauge("crawler_scrape_seconds", "How long it took to read all this.", snapshot.took_s)
 
 

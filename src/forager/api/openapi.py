@@ -11,6 +11,7 @@ from forager.api.problems import Problem, problem_of
 
 TAGS = (
     ("system", "Health, workers, timetable, settings, promises, who changed what."),
+    ("queues", "What is on its way to workers through a broker; messages nobody could use."),
     ("stats", "Numbers: now, over time, live, and for Prometheus."),
     ("domains", "Sites: their state, pace, robots.txt, traps; pause, reset, block."),
     ("frontier", "What waits to be visited, and seeds for it."),

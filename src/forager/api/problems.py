@@ -6,7 +6,7 @@ a method the path does not have                    405, with Allow
 what is asked for does not fit what is there       409
 a body that is too large                           413
 a value that cannot be understood                  422, with the place of each
-the database is away, or took too long             503, with Retry-After
+the database or the broker is away, or took long   503, with Retry-After
 a bug of ours                                      500, with the id under which the log has its trace
 """
 
@@ -36,6 +36,7 @@ from forager.errors import (
     UsageError,
 )
 from forager.observe import log
+from forager.queue.errors import BrokerAwayError
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = 2
@@ -173,7 +174,7 @@ async def _tell(request: Request, error: Exception) -> Response:
             return answer(request, 404, sentence)
         case DatabaseUnreachableError():
             return await _away(request, error)
-        case TooManyError():
+        case TooManyError() | BrokerAwayError():
             return answer(request, 503, sentence, headers={"Retry-After": "5"})
         case _:
             return answer(request, 409, sentence)

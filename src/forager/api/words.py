@@ -11,19 +11,33 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
     Strict,
     model_validator,
 )
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core.core_schema import CoreSchema, no_info_after_validator_function
 
 LARGEST_ID = 2**53 - 1
 """Ids are bigint; JSON, as most programs read it, has no larger whole numbers that are exact."""
 MOST_ROWS = 1000
 
 
-def _clean(text: str) -> str:
-    if "\x00" in text:
-        raise ValueError("it contains a NUL character")
-    return text
+class _Clean:
+    """Text that a database can hold. The contract says so too; the refusal is a sentence and not a pattern."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_after_validator_function(self._without_nul, handler(source))
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {**handler(core), "pattern": r"^[^\x00]*$"}
+
+    @staticmethod
+    def _without_nul(text: str) -> str:
+        if "\x00" in text:
+            raise ValueError("it contains a NUL character")
+        return text
 
 
 def _only_text(value: object) -> object:
@@ -53,10 +67,10 @@ def _whole(value: Any) -> Any:
             return value
 
 
-Text = Annotated[str, AfterValidator(_clean)]
-Name = Annotated[str, Field(min_length=1, max_length=260), AfterValidator(_clean)]
-Url = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(_clean)]
-Reason = Annotated[str, Field(max_length=500), AfterValidator(_clean)]
+Text = Annotated[str, _Clean()]
+Name = Annotated[str, Field(min_length=1, max_length=260), _Clean()]
+Url = Annotated[str, Field(min_length=1, max_length=4096), _Clean()]
+Reason = Annotated[str, Field(max_length=500), _Clean()]
 Moment = Annotated[AwareDatetime, BeforeValidator(_only_text), AfterValidator(_in_reach)]
 Whole = Annotated[int, Strict()]
 Flag = Annotated[bool, Strict()]
@@ -66,7 +80,7 @@ Priority = Annotated[int, Strict(), Field(ge=1, le=10, description="1 is the hig
 Country = Annotated[str, Field(pattern="^[A-Z]{2}$", examples=["DE"])]
 
 PathId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
-PathName = Annotated[str, Path(min_length=1, max_length=260), AfterValidator(_clean)]
+PathName = Annotated[str, Path(min_length=1, max_length=260), _Clean()]
 Limit = Annotated[int, Query(ge=1, le=MOST_ROWS, description="Rows at most.")]
 After = Annotated[
     str | None,

@@ -1,6 +1,7 @@
 """How routes reach the database: `look` for a question, `snapshot` for several that must agree, `change` for a deed.
 
-A deed and its note in the audit log are one transaction, committed before anybody is told.
+A deed and its note in the audit log are one transaction, committed before anybody is told. Questions may be answered by
+a replica, unless the route says that the answer `is_now`.
 """
 
 import asyncio
@@ -9,12 +10,16 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import asyncpg
 from fastapi import Request
 
+from forager import clock
 from forager.accounts import audit
 from forager.api.access import Who
 from forager.api.desk import Desk
 from forager.api.problems import TooManyError
+from forager.api.reads import AskAgainError, is_to_be_asked_again, replica_for
+from forager.db import CONNECTION_LOST
 from forager.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -34,16 +39,19 @@ def forager_of(request: Request) -> "Forager":
 class look:  # noqa: N801 (it is said like a verb: `async with look(request) as conn`)
     """One connection; each statement for itself. All of it takes no longer than one statement may, unless told."""
 
-    __slots__ = ("_conn", "_desk", "_is_read", "_limit", "_within_s")
+    __slots__ = ("_began", "_conn", "_desk", "_is_read", "_limit", "_limit_s", "_replica", "_request", "_within_s")
 
-    def __init__(self, request: Request, within_s: float | None = None) -> None:
-        self._desk: Desk = request.app.state.desk
+    def __init__(self, request: Request, within_s: float | None = None, *, is_now: bool = False) -> None:
+        self._request = request
+        self._replica = None if is_now else replica_for(request)
         self._is_read = request.scope["method"] == "GET"
-        self._within_s = (within_s or forager_of(request).settings.api_statement_s) + GRACE_S
+        self._limit_s = forager_of(request).settings.api_statement_s
+        self._within_s = (within_s or self._limit_s) + GRACE_S
 
     async def __aenter__(self) -> Any:
-        self._conn = await self._desk.take(within_s=FREE_WITHIN_S)
+        self._conn = await self._take()
         self._limit = asyncio.timeout(self._within_s)
+        self._began = clock.monotonic()
         await self._limit.__aenter__()
         return self._conn
 
@@ -53,12 +61,49 @@ class look:  # noqa: N801 (it is said like a verb: `async with look(request) as 
         finally:
             is_fine = self._is_read and error[0] is None
             await self._desk.give_back(self._conn, is_fine=is_fine, within_s=FREE_WITHIN_S)
+        if self._replica is not None and error[1] is not None:
+            took_s = clock.monotonic() - self._began
+            if is_to_be_asked_again(self._replica, error[1], took_s, self._limit_s):
+                raise AskAgainError from error[1]
+
+    async def _take(self) -> Any:
+        """A replica that gives none has been asked nothing yet, so the primary is asked in its place."""
+        state = self._request.app.state
+        if self._replica is not None:
+            self._desk: Desk = state.replica_desk
+            try:
+                return await self._desk.take(within_s=FREE_WITHIN_S)
+            except (*CONNECTION_LOST, asyncpg.PostgresError) as error:
+                if not isinstance(error, TimeoutError):  # all its places are taken, which is not its fault
+                    self._replica.doubt(error)
+                self._replica = None
+        self._desk = state.desk
+        return await self._desk.take(within_s=FREE_WITHIN_S)
+
+
+class readers:  # noqa: N801 (it stands where a pool would)
+    """For who takes connections himself: a replica's, if that may answer, else the pool's, which are put right after
+    use."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+
+    @property
+    def is_old(self) -> bool:
+        """Whether a replica would answer now."""
+        return replica_for(self._request) is not None
+
+    def acquire(self) -> Any:
+        return look(self._request) if self.is_old else forager_of(self._request).pool.acquire()
 
 
 @contextlib.asynccontextmanager
-async def snapshot(request: Request, within_s: float | None = None) -> AsyncIterator[Any]:
+async def snapshot(request: Request, within_s: float | None = None, *, is_now: bool = False) -> AsyncIterator[Any]:
     """Several questions that see the same moment; nothing can be changed."""
-    async with look(request, within_s) as conn, conn.transaction(isolation="repeatable_read", readonly=True):
+    async with (
+        look(request, within_s, is_now=is_now) as conn,
+        conn.transaction(isolation="repeatable_read", readonly=True),
+    ):
         yield conn
 
 

@@ -5,7 +5,9 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from forager.accounts import vouching
 from forager.accounts.limiter import Ledger
+from forager.accounts.vouching import Nobody, Vouching
 from forager.frontier.known import UNSHARED, SharedPages
 from forager.settings import Settings
 
@@ -42,6 +44,7 @@ class Sharing:
     ledgers: tuple[Ledger, ...] = ()
     """Asked before the table of the database is."""
     latest: Latest = Alone()  # noqa: RUF009 (it has no state)
+    vouching: Vouching = Nobody()  # noqa: RUF009 (as above)
 
 
 @contextlib.asynccontextmanager
@@ -49,8 +52,10 @@ async def open_sharing(settings: Settings, pool: Any) -> AsyncIterator[Sharing]:
     if settings.redis_url is None:
         yield Sharing()
         return
-    from forager.shared_cache import Era, RedisCounts, RedisKnown, RedisLatest, open_server
+    from forager.shared_cache import Era, RedisCounts, RedisKnown, RedisLatest, RedisVouching, open_server
 
     async with open_server(settings.redis_url) as server:
         era = Era(pool)
-        yield Sharing(RedisKnown(server, era), (RedisCounts(server, era),), RedisLatest(server, era))
+        counts, latest = RedisCounts(server, era), RedisLatest(server, era)
+        others = RedisVouching(server, era, lasts_s=vouching.REMEMBERED_S)
+        yield Sharing(RedisKnown(server, era), (counts,), latest, others)

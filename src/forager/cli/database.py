@@ -1,6 +1,8 @@
 """`forager db`: the server and its schema. The embedded server is ours to start and stop, an external one is not."""
 
+import contextlib
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -8,12 +10,14 @@ import typer
 from forager.cli import output, words
 from forager.cli.flags import AsJson, Home
 from forager.cli.help import Command, Group
-from forager.cli.start import begin
+from forager.cli.start import Noted, begin, note_on, whoami
 from forager.errors import ConfigurationError, UsageError
 
 if TYPE_CHECKING:
     from forager.settings import Settings
 
+SPELLING = {"downgrade": {"ignore_unknown_options": True}}
+"""`-1` is a revision, and no flag."""
 Yes = Annotated[bool, typer.Option("--yes", help="Do it without asking.")]
 
 
@@ -22,7 +26,7 @@ def register(app: typer.Typer) -> None:
         cls=Group, rich_markup_mode=None, help="Look after the database: status, upgrade, start, stop."
     )
     for function in (status, upgrade, downgrade, start, stop, url):
-        family.command(function.__name__, cls=Command)(function)
+        family.command(function.__name__, cls=Command, context_settings=SPELLING.get(function.__name__))(function)
     app.add_typer(family, name="db", rich_help_panel="Look after it", no_args_is_help=True)
 
 
@@ -85,12 +89,15 @@ def upgrade(home: Home = None) -> None:
     from forager.db import schema
 
     settings = begin(home=home)
-    if settings.database_url is None:
-        asyncio.run(_open_once(settings))
-    else:
-        from forager.db import migrate
+    with _located(settings) as dsn:
+        before = asyncio.run(_revision(dsn))
+        if settings.database_url is None:
+            asyncio.run(_open_once(settings))
+        else:
+            from forager.db import migrate
 
-        migrate.upgrade(settings.database_url)
+            migrate.upgrade(dsn)
+        asyncio.run(_note_move(dsn, "schema.upgrade", before))
     output.say(f"The schema is at {schema.head()}, the newest this Forager knows.")
 
 
@@ -111,23 +118,53 @@ def downgrade(
     settings = begin(home=home)
     if not yes:
         raise UsageError(f"Going down to {revision} drops everything newer revisions added; say --yes to do it.")
+    import asyncio
+
+    from forager.db import migrate
+
+    with _located(settings) as dsn:
+        before = migrate.current(dsn)
+        migrate.downgrade(dsn, revision)
+        after = asyncio.run(_note_move(dsn, "schema.downgrade", before))
+    output.say(f"The schema went from {before or 'none'} to {after or 'none'}.")
+
+
+@contextlib.contextmanager
+def _located(settings: "Settings") -> Iterator[str]:
+    """The database's DSN; our own server runs inside."""
     if settings.database_url is not None:
-        return _go_down(settings.database_url, revision)
+        yield settings.database_url
+        return
     from forager.db import embedded
 
     seat = embedded.join(settings.home)
     try:
-        return _go_down(seat.dsn, revision)
+        yield seat.dsn
     finally:
         seat.leave()
 
 
-def _go_down(dsn: str, revision: str) -> None:
-    from forager.db import migrate
+async def _note_move(dsn: str, action: str, before: str | None) -> str | None:
+    """Where the schema came to, noted where it moved. Alembic's transaction is its own, so the note follows it. Going
+    down below 0010 drops the audit log with all that is in it: then our own log is told, which the schema has no part
+    in."""
+    from forager.accounts import audit
+    from forager.db import schema
+    from forager.db.pool import close, connect
+    from forager.observe import log
 
-    before = migrate.current(dsn)
-    migrate.downgrade(dsn, revision)
-    output.say(f"The schema went from {before or 'none'} to {migrate.current(dsn) or 'none'}.")
+    connection = await connect(dsn, application="forager db")
+    try:
+        after = await schema.revision_of(connection)
+        if after != before:
+            moved = {"from": before or "none", "to": after or "none"}
+            if await audit.is_there(connection):
+                await note_on(connection, Noted(action, "schema", None, moved))
+            else:
+                log().warning("the schema moved, and has no audit log", action="schema.moved", who=whoami(), **moved)
+        return after
+    finally:
+        await close(connection)
 
 
 def start(home: Home = None) -> None:

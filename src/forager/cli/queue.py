@@ -80,7 +80,7 @@ def redrive(
     )
     if as_json:
         return output.write_json({"redriven": len(moved)})
-    return output.say(f"{words.things(len(moved), 'message')} put back; who cannot be used comes here again.")
+    return output.say(f"{words.things(len(moved), 'message')} put back; what cannot be used comes here again.")
 
 
 def purge(
@@ -94,9 +94,10 @@ def purge(
     from forager.control import queue as control
 
     if not yes:
-        rows = _at_the_broker(home, control.list_queues)
-        dying = [row for row in rows if row["queue"].endswith("dead_letters") is only_dead]
-        count = words.things(sum(row["messages"] for row in dying), "message")
+        dying = _at_the_broker(
+            home, lambda conn, broker: control.purge(conn, broker, only_dead=only_dead, is_trial=True)
+        )
+        count = words.things(sum(dying.values()), "message")
         raise UsageError(f"{count} would be thrown away; say --yes to do it.")
     emptied = _at_the_broker(
         home,
@@ -116,7 +117,9 @@ def _at_the_broker(
 ) -> T:
     settings = begin(home=home)
     if settings.queue == "inline":
-        raise UsageError("There are no queues: workers ask the database. The setting queue = celery makes some.")
+        from forager.control.queue import NO_QUEUES
+
+        raise UsageError(NO_QUEUES)
     from forager.queue.broker import open_broker
 
     async def once(pool: Any) -> T:

@@ -45,10 +45,12 @@ def describe(settings: "Settings", flags: set[str]) -> list[dict[str, Any]]:
 
 
 def _value(name: str, value: Any) -> Any:
-    if name in {"database_url", "redis_url", "broker_url"} and value:
-        return mask_password(value)
+    from forager.settings import SECRETS
+
     if name == "secret_key" and value:
         return MASK
+    if name in SECRETS and value:
+        return mask_password(value)
     if isinstance(value, tuple):
         return list(value)
     return value if value is None or isinstance(value, bool | int | float) else str(value)

@@ -94,7 +94,7 @@ def act(
     async def with_note(connection: Any) -> T:
         done = await deed(connection)
         if noted is not None and (entry := noted(done)) is not None:
-            await _note(connection, entry)
+            await note_on(connection, entry)
         return done
 
     async def once() -> T:
@@ -108,10 +108,11 @@ async def note(database: "Database", entry: Noted) -> None:
     """Of work in many transactions, once it is done."""
     from forager.crawl.patience import in_transaction
 
-    await in_transaction(database, lambda connection: _note(connection, entry), give_up_after_s=LONGEST_TRY_S)
+    await in_transaction(database, lambda connection: note_on(connection, entry), give_up_after_s=LONGEST_TRY_S)
 
 
-async def _note(connection: Any, entry: Noted) -> None:
+async def note_on(connection: Any, entry: Noted) -> None:
+    """In the transaction of whoever calls."""
     from forager.accounts import audit
     from forager.accounts.who import operator
 

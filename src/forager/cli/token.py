@@ -114,6 +114,9 @@ def revoke(
     home: Home = None,
 ) -> None:
     """End tokens, at once and for ever."""
+    import asyncio
+
+    from forager.accounts.vouching import until_forgotten
     from forager.accounts.who import operator
     from forager.control import accounts
 
@@ -123,6 +126,7 @@ def revoke(
         return [await accounts.revoke_token(conn, me, each) for each in ids]
 
     ended = act(begin(home=home), "token", revoke_all, noted=None)
+    asyncio.run(until_forgotten())
     if as_json:
         return output.write_json({"revoked": [row["id"] for row in ended]})
     return output.say(f"{words.things(len(ended), 'token')} revoked.")

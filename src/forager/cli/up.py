@@ -10,6 +10,7 @@ import typer
 from forager.cli import output
 from forager.cli.flags import Home
 from forager.cli.help import Command
+from forager.cli.settings import mask_password
 from forager.cli.start import begin, refuse_without_bucket
 
 if TYPE_CHECKING:
@@ -114,6 +115,8 @@ async def greet(forager: "Forager", *, workers: int) -> None:
     settings = forager.settings
     output.say(f"Forager is up: {settings.api_url}")
     output.say(f"  database  {forager.database.description}")
+    if settings.queue == "celery":
+        output.say(f"  queue     {mask_password(settings.broker_url)}")
     if not workers:
         output.say("  workers   none: nothing is crawled")
     elif settings.contact is None:

@@ -149,7 +149,7 @@ def set_role(
     from forager.accounts import who
     from forager.control import accounts
 
-    row = _do(begin(home=home), lambda conn, me: accounts.change_user(conn, me, name, role=who.Role(role)))
+    row = _end(begin(home=home), lambda conn, me: accounts.change_user(conn, me, name, role=who.Role(role)))
     _show_row(row, as_json, f"{row['name']} is {_a_role(role)} now.")
 
 
@@ -169,7 +169,7 @@ def remove(name: Name, as_json: AsJson = False, home: Home = None) -> None:
     """Remove an account with its sessions and tokens."""
     from forager.control import accounts
 
-    gone = _do(begin(home=home), lambda conn, me: accounts.remove_user(conn, me, name))
+    gone = _end(begin(home=home), lambda conn, me: accounts.remove_user(conn, me, name))
     if as_json:
         output.write_json({"removed": gone})
     else:
@@ -179,7 +179,7 @@ def remove(name: Name, as_json: AsJson = False, home: Home = None) -> None:
 def _switch(name: str, is_active: bool, home: Any) -> Row:
     from forager.control import accounts
 
-    row: Row = _do(begin(home=home), lambda conn, me: accounts.change_user(conn, me, name, is_active=is_active))
+    row: Row = _end(begin(home=home), lambda conn, me: accounts.change_user(conn, me, name, is_active=is_active))
     return row
 
 
@@ -188,6 +188,17 @@ def _do(settings: "Settings", deed: Callable[[Any, "Who"], Awaitable[Any]]) -> A
 
     me = operator(whoami())
     return act(settings, "user", lambda conn: deed(conn, me), noted=None)
+
+
+def _end(settings: "Settings", deed: Callable[[Any, "Who"], Awaitable[Any]]) -> Any:
+    """What somebody may do no longer; it holds in every process of the API when the command ends."""
+    import asyncio
+
+    from forager.accounts.vouching import until_forgotten
+
+    done = _do(settings, deed)
+    asyncio.run(until_forgotten())
+    return done
 
 
 def _a_role(role: str) -> str:

@@ -1,20 +1,54 @@
 """What an operator may do to the queues: look, read dead letters, send them once more, empty queues.
 
-The broker is handed in. Emptying loses nothing: what was on its way is offered anew.
+The broker is handed in; None: there is none, and no queues. Emptying loses nothing: what was on its way is offered
+anew.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from forager.errors import NotFoundError
 from forager.queue import store
 from forager.queue.broker import Broker, DeadLetter
+from forager.queue.errors import BrokerAwayError
+
+NO_QUEUES = "There are no queues: workers ask the database. The setting queue = celery makes some."
+MOST_DEAD = 10_000
+"""That are looked through for one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    mode: str
+    is_reachable: bool | None
+    """None: there is no broker to be reached."""
+    message: str | None
+    """Why nothing is known of queues."""
+    queues: Sequence[dict[str, Any]] = ()
+    dead_letters: int | None = None
+
+
+async def describe(broker: Broker | None, names: Sequence[str]) -> Standing:
+    """How it stands with them, whatever is away; `names` as `queue_names` has them."""
+    if broker is None:
+        return Standing("inline", None, NO_QUEUES)
+    try:
+        rows = await look(broker, names)
+    except BrokerAwayError as error:
+        return Standing("celery", False, str(error))
+    (dead,) = (row["messages"] for row in rows if row["queue"] == broker.names.dead)
+    return Standing("celery", True, None, rows, dead)
+
+
+async def look(broker: Broker, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Each of them and the dead letters, with what it holds and how many listen, as the broker says now."""
+    depths = await broker.look(names)
+    return [{"queue": name, "kind": broker.names.kind(name), **depth._asdict()} for name, depth in depths.items()]
 
 
 async def list_queues(conn: Any, broker: Broker) -> list[dict[str, Any]]:
-    """Every queue with what it holds and how many listen, as the broker says now."""
-    depths = await broker.look(await queue_names(conn, broker))
-    return [{"queue": name, **depth._asdict()} for name, depth in depths.items()]
+    return await look(broker, await queue_names(conn, broker))
 
 
 async def queue_names(conn: Any, broker: Broker) -> list[str]:
@@ -33,14 +67,13 @@ async def redrive(broker: Broker, ids: Sequence[str] | None) -> list[DeadLetter]
     return await broker.redrive(ids)
 
 
-MOST_DEAD = 10_000
-"""That are looked through for one."""
-
-
-async def purge(conn: Any, broker: Broker, *, only_dead: bool) -> dict[str, int]:
+async def purge(conn: Any, broker: Broker, *, only_dead: bool, is_trial: bool = False) -> dict[str, int]:
     """Empties the queues of hints, or only that of dead letters; answers how many messages each had."""
-    if only_dead:
-        return await broker.purge([broker.names.dead])
-    emptied = await broker.purge(await queue_names(conn, broker))
-    await store.forget_offers(conn)
+    names = [broker.names.dead] if only_dead else await queue_names(conn, broker)
+    if is_trial:
+        depths = await broker.look(names)
+        return {name: depths[name].messages for name in names}
+    emptied = await broker.purge(names)
+    if not only_dead:
+        await store.forget_offers(conn)
     return emptied

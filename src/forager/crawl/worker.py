@@ -264,6 +264,8 @@ class Worker:
         put_right = partial(free_lost, dead_after_s=dead_after_s, delay_s=delay_s, strays_of=self._id)
         await in_transaction(self._database, put_right)
         is_held, wait_s = await self._claims.next_ready()
+        if self._hints is not None:
+            self._hints.see(is_ready=wait_s == 0)
         if self._order.spec.is_standing:
             return False
         return not is_held and (wait_s is None or wait_s > self._order.longest_wait_s)

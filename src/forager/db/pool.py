@@ -9,7 +9,8 @@ import os
 import socket
 import ssl
 import sys
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 from typing import Any
 
 import asyncpg
@@ -43,8 +44,10 @@ async def open_pool(
     idle_limit_s: float | None = None,
     statement_limit_s: float | None = None,
     keeps_statements: bool = True,
+    at_once: int = 1,
+    greet: Callable[[Any], Awaitable[None]] | None = None,
 ) -> asyncpg.Pool:
-    """A pool with one connection open, so that trouble shows here, and up to `size` later.
+    """A pool with one connection open, so that trouble shows here, and up to `size` later. `greet` sees each new one.
 
     A transaction that nobody goes on with for `idle_limit_s` is ended by the server, and its locks with it; a statement
     that takes longer than `statement_limit_s` is cancelled. Without `keeps_statements` none is left prepared behind a
@@ -53,9 +56,9 @@ async def open_pool(
     with saying_what_failed(dsn):
         return await asyncpg.create_pool(
             dsn,
-            min_size=1,
+            min_size=at_once,
             max_size=size,
-            init=_watch_for_half_open,
+            init=partial(_welcome, greet),
             **_options(application, idle_limit_s, statement_limit_s, keeps_statements=keeps_statements),
         )
 
@@ -97,6 +100,12 @@ def _options(
         settings["statement_timeout"] = f"{round(statement_limit_s * 1000)}ms"
     options: dict[str, Any] = {"timeout": CONNECT_TIMEOUT_S, "server_settings": settings}
     return options if keeps_statements else options | {"statement_cache_size": 0}
+
+
+async def _welcome(greet: Callable[[Any], Awaitable[None]] | None, connection: Any) -> None:
+    await _watch_for_half_open(connection)
+    if greet is not None:
+        await greet(connection)
 
 
 async def _watch_for_half_open(connection: Any) -> None:

@@ -330,15 +330,17 @@ async def find_robots(conn: Any, domain_ids: Sequence[int]) -> list[RobotsCopy]:
 
 
 async def store_robots(conn: Any, copies: Sequence[RobotsCopy]) -> None:
+    """Of an origin that was asked twice, as by a worker that lost a lease and got it again, the last copy."""
+    last = {(copy.domain_id, copy.origin): copy for copy in copies}.values()
     await conn.execute(
         SQL["store_robots"],
-        [copy.domain_id for copy in copies],
-        [copy.origin for copy in copies],
-        [copy.text for copy in copies],
-        [copy.status_code for copy in copies],
-        [copy.error for copy in copies],
-        [copy.ttl_s for copy in copies],
-        ["\n".join(copy.sitemaps) or None for copy in copies],
+        [copy.domain_id for copy in last],
+        [copy.origin for copy in last],
+        [copy.text for copy in last],
+        [copy.status_code for copy in last],
+        [copy.error for copy in last],
+        [copy.ttl_s for copy in last],
+        ["\n".join(copy.sitemaps) or None for copy in last],
     )
     asked = [(copy, at) for copy in copies for at in copy.requests]
     await conn.execute(

@@ -15,4 +15,10 @@ def collapse(text: str | None, longest: int) -> str | None:
 
 
 def drop_unseen(text: str) -> str:
-    return text if text.isascii() else UNSEEN.sub("", text)
+    if text.isascii():
+        return text
+    try:
+        text.encode("latin-1")
+    except UnicodeEncodeError:
+        return UNSEEN.sub("", text)
+    return text.replace("\u00ad", "")  # the only one there

@@ -8,7 +8,7 @@ exactly the places where the run stands.
 
 import re
 
-from forager.extract.clean import drop_unseen
+from forager.extract.clean import UNSEEN, drop_unseen
 
 # Punctuation and symbols beyond ASCII. Written out: Python's \W takes vowel signs of Indian scripts for no letters.
 MARKS = re.compile(
@@ -29,11 +29,19 @@ UNSPACED = (
 )
 RUN = re.compile(f"[{UNSPACED}]+")
 QUOTED = re.compile(r'"[^"]*"?')
+LATIN = bytes(ord(" ") if MARKS.match(chr(byte)) else byte for byte in range(256))
+"""Latin-1 with its marks as spaces: most pages of the West need no more, and this takes a twentieth of the time."""
+LATIN_UNSEEN = bytes(byte for byte in range(256) if UNSEEN.match(chr(byte)))
 
 
 def to_words(text: str) -> str:
     """What `to_tsvector` is given."""
-    return text if text.isascii() else RUN.sub(_pairs, _without_marks(text))
+    if text.isascii():
+        return text
+    try:
+        return text.encode("latin-1").translate(LATIN, LATIN_UNSEEN).decode("latin-1")
+    except UnicodeEncodeError:
+        return RUN.sub(_pairs, _without_marks(text))
 
 
 def to_query(text: str) -> str:
@@ -55,7 +63,10 @@ def count_unspaced(text: str) -> int:
 
 
 def _without_marks(text: str) -> str:
-    return MARKS.sub(" ", JOINERS.sub("", drop_unseen(text)))
+    text = drop_unseen(text)
+    if "\u200c" in text or "\u200d" in text:
+        text = JOINERS.sub("", text)
+    return MARKS.sub(" ", text)
 
 
 def _pairs(run: re.Match[str]) -> str:

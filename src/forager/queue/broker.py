@@ -15,13 +15,21 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from forager import clock
-from forager.queue.celery_app import CONNECT_S, CRAWL_TASK, PARSE_TASK, dead_queue, library, make_app, queue_of
+from forager.queue.celery_app import (
+    ANSWER_S,
+    CONNECT_S,
+    CRAWL_TASK,
+    PARSE_TASK,
+    dead_queue,
+    library,
+    make_app,
+    queue_of,
+)
 from forager.queue.errors import BrokerAwayError
 from forager.queue.hint import Hint, PoisonError, ReplayHint, read_hint
 from forager.queue.names import Names
 from forager.queue.store import Depth
 
-ANSWER_S = 5.0
 T = TypeVar("T")
 
 
@@ -56,7 +64,7 @@ class Broker:
 
     async def tell(self, told: Sequence[tuple[str, Hint]]) -> None:
         """Each hint into its queue, persistent and confirmed. Raises BrokerAwayError; some may have arrived then."""
-        await self._do(lambda: self._tell(told))
+        await self._do(lambda: self._tell(told), is_tried_again=False)
 
     async def dead_letters(self, limit: int) -> list[DeadLetter]:
         """The first so many; they stay where they are."""
@@ -72,18 +80,22 @@ class Broker:
 
     # in the thread -------------------------------------------------------------------------------------------------
 
-    async def _do(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._try, work)
+    async def _do(self, work: Callable[[], T], *, is_tried_again: bool = True) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._try, work, is_tried_again)
 
-    def _try(self, work: Callable[[], T]) -> T:
+    def _try(self, work: Callable[[], T], is_tried_again: bool) -> T:
+        """Once more over a new connection where there was one: it may have broken while nobody used it."""
         import amqp
         from kombu.exceptions import KombuError
 
+        was_open = self._connection is not None
         try:
             return work()
         except (OSError, KombuError, amqp.AMQPError) as error:
             self._drop()
-            raise BrokerAwayError(self._sentence(error)) from error
+            if is_tried_again and was_open:
+                return self._try(work, False)
+            raise BrokerAwayError(self._sentence(error.__cause__ or error)) from error  # kombu wraps some
 
     def _sentence(self, error: BaseException) -> str:
         parts = urlsplit(self._url)
@@ -105,7 +117,7 @@ class Broker:
             connection = self._app.connection_for_write(
                 connect_timeout=CONNECT_S, heartbeat=0, transport_options=limits
             )
-            connection.connect()
+            connection.ensure_connection(max_retries=1, interval_start=0)  # `connect` would sleep for 2 s between
             self._connection = connection
             dead_queue(self.names)(self._connection.default_channel).declare()
         return self._connection.default_channel

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import secrets
 import threading
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -92,7 +93,7 @@ class Consumption:
         self._app.steps["consumer"] = {presence}
         return WorkController(
             app=self._app,
-            hostname=f"forager.{os.getpid()}@{os.uname().nodename}",
+            hostname=f"forager.{os.getpid()}.{secrets.token_hex(3)}@{os.uname().nodename}",  # containers look alike
             pool=pool,
             consumer_cls=type("Consumer", (Consumer,), {"tell": staticmethod(self._tell)}),
             concurrency=IN_HAND,

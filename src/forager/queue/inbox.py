@@ -4,8 +4,9 @@
                │           └────> LATER   back into the queue after a while, for whoever has room
                └── too long ────> LATER
 
-It also decides when the worker asks the database by itself: while the broker is away, and when no hint has come for a
-while, because whoever sends them may be gone.
+It also decides when the worker asks the database by itself: while the broker is away, when it is idle and not told of
+what is ready, and now and then anyway. Whoever sends hints may be gone, and those of a worker that froze stay in its
+hands until the broker gives it up, after 13 s.
 """
 
 import asyncio
@@ -22,7 +23,9 @@ HOLD_S = 1.0
 GRACE_S = 3.0
 """So long a broker may be out of reach before workers do without it."""
 PATIENCE_S = 10.0
-"""Without a hint for so long, a worker looks for itself."""
+"""A worker looks for itself once in this time, whatever it hears."""
+OVERDUE_S = 3.0
+"""An idle one, when something is ready for so long and no hint comes. They are sent every second."""
 
 
 class Verdict(Enum):
@@ -47,15 +50,17 @@ class Inbox:
         self._stir: Callable[[], None] = lambda: None
         self._is_near = False
         self._is_said = False
-        self._gone_at = self._heard_at = clock.monotonic()
+        self._gone_at = self._looked_at = clock.monotonic()
+        self._ready_at: float | None = None
+        """Since when something is ready that we, idle, have not heard of."""
 
     def tell(self, stir: Callable[[], None]) -> None:
         """Whom to wake when a hint comes."""
         self._stir = stir
 
     def put(self, key: str, hint: CrawlHint) -> None:
-        self._heard_at = clock.monotonic()
-        self._waiting.append(Offer(key, hint, self._heard_at))
+        self._waiting.append(Offer(key, hint, clock.monotonic()))
+        self._ready_at = None
         self._stir()
 
     def take(self, room: int) -> list[Offer]:
@@ -80,7 +85,7 @@ class Inbox:
     def come(self) -> None:
         """The broker answers; what was in hand over an old connection is delivered again."""
         self._is_near = True
-        self._heard_at = clock.monotonic()
+        self._looked_at = clock.monotonic()
         if self._is_said:
             self._is_said = False
             log().warning("the broker is back", action="queue.back")
@@ -101,7 +106,16 @@ class Inbox:
                 self._is_said = True
                 log().warning("the broker is away, domains come from the database alone", action="queue.away")
             return True
-        if clock.monotonic() - self._heard_at < PATIENCE_S:
+        now = clock.monotonic()
+        is_overdue = self._ready_at is not None and now - self._ready_at >= OVERDUE_S
+        if not is_overdue and now - self._looked_at < PATIENCE_S:
             return False
-        self._heard_at = clock.monotonic()  # once; then it is patient again
+        self._looked_at, self._ready_at = now, None
         return True
+
+    def see(self, *, is_ready: bool) -> None:
+        """What an idle worker sees of its run: whether a domain could be claimed now."""
+        if not is_ready:
+            self._ready_at = None
+        elif self._ready_at is None:
+            self._ready_at = clock.monotonic()

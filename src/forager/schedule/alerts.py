@@ -9,6 +9,7 @@ from forager.alerts.rules import Facts, judge
 from forager.frontier import webhooks
 from forager.schedule.order import ScheduleOrder
 from forager.schedule.words import things
+from forager.search.tend import read_refusals
 from forager.stats import series
 from forager.stats.store import read_clock
 from forager.stats.tally import NOT_ASKED
@@ -38,6 +39,7 @@ async def gather(conn: Any, order: ScheduleOrder) -> Facts:
     """All that the rules look at, a statement each."""
     visits, refused = await _answers(conn)
     dead = await store.dead_letters(conn, since_s=DEAD_S)
+    unsearchable, refusal = await read_refusals(conn)
     return Facts(
         visits=visits,
         refused=refused,
@@ -53,6 +55,8 @@ async def gather(conn: Any, order: ScheduleOrder) -> Facts:
         disks=order.disks(),
         duties=[duty for duty in await store.duty_facts(conn) if _is_kept(duty.name, order)],
         dead=dead,
+        unsearchable=unsearchable,
+        refusal=refusal,
     )
 
 

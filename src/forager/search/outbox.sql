@@ -82,6 +82,12 @@ SELECT kind, id, reason, refused_at FROM search_refused ORDER BY refused_at DESC
 -- How many it would not take.
 SELECT count(*) FROM search_refused;
 
+-- name: sum_refused
+-- How many it would not take, and why the last one; of a server that was left, nothing.
+SELECT count(*) AS documents, (SELECT l.reason FROM search_refused l ORDER BY l.refused_at DESC, l.kind, l.id LIMIT 1) AS reason
+FROM search_refused r
+WHERE EXISTS (SELECT FROM pg_trigger t WHERE t.tgname = 'indexed_pages_outbox' AND t.tgrelid = 'indexed_pages'::regclass AND t.tgenabled <> 'D');
+
 -- name: read_builds
 -- All indexes, the oldest first.
 SELECT name, owner::text AS owner, state, is_made, pages_until, products_until, is_filled, began_at, live_at

@@ -48,6 +48,12 @@ async def read_standing(conn: Any) -> Standing:
     )
 
 
+async def read_refusals(conn: Any) -> tuple[int, str]:
+    """How many documents the server would not take, and why the last one."""
+    row = await conn.fetchrow(SQL["sum_refused"])
+    return row["documents"], row["reason"] or ""
+
+
 async def tend(
     conn: Any,
     server: SearchServer,

@@ -2,13 +2,12 @@
 
 from typing import Any
 
+import httpx
 import pytest
 from tests.integration.accounts.stage import HOST, PASSWORD, Desk, OpenApp
 
-from forager import clock
 from forager.accounts.credentials import hash_of
 from forager.accounts.who import Role
-from forager.api.gate import REMEMBERED_S
 
 WRONG = {"error": "Name or password is wrong."}
 OTHER = "nine loud badgers"
@@ -102,19 +101,50 @@ async def test_signing_out_ends_the_session_for_whoever_has_its_secret(desk: Des
     assert await desk.conn.fetchval("SELECT count(*) FROM sessions") == 0
 
 
-async def test_another_process_forgets_a_session_within_a_second_and_changes_nothing_for_it(
-    desk: Desk, open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_session_has_ended_in_every_process_when_its_end_is_told(desk: Desk, open_app: OpenApp) -> None:
     browser = await desk.signed_in()
     async with open_app() as app:
         elsewhere = Desk(app, desk.conn).browser()
         elsewhere.cookies, elsewhere.csrf = browser.cookies, browser.csrf
         assert (await elsewhere.get("/user")).status_code == 200
         await browser.change("POST", "/api/auth/logout")
-        assert (await elsewhere.change("POST", "/user")).status_code == 401
-        later = clock.monotonic() + REMEMBERED_S
-        monkeypatch.setattr(clock, "monotonic", lambda: later)
         assert (await elsewhere.get("/user")).status_code == 401
+        assert (await elsewhere.change("POST", "/user")).status_code == 401
+
+
+@pytest.mark.parametrize("deed", ["demoted", "switched off", "removed", "new password", "token"])
+async def test_so_has_whatever_else_somebody_may_do_no_longer(desk: Desk, open_app: OpenApp, deed: str) -> None:
+    alice, bob = await desk.signed_in("alice"), await desk.signed_in("bob")
+    number = await desk.conn.fetchval("SELECT id FROM users WHERE name = 'bob'")
+    async with open_app() as app:
+        elsewhere = Desk(app, desk.conn).browser()
+        if deed == "token":
+            made = (await bob.change("POST", "/api/tokens", {"name": "x", "scope": "read"})).json()
+            elsewhere.headers["Authorization"] = f"Bearer {made['token']}"
+        else:
+            elsewhere.cookies = httpx.Cookies(bob.cookies)
+        assert (await elsewhere.get("/user")).status_code == 200
+        match deed:
+            case "demoted":
+                done = await alice.change("PATCH", f"/api/admin/users/{number}", {"role": "user"})
+            case "switched off":
+                done = await alice.change("PATCH", f"/api/admin/users/{number}", {"is_active": False})
+            case "removed":
+                done = await alice.change("DELETE", f"/api/admin/users/{number}")
+            case "new password":
+                words = {"current": PASSWORD, "new": "eight quiet otters"}
+                done = await bob.change("POST", "/api/auth/password", words)
+            case _:
+                done = await bob.change("DELETE", f"/api/tokens/{made['id']}")
+        assert done.status_code in {200, 204}, done.text
+        assert (await elsewhere.get("/user")).status_code == 401
+
+
+async def test_what_is_remembered_lets_nobody_change_anything(desk: Desk) -> None:
+    browser = await desk.signed_in()
+    assert (await browser.get("/user")).status_code == 200
+    await desk.conn.execute("DELETE FROM sessions")
+    assert (await browser.change("POST", "/user")).status_code == 401
 
 
 @pytest.mark.parametrize("name", ["nobody", "alice", "ALICE "])

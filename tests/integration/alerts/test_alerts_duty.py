@@ -136,3 +136,29 @@ async def test_a_killed_worker_is_an_alert_from_the_duty_itself(ground: Ground) 
     await series.run_once(ground.conn, an_order())
     state = {(each.metric, each.label): each.amount for each in await store.read_state(ground.conn, dead_after_s=120)}
     assert state["alerts_open", "critical"] == 1
+
+
+async def test_what_the_search_server_refused_is_an_alert_until_it_is_gone(ground: Ground) -> None:
+    await ground.conn.execute("SELECT follow_for_search_server(true)")
+    try:
+        await ground.conn.execute(
+            "INSERT INTO search_refused (kind, id, reason, refused_at) VALUES"
+            " ('page', 1, 'an old reason', now() - interval '1 hour'), ('product', 1, 'too long', now())"
+        )
+        await alerts.run_once(ground.conn, an_order())
+        await ground.conn.execute("UPDATE alert_watches SET bad_since = bad_since - interval '2 minutes'")
+        assert await alerts.run_once(ground.conn, an_order()) == "1 open; 1 alert raised, 0 resolved"
+        row = await ground.conn.fetchrow("SELECT rule, message FROM alerts")
+        assert row["rule"] == "search_refused"
+        assert row["message"] == "The search server would not take 2 documents; the last: too long."
+        await ground.conn.execute("DELETE FROM search_refused")
+        await alerts.run_once(ground.conn, an_order())
+        await ground.conn.execute("UPDATE alert_watches SET quiet_since = quiet_since - interval '2 minutes'")
+        assert await alerts.run_once(ground.conn, an_order()) == "0 open; 0 alerts raised, 1 resolved"
+    finally:
+        await ground.conn.execute("SELECT follow_for_search_server(false)")
+
+
+async def test_a_search_server_that_was_left_is_no_reason_for_an_alert(ground: Ground) -> None:
+    await ground.conn.execute("INSERT INTO search_refused (kind, id, reason) VALUES ('page', 1, 'too long')")
+    assert (await facts(ground)).unsearchable == 0

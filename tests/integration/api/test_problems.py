@@ -8,9 +8,9 @@ import asyncpg
 import httpx
 import pytest
 from fastapi import FastAPI
-from tests.acceptance.wire_to_database import a_wire
 from tests.ground import Ground
 from tests.integration.api.conftest import client_for, running, token_of
+from tests.wire import a_wire_to_database
 
 from forager import observe
 from forager.accounts.who import Role, Scope
@@ -165,8 +165,8 @@ async def test_without_a_database_the_answer_is_503_and_soon(
 ) -> None:
     """As while a server restarts: connections are lost, and new ones refused."""
     token = await token_of(conn, Role.ADMIN, Scope.ADMIN)
-    with a_wire(database_url) as wire:
-        away = settings.model_copy(update={"database_url": wire.dsn})
+    with a_wire_to_database(database_url) as wire:
+        away = settings.model_copy(update={"database_url": wire.url})
         async with running(away) as app, client_for(app, token) as admin, client_for(app) as anybody:
             assert (await admin.get("/api/domains")).status_code == 200
             wire.cut()

@@ -13,13 +13,16 @@ import pytest
 import typer.main
 from tests.conftest import database_url
 from tests.integration.control.conftest import Said
+from tests.integration.crawl.stage import WatchedSite, serve
 from tests.integration.lifecycle.conftest import DAY, Past, month_of
 from tests.integration.lifecycle.conftest import world as past
+from tests.queues import Queues, queues
 
 from forager.cli.main import app
 from forager.cli.start import whoami
+from forager.db import schema
 
-__all__ = ["database_url", "past"]  # a database for each: what they name has the first number
+__all__ = ["database_url", "past", "queues"]  # a database for each: what they name has the first number
 MONTH = month_of(100 * DAY)
 
 LOOKS = """
@@ -29,15 +32,13 @@ images show, images similar, links, normalize, page show, pages, products change
 products show, proxies advice, purge list, queue dead, read, robots, runs, search, settings, sim scale, stats,
 storage, task, token list, user list, webhooks key, why, workers
 """
-STARTS = "api, db downgrade, db start, db stop, db upgrade, demo, playground, reindex, up"
+STARTS = "api, db start, db stop, demo, playground, reindex, up"
 """Processes, and what concerns a database rather than what is in it."""
 NOTED_ELSEWHERE = {
     "restore": "test_backups_there.py: it wants an empty database",
     "user add": "test_cli_accounts.py: it asks for a password",
     "tasks restart-parsing": "test_reread.py: it wants a body",
     "domain release": "test_changes.py: it wants a trap",
-    **dict.fromkeys(("queue purge", "queue redrive"), "they want RabbitMQ"),
-    "refresh": "begins runs as a crawl does, by the same function",
 }
 
 ABOUT_DOMAINS = (
@@ -104,8 +105,13 @@ ABOUT_HISTORY = (
     ("purge domain old.example --yes", "domain.purge"),
     ("backup", "backup.make"),
 )
-CRAWL = (("crawl http://127.77.0.1:9/ --max-pages 1 --workers 1 --quiet", "run.start"),)
-DEEDS = (*ABOUT_DOMAINS, *ABOUT_TASKS, *ABOUT_THE_HOUSE, *ABOUT_PROXIES, *ABOUT_HISTORY, *CRAWL)
+ABOUT_QUEUES = (("queue redrive --all", "queue.redrive"), ("queue purge --yes", "queue.purge"))
+ABOUT_THE_SCHEMA = (("db downgrade -1 --yes", "schema.downgrade"), ("db upgrade", "schema.upgrade"))
+CRAWLS = (("crawl {url} --workers 1 --quiet", "run.start"), ("refresh --now --workers 1 --quiet", "run.start"))
+DEEDS = (
+    *(*ABOUT_DOMAINS, *ABOUT_TASKS, *ABOUT_THE_HOUSE, *ABOUT_PROXIES, *ABOUT_HISTORY),
+    *(*ABOUT_QUEUES, *ABOUT_THE_SCHEMA, *CRAWLS),
+)
 
 
 def commands(command: Any, names: tuple[str, ...] = ()) -> Iterator[str]:
@@ -137,7 +143,7 @@ def test_every_command_looks_or_starts_or_is_noted() -> None:
     assert told - known - {"archive", "worker"} == set()
 
 
-async def carry_out(conn: Any, forager: Any, deeds: tuple[tuple[str, str], ...], **values: int) -> None:
+async def carry_out(conn: Any, forager: Any, deeds: tuple[tuple[str, str], ...], **values: object) -> None:
     for deed, action in deeds:
         last = await conn.fetchval("SELECT COALESCE(max(id), 0) FROM audit_log")
         said = await forager(*deed.format(**values).split())
@@ -177,8 +183,36 @@ async def test_orders_for_history(forager: Any, past: Past) -> None:
     await carry_out(past.conn, forager, ABOUT_HISTORY)
 
 
+async def test_orders_for_queues(forager: Any, world: Any, queues: Queues, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in queues.settings.items():
+        monkeypatch.setenv(name, value)
+    await carry_out(world.conn, forager, ABOUT_QUEUES)
+    await forager("queue", "purge")
+    assert await world.conn.fetchval("SELECT count(*) FROM audit_log WHERE object_kind = 'queue'") == 2, "asked only"
+
+
+async def test_orders_for_the_schema(forager: Any, world: Any) -> None:
+    await carry_out(world.conn, forager, ABOUT_THE_SCHEMA)
+    moves = await world.conn.fetch(
+        "SELECT details->>'from' AS a, details->>'to' AS b FROM audit_log WHERE object_kind = 'schema' ORDER BY id"
+    )
+    assert [tuple(row) for row in moves] == [(schema.head(), moves[1]["a"]), (moves[0]["b"], schema.head())]
+    await forager("db", "upgrade")
+    assert await world.conn.fetchval("SELECT count(*) FROM audit_log WHERE object_kind = 'schema'") == 2, (
+        "nothing moved"
+    )
+
+
+async def test_a_schema_without_an_audit_log_is_told_in_ours(forager: Any, world: Any) -> None:
+    said = await forager("db", "downgrade", "base", "--yes")
+    assert (said.code, "schema.moved" in said.err, whoami() in said.err) == (0, True, True), said
+    assert await world.conn.fetchval("SELECT to_regclass('audit_log')") is None
+
+
 @pytest.mark.usefixtures("forager")
-async def test_a_crawl_is_noted_when_it_starts(world: Any) -> None:
+async def test_crawls_are_noted_when_they_start(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORAGER_ALLOW_NETWORKS", "127.0.0.0/8")
+
     async def in_a_process(*words: str) -> Said:
         """It listens to signals, which only a main thread may."""
         crawl = await asyncio.create_subprocess_exec(
@@ -187,4 +221,5 @@ async def test_a_crawl_is_noted_when_it_starts(world: Any) -> None:
         _, err = await crawl.communicate()
         return Said(crawl.returncode or 0, "", err.decode())
 
-    await carry_out(world.conn, in_a_process, CRAWL)
+    async with serve(WatchedSite(1)) as web:
+        await carry_out(world.conn, in_a_process, CRAWLS, url=web.urls[0])

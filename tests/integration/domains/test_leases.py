@@ -240,6 +240,16 @@ async def test_sitemaps_of_robots_txt_are_kept_with_the_origin(ground: Ground) -
     assert await ground.conn.fetchval("SELECT sitemaps FROM origins WHERE origin = 'http://a.example'") == []
 
 
+async def test_of_a_robots_txt_that_was_had_twice_the_last_is_kept(ground: Ground) -> None:
+    """A worker that lost a lease and got it again asks again, and may write both at once."""
+    domain, _ = await a_leased_domain(ground)
+    at = await ground.conn.fetchval("SELECT now()")
+    twice = [RobotsCopy(domain, "http://a.example", text, 200, None, 60.0, (at,)) for text in ("first", "second")]
+    await domains.store_robots(ground.conn, twice)
+    assert await ground.conn.fetchval("SELECT robots_txt FROM origins") == "second"
+    assert await ground.conn.fetchval("SELECT count(*) FROM robots_requests") == 2
+
+
 async def test_robots_txt_is_found_again_while_it_may_be_trusted(ground: Ground) -> None:
     domain = await ground.a_domain()
     await domains.store_robots(ground.conn, [RobotsCopy(domain, "http://a.example", "old", 200, None, 60.0)])

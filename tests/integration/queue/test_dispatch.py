@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from tests.ground import Ground
 from tests.integration.schedule.stage import an_order
-from tests.queues import Queues, Wire
+from tests.queues import Queues
+from tests.wire import Wire
 
 from forager.app.schedule import is_kept
 from forager.queue.broker import Broker, open_broker
@@ -154,6 +155,24 @@ async def test_without_a_broker_nothing_counts_as_offered(ground: Ground, queues
             await send(ground, broker)
         assert await offers(ground) == {}
         wire.mend()
+        assert await send(ground, broker) == "1 domain offered"
+
+
+async def test_a_broker_that_falls_silent_is_noticed(
+    ground: Ground, queues: Queues, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """F5: the connection is open and nothing comes. In production each answer is waited for for 5 s."""
+    run = await a_run(ground, queues)
+    await ground.a_domain(run=run, pages=1)
+    monkeypatch.setattr("forager.queue.broker.ANSWER_S", 0.3)
+    monkeypatch.setattr("forager.queue.broker.CONNECT_S", 0.3)
+    async with open_broker(wire.url, queues.names.prefix) as broker:
+        await broker.look(())
+        wire.hold()
+        with pytest.raises(BrokerAwayError, match="does not answer"):
+            await send(ground, broker)
+        assert await offers(ground) == {}
+        wire.let_go()
         assert await send(ground, broker) == "1 domain offered"
 
 

@@ -1,5 +1,6 @@
 """A worker that hears of domains through RabbitMQ: whatever happens to messages, pages are fetched exactly once."""
 
+import asyncio
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -7,16 +8,26 @@ from typing import Any
 import pytest
 from tests.integration.crawl.stage import Stage, WatchedSite, serve
 from tests.integration.queue.stage import becomes, leases, listening, send, work
-from tests.queues import Queues, Wire
+from tests.queues import Queues
+from tests.wire import Wire
 
 from forager.db import Database
+from forager.queue import broker as broker_module
 from forager.queue import celery_app, inbox
 from forager.queue.broker import Broker
 from forager.queue.hint import CrawlHint
 from forager.schedule import dispatch
+from forager.stats import store as stats
 
 pytestmark = pytest.mark.timeout(90)
 SITES = 6
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who looks for itself now and then would find by itself what it should hear of, where a test takes long."""
+    monkeypatch.setattr(inbox, "PATIENCE_S", 60.0)
+    monkeypatch.setattr(inbox, "OVERDUE_S", 60.0)
 
 
 def sites(size: int = 5, **more: Any) -> list[WatchedSite]:
@@ -166,13 +177,43 @@ async def test_what_was_in_hand_at_a_stop_goes_to_somebody_else(
         assert queues.depth(queues.names.crawl(stage.run, is_urgent=True)) == SITES
 
 
+async def test_workers_of_one_number_record_each_page_once(
+    database: Database, queues: Queues, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """F10, at its worst: one that asks the database takes itself for the one that hears. It knows nothing of the leases
+    in its name and hands them back as strays; what the other has fetched and not written is refused by their version,
+    since the worker's number is the same."""
+    add, numbers, has_begun = stats.add_worker, [], asyncio.Event()
+
+    async def always_the_first(conn: Any, *given: Any, **more: Any) -> int:
+        numbers.append(await add(conn, *given, **more))
+        first: int = numbers[0]
+        return first
+
+    monkeypatch.setattr(stats, "add_worker", always_the_first)
+    async with serve(*sites(6, on_request=lambda _path, _count: has_begun.set())) as web:
+        stage = await Stage.open(database, web)
+        twin = Stage(database, web, stage.spec, stage.run)
+        hearing = asyncio.create_task(work(stage, queues, batch_ms=1000, delay_s=0.02))
+        await asyncio.wait_for(has_begun.wait(), 30)
+        await asyncio.gather(hearing, twin.work(delay_s=0.02))
+        assert len(numbers) == 2
+        await stage.fetch("UPDATE workers SET status = 'stopped' WHERE id = $1", numbers[1])
+        assert set(stage.requests()) == web.answer_key.expected_success()
+        assert await stage.broken_promises() == {}
+    said = capsys.readouterr()
+    assert "late results refused" in said.out + said.err
+    rows = await stage.fetch("SELECT count(*) AS n FROM crawl_tasks WHERE outcome IS NOT NULL GROUP BY page_id")
+    assert {row["n"] for row in rows} == {1}
+
+
 # Without the broker, and without whoever sends ------------------------------------------------------------------------
 
 
 async def test_a_worker_nobody_sends_hints_to_looks_for_itself(
     database: Database, queues: Queues, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inbox, "PATIENCE_S", 0.3)
+    monkeypatch.setattr(inbox, "OVERDUE_S", 0.3)
     async with serve(*sites()) as web:
         stage = await Stage.open(database, web)
         await work(stage, queues, sends=False)
@@ -241,7 +282,7 @@ async def test_queues_that_are_wiped_in_the_middle(
 async def test_a_broker_that_falls_silent_is_noticed(
     database: Database, queues: Queues, wire: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The connection stays open and nothing comes: by its heartbeats, 10 s apart in production and 1 s here."""
+    """The connection stays open and nothing comes: by its heartbeats, 5 s apart in production and 1 s here."""
     monkeypatch.setattr(celery_app, "HEARTBEAT_S", 1)
     monkeypatch.setattr(inbox, "GRACE_S", 0.0)
     async with serve(*sites()) as web:
@@ -250,3 +291,29 @@ async def test_a_broker_that_falls_silent_is_noticed(
             await becomes(lambda: consumption.inbox._is_near)
             wire.hold()
             await becomes(lambda: consumption.inbox.is_away)
+            wire.let_go()
+
+
+async def test_a_broker_that_falls_silent_in_the_middle(
+    database: Database, queues: Queues, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """F5: the connections stay open, and the crawl goes on without; the last page lets them go, so that all is over."""
+    monkeypatch.setattr(celery_app, "HEARTBEAT_S", 1)
+    monkeypatch.setattr(broker_module, "ANSWER_S", 0.5)
+    monkeypatch.setattr(broker_module, "CONNECT_S", 0.5)
+    monkeypatch.setattr(inbox, "GRACE_S", 0.1)
+    acts: dict[int, Callable[[], None]] = {10: wire.hold, 6 * SITES: wire.let_go}
+    seen = 0
+
+    def count(_path: str, _count: int) -> None:
+        nonlocal seen
+        seen += 1
+        if act := acts.get(seen):
+            act()
+
+    async with serve(*sites(6, on_request=count)) as web:
+        stage = await Stage.open(database, web)
+        await work(stage, queues, url=wire.url, lease_pages=3)
+        await assert_exact(stage)
+    told = await leases(stage)
+    assert 0 < told["hinted"] < told["claimed"]

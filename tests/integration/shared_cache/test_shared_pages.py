@@ -151,3 +151,18 @@ async def test_pages_that_were_purged_are_learned_anew(database: Database, groun
     second = await a_writer(database, run, RedisKnown(shared, Era(database.pool))).learn([link])
     assert second.page_ids[link.key] != first.page_ids[link.key]
     assert await ground.conn.fetchval("SELECT count(*) FROM pages") == 1
+
+
+async def test_a_wiped_redis_fills_itself_as_it_is_used(
+    database: Database, ground: Ground, shared: Server, redis: OwnRedis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = await ground.a_run()
+    links = [a_discovery(f"http://a.example/{number}", 3) for number in range(50)]
+    first = await a_writer(database, run, RedisKnown(shared, Era(database.pool))).learn(links)
+    full = sorted(redis.names())
+    redis.wipe()
+    second = await a_writer(database, run, RedisKnown(shared, Era(database.pool))).learn(links)  # PostgreSQL answers
+    assert sorted(redis.names()) == full
+    monkeypatch.setattr("forager.crawl.writer.learn", None)
+    third = await a_writer(database, run, RedisKnown(shared, Era(database.pool))).learn(links)  # and now Redis does
+    assert first.page_ids == second.page_ids == third.page_ids

@@ -122,6 +122,14 @@ def test_dead_letters_are_told_apart() -> None:
     assert levels(Facts(dead={"visits": 2, "webhooks": 0})) == {("dead_letters", "visits"): Level.BAD}
 
 
+def test_documents_that_cannot_be_found_are_told_with_the_reason() -> None:
+    (found,) = judge(Facts(unsearchable=2, refusal="mapper_parsing_exception: too long."))
+    assert (found.rule, found.level, found.value) == ("search_refused", Level.BAD, 2)
+    assert found.message == (
+        "The search server would not take 2 documents; the last: mapper_parsing_exception: too long."
+    )
+
+
 amounts = st.integers(0, 10**12)
 odd_facts = st.builds(
     Facts,
@@ -130,6 +138,8 @@ odd_facts = st.builds(
     frontier=st.lists(st.tuples(st.floats(0, 1e6), st.floats(0, 1e12)), max_size=5),
     disks=st.lists(st.builds(Disk, st.just("/"), amounts, amounts), max_size=2),
     pools=st.lists(st.builds(PoolFacts, st.text(max_size=5), amounts, amounts, amounts), max_size=2),
+    unsearchable=amounts,
+    refusal=st.text(max_size=5),
     parsers=st.lists(st.builds(ParseFacts, st.text(max_size=5), amounts, amounts, amounts, amounts), max_size=2),
 )
 

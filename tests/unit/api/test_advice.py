@@ -11,7 +11,7 @@ from forager.api.advice import COMMAND, REQUESTS, in_both_worlds
 from forager.api.app import create_app
 from forager.settings import load
 
-ONLY_AT_A_TERMINAL = ("crawl", "queue")
+ONLY_AT_A_TERMINAL = ("crawl",)
 
 
 def sentences() -> Iterator[str]:

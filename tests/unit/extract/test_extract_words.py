@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from tests.unit.extract.pages import TEXTS, reading
 
 from forager.extract import keywords_of, to_query
+from forager.extract.clean import drop_unseen
 from forager.extract.words import to_words
 
 
@@ -50,6 +51,13 @@ def test_any_text_has_words(text: str) -> None:
     for spelled in (to_words(text), to_query(text)):
         assert isinstance(spelled, str)
     assert to_words(to_words(text)) is not None
+
+
+@given(st.text(st.characters(max_codepoint=0xFF), max_size=200))
+def test_the_short_way_of_latin_text_ends_where_the_long_one_does(text: str) -> None:
+    """A letter from beyond Latin-1 takes the short way away."""
+    assert to_words(f"{text} Ж").split() == [*to_words(text).split(), "Ж"]
+    assert drop_unseen(f"{text}Ж") == f"{drop_unseen(text)}Ж"
 
 
 @pytest.mark.parametrize("code", ["ja", "zh", "ko"])

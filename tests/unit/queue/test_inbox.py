@@ -7,7 +7,7 @@ import pytest
 from forager import clock
 from forager.queue import inbox as module
 from forager.queue.hint import CrawlHint
-from forager.queue.inbox import GRACE_S, HOLD_S, PATIENCE_S, Inbox, Verdict
+from forager.queue.inbox import GRACE_S, HOLD_S, OVERDUE_S, PATIENCE_S, Inbox, Verdict
 
 
 class Time:
@@ -73,12 +73,36 @@ def test_a_broker_that_is_away_is_done_without_after_a_moment(inbox: Inbox, time
     assert not inbox.looks_itself()
 
 
-def test_who_hears_nothing_for_long_looks_once_and_is_patient_again(inbox: Inbox, time: Time) -> None:
-    time.now += PATIENCE_S
+def test_now_and_then_a_worker_looks_for_itself_whatever_it_hears(inbox: Inbox, time: Time) -> None:
+    """The other hints may be in the hands of somebody who never answers."""
+    for _ in range(2):
+        time.now += PATIENCE_S / 2
+        inbox.put("a", CrawlHint(1, 1, 0))
+        assert not inbox.looks_itself()
+        time.now += PATIENCE_S / 2
+        inbox.put("b", CrawlHint(1, 2, 0))
+        assert inbox.looks_itself()
+        assert not inbox.looks_itself()
+
+
+def test_an_idle_worker_that_is_not_told_of_what_is_ready_looks_for_itself(inbox: Inbox, time: Time) -> None:
+    inbox.see(is_ready=True)
+    time.now += OVERDUE_S / 2
+    inbox.see(is_ready=True)
+    assert not inbox.looks_itself()
+    time.now += OVERDUE_S / 2
     assert inbox.looks_itself()
     assert not inbox.looks_itself()
-    time.now += PATIENCE_S
+
+
+def test_who_is_told_or_sees_nothing_ready_waits_on(inbox: Inbox, time: Time) -> None:
+    inbox.see(is_ready=True)
     inbox.put("a", CrawlHint(1, 1, 0))
+    time.now += OVERDUE_S
+    assert not inbox.looks_itself()
+    inbox.see(is_ready=True)
+    inbox.see(is_ready=False)
+    time.now += OVERDUE_S
     assert not inbox.looks_itself()
 
 

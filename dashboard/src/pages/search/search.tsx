@@ -107,6 +107,7 @@ function Results({ found, kind, asked, onAsk, more, isBusy, isFiltered, clear }:
       {!first.is_corrected && first.suggestion && (
         <p className="mb-3">Did you mean <button type="button" onClick={() => onAsk(first.suggestion ?? asked)} className="font-medium text-brand hover:underline">{first.suggestion}</button>?</p>
       )}
+      {first.note && <p role="note" className="mb-3 rounded-lg border border-line bg-warn-ground px-4 py-2.5 text-warn">{first.note}</p>}
       {first.not_indexed_yet > 0 && <p className="mb-3 text-soft">{number(first.not_indexed_yet)} {first.not_indexed_yet === 1 ? "page" : "pages"} that were read just now will be found in a moment.</p>}
       {hits.length ? (
         <>

@@ -12,6 +12,7 @@ from forager.api.routes import (
     pages,
     products,
     proxies,
+    queues,
     runs,
     search,
     stats,
@@ -25,6 +26,7 @@ ALL = tuple(
     noun.router
     for noun in (
         system,
+        queues,
         stats,
         domains,
         domains_bulk,

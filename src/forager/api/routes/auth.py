@@ -71,6 +71,7 @@ async def accept(request: Request, _who: Anyone, body: Acceptance) -> Response:
     signed = await sign_in.accept(
         pool, gate.hasher, body.secret, name=body.name, password=body.password, visitor=gate.visitor(request)
     )
+    await gate.forget_everywhere()
     return _begun(request, signed)
 
 
@@ -80,7 +81,7 @@ async def log_out(request: Request, who: User) -> Response:
     gate = gate_of(request)
     async with look(request) as conn, conn.transaction():
         await sign_in.sign_out(conn, who)
-    gate.forget()
+    await gate.forget_everywhere()
     answer = Response(status_code=204)
     caller = gate.caller(request)
     answer.delete_cookie(caller.cookie_name, path="/", secure=caller.is_secure, httponly=True, samesite="strict")
@@ -109,6 +110,7 @@ async def change_password(request: Request, who: User, body: NewPassword) -> Res
         new=body.new,
         visitor=gate.visitor(request),
     )
+    await gate.forget_everywhere()
     return _begun(request, signed)
 
 
@@ -136,7 +138,7 @@ def _begun(request: Request, signed: SignedIn) -> Response:
 @router.get("/api/auth/sessions", response_model=Listed[models.SessionRow], responses=responses())
 async def list_sessions(request: Request, who: User) -> Response:
     """Where one is signed in."""
-    async with look(request) as conn:
+    async with look(request, is_now=True) as conn:
         return listed(await accounts.list_sessions(conn, who))
 
 
@@ -145,7 +147,7 @@ async def end_other_sessions(request: Request, who: Person) -> Response:
     """Sign out everywhere else."""
     async with look(request) as conn, conn.transaction():
         ended = await accounts.end_other_sessions(conn, who)
-    gate_of(request).forget()
+    await gate_of(request).forget_everywhere()
     return reply({"ended": ended})
 
 
@@ -154,7 +156,7 @@ async def end_session(request: Request, who: Person, session: PathId) -> Respons
     """End one of one's own sessions."""
     async with look(request) as conn, conn.transaction():
         await accounts.end_session(conn, who, session)
-    gate_of(request).forget()
+    await gate_of(request).forget_everywhere()
     return Response(status_code=204)
 
 
@@ -173,7 +175,7 @@ class TokenWish(Body):
 async def list_tokens(request: Request, who: User, limit: Limit = 100, after: After = None) -> Response:
     """One's own tokens, newest first; without their secrets, which nobody has."""
     (before,) = paging.read(request, after, paging.BY_ID)
-    async with look(request) as conn:
+    async with look(request, is_now=True) as conn:
         rows = await accounts.list_tokens(conn, who.user_id, before=before, limit=limit + 1)
     return paging.page(request, rows, limit)
 
@@ -194,5 +196,5 @@ async def revoke_token(request: Request, who: Person, token: PathId) -> Response
     """A token ends, at once and for ever: one's own, or as an admin anybody's."""
     async with look(request) as conn, conn.transaction():
         await accounts.revoke_token(conn, who, token, of=None if who.may_manage else who.user_id)
-    gate_of(request).forget()
+    await gate_of(request).forget_everywhere()
     return Response(status_code=204)

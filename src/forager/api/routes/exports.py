@@ -10,10 +10,12 @@ from starlette.responses import StreamingResponse
 
 from forager.api.access import User
 from forager.api.problems import TooManyError, responses
+from forager.api.reads import asking_again, replica_for
 from forager.api.reply import Stream, as_json
 from forager.api.words import LARGEST_ID, Moment, Name
 from forager.api.work import FREE_WITHIN_S, forager_of
 from forager.control import cells, export
+from forager.db import CONNECTION_LOST
 from forager.errors import UsageError
 
 router = APIRouter(tags=["exports"])
@@ -54,7 +56,8 @@ async def export_rows(
     try:
         rows = await _open(request, stack, kind, export.Filters(domain, status, run, since))
     except BaseException:
-        await stack.aclose()
+        with contextlib.suppress(*CONNECTION_LOST):  # its connection is gone, which was said already
+            await stack.aclose()
         raise
     media_type = "application/x-ndjson" if format == "jsonl" else "text/csv; charset=utf-8; header=present"
     headers = {"Content-Disposition": f'attachment; filename="{kind}.{format}"'}
@@ -69,12 +72,16 @@ async def _open(
     if desk.locked():
         raise TooManyError(f"{MOST_AT_ONCE} exports are under way; ask again when one of them is done.")
     await stack.enter_async_context(desk)
-    pool = forager_of(request).pool
-    conn = await pool.acquire(timeout=FREE_WITHIN_S)
-    stack.push_async_callback(pool.release, conn, timeout=FREE_WITHIN_S)
-    await stack.enter_async_context(conn.transaction(isolation="repeatable_read", readonly=True))
-    rows = export.stream(conn, kind, filters)
-    first = await anext(rows, None)
+    replica, limit_s = replica_for(request), forager_of(request).settings.api_statement_s
+    if replica is not None and not replica.keeps_rows:
+        replica = None  # vacuum would break it off, and rows that are sent cannot be asked for again
+    pool = forager_of(request).pool if replica is None else replica.pool
+    with asking_again(replica, limit_s):
+        conn = await pool.acquire(timeout=FREE_WITHIN_S)
+        stack.push_async_callback(pool.release, conn, timeout=FREE_WITHIN_S)
+        await stack.enter_async_context(conn.transaction(isolation="repeatable_read", readonly=True))
+        rows = export.stream(conn, kind, filters)
+        first = await anext(rows, None)
 
     async def all_of_them() -> AsyncIterator[dict[str, Any]]:
         if first is not None:

@@ -11,7 +11,7 @@ from forager.api.paging import Listed
 from forager.api.problems import responses
 from forager.api.reply import listed, reply
 from forager.api.words import After, Limit, Moment, Name, Text, Url
-from forager.api.work import forager_of, look, naming_a_page
+from forager.api.work import look, naming_a_page, readers
 from forager.control import duplicates, links
 from forager.control import search as control
 from forager.records.search import Query as Asked
@@ -44,7 +44,10 @@ async def search(
 
 
 async def answer(request: Request, query: Asked) -> Response:
-    found = await control.search(forager_of(request).pool, query, elsewhere=request.app.state.searching)
+    pool = readers(request)
+    found = await control.search(pool, query, elsewhere=request.app.state.searching)
+    if found.waiting and pool.is_old:
+        request.app.state.catch_up()
     page = found.page
     return reply(
         {

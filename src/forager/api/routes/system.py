@@ -26,6 +26,7 @@ from forager.control.audit import audit_politeness
 from forager.control.check import check
 from forager.control.search import Elsewhere
 from forager.crawl.patience import AGAIN, AWAY
+from forager.db.replica import Replica, State
 from forager.errors import ConflictError, NotFoundError, SearchServerError, UsageError
 from forager.schedule.hasten import hasten
 from forager.schedule.timetable import read_duties
@@ -61,7 +62,7 @@ async def health(request: Request, who: Anyone) -> Response:
     forager = forager_of(request)
     parts: dict[str, dict[str, str]] = {}
     try:
-        async with look(request) as conn:
+        async with look(request, is_now=True) as conn:
             numbers = await listing.parts(conn, dead_after_s=forager.settings.dead_after_s)
         detail = forager.database.description if who.user_id is not None else "answers"
         parts["database"] = {"state": "ok", "detail": detail}
@@ -73,6 +74,8 @@ async def health(request: Request, who: Anyone) -> Response:
         parts["database"] = {"state": "down", "detail": "does not answer"}
     if (elsewhere := request.app.state.searching) is not None:
         parts["search"] = await _search(request, elsewhere)
+    if (replica := request.app.state.replica) is not None:
+        parts["replica"] = _replica(replica)
     parts["disk"] = await asyncio.to_thread(_disk, forager.settings)
     states = {part["state"] for part in parts.values()}
     status = "down" if "down" in states else "degraded" if "degraded" in states else "ok"
@@ -101,7 +104,7 @@ async def _search(request: Request, elsewhere: Elsewhere) -> dict[str, str]:
     try:
         async with asyncio.timeout(SEARCH_WITHIN_S):
             await elsewhere.server.ask("GET", "/")
-        async with look(request) as conn:
+        async with look(request, is_now=True) as conn:
             standing = await read_standing(conn)
     except (SearchServerError, TimeoutError):
         return {"state": "degraded", "detail": "the search server does not answer, PostgreSQL does"}
@@ -112,6 +115,15 @@ async def _search(request: Request, elsewhere: Elsewhere) -> dict[str, str]:
     if standing.refused:
         return {"state": "degraded", "detail": f"the search server refused {standing.refused} documents"}
     return {"state": "ok", "detail": f"the search server answers, {standing.waiting} changes wait"}
+
+
+def _replica(replica: Replica) -> dict[str, str]:
+    """Never down: the primary answers in its place."""
+    lag = "" if replica.lag_s is None else f", at most {replica.lag_s:.0f} s behind"
+    if replica.is_in_step:
+        return {"state": "ok", "detail": f"the replica answers{lag}"}
+    why = replica.state if replica.state is not State.IN_STEP else State.BEHIND
+    return {"state": "degraded", "detail": f"the replica {why}{lag}; the primary answers"}
 
 
 def _queue(numbers: dict[str, Any]) -> dict[str, str]:
@@ -212,7 +224,7 @@ async def check_promises(
 ) -> Response:
     """Are the promises kept? Asks everything in one snapshot; one such question at a time."""
     place = place_of(forager_of(request).settings) if files else None
-    async with alone(request), snapshot(request, CHECK_WITHIN_S) as conn:
+    async with alone(request), snapshot(request, CHECK_WITHIN_S, is_now=True) as conn:
         verdicts = await check(conn, place)
     return reply(
         {
