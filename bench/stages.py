@@ -81,7 +81,8 @@ class Offline:
     """Reads and selects pages that are at hand, each step timed."""
 
     def __init__(self, settings: Settings, spec: RunSpec, answers: Mapping[str, Fetched], stopwatch: Stopwatch) -> None:
-        self._read = partial(extract.read, keyword_words=settings.keyword_words)
+        memory = extract.LanguageMemory()  # as a reader has one
+        self._read = partial(extract.read, keyword_words=settings.keyword_words, memory=memory)
         self._selector = Selector(Reach.of(spec), max_links_per_page=settings.max_links_per_page)
         self._answers = answers
         self._stopwatch = stopwatch

@@ -10,6 +10,7 @@ import fcntl
 import functools
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import threading
@@ -50,6 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in [name for name in os.environ if name.startswith("FORAGER_") and name not in KEPT]:
         del os.environ[name]
     _keep_bytecode()
+    _hear_signals()
     COMMANDS_ONCE.start()
     shared = getattr(config, "workerinput", {}).get("run_folder")
     config.stash[RUN_FOLDER] = Path(shared) if shared else _make_run_folder()
@@ -63,6 +65,13 @@ def _keep_bytecode() -> None:
     """Even if the environment says otherwise: collecting then takes a third of the time, a child process two thirds."""
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
+
+
+def _hear_signals() -> None:
+    """A shell that starts us in the background has Ctrl-C ignored, `nohup` the end of the terminal; what we start would
+    inherit that, and tests of signals wait in vain."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def _make_run_folder() -> Path:
