@@ -1,5 +1,5 @@
 # Bare `make` lists the verbs. Each verb installs what it needs into .venv. Nothing outside this folder is touched, but by
-# `make test` as root: it installs Debian's chromium where there is none.
+# `make test` as root: it installs Debian's chromium and iproute2 where there are none.
 SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
@@ -40,7 +40,7 @@ setup: $(STAMP) dashboard-if-possible ## install Forager; gives .venv/bin/forage
 demo: $(STAMP) dashboard-if-possible ## crawl a small web on loopback, offline, with a report at the end
 	@$(RUN)/forager demo
 
-test: $(DEV) chromium dashboard ## everything CI runs: format, lint, types, imports, all tests
+test: $(DEV) chromium iproute2 dashboard ## everything CI runs: format, lint, types, imports, all tests
 	@$(MAKE) --no-print-directory -j 2 lint
 	@$(RUN)/python -m pytest -n 4 --dist loadgroup || { [ $$? = 1 ] && \
 		echo "Once more, alone: a test that fails twice is wrong, one that passes now is unsteady and wants its cause found." && \
@@ -75,6 +75,14 @@ chromium:
 		DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null 2>&1 \
 		|| { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null; } \
 		|| echo "chromium could not be installed: those tests are skipped"; }
+
+# A worker whose cable is pulled sits behind a network namespace, which is made by `ip`.
+.PHONY: iproute2
+iproute2:
+	@command -v ip >/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || \
+		DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends iproute2 >/dev/null 2>&1 \
+		|| { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends iproute2 >/dev/null; } \
+		|| echo "iproute2 could not be installed: that test is skipped"
 
 .PHONY: lint lint-style lint-types lint-dashboard
 lint: lint-style lint-types lint-dashboard

@@ -10,12 +10,21 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import pytest
+
 HERE, THERE = "10.231.0.1", "10.231.0.2"
 WEB = "127.77.0.0/16"
 MOST_BYTES = 65536
 
 
-def why_not() -> str | None:
+def need_machines() -> None:
+    if reason := _why_not():
+        if os.environ.get("FORAGER_REQUIRE_SERVICES") == "1":
+            pytest.fail(f"Machines of their own need root and `ip` (iproute2): {reason}.")
+        pytest.skip(reason)
+
+
+def _why_not() -> str | None:
     """None where namespaces can be made."""
     if shutil.which("ip") is None:
         return "there is no `ip` here"

@@ -13,6 +13,7 @@ from tests.acceptance.test_clocks import test_clocks_that_jump_change_nothing as
 from tests.acceptance.test_equal_workers import test_workers_that_look_alike_share_the_work as equals
 from tests.acceptance.test_kills import spread, workers_at_work
 from tests.acceptance.test_lost_lease import test_late_results_of_a_lost_lease_are_refused as late_results
+from tests.acceptance.test_sharing import assert_pace
 from tests.acceptance.test_sharing import test_many_workers_on_one_domain_keep_its_pace as one_domain
 from tests.acceptance.test_stop_and_resume import INTERRUPTED
 from tests.acceptance.test_up import visited
@@ -66,6 +67,23 @@ def test_the_same_holds_through_the_queue(
     queues.runs.add(1)
     proof(forager, open_web)
     assert leases(forager, "hinted") > 0
+
+
+def test_sixteen_workers_on_one_domain(forager: Forager, open_web: OpenWeb, queues: Queues) -> None:
+    """F11. The web is frozen until all of them are there; fifteen have nothing to do, and none of them a request."""
+    web, delay_s = open_web("uniform=1x12"), 0.2
+    queues.runs.add(1)
+    with web.frozen():
+        crawl = forager.start(
+            *web.urls, "--delay", str(delay_s), "--workers", "16", "-o", "out.jsonl", **ALONE, **queues.settings
+        )
+        until(lambda: forager.value(WORKERS) == 16, "all workers are there")
+    crawl.finish()
+    assert forager.pages() == web.key.expected_success()
+    assert web.repeated() == {}
+    assert_pace(web, forager, web.hosts[0], delay_s)
+    assert leases(forager, "hinted") > 0
+    forager.check()
 
 
 def test_from_inline_to_celery_and_back(forager: Forager, open_web: OpenWeb, queues: Queues) -> None:

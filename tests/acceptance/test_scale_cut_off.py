@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from tests.acceptance.conftest import OpenWeb
-from tests.acceptance.namespace import HERE, another_machine, relay_to, why_not
+from tests.acceptance.namespace import HERE, another_machine, need_machines, relay_to
 from tests.acceptance.stage import Forager, Web, until
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
@@ -24,8 +24,7 @@ OPEN_AT_ONCE = 5
 
 @pytest.mark.parametrize("server", ["external_server"], indirect=True)
 def test_cut_off_and_healed(forager: Forager, open_web: OpenWeb) -> None:
-    if reason := why_not():
-        pytest.skip(reason)
+    need_machines()
     web, database = open_web("uniform=8x15"), urlsplit(forager.dsn)
     with another_machine() as machine, relay_to("127.0.0.1", database.port or 5432) as port:
         there = f"postgresql://{database.username}@{HERE}:{port}{database.path}"

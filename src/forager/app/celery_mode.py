@@ -14,6 +14,8 @@ from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any
 
 from forager.observe import log
+from forager.queue.errors import BrokerAwayError
+from forager.queue.hint import ReplayHint
 from forager.queue.inbox import HOLD_S, Inbox, Verdict
 from forager.queue.names import Names
 from forager.records import RunSpec
@@ -56,36 +58,62 @@ async def open_hints(settings: Settings, run: int, spec: RunSpec) -> AsyncIterat
 
 class ReplayDesk:
     """Stored bodies that are read again because a message asked for it: one replay at a time, in a process of its own,
-    so that the crawl beside it goes on. Ended by a stop, it goes on where it was: the message comes again."""
+    so that the crawl beside it goes on. The message is answered for when the process runs, since RabbitMQ closes the
+    channel of one that waits for half an hour; how far it came is in the database. Ended by a stop, it is told anew."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._doing: asyncio.Task[None] | None = None
+        self._is_closed = False
         self.give: Callable[[str, Verdict], None] = lambda _key, _verdict: None
 
     def take(self, key: str, replay: int) -> None:
+        if self._is_closed:  # it goes back with the connection, which is about to be closed
+            return
         if self._doing is not None and not self._doing.done():
-            asyncio.get_running_loop().call_later(HOLD_S, self.give, key, Verdict.LATER)
+            self._put_off(key)
             return
         self._doing = asyncio.create_task(self._do(key, replay))
+
+    def _put_off(self, key: str) -> None:
+        """Back into the queue, but not at once, since it might come straight here."""
+        asyncio.get_running_loop().call_later(HOLD_S, self.give, key, Verdict.LATER)
 
     async def _do(self, key: str, replay: int) -> None:
         environ = os.environ | to_environment(self._settings) | {"FORAGER_QUEUE": "inline"}
         command = (sys.executable, "-m", "forager", "replay", "--id", str(replay), "--json")
-        process = await asyncio.create_subprocess_exec(
-            *command, env=environ, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL
-        )
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command, env=environ, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL
+            )
+        except OSError as error:  # too many processes, no memory: another worker may have room
+            log().error("replay not started", action="replay.failed", replay=replay, error=repr(error))
+            return self._put_off(key)
+        self.give(key, Verdict.DONE)
         try:
             code = await process.wait()
         except asyncio.CancelledError:
-            process.terminate()
-            await process.wait()
+            with contextlib.suppress(ProcessLookupError):
+                process.terminate()
+            if await process.wait():
+                await self._hand_on(replay)
             raise
         if code:  # it says itself why; whoever ordered it sees that it is not finished, and goes on with it
             log().warning("replay ended", action="replay.ended", replay=replay, code=code)
-        self.give(key, Verdict.DONE)
+        return None
+
+    async def _hand_on(self, replay: int) -> None:
+        """To another worker. Where nobody can be told, whoever ordered it goes on with it, if he still waits."""
+        try:
+            async with open_queue(self._settings) as broker:
+                if broker is not None:
+                    await broker.tell([(broker.names.parse, ReplayHint(replay))])
+        except BrokerAwayError as error:
+            remedy = f"forager replay --id {replay}"
+            log().warning("replay left", action="replay.left_over", replay=replay, go_on_with=remedy, error=str(error))
 
     async def close(self) -> None:
+        self._is_closed = True
         if self._doing is not None:
             self._doing.cancel()
             await asyncio.gather(self._doing, return_exceptions=True)

@@ -10,7 +10,8 @@ from typing import Any
 
 from forager.errors import NotFoundError
 from forager.queue import store
-from forager.queue.broker import Broker, DeadLetter
+from forager.queue.broker import Broker
+from forager.queue.dead_letter import DeadLetter
 from forager.queue.errors import BrokerAwayError
 
 NO_QUEUES = "There are no queues: workers ask the database. The setting queue = celery makes some."

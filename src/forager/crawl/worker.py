@@ -129,6 +129,8 @@ class Worker:
                     loop.result()
             self._stir.set()
             await tending  # to the end of its round: cut off in a claim or a release, a lease would stay in our name
+            if self._hints is not None:
+                self._hints.close()
             await self._traffic.finish()
             self._writer.finish()
             await writing
@@ -291,6 +293,8 @@ class Worker:
             claimed = await self._claims.domains(self._id, room, hints)
             self._take_in(claimed, asked_at)
             self._count_leases("hinted", len(claimed.leases))
+            if claimed.leases:
+                inbox.succeed()
             leased = {lease.domain_id for lease in claimed.leases}
             left = await self._claims.sort_out([hint for hint in hints if hint.domain_id not in leased])
             inbox.hold([offer for offer in offers if offer.hint.domain_id in left])

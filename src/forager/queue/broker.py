@@ -6,11 +6,9 @@ with a limit, so that a broker that is gone without a word costs seconds.
 
 import asyncio
 import contextlib
-import hashlib
-import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from itertools import islice
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -25,22 +23,15 @@ from forager.queue.celery_app import (
     make_app,
     queue_of,
 )
+from forager.queue.dead_letter import DeadLetter, read_letter
 from forager.queue.errors import BrokerAwayError
-from forager.queue.hint import Hint, PoisonError, ReplayHint, read_hint
+from forager.queue.hint import Hint, ReplayHint
 from forager.queue.names import Names
 from forager.queue.store import Depth
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class DeadLetter:
-    id: str
-    """Made from what it says: the same words, the same number."""
-    queue: str | None
-    """Where it was refused."""
-    why: str
-    body: str
+PORTION = 200
+"""Dead letters that are looked at together when some are sent once more."""
 
 
 class Broker:
@@ -71,7 +62,8 @@ class Broker:
         return await self._do(lambda: self._read_dead(limit))
 
     async def redrive(self, ids: Sequence[str] | None) -> list[DeadLetter]:
-        """Dead letters back into the queues they were refused in; None: all. Answers which."""
+        """Dead letters back into the queues they were refused in; None: all. Answers which. Where ids are asked for, of
+        letters that say the same only the first is sent: the others are not looked for."""
         return await self._do(lambda: self._redrive(ids))
 
     async def purge(self, queues: Sequence[str]) -> dict[str, int]:
@@ -100,6 +92,8 @@ class Broker:
     def _sentence(self, error: BaseException) -> str:
         parts = urlsplit(self._url)
         place = f"RabbitMQ at {parts.hostname or '127.0.0.1'}:{parts.port or 5672}"
+        if isinstance(error, _RefusedError):
+            return f"{place} refuses messages, as it does when its memory, its disk or a queue is full."
         code = getattr(error, "reply_code", None)
         if code in {403, 530}:
             return f"{place} refuses the account or the virtual host of broker_url: look at both."
@@ -183,19 +177,35 @@ class Broker:
 
     def _read_dead(self, limit: int) -> list[DeadLetter]:
         with self._reading() as channel:
-            return [_letter(message) for message in _each(channel, self.names.dead, limit)]
+            return [read_letter(message, self.names) for message in _each(channel, self.names.dead, limit)]
 
     def _redrive(self, ids: Sequence[str] | None) -> list[DeadLetter]:
+        """In portions, so that a million letters need no memory for a million; no further than the last that is asked
+        for. What was there at first is the limit: what dies again at once comes behind."""
+        wanted, moved = None if ids is None else set(ids), list[DeadLetter]()
         with self._reading() as channel:
-            found = list(_each(channel, self.names.dead, self._declare(self.names.dead).messages))
-            letters = [(message, _letter(message)) for message in found]
-            moved = [(m, letter) for m, letter in letters if letter.queue and (ids is None or letter.id in ids)]
-            with self._confirmed() as producer:
-                for message, letter in moved:
-                    self._send_on(producer, message, letter.queue or "")
-            for message, _ in moved:
-                message.ack()
-        return [letter for _, letter in moved]
+            letters = _each(channel, self.names.dead, self._declare(self.names.dead).messages)
+            while wanted is None or wanted:
+                portion = [(message, read_letter(message, self.names)) for message in islice(letters, PORTION)]
+                if not portion:
+                    break
+                moved += self._move(portion, wanted)
+        return moved
+
+    def _move(self, portion: Sequence[tuple[Any, DeadLetter]], wanted: set[str] | None) -> list[DeadLetter]:
+        """Those that are wanted (None: all) and say where to. They are not wanted any more then."""
+        chosen = []
+        for message, letter in portion:
+            if letter.queue is not None and (wanted is None or letter.id in wanted):
+                chosen.append((message, letter))
+                if wanted is not None:
+                    wanted.discard(letter.id)
+        with self._confirmed() as producer:
+            for message, letter in chosen:
+                self._send_on(producer, message, letter.queue or "")
+        for message, _ in chosen:
+            message.ack()
+        return [letter for _, letter in chosen]
 
     def _send_on(self, producer: Any, message: Any, queue: str) -> None:
         """As it was; a kill before it is acknowledged leaves it in both, which is harmless."""
@@ -224,6 +234,10 @@ class Broker:
             channel.close()
 
 
+class _RefusedError(OSError):
+    """It said no to a message."""
+
+
 class _Confirmed:
     """Which messages of a new channel the broker has not spoken of yet; it may speak of all up to one at once."""
 
@@ -250,36 +264,15 @@ class _Confirmed:
             self._taken.add(tag)
 
     def refuse(self, *_: Any) -> None:
-        raise OSError("it refuses messages, as it does when its memory or disk is full")
+        raise _RefusedError
 
 
-def _each(channel: Any, queue: str, limit: int) -> Iterable[Any]:
+def _each(channel: Any, queue: str, limit: int) -> Iterator[Any]:
     for _ in range(limit):
         message = channel.basic_get(queue)
         if message is None:
             return
         yield channel.message_to_python(message) if hasattr(channel, "message_to_python") else message
-
-
-def _letter(message: Any) -> DeadLetter:
-    body = message.body.encode() if isinstance(message.body, str) else bytes(message.body)
-    deaths = (message.headers or {}).get("x-death") or [{}]
-    name = hashlib.sha256(repr((message.content_type, (message.headers or {}).get("task"))).encode() + body).hexdigest()
-    return DeadLetter(name[:12], deaths[0].get("queue"), _why(message, body), body[:500].decode("utf-8", "replace"))
-
-
-def _why(message: Any, body: bytes) -> str:
-    if message.content_type != "application/json":
-        return f"it is {message.content_type or 'of no type'}, and only JSON is read"
-    if (message.headers or {}).get("task") not in {CRAWL_TASK, PARSE_TASK}:
-        return "it names no task of Forager"
-    try:
-        read_hint(json.loads(body)[0][0])
-    except PoisonError as error:
-        return str(error)
-    except (ValueError, LookupError, TypeError, RecursionError):
-        return "it cannot be read"
-    return "it was refused"
 
 
 @contextlib.asynccontextmanager

@@ -48,6 +48,7 @@ def make_app(url: str, names: Names, *, run: int | None = None) -> Any:
         broker_connection_retry=True,
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
+        broker_channel_error_retry=True,  # else a channel that the broker closes ends Celery
         # Heartbeats are looked after once all queues are listened to; until then each answer is waited for so long.
         broker_transport_options={"confirm_publish": True, "read_timeout": ANSWER_S, "write_timeout": ANSWER_S},
         control_exchange=f"{names.prefix}celery",

@@ -4,6 +4,7 @@ Celery itself acknowledges some of them, and they are gone, and ends over others
 message should come.
 """
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,8 @@ from celery import bootsteps
 from celery.worker.consumer import Consumer as CelerysOwn
 
 from forager.observe import log
+
+AGAIN_S = 2.0
 
 
 class Consumer(CelerysOwn):  # type: ignore[misc]
@@ -43,8 +46,12 @@ class Consumer(CelerysOwn):  # type: ignore[misc]
         self._refuse(message, "it names no task")
 
     def on_connection_error_after_connected(self, exc: Any) -> None:
-        """Told at once: taking leave of a broker that has fallen silent takes Celery many seconds."""
+        """Told at once: taking leave of a broker that has fallen silent takes Celery many seconds. What closed one
+        channel most likely closes the next, too: a person should read of it, and not five times a second."""
         self.tell(False)
+        if isinstance(exc, self.channel_errors):
+            log().error("the broker closed a channel", action="queue.broken", error=str(exc)[:300])
+            time.sleep(AGAIN_S)
         super().on_connection_error_after_connected(exc)
 
     def on_close(self) -> None:

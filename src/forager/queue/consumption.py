@@ -11,7 +11,8 @@ import logging
 import os
 import secrets
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
 from typing import Any
 
 from forager import clock
@@ -19,7 +20,7 @@ from forager.observe import log
 from forager.queue.celery_app import add_tasks, dead_queue, make_app
 from forager.queue.hint import CrawlHint, Hint, ReplayHint
 from forager.queue.inbox import Inbox, Verdict
-from forager.queue.names import Names
+from forager.queue.names import PRIORITY, Names
 
 IN_HAND = 32
 """Messages a worker has at once and has not answered for. Enough to claim many domains with one statement; few enough
@@ -39,7 +40,7 @@ class Consumption:
         self._on_replay = on_replay
         self._is_over = threading.Event()
         self._worker: Any = None
-        self.inbox = Inbox(self.give)
+        self.inbox = Inbox(self.give, self._stop_listening)
         add_tasks(app, lambda: self._worker.pool.verdict)
         self._thread = threading.Thread(target=self._live, name="celery", daemon=True)
 
@@ -62,6 +63,13 @@ class Consumption:
     def give(self, key: str, verdict: Verdict) -> None:
         if self._worker is not None:
             self._worker.pool.give(key, verdict)
+
+    def _stop_listening(self) -> None:
+        """Else what goes back into the queue would come straight here again. First for connections to come."""
+        names = list(self._app.amqp.queues.consume_from)
+        self._app.amqp.queues.deselect(names)
+        if self._worker is not None:
+            self._worker.pool.send(partial(self._cancel, names))
 
     # in Celery's thread --------------------------------------------------------------------------------------------
 
@@ -102,10 +110,14 @@ class Consumption:
             without_heartbeat=True,
         )
 
-    def _put(self, key: str, hint: Hint) -> None:
+    def _cancel(self, names: Sequence[str]) -> None:
+        for name in names:
+            self._worker.consumer.cancel_task_queue(name)
+
+    def _put(self, key: str, hint: Hint, queue: str) -> None:
         match hint:
             case CrawlHint():
-                self._call(self.inbox.put, key, hint)
+                self._call(self.inbox.put, key, hint, self._names.kind(queue) == PRIORITY)
             case ReplayHint():
                 self._call(self._on_replay, key, hint.replay)
 

@@ -2,7 +2,7 @@
 
     put ──> waiting ──> taken ──> DONE    acknowledged: claimed, or nothing to claim
                │           └────> LATER   back into the queue after a while, for whoever has room
-               └── too long ────> LATER
+               └── too long, or closed ──> LATER
 
 It also decides when the worker asks the database by itself: while the broker is away, when it is idle and not told of
 what is ready, and now and then anyway. Whoever sends hints may be gone, and those of a worker that froze stay in its
@@ -39,32 +39,47 @@ class Offer:
     """Which message it came with."""
     hint: CrawlHint
     arrived_at: float
+    is_urgent: bool = False
+    """It came by the priority queue."""
 
 
 class Inbox:
     """All of it happens on the worker's event loop."""
 
-    def __init__(self, settle: Callable[[str, Verdict], None]) -> None:
+    def __init__(
+        self, settle: Callable[[str, Verdict], None], stop_listening: Callable[[], None] = lambda: None
+    ) -> None:
         self._settle = settle
+        self._stop_listening = stop_listening
+        self._is_closed = False
         self._waiting: list[Offer] = []
         self._stir: Callable[[], None] = lambda: None
         self._is_near = False
         self._is_said = False
         self._gone_at = self._looked_at = clock.monotonic()
         self._ready_at: float | None = None
-        """Since when something is ready that we, idle, have not heard of."""
+        """Since when something is ready that we, idle, have not claimed."""
 
     def tell(self, stir: Callable[[], None]) -> None:
         """Whom to wake when a hint comes."""
         self._stir = stir
 
-    def put(self, key: str, hint: CrawlHint) -> None:
-        self._waiting.append(Offer(key, hint, clock.monotonic()))
-        self._ready_at = None
-        self._stir()
+    def put(self, key: str, hint: CrawlHint, is_urgent: bool = False) -> None:
+        if self._is_closed:  # it was on its way when we stopped to listen
+            return self._settle(key, Verdict.LATER)
+        self._waiting.append(Offer(key, hint, clock.monotonic(), is_urgent))
+        return self._stir()
+
+    def close(self) -> None:
+        """The worker takes nothing more: others get what it has in hand now, and not when its last page is written."""
+        self._is_closed = True
+        self._stop_listening()
+        left, self._waiting = self._waiting, []
+        self.settle(left, Verdict.LATER)
 
     def take(self, room: int) -> list[Offer]:
-        """At most so many. What waited too long because there was no room is handed back."""
+        """At most so many, the urgent first. What waited too long because there was no room is handed back."""
+        self._waiting.sort(key=lambda offer: not offer.is_urgent)
         taken, self._waiting = self._waiting[: max(room, 0)], self._waiting[max(room, 0) :]
         now = clock.monotonic()
         tired = [offer for offer in self._waiting if now - offer.arrived_at >= HOLD_S]
@@ -112,6 +127,10 @@ class Inbox:
             return False
         self._looked_at, self._ready_at = now, None
         return True
+
+    def succeed(self) -> None:
+        """Hints led to a lease. Those of others may come all day, and tell an idle worker nothing."""
+        self._ready_at = None
 
     def see(self, *, is_ready: bool) -> None:
         """What an idle worker sees of its run: whether a domain could be claimed now."""

@@ -4,10 +4,12 @@ The run that never ends has the three names of the requirements. Any other run h
 number, since only its own workers may claim its domains; nobody's any more, they vanish after an hour.
 """
 
+import re
 from dataclasses import dataclass
 
 PRIORITY, CRAWL, PARSE, DEAD = "priority_queue", "crawl_queue", "parse_queue", "dead_letters"
 KINDS = (PRIORITY, CRAWL, PARSE, DEAD)
+HINTS = re.compile(rf"{PARSE}|({PRIORITY}|{CRAWL})(\.[0-9]{{1,19}})?")
 UNUSED_MS = 3_600_000
 
 
@@ -42,3 +44,9 @@ class Names:
     def kind(self, queue: str) -> str:
         """Which of the four it is, whatever its run."""
         return queue.removeprefix(self.prefix).partition(".")[0]
+
+    def are_hints(self, queue: object) -> bool:
+        """Whether it is a name of ours that hints are sent to. Where it comes from strangers, it may be anything."""
+        if not isinstance(queue, str) or not queue.startswith(self.prefix):
+            return False
+        return HINTS.fullmatch(queue.removeprefix(self.prefix)) is not None

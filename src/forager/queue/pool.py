@@ -22,7 +22,8 @@ from celery.concurrency.base import BasePool, apply_target
 from forager.queue.hint import Hint, PoisonError, read_hint
 from forager.queue.inbox import Verdict
 
-Put = Callable[[str, Hint], None]
+Put = Callable[[str, Hint, str], None]
+"""Key, hint, and the queue it came by."""
 
 
 class HintPool(BasePool):  # type: ignore[misc]
@@ -31,12 +32,14 @@ class HintPool(BasePool):  # type: ignore[misc]
     put: Put
     body_can_be_buffer = True
     task_join_will_block = False
+    _numbers = count()
+    """Of all pools: when Celery is started again, a late word on an old message must not settle a new one."""
 
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
-        self._numbers = count()
         self._waiting: dict[str, tuple[Any, ...]] = {}
         self._decided: deque[tuple[str, Verdict]] = deque()
+        self._errands: deque[Callable[[], None]] = deque()
         self.verdict = Verdict.LATER
         """On the message whose task runs now."""
         self._bell, self._ringer = socket.socketpair()
@@ -53,11 +56,16 @@ class HintPool(BasePool):  # type: ignore[misc]
             return self._run(call, Verdict.LATER)
         key = str(next(self._numbers))  # not the task's own id: the same message may be here twice
         self._waiting[key] = call
-        return self.put(key, hint)
+        return self.put(key, hint, _route(args[2]))
 
     def give(self, key: str, verdict: Verdict) -> None:
         """The worker's word on a message."""
         self._decided.append((key, verdict))
+        self.ring()
+
+    def send(self, errand: Callable[[], None]) -> None:
+        """Have Celery's thread do something, before the verdicts that follow."""
+        self._errands.append(errand)
         self.ring()
 
     def ring(self) -> None:
@@ -68,6 +76,8 @@ class HintPool(BasePool):  # type: ignore[misc]
     def _settle(self) -> None:
         with contextlib.suppress(BlockingIOError):
             self._bell.recv(65536)
+        while self._errands:
+            self._errands.popleft()()
         while self._decided:
             key, verdict = self._decided.popleft()
             call = self._waiting.pop(key, None)
@@ -89,6 +99,12 @@ class HintPool(BasePool):  # type: ignore[misc]
     def hang_up(self) -> None:
         self._bell.close()
         self._ringer.close()
+
+
+def _route(request: Any) -> str:
+    """The queue that brought a message."""
+    route = request.get("delivery_info", {}).get("routing_key")
+    return route if isinstance(route, str) else ""
 
 
 def _peek(body: Any) -> Hint | None:

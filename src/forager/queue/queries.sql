@@ -14,13 +14,15 @@ WHERE d.id = o.domain_id AND (d.version <> o.version OR d.claimed_by IS NOT NULL
 SELECT count(*)::int FROM offers WHERE run_id = $1;
 
 -- name: renew_offers
--- Offers to be told once more: those that became urgent since, and of those told longest ago as many as the queues have lost.
+-- Offers to be told once more: those that became urgent since, and of those told longest ago as many as the queues have lost. One that
+-- is urgent no longer is not told anew: its first message would still be there, in the better queue.
 WITH out AS MATERIALIZED (
     SELECT o.domain_id, o.is_urgent, o.offered_at,
-           EXISTS (SELECT FROM crawl_tasks t WHERE t.domain_id = o.domain_id AND t.outcome IS NULL AND t.locked_at IS NULL
+           d.priority_score >= $5
+           OR EXISTS (SELECT FROM crawl_tasks t WHERE t.domain_id = o.domain_id AND t.outcome IS NULL AND t.locked_at IS NULL
                      AND t.status = 'pending' AND t.scheduled_for <= now() AND t.priority <= $4)
            OR EXISTS (SELECT FROM pages p WHERE p.domain_id = o.domain_id AND p.status = 'discovered' AND p.priority <= $4) AS is_urgent_now
-    FROM offers o WHERE o.run_id = $1
+    FROM offers o JOIN domains d ON d.id = o.domain_id WHERE o.run_id = $1
 ), again AS (
     SELECT domain_id, is_urgent_now FROM out WHERE is_urgent_now AND NOT is_urgent
     UNION
@@ -32,9 +34,11 @@ RETURNING o.domain_id, o.version, o.run_id, o.is_urgent;
 
 -- name: make_offers
 -- The best domains of a run that may be claimed now and are not offered. The order and the gates are the claim's; domains that want a
--- label which no worker has wait for one.
-WITH served AS (
-    SELECT '' AS label UNION SELECT unnest(w.labels) FROM workers w WHERE w.status = 'running' AND w.run_id = $1
+-- label which no worker has wait for one. Each label has a window of $3, so that those whose workers are full keep nobody else waiting.
+WITH served AS MATERIALIZED (
+    SELECT l.label, GREATEST(0, $3::int - (SELECT count(*) FROM offers o JOIN domains d ON d.id = o.domain_id
+                                           WHERE o.run_id = $1 AND d.worker_label = l.label)) AS room
+    FROM (SELECT '' AS label UNION SELECT unnest(w.labels) FROM workers w WHERE w.status = 'running' AND w.run_id = $1) l
 ), due AS MATERIALIZED (
     SELECT c.id, c.version, c.run_id, c.round, c.priority_score FROM served CROSS JOIN LATERAL (
         SELECT d.id, d.version, d.run_id, d.round, d.priority_score FROM domains d
@@ -43,13 +47,12 @@ WITH served AS (
           AND NOT EXISTS (SELECT FROM offers o WHERE o.domain_id = d.id)
           AND NOT EXISTS (SELECT FROM domain_gates(d, $2::int) g WHERE NOT g.is_open)
         ORDER BY d.round, d.priority_score DESC, d.id
-        LIMIT $3) c
-    ORDER BY c.round, c.priority_score DESC, c.id
-    LIMIT $3
+        LIMIT served.room) c
 ), made AS (
     INSERT INTO offers (domain_id, version, run_id, is_urgent)
     SELECT due.id, due.version, due.run_id,
-           EXISTS (SELECT FROM crawl_tasks t WHERE t.domain_id = due.id AND t.outcome IS NULL AND t.locked_at IS NULL
+           due.priority_score >= $5
+           OR EXISTS (SELECT FROM crawl_tasks t WHERE t.domain_id = due.id AND t.outcome IS NULL AND t.locked_at IS NULL
                      AND t.status = 'pending' AND t.scheduled_for <= now() AND t.priority <= $4)
            OR EXISTS (SELECT FROM pages p WHERE p.domain_id = due.id AND p.status = 'discovered' AND p.priority <= $4)
     FROM due ORDER BY due.id

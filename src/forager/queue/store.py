@@ -9,6 +9,9 @@ from forager.queue.hint import CrawlHint
 SQL = statements.load("forager.queue")
 URGENT = 2
 """R447: what is due and has this priority or a better one goes to the priority queue."""
+URGENT_SCORE = 1500.0
+"""So does a domain with this score or a better one. Rank and pages left bring at most 1,000 each: the best seed of a
+list has it from 250 pages on, a domain that nobody ranked never by its pages alone, one with many images by these."""
 
 
 class ServedRun(NamedTuple):
@@ -43,12 +46,13 @@ async def count_offers(conn: Any, run: int) -> int:
 
 
 async def renew_offers(conn: Any, run: int, *, older_than_s: float, lost: int) -> list[Told]:
-    return _told(await conn.fetch(SQL["renew_offers"], run, older_than_s, lost, URGENT))
+    return _told(await conn.fetch(SQL["renew_offers"], run, older_than_s, lost, URGENT, URGENT_SCORE))
 
 
-async def make_offers(conn: Any, run: ServedRun, limit: int) -> list[Told]:
-    """Committed before anybody is told: what was offered and not told is told again."""
-    return _told(await conn.fetch(SQL["make_offers"], run.id, run.max_pages_per_domain, limit, URGENT))
+async def make_offers(conn: Any, run: ServedRun, window: int) -> list[Told]:
+    """So many of each label are out then. Committed before anybody is told: what was not told is told again."""
+    given = run.id, run.max_pages_per_domain, window, URGENT, URGENT_SCORE
+    return _told(await conn.fetch(SQL["make_offers"], *given))
 
 
 async def withdraw_offers(conn: Any, hints: Sequence[CrawlHint]) -> None:

@@ -20,7 +20,7 @@ from forager.schedule.words import things
 NAME = "dispatch"
 EVERY_S = 1.0
 WINDOW = 1000
-"""Offers of one run that are out at once."""
+"""Offers that are out at once of one run, for each label that domains want their workers to have."""
 LOST_S = 5.0
 """An offer that nobody took up for so long, and that the queue does not hold any more, was lost."""
 
@@ -54,8 +54,8 @@ async def _offer(conn: Any, run: ServedRun, waiting: int) -> Sequence[Told]:
     await wake_due(conn, run.id)
     out = await store.count_offers(conn, run.id)
     again = await store.renew_offers(conn, run.id, older_than_s=LOST_S, lost=max(0, out - waiting))
-    room = WINDOW - max(out, waiting)
-    return [*again, *(await store.make_offers(conn, run, room) if room > 0 else [])]
+    stale = max(0, waiting - out)  # messages that nobody has read yet, of offers that are void
+    return [*again, *(await store.make_offers(conn, run, max(0, WINDOW - stale)))]
 
 
 def queues_of(names: Names, run: ServedRun) -> tuple[str, str]:

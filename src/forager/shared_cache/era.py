@@ -17,6 +17,8 @@ from forager.observe import log
 SQL = statements.load("forager.shared_cache")
 LOOK_EVERY_S = 30.0
 READ_WITHIN_S = 2.0
+AGAIN_S = 5.0
+"""A database that does not say is not asked before: with one that is frozen every look-up would wait for it."""
 TROUBLE = (*CONNECTION_LOST, asyncpg.PostgresError, asyncio.TimeoutError)
 
 
@@ -25,17 +27,24 @@ class Era:
         self._pool = pool
         self._prefix: bytes | None = None
         self._look_at = 0.0
+        self._asking = asyncio.Lock()
 
     async def prefix(self) -> bytes | None:
         """What names begin with, not older than half a minute. None: the database does not say."""
         if clock.monotonic() >= self._look_at:
-            try:
-                async with asyncio.timeout(READ_WITHIN_S), self._pool.acquire() as conn:
-                    era = await conn.fetchval(SQL["read_era"])
-            except TROUBLE as error:
-                log().info("era unknown, Redis is not asked", action="redis.era", error=repr(error))
-                self._prefix = None
-                return None
-            self._prefix = b"forager:%s:" % hashlib.sha256(era.encode()).hexdigest()[:16].encode()
-            self._look_at = clock.monotonic() + LOOK_EVERY_S
+            async with self._asking:
+                if clock.monotonic() >= self._look_at:  # else somebody asked while we waited
+                    await self._read()
         return self._prefix
+
+    async def _read(self) -> None:
+        try:
+            async with asyncio.timeout(READ_WITHIN_S), self._pool.acquire() as conn:
+                era = await conn.fetchval(SQL["read_era"])
+        except TROUBLE as error:
+            log().info("era unknown, Redis is not asked", action="redis.era", error=repr(error))
+            self._prefix, wait_s = None, AGAIN_S
+        else:
+            self._prefix = b"forager:%s:" % hashlib.sha256(era.encode()).hexdigest()[:16].encode()
+            wait_s = LOOK_EVERY_S
+        self._look_at = clock.monotonic() + wait_s

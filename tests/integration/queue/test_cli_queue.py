@@ -1,13 +1,18 @@
 """`forager queue`: depths, dead letters, once more, and emptying; and what it says where there is no queue."""
 
+import asyncio
 import json
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from tests.queues import BROKER, Queues
 
 from forager.cli.main import run
-from forager.queue.names import CRAWL
+from forager.queue import broker as broker_module
+from forager.queue.broker import open_broker
+from forager.queue.dead_letter import DeadLetter, read_letter
+from forager.queue.names import CRAWL, Names
 
 Forager = Callable[..., int]
 
@@ -43,6 +48,61 @@ def test_dead_letters_are_listed_sent_once_more_and_thrown_away(
     assert queues.depth(crawl) == 1
     assert forager("purge", "--yes") == 0
     assert queues.depth(crawl) == 0
+
+
+def test_letters_with_forged_headers_are_shown_and_go_nowhere(
+    forager: Forager, queues: Queues, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert forager("--json") == 0
+    crawl = queues.names.prefix + CRAWL
+    forged: list[Any] = ["x", 7, [7], [{"queue": 7}], [{"queue": "payroll"}], [{"queue": queues.names.dead}]]
+    for number, deaths in enumerate(forged):
+        queues.publish(queues.names.dead, {"n": number}, headers={"x-death": deaths, "task": {"a": 1}})
+    queues.publish(queues.names.dead, {"n": "true"}, headers={"x-death": [{"queue": crawl}]})
+    capsys.readouterr()
+    assert forager("dead", "--json") == 0
+    letters = json.loads(capsys.readouterr().out)
+    assert [letter["queue"] for letter in letters] == [None] * len(forged) + [crawl]
+    assert forager("dead") == 0
+    assert forager("redrive", letters[0]["id"]) == 0
+    assert forager("redrive", "--all") == 0
+    assert (queues.depth(queues.names.dead), queues.depth(crawl)) == (len(forged), 1)
+    assert queues.depth("payroll") == 0
+
+
+def test_redrive_reads_in_portions_and_no_further_than_it_has_to(
+    queues: Queues, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(broker_module, "PORTION", 2)
+    crawl = queues.names.prefix + CRAWL
+
+    async def ask() -> None:
+        async with open_broker(BROKER, queues.names.prefix) as broker:
+            await broker.look([crawl])
+            for number in range(7):
+                queues.publish(queues.names.dead, {"n": number}, headers={"x-death": [{"queue": crawl}]})
+            letters = await broker.dead_letters(100)
+            seen = count_looks(monkeypatch)
+            assert [letter.body for letter in await broker.redrive([letters[2].id])] == ['{"n": 2}']
+            assert len(seen) == 4, "two portions"
+            assert [letter.body for letter in await broker.redrive(None)] == [
+                f'{{"n": {n}}}' for n in (0, 1, 3, 4, 5, 6)
+            ]
+
+    asyncio.run(ask())
+    assert (queues.depth(queues.names.dead), queues.depth(crawl)) == (0, 7)
+
+
+def count_looks(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Letters that are looked at from now on."""
+    seen: list[object] = []
+
+    def look(message: object, names: Names) -> DeadLetter:
+        seen.append(message)
+        return read_letter(message, names)
+
+    monkeypatch.setattr("forager.queue.broker.read_letter", look)
+    return seen
 
 
 def test_redrive_wants_to_know_which(forager: Forager, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,8 +9,12 @@ from tests.queues import Queues
 from tests.wire import Wire
 
 from forager.app.schedule import is_kept
+from forager.queue import broker as broker_module
+from forager.queue import celery_app
 from forager.queue.broker import Broker, open_broker
 from forager.queue.errors import BrokerAwayError
+from forager.queue.names import Names
+from forager.queue.store import URGENT_SCORE
 from forager.schedule import dispatch
 from forager.settings import load
 
@@ -71,6 +75,33 @@ async def test_what_is_urgent_has_a_queue_of_its_own(ground: Ground, queues: Que
     await send(ground, broker)
     assert await offers(ground) == {seeded: True, ordered: True, plain: False, later: False}
     assert depths(queues, run) == (2, 2)
+
+
+async def test_a_domain_with_a_high_score_is_urgent(ground: Ground, queues: Queues, broker: Broker) -> None:
+    """And one whose score has risen since it was offered is told of once more, in the better queue."""
+    run = await a_run(ground, queues)
+    wanted = await ground.a_domain("wanted.example", run=run, pages=1, priority_score=URGENT_SCORE)
+    plain = await ground.a_domain("plain.example", run=run, pages=1, priority_score=URGENT_SCORE - 1)
+    await send(ground, broker)
+    assert await offers(ground) == {wanted: True, plain: False}
+    await ground.conn.execute("UPDATE domains SET priority_score = $2 WHERE id = $1", plain, URGENT_SCORE + 1)
+    assert await send(ground, broker) == "1 domain offered"
+    assert await offers(ground) == {wanted: True, plain: True}
+    assert depths(queues, run) == (2, 1)
+
+
+async def test_what_is_urgent_no_longer_is_told_so_where_it_has_to_be_told_again(
+    ground: Ground, queues: Queues, broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = await a_run(ground, queues)
+    domain = await ground.a_domain(run=run, pages=1, priority_score=URGENT_SCORE)
+    await send(ground, broker)
+    await ground.conn.execute("UPDATE domains SET priority_score = 0 WHERE id = $1", domain)
+    assert await send(ground, broker) == "0 domains offered"
+    queues.wipe()
+    monkeypatch.setattr(dispatch, "LOST_S", 0.0)
+    assert await send(ground, broker) == "1 domain offered"
+    assert depths(queues, run) == (0, 1)
 
 
 async def test_a_better_priority_moves_an_offer_that_is_out(ground: Ground, queues: Queues, broker: Broker) -> None:
@@ -143,6 +174,64 @@ async def test_a_queue_that_nobody_empties_does_not_grow_for_ever(
     assert await send(ground, broker) == "0 domains offered"
     best = await ground.conn.fetch("SELECT d.name FROM offers o JOIN domains d ON d.id = o.domain_id ORDER BY 1")
     assert [row["name"] for row in best] == ["2.example", "3.example", "4.example"]
+
+
+async def test_domains_of_one_label_keep_those_of_others_from_no_queue(
+    ground: Ground, queues: Queues, broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their workers are full, and their offers stay out; each label has a window of its own."""
+    monkeypatch.setattr(dispatch, "WINDOW", 3)
+    run = await a_run(ground, queues)
+    await ground.a_worker(run, labels=["de"])
+    for number in range(5):
+        await ground.a_domain(f"{number}.de.example", run=run, pages=1, worker_label="de", priority_score=900)
+    for number in range(5):
+        await ground.a_domain(f"{number}.fr.example", run=run, pages=1, worker_label="fr")
+    assert await send(ground, broker) == "3 domains offered"
+    for number in range(5):
+        await ground.a_domain(f"{number}.example", run=run, pages=1)
+    assert await send(ground, broker) == "3 domains offered"
+    assert await send(ground, broker) == "0 domains offered"
+    rows = await ground.conn.fetch(
+        "SELECT worker_label, count(*) AS n FROM offers o JOIN domains d ON d.id = o.domain_id GROUP BY 1"
+    )
+    assert {row["worker_label"]: row["n"] for row in rows} == {"": 3, "de": 3}
+
+
+async def test_messages_that_nobody_reads_any_more_count_for_every_label(
+    ground: Ground, queues: Queues, broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workers that found their domains by themselves leave messages behind: a queue must not grow by them."""
+    monkeypatch.setattr(dispatch, "WINDOW", 3)
+    run = await a_run(ground, queues)
+    for number in range(9):
+        await ground.a_domain(f"{number}.example", run=run, pages=1)
+    assert await send(ground, broker) == "3 domains offered"
+    await ground.conn.execute("UPDATE domains SET version = version + 1")
+    assert await send(ground, broker) == "0 domains offered"
+    queues.wipe()
+    assert await send(ground, broker) == "3 domains offered"
+
+
+async def test_a_message_that_the_broker_refuses_does_not_count_as_told(
+    ground: Ground, queues: Queues, broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says so only to who asks for confirmation: a full queue answers every message with basic.nack."""
+    run = await a_run(ground, queues)
+    await ground.a_domain(run=run, pages=1)
+    monkeypatch.setattr(broker_module, "queue_of", a_full_queue)
+    with pytest.raises(BrokerAwayError, match="refuses messages"):
+        await send(ground, broker)
+    assert await offers(ground) == {}
+    monkeypatch.undo()
+    queues.wipe()
+    assert await send(ground, broker) == "1 domain offered"
+
+
+def a_full_queue(names: Names, name: str) -> Any:
+    made = celery_app.queue_of(names, name)
+    made.queue_arguments |= {"x-max-length": 0, "x-overflow": "reject-publish"}
+    return made
 
 
 async def test_without_a_broker_nothing_counts_as_offered(ground: Ground, queues: Queues, wire: Wire) -> None:

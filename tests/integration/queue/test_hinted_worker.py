@@ -1,6 +1,7 @@
 """A worker that hears of domains through RabbitMQ: whatever happens to messages, pages are fetched exactly once."""
 
 import asyncio
+import os
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +19,7 @@ from forager.queue.broker import Broker
 from forager.queue.hint import CrawlHint
 from forager.schedule import dispatch
 from forager.stats import store as stats
+from forager.stats.processes import started_at, this_host
 
 pytestmark = pytest.mark.timeout(90)
 SITES = 6
@@ -177,6 +179,72 @@ async def test_what_was_in_hand_at_a_stop_goes_to_somebody_else(
         assert queues.depth(queues.names.crawl(stage.run, is_urgent=True)) == SITES
 
 
+async def test_who_stops_gives_back_what_waits_and_listens_no_more(
+    database: Database, queues: Queues, broker: Broker
+) -> None:
+    """The rest of a stop takes as long as its slowest request: others need not wait for it."""
+    async with serve(*sites()) as web:
+        stage = await Stage.open(database, web)
+        urgent = queues.names.crawl(stage.run, is_urgent=True)
+        async with listening(stage, queues) as consumption:
+            await send(stage, broker)
+            await becomes(lambda: len(consumption.inbox._waiting) == SITES)
+            assert all(offer.is_urgent for offer in consumption.inbox._waiting)
+            consumption.inbox.close()
+            await becomes(lambda: queues.depth(urgent) == SITES)
+            assert queues.listeners(urgent) == 0
+
+
+async def test_a_domain_with_a_label_is_claimed_by_a_worker_that_has_it(
+    database: Database, queues: Queues, broker: Broker
+) -> None:
+    """One that has it is there, so the domain is offered. One that has it not gets the hint: it goes back."""
+    async with serve(*sites()) as web:
+        stage = await Stage.open(database, web)
+        labelled = "UPDATE domains SET worker_label = 'de' WHERE id IN (SELECT id FROM domains ORDER BY id LIMIT 2)"
+        await stage.fetch(labelled)
+        await work(stage, queues)
+        assert await stage.fetch("SELECT FROM offers") == [], "nobody was there who could"
+        pid = os.getpid()
+        async with database.pool.acquire() as conn:
+            busy = await stats.add_worker(
+                conn, stage.run, host=this_host(), pid=pid, pid_started=started_at(pid), labels=["de"]
+            )
+        assert await send(stage, broker) == "2 domains offered"
+        await work(stage, queues)
+        assert len(await stage.fetch("SELECT FROM domains WHERE pages_crawled > 0")) == SITES - 2
+        await becomes(lambda: queues.depth(queues.names.crawl(stage.run, is_urgent=True)) == 2)
+        await stage.fetch("UPDATE workers SET status = 'stopped' WHERE id = $1", busy)
+        await work(stage, queues, labels=("de",))
+        await assert_exact(stage)
+    rows = await stage.fetch(
+        "SELECT w.labels, sum(s.amount)::int AS n FROM series_parts s JOIN workers w ON w.id = s.worker_id"
+        " WHERE s.metric = 'leases' AND s.label = 'hinted' GROUP BY w.id ORDER BY w.id"
+    )
+    assert [(row["labels"], row["n"]) for row in rows] == [([], SITES - 2), (["de"], 2)]
+
+
+async def test_hints_for_others_keep_no_idle_worker_waiting(
+    database: Database, queues: Queues, broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those it can use are lost; those it cannot come again and again. It sees that something is ready, and looks."""
+    monkeypatch.setattr(inbox, "OVERDUE_S", 0.5)
+    monkeypatch.setattr(inbox, "HOLD_S", 0.05)
+    async with serve(*sites(2)) as web:
+        stage = await Stage.open(database, web)
+        queues.runs.add(stage.run)
+        await broker.look(queues.names.of_run(stage.run))
+        first = (
+            await stage.fetch(
+                "UPDATE domains SET worker_label = 'de' WHERE id = (SELECT min(id) FROM domains) RETURNING *"
+            )
+        )[0]
+        hint = CrawlHint(stage.run, first["id"], first["version"])
+        queues.publish_hint(queues.names.crawl(stage.run, is_urgent=True), hint.document())
+        await work(stage, queues, sends=False)
+        assert len(await stage.fetch("SELECT FROM domains WHERE pages_crawled > 0")) == SITES - 1
+
+
 async def test_workers_of_one_number_record_each_page_once(
     database: Database, queues: Queues, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -277,6 +345,30 @@ async def test_queues_that_are_wiped_in_the_middle(
         await work(stage, queues, lease_pages=3)
         await assert_exact(stage)
     assert (await leases(stage))["hinted"] > SITES
+
+
+async def test_a_queue_that_somebody_made_otherwise_is_told_of_and_tried_again(
+    database: Database,
+    queues: Queues,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """RabbitMQ closes the channel, as it does where a message waits for its answer too long: Celery goes on."""
+    monkeypatch.setattr(inbox, "GRACE_S", 0.0)
+    monkeypatch.setattr("forager.queue.consumer.AGAIN_S", 0.1)
+    async with serve(*sites(1)) as web:
+        stage = await Stage.open(database, web)
+        with queues.connection.channel() as channel:
+            channel.queue_declare(queues.names.crawl(stage.run, is_urgent=False), durable=False, auto_delete=False)
+        said = ""
+        async with listening(stage, queues) as consumption:
+            while "PRECONDITION_FAILED" not in said:
+                await asyncio.sleep(0.05)
+                said += "".join(capsys.readouterr())
+            assert consumption.inbox.is_away
+            queues.wipe()
+            await becomes(lambda: consumption.inbox._is_near)
+    assert "Celery" not in said
 
 
 async def test_a_broker_that_falls_silent_is_noticed(

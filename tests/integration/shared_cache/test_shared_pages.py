@@ -1,5 +1,8 @@
 """Pages that all workers know: what is told is recalled, what was deleted is not, and nothing else is believed."""
 
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
 from typing import Any
 
 import asyncpg
@@ -8,6 +11,7 @@ from tests.builders import a_discovery, an_order
 from tests.ground import Ground
 from tests.integration.shared_cache.conftest import OwnRedis
 
+from forager import clock
 from forager.crawl.writer import Writer
 from forager.db import Database
 from forager.frontier.known import UNSHARED, SharedPages, pack
@@ -68,6 +72,47 @@ async def test_what_was_found_before_pages_were_deleted_is_not_told_to_those_aft
     await pool.execute("DELETE FROM pages")
     await known.tell([(KEY, pack(7, 3))])
     assert await RedisKnown(shared, Era(pool)).recall([KEY]) == {}
+
+
+async def test_a_database_that_does_not_answer_is_asked_once_by_all_and_then_left_alone(
+    known: RedisKnown, shared: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With one that is frozen, every look-up would wait for two seconds."""
+
+    class Frozen:
+        asked = 0
+
+        @contextlib.asynccontextmanager
+        async def acquire(self) -> AsyncIterator[None]:
+            self.asked += 1
+            await asyncio.Event().wait()
+            yield
+
+    monkeypatch.setattr(eras, "READ_WITHIN_S", 0.05)
+    pool = Frozen()
+    era = Era(pool)
+    assert await asyncio.gather(*(era.prefix() for _ in range(50))) == [None] * 50
+    assert await RedisKnown(shared, era).recall([KEY]) == {}
+    assert pool.asked == 1
+    later = clock.monotonic() + eras.AGAIN_S
+    monkeypatch.setattr(clock, "monotonic", lambda: later)
+    assert await era.prefix() is None
+    assert pool.asked == 2
+
+
+async def test_callers_share_one_question(pool: asyncpg.Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    era = Era(pool)
+    asked = 0
+    read = era._read
+
+    async def count() -> None:
+        nonlocal asked
+        asked += 1
+        await read()
+
+    monkeypatch.setattr(era, "_read", count)
+    assert len(set(await asyncio.gather(*(era.prefix() for _ in range(20))))) == 1
+    assert asked == 1
 
 
 async def test_without_the_database_nothing_is_recalled(known: RedisKnown, shared: Server) -> None:

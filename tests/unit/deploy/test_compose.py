@@ -4,6 +4,7 @@ import json
 import re
 from importlib import resources
 from typing import Any
+from urllib.parse import urlsplit
 
 import jsonschema
 import pytest
@@ -72,8 +73,23 @@ def test_a_home_is_shared_by_no_two_containers() -> None:
     assert len(homes) == 1
 
 
+def test_every_part_that_settings_can_name_can_be_started_and_only_on_request() -> None:
+    """Where forager.toml.example has an address, somebody here has that name."""
+    example = deployed.texts()["forager.toml.example"]
+    named = {urlsplit(url).hostname for url in re.findall(r'"((?:postgresql|redis|amqp|http)://[^"]+)"', example)}
+    assert named == {"postgres", "redis", "rabbitmq", "opensearch", "seaweedfs"}
+    for name in named - {"postgres"}:
+        service = SERVICES[str(name)]
+        assert service["profiles"] == [name]
+        assert service["networks"] == ["inside"], "nobody else reaches it"
+        assert service["cap_drop"] == ["ALL"]
+    (bucket,) = re.findall(r'"s3://([^/"]+)', example)
+    assert f"s3.bucket.create -name {bucket}" in deployed.COMPOSE.read_text(encoding="utf-8")
+
+
 def test_no_secret_is_in_it() -> None:
     for service in SERVICES.values():
         for name, value in service.get("environment", {}).items():
-            assert "PASSWORD" not in name or value.startswith("/run/secrets/")
-            assert "://" not in value
+            if "PASSWORD" in name or "SECRET" in name or "KEY" in name:
+                assert value is None or value.startswith("/run/secrets/"), "a file, or as `.env` says"
+            assert "://" not in (value or "")

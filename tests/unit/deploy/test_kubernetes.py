@@ -153,7 +153,31 @@ def test_workers_by_the_queue_count_what_waits_there_and_what_is_held() -> None:
 
 def test_crawling_pods_reach_the_ports_that_may_be_dialled_and_nothing_private() -> None:
     (rule,) = only("NetworkPolicy", "forager-crawls")["spec"]["egress"]
-    assert tuple(port["port"] for port in rule["ports"]) == Settings.model_fields["allow_ports"].default
+    assert ports_of(rule) == Settings.model_fields["allow_ports"].default
+    assert_nothing_private(rule)
+
+
+def test_the_api_reaches_a_public_bucket_and_nothing_private() -> None:
+    policy = only("NetworkPolicy", "forager-bucket")["spec"]
+    assert policy["podSelector"]["matchLabels"] == {"app.kubernetes.io/component": "api"}
+    (rule,) = policy["egress"]
+    assert ports_of(rule) == (443,)
+    assert_nothing_private(rule)
+
+
+def test_every_pod_reaches_the_servers_that_can_be_configured_by_ports_that_are_not_crawled() -> None:
+    """PostgreSQL, PgBouncer, Redis, RabbitMQ, OpenSearch; for S3 SeaweedFS and MinIO. Anywhere: so no port of sites."""
+    _, rule = only("NetworkPolicy", "forager-closed")["spec"]["egress"]
+    assert "to" not in rule
+    assert set(ports_of(rule)) == {5432, 6432, 6379, 5672, 9200, 8333, 9000}
+    assert not set(ports_of(rule)) & set(Settings.model_fields["allow_ports"].default)
+
+
+def ports_of(rule: Any) -> tuple[int, ...]:
+    return tuple(port["port"] for port in rule["ports"])
+
+
+def assert_nothing_private(rule: Any) -> None:
     shut = [ipaddress.ip_network(net) for block in rule["to"] for net in block["ipBlock"]["except"]]
     for private in (
         "10.1.2.3",

@@ -47,6 +47,12 @@ def test_a_stop_leaves_time_for_open_requests(unit: Path) -> None:
     assert int(service["TimeoutStopSec"]) >= 60
 
 
+def test_a_worker_that_was_sent_away_stays_away() -> None:
+    """It ends with 0, as after a SIGTERM; whatever else ends it is trouble."""
+    (worker,) = [unit for unit in UNITS if unit.name.startswith("forager-worker")]
+    assert read(worker)["Service"]["Restart"] == "on-failure"
+
+
 @has_systemd
 @each_unit
 def test_systemd_understands_it(unit: Path, tmp_path: Path) -> None:

@@ -40,6 +40,27 @@ def test_hints_are_taken_in_the_order_they_came_and_as_far_as_there_is_room(inbo
     assert [offer.key for offer in inbox.take(2)] == ["2"]
 
 
+def test_the_urgent_are_taken_first_and_the_others_in_the_order_they_came(inbox: Inbox) -> None:
+    for number in range(6):
+        inbox.put(str(number), CrawlHint(1, number, 0), number in {2, 5})
+    assert [offer.key for offer in inbox.take(3)] == ["2", "5", "0"]
+    assert [offer.key for offer in inbox.take(5)] == ["1", "3", "4"]
+
+
+def test_closed_it_gives_back_what_waits_and_what_still_comes(time: Time) -> None:
+    said: list[object] = []
+    inbox = Inbox(lambda key, verdict: said.append((key, verdict)), lambda: said.append("listens no more"))
+    inbox.put("a", CrawlHint(1, 1, 0))
+    (taken,) = inbox.take(1)
+    inbox.put("b", CrawlHint(1, 2, 0))
+    inbox.close()
+    inbox.put("c", CrawlHint(1, 3, 0))
+    assert said == ["listens no more", ("b", Verdict.LATER), ("c", Verdict.LATER)]
+    assert inbox.take(5) == []
+    inbox.settle([taken], Verdict.DONE)
+    assert said[-1] == ("a", Verdict.DONE)
+
+
 def test_what_a_full_worker_has_in_hand_for_long_goes_back(
     inbox: Inbox, time: Time, given: list[tuple[str, Verdict]]
 ) -> None:
@@ -95,9 +116,17 @@ def test_an_idle_worker_that_is_not_told_of_what_is_ready_looks_for_itself(inbox
     assert not inbox.looks_itself()
 
 
-def test_who_is_told_or_sees_nothing_ready_waits_on(inbox: Inbox, time: Time) -> None:
+def test_hints_that_only_others_can_use_keep_no_idle_worker_waiting(inbox: Inbox, time: Time) -> None:
     inbox.see(is_ready=True)
-    inbox.put("a", CrawlHint(1, 1, 0))
+    for _ in range(2):
+        inbox.put("a", CrawlHint(1, 1, 0))
+        time.now += OVERDUE_S / 2
+    assert inbox.looks_itself()
+
+
+def test_who_claims_or_sees_nothing_ready_waits_on(inbox: Inbox, time: Time) -> None:
+    inbox.see(is_ready=True)
+    inbox.succeed()
     time.now += OVERDUE_S
     assert not inbox.looks_itself()
     inbox.see(is_ready=True)
