@@ -38,6 +38,7 @@ from forager.frontier import tasks
 from forager.frontier.images import make_pages, record_images
 from forager.frontier.known import UNSHARED, KnownPages, SharedPages, pack
 from forager.frontier.learn import Learned, learn, sort_known, take_recalled
+from forager.frontier.lexemes import Lexemes
 from forager.ingest.select import add_up
 from forager.observe import log
 from forager.products import store as products
@@ -85,6 +86,7 @@ class Writer:
         self._known = KnownPages(order.known_urls)
         """Of the transaction under way."""
         self._domain_ids: dict[str, int] = {}
+        self._lexemes = Lexemes()
         self._images = ImageDesk(
             database, run=order.run, admit=self._crowds.admit, remembered=max(1000, order.known_urls // 8)
         )
@@ -278,7 +280,7 @@ class Writer:
     ) -> None:
         read = [outcome for outcome in done if outcome.reading is not None]
         keywords = [keywords_of(outcome.reading) for outcome in read if outcome.reading]
-        await frontier.record_readings(conn, list(zip(read, keywords, strict=True)), CONFIGS)
+        await frontier.record_readings(conn, list(zip(read, keywords, strict=True)), CONFIGS, self._lexemes)
         states = [(o, _page_status(o, again)) for o in done if o.reading is None]
         await frontier.record_states(conn, [state for state in states if not state[0].target.is_image])
         await record_images(conn, [state for state in states if state[0].target.is_image])

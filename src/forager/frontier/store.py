@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from forager.db import statements
+from forager.frontier.lexemes import Lexemes
 from forager.frontier.rank import priority_of
 from forager.records import Discovery, Keywords, Lease, Outcome, Past, Target
 
@@ -193,13 +194,20 @@ def _array(moments: Sequence[datetime]) -> str | None:
 
 
 async def record_readings(
-    conn: Any, outcomes: Sequence[tuple[Outcome, Keywords | None]], configs: Mapping[str, str]
+    conn: Any,
+    outcomes: Sequence[tuple[Outcome, Keywords | None]],
+    configs: Mapping[str, str],
+    lexemes: Lexemes | None = None,
 ) -> None:
     """Signals of pages that were read, each with its keywords, if it is to have any. `configs` are the text-search
-    configurations by language, without its region."""
+    configurations by language, without its region. With `lexemes`, PostgreSQL is spared the words it has seen."""
     readings = [(outcome, outcome.reading, words) for outcome, words in outcomes if outcome.reading is not None]
     if not readings:
         return
+    chosen = [configs.get((reading.language or "").partition("-")[0], "simple") for _, reading, _ in readings]
+    vectors: Sequence[str | None] = [None] * len(readings)
+    if lexemes is not None:
+        vectors = await lexemes.spell(conn, list(zip(chosen, [words for _, _, words in readings], strict=True)))
     await conn.execute(
         SQL["record_readings"],
         [outcome.target.page_id for outcome, _, _ in readings],
@@ -224,6 +232,8 @@ async def record_readings(
         [reading.modified_at for _, reading, _ in readings],
         list(configs),
         list(configs.values()),
+        chosen,
+        vectors,
     )
 
 

@@ -73,7 +73,7 @@ HOT = {
         FRONTIER["record_readings"],
         (
             *([1], ["t"], ["d"], ["en"], [KEY], ["x"], [1], [None], [None], [""], [""], [""], [None], [None], [None]),
-            *([""], [None], [None], [None], [None], ["en"], ["english"]),
+            *([""], [None], [None], [None], [None], ["en"], ["english"], ["english"], ["x"]),
         ),
         {"pages_pkey"},
     ),

@@ -1,0 +1,214 @@
+"""What is put together from remembered words is what PostgreSQL makes of the whole text, to the letter."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from tests.builders import a_reading, a_target
+from tests.conftest import in_thread
+from tests.ground import Ground
+from tests.unit.extract.pages import TEXTS
+
+from forager.db.pool import close, connect
+from forager.extract import CONFIGS, keywords_of
+from forager.frontier import lexemes, store
+from forager.frontier.lexemes import Lexemes
+from forager.records import Keywords, Outcome, OutcomeKind
+
+BY_POSTGRES = """
+SELECT setweight(to_tsvector(c.config, n.title), 'A') || setweight(to_tsvector(c.config, n.headings), 'B')
+    || setweight(to_tsvector(c.config, n.description), 'C') || to_tsvector(c.config, n.words)
+FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) WITH ORDINALITY
+     AS n (config, title, headings, description, words, nr), CAST(n.config AS regconfig) AS c (config)
+ORDER BY nr
+"""
+ODD = (
+    *(
+        "the",
+        "houses",
+        "running",
+        "e-mail",
+        "well-known-thing",
+        "http://a.example/x?y=1",
+        "a@b.example",
+        "a.example/b/c.html",
+    ),
+    *(
+        "3.14",
+        "-1e-5",
+        "+7",
+        "v1.2.3",
+        "7777777",
+        "x7777777",
+        "it's",
+        "O''Brien",
+        "back\\slash",
+        "'",
+        "\\",
+        "''",
+        "&amp;",
+        "&#65;",
+    ),
+    *(
+        "--",
+        "...",
+        "$%&",
+        "(word)",
+        '"word"',
+        "/usr/lib",
+        "~user",
+        "a_b",
+        "über",
+        "“quoted”",
+        "naïve",
+        "東京",
+        "ПРИВЕТ",
+        "İstanbul",
+    ),
+    *(
+        "",
+        "\t",
+        "a\nb",
+        "x" * 50,
+        "x" * 2100,
+        ":1A",
+        "1:2",
+        "*",
+        "!",
+        "C++",
+        "AT&T",
+        "5>3",
+        "a-",
+        "-a",
+        "--a--b",
+        "9th",
+        "ﬁ",
+    ),
+)
+WORDS = st.one_of(
+    st.sampled_from(ODD), st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8)
+)
+PIECE = st.lists(WORDS, max_size=12).map(" ".join)
+PAGES = st.lists(
+    st.tuples(
+        st.sampled_from(["simple", *sorted(set(CONFIGS.values()))]), st.builds(Keywords, PIECE, PIECE, PIECE, PIECE)
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+async def by_postgres(conn: Any, pages: Sequence[tuple[str, Keywords]]) -> list[str]:
+    rows = await conn.fetch(
+        BY_POSTGRES, [config for config, _ in pages], *zip(*[words for _, words in pages], strict=True)
+    )
+    return [row[0] for row in rows]
+
+
+async def spelled(conn: Any, memory: Lexemes, pages: Sequence[tuple[str, Keywords]]) -> list[str | None]:
+    texts = await memory.spell(conn, pages)
+    return [text if text is None else await conn.fetchval("SELECT $1::text::tsvector", text) for text in texts]
+
+
+@pytest.mark.both_servers
+def test_whatever_the_words(database_url: str) -> None:
+    async def open_one() -> Any:
+        return await connect(database_url, application="test")
+
+    conn, memory, lock = in_thread(open_one()), Lexemes(), asyncio.Lock()
+
+    @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(PAGES)
+    @example([("english", Keywords("the", "of the", "houses", "the the"))])
+    def compare(pages: list[tuple[str, Keywords]]) -> None:
+        async def ask() -> None:
+            async with lock:
+                wanted = await by_postgres(conn, pages)
+                made = await spelled(conn, memory, pages)
+            for (_, words), want, text in zip(pages, wanted, made, strict=True):
+                if text is None:
+                    assert any("<" in piece or not piece[:1].isalnum() for piece in words)
+                else:
+                    assert text == want
+
+        in_thread(ask())
+
+    try:
+        compare()
+    finally:
+        in_thread(close(conn))
+
+
+@pytest.mark.parametrize("language", sorted(TEXTS))
+async def test_texts_of_many_languages(ground: Ground, language: str) -> None:
+    words = keywords_of(
+        a_reading(title=TEXTS[language][:60], headings="", description="", text=TEXTS[language], language=language)
+    )
+    assert words is not None
+    pages, memory = [(CONFIGS.get(language, "simple"), words)], Lexemes()
+    wanted = await by_postgres(ground.conn, pages)
+    assert await spelled(ground.conn, memory, pages) == wanted
+    assert await spelled(ground.conn, memory, pages) == wanted, "from memory, too"
+
+
+async def test_each_word_is_asked_for_once(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    async def note(conn: Any, words: Sequence[tuple[str, str]]) -> Any:
+        asked.extend(word for _, word in words)
+        return await ask(conn, words)
+
+    ask = lexemes.ask
+    monkeypatch.setattr(lexemes, "ask", note)
+    memory = Lexemes()
+    for text in ("red green red", "green blue", "red " + "x" * 41, "x" * 41):
+        await memory.spell(ground.conn, [("english", Keywords("red", "green", "blue", text))])
+    assert asked == ["red", "green", "blue", "x" * 41, "x" * 41], "long ones are not remembered"
+    await memory.spell(ground.conn, [("german", Keywords("red", "red", "red", "red"))])
+    assert asked[5:] == ["red"], "another language has other lexemes"
+
+
+async def test_what_is_used_is_not_forgotten(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lexemes, "REMEMBERED", 10)
+    memory, pages = Lexemes(), [("english", Keywords("houses", "", "", ""))]
+    wanted = await by_postgres(ground.conn, pages)
+    for number in range(8):
+        many = " ".join(f"w{number}x{each}" for each in range(6))
+        await memory.spell(ground.conn, [("english", Keywords(many, "", "", ""))])
+        assert await spelled(ground.conn, memory, pages) == wanted
+    assert sum(len(words) for half in (memory._young, memory._old) for words in half.values()) < 40
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("a <b c> d", id="a tag goes over spaces"),
+        pytest.param("~user of", id="a sign at the beginning"),
+        pytest.param("word " * 4100, id="too many"),
+        pytest.param("word " * 300, id="too often"),
+        pytest.param("a-b-c-d-e-f-g-h-i-j " * 390, id="too far"),
+    ],
+)
+async def test_what_is_left_to_postgres(ground: Ground, text: str) -> None:
+    page = await ground.a_page("http://a.example/1", await ground.a_domain())
+    words = Keywords("title", "", "", text)
+    assert await Lexemes().spell(ground.conn, [("english", words)]) == [None]
+    reading = a_reading(language="en")
+    outcome = Outcome(a_target("http://a.example/1", page=page), OutcomeKind.SUCCESS, 200, reading=reading)
+    await store.record_readings(ground.conn, [(outcome, words)], CONFIGS, Lexemes())
+    (wanted,) = await by_postgres(ground.conn, [("english", words)])
+    assert (await ground.page(page))["keywords_tsv"] == wanted
+
+
+async def test_the_language_that_stuck_decides(ground: Ground) -> None:
+    """What was spelled for another one is not taken."""
+    page, memory = await ground.a_page("http://a.example/1", await ground.a_domain()), Lexemes()
+    for language in ("de", "en"):
+        reading = a_reading(title="", headings="", description="", text="houses Häuser", language=language)
+        outcome = Outcome(a_target("http://a.example/1", page=page), OutcomeKind.SUCCESS, 200, reading=reading)
+        await store.record_readings(ground.conn, [(outcome, keywords_of(reading))], CONFIGS, memory)
+        (wanted,) = await by_postgres(ground.conn, [("german", Keywords("", "", "", "houses Häuser"))])
+        assert (await ground.page(page))["keywords_tsv"] == wanted
