@@ -3,15 +3,19 @@
 import os
 import signal
 import socket
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.acceptance.conftest import OpenWeb
 from tests.acceptance.instance import free_port, up
-from tests.acceptance.stage import Forager, kill, until, wait_for_end
+from tests.acceptance.stage import Forager, kill, tell, until, wait_for_end
 from tests.acceptance.test_postgres_kills import wait_for_server
+from tests.wire import Wire, a_wire_to_database
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
+ENDS_WITHIN_S = 20.0
 
 
 def visited(forager: Forager) -> set[str]:
@@ -85,6 +89,53 @@ def test_all_of_it_lives_on_when_the_database_is_killed(own_forager: Forager, ho
         instance.stop()
     assert web.repeated() == {}
     own_forager.check()
+
+
+@pytest.mark.parametrize("leave", [Wire.cut, Wire.hold], ids=["refuses", "is silent"])
+def test_it_can_be_stopped_while_somebody_elses_database_is_away(
+    forager: Forager, open_web: OpenWeb, leave: Callable[[Wire], None]
+) -> None:
+    """Nothing of it stays, and what was fetched and not written is fetched by the next one."""
+    web = open_web("uniform=4x60")
+    with a_wire_to_database(forager.dsn) as wire:
+        forager.environ["FORAGER_DATABASE_URL"] = wire.url
+        with up(forager, "--workers", "1") as instance:
+            instance.become_admin()
+            instance.do("POST", "/api/frontier/seed", {"urls": list(web.urls[:2])})
+            instance.do("POST", "/api/admin/runs", {"urls": list(web.urls[2:])})
+            web.wait_past(40)
+            children = instance.process.workers()
+            assert len(children) == 3  # the API, its worker, and that of the ordered run
+            leave(wire)
+            asked_at = time.monotonic()
+            instance.process.signal(signal.SIGTERM)
+            assert instance.process.wait() == 5
+            tell(f"it ended after {time.monotonic() - asked_at:.1f} s")
+            assert time.monotonic() - asked_at < ENDS_WITHIN_S
+            wait_for_end(*children)
+    assert "stopped without it" in instance.process.said
+    assert "Traceback" not in instance.process.said
+    forager.environ["FORAGER_DATABASE_URL"] = forager.dsn
+    with up(forager) as instance:
+        until(lambda: visited(forager) == web.key.expected_success(), "every page was visited")
+        instance.stop()
+    forager.check()
+
+
+def test_asked_twice_it_does_not_wait_for_a_database_that_is_away(forager: Forager) -> None:
+    with a_wire_to_database(forager.dsn) as wire:
+        forager.environ["FORAGER_DATABASE_URL"] = wire.url
+        with up(forager, "--workers", "1") as instance:
+            until(lambda: "is up" in instance.process.said, "it greeted")
+            children = instance.process.workers()
+            wire.cut()
+            instance.process.signal(signal.SIGTERM)
+            until(lambda: "Stopping" in instance.process.said, "it heard")
+            asked_at = time.monotonic()
+            instance.process.signal(signal.SIGTERM)
+            assert instance.process.wait() == 5
+            assert time.monotonic() - asked_at < 5
+            wait_for_end(*children)
 
 
 def test_it_refuses_to_start_with_one_sentence(forager: Forager) -> None:

@@ -30,6 +30,8 @@ from forager.records import Progress, RunEnd, RunReport, RunSpec
 from forager.settings import Settings, to_environment
 from forager.stats import store as stats
 
+FOR_DUTIES = 8
+"""Connections of a process that keeps the timetable: two for each loop, so that none waits for another."""
 PROGRESS_EVERY_S = 0.5
 SEARCHABLE_S = 5.0
 """At the end of a crawl, for putting what it read into the index."""

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -87,18 +88,49 @@ DUTIES: Mapping[str, Duty] = {
         dispatch,
     )
 }
+NIGHTLY = frozenset({backup.NAME, retain.NAME, traces.NAME, vacuum.NAME})
+"""May take hours."""
+SLOW = frozenset(
+    {
+        bodies.NAME,
+        errors.NAME,
+        images.NAME,
+        index.NAME,
+        refresh.NAME,
+        revisit_price.NAME,
+        rollup.NAME,
+        score.NAME,
+        search_server.NAME,
+    }
+)
+"""May take minutes: they grow with what was crawled."""
 ONE_DAY = timedelta(days=1)
 SHORTEST_SLEEP_S, LONGEST_SLEEP_S = 1.0, 30.0
 """Another scheduler may be doing what is due; another may have changed the timetable."""
 
 
+class Loop(StrEnum):
+    """Duties of one loop wait for each other, and for nobody else: an alert does not stand behind a backup."""
+
+    QUICK = "quick"
+    SLOW = "slow"
+    NIGHTLY = "nightly"
+    DISPATCH = "dispatch"
+    """Workers wait for what it brings."""
+
+
+def loop_of(name: str) -> Loop:
+    if name == dispatch.NAME:
+        return Loop.DISPATCH
+    return Loop.NIGHTLY if name in NIGHTLY else Loop.SLOW if name in SLOW else Loop.QUICK
+
+
 async def keep_time(forager: "Forager", stop: StopRequest, names: Sequence[str] = ()) -> None:
-    """Do what is due (all, or only these duties) until asked to stop, also over a restart of the database. Workers wait
-    for what `dispatch` brings, so it does not stand behind a backup: it has a loop of its own."""
+    """Do what is due (all, or only these duties) until asked to stop, also over a restart of the database. The pool has
+    to have two connections for each loop."""
     async with open_queue(forager.settings) as broker:
-        mine = [duty.NAME for duty in find_duties(names)]
-        apart = [dispatch.NAME] if broker is not None and dispatch.NAME in mine else []
-        groups = [group for group in ([name for name in mine if name != dispatch.NAME], apart) if group]
+        mine = [duty.NAME for duty in find_duties(names) if names or is_kept(duty.NAME, forager.settings)]
+        groups = [group for loop in Loop if (group := [name for name in mine if loop_of(name) == loop])]
         tables = [open_timetable(forager, group, broker) for group in groups]
         keeping = [asyncio.create_task(_keep(forager, table, is_first=not n)) for n, table in enumerate(tables)]
         stopping = asyncio.create_task(stop.wait_asked())

@@ -78,6 +78,20 @@ def children(settings: Settings, sockets: Sequence[socket.socket]) -> list[Child
     ]
 
 
+async def answers(host: str, port: int, *, within_s: float) -> bool:
+    """Whether somebody speaks HTTP there, whatever the status: a socket accepts calls before anybody serves it."""
+    try:
+        async with asyncio.timeout(within_s):
+            reader, writer = await asyncio.open_connection(host, port)
+            try:
+                writer.write(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                return (await reader.readline()).startswith(b"HTTP/")
+            finally:
+                writer.close()
+    except OSError:  # refused, cut off, or nothing in time
+        return False
+
+
 async def serve(app: Any, listening: socket.socket, stop: StopRequest, *, on_stop: Callable[[], None]) -> None:
     """`on_stop` ends what would never end by itself, such as streams of events."""
     config = uvicorn.Config(

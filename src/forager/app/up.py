@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from forager import clock
 from forager.app import Forager, carry_out, recovery, serve
 from forager.app.schedule import keep_time
 from forager.control.runs import standing_spec
@@ -22,15 +23,20 @@ from forager.crawl.child import Child
 from forager.crawl.patience import in_transaction
 from forager.crawl.stop import StopRequest
 from forager.domains.store import adopt_strays
-from forager.errors import ConfigurationError
+from forager.errors import ConfigurationError, DatabaseUnreachableError
 from forager.observe import log
 from forager.records import RunSpec
 from forager.settings import Settings, to_environment
 from forager.stats import store as stats
 from forager.stats.processes import is_alive, started_at, this_host
+from forager.stats.store import read_clock
 
 LOOK_EVERY_S = 1.0
 PAUSE_AFTER_BUG_S = 10.0
+PATIENCE_S, INSISTENT_S = 8.0, 0.5
+"""So long a database that does not answer is waited for by who was asked to stop, and by who was asked twice."""
+RECOVERY_S = 60.0
+"""The same for our own server, which is started again when it was killed."""
 SILENT_S = 60.0
 """A foreman that did not say for so long that it looks after a run has lost it."""
 ADOPTED_AT_ONCE = 1000
@@ -53,7 +59,44 @@ class Foreman:
         self.run = 0
 
     async def work(self) -> None:
-        """Until somebody asks to stop; then all that was started has ended."""
+        """Until somebody asks to stop; then all that was started has ended. Who wants to stop does not wait for a
+        database that stays away: what was fetched and not written is lost then, as in a kill."""
+        working, watching = asyncio.create_task(self._work()), asyncio.create_task(self._miss_database())
+        try:
+            await asyncio.wait({working, watching}, return_when=asyncio.FIRST_COMPLETED)
+            if not working.done():
+                self._forager.pool.terminate()  # a statement that is cancelled waits for the server to say so
+                watching.result()
+        finally:
+            for task in (working, watching):
+                task.cancel()
+            await asyncio.gather(working, watching, return_exceptions=True)
+        working.result()
+
+    async def _miss_database(self) -> None:
+        """Ends when somebody wants to stop and the database does not answer."""
+        await self._stop.wait_asked()
+        while True:
+            if not await self._answers():
+                raise DatabaseUnreachableError(
+                    "The database does not answer, so everything was stopped without it: pages that were fetched and "
+                    "not written are fetched again by the next `forager up`."
+                )
+            await asyncio.sleep(LOOK_EVERY_S)
+
+    async def _answers(self) -> bool:
+        database = self._forager.database
+        asking = asyncio.create_task(in_transaction(database, read_clock))
+        began, patience_s = clock.monotonic(), RECOVERY_S if database.is_embedded else PATIENCE_S
+        while not asking.done():
+            if clock.monotonic() - began > (INSISTENT_S if self._stop.insisted else patience_s):
+                asking.cancel()
+                return False
+            await asyncio.wait({asking}, timeout=INSISTENT_S)
+        asking.result()
+        return True
+
+    async def _work(self) -> None:
         settings = self._forager.settings
         spec = standing_spec(max_depth=settings.max_depth)
         put_right = recovery(self._forager, spec)
@@ -81,9 +124,10 @@ class Foreman:
             await asyncio.gather(*keeping, timing, looking)
             await self._end_orders()
         finally:
-            for task in (*keeping, timing, looking, *(task for _, task in self._orders.values())):
+            doomed = (*keeping, timing, looking, *(task for _, task in self._orders.values()))
+            for task in doomed:
                 task.cancel()
-            await asyncio.gather(*keeping, timing, looking, return_exceptions=True)
+            await asyncio.gather(*doomed, return_exceptions=True)
         if self._workers:
             await put_right()
 

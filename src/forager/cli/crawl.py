@@ -217,7 +217,9 @@ async def run(
     stop = StopRequest()
     async with contextlib.AsyncExitStack() as stack:
         with show_waiting("opening the database…", is_quiet=is_quiet):
-            forager = await stack.enter_async_context(app.open_forager(settings, application="forager crawl"))
+            forager = await stack.enter_async_context(
+                app.open_forager(settings, application="forager crawl", connections=app.FOR_DUTIES)
+            )
         frame = Frame(forager.database.description, spec.max_pages, labels=labels or {})
         with open_display(frame, is_quiet=is_quiet) as display, listen(stop, display):
             report = await app.crawl(

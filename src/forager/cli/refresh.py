@@ -112,7 +112,7 @@ class _Order:
         async with contextlib.AsyncExitStack() as stack:
             with show_waiting("opening the database…", is_quiet=self.is_quiet):
                 forager = await stack.enter_async_context(
-                    app.open_forager(self.settings, application="forager refresh")
+                    app.open_forager(self.settings, application="forager refresh", connections=app.FOR_DUTIES)
                 )
             await self._refuse_strangers(forager)
             frame = Frame(forager.database.description, self.max_pages, labels={})

@@ -101,7 +101,7 @@ async def _keep_time(settings: "Settings", names: list[str]) -> None:
     loop = asyncio.get_running_loop()
     for number_of_signal in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number_of_signal, stop.ask)
-    async with app.open_forager(settings, application="forager schedule") as forager:
+    async with app.open_forager(settings, application="forager schedule", connections=app.FOR_DUTIES) as forager:
         output.say(f"Keeping the timetable in {forager.database.description}; Ctrl-C ends it.")
         await keep_time(forager, stop, names)
 

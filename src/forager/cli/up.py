@@ -22,6 +22,10 @@ STOPPING = "Stopping: open requests finish… (again: stop now)"
 STOPPING_NOW = "Stopping now: open requests are dropped and made again next time."
 ASK_EVERY_S = 0.1
 """So often we look whether the API answers yet."""
+ANSWER_S = 5.0
+"""One answer is waited for so long; the process that would have given it may have died."""
+LATE_S = 30.0
+"""After so long without an answer a person hears of it."""
 
 Workers = Annotated[
     int | None,
@@ -84,7 +88,7 @@ async def run(settings: "Settings", *, workers: int) -> None:
             settings = settings.model_copy(update={"api_port": sockets[0].getsockname()[1]})
             with show_waiting("opening the database…", is_quiet=False):
                 forager = await stack.enter_async_context(
-                    app.open_forager(settings, application="forager up", connections=8)
+                    app.open_forager(settings, application="forager up", connections=app.FOR_DUTIES)
                 )
             greeting = asyncio.create_task(_greet_once_it_answers(forager, workers=workers))
             try:
@@ -96,18 +100,22 @@ async def run(settings: "Settings", *, workers: int) -> None:
 
 
 async def _greet_once_it_answers(forager: "Forager", *, workers: int) -> None:
-    """Not before: whoever opens the address it prints must find somebody there."""
+    """Not before: whoever opens the address it prints must find somebody there. The port listens already, so only an
+    answer tells."""
     import asyncio
 
-    settings = forager.settings
-    while True:
-        try:
-            _, writer = await asyncio.open_connection(settings.api_host, settings.api_port)
-        except OSError:
-            await asyncio.sleep(ASK_EVERY_S)
-        else:
-            writer.close()
-            return await greet(forager, workers=workers)
+    from forager import clock
+    from forager.app.serve import answers
+
+    settings, began, has_told = forager.settings, clock.monotonic(), False
+    while not await answers(settings.api_host, settings.api_port, within_s=ANSWER_S):
+        if not has_told and clock.monotonic() - began > LATE_S:
+            output.say(
+                f"The API does not answer on {settings.api_url} yet: the lines above say why; it is tried again."
+            )
+            has_told = True
+        await asyncio.sleep(ASK_EVERY_S)
+    await greet(forager, workers=workers)
 
 
 async def greet(forager: "Forager", *, workers: int) -> None:

@@ -184,8 +184,13 @@ async def workers(conn: Any, after: Key, *, dead_after_s: float, status: str | N
 
 
 async def parts(conn: Any, *, dead_after_s: float) -> Row:
-    """What a health check wants to know, in one question."""
+    """What a health check wants to know of workers and queues, in one question."""
     return dict(await conn.fetchrow(SQL["parts"], dead_after_s))
+
+
+async def duties_now(conn: Any, names: Sequence[str]) -> list[Row]:
+    """The most overdue first."""
+    return _rows(await conn.fetch(SQL["duties_now"], names))
 
 
 def _rows(records: Sequence[Any]) -> list[Row]:

@@ -313,13 +313,19 @@ ORDER BY w.id DESC
 LIMIT $4::bigint;
 
 -- name: parts
--- In one question what a health check wants: workers alive and silent, when the timetable was last kept, duties that failed.
+-- In one question what a health check wants of workers and queues.
 SELECT (SELECT count(*) FROM workers w WHERE w.status = 'running' AND w.heartbeat_at >= now() - make_interval(secs => $1)) AS workers,
        (SELECT count(*) FROM workers w WHERE w.status = 'running' AND w.heartbeat_at < now() - make_interval(secs => $1)) AS silent_workers,
-       (SELECT max(d.ended_at) FROM duties d) AS schedule_kept_at,
-       (SELECT EXTRACT(EPOCH FROM now() - max(d.ended_at))::float8 FROM duties d) AS schedule_age_s,
-       (SELECT count(*) FROM duties d WHERE d.error IS NOT NULL) AS failed_duties,
        (SELECT EXTRACT(EPOCH FROM now() - min(q.seen_at))::float8 FROM queue_depths q) AS queue_age_s,
        (SELECT COALESCE(sum(q.messages), 0)::bigint FROM queue_depths q WHERE q.queue <> 'dead_letters') AS queue_messages,
        (SELECT COALESCE(sum(q.messages), 0)::bigint FROM queue_depths q WHERE q.queue = 'dead_letters') AS dead_letters,
        (SELECT count(*) FROM runs r WHERE r.status = 'running') AS runs;
+
+-- name: duties_now
+-- Of these duties: how late each is, and whether somebody is doing it. Who does one holds its row's lock, which the row shows as its xmax for as
+-- long as that transaction lives.
+WITH living AS MATERIALIZED (SELECT l.transactionid FROM pg_locks l WHERE l.locktype = 'transactionid' AND l.granted)
+SELECT d.name, EXTRACT(EPOCH FROM now() - d.next_at)::float8 AS late_s, d.ended_at IS NOT NULL AS was_done, d.error IS NOT NULL AS has_failed,
+       EXISTS (SELECT FROM living v WHERE v.transactionid = d.xmax) AS is_under_way
+FROM duties d WHERE d.name = ANY ($1::text[])
+ORDER BY d.next_at, d.name;

@@ -64,6 +64,8 @@ class Child:
             self._signal(signal.SIGKILL)
             if self.process is not None:
                 await self.process.wait()
+                # Its own children may hold its pipes for longer than our loop lives, and no public door closes them.
+                self.process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001
 
     async def _live(self, stop: StopRequest) -> int:
         process = self.process = await asyncio.create_subprocess_exec(

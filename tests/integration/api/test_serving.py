@@ -3,15 +3,28 @@
 import asyncio
 import os
 import re
+import shutil
 import signal
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
+import asyncpg
 import httpx
 import pytest
+from tests.ground import Ground, database
 
+from forager.app import Forager
+from forager.app.schedule import DUTIES, is_kept
+from forager.app.serve import bind
+from forager.cli import up
+from forager.db import Database
+from forager.settings import Settings
+
+__all__ = ["database"]
 Process = asyncio.subprocess.Process
+Part = dict[str, str]
 
 
 async def start(database_url: str, home: Path, *flags: str) -> Process:
@@ -41,14 +54,8 @@ async def process(database_url: str, tmp_path: Path) -> AsyncIterator[Process]:
 
 async def test_it_answers_and_ends_when_told_to(process: Process) -> None:
     address = await address_of(process)
-    async with httpx.AsyncClient(base_url=address) as client:
-        async with asyncio.timeout(20):
-            while True:
-                try:
-                    answer = await client.get("/health")
-                    break
-                except httpx.ConnectError:
-                    await asyncio.sleep(0.05)
+    async with httpx.AsyncClient(base_url=address, timeout=20) as client:
+        answer = await client.get("/health")
         assert answer.json()["parts"]["database"]["state"] == "ok"
         assert (await client.get("/api/domains")).status_code == 401
     process.send_signal(signal.SIGTERM)
@@ -64,3 +71,157 @@ async def test_a_taken_port_is_one_sentence(process: Process, database_url: str,
     assert other.returncode == 4
     assert told.decode().count("\n") == 1
     assert "cannot listen" in told.decode()
+
+
+# Health --------------------------------------------------------------------------------------------------------------
+
+
+async def ask(process: Process) -> Any:
+    async with httpx.AsyncClient(base_url=await address_of(process), timeout=20) as client:
+        answer = await client.get("/health")
+    assert answer.status_code == 200
+    return answer.json()
+
+
+async def test_all_is_well(process: Process, ground: Ground, settings: Settings) -> None:
+    await ground.a_worker()
+    await keep_timetable(ground, settings)
+    health = await ask(process)
+    assert (health["status"], {part["state"] for part in health["parts"].values()}) == ("ok", {"ok"})
+
+
+async def test_a_silent_worker_is_degraded(process: Process, ground: Ground) -> None:
+    await ground.a_worker()
+    await ground.a_worker(silent_s=3600, pid=2)
+    health = await ask(process)
+    assert health["status"] == "degraded"
+    assert health["parts"]["workers"] == {"state": "degraded", "detail": "1 alive, 1 silent"}
+
+
+async def test_a_folder_that_cannot_be_looked_at_is_degraded(database_url: str, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    process = await start(database_url, disk / "home")
+    try:
+        address = await address_of(process)
+        shutil.rmtree(disk, ignore_errors=True)
+        async with httpx.AsyncClient(base_url=address, timeout=20) as client:
+            health = (await client.get("/health")).json()
+    finally:
+        process.kill()
+        await process.communicate()
+    assert health["status"] == "degraded"
+    assert health["parts"]["disk"] == {"state": "degraded", "detail": "no such file or directory"}
+
+
+async def test_a_full_disk_is_degraded(anybody: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("forager.api.routes.system.LITTLE_ROOM", 1.01)
+    health = (await anybody.get("/health")).json()
+    assert (health["status"], health["parts"]["disk"]["state"]) == ("degraded", "degraded")
+
+
+async def keep_timetable(ground: Ground, settings: Settings) -> None:
+    """As somebody leaves it who keeps time."""
+    names = [name for name in DUTIES if is_kept(name, settings)]
+    await ground.conn.execute(
+        "INSERT INTO duties (name, every_s, next_at, ended_at, times)"
+        " SELECT name, 60, now() + interval '1 minute', now(), 1 FROM unnest($1::text[]) AS n (name)",
+        names,
+    )
+
+
+async def be_late(ground: Ground, late_s: float, *names: str) -> None:
+    await ground.conn.execute(
+        "UPDATE duties SET next_at = now() - make_interval(secs => $1) WHERE name = ANY ($2)", late_s, names
+    )
+
+
+async def scheduler(client: httpx.AsyncClient) -> Part:
+    part: Part = (await client.get("/health")).json()["parts"]["scheduler"]
+    return part
+
+
+async def test_over_http_a_late_timetable_is_degraded(process: Process, ground: Ground, settings: Settings) -> None:
+    await keep_timetable(ground, settings)
+    await be_late(ground, 400, "alerts")
+    health = await ask(process)
+    assert health["status"] == "degraded"
+    assert health["parts"]["scheduler"]["state"] == "degraded"
+    assert health["parts"]["scheduler"]["detail"].startswith("alerts has been due for 40")
+
+
+async def test_a_timetable_that_nobody_has_kept_is_idle(anybody: httpx.AsyncClient, ground: Ground) -> None:
+    assert await scheduler(anybody) == {"state": "idle", "detail": "nobody has kept the timetable yet"}
+    await ground.conn.execute("INSERT INTO duties (name, every_s) VALUES ('score', 60)")
+    assert (await scheduler(anybody))["state"] == "idle"
+
+
+async def test_a_duty_that_failed_is_degraded(anybody: httpx.AsyncClient, ground: Ground, settings: Settings) -> None:
+    """One that this Forager has: a row that another setting left behind is nobody's duty."""
+    await keep_timetable(ground, settings)
+    await ground.conn.execute(
+        "INSERT INTO duties (name, every_s, next_at, error) VALUES ('dispatch', 1, '-infinity', '')"
+    )
+    assert await scheduler(anybody) == {"state": "ok", "detail": "keeps time"}
+    await ground.conn.execute("UPDATE duties SET error = 'no' WHERE name = 'score'")
+    assert await scheduler(anybody) == {"state": "degraded", "detail": "1 duties failed"}
+
+
+async def test_a_long_duty_under_way_is_no_alarm(
+    anybody: httpx.AsyncClient, ground: Ground, pool: asyncpg.Pool, settings: Settings
+) -> None:
+    """Neither for itself nor for those that wait for it; when its scheduler dies it is one."""
+    await keep_timetable(ground, settings)
+    await be_late(ground, 7200, "backup", "retain")
+    async with pool.acquire() as holder, holder.transaction():
+        await holder.fetch("SELECT FROM duties WHERE name = 'backup' FOR NO KEY UPDATE")
+        assert await scheduler(anybody) == {"state": "ok", "detail": "keeps time"}
+        await be_late(ground, 400, "alerts")
+        assert (await scheduler(anybody))["detail"].startswith("alerts has been due for 40")
+        await be_late(ground, 0, "alerts")
+        await be_late(ground, 2 * 86_400, "retain")
+        assert (await scheduler(anybody))["detail"].startswith("retain has been due for 17280")
+    await be_late(ground, 0, "retain")
+    assert (await scheduler(anybody))["detail"].startswith("backup has been due for 72")
+
+
+async def test_a_timetable_that_hangs_is_degraded_whatever_another_loop_does(
+    anybody: httpx.AsyncClient, ground: Ground, pool: asyncpg.Pool, settings: Settings
+) -> None:
+    """A quick duty that hangs keeps the others of its loop waiting, while rows elsewhere are as fresh as ever."""
+    await keep_timetable(ground, settings)
+    await be_late(ground, 400, "takeover", "alerts")
+    async with pool.acquire() as holder, holder.transaction():
+        await holder.fetch("SELECT FROM duties WHERE name = 'takeover' FOR NO KEY UPDATE")
+        assert (await scheduler(anybody))["state"] == "degraded"
+
+
+# The greeting --------------------------------------------------------------------------------------------------------
+
+
+async def test_a_greeting_waits_for_an_answer_and_not_for_a_port(
+    settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The port listens before anybody serves it. Whoever waits is told so, once."""
+    monkeypatch.setattr(up, "ANSWER_S", 0.05)
+    monkeypatch.setattr(up, "LATE_S", 0.2)
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
+        writer.close()
+
+    with bind("127.0.0.1", 0) as listening:
+        forager = Forager(settings.model_copy(update={"api_port": listening.getsockname()[1]}), database)
+        greeting = asyncio.create_task(up._greet_once_it_answers(forager, workers=0))
+        said = ""
+        async with asyncio.timeout(20):
+            while "does not answer" not in said:
+                await asyncio.sleep(0.05)
+                said += capsys.readouterr().err
+        assert "is up" not in said
+        monkeypatch.setattr(up, "ANSWER_S", 5.0)
+        async with asyncio.timeout(20), await asyncio.start_server(answer, sock=listening):
+            await greeting
+    said += capsys.readouterr().err
+    assert said.count("does not answer") == 1
+    assert "Forager is up: http://127.0.0.1:" in said

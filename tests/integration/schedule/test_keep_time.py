@@ -82,6 +82,36 @@ async def test_a_duty_that_hangs_is_left_when_asked_to_stop(
     assert await ground.conn.fetchval("SELECT next_at <= now() AND times = 0 FROM duties")
 
 
+async def test_what_takes_long_delays_nothing_that_is_quick(forager: Forager, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither does what takes all night delay what takes minutes."""
+    stop, both_begun, again = StopRequest(), asyncio.Barrier(3), asyncio.Event()
+    quick = Counted("alerts", EVERY_S=0.01)
+
+    async def hang(_conn: Any) -> None:
+        await both_begun.wait()
+        await asyncio.Event().wait()
+
+    async def thrice(_conn: Any) -> None:
+        if len(quick.times) == 3:
+            again.set()
+
+    quick.act = thrice
+    only(monkeypatch, Counted("traces", act=hang), Counted("index", act=hang), quick)
+    keeping = asyncio.create_task(app.keep_time(forager, stop))
+    async with asyncio.timeout(20):
+        await both_begun.wait()
+        quick.times.clear()
+        await again.wait()
+    stop.ask()
+    await keeping
+
+
+def test_every_loop_has_duties_that_there_are() -> None:
+    assert set(app.DUTIES) > app.SLOW | app.NIGHTLY
+    assert {app.loop_of(name) for name in app.DUTIES} == set(app.Loop)
+    assert {app.loop_of(name) for name in ("alerts", "webhooks", "dependencies", "cooldown", "series")} == {"quick"}
+
+
 async def test_it_goes_on_when_the_database_comes_back(
     forager: Forager, ground: Ground, monkeypatch: pytest.MonkeyPatch
 ) -> None:

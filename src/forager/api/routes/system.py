@@ -14,12 +14,12 @@ from forager.api.access import Admin, Anyone, User
 from forager.api.models import system as models
 from forager.api.models import tasks as task_models
 from forager.api.paging import Listed, Paged
-from forager.api.problems import responses
+from forager.api.problems import TooManyError, responses
 from forager.api.reply import listed, reply
 from forager.api.words import After, Limit, Moment, Name, PathId, Text
 from forager.api.work import alone, change, forager_of, look, snapshot
 from forager.app.bodies import place_of
-from forager.app.schedule import DUTIES, find_duties
+from forager.app.schedule import DUTIES, Loop, find_duties, is_kept, loop_of
 from forager.control import listing, workers
 from forager.control import look as looking
 from forager.control.audit import audit_politeness
@@ -35,7 +35,9 @@ from forager.settings import SECRETS, Settings
 
 router = APIRouter(tags=["system"])
 LATE_S = 300.0
-"""Somebody who keeps the timetable does something every few minutes."""
+"""Who keeps the timetable is never so late with a duty, unless others of its loop take their time."""
+LONGEST_S = {Loop.SLOW: 3600.0, Loop.NIGHTLY: 86_400.0}
+"""Those that may take long, and for how long that is no reason to worry."""
 QUEUE_LATE_S = 30.0
 LITTLE_ROOM = 0.05
 MASK = "***"
@@ -64,11 +66,14 @@ async def health(request: Request, who: Anyone) -> Response:
     try:
         async with look(request, is_now=True) as conn:
             numbers = await listing.parts(conn, dead_after_s=forager.settings.dead_after_s)
+            duties = await listing.duties_now(conn, [name for name in DUTIES if is_kept(name, forager.settings)])
         detail = forager.database.description if who.user_id is not None else "answers"
         parts["database"] = {"state": "ok", "detail": detail}
-        parts |= {"scheduler": _scheduler(numbers), "workers": _workers(numbers)}
+        parts |= {"scheduler": _scheduler(duties), "workers": _workers(numbers)}
         if forager.settings.queue == "celery":
             parts["queue"] = _queue(numbers)
+    except TooManyError:
+        parts["database"] = {"state": "degraded", "detail": "all connections are in use"}
     except (TimeoutError, *AWAY, *AGAIN):
         request.app.state.call_back()
         parts["database"] = {"state": "down", "detail": "does not answer"}
@@ -82,13 +87,16 @@ async def health(request: Request, who: Anyone) -> Response:
     return reply({"status": status, "version": __version__, "parts": parts}, 503 if status == "down" else 200)
 
 
-def _scheduler(numbers: dict[str, Any]) -> dict[str, str]:
-    age_s = numbers["schedule_age_s"]
-    if age_s is None:
+def _scheduler(duties: list[dict[str, Any]]) -> dict[str, str]:
+    """By how late each duty is: a backup of an hour is no alarm, and a loop that hangs is one, whatever others do."""
+    busy = {loop_of(duty["name"]) for duty in duties if duty["is_under_way"]}
+    for duty in duties:
+        loop = loop_of(duty["name"])
+        if duty["late_s"] > (LONGEST_S.get(loop, LATE_S) if loop in busy else LATE_S):
+            return {"state": "degraded", "detail": f"{duty['name']} has been due for {duty['late_s']:.0f} s"}
+    if not any(duty["was_done"] or duty["is_under_way"] for duty in duties):
         return {"state": "idle", "detail": "nobody has kept the timetable yet"}
-    if age_s > LATE_S:
-        return {"state": "degraded", "detail": f"nobody has kept the timetable for {age_s:.0f} s"}
-    failed = numbers["failed_duties"]
+    failed = sum(duty["has_failed"] for duty in duties)
     return {"state": "degraded" if failed else "ok", "detail": f"{failed} duties failed" if failed else "keeps time"}
 
 
@@ -108,7 +116,7 @@ async def _search(request: Request, elsewhere: Elsewhere) -> dict[str, str]:
             standing = await read_standing(conn)
     except (SearchServerError, TimeoutError):
         return {"state": "degraded", "detail": "the search server does not answer, PostgreSQL does"}
-    except (*AWAY, *AGAIN):
+    except (TooManyError, *AWAY, *AGAIN):
         return {"state": "degraded", "detail": "the database does not answer"}
     if not standing.has_live:
         return {"state": "degraded", "detail": "the search server has no index yet, PostgreSQL answers"}
