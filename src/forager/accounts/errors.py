@@ -11,11 +11,11 @@ class WrongPasswordError(ForagerError):
 
 
 class MustWaitError(ForagerError):
-    """Too many wrong passwords: the API's 429."""
+    """Too many wrong passwords, sessions or tokens: the API's 429."""
 
-    def __init__(self, wait_s: float) -> None:
+    def __init__(self, wait_s: float, what: str = "passwords") -> None:
         self.wait_s = max(1, round(wait_s + 0.5))
-        super().__init__(f"Too many wrong passwords; try again in {self.wait_s} s.")
+        super().__init__(f"Too many wrong {what}; try again in {self.wait_s} s.")
 
 
 class BusyError(ForagerError):

@@ -81,6 +81,11 @@ class Limiter:
         self._changed.add(subject)
         return 0
 
+    def wait_s(self, subject: str, limit: int) -> int:
+        """As far as this process knows, and nothing is counted. 0: one more would pass."""
+        meter = self._meters.get(subject)
+        return meter.wait_s(int(clock.now().timestamp()), limit) if meter else 0
+
     async def compare(self) -> None:
         """Tell and learn. Who comes while somebody compares waits for that, and then for one that knows of him too."""
         running = self._comparing

@@ -12,7 +12,10 @@ from typing import Any
 
 import asyncpg
 
+from forager.api.problems import TooManyError
 from forager.db import CONNECTION_LOST
+
+FULL = "All connections to the database are in use; ask again in a moment."
 
 
 class Desk:
@@ -34,9 +37,13 @@ class Desk:
                     await self._pool.release(self._free.pop())
 
     async def take(self, *, within_s: float) -> Any:
+        """Who finds all of them taken hears that, and not that the database is away, which would have it revived."""
         if self._seats.locked():
-            async with asyncio.timeout(within_s):
-                await self._seats.acquire()
+            try:
+                async with asyncio.timeout(within_s):
+                    await self._seats.acquire()
+            except TimeoutError:
+                raise TooManyError(FULL) from None
         else:
             await self._seats.acquire()
         try:

@@ -1,6 +1,7 @@
 """What every request passes: an id, a bound on its body, HEAD as GET, headers that keep browsers safe, a log line.
 
-Plain ASGI, because it is passed a thousand times a second.
+Plain ASGI, because it is passed a thousand times a second. It reads nothing ahead: bodies are bounded while whoever was
+let in reads them.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ from typing import Any
 
 from fastapi import Request
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from forager import clock
@@ -31,6 +33,9 @@ REQUEST_ID = b"x-request-id"
 RAW = [(name.lower().encode(), value.encode()) for name, value in SAFE.items()]
 
 DRAINED_BYTES, DRAINED_S = 64 * 1024 * 1024, 10.0
+BODY_WITHIN_S = 60.0
+"""For all of a body: the longest list of seeds at 2 Mbit/s. Who trickles keeps a place no longer."""
+CLOSE = {"Connection": "close"}
 
 
 class Door:
@@ -46,12 +51,7 @@ class Door:
         scope["request_id"] = secrets.token_hex(8)
         passage = _Passage(scope, send)
         limit = self._seed_bytes if scope["path"] in self._seed_paths else self._body_bytes
-        received = await _bounded(scope, receive, limit)
-        if received is None:
-            await _drain(receive)
-            sentence = f"The body is larger than {limit:,} bytes; send less at once."
-            refusal = problems.answer(Request(scope), 413, sentence, headers={"Connection": "close"})
-            return await refusal(scope, receive, passage.send)
+        received = _Bounded(scope, receive, limit)
         inner = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
         try:
             await self._app(inner, received, passage.send)
@@ -124,27 +124,41 @@ async def _drain(receive: Receive) -> None:
                     return
 
 
-async def _bounded(scope: Scope, receive: Receive, limit: int) -> Receive | None:
-    """The body as it comes where its length is told and fits; else read up to the bound. None: it is too large."""
-    headers = Headers(scope=scope)
-    told = headers.get("content-length")
-    if told is not None:
-        return receive if told.isdecimal() and int(told) <= limit else None
-    if "transfer-encoding" not in headers:
-        return receive
-    pieces: list[Message] = []
-    size = 0
-    while True:
-        message = await receive()
-        pieces.append(message)
-        size += len(message.get("body", b""))
-        if size > limit:
-            return None
-        if message["type"] != "http.request" or not message.get("more_body"):
-            break
-    pieces.reverse()
+class _Bounded:
+    """A body as it comes, up to a bound and a moment. What it raises is answered like any other refusal; a body that
+    nobody reads has neither."""
 
-    async def replay() -> Message:
-        return pieces.pop() if pieces else await receive()
+    def __init__(self, scope: Scope, receive: Receive, limit: int) -> None:
+        self._scope = scope
+        self._receive = receive
+        self._limit = limit
+        self._size = 0
+        self._until: float | None = None
+        self._is_over = False
 
-    return replay
+    async def __call__(self) -> Message:
+        if self._is_over:
+            return await self._receive()
+        if self._until is None:
+            self._until = asyncio.get_running_loop().time() + BODY_WITHIN_S
+            if not self._may_fit():
+                await self._refuse()
+        try:
+            async with asyncio.timeout_at(self._until):
+                message = await self._receive()
+        except TimeoutError:
+            raise HTTPException(408, f"The body took longer than {BODY_WITHIN_S:.0f} s; send it anew.", CLOSE) from None
+        self._size += len(message.get("body", b""))
+        if self._size > self._limit:
+            await self._refuse(is_all=not message.get("more_body"))
+        self._is_over = message["type"] != "http.request" or not message.get("more_body")
+        return message
+
+    def _may_fit(self) -> bool:
+        told = Headers(scope=self._scope).get("content-length")
+        return told is None or (told.isdecimal() and int(told) <= self._limit)
+
+    async def _refuse(self, *, is_all: bool = False) -> None:
+        if not is_all:
+            await _drain(self._receive)
+        raise HTTPException(413, f"The body is larger than {self._limit:,} bytes; send less at once.", CLOSE)

@@ -1,13 +1,15 @@
-"""Large bodies of strangers are not read. FastAPI reads and parses a body before it asks who sends it; a list of seeds
-may be as large as `api_seed_bytes`, and parsing one takes a tenth of a second in which nobody else is served.
+"""Large bodies of strangers are not read, and strangers are counted. FastAPI reads and parses a body before it asks who
+sends it; a list of seeds may be as large as `api_seed_bytes`, and parsing one takes a tenth of a second in which nobody
+else is served.
 """
 
 from fastapi import Request
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from forager.accounts.errors import MustWaitError
 from forager.accounts.who import Role
-from forager.api.access import SAFE, answer, gate_of, unknown
+from forager.api.access import SAFE, answer, gate_of, too_many, unknown
 from forager.db import CONNECTION_LOST
 
 LARGE_BYTES = 64 * 1024
@@ -23,8 +25,8 @@ class Doorstep:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["method"] not in SAFE and is_large(Headers(scope=scope)):
             request = Request(scope)
-            if await _is_stranger(request):
-                refusal = await answer(request, unknown())
+            if (reason := await _why_not(request)) is not None:
+                refusal = await answer(request, reason)
                 refusal.headers["Connection"] = "close"
                 return await refusal(scope, receive, send)
         return await self._app(scope, receive, send)
@@ -38,9 +40,16 @@ def is_large(headers: Headers) -> bool:
     return not told.isdecimal() or int(told) > LARGE_BYTES
 
 
-async def _is_stranger(request: Request) -> bool:
+async def _why_not(request: Request) -> Exception | None:
+    """None: it is somebody we know, who is counted when the route asks."""
+    gate = gate_of(request)
     try:
-        who, _ = await gate_of(request).recognise(request, is_fresh=False)
+        who, _ = await gate.recognise(request, is_fresh=False)
     except CONNECTION_LOST:
-        return False  # the route says that the database is away
-    return who.role is Role.ANONYMOUS
+        return None  # the route says that the database is away
+    except MustWaitError as error:
+        return error
+    if who.role is not Role.ANONYMOUS:
+        return None
+    wait_s = await gate.count(who, request)
+    return too_many(wait_s) if wait_s else unknown()

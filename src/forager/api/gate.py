@@ -16,6 +16,7 @@ from fastapi import Request
 from forager import clock
 from forager.accounts import store, vouching
 from forager.accounts.credentials import LONGEST, TOKEN_PREFIX, hash_of
+from forager.accounts.errors import MustWaitError
 from forager.accounts.limiter import Ledger, Limiter
 from forager.accounts.passwords import Hasher
 from forager.accounts.vouching import Nobody, Vouching
@@ -118,6 +119,8 @@ class Gate:
         await vouching.until_forgotten()
 
     async def _look_up(self, via: str, secret: str, caller: Caller, is_fresh: bool) -> Who | None:
+        """An address that showed too many wrong ones costs the database nothing more, but whoever is known here passes:
+        wrong ones are counted apart, so that other strangers at the same address keep nobody out."""
         key = f"{via} {caller.ip} {secret}"
         now = clock.monotonic()
         seen = None if is_fresh else self._seen.get(key)
@@ -131,11 +134,15 @@ class Gate:
             seen.until = now + left_s
             return seen.who
         now = clock.monotonic()
+        guesses = f"guesses {caller.subject}"
+        if key not in self._seen and (wait_s := self.limiter.wait_s(guesses, self._limits[Role.ANONYMOUS])):
+            raise MustWaitError(wait_s, "credentials")
         find = store.find_token if via == "token" else store.find_session
         async with self._pool.acquire(timeout=ACQUIRE_S) as conn:
             row = await find(conn, secret)
         if row is None:
             self._seen.pop(key, None)
+            await self.limiter.take(guesses, self._limits[Role.ANONYMOUS])
             return None
         who, told = _who(row, via, caller.ip), hashlib.sha256(repr(tuple(row)).encode()).digest()
         if len(self._seen) >= MOST_REMEMBERED:

@@ -81,8 +81,8 @@ def _write(app: FastAPI) -> dict[str, Any]:
     document["components"]["schemas"] |= {**parts, "Problem": problem}
     for operations in document["paths"].values():
         for operation in operations.values():
-            if "requestBody" in operation:  # the door refuses what is too large, whatever it is for
-                operation["responses"] |= {"413": problem_of(413)}
+            if "requestBody" in operation:  # the door refuses what is too large or too slow, whatever it is for
+                operation["responses"] |= {"408": problem_of(408), "413": problem_of(413)}
             if "after" in _parameters(operation).names:  # a cursor may belong to another list
                 operation["responses"] |= {"404": problem_of(404)}
     return document

@@ -3,6 +3,7 @@
 what went wrong                                    status
 no such path, domain, page, task …                 404
 a method the path does not have                    405, with Allow
+a body that does not come to its end               408
 what is asked for does not fit what is there       409
 a body that is too large                           413
 a value that cannot be understood                  422, with the place of each
@@ -196,7 +197,7 @@ async def _blame_database(request: Request, error: Exception) -> Response:
         ):
             return await _away(request, error)
         case asyncpg.DiskFullError() | asyncpg.InsufficientResourcesError():
-            return _later(request, "The database has no room left; nothing was changed.")
+            return _later(request, f"The database has no room left.{_unsure(request)}")
         case asyncpg.DataError():
             return answer(request, 422, "A value is not one the database can hold.", errors=[])
         case asyncpg.UniqueViolationError():
@@ -210,7 +211,14 @@ async def _blame_database(request: Request, error: Exception) -> Response:
 async def _away(request: Request, error: Exception) -> Response:
     log().warning("database away", action="api.away", request=request.scope.get("request_id"), error=repr(error))
     request.app.state.call_back()
-    return _later(request, "The database is away; nothing was changed. Ask again in a moment.")
+    return _later(request, f"The database is away.{_unsure(request) or ' Ask again in a moment.'}")
+
+
+def _unsure(request: Request) -> str:
+    """A connection that is lost may be lost during COMMIT, and some orders are carried out in several transactions."""
+    if request.scope["method"] in {"GET", "HEAD"}:
+        return ""
+    return " What was ordered may or may not have been done: look before you order it again."
 
 
 def _later(request: Request, sentence: str) -> Response:

@@ -22,10 +22,13 @@ client can be made, is at `/api/openapi.json`.
 - **Lists** come in pages: `limit` (at most 1000) and `after`, which is the `next` of the page before. Rows that are
   added meanwhile move nothing. A cursor belongs to its list and filters; with others it is a 404.
 - **Errors** are `application/problem+json` (RFC 9457): `title`, `status`, `detail` in one sentence, `request_id` as the
-  log has it; a 422 names each value it refused. A 503 has `Retry-After`: the database is away, and nothing was changed.
+  log has it; a 422 names each value it refused. A 503 has `Retry-After`: the database is away or took too long, or all
+  places are taken. After one that answers a change, look whether it was done before you order it again.
 - **Names that are not known** are refused, in bodies and behind the question mark. Numbers are not texts.
 - **Bulk verbs and deletions** have a `dry_run`, which says what would be done and does nothing.
-- **Bodies** are at most 1 MB, lists of seeds 16 MB (the settings `api_body_bytes`, `api_seed_bytes`).
+- **Bodies** are at most 1 MB, lists of seeds 16 MB (the settings `api_body_bytes`, `api_seed_bytes`), and arrive within
+  a minute.
+- **Webhooks** are shown with scheme and host to whoever may not change things: who knows the whole URL can call it.
 - `HEAD` is `GET` without the body; `OPTIONS` says what a path has. No other origin is allowed anything.
 """
 

@@ -1,5 +1,6 @@
 """Answers: rows as they came from the database, written as JSON once and checked by nobody on the way."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from datetime import time
@@ -30,8 +31,8 @@ def listed(rows: Sequence[Any]) -> Response:
 
 
 class Stream(StreamingResponse):
-    """Pieces as they come. Whatever ends it, a client that left or one that only wanted the headers, `on_end` is done
-    at once: what a stream holds must not wait for somebody to tidy up."""
+    """Pieces as they come. Whatever ends it, a client that left, one that only wanted the headers or one that takes
+    longer than `within_s`, `on_end` is done at once: what a stream holds must not wait for somebody to tidy up."""
 
     def __init__(
         self,
@@ -39,13 +40,16 @@ class Stream(StreamingResponse):
         media_type: str,
         headers: Mapping[str, str],
         on_end: Callable[[], Awaitable[None]],
+        within_s: float | None = None,
     ) -> None:
         super().__init__(pieces, 200, headers, media_type)
         self._on_end = on_end
+        self._within_s = within_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            await super().__call__(scope, receive, send)
+            async with asyncio.timeout(self._within_s):
+                await super().__call__(scope, receive, send)
         finally:
             await self._on_end()
 

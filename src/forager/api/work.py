@@ -19,16 +19,20 @@ from forager.api.access import Who
 from forager.api.desk import Desk
 from forager.api.problems import TooManyError
 from forager.api.reads import AskAgainError, is_to_be_asked_again, replica_for
-from forager.db import CONNECTION_LOST
+from forager.db import CONNECTION_LOST, statements
 from forager.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from forager.app import Forager
 
+SQL = statements.load("forager.api", "work.sql")
 FREE_WITHIN_S = 2.0
 """Nobody waits longer for a connection; so an API whose database is away says so within two seconds."""
 GRACE_S = 2.0
 """A server that is frozen cancels nothing: so long after its time a statement is given up by us."""
+
+ANOTHER_QUESTION = "Another long question is being answered; ask again when it is done."
+ANOTHER_DEED = "Another long order is being carried out; order again when it is done."
 
 
 def forager_of(request: Request) -> "Forager":
@@ -45,8 +49,8 @@ class look:  # noqa: N801 (it is said like a verb: `async with look(request) as 
         self._request = request
         self._replica = None if is_now else replica_for(request)
         self._is_read = request.scope["method"] == "GET"
-        self._limit_s = forager_of(request).settings.api_statement_s
-        self._within_s = (within_s or self._limit_s) + GRACE_S
+        self._limit_s = within_s or forager_of(request).settings.api_statement_s
+        self._within_s = self._limit_s + GRACE_S
 
     async def __aenter__(self) -> Any:
         self._conn = await self._take()
@@ -73,8 +77,8 @@ class look:  # noqa: N801 (it is said like a verb: `async with look(request) as 
             self._desk: Desk = state.replica_desk
             try:
                 return await self._desk.take(within_s=FREE_WITHIN_S)
-            except (*CONNECTION_LOST, asyncpg.PostgresError) as error:
-                if not isinstance(error, TimeoutError):  # all its places are taken, which is not its fault
+            except (TooManyError, *CONNECTION_LOST, asyncpg.PostgresError) as error:
+                if not isinstance(error, TooManyError | TimeoutError):  # all its places are taken, not its fault
                     self._replica.doubt(error)
                 self._replica = None
         self._desk = state.desk
@@ -104,7 +108,15 @@ async def snapshot(request: Request, within_s: float | None = None, *, is_now: b
         look(request, within_s, is_now=is_now) as conn,
         conn.transaction(isolation="repeatable_read", readonly=True),
     ):
+        await lengthen(request, conn, within_s)
         yield conn
+
+
+async def lengthen(request: Request, conn: Any, within_s: float | None) -> None:
+    """A transaction whose route takes longer than others gives each of its statements as long. It ends with the
+    transaction: the next one on this connection has the limit of all again."""
+    if within_s is not None and within_s > forager_of(request).settings.api_statement_s:
+        await conn.execute(SQL["lengthen"], f"{round(within_s * 1000)}ms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,25 +128,29 @@ class Change:
     def by(self) -> str:
         return self._who.signature
 
-    async def note(self, action: str, kind: str, which: object = None, **details: Any) -> None:
+    async def note(
+        self, action: str, kind: str, which: object = None, *, outcome: str = audit.DONE, **details: Any
+    ) -> None:
         """What was done goes into the audit log, in the same transaction."""
-        await audit.note(
-            self.conn, self._who, action, kind=kind, object_id=None if which is None else str(which), details=details
-        )
+        object_id = None if which is None else str(which)
+        await audit.note(self.conn, self._who, action, kind=kind, object_id=object_id, details=details, outcome=outcome)
 
 
 @contextlib.asynccontextmanager
 async def change(request: Request, who: Who, within_s: float | None = None) -> AsyncIterator[Change]:
     async with look(request, within_s) as conn, conn.transaction():
+        await lengthen(request, conn, within_s)
         yield Change(conn, who)
 
 
 @contextlib.asynccontextmanager
 async def alone(request: Request) -> AsyncIterator[None]:
-    """Long questions one after the other: they must not take all connections."""
-    lock: asyncio.Lock = request.app.state.long_question
+    """Long questions one after the other, and long deeds: they must not take all connections. Each kind has its own
+    turn, so that whoever may only look keeps no admin from a deed."""
+    is_look = request.scope["method"] == "GET"
+    lock: asyncio.Lock = request.app.state.long_question if is_look else request.app.state.long_deed
     if lock.locked():
-        raise TooManyError("Another long question is being answered; ask again when it is done.")
+        raise TooManyError(ANOTHER_QUESTION if is_look else ANOTHER_DEED)
     async with lock:
         yield
 

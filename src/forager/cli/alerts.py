@@ -257,6 +257,7 @@ def tell(
 ) -> None:
     """Tell a webhook when alerts are raised and resolved."""
     from forager.control import alerts as control
+    from forager.control.webhooks import shown
 
     settings, severity = begin(home=home), "critical" if only_critical else "warning"
     from forager.politeness.guard import AddressGuard
@@ -266,7 +267,9 @@ def tell(
         settings,
         "alerts",
         lambda connection: control.add_target(connection, url, by=whoami(), severity=severity, guard=guard),
-        noted=lambda row: Noted("alert.add_target", "target", row["id"], {"url": url, "severity": severity}),
+        noted=lambda row: Noted(
+            "alert.add_target", "target", row["id"], {"url": shown(row["url"]), "severity": severity}
+        ),
     )
     if as_json:
         return output.write_json(row)
@@ -276,12 +279,13 @@ def tell(
 def forget(target: OneId, as_json: AsJson = False, home: Home = None) -> None:
     """Tell a webhook no more."""
     from forager.control import alerts as control
+    from forager.control.webhooks import shown
 
     url = act(
         begin(home=home),
         "alerts",
         lambda connection: control.remove_target(connection, target),
-        noted=lambda url: Noted("alert.remove_target", "target", target, {"url": url}),
+        noted=lambda url: Noted("alert.remove_target", "target", target, {"url": shown(url)}),
     )
     if as_json:
         return output.write_json({"id": target, "url": url})

@@ -173,7 +173,7 @@ LIMIT 3;
 
 -- name: told_tasks
 -- Of every closed task that somebody wants to hear of there is one call.
-SELECT count(*) OVER () AS broken, format('task %s is closed, and %s was not called', t.id, left(t.webhook_url, 100)) AS example
+SELECT count(*) OVER () AS broken, format('task %s is closed, and %s was not called', t.id, substring(t.webhook_url FROM '^[a-z]+://[^/]+')) AS example
 FROM crawl_tasks t
 LEFT JOIN webhook_calls w ON w.task_id = t.id
 WHERE t.webhook_url IS NOT NULL AND t.outcome IS NOT NULL AND w.id IS NULL

@@ -145,8 +145,8 @@ async def find(conn: Any, fingerprint: str, *, since: timedelta = DAY) -> Patter
 async def count_categories(conn: Any, *, since: timedelta = DAY) -> dict[str, int]:
     """Category → failures."""
     counts = dict.fromkeys(Category, 0)
-    for pattern in await patterns(conn, since=since, limit=None):
-        counts[pattern.category] += pattern.failures
+    for row in await conn.fetch(SQL["failures_by_code"], await read_clock(conn) - since):
+        counts[category_of(row["code"])] += row["failures"]
     return {category.value: number for category, number in counts.items()}
 
 
@@ -172,7 +172,8 @@ async def redrive(
     limit: int = MOST_REDRIVEN,
     dry_run: bool = False,
 ) -> Redriven:
-    """Try again what failed for good: all dead letters, webhooks too, or every visit that failed with one problem."""
+    """Try again what failed for good: all dead letters, webhooks too, or every visit that failed with one problem; of
+    each kind at most `limit`, the newest."""
     since_at = await read_clock(conn) - since
     if fingerprint is None:
         rows = await conn.fetch(SQL["dead_tasks"], since_at, None, limit)
@@ -184,14 +185,15 @@ async def redrive(
         chosen = [row["id"] for row in rows]
     reason = f"errors {fingerprint}" if fingerprint else "dead letters"
     done = await tasks_many.restart_tasks(conn, chosen, by=by, reason=reason, dry_run=dry_run)
-    calls = 0
-    if fingerprint is None:
-        calls = await _count_dead_calls(conn) if dry_run else await webhooks.revive(conn)
+    calls = await _redrive_calls(conn, limit, dry_run=dry_run) if fingerprint is None else 0
     return Redriven(fingerprint, [task.task_id for task in done.tasks], calls, dry_run)
 
 
-async def _count_dead_calls(conn: Any) -> int:
-    return len(await conn.fetch(SQL["dead_webhooks"], None))
+async def _redrive_calls(conn: Any, limit: int, *, dry_run: bool) -> int:
+    if dry_run:
+        number: int = await conn.fetchval(SQL["count_dead_calls"], limit)
+        return number
+    return await webhooks.revive(conn, [row["id"] for row in await conn.fetch(SQL["dead_calls"], limit)])
 
 
 def _codes_of(category: str | None) -> list[str] | None:

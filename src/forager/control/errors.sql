@@ -68,6 +68,21 @@ WHERE t.status = 'failed' AND t.completed_at >= $1 AND t.error_code = $2
   AND NOT EXISTS (SELECT FROM crawl_tasks n WHERE n.page_id = t.page_id AND n.id > t.id)
 ORDER BY t.id DESC LIMIT $4;
 
+-- name: failures_by_code
+-- How many failures since a moment have which code; counted as `patterns` counts them, without looking at messages.
+SELECT t.error_code AS code, count(*) AS failures FROM crawl_tasks t
+WHERE t.completed_at >= $1 AND t.error_code IS NOT NULL AND t.outcome <> 'cancelled' GROUP BY t.error_code
+UNION ALL
+SELECT 'invalid_product', COALESCE(sum(cardinality(p.problems)), 0)::bigint FROM products p WHERE NOT p.is_valid AND p.updated_at >= $1;
+
+-- name: dead_calls
+-- Calls that were given up, the newest so many.
+SELECT id FROM webhook_calls WHERE died_at IS NOT NULL ORDER BY id DESC LIMIT $1;
+
+-- name: count_dead_calls
+-- How many of so many there are.
+SELECT count(*)::int FROM (SELECT FROM webhook_calls WHERE died_at IS NOT NULL LIMIT $1) AS dead;
+
 -- name: dead_webhooks
 -- Calls that were given up.
 SELECT id, kind, task_id, url, created_at, died_at, tries, status_code, error FROM webhook_calls

@@ -17,8 +17,9 @@ WHERE p.id = $1;
 UPDATE purges SET ended_at = clock_timestamp() WHERE id = $1;
 
 -- name: read_purges
--- What was ever purged, the newest first.
-SELECT id, purged_at, ended_at, purged_by, reason, what, subject, counts::text AS counts, tasks FROM purges ORDER BY id DESC LIMIT $1;
+-- What was ever purged, the newest first; $1: what came before this one.
+SELECT id, purged_at, ended_at, purged_by, reason, what, subject, counts::text AS counts, tasks FROM purges
+WHERE $1::bigint IS NULL OR id < $1 ORDER BY id DESC LIMIT $2;
 
 -- name: yesterday
 -- When yesterday began (UTC): days from then on are still rolled up.

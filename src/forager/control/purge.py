@@ -130,8 +130,9 @@ async def purge_cold(
     return purged.told_by(record)
 
 
-async def list_purges(conn: Any, *, limit: int) -> list[dict[str, Any]]:
-    rows = await conn.fetch(SQL["read_purges"], limit)
+async def list_purges(conn: Any, *, limit: int, before: int | None = None) -> list[dict[str, Any]]:
+    """Newest first; `before` is the id of the last one of the page before."""
+    rows = await conn.fetch(SQL["read_purges"], before, limit)
     return [dict(row) | {"counts": json.loads(row["counts"])} for row in rows]
 
 

@@ -55,9 +55,9 @@ async def redirects(conn: Any, task_id: int) -> list[Row]:
     return [dict(row) for row in await conn.fetch(SQL["redirects_of_task"], task_id, MOST_REDIRECTS)]
 
 
-async def history(conn: Any, task_id: int, *, limit: int = SHOWN) -> list[Row]:
-    """All visits to the page of a task, newest first."""
-    return [dict(row) for row in await conn.fetch(SQL["visits_of_page"], task_id, limit)]
+async def history(conn: Any, task_id: int, *, limit: int = SHOWN, before: int | None = None) -> list[Row]:
+    """All visits to the page of a task, newest first; `before` is the id of the last one of the page before."""
+    return [dict(row) for row in await conn.fetch(SQL["visits_of_page"], task_id, limit, before)]
 
 
 async def orders(conn: Any, task_id: int, *, limit: int = SHOWN) -> list[Row]:

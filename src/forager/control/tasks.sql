@@ -41,7 +41,7 @@ UNION ALL
 SELECT t.id, t.status::text AS status, t.outcome::text AS outcome, t.status_code, t.error_code, t.error_message, t.retry_count,
        t.parent_task_id, t.created_by, t.created_at, t.scheduled_for, t.requested_at, t.completed_at, t.response_time_ms
 FROM crawl_tasks o JOIN crawl_tasks t ON t.page_id = o.page_id
-WHERE o.id = $1 ORDER BY t.id DESC LIMIT $2;
+WHERE o.id = $1 AND ($3::bigint IS NULL OR t.id < $3) ORDER BY t.id DESC LIMIT $2;
 
 -- name: orders_of_task
 -- What people ordered for one task, newest first.

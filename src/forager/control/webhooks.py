@@ -5,6 +5,13 @@ from typing import Any
 
 from forager.control.look import Row
 from forager.frontier import webhooks as outbox
+from forager.urls import origin_of
+
+
+def shown(url: str, *, in_full: bool = False) -> str:
+    """Whoever knows the whole URL of a webhook can call it: records, and those who may change nothing, get scheme and
+    host."""
+    return url if in_full else origin_of(url)
 
 
 async def list_calls(conn: Any, *, state: str | None = None, before: int | None = None, limit: int = 50) -> list[Row]:

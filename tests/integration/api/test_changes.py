@@ -252,12 +252,16 @@ async def test_a_duty_becomes_due(admin: httpx.AsyncClient, conn: asyncpg.Connec
 
 
 async def test_silent_workers_lose_their_domains(
-    admin: httpx.AsyncClient, ground: Ground, conn: asyncpg.Connection
+    admin: httpx.AsyncClient, ground: Ground, conn: asyncpg.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = await ground.a_run()
     domain = await ground.a_domain("a.example", run=run, pages=1)
     worker = await ground.a_worker(run, silent_s=400, host="elsewhere")
     await ground.a_lease(domain, worker)
+    with monkeypatch.context() as broken:
+        broken.setattr("forager.accounts.audit.note", None)
+        assert (await admin.post("/api/frontier/recover")).status_code == 500
+    assert (await ground.domain(domain))["claimed_by"] == worker, "what cannot be noted is not done"
     assert (await admin.post("/api/frontier/recover")).json() == {"domains": ["a.example"]}
     assert (await ground.domain(domain))["claimed_by"] is None
     assert len(await noted(conn, "frontier.recover")) == 1

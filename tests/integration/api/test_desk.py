@@ -7,7 +7,9 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
+from forager.api import work
 from forager.api.desk import Desk
+from forager.api.problems import TooManyError
 from forager.db.pool import open_pool
 
 
@@ -60,7 +62,7 @@ async def test_who_comes_when_all_are_lent_waits_and_then_is_told(small: asyncpg
     desk = Desk(small, most=1)
     async with desk.open():
         held = await desk.take(within_s=5)
-        with pytest.raises(TimeoutError):
+        with pytest.raises(TooManyError):
             await desk.take(within_s=0.01)
         waiting = asyncio.create_task(desk.take(within_s=30))
         await asyncio.sleep(0)
@@ -110,3 +112,19 @@ async def test_reads_go_on_after_their_connections_were_cut(
             break
     answers = await asyncio.gather(*(user.get("/api/domains") for _ in range(20)))
     assert answers[-1].status_code == 200
+
+
+async def test_a_full_house_is_no_database_that_is_away(
+    app: FastAPI, user: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "FREE_WITHIN_S", 0.05)
+    app.state.call_back = lambda: pytest.fail("nothing is to be revived")
+    held = [await app.state.desk.take(within_s=5) for _ in range(app.state.desk._seats._value)]
+    answer = await user.get("/api/domains")
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+    assert "in use" in answer.json()["detail"]
+    health = await user.get("/health")
+    assert (health.status_code, health.json()["parts"]["database"]["state"]) == (200, "degraded")
+    for conn in held:
+        await app.state.desk.give_back(conn, is_fine=True, within_s=5)
+    assert (await user.get("/api/domains")).status_code == 200

@@ -93,3 +93,17 @@ async def test_an_order_is_bounded_and_for_administrators(admin: httpx.AsyncClie
     assert (await order(admin, "pause")).status_code == 422
     assert (await order(admin, "remove", "a.example")).status_code == 422
     assert (await order(user, "pause", "a.example")).status_code == 403
+
+
+@pytest.mark.parametrize("verb", ["pause", "reset"])
+async def test_a_dry_run_says_the_same_and_changes_nothing(admin: httpx.AsyncClient, ground: Ground, verb: str) -> None:
+    domain = await ground.a_domain("a.example", pages=1)
+    before = dict(await ground.domain(domain))
+    body = {"verb": verb, "names": ["a.example", "nobody.example"]}
+    tried = (await admin.post(BULK, json={**body, "dry_run": True})).json()
+    assert (tried["dry_run"], tried["done"], tried["failed"]) == (True, 1, 1)
+    assert dict(await ground.domain(domain)) == before
+    for table in ("audit_log WHERE object_kind = 'domain'", "domain_history WHERE moved_by LIKE 'api:%'"):
+        assert await ground.conn.fetchval(f"SELECT count(*) FROM {table}") == 0
+    done = (await admin.post(BULK, json=body)).json()
+    assert done == {**tried, "dry_run": False}

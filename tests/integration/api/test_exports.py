@@ -9,8 +9,10 @@ import asyncpg
 import httpx
 import pytest
 from fastapi import FastAPI
+from starlette.types import Message
 from tests.ground import Ground
 
+from forager.api.routes import exports
 from forager.control.cells import restore
 
 TITLES = ["=1+1", "+x", "-x", "@x", "'x", "plain", 'with "quotes", and; more', "", " space", "line\nbreak"]
@@ -66,3 +68,39 @@ async def test_few_exports_run_at_once_and_all_give_their_connection_back(
         assert (await user.head("/api/exports/pages")).status_code == 200
         assert (await user.get("/api/exports/pages?domain=unknown.example")).status_code == 404
     assert not desk.locked()
+
+
+async def test_a_reader_that_stalls_is_left(
+    app: FastAPI, user: httpx.AsyncClient, titles: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its snapshot would keep vacuum from everything that is deleted meanwhile."""
+    monkeypatch.setattr(exports, "WITHIN_S", 0.2)
+    stalled = asyncio.Event()
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Message) -> None:
+        if message["type"] == "http.response.body":
+            stalled.set()
+            await asyncio.Event().wait()
+
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "scheme": "http",
+        "http_version": "1.1",
+        "query_string": b"",
+        "path": "/api/exports/pages",
+        "raw_path": b"/api/exports/pages",
+        "root_path": "",
+        "headers": [(b"authorization", user.headers["authorization"].encode())],
+        "client": ("127.0.0.1", 5000),
+        "server": ("127.0.0.1", 8600),
+        "asgi": {"version": "3.0", "spec_version": "2.4"},
+    }
+    with pytest.raises(TimeoutError):  # the server cuts the connection, so that the reader knows that rows are missing
+        await asyncio.wait_for(app(scope, receive, send), 10)
+    assert stalled.is_set()
+    async with asyncio.timeout(5), app.state.exports, app.state.exports:
+        pass

@@ -86,3 +86,21 @@ async def test_a_forged_cursor_is_refused(user: httpx.AsyncClient, conn: asyncpg
 @pytest.mark.parametrize("limit", ["0", "1001", "-1", "x", ""])
 async def test_the_size_of_a_page_is_bounded(user: httpx.AsyncClient, limit: str) -> None:
     assert (await user.get(f"/api/pages?limit={limit}")).status_code == 422
+
+
+async def test_purges_and_visits_of_a_page_come_in_pages(user: httpx.AsyncClient, conn: asyncpg.Connection) -> None:
+    ground = Ground(conn)
+    page = await ground.a_page("http://a.example/", await ground.a_domain("a.example"))
+    for _ in range(7):
+        task = await conn.fetchval(
+            "INSERT INTO crawl_tasks (page_id, domain_id, status, outcome, completed_at)"
+            " SELECT id, domain_id, 'failed', 'failed', now() FROM pages WHERE id = $1 RETURNING id",
+            page,
+        )
+    await conn.execute(
+        "INSERT INTO purges (purged_by, reason, what, subject) SELECT 'me', '', 'pages', '' FROM generate_series(1, 7)"
+    )
+    for path, table in ((f"/api/tasks/{task}/history", "crawl_tasks"), ("/api/storage/purges", "purges")):
+        ids = [row["id"] for row in await conn.fetch(f"SELECT id FROM {table} ORDER BY id DESC")]
+        assert await walk(user, path) == ids
+        assert len(ids) == 7

@@ -13,8 +13,8 @@ from tests.integration.api.conftest import client_for, running, token_of
 from tests.wire import a_wire_to_database
 
 from forager import observe
-from forager.accounts.who import Role, Scope
-from forager.api.work import look
+from forager.accounts.who import Role, Scope, operator
+from forager.api.work import change, look, snapshot
 from forager.settings import Settings
 
 MEDIA = "application/problem+json"
@@ -160,6 +160,32 @@ async def test_connections_have_the_settings_limit(app: FastAPI, settings: Setti
         assert await conn.fetchval("SHOW statement_timeout") == f"{settings.api_statement_s:.0f}s"
 
 
+async def test_a_route_that_may_take_longer_gives_its_statements_as_long_and_leaves_nothing_behind(
+    app: FastAPI, settings: Settings
+) -> None:
+    request: Any = type("R", (), {"app": app, "scope": {"method": "GET"}})
+    usual = f"{settings.api_statement_s:.0f}s"
+    for within_s, told in ((90.0, "90s"), (1.0, usual), (None, usual)):
+        async with snapshot(request, within_s) as conn:
+            assert await conn.fetchval("SHOW statement_timeout") == told
+        async with change(request, operator("cli:test"), within_s) as deed:
+            assert await deed.conn.fetchval("SHOW statement_timeout") == told
+        async with look(request) as conn:
+            assert await conn.fetchval("SHOW statement_timeout") == usual
+
+
+async def test_long_questions_do_not_keep_admins_from_long_deeds(
+    app: FastAPI, admin: httpx.AsyncClient, user: httpx.AsyncClient, conn: asyncpg.Connection
+) -> None:
+    await Ground(conn).a_domain("a.example")
+    async with app.state.long_question:
+        is_problem(await user.get("/api/storage/retention"), 503)
+        assert (await admin.delete("/api/admin/domains/a.example?dry_run=true")).status_code == 200
+    async with app.state.long_deed:
+        is_problem(await admin.delete("/api/admin/domains/a.example?dry_run=true"), 503)
+        assert (await user.get("/api/storage/retention")).status_code == 200
+
+
 async def test_without_a_database_the_answer_is_503_and_soon(
     settings: Settings, database_url: str, conn: asyncpg.Connection
 ) -> None:
@@ -176,7 +202,8 @@ async def test_without_a_database_the_answer_is_503_and_soon(
                 is_problem(answer, 503)
                 assert int(answer.headers["retry-after"]) > 0
             seeds = {"urls": ["https://a.example/"]}
-            is_problem(await admin.post("/api/frontier/seed", json=seeds), 503)
+            unsure = is_problem(await admin.post("/api/frontier/seed", json=seeds), 503)
+            assert "may or may not have been done" in unsure["detail"], "it may have been lost during COMMIT"
             health = await anybody.get("/health")
             assert (health.status_code, health.json()["parts"]["database"]["state"]) == (503, "down")
             wire.mend()

@@ -69,7 +69,14 @@ async def test_dead_letters_are_sent_once_more_and_thrown_away(
         assert (await admin.post(redrive, json=unclear)).status_code == 422
     assert await noted(conn) == []
 
-    assert (await admin.post(redrive, json={"ids": [letters[0]["id"]]})).json() == {"redriven": 1}
+    for which, number in (({"ids": [letters[0]["id"]]}, 1), ({"all": True}, 3)):
+        tried = (await admin.post(redrive, json={**which, "dry_run": True})).json()
+        assert tried == {"redriven": number, "dry_run": True}
+    none = await admin.post(redrive, json={"ids": ["000000000000"], "dry_run": True})
+    assert (none.status_code, queues.depth(queues.names.dead), await noted(conn)) == (404, 3, [])
+
+    done = (await admin.post(redrive, json={"ids": [letters[0]["id"]]})).json()
+    assert done == {"redriven": 1, "dry_run": False}
     assert (queues.depth(queues.names.dead), queues.depth(crawl)) == (2, 1)
     assert (await admin.delete("/api/admin/queues/dead", params={"dry_run": "true"})).json() == {
         "purged": {queues.names.dead: 2},

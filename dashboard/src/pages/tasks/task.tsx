@@ -180,7 +180,7 @@ function Visits({ task }: { task: Task }) {
   const history = useQuery({
     queryKey: ["task", task.id, "history"],
     queryFn: () => ask(api.GET("/api/tasks/{task}/history", { params: { path: { task: task.id }, query: { limit: 100 } } })),
-    initialData: { items: task.history },
+    initialData: { items: task.history, next: null },
     refetchInterval: 10_000,
   });
   return (

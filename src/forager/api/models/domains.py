@@ -271,11 +271,12 @@ class DomainTold(Row):
 
 
 class ManyDomains(Row):
-    """What an order for many domains did, name by name, in the order they were given."""
+    """What an order for many domains did, or would do, name by name, in the order they were given."""
 
     verb: str = Field(examples=["pause"])
     done: int
     failed: int
+    dry_run: bool
     domains: list[DomainTold]
 
 

@@ -42,10 +42,12 @@ class RedriveMessages(Body):
 
     ids: list[LetterId] | None = Field(default=None, min_length=1, max_length=MOST_DEAD)
     all: Flag = Field(default=False, examples=[False])
+    dry_run: Flag = Field(default=False, description="Move nothing: say how many would be.")
 
 
 class RedrivenMessages(Row):
-    redriven: int = Field(examples=[1])
+    redriven: int = Field(description="That were put back, or would be.", examples=[1])
+    dry_run: bool
 
 
 class EmptiedQueues(Row):

@@ -15,6 +15,7 @@ from forager.api.words import After, Because, Body, Limit, Number, PathId, Reaso
 from forager.api.work import change, forager_of, look, snapshot
 from forager.app.manners import guard_of
 from forager.control import alerts as control
+from forager.control import webhooks
 from forager.control.submit import read_webhook
 from forager.errors import NotFoundError
 
@@ -64,10 +65,11 @@ async def list_mutes(request: Request, _who: User) -> Response:
 
 
 @router.get("/api/alerts/targets", response_model=Listed[models.Target], responses=responses())
-async def list_targets(request: Request, _who: User) -> Response:
-    """Webhooks that are told."""
+async def list_targets(request: Request, who: User) -> Response:
+    """Webhooks that are told. Whoever may not change them sees scheme and host: the rest lets one call them."""
     async with look(request) as conn:
-        return listed(await control.list_targets(conn))
+        rows = await control.list_targets(conn)
+    return listed([{**row, "url": webhooks.shown(row["url"], in_full=who.may_change)} for row in rows])
 
 
 @router.get("/api/alerts/{alert:int}", response_model=models.Alert, responses=responses(404))
@@ -124,7 +126,9 @@ async def add_target(request: Request, who: Admin, body: NewTarget) -> Response:
     read_webhook(body.url, guard_of(forager_of(request).settings))
     async with change(request, who) as deed:
         done = await control.add_target(deed.conn, body.url, by=deed.by, severity=body.severity)
-        await deed.note("alert.add_target", "target", done["id"], url=body.url, severity=body.severity)
+        await deed.note(
+            "alert.add_target", "target", done["id"], url=webhooks.shown(done["url"]), severity=body.severity
+        )
     return reply(done, 201)
 
 
@@ -133,5 +137,5 @@ async def remove_target(request: Request, who: Admin, target: PathId) -> Respons
     """A webhook that is told no more."""
     async with change(request, who) as deed:
         url = await control.remove_target(deed.conn, target)
-        await deed.note("alert.remove_target", "target", target, url=url)
+        await deed.note("alert.remove_target", "target", target, url=webhooks.shown(url))
     return reply({"id": target, "url": url})

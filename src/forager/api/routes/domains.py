@@ -43,6 +43,8 @@ from forager.urls import domain_of
 
 router = APIRouter(tags=["domains"])
 BY_NAME = paging.Order(("name",), ("text",))
+RESET_WITHIN_S = 60.0
+"""It touches all pages of a domain."""
 By = Annotated[Literal["id", "name"], Query(description="The order of the list.")]
 StatusFilter = Annotated[models.Status | None, Query()]
 ActiveFilter = Annotated[bool | None, Query(description="False: only those that are paused.")]
@@ -292,7 +294,7 @@ async def configure_domain(request: Request, who: Admin, domain: PathName, body:
 async def reset_domain(request: Request, who: Admin, domain: PathName, body: ResetOrder | None = None) -> Response:
     """Forget whatever held a domain back: it is due now, and what failed is tried again."""
     order = body or ResetOrder()
-    async with change(request, who) as deed:
+    async with change(request, who, RESET_WITHIN_S) as deed:
         reason = order.reason or "reset by the API"
         done = await operate.reset(deed.conn, domain, by=deed.by, reason=reason, also_gone=order.also_gone)
         await deed.note("domain.reset", "domain", done.name, reason=order.reason, also_gone=order.also_gone)

@@ -5,6 +5,7 @@ somebody else holds for long.
 """
 
 import asyncio
+import contextlib
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -17,7 +18,8 @@ from forager.api.advice import in_both_worlds
 from forager.api.models import domains as models
 from forager.api.problems import responses
 from forager.api.reply import reply
-from forager.api.words import Body, Name, Reason
+from forager.api.routes.domains import RESET_WITHIN_S
+from forager.api.words import Body, Flag, Name, Reason
 from forager.api.work import Change, change, forager_of
 from forager.control import operate
 from forager.db import CONNECTION_LOST
@@ -42,6 +44,7 @@ class BulkOrder(Body):
     verb: Verb = Field(examples=["pause"])
     names: Annotated[list[Name], Field(min_length=1, max_length=MOST_AT_ONCE)] = Field(examples=[["shop.example"]])
     reason: Reason | None = Field(default=None, examples=["the owner asked for it"])
+    dry_run: Flag = Field(default=False, description="Change nothing: say of each what would happen.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +79,23 @@ async def order_for_many(request: Request, who: Admin, body: BulkOrder) -> Respo
             stop = "The database went away; look whether it was done, and order it again."
             told.append(Told(name, False, stop))
     done = sum(each.is_done for each in told)
-    return reply({"verb": body.verb, "done": done, "failed": len(told) - done, "domains": told})
+    numbers = {"done": done, "failed": len(told) - done}
+    return reply({"verb": body.verb, **numbers, "dry_run": body.dry_run, "domains": told})
+
+
+class _OnlyTried(Exception):  # noqa: N818 (nothing is wrong)
+    """What a dry run did is taken back."""
 
 
 async def _order(request: Request, who: Admin, body: BulkOrder, name: str) -> str:
-    async with change(request, who) as deed:
-        known, message = await _do(deed, body, name, forager_of(request).settings)
-        await deed.note(f"domain.{body.verb}", "domain", known, reason=body.reason, is_one_of_many=True)
+    """A dry run does the same, so that it says the same, and takes it back."""
+    message = ""
+    with contextlib.suppress(_OnlyTried):
+        async with change(request, who, RESET_WITHIN_S if body.verb == "reset" else None) as deed:
+            known, message = await _do(deed, body, name, forager_of(request).settings)
+            if body.dry_run:
+                raise _OnlyTried
+            await deed.note(f"domain.{body.verb}", "domain", known, reason=body.reason, is_one_of_many=True)
     return message
 
 

@@ -14,6 +14,7 @@ from forager.api.reply import listed, reply
 from forager.api.words import Body, Flag, Limit, Number, Whole
 from forager.api.work import change, look, snapshot
 from forager.control import errors as control
+from forager.control import webhooks
 
 router = APIRouter(tags=["errors"])
 DAY_S = 86_400.0
@@ -28,7 +29,9 @@ class Redrive(Body):
         default=None, description="Everything that failed with one problem; null: all dead letters."
     )
     since_s: Number = Field(default=TEN_YEARS_S, gt=0, le=TEN_YEARS_S)
-    limit: Whole = Field(default=1000, ge=1, le=control.MOST_REDRIVEN)
+    limit: Whole = Field(
+        default=1000, ge=1, le=control.MOST_REDRIVEN, description="So many visits, and so many calls, the newest."
+    )
     dry_run: Flag = False
 
 
@@ -53,12 +56,13 @@ async def count_errors(request: Request, _who: User, since_s: SinceS = DAY_S) ->
 
 
 @router.get("/api/errors/dead", response_model=models.DeadLetters, responses=responses())
-async def list_dead_letters(
-    request: Request, _who: User, since_s: SinceS = TEN_YEARS_S, limit: Limit = 100
-) -> Response:
+async def list_dead_letters(request: Request, who: User, since_s: SinceS = TEN_YEARS_S, limit: Limit = 100) -> Response:
     """Visits that failed for good by our own fault, and calls that nobody took."""
     async with look(request) as conn:
-        return reply(await control.dead_letters(conn, since=timedelta(seconds=since_s), limit=limit))
+        found = await control.dead_letters(conn, since=timedelta(seconds=since_s), limit=limit)
+    for call in found["webhooks"]:
+        call["url"] = webhooks.shown(call["url"], in_full=who.may_change)
+    return reply(found)
 
 
 @router.get("/api/errors/{fingerprint}", response_model=models.ErrorPattern, responses=responses(404))
@@ -82,7 +86,8 @@ async def redrive(request: Request, who: Admin, body: Redrive | None = None) -> 
             dry_run=order.dry_run,
         )
         if not done.is_dry:
-            await deed.note("errors.redrive", "error", done.fingerprint, tasks=len(done.tasks))
+            tasks, calls = len(done.tasks), done.webhooks
+            await deed.note("errors.redrive", "error", done.fingerprint, tasks=tasks, webhooks=calls)
     return reply(
         {
             "fingerprint": done.fingerprint,

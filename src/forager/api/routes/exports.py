@@ -21,6 +21,8 @@ from forager.errors import UsageError
 router = APIRouter(tags=["exports"])
 MOST_AT_ONCE = 2
 """Each keeps a connection and a snapshot for as long as its client takes."""
+WITHIN_S = 3600.0
+"""For all of it: a snapshot keeps vacuum from what was deleted since, and who stalls would hold it for ever."""
 ROWS_AT_ONCE = 200
 STATUSES: dict[str, frozenset[str]] = {
     "pages": frozenset({"discovered", "queued", "fetched", "failed", "blocked", "gone"}),
@@ -49,7 +51,8 @@ async def export_rows(
     run: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,
     since: Annotated[Moment | None, Query()] = None,
 ) -> Stream:
-    """All rows of one kind that pass the filters, as they are at this moment."""
+    """All rows of one kind that pass the filters, as they are at this moment. What takes longer than an hour is broken
+    off: narrow the filters, or read faster."""
     if status is not None and status not in STATUSES.get(kind, ()):
         raise UsageError(f"query.status: {kind} have {', '.join(sorted(STATUSES.get(kind, ()))) or 'no status'}.")
     stack = contextlib.AsyncExitStack()
@@ -61,7 +64,7 @@ async def export_rows(
         raise
     media_type = "application/x-ndjson" if format == "jsonl" else "text/csv; charset=utf-8; header=present"
     headers = {"Content-Disposition": f'attachment; filename="{kind}.{format}"'}
-    return Stream(_write(rows, kind, format), media_type, headers, stack.aclose)
+    return Stream(_write(rows, kind, format), media_type, headers, stack.aclose, WITHIN_S)
 
 
 async def _open(

@@ -16,11 +16,12 @@ from forager.api.problems import responses
 from forager.api.reply import reply
 from forager.api.routes.domains import seed_url
 from forager.api.words import After, Body, Flag, Limit, Name, Number, Text, Url
-from forager.api.work import alone, change, forager_of, look
+from forager.api.work import alone, change, forager_of, look, snapshot
 from forager.app.manners import guard_of, why_not_seed
-from forager.app.schedule import force_takeover
 from forager.app.sitemaps import follow_sitemap
 from forager.control import add, listing
+from forager.crawl import black_box
+from forager.crawl.recover import recover as take_over
 from forager.errors import BadUrlError, UsageError
 from forager.ingest.seeds import Seed, Tally, to_url
 from forager.settings import Settings
@@ -28,6 +29,8 @@ from forager.settings import Settings
 router = APIRouter(tags=["frontier"])
 MOST_SEEDS = 100_000
 MOST_BAD = 100
+AT_ONCE = 200
+"""Entries of a sitemap that are read before anybody else is served."""
 LONGEST_S = 60.0
 FIVE_MINUTES_S = 300.0
 ORDER = paging.Order(("domain_id", "priority", "id"), ("int", "int", "int"), hidden=("domain_id",))
@@ -95,6 +98,8 @@ async def read_sitemap(request: Request, _who: Seeding, body: SitemapAddress) ->
         try:
             async with asyncio.timeout(LONGEST_S), aclosing(follow_sitemap(settings, url)) as entries:
                 async for found in entries:
+                    if tally.lines % AT_ONCE == 0:
+                        await asyncio.sleep(0)  # others are served meanwhile
                     if (seed := tally.take(found)) is not None:
                         urls.append(seed.url)
                     if len(urls) == MOST_SEEDS:
@@ -108,12 +113,12 @@ async def read_sitemap(request: Request, _who: Seeding, body: SitemapAddress) ->
 
 async def _plant(request: Request, who: Seeding, body: Urls, *, are_seeds: bool) -> Response:
     settings = forager_of(request).settings
-    seeds, bad = sort(body.urls, settings)
+    seeds, bad = await asyncio.to_thread(sort, body.urls, settings)  # 100,000 take seconds
     told = {"bad": len(bad), "bad_seeds": bad[:MOST_BAD], "dry_run": body.dry_run, "seeds": len(seeds)}
     if not seeds:
         raise UsageError(f"body.urls: none of them can be visited: {bad[0]['error']}")
     if body.dry_run:
-        async with look(request, LONGEST_S) as conn:
+        async with snapshot(request, LONGEST_S) as conn:
             would = await add.preview_urls(conn, seeds)
         known = len(seeds) - would.pages
         return reply({**told, "new_domains": would.domains, "new_pages": would.pages, "known": known})
@@ -153,7 +158,12 @@ def sort(urls: Sequence[str], settings: Settings) -> tuple[list[Seed], list[dict
 async def recover(request: Request, who: Admin, body: Silence | None = None) -> Response:
     """Take domains from dead and silent workers, whatever the settings say."""
     silent_s = (body or Silence()).silent_s
-    freed = sorted(await force_takeover(forager_of(request), silent_s=silent_s))
-    async with change(request, who) as deed:
+    settings = forager_of(request).settings
+    async with change(request, who, LONGEST_S) as deed:
+        freed = sorted(
+            await take_over(
+                deed.conn, dead_after_s=silent_s, delay_s=settings.delay_s, notes=settings.home / black_box.FOLDER
+            )
+        )
         await deed.note("frontier.recover", "frontier", silent_s=silent_s, domains=freed[:100])
     return reply({"domains": freed})

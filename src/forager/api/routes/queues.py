@@ -1,6 +1,7 @@
 """Queues of the broker, where there is one: what they hold, messages nobody could use, once more, emptying."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -41,10 +42,22 @@ async def redrive_dead_messages(request: Request, who: Admin, body: models.Redri
     broker = _broker(request)
     if (body.ids is None) is not body.all:
         raise UsageError("Say which: ids, or all.")
+    if body.dry_run:
+        return reply({"redriven": await _count_dead(broker, body.ids), "dry_run": True})
     async with change(request, who, LONGEST_S) as deed:
         moved = await control.redrive(broker, body.ids)
         await deed.note("queue.redrive", "queue", letters=len(moved))
-    return reply({"redriven": len(moved)})
+    return reply({"redriven": len(moved), "dry_run": False})
+
+
+async def _count_dead(broker: "Broker", ids: Sequence[str] | None) -> int:
+    """Refuses ids that there are not, as the deed does."""
+    if ids is None:
+        return (await broker.look([]))[broker.names.dead].messages
+    known = {letter.id for letter in await broker.dead_letters(control.MOST_DEAD)}
+    if missing := [each for each in ids if each not in known]:
+        raise NotFoundError(f"There is no dead letter {missing[0]}; `forager queue dead` lists them.")
+    return len(set(ids))
 
 
 @router.delete("/api/admin/queues/dead", response_model=models.EmptiedQueues, responses=responses(404))

@@ -7,13 +7,14 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
+from forager.api import paging
 from forager.api.access import Admin, User
 from forager.api.models import storage as models
-from forager.api.paging import Listed
+from forager.api.paging import Listed, Paged
 from forager.api.problems import responses
 from forager.api.reply import listed, reply
-from forager.api.words import DryRun, Limit, Name, PathName, Reason, Text
-from forager.api.work import alone, forager_of, look, snapshot
+from forager.api.words import After, DryRun, Limit, Name, PathName, Reason, Text
+from forager.api.work import alone, forager_of, lengthen, look, snapshot
 from forager.app.archiving import retention_of, rules_of
 from forager.app.backup import backup_folder, stored_folders
 from forager.app.images import image_rules
@@ -63,7 +64,7 @@ async def list_cold(request: Request, _who: User) -> Response:
 @router.get("/api/storage/retention", response_model=Listed[models.Planned], responses=responses())
 async def plan_retention(request: Request, _who: User) -> Response:
     """What would leave for cold files now. Moves nothing."""
-    async with alone(request), look(request, REPORT_S) as conn:
+    async with alone(request), snapshot(request, REPORT_S) as conn:
         return listed([asdict(each) for each in await cold.plan(conn, retention_of(forager_of(request).settings))])
 
 
@@ -75,11 +76,13 @@ async def list_backups(request: Request, _who: User) -> Response:
     return listed([{"name": each.path.name, **{name: getattr(each, name) for name in names}} for each in found])
 
 
-@router.get("/api/storage/purges", response_model=Listed[models.PurgeRow], responses=responses())
-async def list_purges(request: Request, _who: User, limit: Limit = 100) -> Response:
+@router.get("/api/storage/purges", response_model=Paged[models.PurgeRow], responses=responses(404))
+async def list_purges(request: Request, _who: User, limit: Limit = 100, after: After = None) -> Response:
     """What was deleted for good, by whom and why, newest first."""
+    (before,) = paging.read(request, after, paging.BY_ID)
     async with look(request) as conn:
-        return listed(await purge.list_purges(conn, limit=limit))
+        rows = await purge.list_purges(conn, before=before, limit=limit + 1)
+    return paging.page(request, rows, limit)
 
 
 # Deleting ------------------------------------------------------------------------------------------------------------
@@ -146,7 +149,9 @@ async def _purge(request: Request, who: Admin, work: Counted, *, subject: str, r
     """A trial has to understand the order first. It works in many transactions, and keeps its own record."""
     settings = forager_of(request).settings
     async with alone(request), look(request, LONGEST_S) as conn:
-        done = await work(conn, order_of(settings, who=who, reason=reason, is_trial=True))
+        async with conn.transaction(readonly=True):
+            await lengthen(request, conn, REPORT_S)
+            done = await work(conn, order_of(settings, who=who, reason=reason, is_trial=True))
         if not dry_run:
             done = await _really(conn, work, order_of(settings, who=who, reason=reason, is_trial=False))
     await delete_files(settings, done.keys)

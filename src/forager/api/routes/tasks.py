@@ -1,18 +1,21 @@
 """Tasks and batches: order visits, look at them, pause, resume, cancel, restart, hurry."""
 
-from collections.abc import Awaitable, Callable
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
+from forager.accounts.audit import FAILED
 from forager.api import paging
 from forager.api.access import Admin, Seeding, User
 from forager.api.models import tasks as models
-from forager.api.paging import Listed, Paged
+from forager.api.paging import Paged
 from forager.api.problems import responses
-from forager.api.reply import listed, reply
+from forager.api.reply import reply
 from forager.api.words import (
     LARGEST_ID,
     After,
@@ -35,8 +38,9 @@ from forager.api.words import (
 from forager.api.work import Change, alone, change, forager_of, look, snapshot
 from forager.app.manners import guard_of
 from forager.app.reread import reread_task
-from forager.control import batches, listing, submit, tasks_many
+from forager.control import batches, listing, submit, tasks_many, webhooks
 from forager.control import tasks as control
+from forager.control.replay import of_task
 from forager.control.task_steps import TaskState
 from forager.control.tasks_many import Many, Which
 from forager.errors import ConflictError
@@ -44,7 +48,17 @@ from forager.errors import ConflictError
 router = APIRouter(tags=["tasks"])
 LONGEST_S = 60.0
 MOST_AT_ONCE = 10_000
+RESTART_PARSING = "task.restart_parsing"
 SEED_PATHS = frozenset({"/api/admin/tasks/batch"})
+
+
+RetryCount = Annotated[
+    Flag,
+    Field(
+        description="Without effect: retries are written once for each task, so a new task begins at 0 whatever is said"
+        " here, and reading a body again makes no task."
+    ),
+]
 
 
 class Order(Body):
@@ -71,7 +85,7 @@ class BatchOrder(Body):
 
 
 class Restart(Body):
-    reset_retry_count: Flag = True
+    reset_retry_count: RetryCount = True
     priority: Priority | None = None
     scheduled_at: Moment | None = None
     force: Flag = Field(default=False, description="Restart one that is open: it is cancelled first.")
@@ -79,7 +93,7 @@ class Restart(Body):
 
 
 class RestartParsing(Body):
-    reset_retry_count: Flag = True
+    reset_retry_count: RetryCount = True
     reason: Reason | None = None
 
 
@@ -159,19 +173,26 @@ async def list_tasks(
 
 @router.get("/api/admin/tasks/{task:int}", response_model=models.Task, responses=responses(404))
 @router.get("/api/tasks/{task:int}", response_model=models.Task, responses=responses(404))
-async def show_task(request: Request, _who: User, task: PathId) -> Response:
+async def show_task(request: Request, who: User, task: PathId) -> Response:
     """One task, with the other visits of its page and what people ordered for it."""
     async with snapshot(request) as conn:
-        return reply(await control.describe(conn, task))
+        found = await control.describe(conn, task)
+    if found["webhook_url"] is not None:
+        found["webhook_url"] = webhooks.shown(found["webhook_url"], in_full=who.may_change)
+    return reply(found)
 
 
-@router.get("/api/admin/tasks/{task:int}/history", response_model=Listed[models.Visit], responses=responses(404))
-@router.get("/api/tasks/{task:int}/history", response_model=Listed[models.Visit], responses=responses(404))
-async def show_task_history(request: Request, _who: User, task: PathId, limit: Limit = 100) -> Response:
+@router.get("/api/admin/tasks/{task:int}/history", response_model=Paged[models.Visit], responses=responses(404))
+@router.get("/api/tasks/{task:int}/history", response_model=Paged[models.Visit], responses=responses(404))
+async def show_task_history(
+    request: Request, _who: User, task: PathId, limit: Limit = 100, after: After = None
+) -> Response:
     """All visits of the task's page, newest first."""
+    (before,) = paging.read(request, after, paging.BY_ID)
     async with look(request) as conn:
         await listing.find_task(conn, task)
-        return listed(await control.history(conn, task, limit=limit))
+        rows = await control.history(conn, task, before=before, limit=limit + 1)
+    return paging.page(request, rows, limit)
 
 
 @router.get("/api/batches", response_model=Paged[models.Batch], responses=responses(404))
@@ -248,16 +269,15 @@ async def restart_task(request: Request, who: Admin, task: PathId, body: Restart
 async def restart_parsing(request: Request, who: Admin, task: PathId, body: RestartParsing | None = None) -> Response:
     """The stored body of the task's page is read again, without any request. 409 where none was kept."""
     order = body or RestartParsing()
-    async with alone(request):
+    async with alone(request), _parsing_on_record(request, who, task, order.reason) as told:
         done = await reread_task(forager_of(request), task)
-    if not done["tally"]["read"]:
-        reasons = ", ".join(done["tally"]["left"]) or "it is gone"
-        raise ConflictError(
-            f"The body of task {task} could not be read again ({reasons}); nothing was changed."
-            f" `forager tasks restart {task}` visits the page anew."
-        )
-    async with change(request, who) as deed:
-        await deed.note("task.restart_parsing", "task", task, reason=order.reason, changed=done["tally"]["changed"])
+        if not done["tally"]["read"]:
+            reasons = ", ".join(done["tally"]["left"]) or "it is gone"
+            raise ConflictError(
+                f"The body of task {task} could not be read again ({reasons}); nothing was changed."
+                f" `forager tasks restart {task}` visits the page anew."
+            )
+        told["changed"] = done["tally"]["changed"]
     return reply(
         {
             "task_id": task,
@@ -267,6 +287,28 @@ async def restart_parsing(request: Request, who: Admin, task: PathId, body: Rest
             "message": "Its stored body was read again.",
         }
     )
+
+
+@contextlib.asynccontextmanager
+async def _parsing_on_record(
+    request: Request, who: Admin, task: int, reason: str | None
+) -> AsyncIterator[dict[str, Any]]:
+    """Another process reads, in transactions of its own: like a purge it is noted before it begins and when it ended.
+    Of what cannot be begun nothing is noted."""
+    told: dict[str, Any] = {"reason": reason}
+    async with change(request, who) as deed:
+        await of_task(deed.conn, task, default_policy=forager_of(request).settings.content_policy)
+        await deed.note(RESTART_PARSING, "task", task, step="begun", **told)
+    try:
+        yield told
+    except (Exception, asyncio.CancelledError) as error:
+        with contextlib.suppress(Exception):  # a database that is away cannot be told; then it has begun and not ended
+            async with change(request, who) as deed:
+                told |= {"step": "stopped", "error": str(error)}
+                await deed.note(RESTART_PARSING, "task", task, outcome=FAILED, **told)
+        raise
+    async with change(request, who) as deed:
+        await deed.note(RESTART_PARSING, "task", task, step="done", **told)
 
 
 @router.patch("/api/admin/tasks/{task:int}/priority", response_model=models.TaskState, responses=responses(404, 409))
