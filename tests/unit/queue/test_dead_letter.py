@@ -60,7 +60,16 @@ def test_the_last_queue_of_ours_is_where_it_was_refused() -> None:
         {"body": memoryview(b"\xff")},
         {"body": json.dumps([[{"v": 1, "\ud800" * 400: 1}]])},
     ],
-    ids=ascii,
+    ids=[
+        "no headers",
+        "task a list",
+        "task a table",
+        "no type",
+        "half a character in the type",
+        "half a character",
+        "bytes",
+        "long",
+    ],
 )
 def test_what_it_says_can_be_written_down(more: dict[str, Any]) -> None:
     letter = read_letter(a_message(**more), NAMES)
