@@ -112,7 +112,7 @@ class _Passage:
         )
 
 
-async def _drain(receive: Receive) -> None:
+async def drain(receive: Receive) -> None:
     """Read what is too large and keep nothing of it: a client that still sends would not hear why it is refused."""
     left = DRAINED_BYTES
     with contextlib.suppress(TimeoutError):
@@ -160,5 +160,5 @@ class _Bounded:
 
     async def _refuse(self, *, is_all: bool = False) -> None:
         if not is_all:
-            await _drain(self._receive)
+            await drain(self._receive)
         raise HTTPException(413, f"The body is larger than {self._limit:,} bytes; send less at once.", CLOSE)

@@ -3,17 +3,23 @@ sends it; a list of seeds may be as large as `api_seed_bytes`, and parsing one t
 else is served.
 """
 
+import contextlib
+
 from fastapi import Request
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from forager.accounts.errors import MustWaitError
 from forager.accounts.who import Role
 from forager.api.access import SAFE, answer, gate_of, too_many, unknown
+from forager.api.door import drain
 from forager.db import CONNECTION_LOST
 
 LARGE_BYTES = 64 * 1024
 """More than anybody needs to sign in."""
+DRAINED_BYTES = 1024 * 1024
+"""What a stranger says to be so large is thrown away as it comes; the rest is left in the network."""
 
 
 class Doorstep:
@@ -28,8 +34,17 @@ class Doorstep:
             if (reason := await _why_not(request)) is not None:
                 refusal = await answer(request, reason)
                 refusal.headers["Connection"] = "close"
+                if is_soon_over(request.headers):  # a client that still sends would not hear why it is refused
+                    with contextlib.suppress(HTTPException):
+                        await drain(receive)
                 return await refusal(scope, receive, send)
         return await self._app(scope, receive, send)
+
+
+def is_soon_over(headers: Headers) -> bool:
+    """Whether throwing a body away costs less than cutting its sender off."""
+    told = headers.get("content-length", "")
+    return told.isdecimal() and int(told) <= DRAINED_BYTES
 
 
 def is_large(headers: Headers) -> bool:

@@ -38,7 +38,12 @@ async def send(client: Any, **headers: str) -> tuple[int, bool]:
     return answer.status_code, heard.was_read
 
 
-@pytest.mark.parametrize("length", [{}, {"Content-Length": str(len(LARGE))}, {"Content-Length": str(10**12)}])
+async def test_what_is_soon_over_is_thrown_away(app: FastAPI, anybody: httpx.AsyncClient) -> None:
+    """Else its sender is cut off while it still sends, and does not hear why."""
+    assert await send(anybody, **{"Content-Length": str(len(LARGE))}) == (401, True)
+
+
+@pytest.mark.parametrize("length", [{}, {"Content-Length": str(2 * 1024 * 1024)}, {"Content-Length": str(10**12)}])
 async def test_a_large_body_of_a_stranger_is_refused_unread(
     app: FastAPI, anybody: httpx.AsyncClient, length: dict[str, str]
 ) -> None:
