@@ -5,16 +5,18 @@ side is `reading_room`. Both trust each other, they are one program: frames are 
 """
 
 import gc
-import os
 import pickle
+import select
 import signal
+import socket
 import sys
 import traceback
+from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from operator import attrgetter
 from struct import Struct
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from forager.crawl.black_box import LONGEST_READ_S
 from forager.errors import DecodeError
@@ -24,6 +26,8 @@ ORDER = Struct("<II")
 """How long the order is, and the body that follows it."""
 ANSWER = Struct("<I")
 READY = b"ready"
+MOST_BYTES = 4 * 1024 * 1024
+"""Of orders, and of answers, that wait with a reader; about, since the last one may be large."""
 FIELDS = attrgetter(*Reading.__slots__)
 LINKS = Reading.__slots__.index("links")
 BETWEEN = "\0"
@@ -69,31 +73,96 @@ def _split(column: str | Sequence[str]) -> Sequence[str]:
     return column.split(BETWEEN) if isinstance(column, str) else column
 
 
+class Desk:
+    """What lies before the reader: orders it has not come to, and answers the worker has not fetched.
+
+    The worker sees to its line only between other things, and the line holds few pages. So between two pages whatever
+    has come is taken off it, and an answer there is no room for waits here: the reader reads on meanwhile.
+    """
+
+    def __init__(self, line: socket.socket) -> None:
+        line.setblocking(False)
+        self._line = line
+        self._orders: deque[bytearray] = deque()
+        self._order_bytes = 0
+        self._frame = bytearray(ORDER.size)
+        """What comes now: an order's measures, then these and the order."""
+        self._filled = 0
+        self._answers = bytearray()
+
+    def next_order(self) -> tuple[Order, bytes]:
+        """Raises EOFError when the worker has hung up."""
+        self._fetch()
+        while not self._orders or len(self._answers) > MOST_BYTES:
+            self._wait()
+            self._fetch()
+            self._send()
+        frame = self._orders.popleft()
+        self._order_bytes -= len(frame)
+        end = ORDER.size + ORDER.unpack_from(frame)[0]
+        with memoryview(frame) as view:
+            order = Order(*pickle.loads(view[ORDER.size : end]))  # noqa: S301 (from our own worker)
+            return order, bytes(view[end:])
+
+    def answer(self, answer: bytes) -> None:
+        self._answers += ANSWER.pack(len(answer)) + answer
+        self._send()
+
+    def _wait(self) -> None:
+        """For what may come, and for room for what may go. A worker has many lines: `select` knows the first 1,024."""
+        wants = (0 if self._orders else select.POLLIN) | (select.POLLOUT if self._answers else 0)
+        waiting = select.poll()
+        waiting.register(self._line, wants)
+        waiting.poll()
+
+    def _fetch(self) -> None:
+        """All that is there, as far as there is room for it."""
+        with suppress(BlockingIOError):
+            while self._order_bytes < MOST_BYTES:
+                with memoryview(self._frame) as view:
+                    came = self._line.recv_into(view[self._filled :])
+                if not came:
+                    raise EOFError
+                self._filled += came
+                if self._filled == len(self._frame):
+                    self._take_frame()
+
+    def _take_frame(self) -> None:
+        if len(self._frame) == ORDER.size:
+            self._frame += bytes(sum(ORDER.unpack(self._frame)))
+        else:
+            self._orders.append(self._frame)
+            self._order_bytes += len(self._frame)
+            self._frame, self._filled = bytearray(ORDER.size), 0
+
+    def _send(self) -> None:
+        with suppress(BlockingIOError):
+            while self._answers:
+                del self._answers[: self._line.send(self._answers)]
+
+
 def main() -> None:
     from forager import extract
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the worker says when it is over, by hanging up
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    line = int(sys.argv[1])
     manner = Manner(int(sys.argv[2]), sys.argv[3])
     extract.warm_up()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
     memory = extract.LanguageMemory()
     with (
-        suppress(BrokenPipeError, ConnectionResetError, EOFError, pickle.UnpicklingError),  # the worker is gone
-        open(line, "rb", buffering=1024 * 1024, closefd=False) as orders,
-        open(os.dup(line), "wb", buffering=1024 * 1024) as answers,
+        suppress(BrokenPipeError, ConnectionResetError, EOFError),  # the worker is gone
+        socket.socket(fileno=int(sys.argv[1])) as line,
     ):
-        _answer(answers, READY)
-        while len(head := orders.read(ORDER.size)) == ORDER.size:
-            order_bytes, body_bytes = ORDER.unpack(head)
-            order = Order(*pickle.loads(orders.read(order_bytes)))  # noqa: S301 (from our own worker)
-            body = orders.read(body_bytes)
+        desk = Desk(line)
+        desk.answer(READY)
+        while True:
+            order, body = desk.next_order()
             signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST_READ_S)  # ends us, in C code too
             answer = _read(order, body, manner, memory)
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-            _answer(answers, pickle.dumps(answer, protocol=5))
+            desk.answer(pickle.dumps(answer, protocol=5))
 
 
 def _read(order: Order, body: bytes, manner: Manner, memory: Any) -> tuple[str, Any]:
@@ -113,11 +182,6 @@ def _read(order: Order, body: bytes, manner: Manner, memory: Any) -> tuple[str, 
     except Exception as bug:
         return "bug", (f"{type(bug).__name__}: {bug}", traceback.format_exc())
     return "reading", pack(reading)
-
-
-def _answer(answers: BinaryIO, answer: bytes) -> None:
-    answers.write(ANSWER.pack(len(answer)) + answer)
-    answers.flush()
 
 
 if __name__ == "__main__":

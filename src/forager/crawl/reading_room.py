@@ -19,8 +19,9 @@ from forager.errors import DecodeError, ParserCrashError
 from forager.observe import log
 from forager.records import Fetched, Reading
 
-DESK_PAGES = 8
-"""Handed to a reader at once: it never waits for the next page, and what it may drop is little."""
+DESK_PAGES = 64
+"""Handed to a reader at once: as many as it reads while the worker does something else, writing a batch for one, and
+does not see to the line."""
 LARGE_BYTES = 256 * 1024
 """Larger pages have a reader of their own, one at a time, from the first of them on: some take seconds, and the pages
 of other sites are not to stand behind them."""
