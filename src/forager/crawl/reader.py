@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from operator import attrgetter
 from struct import Struct
+from threading import Thread
 from typing import Any, NamedTuple
 
 from forager.crawl.black_box import LONGEST_READ_S
@@ -157,6 +158,7 @@ def main() -> None:
     ):
         desk = Desk(line)
         desk.answer(READY)
+        Thread(target=extract.keep_detector, daemon=True).start()
         while True:
             order, body = desk.next_order()
             signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST_READ_S)  # ends us, in C code too

@@ -10,6 +10,8 @@ import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
+from forager.extract import language_model
+
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
@@ -182,7 +184,10 @@ def _fewest_letters(sample: str) -> int:
 
 @cache
 def load_detector() -> "LanguageIdentifier":
-    """Takes about a second; `warm_up` does it before the first page comes."""
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+    """Takes half a second where it was not kept; `warm_up` does it before the first page comes."""
+    return language_model.load()
 
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+
+def keep_detector() -> bool:
+    """For the next processes; takes a moment of a disk's time."""
+    return language_model.keep(load_detector())

@@ -52,7 +52,7 @@ SNIFF_BYTES = 1024
 
 
 def warm_up() -> None:
-    """What the first page should not wait for: the language model (a second) and the allocator's setting."""
+    """What the first page should not wait for: the language model and the allocator's setting."""
     keep_freed_memory()
     load_detector()
 

@@ -1,0 +1,113 @@
+"""The language detector's model: 68 MB that lie packed in its package, unpacked once and mapped from then on.
+
+Unpacking takes half a second of processor time, and a copy of its own in each process that reads. What is mapped is
+there at once, and all processes share it. It lies in the user's cache folder; where nothing can be kept, or somebody
+emptied it, each process unpacks for itself.
+"""
+
+import fcntl
+import os
+import shutil
+import sys
+from array import array
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from py3langid.langid import LanguageIdentifier
+
+PARTS = ("ptc", "pc", "classes", "nextmove", "nextmove_row", "out_feat")
+"""Weights by feature and language, weights and names of languages; an automaton: rows, the row of each state, the
+feature a state stands for."""
+
+
+def cache_folder() -> Path:
+    """What may be lost: XDG on Linux, Caches on macOS, /var/cache for root."""
+    if cache := os.environ.get("XDG_CACHE_HOME"):
+        return Path(cache) / "forager"
+    if sys.platform == "darwin":
+        return Path.home() / "Library/Caches/forager"
+    return Path("/var/cache/forager") if os.geteuid() == 0 else Path.home() / ".cache/forager"
+
+
+def load() -> "LanguageIdentifier":
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    with suppress(OSError, ValueError, EOFError, RuntimeError):  # not there, not whole, no home
+        return _map(_place())
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+
+
+def keep(detector: "LanguageIdentifier") -> bool:
+    """So that the next process can map it; False where it was kept before, or cannot be. One does it at a time, and
+    whoever is killed in the midst of it leaves nothing that is taken for whole."""
+    try:
+        place = _place()
+        if place.exists():
+            return False
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with (place.parent / "language.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return not place.exists() and _write(detector, place)
+    except (OSError, RuntimeError):
+        return False
+
+
+def _place() -> Path:
+    return cache_folder() / f"language-{version('py3langid')}-{sys.byteorder}"
+
+
+def _write(detector: "LanguageIdentifier", place: Path) -> bool:
+    import numpy as np
+
+    unfinished = place.with_name(f"{place.name}.part")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir()
+    try:
+        for name, part in zip(PARTS, _parts_of(detector), strict=True):
+            with (unfinished / f"{name}.npy").open("wb") as file:
+                np.save(file, part, allow_pickle=False)
+                file.flush()
+                os.fsync(file.fileno())
+        unfinished.rename(place)
+    except OSError:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+    return True
+
+
+def _parts_of(detector: "LanguageIdentifier") -> "tuple[np.ndarray[Any, Any], ...]":
+    import numpy as np
+
+    rows, row_of = (_as_numpy(numbers) for numbers in (detector.tk_nextmove, detector.tk_row))
+    features = np.asarray(detector.tk_output, dtype=np.int32)
+    return detector.nb_ptc, detector.nb_pc, np.array(detector.nb_classes), rows, row_of, features
+
+
+def _as_numpy(numbers: "array[int]") -> "np.ndarray[Any, Any]":
+    import numpy as np
+
+    return np.frombuffer(numbers, dtype=f"u{numbers.itemsize}")
+
+
+def _map(place: Path) -> "LanguageIdentifier":
+    import numpy as np
+    from py3langid.langid import LanguageIdentifier
+
+    weights, prior, names, rows, row_of, features = (
+        np.asarray(np.load(place / f"{name}.npy", mmap_mode="r", allow_pickle=False)) for name in PARTS
+    )
+    if weights.shape[1] != len(names) or len(prior) != len(names) or len(row_of) != len(features):
+        raise ValueError(f"{place} is not what was kept there")
+    return LanguageIdentifier(
+        weights,
+        prior,
+        names.tolist(),
+        rows.data,
+        features.tolist(),
+        norm_probs=True,
+        tk_row=row_of.data,
+    )
