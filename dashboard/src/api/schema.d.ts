@@ -1789,7 +1789,7 @@ export interface paths {
         };
         /**
          * List Links
-         * @description The links of a page, and who links to it.
+         * @description The links of a page in its order, and who links to it, those known longest first: `limit` of each on a page.
          */
         get: operations["list_links"];
         put?: never;
@@ -2334,7 +2334,7 @@ export interface paths {
         };
         /**
          * List Errors
-         * @description The largest problems first: each is many failures.
+         * @description The largest problems first: each is many failures. All pages of a list count up to the moment of the first.
          */
         get: operations["list_errors"];
         put?: never;
@@ -2374,7 +2374,8 @@ export interface paths {
         };
         /**
          * List Dead Letters
-         * @description Visits that failed for good by our own fault, and calls that nobody took.
+         * @description Visits that failed for good by our own fault, and calls that nobody took: of each the newest first, and `limit`
+         *     of them on a page.
          */
         get: operations["list_dead_letters"];
         put?: never;
@@ -3370,6 +3371,12 @@ export interface components {
             tasks: components["schemas"]["DeadTask"][];
             /** Webhooks */
             webhooks: components["schemas"]["DeadWebhook"][];
+            /**
+             * Next
+             * @description The `after` of the next page; null: this is the last.
+             * @example WzEsNDJd
+             */
+            next: string | null;
         };
         /** DeadMessage */
         DeadMessage: {
@@ -4255,6 +4262,11 @@ export interface components {
         };
         /** Link */
         Link: {
+            /**
+             * Page Id
+             * @description Of the page at the other end.
+             */
+            page_id: number;
             /** Url */
             url: string;
             /** Domain */
@@ -4295,7 +4307,7 @@ export interface components {
         };
         /**
          * Links
-         * @description Who links to whom. Totals are exact; of the links themselves `limit` of each kind.
+         * @description Who links to whom. Totals are exact; of the links themselves `limit` of each kind are on a page.
          */
         Links: {
             /** Url */
@@ -4311,6 +4323,12 @@ export interface components {
             title: string | null;
             out?: components["schemas"]["OutLinks"] | null;
             in?: components["schemas"]["InLinks"] | null;
+            /**
+             * Next
+             * @description The `after` of the next page; null: this is the last.
+             * @example WzEsNDJd
+             */
+            next: string | null;
         };
         /** Listed[Advice] */
         Listed_Advice_: {
@@ -4322,25 +4340,10 @@ export interface components {
             /** Items */
             items: components["schemas"]["Backup"][];
         };
-        /** Listed[Cluster] */
-        Listed_Cluster_: {
-            /** Items */
-            items: components["schemas"]["Cluster"][];
-        };
         /** Listed[ColdFile] */
         Listed_ColdFile_: {
             /** Items */
             items: components["schemas"]["ColdFile"][];
-        };
-        /** Listed[DeadMessage] */
-        Listed_DeadMessage_: {
-            /** Items */
-            items: components["schemas"]["DeadMessage"][];
-        };
-        /** Listed[DomainDay] */
-        Listed_DomainDay_: {
-            /** Items */
-            items: components["schemas"]["DomainDay"][];
         };
         /** Listed[Duty] */
         Listed_Duty_: {
@@ -4371,11 +4374,6 @@ export interface components {
         Listed_ParserRate_: {
             /** Items */
             items: components["schemas"]["ParserRate"][];
-        };
-        /** Listed[Pattern] */
-        Listed_Pattern_: {
-            /** Items */
-            items: components["schemas"]["Pattern"][];
         };
         /** Listed[Planned] */
         Listed_Planned_: {
@@ -5066,6 +5064,39 @@ export interface components {
              */
             next: string | null;
         };
+        /** Paged[Cluster] */
+        Paged_Cluster_: {
+            /** Items */
+            items: components["schemas"]["Cluster"][];
+            /**
+             * Next
+             * @description The `after` of the next page; null: this is the last.
+             * @example WzEsNDJd
+             */
+            next: string | null;
+        };
+        /** Paged[DeadMessage] */
+        Paged_DeadMessage_: {
+            /** Items */
+            items: components["schemas"]["DeadMessage"][];
+            /**
+             * Next
+             * @description The `after` of the next page; null: this is the last.
+             * @example WzEsNDJd
+             */
+            next: string | null;
+        };
+        /** Paged[DomainDay] */
+        Paged_DomainDay_: {
+            /** Items */
+            items: components["schemas"]["DomainDay"][];
+            /**
+             * Next
+             * @description The `after` of the next page; null: this is the last.
+             * @example WzEsNDJd
+             */
+            next: string | null;
+        };
         /** Paged[DomainRow] */
         Paged_DomainRow_: {
             /** Items */
@@ -5103,6 +5134,17 @@ export interface components {
         Paged_PageRow_: {
             /** Items */
             items: components["schemas"]["PageRow"][];
+            /**
+             * Next
+             * @description The `after` of the next page; null: this is the last.
+             * @example WzEsNDJd
+             */
+            next: string | null;
+        };
+        /** Paged[Pattern] */
+        Paged_Pattern_: {
+            /** Items */
+            items: components["schemas"]["Pattern"][];
             /**
              * Next
              * @description The `after` of the next page; null: this is the last.
@@ -8513,6 +8555,8 @@ export interface operations {
             query?: {
                 /** @description Rows at most. */
                 limit?: number;
+                /** @description `next` of the page before, with the same filters. */
+                after?: string | null;
             };
             header?: never;
             path?: never;
@@ -8526,7 +8570,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed_DeadMessage_"];
+                    "application/json": components["schemas"]["Paged_DeadMessage_"];
                 };
             };
             /** @description Unauthorized */
@@ -10115,6 +10159,8 @@ export interface operations {
             query?: {
                 /** @description Rows at most. */
                 limit?: number;
+                /** @description `next` of the page before, with the same filters. */
+                after?: string | null;
             };
             header?: never;
             path: {
@@ -10130,7 +10176,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed_DomainDay_"];
+                    "application/json": components["schemas"]["Paged_DomainDay_"];
                 };
             };
             /** @description Unauthorized */
@@ -15395,6 +15441,8 @@ export interface operations {
                 direction?: "both" | "out" | "in";
                 /** @description Rows at most. */
                 limit?: number;
+                /** @description `next` of the page before, with the same filters. */
+                after?: string | null;
             };
             header?: never;
             path?: never;
@@ -15553,6 +15601,8 @@ export interface operations {
                 distance?: number;
                 members?: number;
                 limit?: number;
+                /** @description `next` of the page before, with the same filters. */
+                after?: string | null;
             };
             header?: never;
             path?: never;
@@ -15566,7 +15616,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed_Cluster_"];
+                    "application/json": components["schemas"]["Paged_Cluster_"];
                 };
             };
             /** @description Unauthorized */
@@ -17976,6 +18026,8 @@ export interface operations {
                 category?: components["schemas"]["Category"] | null;
                 /** @description Rows at most. */
                 limit?: number;
+                /** @description `next` of the page before, with the same filters. */
+                after?: string | null;
             };
             header?: never;
             path?: never;
@@ -17989,7 +18041,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed_Pattern_"];
+                    "application/json": components["schemas"]["Paged_Pattern_"];
                 };
             };
             /** @description Unauthorized */
@@ -18003,6 +18055,15 @@ export interface operations {
             };
             /** @description Forbidden */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -18114,6 +18175,8 @@ export interface operations {
                 since_s?: number;
                 /** @description Rows at most. */
                 limit?: number;
+                /** @description `next` of the page before, with the same filters. */
+                after?: string | null;
             };
             header?: never;
             path?: never;
@@ -18141,6 +18204,15 @@ export interface operations {
             };
             /** @description Forbidden */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -9,8 +9,8 @@ import binascii
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Generic, TypeVar
+from datetime import date, datetime
+from typing import Annotated, Any, Generic, TypeVar
 
 import orjson
 from fastapi import Request, Response
@@ -26,11 +26,16 @@ BAD = "There is no such page of this list with these filters; leave `after` out 
 NOT_FILTERS = frozenset({"after", "limit"})
 
 
+Next = Annotated[
+    str | None, Field(description="The `after` of the next page; null: this is the last.", examples=["WzEsNDJd"])
+]
+
+
 class Paged(BaseModel, Generic[T]):
     """Some rows of a list, and where to go on."""
 
     items: list[T]
-    next: str | None = Field(description="The `after` of the next page; null: this is the last.", examples=["WzEsNDJd"])
+    next: Next
 
 
 class Listed(BaseModel, Generic[T]):
@@ -41,7 +46,7 @@ class Listed(BaseModel, Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """By which columns a list is sorted, and of which type each is: `int`, `text`, `time` or `bytes`."""
+    """By which columns a list is sorted, and of which type each is: `int`, `text`, `time`, `day` or `bytes`."""
 
     columns: tuple[str, ...]
     kinds: tuple[str, ...]
@@ -85,6 +90,20 @@ def page(request: Request, rows: Sequence[Any], limit: int, order: Order = BY_ID
     return reply({"items": shown, "next": following})
 
 
+def cut(request: Request, lists: Sequence[list[Any]], limit: int, order: Order, ends: Sequence[int]) -> str | None:
+    """Several lists of one answer, each with one column of the order and asked for as above: they are cut here, and
+    what is answered is their `next`. The key of one that is at its end is that of `ends`, which nothing comes behind.
+    """
+    if all(len(rows) <= limit for rows in lists):
+        return None
+    last = dict(zip(order.columns, ends, strict=True))
+    for column, rows in zip(order.columns, lists, strict=True):
+        if len(rows) > limit:
+            del rows[limit:]
+            last[column] = rows[-1][column]
+    return write(request, last, order)
+
+
 def _whole(value: Any) -> int:
     if type(value) is not int or not -LARGEST_ID <= value <= LARGEST_ID:
         raise ValueError
@@ -99,7 +118,7 @@ def _text(value: Any) -> str:
 
 def _moment(value: Any) -> datetime:
     moment = datetime.fromisoformat(_text(value))
-    if moment.tzinfo is None or not 1 < moment.year < 9999:
+    if moment.tzinfo is None or not 1970 <= moment.year < 9999:  # ours are not so old, and there is room before them
         raise ValueError
     return moment
 
@@ -108,11 +127,13 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
     "int": _whole,
     "text": _text,
     "time": _moment,
+    "day": lambda value: date.fromisoformat(_text(value)),
     "bytes": lambda value: bytes.fromhex(_text(value)),
 }
 _WRITE: Mapping[str, Callable[[Any], Any]] = {
     "int": int,
     "text": str,
     "time": lambda value: value.isoformat(),
+    "day": lambda value: value.isoformat(),
     "bytes": lambda value: value.hex(),
 }

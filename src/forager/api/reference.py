@@ -1,8 +1,10 @@
-"""The reference of the API, written from its OpenAPI document, by `python -m forager.api.reference`.
+"""The reference of the API, written from its OpenAPI document, by `python -m forager.api.reference`; with `document`
+behind it, the document itself, from which `python dashboard/build.py types` makes the dashboard's types.
 
-A test holds `docs/reference/api.md` to what this writes.
+Tests hold `docs/reference/api.md` and `dashboard/openapi.json` to what this writes.
 """
 
+import json
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -20,7 +22,8 @@ client can be made, is at `/api/openapi.json`.
 - **Who you are**: a session's cookie, or `Authorization: Bearer fgr_…` with a token. Without either only `/health` and
   a part of `/api/stats` answer. A user reads everything, an admin changes things; every change is in the audit log.
 - **Lists** come in pages: `limit` (at most 1000) and `after`, which is the `next` of the page before. Rows that are
-  added meanwhile move nothing. A cursor belongs to its list and filters; with others it is a 404.
+  added meanwhile move nothing. A cursor belongs to its list and filters; with others it is a 404. Two lists in one
+  answer go on together, until both are at their ends. Rankings (most linked, likes of a page) have a `limit` only.
 - **Errors** are `application/problem+json` (RFC 9457): `title`, `status`, `detail` in one sentence, `request_id` as the
   log has it; a 422 names each value it refused. A 503 has `Retry-After`: the database is away or took too long, or all
   places are taken. After one that answers a change, look whether it was done before you order it again.
@@ -75,12 +78,17 @@ def _name(name: str, *, is_needed: bool) -> str:
     return f"**`{name}`**" if is_needed else f"`{name}`"
 
 
-def main() -> None:
+def as_text(document: Document) -> str:
+    return json.dumps(document, indent=1) + "\n"
+
+
+def main(arguments: list[str]) -> None:
     from forager.api.app import create_app
     from forager.settings import Settings
 
-    sys.stdout.write(write(create_app(Settings.model_validate({})).openapi()))
+    document = create_app(Settings.model_validate({})).openapi()
+    sys.stdout.write(as_text(document) if arguments == ["document"] else write(document))
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

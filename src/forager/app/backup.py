@@ -24,7 +24,7 @@ from forager.control.check import Verdict, check
 from forager.control.disk import saying_what_failed
 from forager.crawl.recover import free_lost
 from forager.db import open_database, schema
-from forager.db.database import locate
+from forager.db.database import locate, upgrade
 from forager.db.dsn import place_of
 from forager.db.pool import close, connect
 from forager.errors import ConfigurationError, StoreError
@@ -239,9 +239,12 @@ async def _restore(settings: Settings, found: Backup, *, by: str) -> Restored:
     if troubles := await backup.verify(found):
         named = "; ".join(troubles[: backup.MOST_NAMED])
         raise ConfigurationError(f"{found.where} is damaged ({named}): take another backup.")
-    await backup.put_back_files(found, settings.home)
     async with locate(settings) as dsn:
-        await _fill_database(found, dsn)
+        major = await _refuse_unfit_database(found, dsn)
+        await backup.put_back_files(found, settings.home)
+        await backup.put_back_database(found, dsn, major)
+        if schema.is_older(found.revision):  # a database of one's own, too: it was empty a moment ago
+            await upgrade(dsn)
         async with open_database(settings, size=2, application="forager restore") as database:
             freed = await _let_workers_go(database.pool)
             await _note(database.pool, found, by=by)
@@ -250,14 +253,16 @@ async def _restore(settings: Settings, found: Backup, *, by: str) -> Restored:
     return Restored(found, freed, verdicts, has_new_key)
 
 
-async def _fill_database(found: Backup, dsn: str) -> None:
+async def _refuse_unfit_database(found: Backup, dsn: str) -> int:
+    """The major version of one that is empty and new enough."""
     connection = await connect(dsn, application="forager restore")
     try:
         await schema.refuse_used(connection, place_of(dsn))
-        major = connection.get_server_version().major
+        major: int = connection.get_server_version().major
     finally:
         await close(connection)
-    await backup.put_back_database(found, dsn, major)
+    backup.refuse_unfit(found, server_major=major)
+    return major
 
 
 async def _note(pool: Any, found: Backup, *, by: str) -> None:

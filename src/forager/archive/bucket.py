@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from forager.errors import ConfigurationError, StoreError
 
 if TYPE_CHECKING:
-    from obstore.store import RetryConfig, S3Store
+    from obstore.store import RetryConfig, S3Config, S3Store
 
 URL = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/([A-Za-z0-9][A-Za-z0-9._/-]{0,199}))?")
 ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
+REGION = "us-east-1"
 KEYS = (
     "AWS_ACCESS_KEY_ID",
     "AWS_WEB_IDENTITY_TOKEN_FILE",
@@ -53,7 +54,7 @@ class Bucket(NamedTuple):
     @property
     def door(self) -> str:
         """Whom we ask, in words."""
-        return self.endpoint or f"Amazon S3 in {self.region or 'us-east-1'}"
+        return self.endpoint or f"Amazon S3 in {self.region or REGION}"
 
 
 def parse_bucket(
@@ -87,11 +88,13 @@ def connect(bucket: Bucket, *, timeout_s: int = REQUEST_S, environ: Mapping[str,
             f"There are no credentials for {bucket}: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the"
             " environment."
         )
+    where: S3Config = {"region": bucket.region or REGION}
+    if bucket.endpoint:  # the library takes no None for "Amazon's own"
+        where["endpoint"] = bucket.endpoint
     return S3Store(
         bucket.name,
         prefix=bucket.prefix or None,
-        endpoint=bucket.endpoint,
-        region=bucket.region or "us-east-1",
+        config=where,
         client_options={
             "allow_http": bool(bucket.endpoint and bucket.endpoint.startswith("http://")),
             "timeout": timedelta(seconds=timeout_s),

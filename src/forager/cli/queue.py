@@ -76,11 +76,11 @@ def redrive(
     moved = _at_the_broker(
         home,
         lambda _conn, broker: control(broker, None if all else ids),
-        noted=lambda moved: Noted("queue.redrive", "queue", None, {"letters": len(moved)}),
+        noted=lambda moved: Noted("queue.redrive", "queue", None, {"letters": moved.count}),
     )
     if as_json:
-        return output.write_json({"redriven": len(moved)})
-    return output.say(f"{words.things(len(moved), 'message')} put back; what cannot be used comes here again.")
+        return output.write_json({"redriven": moved.count})
+    return output.say(f"{words.things(moved.count, 'message')} put back; what cannot be used comes here again.")
 
 
 def purge(

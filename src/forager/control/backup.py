@@ -296,5 +296,4 @@ async def put_back_files(backup: Backup, home: Path) -> None:
 
 
 async def put_back_database(backup: Backup, dsn: str, server_major: int) -> None:
-    refuse_unfit(backup, server_major=server_major)
     await dump.restore(dsn, server_major, backup.path / DUMP)

@@ -10,6 +10,9 @@ from forager.search.bands import NEAR_BITS, bands, distance
 
 SQL = statements.load("forager.control", "duplicates.sql")
 MOST_MEMBERS = 1000
+Key = tuple[int | None, int | None]
+"""How many pages a cluster had when it was counted, and its id."""
+NOTHING: Key = (None, None)
 
 
 async def list_clusters(
@@ -19,15 +22,27 @@ async def list_clusters(
 
     With a smaller distance only members so near to that page are shown, and counted as far as they are looked at.
     """
+    shown, _ = await page_of_clusters(conn, NOTHING, domain=domain, near=(distance_bits, members), limit=limit)
+    return shown
+
+
+async def page_of_clusters(
+    conn: Any, after: Key, *, domain: str | None, near: tuple[int, int], limit: int
+) -> tuple[list[Row], Key | None]:
+    """As above, of the `limit` clusters behind a key, and the key of the last; None: there are no more. Fewer are shown
+    where clusters shrank since they were counted. `near`: the distance in bits, and how many members."""
+    distance_bits, members = near
     refuse_far(distance_bits)
     name = await known_name(conn, domain)
-    question = (SQL["clusters_of_domain"], name, limit) if name else (SQL["largest_clusters"], limit)
-    found = [row["id"] for row in await conn.fetch(*question)]
+    of_domain = SQL["clusters_of_domain"], *after, name, limit + 1
+    rows = await conn.fetch(*(of_domain if name else (SQL["largest_clusters"], *after, limit + 1)))
+    found = [row["id"] for row in rows[:limit]]
     counts = {row["cluster_id"]: row for row in await conn.fetch(SQL["count_members"], found)}
     most = members + 1 if distance_bits == NEAR_BITS else MOST_MEMBERS
     pages = await _members(conn, [cluster for cluster in found if cluster in counts], most)
-    rows = [_cluster(pages[cluster], counts[cluster], distance_bits, members) for cluster in pages]
-    return [row for row in rows if row["pages"] > 1]
+    described = [_cluster(pages[cluster], counts[cluster], distance_bits, members) for cluster in pages]
+    last = (rows[limit - 1]["pages"], rows[limit - 1]["id"]) if len(rows) > limit else None
+    return [row for row in described if row["pages"] > 1], last
 
 
 async def of_page(conn: Any, url: str, *, distance_bits: int = NEAR_BITS, limit: int = 100) -> Row:

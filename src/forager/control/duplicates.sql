@@ -1,16 +1,18 @@
 -- What an operator sees of pages that say nearly the same.
 
 -- name: largest_clusters
--- The clusters with most pages, by what was counted when they were indexed.
-SELECT id, simhash, pages FROM page_clusters WHERE pages > 1 ORDER BY pages DESC, id LIMIT $1;
+-- The clusters with most pages, by what was counted when they were indexed. $1 and $2: only those behind one of so many pages.
+SELECT id, pages FROM page_clusters
+WHERE pages > 1 AND ($1::bigint IS NULL OR pages < $1 OR pages = $1 AND id > $2::bigint) ORDER BY pages DESC, id LIMIT $3;
 
 -- name: clusters_of_domain
--- The clusters with most pages that have at least one in this domain.
-SELECT c.id, c.simhash, c.pages
+-- The clusters with most pages that have at least one in the domain $3. $1 and $2: as above.
+SELECT c.id, c.pages
 FROM (SELECT DISTINCT i.cluster_id AS id FROM indexed_pages i JOIN domains d ON d.id = i.domain_id
-      WHERE d.name = $1 AND i.cluster_id IS NOT NULL) mine
+      WHERE d.name = $3 AND i.cluster_id IS NOT NULL) mine
 JOIN page_clusters c ON c.id = mine.id AND c.pages > 1
-ORDER BY c.pages DESC, c.id LIMIT $2;
+WHERE $1::bigint IS NULL OR c.pages < $1 OR c.pages = $1 AND c.id > $2::bigint
+ORDER BY c.pages DESC, c.id LIMIT $4;
 
 -- name: cluster_of_page
 -- Where a page belongs, and what it says.

@@ -103,12 +103,21 @@ def category_of(code: str) -> Category:
 
 
 async def patterns(
-    conn: Any, *, since: timedelta = DAY, category: str | None = None, limit: int | None = 50
+    conn: Any,
+    *,
+    since: timedelta = DAY,
+    until: datetime | None = None,
+    category: str | None = None,
+    after: tuple[int | None, str | None] = (None, None),
+    limit: int | None = 50,
 ) -> list[Pattern]:
-    """The largest problems first."""
+    """The largest problems first, of the time before `until`; None: now. Pages of one list are of one moment: numbers
+    that grow would move problems from page to page. `after`: how many failures the last one had, and its fingerprint.
+    """
     codes = _codes_of(category)
-    since_at = await read_clock(conn) - since
-    return [_pattern(row) for row in await conn.fetch(SQL["patterns"], since_at, codes, None, limit)]
+    since_at = (until or await read_clock(conn)) - since
+    rows = await conn.fetch(SQL["patterns"], since_at, until, codes, None, *after, limit)
+    return [_pattern(row) for row in rows]
 
 
 async def describe(conn: Any, fingerprint: str, *, since: timedelta = DAY) -> Row:
@@ -133,7 +142,7 @@ async def find(conn: Any, fingerprint: str, *, since: timedelta = DAY) -> Patter
     if len(wanted) < SHORTEST_PREFIX:
         raise UsageError(f"A fingerprint is at least {SHORTEST_PREFIX} characters long, such as 3f9a.")
     since_at = await read_clock(conn) - since
-    rows = await conn.fetch(SQL["patterns"], since_at, None, wanted, 2)
+    rows = await conn.fetch(SQL["patterns"], since_at, None, None, wanted, None, None, 2)
     rows = rows or await conn.fetch(SQL["find_fingerprint"], wanted)
     if not rows:
         raise NotFoundError(f"No failure has the fingerprint {fingerprint!r}. `forager errors` lists them.")
@@ -154,12 +163,18 @@ async def count_categories(conn: Any, *, since: timedelta = DAY) -> dict[str, in
 
 
 async def dead_letters(
-    conn: Any, *, since: timedelta = ALL_TIME, fingerprint: str | None = None, limit: int = 100
+    conn: Any,
+    *,
+    since: timedelta = ALL_TIME,
+    fingerprint: str | None = None,
+    before: tuple[int | None, int | None] = (None, None),
+    limit: int = 100,
 ) -> Row:
-    """R084: visits that failed for good by our own fault, and calls that nobody took; the newest first."""
+    """R084: visits that failed for good by our own fault, and calls that nobody took; of each the newest first, and so
+    many. `before`: only older ones than this visit and this call."""
     since_at = await read_clock(conn) - since
-    dead = await conn.fetch(SQL["dead_tasks"], since_at, fingerprint, limit)
-    calls = await conn.fetch(SQL["dead_webhooks"], limit)
+    dead = await conn.fetch(SQL["dead_tasks"], since_at, fingerprint, before[0], limit)
+    calls = await conn.fetch(SQL["dead_webhooks"], before[1], limit)
     return {"tasks": [dict(row) for row in dead], "webhooks": [dict(row) for row in calls]}
 
 
@@ -176,7 +191,7 @@ async def redrive(
     each kind at most `limit`, the newest."""
     since_at = await read_clock(conn) - since
     if fingerprint is None:
-        rows = await conn.fetch(SQL["dead_tasks"], since_at, None, limit)
+        rows = await conn.fetch(SQL["dead_tasks"], since_at, None, None, limit)
         chosen = [row["task_id"] for row in rows]
     else:
         found = await find(conn, fingerprint, since=since)

@@ -1,18 +1,19 @@
 -- Failures by what they have in common, and what failed for good. Reads only.
 
 -- name: patterns
--- Failures since a moment, by code and shape: how many, in how many domains, when first and last, and one of them. What somebody called off did
--- not fail. $2: only these codes, $3: only fingerprints that begin so. Messages are grouped before they are shaped: a thousand equal ones are shaped once for each domain.
+-- Failures between two moments ($2 NULL: until now), by code and shape: how many, in how many domains, when first and last, and one of them. What
+-- somebody called off did not fail. $3: only these codes, $4: only fingerprints that begin so, $5 and $6: only what comes behind this one. Messages are grouped before they are shaped: a thousand equal ones are shaped once for each domain.
 WITH failed AS (
     SELECT t.error_code AS code, COALESCE(t.blame, 'nobody') AS blame, COALESCE(t.error_message, '') AS message, e.stack, t.domain_id,
            count(*) AS failures, min(t.completed_at) AS first_at, max(t.completed_at) AS last_at, max(t.id) AS task_id
     FROM crawl_tasks t LEFT JOIN errors e ON e.task_id = t.id
-    WHERE t.completed_at >= $1 AND t.error_code IS NOT NULL AND t.outcome <> 'cancelled' AND ($2::text[] IS NULL OR t.error_code = ANY ($2))
+    WHERE t.completed_at >= $1 AND ($2::timestamptz IS NULL OR t.completed_at <= $2) AND t.error_code IS NOT NULL AND t.outcome <> 'cancelled'
+      AND ($3::text[] IS NULL OR t.error_code = ANY ($3))
     GROUP BY 1, 2, 3, 4, 5
     UNION ALL
     SELECT 'invalid_product', 'site', problem, NULL, p.domain_id, count(*), min(p.updated_at), max(p.updated_at), max(p.crawl_task_id)
     FROM products p CROSS JOIN LATERAL unnest(p.problems) AS problem
-    WHERE NOT p.is_valid AND p.updated_at >= $1 AND ($2 IS NULL OR 'invalid_product' = ANY ($2))
+    WHERE NOT p.is_valid AND p.updated_at >= $1 AND ($2 IS NULL OR p.updated_at <= $2) AND ($3 IS NULL OR 'invalid_product' = ANY ($3))
     GROUP BY problem, p.domain_id
 ), shaped AS (
     SELECT *, failure_shape(code, message, stack) AS shape FROM failed
@@ -25,8 +26,9 @@ WITH failed AS (
 SELECT f.fingerprint, f.code, f.blame, f.shape, f.failures, f.domains, f.last_at,
        LEAST(f.first_at, (SELECT min(d.first_at) FROM error_days d WHERE d.fingerprint = f.fingerprint)) AS first_at, f.sample, f.sample_task
 FROM found f
-WHERE $3::text IS NULL OR starts_with(f.fingerprint, $3)
-ORDER BY f.failures DESC, f.fingerprint LIMIT $4;
+WHERE ($4::text IS NULL OR starts_with(f.fingerprint, $4))
+  AND ($5::bigint IS NULL OR f.failures < $5 OR f.failures = $5 AND f.fingerprint > $6::text)
+ORDER BY f.failures DESC, f.fingerprint LIMIT $7;
 
 -- name: find_fingerprint
 -- One problem as the days know it, by the beginning of its fingerprint.
@@ -51,14 +53,15 @@ GROUP BY d.name ORDER BY count(*) DESC, d.name LIMIT $4;
 SELECT e.stack, p.url FROM crawl_tasks t JOIN pages p ON p.id = t.page_id LEFT JOIN errors e ON e.task_id = t.id WHERE t.id = $1 LIMIT 1;
 
 -- name: dead_tasks
--- Visits that failed for good by our own fault: nothing came after them, and nothing waits. $2: only of this problem.
+-- Visits that failed for good by our own fault: nothing came after them, and nothing waits. $2: only of this problem, $3: only older ones.
 SELECT t.id AS task_id, p.url, d.name AS domain, t.error_code AS code, t.error_message AS message, t.completed_at AS died_at, t.retry_count,
        left(md5(t.error_code || ' ' || failure_shape(t.error_code, COALESCE(t.error_message, ''), e.stack)), 12) AS fingerprint
 FROM crawl_tasks t JOIN pages p ON p.id = t.page_id JOIN domains d ON d.id = t.domain_id LEFT JOIN errors e ON e.task_id = t.id
 WHERE t.outcome = 'failed' AND t.blame IN ('us', 'parser') AND t.completed_at >= $1
   AND NOT EXISTS (SELECT FROM crawl_tasks n WHERE n.page_id = t.page_id AND n.id > t.id)
   AND ($2::text IS NULL OR left(md5(t.error_code || ' ' || failure_shape(t.error_code, COALESCE(t.error_message, ''), e.stack)), 12) = $2)
-ORDER BY t.id DESC LIMIT $3;
+  AND ($3::bigint IS NULL OR t.id < $3)
+ORDER BY t.id DESC LIMIT $4;
 
 -- name: failed_of_pattern
 -- The last visits of pages that failed with one problem, whoever is to blame, and that nothing came after.
@@ -84,6 +87,6 @@ SELECT id FROM webhook_calls WHERE died_at IS NOT NULL ORDER BY id DESC LIMIT $1
 SELECT count(*)::int FROM (SELECT FROM webhook_calls WHERE died_at IS NOT NULL LIMIT $1) AS dead;
 
 -- name: dead_webhooks
--- Calls that were given up.
+-- Calls that were given up; $1: only older ones.
 SELECT id, kind, task_id, url, created_at, died_at, tries, status_code, error FROM webhook_calls
-WHERE died_at IS NOT NULL ORDER BY id DESC LIMIT $1;
+WHERE died_at IS NOT NULL AND ($1::bigint IS NULL OR id < $1) ORDER BY id DESC LIMIT $2;

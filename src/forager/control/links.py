@@ -1,17 +1,26 @@
 """Who links to whom: the links of a page, who links to it, the pages most link to. Reads only."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from forager.control.look import Row, find_page, known_name
 from forager.db import statements
 
 SQL = statements.load("forager.control", "links.sql")
+TOTALS = frozenset({"pages", "domains"})
 
 
 async def links_of(
-    connection: Any, url: str, *, outgoing: bool = True, incoming: bool = True, limit: int | None = None
+    connection: Any,
+    url: str,
+    *,
+    outgoing: bool = True,
+    incoming: bool = True,
+    after: tuple[int | None, int | None] = (None, None),
+    limit: int | None = None,
 ) -> Row:
-    """One page with its links. Totals are exact; of the links themselves so many of each kind."""
+    """One page with its links. Totals are exact; of the links themselves so many of each kind, `after` this position of
+    the page's own links, and after this page of those that link to it."""
     page = await find_page(connection, url)
     found: Row = {"url": page["url"], "domain": page["domain"], "status": page["status"], "title": page["title"]}
     if outgoing:
@@ -19,15 +28,18 @@ async def links_of(
             "counted": page["links_count"],
             "stored": await connection.fetchval(SQL["count_links_from"], page["id"]) or 0,
             "is_stored": page["stores_links"],
-            "links": [dict(row) for row in await connection.fetch(SQL["links_from"], page["id"], limit)],
+            "links": [dict(row) for row in await connection.fetch(SQL["links_from"], page["id"], after[0], limit)],
         }
     if incoming:
-        total = await connection.fetchrow(SQL["count_links_to"], page["id"])
-        found["in"] = {
-            **dict(total),
-            "links": [dict(row) for row in await connection.fetch(SQL["links_to"], page["id"], limit)],
-        }
+        found["in"] = _incoming(await connection.fetch(SQL["links_to"], page["id"], after[1], limit))
     return found
+
+
+def _incoming(rows: Sequence[Any]) -> Row:
+    """Every row has the totals; where no link is shown there is one with nothing else."""
+    pages, domains = rows[0]["pages"], rows[0]["domains"]
+    links = [{name: value for name, value in row.items() if name not in TOTALS} for row in rows if row["page_id"]]
+    return {"pages": pages, "domains": domains, "links": links}
 
 
 async def most_linked(connection: Any, *, domain: str | None = None, limit: int | None = None) -> list[Row]:

@@ -1,8 +1,8 @@
 -- The link graph as an operator looks at it. Read only.
 
 -- name: links_from
--- The links of one page, in its order, each with where the other end stands.
-SELECT t.url, d.name AS domain, e.anchor, e.rel, e.position, t.status::text AS status, v.status_code, t.title
+-- The links of one page, in its order, each with where the other end stands. $2: only those behind this position.
+SELECT t.id AS page_id, t.url, d.name AS domain, e.anchor, e.rel, e.position, t.status::text AS status, v.status_code, t.title
 FROM page_link_lists l
 CROSS JOIN LATERAL ROWS FROM (
     unnest(l.to_page_ids), unnest(string_to_array(l.rels, ',')), unnest(string_to_array(l.anchors, E'\x1f')))
@@ -12,28 +12,36 @@ JOIN pages t ON t.id = k.to_page_id
 JOIN domains d ON d.id = t.domain_id
 LEFT JOIN LATERAL (
     SELECT c.status_code FROM crawl_tasks c WHERE c.page_id = t.id AND c.outcome IS NOT NULL ORDER BY c.id DESC LIMIT 1) v ON true
-WHERE l.from_page_id = $1
+WHERE l.from_page_id = $1 AND ($2::bigint IS NULL OR k.position - 1 > $2)
 ORDER BY k.position
-LIMIT $2::bigint;
+LIMIT $3::bigint;
 
 -- name: count_links_from
 -- How many links of one page are stored.
 SELECT cardinality(l.to_page_ids) FROM page_link_lists l WHERE l.from_page_id = $1;
 
 -- name: links_to
--- Pages that link to one, in no order: the first so many that the index finds. Its lists are the only ones that are read.
-SELECT f.url, d.name AS domain, COALESCE(split_part(l.anchors, E'\x1f', e.place), '') AS anchor,
-       COALESCE(split_part(l.rels, ',', e.place), 'a') AS rel, e.place - 1 AS position, f.status::text AS status, v.status_code, f.title
-FROM (SELECT * FROM page_link_lists k WHERE k.to_page_ids @> ARRAY[$1::bigint] LIMIT $2::bigint) l
-CROSS JOIN LATERAL (SELECT array_position(l.to_page_ids, $1::bigint) AS place) e
-JOIN pages f ON f.id = l.from_page_id
-JOIN domains d ON d.id = f.domain_id
-LEFT JOIN LATERAL (
-    SELECT c.status_code FROM crawl_tasks c WHERE c.page_id = f.id AND c.outcome IS NOT NULL ORDER BY c.id DESC LIMIT 1) v ON true;
-
--- name: count_links_to
--- How many pages link to one, and of how many domains they are.
-SELECT count(*) AS pages, count(DISTINCT l.domain_id) AS domains FROM page_link_lists l WHERE l.to_page_ids @> ARRAY[$1::bigint];
+-- How many pages link to one, of how many domains they are, and some of them, those known longest first; $2: only those behind this page. One row with
+-- no page where none is shown. All that the index finds are counted and put in order, in one pass; else the planner might walk through the table in
+-- that order. Only the lists that are shown are read.
+WITH found AS MATERIALIZED (
+    SELECT k.from_page_id, k.domain_id FROM page_link_lists k WHERE k.to_page_ids @> ARRAY[$1::bigint]
+), total AS (
+    SELECT count(*) AS pages, count(DISTINCT domain_id) AS domains FROM found
+), shown AS (
+    SELECT from_page_id FROM found WHERE $2::bigint IS NULL OR from_page_id > $2 ORDER BY from_page_id LIMIT $3::bigint
+), links AS (
+    SELECT f.id AS page_id, f.url, d.name AS domain, COALESCE(split_part(l.anchors, E'\x1f', e.place), '') AS anchor,
+           COALESCE(split_part(l.rels, ',', e.place), 'a') AS rel, e.place - 1 AS position, f.status::text AS status, v.status_code, f.title
+    FROM shown s
+    JOIN page_link_lists l ON l.from_page_id = s.from_page_id
+    CROSS JOIN LATERAL (SELECT array_position(l.to_page_ids, $1::bigint) AS place) e
+    JOIN pages f ON f.id = l.from_page_id
+    JOIN domains d ON d.id = f.domain_id
+    LEFT JOIN LATERAL (
+        SELECT c.status_code FROM crawl_tasks c WHERE c.page_id = f.id AND c.outcome IS NOT NULL ORDER BY c.id DESC LIMIT 1) v ON true
+)
+SELECT t.pages, t.domains, k.* FROM total t LEFT JOIN links k ON true ORDER BY k.page_id;
 
 -- name: no_time_limit
 -- Until the transaction ends, a statement may take as long as it needs: whoever asked for it can stop it.

@@ -44,8 +44,8 @@ async def moves(conn: Any, after: Key, name: str, *, limit: int) -> list[Row]:
     return _rows(await conn.fetch(SQL["moves_of_domain"], *after, await known_name(conn, name), limit))
 
 
-async def days_of_domain(conn: Any, name: str, *, limit: int) -> list[Row]:
-    return _rows(await conn.fetch(SQL["days_of_domain"], await known_name(conn, name), limit))
+async def days_of_domain(conn: Any, after: Key, name: str, *, limit: int) -> list[Row]:
+    return _rows(await conn.fetch(SQL["days_of_domain"], *after, await known_name(conn, name), limit))
 
 
 async def robots(conn: Any, name: str) -> list[Row]:

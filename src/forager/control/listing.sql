@@ -49,12 +49,12 @@ ORDER BY h.id DESC
 LIMIT $3::bigint;
 
 -- name: days_of_domain
--- What was done in a domain day by day, newest first.
+-- What was done in a domain day by day, newest first; $1: only days before this one.
 SELECT o.day, o.visits, o.ok, o.changed, o.errors, o.bytes, o.time_ms::float8 / GREATEST(o.visits, 1) / 1000 AS response_s
 FROM domain_days o
-WHERE o.domain_id = (SELECT d.id FROM domains d WHERE d.name = $1)
+WHERE o.domain_id = (SELECT d.id FROM domains d WHERE d.name = $2) AND ($1::date IS NULL OR o.day < $1)
 ORDER BY o.day DESC
-LIMIT $2::bigint;
+LIMIT $3::bigint;
 
 -- name: robots_of_domain
 -- The robots.txt of each origin of a domain, with its text.

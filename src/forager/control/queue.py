@@ -5,13 +5,12 @@ anew.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from forager.errors import NotFoundError
 from forager.queue import store
 from forager.queue.broker import Broker
-from forager.queue.dead_letter import DeadLetter
 from forager.queue.errors import BrokerAwayError
 
 NO_QUEUES = "There are no queues: workers ask the database. The setting queue = celery makes some."
@@ -59,13 +58,37 @@ async def queue_names(conn: Any, broker: Broker) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-async def redrive(broker: Broker, ids: Sequence[str] | None) -> list[DeadLetter]:
+async def dead_letters(broker: Broker, *, after: int | None, limit: int) -> list[dict[str, Any]]:
+    """So many behind a place in the queue; they stay where they are. New ones come last and move nothing; those that
+    are taken out meanwhile make room, and others move up."""
+    behind = min(max(after or 0, 0), MOST_DEAD)
+    found = await broker.dead_letters(behind + limit)
+    return [{**asdict(letter), "place": place} for place, letter in enumerate(found, 1)][behind:]
+
+
+@dataclass(frozen=True, slots=True)
+class Redriven:
+    count: int
+    """Of a dry run, how many would be sent; of all of them, also those that say not where they were refused."""
+    is_dry: bool
+
+
+async def redrive(broker: Broker, ids: Sequence[str] | None, *, dry_run: bool = False) -> Redriven:
     """Dead letters back into the queues they were refused in; None: all. Refuses ids that there are not."""
-    if ids is not None:
-        known = {letter.id for letter in await broker.dead_letters(MOST_DEAD)}
-        if missing := [each for each in ids if each not in known]:
-            raise NotFoundError(f"There is no dead letter {missing[0]}; `forager queue dead` lists them.")
-    return await broker.redrive(ids)
+    homes = {} if ids is None else await _homes(broker, ids)
+    if not dry_run:
+        return Redriven(len(await broker.redrive(ids)), is_dry=False)
+    if ids is None:
+        return Redriven((await broker.look([]))[broker.names.dead].messages, is_dry=True)
+    return Redriven(sum(queue is not None for queue in homes.values()), is_dry=True)
+
+
+async def _homes(broker: Broker, ids: Sequence[str]) -> dict[str, str | None]:
+    """Each of them with the queue it was refused in; None: it does not say."""
+    known = {letter.id: letter.queue for letter in await broker.dead_letters(MOST_DEAD)}
+    if missing := [each for each in ids if each not in known]:
+        raise NotFoundError(f"There is no dead letter {missing[0]}; `forager queue dead` lists them.")
+    return {each: known[each] for each in ids}
 
 
 async def purge(conn: Any, broker: Broker, *, only_dead: bool, is_trial: bool = False) -> dict[str, int]:

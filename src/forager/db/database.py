@@ -93,7 +93,7 @@ async def _prepare(dsn: str, application: str, *, is_embedded: bool, keeps_state
         if revision is None:
             await schema.create_if_empty(connection, place)
         elif is_embedded and schema.is_older(revision):
-            await _upgrade(dsn)
+            await upgrade(dsn)
         found = await schema.revision_of(connection) or schema.head()
         schema.refuse_misfit(found, place, await schema.oldest_welcome(connection))
         if found != schema.head():
@@ -103,7 +103,8 @@ async def _prepare(dsn: str, application: str, *, is_embedded: bool, keeps_state
     return f"PostgreSQL {major} (embedded)" if is_embedded else f"PostgreSQL {major} at {place}"
 
 
-async def _upgrade(dsn: str) -> None:
+async def upgrade(dsn: str) -> None:
+    """Bring its schema up to date."""
     from forager.db import migrate  # Alembic is slow to import
 
     await asyncio.to_thread(migrate.upgrade, dsn)

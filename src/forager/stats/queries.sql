@@ -83,8 +83,9 @@ SELECT id, pid, pid_started FROM workers WHERE status = 'running' AND host = $1;
 UPDATE workers SET status = 'dead', ended_at = now() WHERE id = ANY ($1::bigint[]) AND status = 'running';
 
 -- name: bury_all_workers
--- Whoever is on record as running is not: this database is a copy, and they work on the original.
-UPDATE workers SET status = 'dead', ended_at = now() WHERE status = 'running';
+-- Whoever is on record as running is not: this database is a copy, and they work on the original. Their last word here is their end: nobody has to be
+-- alarmed that they have been silent since.
+UPDATE workers SET status = 'dead', ended_at = heartbeat_at WHERE status = 'running';
 
 -- name: hold_standing_run
 -- The one run that never ends goes on, whoever ended it; answers its number, or nothing where there is none yet.

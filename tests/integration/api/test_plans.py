@@ -14,7 +14,7 @@ LISTS: dict[str, tuple[Any, ...]] = {
     "domains_by_id": (1, NO, NO, NO, NO, NO, NO, 101),
     "domains_by_name": ("a", NO, NO, NO, NO, NO, NO, 101),
     "moves_of_domain": (1, "d1.example", 101),
-    "days_of_domain": ("d1.example", 101),
+    "days_of_domain": (NO, "d1.example", 101),
     "pages_by_id": (1, NO, NO, NO, 101),
     "pages_of_domain": (bytes(16), "d1.example", NO, NO, NO, 101),
     "frontier_by_domain": (1, 1, 1, 101),

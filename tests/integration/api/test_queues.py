@@ -91,6 +91,35 @@ async def test_dead_letters_are_sent_once_more_and_thrown_away(
     ]
 
 
+async def test_dead_letters_come_in_pages(admin: Client, queues: Queues) -> None:
+    await admin.get("/api/queues")
+    for number in range(5):
+        queues.publish(queues.names.dead, {"number": number})
+    found, after = [], None
+    while True:
+        page = (await admin.get("/api/queues/dead", params={"limit": 2} | ({"after": after} if after else {}))).json()
+        found += [json.loads(letter["body"])["number"] for letter in page["items"]]
+        after = page["next"]
+        if after is None:
+            break
+    assert found == [0, 1, 2, 3, 4]
+    assert queues.depth(queues.names.dead) == 5
+
+
+async def test_a_trial_promises_what_is_done(admin: Client, queues: Queues) -> None:
+    """Letters that say the same are one, and one that says not where it was refused has no way back."""
+    crawl, redrive = queues.names.prefix + CRAWL, "/api/admin/queues/dead/redrive"
+    await admin.get("/api/queues")
+    queues.publish(queues.names.dead, {"number": 1}, headers={"x-death": [{"queue": crawl}]})
+    queues.publish(queues.names.dead, {"number": 2})
+    ids = [letter["id"] for letter in (await admin.get("/api/queues/dead")).json()["items"]]
+    which = {"ids": [*ids, ids[0]]}
+    tried = (await admin.post(redrive, json={**which, "dry_run": True})).json()
+    assert (tried, queues.depth(crawl)) == ({"redriven": 1, "dry_run": True}, 0)
+    done = (await admin.post(redrive, json=which)).json()
+    assert (done, queues.depth(crawl)) == ({"redriven": 1, "dry_run": False}, 1)
+
+
 async def test_emptied_queues_are_offered_anew(
     admin: Client, queues: Queues, ground: Ground, conn: asyncpg.Connection
 ) -> None:

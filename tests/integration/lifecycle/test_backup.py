@@ -17,11 +17,12 @@ from tests.integration.lifecycle.conftest import RETENTION, Past
 from tests.integration.tasks.test_calls import until
 
 from forager import clock
+from forager.alerts.store import silent_workers
 from forager.app.backup import back_up, restore
 from forager.app.webhooks import KEY_FILE, signing_keys
 from forager.control import backup, cold
 from forager.control.backup import Backup
-from forager.db import dump
+from forager.db import dump, migrate, schema
 from forager.db.dump import split_password
 from forager.errors import ConfigurationError, ForagerError, NotFoundError, StoreError, UsageError
 from forager.settings import Settings, load
@@ -82,14 +83,40 @@ async def test_what_is_saved_comes_back(world: Past, settings: Settings, into: S
         await there.close()
 
 
+async def test_a_backup_of_an_older_forager_is_brought_up_to_date(
+    world: Past, settings: Settings, into: Settings
+) -> None:
+    """Also in a database that is not embedded, where nobody else would upgrade it."""
+    assert settings.database_url is not None
+    assert into.database_url is not None
+    before = schema.revisions()[-3]
+    tasks = len(await world.tasks())
+    await asyncio.to_thread(migrate.downgrade, settings.database_url, before)
+    try:
+        made = await save(settings)
+    finally:  # the database is that of other tests too
+        await asyncio.to_thread(migrate.upgrade, settings.database_url)
+    restored = await restore(into, made.path)
+    assert (made.revision, await asyncio.to_thread(migrate.current, into.database_url)) == (before, schema.head())
+    assert [verdict.promise.number for verdict in restored.verdicts if verdict.broken] == []
+    there = await asyncpg.connect(into.database_url)
+    assert await there.fetchval("SELECT count(*) FROM crawl_tasks") == tasks
+    await there.close()
+
+
 async def test_workers_of_the_original_do_not_hold_the_copy(world: Past, settings: Settings, into: Settings) -> None:
     worker = await world.insert("workers", run_id=world.run, host="here", pid=os.getpid(), pid_started=1)
+    await world.conn.execute("UPDATE workers SET heartbeat_at = now() - interval '5 minutes' WHERE id = $1", worker)
     await world.conn.execute(
         "UPDATE domains SET claimed_by = $1, claim_expires_at = now() + interval '1 hour', ready_at = now()", worker
     )
     restored = await restore(into, (await save(settings)).path)
     assert restored.freed == 1
     assert await world.conn.fetchval("SELECT claimed_by FROM domains") == worker, "the original is untouched"
+    silent = {"silent_s": 120.0, "remembered_s": 3600.0, "unnoticed_s": 120.0}
+    there = await asyncpg.connect(into.database_url)
+    assert (await silent_workers(there, **silent), len(await silent_workers(world.conn, **silent))) == ([], 1)
+    await there.close()
 
 
 async def test_secrets_are_not_in_it(world: Past, settings: Settings) -> None:
@@ -257,6 +284,7 @@ async def test_a_used_home_is_refused(world: Past, settings: Settings, into: Set
 
 
 async def test_a_used_database_is_refused(world: Past, settings: Settings, into: Settings) -> None:
+    put(settings, "ab/cdef.zst", b"body")
     made = await save(settings)
     await execute(into, "CREATE TABLE mine (id int)")
     with pytest.raises(ConfigurationError, match=r"is not empty \(it has the table 'mine'\)"):
@@ -264,6 +292,7 @@ async def test_a_used_database_is_refused(world: Past, settings: Settings, into:
     used = load({"home": into.home.with_name("third"), "database_url": settings.database_url}, {})
     with pytest.raises(ConfigurationError, match="is not empty"):
         await restore(used, made.path)
+    assert not into.home.exists(), "the same folder will do once the database is empty"
     assert await world.broken() == {}
 
 

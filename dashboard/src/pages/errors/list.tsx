@@ -5,12 +5,13 @@ import { api, ask, type Schemas } from "../../api/client";
 import { useFilters } from "../../ui/address";
 import { Badge, Card, Empty, PageHead, Select, Tabs, Time } from "../../ui/basic";
 import { number } from "../../ui/format";
-import { List, type Column } from "../../ui/list";
+import { List, useList, type Column } from "../../ui/list";
 import { Dead } from "./dead";
 import { CATEGORIES, isCategory, PERIODS, sinceOf, type Category } from "./words";
 
 type Pattern = Schemas["Pattern"];
-const MOST = 1_000;
+const AT_ONCE = 200;
+const LIVE = { refetchInterval: 10_000, keyOf: (pattern: Pattern) => pattern.fingerprint };
 
 export function Errors() {
   const [filters, setFilters] = useFilters();
@@ -42,7 +43,7 @@ export function Errors() {
 
 function Patterns({ since_s, category }: { since_s: number; category: Category | undefined }) {
   const navigate = useNavigate();
-  const patterns = useQuery({ queryKey: ["errors", since_s, category], queryFn: () => ask(api.GET("/api/errors", { params: { query: { since_s, category, limit: MOST } } })), refetchInterval: 10_000 });
+  const patterns = useList<Pattern>(["errors", since_s, category], (after) => ask(api.GET("/api/errors", { params: { query: { since_s, category, limit: AT_ONCE, after } } })), LIVE);
   const about = CATEGORIES.find(([key]) => key === category)?.[2];
   return (
     <>
@@ -50,7 +51,7 @@ function Patterns({ since_s, category }: { since_s: number; category: Category |
       <Card pad={false} className="overflow-hidden">
         <List
           label="Problems"
-          rows={patterns.data?.items ?? []}
+          rows={patterns.rows}
           columns={COLUMNS}
           keyOf={(pattern) => pattern.fingerprint}
           query={patterns}

@@ -9,7 +9,7 @@ import { Badge, Button, Card, Empty, ErrorNote, Facts, Loaded, PageHead, Skeleto
 import { useToast } from "../../ui/dialog";
 import { bytes, duration, number, pathOf, words } from "../../ui/format";
 import { Again } from "../../ui/icons";
-import { List, useList, type Column } from "../../ui/list";
+import { List, useList, type Column, type Paged } from "../../ui/list";
 import { PicturesOf } from "../images/of_page";
 import { ProductOf } from "../products/of_page";
 import { Neighbours } from "./neighbours";
@@ -172,6 +172,7 @@ function Versions({ page }: { page: Page }) {
 }
 
 type LinkRow = Schemas["Link"];
+type Links = Schemas["Links"];
 const LINKS: Column<LinkRow>[] = [
   { name: "Page", width: "minmax(9rem,3fr)", cell: (link) => (
     <span className="flex flex-col leading-tight" title={link.url}>
@@ -185,18 +186,30 @@ const LINKS: Column<LinkRow>[] = [
 ];
 const MOST = 1000;
 
+/** One side of it, page by page, with what is known of all of it. */
+const useSide = (url: string, direction: "in" | "out") =>
+  useList<LinkRow, Paged<LinkRow> & Links>(
+    ["links", url, direction],
+    async (after) => {
+      const found = await ask(api.GET("/api/links", { params: { query: { url, direction, limit: 200, after } } }));
+      return { ...found, items: found[direction]?.links ?? [] };
+    },
+    { isNewestFirst: false, keyOf: keyOfLink },
+  );
+const keyOfLink = (link: LinkRow) => `${link.page_id} ${link.position}`;
+
 function LinksView({ page }: { page: Page }) {
-  const links = useLinks(page.url, MOST);
-  const ins = links.data?.in;
-  const outs = links.data?.out;
-  const keyOf = (link: LinkRow) => `${link.url} ${link.position}`;
+  const incoming = useSide(page.url, "in");
+  const outgoing = useSide(page.url, "out");
+  const ins = incoming.first?.in;
+  const outs = outgoing.first?.out;
   return (
     <div className="grid gap-4 xl:grid-cols-2">
       <Card title={ins ? `Links to it: ${number(ins.pages)} ${ins.pages === 1 ? "page" : "pages"} of ${number(ins.domains)} ${ins.domains === 1 ? "domain" : "domains"}` : "Links to it"} pad={false}>
-        <List label="Links to this page" rows={ins?.links ?? []} columns={LINKS} keyOf={keyOf} query={links} empty={<Empty title="Nobody links here">{page.is_seed ? "It is a seed: it was given by a person." : "At least no page that was read."}</Empty>} />
+        <List label="Links to this page" rows={incoming.rows} columns={LINKS} keyOf={keyOfLink} query={incoming} empty={<Empty title="Nobody links here">{page.is_seed ? "It is a seed: it was given by a person." : "At least no page that was read."}</Empty>} />
       </Card>
       <Card title={outs ? `Links from it: ${number(outs.stored)}` : "Links from it"} pad={false}>
-        <List label="Links of this page" rows={outs?.links ?? []} columns={LINKS} keyOf={keyOf} query={links} empty={<Empty title="No link is kept">{outs && !outs.is_stored ? "The links of this page are not stored." : page.status === "fetched" ? "It links to nobody." : "It was not read yet."}</Empty>} />
+        <List label="Links of this page" rows={outgoing.rows} columns={LINKS} keyOf={keyOfLink} query={outgoing} empty={<Empty title="No link is kept">{outs && !outs.is_stored ? "The links of this page are not stored." : page.status === "fetched" ? "It links to nobody." : "It was not read yet."}</Empty>} />
       </Card>
     </div>
   );

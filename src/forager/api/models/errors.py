@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from forager.api.paging import Next
 from forager.api.words import Row
 
 Category = Literal["network", "site", "parse", "validation", "us"]
@@ -82,6 +83,7 @@ class DeadWebhook(Row):
 class DeadLetters(Row):
     tasks: list[DeadTask]
     webhooks: list[DeadWebhook]
+    next: Next
 
 
 class Redriven(Row):

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from forager.api.paging import Next
 from forager.api.words import Row
 
 PageStatus = Literal["discovered", "queued", "fetched", "failed", "blocked", "gone"]
@@ -137,6 +138,7 @@ class Cleared(Row):
 
 
 class Link(Row):
+    page_id: int = Field(description="Of the page at the other end.")
     url: str
     domain: str
     anchor: str
@@ -170,7 +172,7 @@ class Linked(Row):
 
 
 class Links(Row):
-    """Who links to whom. Totals are exact; of the links themselves `limit` of each kind."""
+    """Who links to whom. Totals are exact; of the links themselves `limit` of each kind are on a page."""
 
     url: str
     domain: str
@@ -178,6 +180,7 @@ class Links(Row):
     title: str | None
     out: OutLinks | None = None
     in_: InLinks | None = Field(None, alias="in")
+    next: Next
 
 
 class Member(Row):

@@ -19,6 +19,7 @@ from forager.api.routes import (
     storage,
     system,
     tasks,
+    tasks_many,
     users,
 )
 
@@ -33,6 +34,7 @@ ALL = tuple(
         frontier,
         pages,
         tasks,
+        tasks_many,
         runs,
         products,
         images,

@@ -43,6 +43,7 @@ from forager.urls import domain_of
 
 router = APIRouter(tags=["domains"])
 BY_NAME = paging.Order(("name",), ("text",))
+BY_DAY = paging.Order(("day",), ("day",))
 RESET_WITHIN_S = 60.0
 """It touches all pages of a domain."""
 By = Annotated[Literal["id", "name"], Query(description="The order of the list.")]
@@ -146,11 +147,12 @@ async def show_history(
     return paging.page(request, rows, limit)
 
 
-@router.get("/api/domains/{domain}/days", response_model=Listed[models.DomainDay], responses=responses(404))
-async def show_days(request: Request, _who: User, domain: PathName, limit: Limit = 90) -> Response:
+@router.get("/api/domains/{domain}/days", response_model=Paged[models.DomainDay], responses=responses(404))
+async def show_days(request: Request, _who: User, domain: PathName, limit: Limit = 90, after: After = None) -> Response:
     """What was done in a domain day by day, newest first. Days are counted every quarter of an hour."""
     async with look(request) as conn:
-        return listed(await listing.days_of_domain(conn, domain, limit=limit))
+        rows = await listing.days_of_domain(conn, paging.read(request, after, BY_DAY), domain, limit=limit + 1)
+    return paging.page(request, rows, limit, BY_DAY)
 
 
 @router.get("/api/domains/{domain}/traps", response_model=Listed[models.Trap], responses=responses(404))

@@ -1,18 +1,18 @@
 """Queues of the broker, where there is one: what they hold, messages nobody could use, once more, emptying."""
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Request, Response
 
+from forager.api import paging
 from forager.api.access import Admin, User, Who
 from forager.api.models import queues as models
-from forager.api.paging import Listed
+from forager.api.paging import Paged
 from forager.api.problems import responses
-from forager.api.reply import listed, reply
-from forager.api.words import DryRun, Limit
+from forager.api.reply import reply
+from forager.api.words import After, DryRun, Limit
 from forager.api.work import change, look
 from forager.control import queue as control
 from forager.errors import NotFoundError, UsageError
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 router = APIRouter(tags=["queues"])
 LONGEST_S = 30.0
+BY_PLACE = paging.Order(("place",), ("int",), hidden=("place",))
 
 
 @router.get("/api/queues", response_model=models.Queues, responses=responses())
@@ -30,10 +31,12 @@ async def show_queues(request: Request, _who: User) -> Response:
     return reply(asdict(await _standing(request)))
 
 
-@router.get("/api/queues/dead", response_model=Listed[models.DeadMessage], responses=responses(404))
-async def list_dead_messages(request: Request, _who: User, limit: Limit = 100) -> Response:
+@router.get("/api/queues/dead", response_model=Paged[models.DeadMessage], responses=responses(404))
+async def list_dead_messages(request: Request, _who: User, limit: Limit = 100, after: After = None) -> Response:
     """Messages that no worker could use, with the reason. They stay where they are."""
-    return listed([asdict(letter) for letter in await _broker(request).dead_letters(limit)])
+    (place,) = paging.read(request, after, BY_PLACE)
+    rows = await control.dead_letters(_broker(request), after=place, limit=limit + 1)
+    return paging.page(request, rows, limit, BY_PLACE)
 
 
 @router.post("/api/admin/queues/dead/redrive", response_model=models.RedrivenMessages, responses=responses(404))
@@ -42,22 +45,11 @@ async def redrive_dead_messages(request: Request, who: Admin, body: models.Redri
     broker = _broker(request)
     if (body.ids is None) is not body.all:
         raise UsageError("Say which: ids, or all.")
-    if body.dry_run:
-        return reply({"redriven": await _count_dead(broker, body.ids), "dry_run": True})
     async with change(request, who, LONGEST_S) as deed:
-        moved = await control.redrive(broker, body.ids)
-        await deed.note("queue.redrive", "queue", letters=len(moved))
-    return reply({"redriven": len(moved), "dry_run": False})
-
-
-async def _count_dead(broker: "Broker", ids: Sequence[str] | None) -> int:
-    """Refuses ids that there are not, as the deed does."""
-    if ids is None:
-        return (await broker.look([]))[broker.names.dead].messages
-    known = {letter.id for letter in await broker.dead_letters(control.MOST_DEAD)}
-    if missing := [each for each in ids if each not in known]:
-        raise NotFoundError(f"There is no dead letter {missing[0]}; `forager queue dead` lists them.")
-    return len(set(ids))
+        done = await control.redrive(broker, body.ids, dry_run=body.dry_run)
+        if not done.is_dry:
+            await deed.note("queue.redrive", "queue", letters=done.count)
+    return reply({"redriven": done.count, "dry_run": done.is_dry})
 
 
 @router.delete("/api/admin/queues/dead", response_model=models.EmptiedQueues, responses=responses(404))

@@ -5,12 +5,13 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 
+from forager.api import paging
 from forager.api.access import User
 from forager.api.models import pages as models
-from forager.api.paging import Listed
+from forager.api.paging import Listed, Paged
 from forager.api.problems import responses
 from forager.api.reply import listed, reply
-from forager.api.words import After, Limit, Moment, Name, Text, Url
+from forager.api.words import LARGEST_ID, After, Limit, Moment, Name, Text, Url
 from forager.api.work import look, naming_a_page, readers
 from forager.control import duplicates, links
 from forager.control import search as control
@@ -25,6 +26,8 @@ Language = Annotated[str | None, Query(pattern="^[A-Za-z0-9-]{1,35}$", examples=
 PageUrl = Annotated[Url, Query(description="A page in any spelling.", examples=["https://shop.example/lamp"])]
 DomainFilter = Annotated[Name | None, Query()]
 Distance = Annotated[int, Query(ge=0, le=3, description="Bits of 64; 0 is the same text.")]
+BY_PLACE = paging.Order(("position", "page_id"), ("int", "int"))
+BY_SIZE = paging.Order(("pages", "id"), ("int", "int"))
 
 
 @router.get("/api/search", response_model=models.Hits, responses=responses(404, 409))
@@ -73,12 +76,18 @@ async def list_links(
     url: PageUrl,
     direction: Annotated[Literal["both", "out", "in"], Query()] = "both",
     limit: Limit = 100,
+    after: After = None,
 ) -> Response:
-    """The links of a page, and who links to it."""
+    """The links of a page in its order, and who links to it, those known longest first: `limit` of each on a page."""
     outgoing, incoming = direction != "in", direction != "out"
+    position, page = paging.read(request, after, BY_PLACE)
     async with look(request) as conn:
         with naming_a_page():
-            return reply(await links.links_of(conn, url, outgoing=outgoing, incoming=incoming, limit=limit))
+            found = await links.links_of(
+                conn, url, outgoing=outgoing, incoming=incoming, after=(position, page), limit=limit + 1
+            )
+    lists = [found[side]["links"] if side in found else [] for side in ("out", "in")]
+    return reply({**found, "next": paging.cut(request, lists, limit, BY_PLACE, ends=(LARGEST_ID, LARGEST_ID))})
 
 
 @router.get("/api/links/top", response_model=Listed[models.Linked], responses=responses(404))
@@ -88,7 +97,7 @@ async def top_links(request: Request, _who: User, domain: DomainFilter = None, l
         return listed(await links.most_linked(conn, domain=domain, limit=limit))
 
 
-@router.get("/api/duplicates", response_model=Listed[models.Cluster], responses=responses(404))
+@router.get("/api/duplicates", response_model=Paged[models.Cluster], responses=responses(404))
 async def list_duplicates(
     request: Request,
     _who: User,
@@ -97,12 +106,16 @@ async def list_duplicates(
     distance: Distance = 3,
     members: Annotated[int, Query(ge=0, le=100)] = 5,
     limit: Annotated[int, Query(ge=1, le=200)] = 20,
+    after: After = None,
 ) -> Response:
     """Pages that say nearly the same, the largest cluster first."""
+    pages, cluster = paging.read(request, after, BY_SIZE)
     async with look(request) as conn:
-        return listed(
-            await duplicates.list_clusters(conn, domain=domain, distance_bits=distance, limit=limit, members=members)
+        rows, last = await duplicates.page_of_clusters(
+            conn, (pages, cluster), domain=domain, near=(distance, members), limit=limit
         )
+    following = paging.write(request, dict(zip(BY_SIZE.columns, last, strict=True)), BY_SIZE) if last else None
+    return reply({"items": rows, "next": following})
 
 
 @router.get("/api/duplicates/of", response_model=models.Likes, responses=responses(404))

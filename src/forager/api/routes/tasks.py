@@ -1,4 +1,4 @@
-"""Tasks and batches: order visits, look at them, pause, resume, cancel, restart, hurry."""
+"""Tasks and batches: order visits and look at them; pause, resume, cancel, restart, hurry one."""
 
 import asyncio
 import contextlib
@@ -35,14 +35,13 @@ from forager.api.words import (
     Whole,
     reason_of,
 )
-from forager.api.work import Change, alone, change, forager_of, look, snapshot
+from forager.api.work import alone, change, forager_of, look, snapshot
 from forager.app.manners import guard_of
 from forager.app.reread import reread_task
-from forager.control import batches, listing, submit, tasks_many, webhooks
+from forager.control import batches, listing, submit, webhooks
 from forager.control import tasks as control
 from forager.control.replay import of_task
 from forager.control.task_steps import TaskState
-from forager.control.tasks_many import Many, Which
 from forager.errors import ConflictError
 
 router = APIRouter(tags=["tasks"])
@@ -97,38 +96,9 @@ class RestartParsing(Body):
     reason: Reason | None = None
 
 
-class RestartFailed(Body):
-    domain: Name | None = None
-    domain_id: Id | None = None
-    error_code: Annotated[Text, Field(min_length=1, max_length=60)] | None = Field(default=None, examples=["timeout"])
-    failed_after: Moment | None = None
-    limit: Whole = Field(default=1000, ge=1, le=MOST_AT_ONCE)
-    dry_run: Flag = False
-    reason: Reason | None = None
-
-
 class NewPriority(Body):
     priority: Priority
     reason: Reason | None = None
-
-
-class Some(Body):
-    """Which tasks; all that is said holds together."""
-
-    task_ids: Annotated[list[Id], Field(max_length=MOST_AT_ONCE)] = Field(default=[])
-    domain: Name | None = None
-    batch_id: Id | None = None
-    limit: Whole = Field(default=MOST_AT_ONCE, ge=1, le=MOST_AT_ONCE)
-    dry_run: Flag = False
-    reason: Reason | None = None
-
-    @property
-    def which(self) -> Which:
-        return Which(tuple(self.task_ids), self.domain, self.batch_id)
-
-
-class SomePriority(Some):
-    priority: Priority
 
 
 # Looking -------------------------------------------------------------------------------------------------------------
@@ -222,7 +192,7 @@ async def submit_task(request: Request, who: Seeding, body: Submission) -> Respo
         guard = guard_of(forager_of(request).settings)
         done = await submit.submit(deed.conn, [order], by=deed.by, reason=body.reason, guard=guard)
         await deed.note("task.submit", "task", done.tasks[0].task_id, url=body.url, reason=body.reason)
-    return reply(_state(done.tasks[0]), 201)
+    return reply(state_of(done.tasks[0]), 201)
 
 
 @router.post("/api/admin/tasks/batch", status_code=201, response_model=models.Submitted, responses=responses(404, 409))
@@ -233,7 +203,7 @@ async def submit_batch(request: Request, who: Seeding, body: BatchOrder) -> Resp
         guard = guard_of(forager_of(request).settings)
         done = await submit.submit(deed.conn, orders, by=deed.by, reason=body.reason, batch=body.name, guard=guard)
         await deed.note("task.submit_batch", "batch", done.batch_id, name=body.name, tasks=len(done.tasks))
-    states = [_state(task) for task in done.tasks]
+    states = [state_of(task) for task in done.tasks]
     return reply({"batch_id": done.batch_id, "batch": done.batch, "new": done.new, "tasks": states}, 201)
 
 
@@ -324,100 +294,8 @@ async def _one(
         done = await deed_of(deed.conn, task, by=deed.by, **order)
         told = {name: value for name, value in order.items() if value is not None}
         await deed.note(f"task.{verb}", "task", task, **told, was_changed=done.was_changed)
-    return reply(_state(done))
+    return reply(state_of(done))
 
 
-def _state(state: TaskState) -> dict[str, Any]:
+def state_of(state: TaskState) -> dict[str, Any]:
     return {**asdict(state), "scheduled_at": state.scheduled_for}
-
-
-# Many tasks ----------------------------------------------------------------------------------------------------------
-
-
-@router.post("/api/admin/tasks/restart-failed", response_model=models.Many, responses=responses(404))
-async def restart_failed(request: Request, who: Admin, body: RestartFailed | None = None) -> Response:
-    """Pages whose last visit failed, newest first, get a new task each."""
-    order = body or RestartFailed()
-    async with change(request, who, LONGEST_S) as deed:
-        domain = order.domain
-        if order.domain_id is not None:
-            domain = await listing.name_of_domain(deed.conn, order.domain_id)
-        done = await tasks_many.restart_failed(
-            deed.conn,
-            by=deed.by,
-            reason=order.reason,
-            domain=domain,
-            error_code=order.error_code,
-            failed_after=order.failed_after,
-            limit=order.limit,
-            dry_run=order.dry_run,
-        )
-        await _note(deed, done, **order.model_dump(exclude_none=True, exclude={"dry_run"}))
-    return _tell(done)
-
-
-@router.post("/api/admin/tasks/pause", response_model=models.Many, responses=responses(404))
-async def pause_tasks(request: Request, who: Admin, body: Some) -> Response:
-    """Pause tasks by number, domain or batch."""
-    return await _many(request, who, body, tasks_many.pause_many)
-
-
-@router.post("/api/admin/tasks/resume", response_model=models.Many, responses=responses(404))
-async def resume_tasks(request: Request, who: Admin, body: Some) -> Response:
-    """Resume tasks by number, domain or batch."""
-    return await _many(request, who, body, tasks_many.resume_many)
-
-
-@router.post("/api/admin/tasks/cancel", response_model=models.Many, responses=responses(404))
-async def cancel_tasks(request: Request, who: Admin, body: Some) -> Response:
-    """Cancel tasks by number, domain or batch."""
-    return await _many(request, who, body, tasks_many.cancel_many)
-
-
-@router.post("/api/admin/tasks/priority", response_model=models.Many, responses=responses(404))
-async def set_priorities(request: Request, who: Admin, body: SomePriority) -> Response:
-    """Give tasks another priority; of a whole domain also pages that have no task yet."""
-    return await _many(request, who, body, tasks_many.set_priority_many, priority=body.priority)
-
-
-@router.post("/api/admin/batches/{batch:int}/restart", response_model=models.Many, responses=responses(404))
-async def restart_batch(
-    request: Request, who: Admin, batch: PathId, dry_run: Annotated[bool, Query()] = False
-) -> Response:
-    """Every page of a batch that has no open task is visited again."""
-    async with change(request, who, LONGEST_S) as deed:
-        await batches.find_batch(deed.conn, batch)
-        done = await tasks_many.restart_batch(deed.conn, batch, by=deed.by, dry_run=dry_run)
-        await _note(deed, done, batch_id=batch)
-    return _tell(done)
-
-
-async def _many(
-    request: Request, who: Admin, body: Some, deed_of: Callable[..., Awaitable[Many]], **order: Any
-) -> Response:
-    async with change(request, who, LONGEST_S) as deed:
-        done = await deed_of(
-            deed.conn, body.which, by=deed.by, reason=body.reason, limit=body.limit, dry_run=body.dry_run, **order
-        )
-        await _note(deed, done, **body.model_dump(exclude_none=True, exclude={"dry_run", "task_ids"}))
-    return _tell(done)
-
-
-async def _note(deed: Change, done: Many, **details: Any) -> None:
-    """A dry run changes nothing, and is not written down."""
-    if not done.is_dry:
-        first = [task.task_id for task in done.tasks[:20]]
-        await deed.note(f"tasks.{done.verb}", "task", None, **details, tasks=len(done.tasks), first=first)
-
-
-def _tell(done: Many) -> Response:
-    states = [_state(task) for task in done.tasks]
-    return reply(
-        {
-            "verb": done.verb,
-            "count": len(states),
-            "tasks": states,
-            "dry_run": done.is_dry,
-            "is_all": done.is_all,
-        }
-    )
