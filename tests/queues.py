@@ -19,15 +19,16 @@ BROKER_PORT = 5672
 
 
 class Queues:
-    def __init__(self, connection: Connection, prefix: str) -> None:
+    def __init__(self, connection: Connection, prefix: str, url: str = BROKER) -> None:
         self.connection = connection
+        self.url = url
         self.names = Names(prefix)
         self.runs: set[int] = set()
         """Whose queues are removed at the end, beside those of the run that never ends."""
 
     @property
     def settings(self) -> dict[str, str]:
-        return {"FORAGER_QUEUE": "celery", "FORAGER_BROKER_URL": BROKER, "FORAGER_QUEUE_PREFIX": self.names.prefix}
+        return {"FORAGER_QUEUE": "celery", "FORAGER_BROKER_URL": self.url, "FORAGER_QUEUE_PREFIX": self.names.prefix}
 
     def all(self) -> list[str]:
         return [

@@ -1,18 +1,23 @@
-"""A machine of its own for a worker: a network namespace behind a cable that can be pulled. Needs root and `ip`."""
+"""A machine of its own for a worker: a network namespace behind a cable that can be pulled, or that loses all there is
+between it and the database. Needs root and `ip`."""
 
 import os
 import shutil
 import socket
 import subprocess
-import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-HERE, THERE = "10.231.0.1", "10.231.0.2"
+NETWORK = f"10.231.{os.getpid() % 8192 // 32}"
+"""Eight addresses for each process that runs tests."""
+FIRST = os.getpid() % 32 * 8
+HERE, THERE = (f"{NETWORK}.{FIRST + number}" for number in (1, 2))
+DATABASE, DATABASE_CLIENT = (f"{NETWORK}.{FIRST + number}" for number in (5, 6))
+"""Where the database is reached, and who calls there: addresses of their own, so that they alone can fall silent."""
 WEB = "127.77.0.0/16"
 MOST_BYTES = 65536
 
@@ -37,7 +42,7 @@ def _why_not() -> str | None:
 
 
 class Machine:
-    """Reaches the web on our loopback and one relayed server, by one cable."""
+    """Reaches the web on our loopback, and servers on our end of the cable or relayed to it."""
 
     def __init__(self) -> None:
         self._name, self._cable, self._far_end = (f"{what}{os.getpid()}"[:15] for what in ("fgrm", "fgrc", "fgrf"))
@@ -45,13 +50,20 @@ class Machine:
     def build(self) -> None:
         _do("ip", "netns", "add", self._name)
         _do("ip", "link", "add", self._cable, "type", "veth", "peer", "name", self._far_end, "netns", self._name)
-        _do("ip", "addr", "add", f"{HERE}/30", "dev", self._cable)
+        for near, far in ((HERE, THERE), (DATABASE, DATABASE_CLIENT)):
+            _do("ip", "addr", "add", f"{near}/30", "dev", self._cable)
+            self._inside("ip", "addr", "add", f"{far}/30", "dev", self._far_end)
         self.plug_in()
-        self._inside("ip", "addr", "add", f"{THERE}/30", "dev", self._far_end)
         self._inside("ip", "link", "set", self._far_end, "up")
         self._inside("ip", "route", "add", WEB, "via", HERE, "dev", self._far_end)
         self._inside("sh", "-c", f"echo 1 > {_localnet(self._far_end)}")  # 127.77.0.1 is ours, beyond the cable
         _localnet(self._cable).write_text("1")
+        _conf(self._cable, "rp_filter").write_text("1")  # who cannot be answered is not heard, either
+
+    @property
+    def command(self) -> list[str]:
+        """What stands before a command that runs on it."""
+        return ["ip", "netns", "exec", self._name]
 
     def pull_out(self) -> None:
         _do("ip", "link", "set", self._cable, "down")
@@ -59,21 +71,20 @@ class Machine:
     def plug_in(self) -> None:
         _do("ip", "link", "set", self._cable, "up")
 
-    def spawn(self, *arguments: str, environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
-        command = ["ip", "netns", "exec", self._name, sys.executable, "-m", "forager", *arguments]
-        return subprocess.Popen(
-            command,
-            env=os.environ | environ,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        )
+    def silence_database(self) -> None:
+        """Whatever is sent between the two is lost from now on, without a word to either: no packet ends a connection,
+        none refuses one."""
+        _do("ip", "route", "add", "blackhole", f"{DATABASE_CLIENT}/32")
+
+    def let_database_speak(self) -> None:
+        _do("ip", "route", "del", "blackhole", f"{DATABASE_CLIENT}/32")
 
     def destroy(self) -> None:
         subprocess.run(["ip", "netns", "del", self._name], check=False)
+        subprocess.run(["ip", "route", "del", "blackhole", f"{DATABASE_CLIENT}/32"], capture_output=True, check=False)
 
     def _inside(self, *command: str) -> None:
-        _do("ip", "netns", "exec", self._name, *command)
+        _do(*self.command, *command)
 
 
 @contextmanager
@@ -87,9 +98,9 @@ def another_machine() -> Iterator[Machine]:
 
 
 @contextmanager
-def relay_to(host: str, port: int) -> Iterator[int]:
+def relay_to(host: str, port: int, *, at: str = HERE) -> Iterator[int]:
     """A port on our end of the cable that leads to a server which listens on loopback only."""
-    with socket.create_server((HERE, 0)) as door:
+    with socket.create_server((at, 0)) as door:
         threading.Thread(target=_welcome, args=(door, host, port), daemon=True).start()
         yield door.getsockname()[1]
 
@@ -114,7 +125,11 @@ def _pass_on(source: socket.socket, target: socket.socket) -> None:
 
 
 def _localnet(device: str) -> Path:
-    return Path(f"/proc/sys/net/ipv4/conf/{device}/route_localnet")
+    return _conf(device, "route_localnet")
+
+
+def _conf(device: str, name: str) -> Path:
+    return Path(f"/proc/sys/net/ipv4/conf/{device}/{name}")
 
 
 def _do(*command: str) -> None:

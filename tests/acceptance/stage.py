@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -184,9 +184,9 @@ class Forager:
         """`forager crawl` with these arguments, in the background."""
         return self.spawn("crawl", *arguments, **environ)
 
-    def spawn(self, *arguments: str, **environ: str) -> Crawl:
-        """Any command, in the background."""
-        command = [sys.executable, "-m", "forager", *arguments]
+    def spawn(self, *arguments: str, before: Sequence[str] = (), **environ: str) -> Crawl:
+        """Any command, in the background; `before` it stands what runs it elsewhere."""
+        command = [*before, sys.executable, "-m", "forager", *arguments]
         crawl = Crawl(command, os.environ | self.environ | environ, self.folder)
         self._crawls.append(crawl)
         return crawl

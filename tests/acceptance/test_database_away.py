@@ -1,4 +1,5 @@
-"""The database is away in the middle of a crawl: frozen, frozen for longer than a lease, refusing connections.
+"""The database is away in the middle of a crawl: frozen, frozen for longer than a lease, refusing connections; or the
+connections to it are ended one and all.
 
 Workers stop claiming, finish what is in flight, keep a bounded number of outcomes, make no request without a lease, and
 go on by themselves. Nothing is lost, and nothing is fetched twice.
@@ -28,6 +29,8 @@ PATIENT = {"FORAGER_SPOOL_PAGES": str(SPOOL), "FORAGER_HEARTBEAT_S": "2", "FORAG
 LEASE_S = 4.0
 LAST_LEASES = {"FORAGER_LEASE_S": str(LEASE_S), "FORAGER_HEARTBEAT_S": "1", "FORAGER_DEAD_AFTER_S": "60"}
 BACK_WITHIN_S = 10.0
+END_ALL = """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+             WHERE datname = current_database() AND application_name LIKE 'forager %' AND pid <> pg_backend_pid()"""
 
 
 @contextmanager
@@ -118,5 +121,19 @@ def test_refusing_connections_for_a_while(forager: Forager, open_web: OpenWeb) -
         crawl.finish()
     assert "database away" in crawl.said
     assert "database back" in crawl.said
+    assert web.repeated() == {}
+    finished_well(forager, web, crawl.said)
+
+
+def test_backends_that_are_killed(forager: Forager, open_web: OpenWeb) -> None:
+    """Whatever runs there is ended at once, as by an administrator, a fail-over or a pooler; new ones are welcome."""
+    web = open_web("uniform=6x24")
+    command = (*web.urls, "--delay", "0.1", "--workers", str(WORKERS), "-o", "out.jsonl")
+    crawl = forager.start(*command, **PATIENT)
+    for number in (20, 60, 100):
+        web.wait_past(number)
+        assert forager.value(END_ALL) > 0
+        goes_on(web)
+    crawl.finish()
     assert web.repeated() == {}
     finished_well(forager, web, crawl.said)

@@ -10,6 +10,8 @@ import pytest
 from tests.acceptance.conftest import OpenWeb
 from tests.acceptance.stage import AT_RISK, SMALL, Forager, assert_exact, kill, until
 from tests.acceptance.test_clocks import test_clocks_that_jump_change_nothing as clocks
+from tests.acceptance.test_database_away import test_backends_that_are_killed as killed_backends
+from tests.acceptance.test_database_away import test_refusing_connections_for_a_while as refusing
 from tests.acceptance.test_equal_workers import test_workers_that_look_alike_share_the_work as equals
 from tests.acceptance.test_kills import spread, workers_at_work
 from tests.acceptance.test_lost_lease import test_late_results_of_a_lost_lease_are_refused as late_results
@@ -17,18 +19,23 @@ from tests.acceptance.test_sharing import assert_pace
 from tests.acceptance.test_sharing import test_many_workers_on_one_domain_keep_its_pace as one_domain
 from tests.acceptance.test_stop_and_resume import INTERRUPTED
 from tests.acceptance.test_up import visited
+from tests.integration.shared_cache.conftest import OwnRedis, redis
 from tests.queues import Queues, queues, wire
 from tests.wire import Wire
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
 
-__all__ = ["queues", "wire"]
+__all__ = ["queues", "redis", "wire"]
 
 ALONE = {"FORAGER_READERS": "0"}
 """Pages are read by the workers themselves: half as many processes have to start."""
 
+FROZEN = {"FORAGER_FIRST_BYTE_TIMEOUT_S": "120", "FORAGER_ADAPTIVE_PACE": "false"}
+"""A frozen web is waited for, and not spared afterwards."""
+
 HINTED = """SELECT COALESCE(sum(amount), 0)::int FROM (SELECT metric, label, amount FROM series_totals
             UNION ALL SELECT metric, label, amount FROM series_parts) c WHERE metric = 'leases' AND label = $1"""
+HELD_BY = "SELECT count(*) FROM domains d JOIN workers w ON w.id = d.claimed_by WHERE w.pid = $1"
 WORKERS = "SELECT count(*) FROM workers WHERE status = 'running'"
 
 
@@ -58,15 +65,71 @@ def test_killed_workers_wiped_queues_and_a_broker_that_is_lost(
     assert leases(forager, "hinted") > 0
 
 
-@pytest.mark.parametrize("proof", [late_results, one_domain, clocks, equals])
+@pytest.mark.parametrize("proof", [refusing, killed_backends, late_results, one_domain, clocks, equals])
 def test_the_same_holds_through_the_queue(
     proof: Callable[[Forager, OpenWeb], None], forager: Forager, open_web: OpenWeb, queues: Queues
 ) -> None:
-    """F9 to F12: the lease decides, wherever its holder heard of the domain."""
+    """F3, F5, F9 to F12: the lease decides, wherever its holder heard of the domain, and what was fetched is kept while
+    the database is away."""
     forager.environ |= ALONE | queues.settings
     queues.runs.add(1)
     proof(forager, open_web)
     assert leases(forager, "hinted") > 0
+
+
+def test_a_redis_that_is_wiped_killed_and_comes_back_empty(
+    forager: Forager, open_web: OpenWeb, queues: Queues, redis: OwnRedis
+) -> None:
+    """F6: another speed, the same result."""
+    web = open_web("uniform=6x30")
+    settings = SMALL | ALONE | queues.settings | {"FORAGER_REDIS_URL": redis.url, "FORAGER_LEASE_PAGES": "10"}
+    queues.runs.add(1)
+    crawl = forager.start(*web.urls, "--delay", "0.1", "--workers", "2", "-o", "out.jsonl", **settings)
+    web.wait_past(30)
+    until(redis.names, "something is shared")
+    redis.wipe()
+    web.wait_past(60)
+    until(redis.names, "something is shared again")
+    redis.kill()
+    web.wait_past(120)
+    redis.start()
+    crawl.finish()
+    assert_exact(forager, web, at_risk=0)
+    assert leases(forager, "hinted") > 0
+
+
+def test_work_moves_to_an_idle_worker_and_away_from_one_that_is_drained(
+    forager: Forager, open_web: OpenWeb, queues: Queues
+) -> None:
+    """One has all domains when another comes; then it has to go. The web is frozen until both are there."""
+    web = open_web("uniform=6x24")
+    forager.environ |= ALONE | FROZEN | queues.settings | {"FORAGER_DELAY_S": "0.2", "FORAGER_LEASE_PAGES": "6"}
+    forager.do("seed", *web.urls)
+    schedule = forager.spawn("schedule", "run", "dispatch")
+    first = forager.spawn("worker")
+    until(lambda: queues.listeners(queues.names.parse) == 1, "it listens")
+    forager.ask("UPDATE domains SET run_id = (SELECT id FROM runs WHERE keeper = 'standing')")
+    until(lambda: len({visit.host for visit in web.visits()}) == 6, "it knows all of them")
+    with web.frozen():
+        until(lambda: forager.value(HELD_BY, first.process.pid) == 6, "it has all of them")
+        second = forager.spawn("worker")
+        until(lambda: queues.listeners(queues.names.parse) == 2, "the other is there")
+    until(lambda: forager.value(HELD_BY, second.process.pid), "the other has some of them")
+    assert web.count() < len(web.key.by_url)
+
+    number = forager.value("SELECT id FROM workers WHERE pid = $1", first.process.pid)
+    forager.do("worker", "drain", str(number))
+    assert first.wait() == 0, first.said
+    assert forager.value("SELECT status::text FROM workers WHERE id = $1", number) == "stopped"
+    assert forager.value(HELD_BY, first.process.pid) == 0
+    assert web.count() < len(web.key.by_url)
+    until(lambda: visited(forager) == web.key.expected_success(), "the other visited the rest")
+    for process in (second, schedule):
+        process.signal(signal.SIGTERM)
+        assert process.wait() == 0, process.said
+    assert web.repeated() == {}
+    assert leases(forager, "hinted") > 6
+    forager.check()
 
 
 def test_sixteen_workers_on_one_domain(forager: Forager, open_web: OpenWeb, queues: Queues) -> None:

@@ -1,4 +1,5 @@
-"""Connections: opens pools, keeps half-open ones from hanging, and turns the driver's errors into one sentence.
+"""Connections: opens pools, keeps half-open ones from hanging on either side, and turns the driver's errors into one
+sentence.
 
 Knows nothing of Forager's tables, and never shows a password.
 """
@@ -11,7 +12,7 @@ import ssl
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import asyncpg
 
@@ -21,6 +22,16 @@ from forager.errors import ConfigurationError, DatabaseUnreachableError
 CONNECT_TIMEOUT_S = 10.0
 CLOSE_TIMEOUT_S = 10.0
 OLDEST_SERVER = 15
+QUIET_S, PROBE_S, PROBES = 10, 5, 3
+"""After so long without a word the other side is asked, so often and so far apart, whether it is there: 25 s in all."""
+UNHEARD_S = QUIET_S + PROBE_S * PROBES
+SERVER_WATCH = {
+    "tcp_keepalives_idle": str(QUIET_S),
+    "tcp_keepalives_interval": str(PROBE_S),
+    "tcp_keepalives_count": str(PROBES),
+    "tcp_user_timeout": f"{UNHEARD_S}s",
+}
+T = TypeVar("T")
 
 CONNECTION_LOST: tuple[type[BaseException], ...] = (
     OSError,
@@ -53,20 +64,23 @@ async def open_pool(
     that takes longer than `statement_limit_s` is cancelled. Without `keeps_statements` none is left prepared behind a
     transaction, for poolers that give the connection to somebody else then.
     """
+
+    async def open_one(options: dict[str, Any]) -> asyncpg.Pool:
+        return await asyncpg.create_pool(dsn, min_size=at_once, max_size=size, init=partial(_welcome, greet), **options)
+
     with saying_what_failed(dsn):
-        return await asyncpg.create_pool(
-            dsn,
-            min_size=at_once,
-            max_size=size,
-            init=partial(_welcome, greet),
-            **_options(application, idle_limit_s, statement_limit_s, keeps_statements=keeps_statements),
-        )
+        options = _options(application, idle_limit_s, statement_limit_s, keeps_statements=keeps_statements)
+        return await _watched_by_server(open_one, options)
 
 
 async def connect(dsn: str, *, application: str, keeps_statements: bool = True) -> asyncpg.Connection:
     """A single connection, for what must not wait for the pool."""
+
+    async def open_one(options: dict[str, Any]) -> asyncpg.Connection:
+        return await asyncpg.connect(dsn, **options)
+
     with saying_what_failed(dsn):
-        connection = await asyncpg.connect(dsn, **_options(application, keeps_statements=keeps_statements))
+        connection = await _watched_by_server(open_one, _options(application, keeps_statements=keeps_statements))
         await _watch_for_half_open(connection)
         return connection
 
@@ -102,6 +116,16 @@ def _options(
     return options if keeps_statements else options | {"statement_cache_size": 0}
 
 
+async def _watched_by_server(open_one: Callable[[dict[str, Any]], Awaitable[T]], options: dict[str, Any]) -> T:
+    """What a client that vanished has locked, its server keeps for hours unless told to look. PgBouncer refuses to be
+    told, and looks by itself."""
+    watched = options | {"server_settings": options["server_settings"] | SERVER_WATCH}
+    try:
+        return await open_one(watched)
+    except asyncpg.ProtocolViolationError:
+        return await open_one(options)
+
+
 async def _welcome(greet: Callable[[Any], Awaitable[None]] | None, connection: Any) -> None:
     await _watch_for_half_open(connection)
     if greet is not None:
@@ -109,7 +133,7 @@ async def _welcome(greet: Callable[[Any], Awaitable[None]] | None, connection: A
 
 
 async def _watch_for_half_open(connection: Any) -> None:
-    """A peer that vanished without a word is noticed within 25 s, whether we wait for its answer or it for ours."""
+    """A server that vanished without a word is noticed within 25 s, whether we wait for its answer or it for ours."""
     found = connection._transport.get_extra_info("socket")  # noqa: SLF001 (asyncpg has no public door to its socket)
     if found is None or found.family not in {socket.AF_INET, socket.AF_INET6}:
         return
@@ -120,13 +144,13 @@ async def _watch_for_half_open(connection: Any) -> None:
 
 def _tcp_options() -> Iterator[tuple[int, int, int]]:
     yield socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1
-    yield socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 5
-    yield socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3
+    yield socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, PROBE_S
+    yield socket.IPPROTO_TCP, socket.TCP_KEEPCNT, PROBES
     if sys.platform == "linux":
-        yield socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 10
-        yield socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 25_000
+        yield socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, QUIET_S
+        yield socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNHEARD_S * 1000
     elif sys.platform == "darwin":
-        yield socket.IPPROTO_TCP, 0x10, 10  # TCP_KEEPALIVE, its name for the idle time
+        yield socket.IPPROTO_TCP, 0x10, QUIET_S  # TCP_KEEPALIVE, its name for the idle time
 
 
 @contextlib.contextmanager

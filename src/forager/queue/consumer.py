@@ -9,15 +9,23 @@ from collections.abc import Callable
 from typing import Any
 
 from celery import bootsteps
+from celery.worker import state
 from celery.worker.consumer import Consumer as CelerysOwn
 
 from forager.observe import log
 
 AGAIN_S = 2.0
+DIAL_EVERY_S = 2.0
+"""A broker that is away is tried so often. Celery would do it ever less often, every 30 s in the end."""
 
 
 class Consumer(CelerysOwn):  # type: ignore[misc]
     tell: Callable[[bool], None]
+
+    def ensure_connected(self, conn: Any) -> Any:
+        conn.ensure_connection(interval_start=1.0, interval_max=DIAL_EVERY_S, callback=state.maybe_shutdown)
+        self.first_connection_attempt = False
+        return conn
 
     def create_task_handler(self, *given: Any, **more: Any) -> Callable[[Any], None]:
         """Headers and bodies come from anybody, and may hold anything."""

@@ -121,7 +121,7 @@ async def test_something_that_is_no_postgresql(hung_up: str) -> None:
     assert isinstance(await _failure(hung_up), DatabaseUnreachableError)
 
 
-async def test_a_half_open_tcp_connection_is_noticed_within_thirty_seconds(external_server: object) -> None:
+async def test_a_half_open_tcp_connection_is_noticed_within_thirty_seconds_by_both(external_server: object) -> None:
     pool = await open_pool("postgresql://postgres@127.0.0.1:5432/postgres", size=1, application="test")
     async with pool.acquire() as connection:
         tcp = connection._con._transport.get_extra_info("socket")
@@ -132,7 +132,45 @@ async def test_a_half_open_tcp_connection_is_noticed_within_thirty_seconds(exter
         assert struct.unpack("i", tcp.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 4)) == (1,)
         assert idle + interval * probes <= 30
         assert tcp.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) <= 30_000
+    found = await pool.fetch("SELECT name, setting::int FROM pg_settings WHERE name LIKE 'tcp%'")  # after a reset
+    watch = {row["name"].removeprefix("tcp_"): row["setting"] for row in found}
+    assert 0 < watch["keepalives_idle"] + watch["keepalives_interval"] * watch["keepalives_count"] <= 30
+    assert 0 < watch["user_timeout"] <= 30_000
     await close_pool(pool)
+
+
+async def test_a_pooler_that_cannot_be_told_to_watch_is_good_enough(external_server: object) -> None:
+    """As PgBouncer, whose list of parameters to ignore was written before we sent these."""
+    refused = 0
+
+    async def pool_it(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal refused
+        first = await reader.read(65536)
+        if b"tcp_keepalives_idle" in first:
+            refused += 1
+            words = b"SFATAL\0C08P01\0Munsupported startup parameter: tcp_keepalives_idle\0\0"
+            writer.write(b"E" + struct.pack("!I", 4 + len(words)) + words)
+            writer.close()
+            return
+        far_reader, far_writer = await asyncio.open_connection("127.0.0.1", 5432)
+        far_writer.write(first)
+        await asyncio.gather(_pass(reader, far_writer), _pass(far_reader, writer))
+
+    async with listening(pool_it) as port:
+        dsn = f"postgresql://postgres@127.0.0.1:{port}/postgres?sslmode=disable"
+        pool = await open_pool(dsn, size=2, application="test")
+        assert await pool.fetchval("SELECT 1") == 1
+        connection = await connect(dsn, application="test")
+        assert await connection.fetchval("SELECT 2") == 2
+        await connection.close()
+        await close_pool(pool)
+    assert refused == 2, "once for the pool, once for the single one"
+
+
+async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while data := await reader.read(65536):
+        writer.write(data)
+    writer.close()
 
 
 @pytest.mark.both_servers
