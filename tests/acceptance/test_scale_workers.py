@@ -1,11 +1,13 @@
-"""Sixteen workers at once; a schema that becomes newer under a crawl; a worker that is sent away."""
+"""Sixteen workers at once; one that comes later; a schema that becomes newer under a crawl; one that is sent away."""
 
 import json
+import signal
 from pathlib import Path
 
 import pytest
 from tests.acceptance.conftest import OpenWeb
 from tests.acceptance.stage import Forager, Web, assert_exact, kill, until
+from tests.acceptance.test_up import visited
 from tests.integration.scale.next_revision import NEXT, add_next
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
@@ -31,6 +33,28 @@ def test_sixteen_workers_and_no_domain_twice(forager: Forager, open_web: OpenWeb
     assert {row["version"] for row in forager.ask("SELECT version FROM domains")} == {4}
     assert forager.value("SELECT count(*) FROM workers WHERE status = 'stopped'") == 1 + WORKERS
     forager.check()
+
+
+def test_work_moves_to_a_worker_that_comes_later(forager: Forager, open_web: OpenWeb) -> None:
+    """One has all domains, for as long as it likes; when another is there it hands back what is more than its share."""
+    web = open_web("uniform=6x24")
+    forager.environ |= FEW | {"FORAGER_DELAY_S": "0.2", "FORAGER_HEARTBEAT_S": "0.5"}
+    forager.do("seed", *web.urls)
+    first = forager.spawn("worker")
+    until(lambda: forager.value("SELECT count(*) FROM workers WHERE status = 'running'") == 1, "it is there")
+    forager.ask("UPDATE domains SET run_id = (SELECT id FROM runs WHERE keeper = 'standing')")
+    until(lambda: [row["domains"] for row in forager.ask(HELD)] == [6], "it has all of them")
+    second = forager.spawn("worker")
+    until(lambda: [row["domains"] for row in forager.ask(HELD)] == [3, 3], "each has half of them")
+    assert web.count() < len(web.key.by_url)
+    until(lambda: visited(forager) == web.key.expected_success(), "every page was visited")
+    for process in (first, second):
+        process.signal(signal.SIGTERM)
+        assert process.wait() == 0, process.said
+    assert process.said.count("lease lost") == 0
+    assert web.repeated() == {}
+    forager.check()
+    forager.do("audit", "politeness")
 
 
 def test_a_schema_that_grows_under_a_crawl_and_a_worker_that_is_sent_away(

@@ -18,6 +18,7 @@ from forager.crawl import calls
 from forager.crawl.calls import Calls
 from forager.crawl.claims import Claimed, Claims
 from forager.crawl.database_clock import DatabaseClock
+from forager.crawl.evenly import Evenly
 from forager.crawl.lane import Lane, give_in
 from forager.crawl.line import Tools
 from forager.crawl.order import WorkerOrder
@@ -89,6 +90,7 @@ class Worker:
             most_pages=order.max_pages_per_template,
         )
         self._pools = Pools(tools.vault, self._lanes)
+        self._evenly = Evenly(database, order.run)
         self._calls = Calls(database, self._lanes, worker=lambda: self._id, on_freed=self._claims.go_on)
         self._writer = Writer(
             database,
@@ -182,6 +184,18 @@ class Worker:
                     self._lose(lane)
             if not is_alive:
                 await self._register()
+            await self._spare_some(every_s)
+
+    async def _spare_some(self, every_s: float) -> None:
+        spared = [
+            self._lanes[domain]
+            for domain in await self._evenly.surplus(self._id, heard_s=2 * every_s)
+            if domain in self._lanes
+        ]
+        for lane in spared:
+            self._go_on_or_close(lane, may_go_on=False)
+        if spared:
+            log().info("handed back for others", action="leases.shared", domains=len(spared))
 
     async def _listen(self) -> None:
         """What people order meanwhile: tasks that are paused or cancelled, domains that are switched off."""
@@ -273,6 +287,8 @@ class Worker:
         return not is_held and (wait_s is None or wait_s > self._order.longest_wait_s)
 
     async def _claim(self) -> None:
+        if self._evenly.steps_back:
+            return None
         room = self._order.max_domains - len(self._lanes)
         if self._hints is not None and not self._hints.looks_itself():
             return await self._claim_offered(self._hints, room)

@@ -176,6 +176,23 @@ FROM unnest($1::bigint[], $2::bigint[], $3::int[]) AS n (run_id, domain_id, page
 UPDATE domains SET claim_expires_at = now() + make_interval(secs => $2) WHERE claimed_by = $1 AND claim_expires_at > now()
 RETURNING id, version, breaker_resets, is_active AND window_end(now(), maintenance_start, maintenance_end) IS NULL AS may_go_on;
 
+-- name: surplus
+-- What a worker ($1) has more than its even share of a run's domains, the least urgent first, and the workers who have less than a quarter of
+-- one. A worker counts if it was heard of within $3 seconds and is not sent away. Domains that want a label stay: not everybody may have them.
+WITH workers_alive AS (
+    SELECT w.id, count(d.id) AS held
+    FROM workers w LEFT JOIN domains d ON d.claimed_by = w.id AND d.run_id = $2 AND d.worker_label = ''
+    WHERE w.run_id = $2 AND w.status = 'running' AND w.drain_asked_at IS NULL AND w.heartbeat_at > now() - make_interval(secs => $3)
+    GROUP BY w.id
+), share AS (
+    SELECT CEIL(sum(held) / count(*))::int AS each, max(held) FILTER (WHERE id = $1) AS mine FROM workers_alive
+)
+SELECT ARRAY(SELECT d.id FROM domains d WHERE d.claimed_by = $1 AND d.run_id = $2 AND d.worker_label = ''
+             ORDER BY d.priority_score, d.id LIMIT GREATEST(0, share.mine - share.each)) AS domains,
+       ARRAY(SELECT a.id FROM workers_alive a WHERE a.held * 4 < share.each ORDER BY a.id) AS workers,
+       ARRAY(SELECT a.held FROM workers_alive a WHERE a.held * 4 < share.each ORDER BY a.id) AS held
+FROM share WHERE share.mine > share.each;
+
 -- name: release
 -- Hand domains back, after hold_leases: exhausted when nothing is left to visit now or to try again, ready when something is in reach.
 -- Exhausted rests until its next revisit or refresh. Blocked once more after too many returns has no end. Who had its

@@ -283,6 +283,12 @@ async def renew_leases(conn: Any, *, worker: int, lease_s: float) -> dict[tuple[
     return {(row["id"], row["version"]): Renewal(row["may_go_on"], row["breaker_resets"]) for row in rows}
 
 
+async def surplus(conn: Any, *, worker: int, run: int, heard_s: float) -> tuple[list[int], dict[int, int]]:
+    """Domains this worker could spare, and how many each of those workers holds who have next to nothing."""
+    row = await conn.fetchrow(SQL["surplus"], worker, run, heard_s)
+    return (row["domains"], dict(zip(row["workers"], row["held"], strict=True))) if row else ([], {})
+
+
 async def release(
     conn: Any,
     releases: Sequence[Release],
