@@ -24,7 +24,6 @@ class Evenly:
         """Worker → what it held when something was handed back for it, and when that was."""
         self._back_at = 0.0
 
-    @property
     def steps_back(self) -> bool:
         """Whether others come first now."""
         return clock.monotonic() < self._back_at

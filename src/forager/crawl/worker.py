@@ -287,7 +287,7 @@ class Worker:
         return not is_held and (wait_s is None or wait_s > self._order.longest_wait_s)
 
     async def _claim(self) -> None:
-        if self._evenly.steps_back:
+        if self._evenly.steps_back():
             return None
         room = self._order.max_domains - len(self._lanes)
         if self._hints is not None and not self._hints.looks_itself():
