@@ -26,6 +26,8 @@ from forager.playground import AnswerKey, Running, Visit, read_log, requests_per
 
 PATIENCE_S = 120.0
 POLL_S = 0.02
+LEASES = """SELECT COALESCE(sum(amount), 0)::int FROM (SELECT metric, label, amount FROM series_totals
+            UNION ALL SELECT metric, label, amount FROM series_parts) c WHERE metric = 'leases' AND label = $1"""
 TRANSPORT_S = 0.25
 """Between a request's leaving and its being read by the web lies a busy machine: a span seen there may be shorter."""
 
@@ -243,6 +245,19 @@ def assert_exact(forager: Forager, web: Web, *, at_risk: int) -> None:
     again = sum(web.repeated().values())
     tell(f"{again} of at most {at_risk} requests were made again")
     assert again <= at_risk
+
+
+def count_leases(forager: Forager, how: str) -> int:
+    """As far as workers have told: claimed, hinted, released, lost."""
+    found: int = forager.value(LEASES, how)
+    return found
+
+
+def assert_no_domain_twice(forager: Forager) -> None:
+    """A lease's version grows when it is given and when it is handed back. So where each was handed back by its holder,
+    and nothing else moved one, nobody had a domain beside it."""
+    assert count_leases(forager, "lost") == 0
+    assert forager.value("SELECT sum(version)::int FROM domains") == 2 * count_leases(forager, "released")
 
 
 def kill(*pids: int) -> None:

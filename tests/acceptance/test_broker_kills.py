@@ -9,8 +9,8 @@ import pytest
 from kombu import Connection
 from tests.acceptance.conftest import OpenWeb
 from tests.acceptance.own_broker import OwnBroker, need_rabbitmq
-from tests.acceptance.stage import Forager, Web, until
-from tests.acceptance.test_queue import ALONE, WORKERS, leases
+from tests.acceptance.stage import Forager, Web, count_leases, until
+from tests.acceptance.test_queue import ALONE, WORKERS
 from tests.acceptance.test_up import visited
 from tests.queues import Queues
 
@@ -69,18 +69,18 @@ def test_a_broker_that_is_killed_and_one_that_is_stopped_and_loses_its_disk(
 def comes_through(forager: Forager, web: Web, queues: Queues, hosts: Sequence[str]) -> None:
     """These sites are new, and workers hear of them through the broker. Answers in the middle of their crawl."""
     until(lambda: is_listened_to(queues), "both listen")
-    hinted, seen = leases(forager, "hinted"), web.count()
+    hinted, seen = count_leases(forager, "hinted"), web.count()
     forager.ask(OPEN_UP, hosts)
-    until(lambda: leases(forager, "hinted") > hinted, "hints led to leases")
+    until(lambda: count_leases(forager, "hinted") > hinted, "hints led to leases")
     web.wait_past(seen)
 
 
 def comes_without(forager: Forager, web: Web, hosts: Sequence[str]) -> None:
-    hinted = leases(forager, "hinted")
+    hinted = count_leases(forager, "hinted")
     forager.ask(OPEN_UP, hosts)
     there = {url for url in web.key.expected_success() if url.split("/")[2] in hosts}
     until(lambda: visited(forager) >= there, "their pages were visited all the same")
-    assert leases(forager, "hinted") == hinted
+    assert count_leases(forager, "hinted") == hinted
 
 
 def is_listened_to(queues: Queues) -> bool:

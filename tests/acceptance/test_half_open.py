@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from tests.acceptance.conftest import SETTINGS, OpenWeb
 from tests.acceptance.namespace import DATABASE, HERE, another_machine, need_machines, relay_to
-from tests.acceptance.stage import TRANSPORT_S, Forager, tell, until
-from tests.acceptance.test_queue import leases
+from tests.acceptance.stage import TRANSPORT_S, Forager, count_leases, tell, until
 from tests.queues import BROKER, BROKER_PORT, Queues, queues
 from tests.replicas import DATABASE as NAME
 from tests.replicas import PRIMARY, Node
@@ -75,7 +74,7 @@ async def test_a_database_that_falls_silent_under_a_crawl(
                 tell(f"went on after {time.monotonic() - silent_s - noticed_s:.1f} s")
                 until(lambda: forager.value(ENDED, silent_at), "domains are offered again")
                 crawl.finish()
-            assert leases(forager, "hinted") > 0
+            assert count_leases(forager, "hinted") > 0
             assert forager.pages() == web.key.expected_success()
             unsure = {visit.url for visit in web.visits()[:seen] if visit.started_s > silent_s - UNWRITTEN_S}
             tell(f"{len(web.repeated())} of {len(unsure)} pages were asked for again")

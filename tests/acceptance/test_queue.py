@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 from tests.acceptance.conftest import OpenWeb
-from tests.acceptance.stage import AT_RISK, SMALL, Forager, assert_exact, kill, until
+from tests.acceptance.stage import AT_RISK, SMALL, Forager, assert_exact, count_leases, kill, until
 from tests.acceptance.test_clocks import test_clocks_that_jump_change_nothing as clocks
 from tests.acceptance.test_database_away import test_backends_that_are_killed as killed_backends
 from tests.acceptance.test_database_away import test_refusing_connections_for_a_while as refusing
@@ -33,15 +33,8 @@ ALONE = {"FORAGER_READERS": "0"}
 FROZEN = {"FORAGER_FIRST_BYTE_TIMEOUT_S": "120", "FORAGER_ADAPTIVE_PACE": "false"}
 """A frozen web is waited for, and not spared afterwards."""
 
-HINTED = """SELECT COALESCE(sum(amount), 0)::int FROM (SELECT metric, label, amount FROM series_totals
-            UNION ALL SELECT metric, label, amount FROM series_parts) c WHERE metric = 'leases' AND label = $1"""
 HELD_BY = "SELECT count(*) FROM domains d JOIN workers w ON w.id = d.claimed_by WHERE w.pid = $1"
 WORKERS = "SELECT count(*) FROM workers WHERE status = 'running'"
-
-
-def leases(forager: Forager, how: str) -> int:
-    found: int = forager.value(HINTED, how)
-    return found
 
 
 def test_killed_workers_wiped_queues_and_a_broker_that_is_lost(
@@ -62,7 +55,7 @@ def test_killed_workers_wiped_queues_and_a_broker_that_is_lost(
     queues.wipe()
     crawl.finish()
     assert_exact(forager, web, at_risk=AT_RISK)
-    assert leases(forager, "hinted") > 0
+    assert count_leases(forager, "hinted") > 0
 
 
 @pytest.mark.parametrize("proof", [refusing, killed_backends, late_results, one_domain, clocks, equals])
@@ -74,7 +67,7 @@ def test_the_same_holds_through_the_queue(
     forager.environ |= ALONE | queues.settings
     queues.runs.add(1)
     proof(forager, open_web)
-    assert leases(forager, "hinted") > 0
+    assert count_leases(forager, "hinted") > 0
 
 
 def test_a_redis_that_is_wiped_killed_and_comes_back_empty(
@@ -95,7 +88,7 @@ def test_a_redis_that_is_wiped_killed_and_comes_back_empty(
     redis.start()
     crawl.finish()
     assert_exact(forager, web, at_risk=0)
-    assert leases(forager, "hinted") > 0
+    assert count_leases(forager, "hinted") > 0
 
 
 def test_work_moves_to_an_idle_worker_and_away_from_one_that_is_drained(
@@ -128,7 +121,7 @@ def test_work_moves_to_an_idle_worker_and_away_from_one_that_is_drained(
         process.signal(signal.SIGTERM)
         assert process.wait() == 0, process.said
     assert web.repeated() == {}
-    assert leases(forager, "hinted") > 6
+    assert count_leases(forager, "hinted") > 6
     forager.check()
 
 
@@ -145,7 +138,7 @@ def test_sixteen_workers_on_one_domain(forager: Forager, open_web: OpenWeb, queu
     assert forager.pages() == web.key.expected_success()
     assert web.repeated() == {}
     assert_pace(web, forager, web.hosts[0], delay_s)
-    assert leases(forager, "hinted") > 0
+    assert count_leases(forager, "hinted") > 0
     forager.check()
 
 
@@ -162,22 +155,22 @@ def test_from_inline_to_celery_and_back(forager: Forager, open_web: OpenWeb, que
     crawl.signal(signal.SIGINT)
     assert crawl.wait() == INTERRUPTED, crawl.said
     first = web.count()
-    assert leases(forager, "hinted") == 0
+    assert count_leases(forager, "hinted") == 0
     forager.check()
 
     crawl = forager.start(*command, **celery)
     web.wait_past(first + 24)
     assert web.repeated() == {}, "what was in flight was finished"
     with web.frozen():  # requests are open when the kill comes, and none ends the crawl before
-        until(lambda: leases(forager, "hinted"), "a heartbeat has told of them")
-        claimed, hinted, second = leases(forager, "claimed"), leases(forager, "hinted"), web.count()
+        until(lambda: count_leases(forager, "hinted"), "a heartbeat has told of them")
+        claimed, hinted, second = count_leases(forager, "claimed"), count_leases(forager, "hinted"), web.count()
         crawl.kill_all()
     forager.check()
 
     forager.start(*command, **inline).finish()
     assert len(web.key.by_url) > second > first + 24
-    assert leases(forager, "hinted") == hinted, "the last part heard of nothing"
-    assert leases(forager, "claimed") >= claimed + 4
+    assert count_leases(forager, "hinted") == hinted, "the last part heard of nothing"
+    assert count_leases(forager, "claimed") >= claimed + 4
     assert_exact(forager, web, at_risk=AT_RISK)
 
 
@@ -206,7 +199,7 @@ def test_standing_workers_hear_of_domains_and_replays_through_the_queue(
     assert told["tally"]["read"] == len(web.key.expected_success())
     hearing.signal(signal.SIGTERM)
     assert hearing.wait() == 0, hearing.said
-    assert 0 < leases(forager, "hinted") < leases(forager, "claimed")
+    assert 0 < count_leases(forager, "hinted") < count_leases(forager, "claimed")
     schedule.signal(signal.SIGTERM)
     assert schedule.wait() == 0, schedule.said
     forager.check()

@@ -7,8 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 from tests.acceptance.conftest import OpenWeb
 from tests.acceptance.namespace import DATABASE, HERE, Machine, another_machine, need_machines, relay_to
-from tests.acceptance.stage import Forager, Web, until
-from tests.acceptance.test_queue import leases
+from tests.acceptance.stage import Forager, Web, count_leases, until
 from tests.queues import BROKER, BROKER_PORT, Queues, queues
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
@@ -65,7 +64,7 @@ def test_cut_off_and_healed(
         (1,)
     }
     assert sum(web.repeated().values()) <= 4 * OPEN_AT_ONCE + seen
-    assert (leases(forager, "hinted") > 0) == (queue == "celery")
+    assert (count_leases(forager, "hinted") > 0) == (queue == "celery")
     forager.check()
     forager.do("audit", "politeness")
 
