@@ -95,7 +95,7 @@ def test_work_moves_to_an_idle_worker_and_away_from_one_that_is_drained(
     forager: Forager, open_web: OpenWeb, queues: Queues
 ) -> None:
     """One has all domains when another comes; then it has to go. The web is frozen until both are there."""
-    web = open_web("uniform=6x24")
+    web = open_web("uniform=6x40")
     forager.environ |= ALONE | FROZEN | queues.settings | {"FORAGER_DELAY_S": "0.2", "FORAGER_HEARTBEAT_S": "0.5"}
     forager.do("seed", *web.urls)
     schedule = forager.spawn("schedule", "run", "dispatch")

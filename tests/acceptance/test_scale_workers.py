@@ -17,6 +17,7 @@ FEW = {"FORAGER_READERS": "0", "FORAGER_FIRST_BYTE_TIMEOUT_S": "120", "FORAGER_A
 """So many processes start at once: pages are read by the workers themselves. A frozen web is waited for, and not spared
 afterwards."""
 HELD = "SELECT claimed_by, count(*) AS domains FROM domains WHERE claimed_by IS NOT NULL GROUP BY claimed_by"
+RUNNING = "SELECT count(*) FROM workers WHERE status = 'running'"
 
 
 def test_sixteen_workers_and_no_domain_twice(forager: Forager, open_web: OpenWeb) -> None:
@@ -35,16 +36,20 @@ def test_sixteen_workers_and_no_domain_twice(forager: Forager, open_web: OpenWeb
 
 
 def test_work_moves_to_a_worker_that_comes_later(forager: Forager, open_web: OpenWeb) -> None:
-    """One has all domains, for as long as it likes; when another is there it hands back what is more than its share."""
-    web = open_web("uniform=6x24")
+    """One has all domains, for as long as it likes; when another is there it hands back what is more than its share.
+    The web is frozen until then."""
+    web = open_web("uniform=6x48")
     forager.environ |= FEW | {"FORAGER_DELAY_S": "0.2", "FORAGER_HEARTBEAT_S": "0.5"}
     forager.do("seed", *web.urls)
     first = forager.spawn("worker")
-    until(lambda: forager.value("SELECT count(*) FROM workers WHERE status = 'running'") == 1, "it is there")
+    until(lambda: forager.value(RUNNING) == 1, "it is there")
     forager.ask("UPDATE domains SET run_id = (SELECT id FROM runs WHERE keeper = 'standing')")
-    until(lambda: [row["domains"] for row in forager.ask(HELD)] == [6], "it has all of them")
-    second = forager.spawn("worker")
-    until(lambda: [row["domains"] for row in forager.ask(HELD)] == [3, 3], "each has half of them")
+    until(lambda: len({visit.host for visit in web.visits()}) == 6, "it knows all of them")
+    with web.frozen():
+        assert [row["domains"] for row in forager.ask(HELD)] == [6]
+        second = forager.spawn("worker")
+        until(lambda: forager.value(RUNNING) == 2, "another is there")
+    until(lambda: len(forager.ask(HELD)) == 2, "each has some of them")
     assert web.count() < len(web.key.by_url)
     until(lambda: visited(forager) == web.key.expected_success(), "every page was visited")
     for process in (first, second):
