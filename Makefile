@@ -29,7 +29,7 @@ $(STAMP): pyproject.toml | $(UV)
 	@touch $@
 
 # What is written in C is compiled anew when it changed; where nothing can be compiled, Forager does without and says so.
-$(NATIVE): native.py $(wildcard src/forager/*/_native.c) $(STAMP)
+$(NATIVE): native.py $(wildcard src/forager/*/_native.c src/forager/*/c/*.h) $(STAMP)
 	@$(RUN)/python native.py
 	@touch $@
 

@@ -1,4 +1,5 @@
-"""Compiles the inner loops that are written in C, each beside the Python it speeds up: `src/forager/ROOM/_native.c`.
+"""Compiles the inner loops that are written in C, each beside the Python it speeds up: `src/forager/ROOM/_native.c`,
+which may include headers of `src/forager/ROOM/c`.
 
     python native.py             compile those that are missing or older than their source
     python native.py --strict    compile all of them elsewhere, and fail where the compiler has something to say
@@ -54,8 +55,9 @@ def build(root: Path = ROOT) -> list[Path]:
 
 
 def is_fresh(module: Path, source: Path) -> bool:
+    made_of = [source, Path(__file__), *source.parent.glob("c/*.h")]
     try:
-        return module.stat().st_mtime >= max(source.stat().st_mtime, Path(__file__).stat().st_mtime)
+        return module.stat().st_mtime >= max(part.stat().st_mtime for part in made_of)
     except FileNotFoundError:
         return False
 

@@ -9,7 +9,7 @@ from tests.unit.extract.pages import TEXTS
 from tests.unit.extract.test_extract_properties import assert_clean
 
 from forager.errors import DecodeError
-from forager.extract import read
+from forager.extract import native, read
 from forager.extract.charset import to_utf8
 from forager.extract.flatten import flatten
 from forager.extract.hostile import may_stall
@@ -135,6 +135,48 @@ def both_ways_read_the_same(document: str) -> None:
 def _letters(text: str) -> str:
     """Where inline tags meet, one way sees a gap and the other none."""
     return "".join(text.split())
+
+
+NAMES = st.sampled_from(
+    [
+        "", " class=menu", " class='content'", " class=post-content id=x", " id=sidebar", " role=navigation", " hidden",
+        " aria-hidden=true", " style='display: none'", " style='color:red'", " class='nav' hidden", " class=ad",
+        " role=main", " class", " id='' class=''", " class=shareBar", " class=promo", " itemscope", " CLASS=Menu",
+    ]
+)  # fmt: skip
+REGIONS = ["nav", "aside", "footer", "header", "form", "dialog", "div", "section", "ul", "article", "main", "h1", "h2"]
+NAMED = st.builds("<{}{}>".format, st.sampled_from(REGIONS), NAMES)
+LONG = st.sampled_from(["words of some length ", "\n\t ", "Größe ", "日本語の文章 ", "😀 "]).flatmap(
+    lambda words: st.sampled_from([1, 3, 12, 40, 120]).map(lambda times: words * times)
+)
+REGION_ENDS = st.builds("</{}>".format, st.sampled_from(REGIONS))
+LINKS = st.sampled_from(
+    [
+        "<a href=/x>", "<a href=' /y '>", "<a href='/a\nb'>", "<a href>", "<a src=/s>", "<a href='' src=h>", "</a>",
+        "<a href='javascript:x' rel=nofollow>", "<a rel='NoFollow x' href=?q>", "<a href='é/ü'>",
+        "<svg><a xlink:href=/z>", "<a href=#top>", "<a href='/p  '>", "<a href='http://b.example/\x7f'>",
+        "<iframe src=/f>", "<area href=/m>",
+    ]
+)  # fmt: skip
+SITES = st.lists(st.one_of(NAMED, NAMED, REGION_ENDS, LONG, LONG, LINKS, OPEN, CLOSE, ODD), max_size=60).map("".join)
+
+
+@over(st.one_of(SITES, SITES, BODIES), st.sampled_from([3, 200]))
+def c_and_python_read_the_same(markup: str, words: int) -> None:
+    page = a_page(markup.encode("utf-8", "replace"))
+    assert _read_whole(page, words) == _in_python(page, words)
+
+
+def _read_whole(page: Fetched, words: int) -> Reading | str:
+    try:
+        return read(page, keyword_words=words)
+    except DecodeError as error:
+        return str(error)
+
+
+def _in_python(page: Fetched, words: int) -> Reading | str:
+    with native.left_out():
+        return _read_whole(page, words)
 
 
 class _Links(HTMLParser):

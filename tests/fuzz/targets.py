@@ -22,6 +22,7 @@ TARGETS: dict[str, Target] = {
     "charset_bytes": pages.any_bytes_become_utf8,
     "html": pages.any_markup_is_read,
     "html_ways": pages.both_ways_read_the_same,
+    "html_c": pages.c_and_python_read_the_same,
     "html_oracle": pages.links_are_those_of_the_standard_library,
     "sitemaps": lists.a_sitemap_is_read_back,
     "sitemap_bytes": lists.any_bytes_are_a_sitemap,

@@ -152,7 +152,11 @@ def _is_hidden(attributes: dict[str, str | None]) -> bool:
     if "hidden" in attributes or attributes.get("aria-hidden") == "true":
         return True
     style = attributes.get("style")
-    return style is not None and HIDING_STYLE.search(style[:LONGEST_NAME]) is not None
+    return style is not None and is_hiding(style)
+
+
+def is_hiding(style: str) -> bool:
+    return HIDING_STYLE.search(style[:LONGEST_NAME]) is not None
 
 
 def _is_around(node: LexborNode, tag: str) -> bool:
@@ -191,12 +195,22 @@ def find_dominant(nodes: list[LexborNode]) -> LexborNode | None:
     """The one that holds the content, where one does: an article beside teasers, the innermost of several frames."""
     if len(nodes) < 2:
         return nodes[0] if nodes else None
-    texts = [(node.text_lexbor(), node) for node in nodes[:MOST_REGIONS]]
-    (text, best), *others = sorted(texts, key=lambda pair: len(pair[0]), reverse=True)
-    for other, node in others:
-        if other in text:
-            if len(other) * 5 >= len(text) * 3:
-                text, best = other, node
-        elif len(other) * 3 >= len(text):
+    chosen = choose_dominant([node.text_lexbor() for node in nodes[:MOST_REGIONS]])
+    return None if chosen is None else nodes[chosen]
+
+
+def choose_dominant(texts: list[str]) -> int | None:
+    """Which of several texts is the content."""
+    best, *others = sorted(range(len(texts)), key=lambda at: len(texts[at]), reverse=True)
+    for other in others:
+        text, rival = texts[best], texts[other]
+        if rival in text:
+            if len(rival) * 5 >= len(text) * 3:
+                best = other
+        elif len(rival) * 3 >= len(text):
             return None
     return best
+
+
+JUDGES = judge_names, is_hiding, choose_dominant, (Verdict.AROUND, Verdict.LIKELY_AROUND, Verdict.CONTENT)
+"""What C asks about the elements it walks past (`_native.content`)."""

@@ -15,6 +15,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from forager.extract.clean import collapse
 from forager.extract.dates import date_in_path, parse_date
 from forager.extract.head import Head
+from forager.extract.tree import Tree
 
 LONGEST_AUTHOR = 200
 MOST_AUTHORS = 5
@@ -60,7 +61,7 @@ class Byline(NamedTuple):
     modified_at: datetime | None = None
 
 
-def find_byline(tree: LexborHTMLParser, head: Head, url: str) -> Byline:
+def find_byline(tree: Tree, head: Head, url: str) -> Byline:
     found = Byline()
     if not NAMES.isdisjoint(head.metas):
         found = Byline(_first_author(head), _first_date(head, PUBLISHED), _first_date(head, MODIFIED))
@@ -173,10 +174,11 @@ def _date(value: object) -> datetime | None:
 # microdata, rel=author, <time> ----------------------------------------------------------------------------------------
 
 
-def _has_marks(tree: LexborHTMLParser) -> bool:
+def _has_marks(tree: Tree) -> bool:
     """A look that is cheaper than to search for them: who marks authors marks dates or the article too."""
-    around = [*tree.tags("article")[:1], *tree.tags("main")[:1], *filter(None, (tree.body, tree.root))]
-    return any("itemscope" in node.attributes for node in around)
+    if tree.first_has("article", "itemscope") or tree.first_has("main", "itemscope"):
+        return True
+    return any("itemscope" in node.attributes for node in (tree.body, tree.root) if node is not None)
 
 
 def _from_marks(tree: LexborHTMLParser) -> Byline:

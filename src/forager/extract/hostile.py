@@ -8,7 +8,8 @@ it is read the careful way (`flatten`).
 
 import re
 
-from selectolax.lexbor import LexborHTMLParser
+from forager.extract import native
+from forager.extract.tree import Tree
 
 HARMLESS_BYTES = 4096
 """Too short for any of it to matter."""
@@ -41,17 +42,21 @@ FEW_LINKS = 300
 def may_stall(page: bytes) -> bool:
     if len(page) <= HARMLESS_BYTES:
         return False
-    tags = page.count(b"<")
+    tags = _count_tags(page)
     if _leaves_much_open(page, tags):
         return True
     return len(page) > QUADRATIC_BYTES and (tags > MOST_TAGS or _has_long_tag(page))
 
 
-def nests_links(tree: LexborHTMLParser) -> bool:
+def nests_links(tree: Tree) -> bool:
     """Many links inside of links: in drawings, formulas, objects and cells of tables nothing closes the outer one, and
     each is read with all that is inside it. 220 KB of them took 17 s, with some text in each several minutes. The tree
     is asked: to count "<a" in the bytes takes ten times as long."""
-    return len(tree.tags("a")) > FEW_LINKS and tree.css_first("a a") is not None
+    return tree.count("a") > FEW_LINKS and tree.css_first("a a") is not None
+
+
+def _count_tags(page: bytes) -> int:
+    return page.count(b"<") if native.texts is None else native.texts.count_byte(page, ord("<"))
 
 
 def _leaves_much_open(page: bytes, tags: int) -> bool:

@@ -3,6 +3,8 @@
 import ctypes
 from collections.abc import Callable
 
+from forager.extract import native
+
 
 def _by_memmem() -> Callable[[bytes, bytes], bool] | None:
     memmem = getattr(ctypes.CDLL(None), "memmem", None)
@@ -23,6 +25,8 @@ MOST_BRACKETS = 50
 
 def has_url(body: bytes) -> bool:
     """Whether it holds `url(`, as styles do. A single byte that is rare in text is found in no time."""
+    if native.texts is not None:
+        return native.texts.holds(body, b"url(")
     place = -1
     for _ in range(MOST_BRACKETS):
         place = body.find(b"(", place + 1)
@@ -33,7 +37,11 @@ def has_url(body: bytes) -> bool:
     return holds(body, b"url(")
 
 
+def holds(body: bytes, word: bytes) -> bool:
+    return _by_c_library(body, word) if native.texts is None else native.texts.holds(body, word)
+
+
 try:
-    holds: Callable[[bytes, bytes], bool] = _by_memmem() or _by_python
+    _by_c_library: Callable[[bytes, bytes], bool] = _by_memmem() or _by_python
 except (OSError, TypeError):  # no C library to ask, as on Windows
-    holds = _by_python
+    _by_c_library = _by_python

@@ -30,7 +30,7 @@ from forager.extract.needle import has_url
 from forager.extract.product import read_product
 from forager.extract.simhash import simhash
 from forager.extract.sites import AUTO
-from forager.extract.text import find_headings, fingerprint, first_words, take_text
+from forager.extract.text import fingerprint, first_words, take_content
 from forager.extract.tree import Tree, parse
 from forager.records import Fetched, FoundLink, Reading
 from forager.urls import normalize
@@ -187,8 +187,7 @@ def _read_tree(
         tree, fetched, head, base_url=base_url, canonical=canonical, language=declared, parser_name=parser_name
     )
     has_form = has_password_form(tree)
-    text = take_text(tree)
-    headings = find_headings(tree)
+    text, headings = take_content(tree)
     robots = combine(_robots_metas(head, robots_agent), fetched.headers.get("x-robots-tag", ""), robots_agent)
     return Reading(
         title=head.title,

@@ -8,6 +8,8 @@ of the bits differ between texts that share no word; a word that is changed chan
 
 from zlib import crc32
 
+from forager.extract import native
+
 SHORT = 500
 """Characters of a text that is looked at whole. More cost more: 40 µs for 60 words, in the midst of reading a page."""
 WINDOWS = 12
@@ -22,10 +24,14 @@ BITS = (*(0,) * 64, *(1 << group for group in range(64)))
 def simhash(text: str, url: str = "") -> int | None:
     """Signed, as the database keeps it; None where there is too little text. Where a short page repeats its own
     address, as many a "not found" does, the address does not count."""
+    if len(text) <= SHORT and len(path := url[url.find("/", 8) :]) > 1:
+        text = text.replace(path, "")
+    return simhash_in_python(text) if native.texts is None else native.texts.simhash(text)
+
+
+def simhash_in_python(text: str) -> int | None:
     if len(text) > SHORT:
         text = _sample(text)
-    elif len(path := url[url.find("/", 8) :]) > 1:
-        text = text.replace(path, "")
     checksums = set(map(crc32, text.encode(errors="replace").translate(None, DIGITS).split()))
     if len(checksums) < FEWEST_WORDS:
         return None

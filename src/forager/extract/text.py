@@ -1,11 +1,12 @@
 """The visible text of a page, the part that is the page's own, and a fingerprint. Cuts nodes out of the tree."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from selectolax.lexbor import LexborNode
 
-from forager.extract.boilerplate import Marks, cut_boilerplate, find_dominant
+from forager.extract import native
+from forager.extract.boilerplate import JUDGES, Marks, cut_boilerplate, find_dominant
 from forager.extract.clean import drop_unseen
 from forager.extract.tree import Tree
 from forager.extract.words import count_unspaced
@@ -31,13 +32,26 @@ LONG_MAIN = 1500
 """Bytes that are the content for sure, whatever else there is."""
 
 
+def take_content(tree: Tree) -> tuple[str, str]:
+    """The text and the headings in it. The tree is of no use for anything else afterwards."""
+    if native.trees is not None and (root := tree.root) is not None:
+        taken = native.trees.content(root, tree.body, JUDGES)
+        if taken is not None:
+            return taken[0], _join_headings(taken[1])
+    return take_text(tree), find_headings(tree)
+
+
 def find_headings(tree: Tree) -> str:
     nodes: list[LexborNode] = []
     for tag in ("h1", "h2", "h3"):
         if len(nodes) < MOST_HEADINGS:
             nodes += tree.tags(tag)
     found = [" ".join(node.text_lexbor().split())[:LONGEST_HEADING] for node in nodes[:MOST_HEADINGS]]
-    return drop_unseen(" ".join(filter(None, found))[:LONGEST_HEADINGS])
+    return _join_headings(filter(None, found))
+
+
+def _join_headings(headings: Iterable[str]) -> str:
+    return drop_unseen(" ".join(headings)[:LONGEST_HEADINGS])
 
 
 def take_text(tree: Tree) -> str:
@@ -107,10 +121,20 @@ def weighs(text: str, least: int) -> bool:
 def weigh(text: str) -> int:
     """In bytes: a script that writes a word in one or two characters takes three for each. Without white space: how a
     page is indented, and which way it was read, decides nothing."""
+    return weigh_in_python(text) if native.texts is None else native.texts.weigh(text)
+
+
+def weigh_in_python(text: str) -> int:
     return len(text.encode().translate(None, WHITE_SPACE))
 
 
 def first_words(text: str, count: int) -> str:
+    if native.texts is not None and (found := native.texts.first_words(text, count, count * LIKELY_WORD)) is not None:
+        return found
+    return first_words_in_python(text, count)
+
+
+def first_words_in_python(text: str, count: int) -> str:
     """A split of the whole text would cost twenty times as much as one that stops; a copy of its rest, a third more."""
     words = text[: count * LIKELY_WORD].split(None, count)
     if len(words) > count:
@@ -128,10 +152,15 @@ def _shorten(first: str, count: int) -> str:
 def fingerprint(title: str | None, text: str) -> bytes:
     """Without white space, so that neither indentation nor a new `<b>` is a change."""
     digest = hashlib.sha256((title or "").encode())
-    try:
-        mark, spelled = LATIN_MARK, text.encode("latin-1")
-    except UnicodeEncodeError:
-        mark, spelled = UTF8_MARK, text.encode()
-    digest.update(mark)
-    digest.update(spelled.translate(None, WHITE_SPACE))
+    squeezed = squeeze(text) if native.texts is None else native.texts.squeeze(text)
+    digest.update(UTF8_MARK if squeezed is None else LATIN_MARK)
+    digest.update(text.encode().translate(None, WHITE_SPACE) if squeezed is None else squeezed)
     return digest.digest()[:16]
+
+
+def squeeze(text: str) -> bytes | None:
+    """Without white space, where Latin-1 can write it."""
+    try:
+        return text.encode("latin-1").translate(None, WHITE_SPACE)
+    except UnicodeEncodeError:
+        return None

@@ -1,0 +1,259 @@
+/* Words and weights of texts, as `text.py`, `clean.py` and `simhash.py` take them. */
+
+#ifndef FORAGER_WORDS_H
+#define FORAGER_WORDS_H
+
+#include "growing.h"
+
+#define MOST_COLLAPSED 200 /* characters of an anchor, and of a heading */
+
+/* White space to single spaces, at most `most` characters, of the first `looked_at`; as `" ".join(text.split())`. */
+static PyObject *collapse(PyObject *text, Py_ssize_t looked_at, Py_ssize_t most)
+{
+    int kind = PyUnicode_KIND(text);
+    const void *data = PyUnicode_DATA(text);
+    Py_ssize_t length = Py_MIN(PyUnicode_GET_LENGTH(text), looked_at);
+    Py_UCS4 words[MOST_COLLAPSED];
+    Py_ssize_t count = 0;
+    bool has_gap = false;
+    for (Py_ssize_t at = 0; at < length && count < most; at++) {
+        Py_UCS4 letter = PyUnicode_READ(kind, data, at);
+        if (Py_UNICODE_ISSPACE(letter)) {
+            has_gap = count > 0;
+            continue;
+        }
+        if (has_gap) {
+            words[count++] = ' ';
+            has_gap = false;
+            if (count == most)
+                break;
+        }
+        words[count++] = letter;
+    }
+    return PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, words, count);
+}
+
+/* What `str.split` splits at. */
+static inline bool is_gap(Byte byte) { return byte == ' ' || (byte >= 9 && byte <= 13) || (byte >= 28 && byte <= 31); }
+
+static bool is_ascii(const Byte *bytes, Py_ssize_t length)
+{
+    Byte all = 0;
+    for (Py_ssize_t at = 0; at < length; at++)
+        all |= bytes[at];
+    return all < 128;
+}
+
+static PyObject *ascii_string(const Byte *bytes, Py_ssize_t length)
+{
+    PyObject *text = PyUnicode_New(length, 127);
+    if (text != NULL && length)
+        memcpy(PyUnicode_DATA(text), bytes, (size_t)length);
+    return text;
+}
+
+/* The same for bytes, which nearly always are ASCII, and short. */
+static PyObject *collapse_bytes(const Byte *bytes, Py_ssize_t length, Py_ssize_t looked_at, Py_ssize_t most)
+{
+    if (!is_ascii(bytes, length)) {
+        PyObject *text = PyUnicode_DecodeUTF8((const char *)bytes, length, "replace");
+        if (text == NULL)
+            return NULL;
+        PyObject *collapsed = collapse(text, looked_at, most);
+        Py_DECREF(text);
+        return collapsed;
+    }
+    Byte words[MOST_COLLAPSED];
+    Py_ssize_t count = 0;
+    bool has_gap = false;
+    length = Py_MIN(length, looked_at);
+    for (Py_ssize_t at = 0; at < length && count < most; at++) {
+        if (is_gap(bytes[at])) {
+            has_gap = count > 0;
+            continue;
+        }
+        if (has_gap) {
+            words[count++] = ' ';
+            has_gap = false;
+            if (count == most)
+                break;
+        }
+        words[count++] = bytes[at];
+    }
+    return ascii_string(words, count);
+}
+
+static Py_ssize_t characters_in(const Byte *bytes, Py_ssize_t length)
+{
+    Py_ssize_t characters = 0;
+    for (Py_ssize_t at = 0; at < length; at++)
+        characters += (bytes[at] & 0xC0) != 0x80;
+    return characters;
+}
+
+/* `text.WHITE_SPACE`, which is what `bytes.split` splits at. */
+static inline bool is_white(Py_UCS4 letter) { return letter == ' ' || (letter >= 9 && letter <= 13); }
+
+#define BLOCK 240 /* bytes that are counted in one byte each, so that a compiler counts sixteen at once */
+
+static Py_ssize_t count_byte(const Byte *bytes, Py_ssize_t length, Byte wanted)
+{
+    Py_ssize_t found = 0;
+    for (Py_ssize_t at = 0; at < length; at += BLOCK) {
+        Py_ssize_t end = Py_MIN(length, at + BLOCK);
+        Byte here = 0;
+        for (Py_ssize_t place = at; place < end; place++)
+            here += bytes[place] == wanted;
+        found += here;
+    }
+    return found;
+}
+
+/* Of a text in Latin-1: bytes of UTF-8 that are no white space, up to `enough` of them or a few more. */
+static Py_ssize_t weigh_latin(const Byte *letters, Py_ssize_t length, Py_ssize_t enough)
+{
+    Py_ssize_t weight = 0;
+    for (Py_ssize_t at = 0; at < length && weight < enough; at += BLOCK) {
+        Py_ssize_t end = Py_MIN(length, at + BLOCK);
+        Byte gaps = 0, wide = 0;
+        for (Py_ssize_t place = at; place < end; place++) {
+            gaps += letters[place] == ' ' || (Byte)(letters[place] - 9) <= 4;
+            wide += letters[place] >> 7;
+        }
+        weight += end - at - gaps + wide;
+    }
+    return weight;
+}
+
+/* The same of any text, as `text.weigh`. */
+static Py_ssize_t weigh_up_to(PyObject *text, Py_ssize_t enough)
+{
+    Py_ssize_t length = PyUnicode_GET_LENGTH(text), weight = 0;
+    int kind = PyUnicode_KIND(text);
+    const void *data = PyUnicode_DATA(text);
+    if (kind == PyUnicode_1BYTE_KIND)
+        return weigh_latin(data, length, enough);
+    for (Py_ssize_t at = 0; at < length && weight < enough; at++) {
+        Py_UCS4 letter = PyUnicode_READ(kind, data, at);
+        if (letter < 0x80)
+            weight += !is_white(letter);
+        else
+            weight += letter < 0x800 ? 2 : letter < 0x10000 ? 3 : 4;
+    }
+    return weight;
+}
+
+static Py_ssize_t weigh(PyObject *text) { return weigh_up_to(text, PY_SSIZE_T_MAX); }
+
+/* Whether some bytes hold a word: places where three of its bytes are right are looked at. */
+static bool holds(const Byte *bytes, Py_ssize_t length, const Byte *word, Py_ssize_t word_length)
+{
+    if (word_length < 1)
+        return true;
+    const Py_ssize_t middle_at = word_length / 2, last_at = word_length - 1;
+    const Byte first = word[0], middle = word[middle_at], last = word[last_at];
+    const Py_ssize_t places = length - word_length + 1;
+    for (Py_ssize_t at = 0; at < places; at += BLOCK) {
+        Py_ssize_t end = Py_MIN(places, at + BLOCK);
+        Byte maybe = 0;
+        for (Py_ssize_t place = at; place < end; place++)
+            maybe |= (bytes[place] == first) & (bytes[place + middle_at] == middle) & (bytes[place + last_at] == last);
+        for (Py_ssize_t place = at; maybe && place < end; place++)
+            if (bytes[place] == first && memcmp(bytes + place, word, (size_t)word_length) == 0)
+                return true;
+    }
+    return false;
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <tmmintrin.h>
+#define SQUEEZES_EIGHT
+
+static Byte KEPT_FIRST[256][8]; /* for each pattern of gaps in eight bytes: the places of what is kept */
+
+static void make_squeeze_table(void)
+{
+    for (int gaps = 0; gaps < 256; gaps++)
+        for (int place = 0, kept = 0; place < 8; place++)
+            if (!(gaps >> place & 1))
+                KEPT_FIRST[gaps][kept++] = (Byte)place;
+}
+
+/* As far as eight can be taken at once; how far it came. Writes up to eight bytes more than it keeps. */
+__attribute__((target("ssse3"))) static Py_ssize_t squeeze_eights(const Byte *letters, Py_ssize_t length, Byte **into)
+{
+    const __m128i space = _mm_set1_epi8(' '), nine = _mm_set1_epi8(9), four = _mm_set1_epi8(4);
+    Py_ssize_t at = 0;
+    Byte *to = *into;
+    for (; at + 8 <= length; at += 8) {
+        __m128i eight = _mm_loadl_epi64((const __m128i *)(letters + at));
+        __m128i past_nine = _mm_sub_epi8(eight, nine);
+        __m128i is_control = _mm_cmpeq_epi8(_mm_min_epu8(past_nine, four), past_nine);
+        int gaps = _mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi8(eight, space), is_control)) & 0xFF;
+        __m128i order = _mm_loadl_epi64((const __m128i *)KEPT_FIRST[gaps]);
+        _mm_storel_epi64((__m128i *)to, _mm_shuffle_epi8(eight, order));
+        to += 8 - __builtin_popcount((unsigned)gaps);
+    }
+    *into = to;
+    return at;
+}
+#endif
+
+/* The text in Latin-1 without white space; None where it has other letters. */
+static PyObject *squeeze(PyObject *text)
+{
+    if (PyUnicode_KIND(text) != PyUnicode_1BYTE_KIND)
+        Py_RETURN_NONE;
+    Py_ssize_t length = PyUnicode_GET_LENGTH(text), at = 0;
+    const Byte *letters = PyUnicode_DATA(text);
+    PyObject *squeezed = PyBytes_FromStringAndSize(NULL, length);
+    if (squeezed == NULL)
+        return NULL;
+    Byte *into = (Byte *)PyBytes_AS_STRING(squeezed);
+#ifdef SQUEEZES_EIGHT
+    if (__builtin_cpu_supports("ssse3"))
+        at = squeeze_eights(letters, length, &into);
+#endif
+    for (; at < length; at++) { /* without a branch: gaps come too irregularly to be foreseen */
+        *into = letters[at];
+        into += !is_white(letters[at]);
+    }
+    _PyBytes_Resize(&squeezed, (char *)into - PyBytes_AS_STRING(squeezed));
+    return squeezed;
+}
+
+/* The first words of a text with single spaces between them; None unless more than `count` begin in `window`. */
+static PyObject *first_words(PyObject *text, Py_ssize_t count, Py_ssize_t window)
+{
+    int kind = PyUnicode_KIND(text);
+    const void *data = PyUnicode_DATA(text);
+    window = Py_MIN(PyUnicode_GET_LENGTH(text), window);
+    if (count < 1 || window < 1)
+        Py_RETURN_NONE;
+    void *words = PyMem_Malloc((size_t)window * (size_t)kind);
+    if (words == NULL)
+        return PyErr_NoMemory();
+    Py_ssize_t used = 0, found = 0;
+    bool is_inside = false, has_more = false;
+    for (Py_ssize_t at = 0; at < window && !has_more; at++) {
+        Py_UCS4 letter = PyUnicode_READ(kind, data, at);
+        if (Py_UNICODE_ISSPACE(letter)) {
+            is_inside = false;
+            continue;
+        }
+        if (!is_inside) {
+            is_inside = true;
+            has_more = found++ == count;
+            if (has_more)
+                break;
+            if (used)
+                PyUnicode_WRITE(kind, words, used++, ' ');
+        }
+        PyUnicode_WRITE(kind, words, used++, letter);
+    }
+    PyObject *first = has_more ? PyUnicode_FromKindAndData(kind, words, used) : Py_NewRef(Py_None);
+    PyMem_Free(words);
+    return first;
+}
+
+#endif

@@ -1,0 +1,201 @@
+"""What is written in C gives what the Python beside it gives, to the letter; Python does it all where it is missing."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from tests.fuzz.pages import SITES
+from tests.quality.products.corpus import pages as product_pages
+from tests.quality.reading.corpus import samples
+from tests.unit.extract.pages import TEXTS, fetched
+
+from forager.extract import native, read
+from forager.extract.links import find_links, find_links_in_python
+from forager.extract.needle import holds
+from forager.extract.simhash import SHORT, simhash_in_python
+from forager.extract.text import (
+    LIKELY_WORD,
+    find_headings,
+    first_words,
+    first_words_in_python,
+    squeeze,
+    take_content,
+    take_text,
+    weigh_in_python,
+)
+from forager.extract.tree import parse
+from forager.playground import DEMO_SITES, make_sites
+from forager.records import Fetched
+
+_native = pytest.importorskip("forager.extract._native", reason="there was no C compiler")
+
+GAPS = " \t\n\r\f\v\x1c\x1f\x85\xa0\u2028"
+LETTERS = st.one_of(
+    st.text("ab 1\n" + GAPS, max_size=1500),
+    st.text("aé €\n" + GAPS, max_size=1500),
+    st.text("日 😀a7\n", max_size=1500),
+)
+ANY_TEXT = st.one_of(st.text(), LETTERS, st.sampled_from(sorted(TEXTS.values())).map(lambda text: text * 20))
+WRITABLE = ANY_TEXT.map(lambda text: text.encode("utf-8", "replace").decode())
+"""As a tree gives it: without halves of surrogates."""
+
+
+def test_the_parser_is_as_c_knows_it() -> None:
+    assert native.trees is _native
+
+
+@given(WRITABLE)
+@settings(deadline=None)
+def test_texts_weigh_the_same(text: str) -> None:
+    assert _native.weigh(text) == weigh_in_python(text)
+    assert _native.squeeze(text) == squeeze(text)
+
+
+@given(st.text(max_size=2000) | LETTERS)
+@example("\ud800 " * 20)
+@example("a b c d e f g\n" * (SHORT // 10))
+@settings(deadline=None)
+def test_similarity_is_the_same(text: str) -> None:
+    assert _native.simhash(text) == simhash_in_python(text)
+
+
+@given(ANY_TEXT, st.integers(-1, 60))
+@settings(deadline=None)
+def test_first_words_are_the_same(text: str, count: int) -> None:
+    if count > 0:
+        assert first_words(text, count) == first_words_in_python(text, count)
+    found = _native.first_words(text, count, count * LIKELY_WORD)
+    assert found is None or found == " ".join(text.split()[:count])
+
+
+@given(st.binary(max_size=2000), st.binary(max_size=3), st.integers(0, 255))
+@example(b"ab" * 500 + b"abc", b"abc", 97)
+@example(b"x" * 239 + b"word", b"word", 0)
+@settings(deadline=None)
+def test_bytes_are_found_where_they_are(page: bytes, word: bytes, byte: int) -> None:
+    assert _native.holds(page, word) == (word in page)
+    assert _native.holds(page + word + page, word)
+    assert _native.count_byte(page, byte) == page.count(bytes([byte]))
+    with native.left_out():
+        assert holds(page, word or b"x") == ((word or b"x") in page)
+
+
+@given(SITES)
+@settings(max_examples=200, deadline=None)
+def test_a_tree_says_the_same(html: str) -> None:
+    page = html.encode("utf-8", "replace")
+    tree, plain = parse(page), parse(page)
+    tree.sort()
+    assert find_links(tree) == find_links_in_python(plain)
+    taken = take_content(tree)
+    with native.left_out():
+        plain.sort()
+        assert taken == (take_text(plain), find_headings(plain))
+        plain.forget()
+    tree.forget()
+
+
+def corpus() -> Iterator[Fetched]:
+    yield from (fetched(sample.html) for sample in samples())
+    yield from (fetched(page.html, url=page.url) for page in product_pages())
+    for site in make_sites([*DEMO_SITES, "bench=1x40"]):
+        for page in site.pages():
+            answer = site.answer(*_split(page.path))
+            url = f"http://site.example{page.path}"
+            yield Fetched(url, 200, {"content-type": answer.content_type}, answer.body, 1, 1)
+
+
+def _split(path: str) -> tuple[str, str]:
+    path, _, query = path.partition("?")
+    return path, query
+
+
+def test_pages_of_all_kinds_are_read_the_same() -> None:
+    for page in corpus():
+        quickly = read(page, keyword_words=200)
+        with native.left_out():
+            assert read(page, keyword_words=200) == quickly, page.url
+
+
+def test_pages_that_are_alike_leave_no_memory_behind() -> None:
+    """Ten megabytes would be one text left behind for each of some hundred pages."""
+    page = fetched("<main><h1>One</h1>" + "<p>words <a href=/x>é</a>" * 2000 + "</main><div hidden class=menu>no</div>")
+    script = (
+        "import resource, sys; from forager.extract import read; from tests.unit.extract.pages import fetched\n"
+        f"page = fetched({page.body.decode()!r})\n"
+        "grown = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "for _ in range(50): read(page, keyword_words=200)\n"
+        "before = grown()\n"
+        "for _ in range(500): read(page, keyword_words=200)\n"
+        "print(grown() - before)"
+    )
+    grown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert int(grown) < 10 * 1024
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: _native.weigh(b"bytes"),
+        lambda: _native.squeeze(None),
+        lambda: _native.simhash(1),
+        lambda: _native.first_words(b"a", 1, 1),
+        lambda: _native.holds("a", "b"),
+        lambda: _native.count_byte("a", 1),
+        lambda: _native.count(None, (1,)),
+        lambda: _native.links("x", True, str),
+        lambda: _native.content(None, None, ()),
+    ],
+)
+def test_what_is_no_text_and_no_tree_is_refused(call) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises((TypeError, AttributeError)):
+        call()
+
+
+OTHER_PARSER = """
+from selectolax import lexbor
+{change}
+from forager.extract import native, read
+from tests.unit.extract.pages import fetched
+page = read(fetched("<nav>Menu</nav><h1>Title</h1><p>Some words <a href=/x>there</a>"), keyword_words=9)
+print(native.trees, page.text.split(), page.headings, [link.href for link in page.links])
+"""
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "import sys; sys.modules['forager.extract._native'] = None",
+        f"lexbor.__file__ = {sys.executable!r}",
+        "lexbor.__file__ = '/nowhere.so'",
+    ],
+    ids=["not built", "another library", "a library that is not there"],
+)
+def test_python_reads_where_c_cannot(change: str) -> None:
+    script = OTHER_PARSER.format(change=change)
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert said == "None ['Title', 'Some', 'words', 'there', 'Menu'] Title ['/x']\n"
+
+
+def test_a_text_that_is_kept_otherwise_is_not_taken_for_one() -> None:
+    script = (
+        "from selectolax import lexbor; from forager.extract import _native, native\n"
+        "page = lexbor.LexborHTMLParser(native.PAGE)\n"
+        "node, numbers = page.css_first('p'), {name: page.create_node(name).tag_id for name in native.NAMES}\n"
+        "for call in (\n"
+        "    lambda: _native.bind(lexbor.__file__, numbers, node.first_child, native.KNOWN.lower().encode()),\n"
+        "    lambda: _native.links(node, True, str),\n"
+        "    lambda: _native.bind(lexbor.__file__, {}, node.first_child, native.KNOWN.encode()),\n"
+        "):\n"
+        "    try: call()\n"
+        "    except (ImportError, RuntimeError) as error: print(error)\n"
+    )
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert said.splitlines() == [
+        "the parser keeps texts in a way that is not known",
+        "the tree's functions were not looked up",
+        "the parser has no number for nav",
+    ]
