@@ -159,9 +159,31 @@ LINKS = st.sampled_from(
     ]
 )  # fmt: skip
 SITES = st.lists(st.one_of(NAMED, NAMED, REGION_ENDS, LONG, LONG, LINKS, OPEN, CLOSE, ODD), max_size=60).map("".join)
+# Nested as a person would, with texts about as long as those that decide what is content.
+SOME_TEXT = st.builds(
+    lambda word, length: (word * length)[:length],
+    st.sampled_from(["words of it ", "Grüße ", "文章。"]),
+    st.sampled_from([20, 110, 195, 205, 310, 395, 405, 550, 610, 1100, 1600]),
+)
+TEXT_BLOCK = st.one_of(
+    SOME_TEXT,
+    SOME_TEXT.map("<p>{}</p>".format),
+    SOME_TEXT.map("<a href=/x>{}</a>".format),
+    st.sampled_from(["<h1>One</h1>", "<h2> Two \n two</h2>", "<h3></h3>", "<script>x</script>", "<button>y</button>"]),
+)
+NESTED = st.recursive(
+    TEXT_BLOCK,
+    lambda inner: st.builds(
+        lambda tag, names, parts: f"<{tag}{names}>{''.join(parts)}</{tag}>",
+        st.sampled_from(REGIONS[:-2]),
+        NAMES,
+        st.lists(inner, min_size=1, max_size=5),
+    ),
+    max_leaves=14,
+)
 
 
-@over(st.one_of(SITES, SITES, BODIES), st.sampled_from([3, 200]))
+@over(st.one_of(SITES, BODIES, *[st.lists(NESTED, min_size=1, max_size=4).map("".join)] * 3), st.sampled_from([3, 200]))
 def c_and_python_read_the_same(markup: str, words: int) -> None:
     page = a_page(markup.encode("utf-8", "replace"))
     assert _read_whole(page, words) == _in_python(page, words)
