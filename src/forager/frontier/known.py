@@ -4,7 +4,7 @@ It only spares look-ups. Forgetting costs a query, losing it loses nothing; it n
 Two generations make a cheap LRU: what is asked for moves to the young one, the old one is dropped whole.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Protocol
 
@@ -24,9 +24,9 @@ class KnownPages:
         return len(self._young) + len(self._old)
 
     @property
-    def glance(self) -> Callable[[bytes], int | None]:
-        """For a loop: asks what is young now only. Whatever it says stays true; `get` knows more."""
-        return self._young.get
+    def young(self) -> dict[bytes, int]:
+        """For a loop, to look at: what is young now only. Whatever it says stays true; `get` knows more."""
+        return self._young
 
     def get(self, key: bytes) -> int | None:
         """The packed page, to be opened with `page_id` and `depth`."""

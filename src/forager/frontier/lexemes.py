@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from forager.db import statements
+from forager.frontier import compiled
+from forager.frontier.compiled import Heard, Weave
 from forager.records import Keywords
 
 SQL = statements.load("forager.frontier", "lexemes.sql")
@@ -24,15 +26,13 @@ MOST_PLACES = 250
 MARK = "7777777"
 """A number is itself in every configuration."""
 
-Heard = str | tuple[int, tuple[tuple[str, int], ...]]
-"""A word's lexeme, as a tsvector spells it; or how many positions the word takes, and its lexemes, each with its own
-among them."""
 PLAIN = ("", " ")
 """How a piece may begin besides, for its first word to be like others."""
 STOP = " "
 """Of a word that takes a position and has no lexeme; told from lexemes by identity."""
 Word = tuple[str, str]
 """With its configuration."""
+NOTHING: dict[str, Heard] = {}
 PLACES = tuple(tuple(f"{place}{weight}" for place in range(MOST_WORDS * 2 + 1)) for weight in ("A", "B", "C", ""))
 """Positions as a tsvector spells them, by weight: title, headings, description, text."""
 
@@ -48,36 +48,34 @@ class Lexemes:
 
     async def spell(self, conn: Any, pages: Sequence[tuple[str, Keywords | None]]) -> list[str | None]:
         """The tsvector of each page, given its configuration, as text; None where PostgreSQL has to make it."""
-        asked = [(config, _split(keywords)) for config, keywords in pages]
-        heard = [[self._recall(config, words) for words in pieces] for config, pieces in asked]
-        # All is told from `None in` by being four times as fast: no answer is empty.
-        strange = {
-            (config, word): None
-            for (config, pieces), answers in zip(asked, heard, strict=True)
-            for words, known in zip(pieces, answers, strict=True)
-            if not all(known)
-            for word, answer in zip(words, known, strict=True)
-            if answer is None
-        }
+        young = {config: self._young.get(config, NOTHING) for config, _ in pages}
+        woven = [None if keywords is None else weave(keywords, young[config], NOTHING) for config, keywords in pages]
+        strange: dict[str, dict[str, None]] = {}
+        for (config, _), made in zip(pages, woven, strict=True):
+            if isinstance(made, list):
+                strange.setdefault(config, {}).update(dict.fromkeys(made))
         if strange:
-            told = await ask(conn, list(strange))
-            self._remember(told)
-            for (config, pieces), answers in zip(asked, heard, strict=True):
-                for words, known in zip(pieces, answers, strict=True):
-                    if not all(known):
-                        known[:] = [
-                            told[config, word] if a is None else a for a, word in zip(known, words, strict=True)
-                        ]
-        return [spell(answers) if answers else None for answers in heard]  # type: ignore[arg-type]  # all were heard
+            more = await self._find_out(conn, strange)
+            woven = [
+                weave(keywords, young[config], more[config])
+                if keywords is not None and isinstance(made, list)
+                else made
+                for (config, keywords), made in zip(pages, woven, strict=True)
+            ]
+        return [None if isinstance(made, list) else made for made in woven]
 
-    def _recall(self, config: str, words: list[str]) -> list[Heard | None]:
-        young, old = self._young.get(config, {}), self._old.get(config, {})
-        known: list[Heard | None] = list(map(young.get, words))
-        if old and not all(known):
-            again = {word: old[word] for word, heard in zip(words, known, strict=True) if heard is None and word in old}
-            self._remember({(config, word): heard for word, heard in again.items()})
-            known = [again.get(word) if heard is None else heard for word, heard in zip(words, known, strict=True)]
-        return known
+    async def _find_out(self, conn: Any, strange: dict[str, dict[str, None]]) -> dict[str, dict[str, Heard]]:
+        """By configuration, what was heard of words that are not young: the old ones, and those PostgreSQL is asked."""
+        found = {config: {w: old[w] for w in words if w in old} for config, words, old in self._with_old(strange)}
+        asked = [(config, word) for config, words in strange.items() for word in words if word not in found[config]]
+        if asked:
+            for (config, word), heard in (await ask(conn, asked)).items():
+                found[config][word] = heard
+        self._remember({(config, word): heard for config, words in found.items() for word, heard in words.items()})
+        return found
+
+    def _with_old(self, strange: dict[str, dict[str, None]]) -> list[tuple[str, dict[str, None], dict[str, Heard]]]:
+        return [(config, words, self._old.get(config, NOTHING)) for config, words in strange.items()]
 
     def _remember(self, answers: dict[Word, Heard]) -> None:
         for (config, word), heard in answers.items():
@@ -110,12 +108,30 @@ def quote(lexeme: str) -> str:
     return f"'{doubled}':"
 
 
-def _split(keywords: Keywords | None) -> list[list[str]]:
-    """What stands between spaces, by weight; nothing where PostgreSQL has to look at the whole."""
-    if keywords is None or any("<" in piece or not (piece[:1].isalnum() or piece[:1] in PLAIN) for piece in keywords):
-        return []
+def weave_in_python(keywords: Keywords, young: dict[str, Heard], more: dict[str, Heard]) -> str | list[str] | None:
+    """The tsvector of a page, from what was heard of its words; where some are in neither memory, these, as often as
+    they occur; None where PostgreSQL has to look at the whole."""
+    if any("<" in piece or not (piece[:1].isalnum() or piece[:1] in PLAIN) for piece in keywords):
+        return None
     pieces = [piece.split(" ") for piece in keywords]
-    return pieces if sum(map(len, pieces)) <= MOST_WORDS else []
+    if sum(map(len, pieces)) > MOST_WORDS:
+        return None
+    heard = [_recall(words, young, more) for words in pieces]
+    strange = [
+        word
+        for words, answers in zip(pieces, heard, strict=True)
+        if not all(answers)
+        for word, answer in zip(words, answers, strict=True)
+        if answer is None
+    ]
+    return strange or spell(heard)  # type: ignore[arg-type]  # all were heard
+
+
+def _recall(words: list[str], young: dict[str, Heard], more: dict[str, Heard]) -> list[Heard | None]:
+    known: list[Heard | None] = list(map(young.get, words))
+    if more and not all(known):  # four times as fast as `None in`: no answer is empty
+        return [more.get(word) if heard is None else heard for word, heard in zip(words, known, strict=True)]
+    return known
 
 
 def spell(pieces: Sequence[Sequence[Heard]]) -> str | None:
@@ -142,3 +158,6 @@ def spell(pieces: Sequence[Sequence[Heard]]) -> str | None:
     if sum(map(len, pieces)) > MOST_PLACES and any(spelled.count(",") > MOST_PLACES for spelled in found.values()):
         return None
     return " ".join(found.values())
+
+
+weave: Weave = compiled.weave or weave_in_python

@@ -5,6 +5,8 @@ from datetime import datetime
 from typing import Any
 
 from forager.db import statements
+from forager.frontier import compiled
+from forager.frontier.compiled import JoinLinks
 from forager.frontier.lexemes import Lexemes
 from forager.frontier.rank import priority_of
 from forager.records import Discovery, Keywords, Lease, Outcome, Past, Target
@@ -271,18 +273,28 @@ async def replace_links(conn: Any, outcomes: Sequence[Outcome], page_ids: dict[b
     await forget_links(conn, [outcome.target.page_id for outcome in outcomes if not outcome.selection.links])
     if not linking:
         return
+    joined = [join_links(outcome.selection.links, page_ids) for outcome in linking]
     await conn.execute(
         SQL["add_links"],
         [outcome.target.domain_id for outcome in linking],
         [outcome.target.page_id for outcome in linking],
-        [",".join([str(page_ids[link.key]) for link in outcome.selection.links]) for outcome in linking],
-        [_join_rels([link.rel for link in outcome.selection.links]) for outcome in linking],
-        [ANCHORS_BETWEEN.join([link.anchor for link in outcome.selection.links]) for outcome in linking],
+        [pages for pages, _, _ in joined],
+        [rels for _, rels, _ in joined],
+        [anchors for _, _, anchors in joined],
     )
 
 
-def _join_rels(rels: list[str]) -> str | None:
-    return None if rels.count("a") == len(rels) else ",".join(rels)
+def join_links_in_python(links: Sequence[Discovery], page_ids: dict[bytes, int]) -> tuple[str, str | None, str]:
+    """The links of one page in three columns: where they lead, what they are unless all are plain, their words."""
+    rels = [link.rel for link in links]
+    return (
+        ",".join([str(page_ids[link.key]) for link in links]),
+        None if rels.count("a") == len(rels) else ",".join(rels),
+        ANCHORS_BETWEEN.join([link.anchor for link in links]),
+    )
+
+
+join_links: JoinLinks = compiled.join_links or join_links_in_python
 
 
 async def add_retries(conn: Any, outcomes: Sequence[Outcome]) -> None:

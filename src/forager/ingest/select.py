@@ -7,11 +7,12 @@ What is known of a domain's traps is handed in with `heed`; what a rule met is h
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from forager import clock
 from forager.errors import BadUrlError
-from forager.ingest import templates, traps
+from forager.ingest import compiled, templates, traps
+from forager.ingest.compiled import Gather
 from forager.ingest.images import see_images
 from forager.ingest.name_set import GrowingNames
 from forager.ingest.scope import Reach
@@ -76,19 +77,8 @@ class Selector:
         found = LinkColumns.of(reading.links)
         if reading.is_nofollow:
             return Selection(dropped={"nofollow": len(found)}) if found else Selection()
-        dropped: dict[str, int] = {}
-        links: list[Discovery] = []
-        seen = {url_key(target.url), NO_KEY}
-        depth = target.depth + 1
-        new = tuple.__new__  # sixty times a page: a third of the cost of calling the class
-        rows = zip(found.anchors, found.rels, self._places(reading, target, found.hrefs), strict=True)
-        for anchor, rel, (url, key, domain, refusal) in rows:
-            if key in seen or (rel != "a" and rel.endswith("nofollow")):
-                reason = refusal or ("nofollow" if rel.endswith("nofollow") else "duplicate")
-                dropped[reason] = dropped.get(reason, 0) + 1
-                continue
-            seen.add(key)
-            links.append(new(Discovery, (url, key, domain, depth, 0, anchor, rel)))
+        places = self._places(reading, target, found.hrefs)
+        links, dropped = gather(places, found.anchors, found.rels, url_key(target.url), target.depth + 1)
         if len(links) > self._max_links:
             dropped["too_many"] = len(links) - self._max_links
             del links[self._max_links :]
@@ -208,6 +198,31 @@ class Selector:
     def _note(self, domain: str, rule: str, template: str, url: str) -> None:
         links, _ = self._notes.get((domain, rule, template), (0, ""))
         self._notes[domain, rule, template] = links + 1, url
+
+
+def gather_in_python(
+    places: Sequence[tuple[Any, ...]],
+    anchors: Sequence[str],
+    rels: Sequence[str],
+    own_key: bytes,
+    depth: int,
+) -> tuple[list[Discovery], dict[str, int]]:
+    """The links that are worth knowing, each place once and the page's own never; reasons of the others, counted."""
+    dropped: dict[str, int] = {}
+    links: list[Discovery] = []
+    seen = {own_key, NO_KEY}
+    new = tuple.__new__  # sixty times a page: a third of the cost of calling the class
+    for anchor, rel, (url, key, domain, refusal) in zip(anchors, rels, places, strict=True):
+        if key in seen or (rel != "a" and rel.endswith("nofollow")):
+            reason = refusal or ("nofollow" if rel.endswith("nofollow") else "duplicate")
+            dropped[reason] = dropped.get(reason, 0) + 1
+            continue
+        seen.add(key)
+        links.append(new(Discovery, (url, key, domain, depth, 0, anchor, rel)))
+    return links, dropped
+
+
+gather: Gather = compiled.gather or gather_in_python
 
 
 @cache

@@ -1,0 +1,201 @@
+"""What the frontier has in C does what its Python does, to the letter, whatever it is given, and loses no memory."""
+
+import gc
+import sys
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from tests.builders import a_discovery
+
+from forager.frontier import compiled, known, lexemes
+from forager.frontier.compiled import Heard
+from forager.frontier.learn import take_known_in_python
+from forager.frontier.lexemes import STOP, quote, weave_in_python
+from forager.frontier.store import join_links_in_python
+from forager.records import Discovery, Keywords
+
+if not compiled.IS_THERE:
+    pytest.skip("nothing was compiled here", allow_module_level=True)
+
+from forager.frontier import _native
+
+ANY = st.characters(codec=None, categories=None)
+"""Surrogates and NUL among them."""
+LETTERS = st.sampled_from("ab,'é東𝔘\ud800\0")
+PLAIN = st.builds(str.__add__, st.sampled_from("aé東𝔘"), st.text(LETTERS, max_size=3))
+"""What may begin a piece, and is not left to PostgreSQL for it."""
+WORD = st.one_of(PLAIN, PLAIN, PLAIN, st.text(ANY, max_size=6))
+LEXEME = st.text(LETTERS, min_size=1, max_size=3).map(quote)
+
+
+@st.composite
+def several(draw: st.DrawFn) -> Heard:
+    takes = draw(st.integers(0, 12))
+    places = st.integers(1, takes) if takes else st.nothing()
+    return takes, tuple(draw(st.lists(st.tuples(LEXEME, places), max_size=6 if takes else 0)))
+
+
+ANSWER: st.SearchStrategy[Heard] = st.one_of(LEXEME, st.just(STOP), several())
+MEMORY = st.dictionaries(WORD.filter(lambda word: " " not in word), ANSWER, max_size=12)
+
+
+@st.composite
+def a_page(draw: st.DrawFn) -> tuple[Keywords, dict[str, Heard], dict[str, Heard]]:
+    young, more = draw(MEMORY), draw(MEMORY)
+    if draw(st.booleans()):
+        young[""] = 0, ()  # as PostgreSQL says of nothing
+    remembered = st.sampled_from([*young, *more, ""])
+    words = draw(st.sampled_from([remembered, remembered, WORD]))
+    return Keywords(*(" ".join(draw(st.lists(words, max_size=12))) for _ in range(4))), young, more
+
+
+@given(a_page())
+@example((Keywords("a b", "", "a", "b a"), {"a": "'x':", "b": (2, (("'x':", 1), ("'y':", 2)))}, {"": (0, ())}))
+@example((Keywords("<a", "a<", "~a", "a ~"), {"a": "'a':"}, {}))
+def test_pages_are_woven_alike(page: tuple[Keywords, dict[str, Heard], dict[str, Heard]]) -> None:
+    assert _native.weave(*page) == weave_in_python(*page)
+
+
+@given(st.builds(Keywords, *[st.text(ANY, max_size=20)] * 4))
+def test_what_is_left_to_postgres_is_the_same(keywords: Keywords) -> None:
+    memory: dict[str, Heard] = {word: quote(word) for piece in keywords for word in piece.split(" ")}
+    assert _native.weave(keywords, memory, {}) == weave_in_python(keywords, memory, {})
+
+
+@pytest.mark.parametrize("words", [249, 250, 251, 252, 253, 3996, 3997, 3998, 4000, 4001])
+@pytest.mark.parametrize(
+    "answer", ["'w':", "'w,w':", "'" + "," * 300 + "':", STOP, (1, (("'w':", 1),)), (2, (("'w':", 2), ("'v':", 1)))]
+)
+def test_the_limits_are_the_same(words: int, answer: Heard) -> None:
+    for keywords in (Keywords("", "", "", "w " * (words - 1) + "w"), Keywords("", "w", "w", "w " * (words - 3) + "w")):
+        page = keywords, {"w": answer, "": (0, ())}, {}
+        assert _native.weave(*page) == weave_in_python(*page)  # type: ignore[arg-type]
+    different = Keywords("", "", "", " ".join(map(str, range(words))))
+    memory: dict[str, Heard] = {"": (0, ()), **{str(number): f"'{number}':" for number in range(words)}}
+    assert _native.weave(different, memory, {}) == weave_in_python(different, memory, {})
+
+
+def test_the_constants_are_the_same() -> None:
+    in_c = (_native.MOST_WORDS, _native.MOST_PLACES, _native.DEPTH_BITS)
+    assert in_c == (lexemes.MOST_WORDS, lexemes.MOST_PLACES, known.DEPTH_BITS)
+    assert Discovery._fields == ("url", "key", "domain", "depth", "redirects", "anchor", "rel")
+
+
+KEYS = st.sampled_from([bytes([number]) * 16 for number in range(8)])
+RELS = st.sampled_from(["a", "a", "a", "area", "a nofollow", "canonical", ""])
+LINK = st.builds(
+    Discovery,
+    st.just("u"),
+    KEYS,
+    st.just("d"),
+    st.integers(-2, 1030) | st.integers(),
+    st.just(0),
+    st.text(ANY, max_size=5),
+    RELS,
+)
+LINKS = st.lists(LINK, max_size=30)
+PACKED = st.integers(1, 2**63 - 1)
+
+
+@given(LINKS, st.dictionaries(KEYS, PACKED, max_size=8), st.booleans())
+def test_known_links_are_taken_alike(links: list[Discovery], young: dict[bytes, int], as_tuple: bool) -> None:
+    ids: dict[bytes, int] = {}
+    wanted: dict[bytes, int] = {}
+    others = _native.take_known(tuple(links) if as_tuple else iter(links), young, ids)
+    in_python = take_known_in_python(links, young, wanted)
+    assert list(map(id, others)) == list(map(id, in_python))
+    assert list(ids.items()) == list(wanted.items())
+
+
+@given(LINKS, st.integers(-(2**63), 2**63 - 1))
+def test_links_are_joined_alike(links: list[Discovery], first: int) -> None:
+    ids = {link.key: min(first + link.key[0], 2**63 - 1) for link in links}
+    assert _native.join_links(links, ids) == join_links_in_python(links, ids)
+    assert _native.join_links(tuple(links), ids) == join_links_in_python(links, ids)
+
+
+def test_a_link_nobody_learned_is_an_error_in_both() -> None:
+    for join in (_native.join_links, join_links_in_python):
+        with pytest.raises(KeyError) as error:
+            join([a_discovery("http://a.example/")], {})
+        assert error.value.args == (a_discovery("http://a.example/").key,)
+
+
+WORDS = Keywords("w", "w", "w", "w")
+LINK_AT_HAND = a_discovery("http://a.example/")
+WRONG: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
+    (_native.weave, ()),
+    (_native.weave, (WORDS, {})),
+    (_native.weave, (list(WORDS), {}, {})),
+    (_native.weave, (WORDS[:3], {}, {})),
+    (_native.weave, (("w", "w", "w", b"w"), {}, {})),
+    (_native.weave, (("~", "w", "w", None), {}, {})),
+    (_native.weave, (WORDS, None, {})),
+    (_native.weave, (WORDS, {}, [])),
+    *[
+        (_native.weave, (WORDS, {"w": answer}, {}))
+        for answer in (1, None, (), (1, []), ("1", ()), (1, ("x",)), (1, ((b"x", 1),)), (1, (("x", "1"),)))
+    ],
+    (_native.take_known, ()),
+    (_native.take_known, (1, {}, {})),
+    (_native.take_known, ([1], {}, {})),
+    (_native.take_known, ([LINK_AT_HAND], {LINK_AT_HAND.key: "1"}, {})),
+    (_native.take_known, ([LINK_AT_HAND], None, {})),
+    (_native.take_known, ([("u", [], "d", 1, 0, "", "a")], {}, {})),
+    (_native.join_links, ([LINK_AT_HAND],)),
+    (_native.join_links, ([LINK_AT_HAND], {LINK_AT_HAND.key: "1"})),
+    (_native.join_links, ([LINK_AT_HAND._replace(anchor=1)], {LINK_AT_HAND.key: 1})),  # type: ignore[arg-type]
+    (_native.join_links, ([LINK_AT_HAND._replace(rel=1)], {LINK_AT_HAND.key: 1})),  # type: ignore[arg-type]
+    (_native.join_links, ([LINK_AT_HAND[:3]], {LINK_AT_HAND.key: 1})),
+    (_native.join_links, (None, {})),
+]
+
+
+@pytest.mark.parametrize(("function", "given_"), WRONG)
+def test_wrong_types_are_refused(function: Callable[..., Any], given_: tuple[Any, ...]) -> None:
+    with pytest.raises(TypeError):
+        function(*given_)
+
+
+@pytest.mark.parametrize("answer", [(-1, ()), (2, (("x", -1),)), (2, (("x", 4001),))])
+def test_positions_that_cannot_be_are_refused(answer: Heard) -> None:
+    with pytest.raises(ValueError):
+        _native.weave(WORDS, {"w": answer}, {})
+
+
+def test_no_memory_is_lost() -> None:
+    key, memory = LINK_AT_HAND.key, {"w": "'w':", "v": (2, (("'w':", 1), ("'東':", 2)))}
+    held = [LINK_AT_HAND, key, WORDS, *memory.values(), None, STOP]
+
+    def work() -> None:
+        _native.weave(Keywords("w v", "w", "v", "w"), memory, {})  # type: ignore[arg-type]
+        _native.weave(Keywords("w x", "w", "y", "w"), memory, {})  # type: ignore[arg-type]
+        _native.weave(Keywords("w", "<", "", "w"), memory, {})  # type: ignore[arg-type]
+        _native.take_known([LINK_AT_HAND] * 3, {key: 5 << 10 | 1}, {})
+        _native.take_known([LINK_AT_HAND] * 3, {}, {})
+        _native.join_links([LINK_AT_HAND, LINK_AT_HAND._replace(rel="area")], {key: 123456})
+        for function, wrong in WRONG:
+            with pytest.raises(TypeError):
+                function(*wrong)
+
+    for _ in range(20):
+        work()
+    counts = [sys.getrefcount(thing) for thing in held]
+    gc.collect()
+    tracemalloc.start()
+    try:
+        work()
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(200):
+            work()
+        gc.collect()
+        assert tracemalloc.get_traced_memory()[0] - before < 10_000
+    finally:
+        tracemalloc.stop()
+    assert [
+        after - count for after, count in zip(map(sys.getrefcount, held), counts, strict=True) if after > count + 20
+    ] == []
