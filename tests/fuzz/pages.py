@@ -9,7 +9,7 @@ from tests.unit.extract.pages import TEXTS
 from tests.unit.extract.test_extract_properties import assert_clean
 
 from forager.errors import DecodeError
-from forager.extract import native, read
+from forager.extract import compiled, read
 from forager.extract.charset import to_utf8
 from forager.extract.flatten import flatten
 from forager.extract.hostile import may_stall
@@ -197,7 +197,7 @@ def _read_whole(page: Fetched, words: int) -> Reading | str:
 
 
 def _in_python(page: Fetched, words: int) -> Reading | str:
-    with native.left_out():
+    with compiled.left_out():
         return _read_whole(page, words)
 
 

@@ -8,7 +8,7 @@ it is read the careful way (`flatten`).
 
 import re
 
-from forager.extract import native
+from forager.extract import compiled
 from forager.extract.tree import Tree
 
 HARMLESS_BYTES = 4096
@@ -56,7 +56,7 @@ def nests_links(tree: Tree) -> bool:
 
 
 def _count_tags(page: bytes) -> int:
-    return page.count(b"<") if native.texts is None else native.texts.count_byte(page, ord("<"))
+    return page.count(b"<") if compiled.texts is None else compiled.texts.count_byte(page, ord("<"))
 
 
 def _leaves_much_open(page: bytes, tags: int) -> bool:

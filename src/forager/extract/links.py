@@ -6,7 +6,7 @@ from itertools import compress
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from forager.extract import native
+from forager.extract import compiled
 from forager.records import FoundLink, LinkColumns
 
 MOST_LINKS = 20_000
@@ -29,8 +29,8 @@ LINK_RELS = ("canonical", "alternate", "next", "prev")
 
 def find_links(tree: LexborHTMLParser) -> LinkColumns:
     """Those of the body: `a`, `area`, `iframe`, `frame`."""
-    if native.trees is not None and (root := tree.root) is not None:
-        found = native.trees.links(root, tree.body is not None, clean_href)
+    if compiled.trees is not None and (root := tree.root) is not None:
+        found = compiled.trees.links(root, tree.body is not None, clean_href)
         if found is not None:
             return LinkColumns(*found)
     return find_links_in_python(tree)

@@ -8,7 +8,7 @@ of the bits differ between texts that share no word; a word that is changed chan
 
 from zlib import crc32
 
-from forager.extract import native
+from forager.extract import compiled
 
 SHORT = 500
 """Characters of a text that is looked at whole. More cost more: 40 µs for 60 words, in the midst of reading a page."""
@@ -26,7 +26,7 @@ def simhash(text: str, url: str = "") -> int | None:
     address, as many a "not found" does, the address does not count."""
     if len(text) <= SHORT and len(path := url[url.find("/", 8) :]) > 1:
         text = text.replace(path, "")
-    return simhash_in_python(text) if native.texts is None else native.texts.simhash(text)
+    return simhash_in_python(text) if compiled.texts is None else compiled.texts.simhash(text)
 
 
 def simhash_in_python(text: str) -> int | None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from selectolax.lexbor import LexborNode
 
-from forager.extract import native
+from forager.extract import compiled
 from forager.extract.boilerplate import JUDGES, Marks, cut_boilerplate, find_dominant
 from forager.extract.clean import drop_unseen
 from forager.extract.tree import Tree
@@ -34,8 +34,8 @@ LONG_MAIN = 1500
 
 def take_content(tree: Tree) -> tuple[str, str]:
     """The text and the headings in it. The tree is of no use for anything else afterwards."""
-    if native.trees is not None and (root := tree.root) is not None:
-        taken = native.trees.content(root, tree.body, JUDGES)
+    if compiled.trees is not None and (root := tree.root) is not None:
+        taken = compiled.trees.content(root, tree.body, JUDGES)
         if taken is not None:
             return taken[0], _join_headings(taken[1])
     return take_text(tree), find_headings(tree)
@@ -121,7 +121,7 @@ def weighs(text: str, least: int) -> bool:
 def weigh(text: str) -> int:
     """In bytes: a script that writes a word in one or two characters takes three for each. Without white space: how a
     page is indented, and which way it was read, decides nothing."""
-    return weigh_in_python(text) if native.texts is None else native.texts.weigh(text)
+    return weigh_in_python(text) if compiled.texts is None else compiled.texts.weigh(text)
 
 
 def weigh_in_python(text: str) -> int:
@@ -129,7 +129,10 @@ def weigh_in_python(text: str) -> int:
 
 
 def first_words(text: str, count: int) -> str:
-    if native.texts is not None and (found := native.texts.first_words(text, count, count * LIKELY_WORD)) is not None:
+    if (
+        compiled.texts is not None
+        and (found := compiled.texts.first_words(text, count, count * LIKELY_WORD)) is not None
+    ):
         return found
     return first_words_in_python(text, count)
 
@@ -152,7 +155,7 @@ def _shorten(first: str, count: int) -> str:
 def fingerprint(title: str | None, text: str) -> bytes:
     """Without white space, so that neither indentation nor a new `<b>` is a change."""
     digest = hashlib.sha256((title or "").encode())
-    squeezed = squeeze(text) if native.texts is None else native.texts.squeeze(text)
+    squeezed = squeeze(text) if compiled.texts is None else compiled.texts.squeeze(text)
     digest.update(UTF8_MARK if squeezed is None else LATIN_MARK)
     digest.update(text.encode().translate(None, WHITE_SPACE) if squeezed is None else squeezed)
     return digest.digest()[:16]

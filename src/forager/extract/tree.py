@@ -11,7 +11,7 @@ from itertools import islice
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode, SelectolaxError
 
 from forager.errors import DecodeError
-from forager.extract import native
+from forager.extract import compiled
 
 # Lexbor's mutation events look at every option for each new one: 100,000 of them took half a minute.
 OPTIONS = LexborDocumentOptions.WO_EVENTS.value
@@ -59,8 +59,8 @@ class Tree(LexborHTMLParser):
         root = self.root
         if root is None:
             return
-        if native.trees is not None:
-            self._counts = native.trees.count(root, IDS)
+        if compiled.trees is not None:
+            self._counts = compiled.trees.count(root, IDS)
             return
         nodes = root.traverse()
         groups: list[list[LexborNode]] = [[] for _ in NUMBERS]
@@ -92,8 +92,8 @@ class Tree(LexborHTMLParser):
         """Whether the first element of a name in `SORTED` has an attribute."""
         if not self.count(name):
             return False
-        if native.trees is not None and self._counts and name in native.NAMES and (root := self.root) is not None:
-            return native.trees.first_has(root, name, attribute)
+        if compiled.trees is not None and self._counts and name in compiled.NAMES and (root := self.root) is not None:
+            return compiled.trees.first_has(root, name, attribute)
         return attribute in self.tags(name)[0].attributes
 
     def cut(self, nodes: Sequence[LexborNode], *, spares: Sequence[str] = ()) -> None:

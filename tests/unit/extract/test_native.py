@@ -12,7 +12,7 @@ from tests.quality.products.corpus import pages as product_pages
 from tests.quality.reading.corpus import samples
 from tests.unit.extract.pages import TEXTS, fetched
 
-from forager.extract import native, read
+from forager.extract import compiled, read
 from forager.extract.links import find_links, find_links_in_python
 from forager.extract.needle import holds
 from forager.extract.simhash import SHORT, simhash_in_python
@@ -44,7 +44,7 @@ WRITABLE = ANY_TEXT.map(lambda text: text.encode("utf-8", "replace").decode())
 
 
 def test_the_parser_is_as_c_knows_it() -> None:
-    assert native.trees is _native
+    assert compiled.trees is _native
 
 
 @given(WRITABLE)
@@ -79,7 +79,7 @@ def test_bytes_are_found_where_they_are(page: bytes, word: bytes, byte: int) -> 
     assert _native.holds(page, word) == (word in page)
     assert _native.holds(page + word + page, word)
     assert _native.count_byte(page, byte) == page.count(bytes([byte]))
-    with native.left_out():
+    with compiled.left_out():
         assert holds(page, word or b"x") == ((word or b"x") in page)
 
 
@@ -91,7 +91,7 @@ def test_a_tree_says_the_same(html: str) -> None:
     tree.sort()
     assert find_links(tree) == find_links_in_python(plain)
     taken = take_content(tree)
-    with native.left_out():
+    with compiled.left_out():
         plain.sort()
         assert taken == (take_text(plain), find_headings(plain))
         plain.forget()
@@ -116,7 +116,7 @@ def _split(path: str) -> tuple[str, str]:
 def test_pages_of_all_kinds_are_read_the_same() -> None:
     for page in corpus():
         quickly = read(page, keyword_words=200)
-        with native.left_out():
+        with compiled.left_out():
             assert read(page, keyword_words=200) == quickly, page.url
 
 
@@ -158,10 +158,10 @@ def test_what_is_no_text_and_no_tree_is_refused(call) -> None:  # type: ignore[n
 OTHER_PARSER = """
 from selectolax import lexbor
 {change}
-from forager.extract import native, read
+from forager.extract import compiled, read
 from tests.unit.extract.pages import fetched
 page = read(fetched("<nav>Menu</nav><h1>Title</h1><p>Some words <a href=/x>there</a>"), keyword_words=9)
-print(native.trees, page.text.split(), page.headings, [link.href for link in page.links])
+print(compiled.trees, page.text.split(), page.headings, [link.href for link in page.links])
 """
 
 
@@ -182,13 +182,13 @@ def test_python_reads_where_c_cannot(change: str) -> None:
 
 def test_a_text_that_is_kept_otherwise_is_not_taken_for_one() -> None:
     script = (
-        "from selectolax import lexbor; from forager.extract import _native, native\n"
-        "page = lexbor.LexborHTMLParser(native.PAGE)\n"
-        "node, numbers = page.css_first('p'), {name: page.create_node(name).tag_id for name in native.NAMES}\n"
+        "from selectolax import lexbor; from forager.extract import _native, compiled\n"
+        "page = lexbor.LexborHTMLParser(compiled.PAGE)\n"
+        "node, numbers = page.css_first('p'), {name: page.create_node(name).tag_id for name in compiled.NAMES}\n"
         "for call in (\n"
-        "    lambda: _native.bind(lexbor.__file__, numbers, node.first_child, native.KNOWN.lower().encode()),\n"
+        "    lambda: _native.bind(lexbor.__file__, numbers, node.first_child, compiled.KNOWN.lower().encode()),\n"
         "    lambda: _native.links(node, True, str),\n"
-        "    lambda: _native.bind(lexbor.__file__, {}, node.first_child, native.KNOWN.encode()),\n"
+        "    lambda: _native.bind(lexbor.__file__, {}, node.first_child, compiled.KNOWN.encode()),\n"
         "):\n"
         "    try: call()\n"
         "    except (ImportError, RuntimeError) as error: print(error)\n"
