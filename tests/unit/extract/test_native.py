@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 from hypothesis import example, given, settings
@@ -118,6 +118,100 @@ def test_pages_of_all_kinds_are_read_the_same() -> None:
         quickly = read(page, keyword_words=200)
         with compiled.left_out():
             assert read(page, keyword_words=200) == quickly, page.url
+
+
+def x(letters: int) -> str:
+    """One long word after the other."""
+    return " ".join(["x" * 9] * (letters // 9) + ["x" * (letters % 9)])
+
+
+def deep(tag: str, levels: int, inside: str) -> str:
+    return f"<{tag}>" * levels + inside + f"</{tag}>" * levels
+
+
+LIMITS: dict[str, tuple[Callable[[int], str], Iterable[int]]] = {
+    "prose in a menu": (lambda n: f"<div class=menu>{'x' * n}</div><p>{x(900)}", range(396, 404)),
+    "links in a menu": (
+        lambda n: f"<div class=menu>{'x' * 500}<a href=/x>{'y' * n}</a></div><p>{x(900)}",
+        range(496, 504),
+    ),
+    "a form": (lambda n: f"<form>{'x' * n}</form><p>{x(900)}", range(596, 604)),
+    "a form in a script's shade": (
+        lambda n: f"<form><style>{'y' * 9}</style>{'x' * n}</form>{x(900)}",
+        range(590, 604),
+    ),
+    "a long main element": (lambda n: f"<main><h1>T</h1>{x(n)}</main>{x(9000)}", range(1494, 1504)),
+    "most, without a headline": (lambda n: f"<main>{x(n)}</main>{x(1000)}", range(994, 1006)),
+    "most, with a headline": (lambda n: f"<main><h1>T</h1>{x(n)}</main>{x(1000)}", range(494, 506)),
+    "enough": (lambda n: f"<nav>menu</nav>{x(n)}", range(196, 204)),
+    "the block of the headline": (lambda n: f"<div><h1>T</h1>{'x' * n}</div>{'x' * 1000}", range(2326, 2340)),
+    "how far the headline's block is": (
+        lambda n: f"<div>{deep('p', 1, '')}{x(800)}{deep('div', n, '<h1>T</h1>')}</div>{x(100)}",
+        range(4, 12),
+    ),
+    "how far a header's article is": (
+        lambda n: f"<article>{deep('div', n, '<header>H</header>')}{x(900)}</article>",
+        range(8, 15),
+    ),
+    "articles": (lambda n: f"<article>{x(30)}</article>" * n + f"<article>{x(2000)}</article>", range(26, 34)),
+    "an article among others": (lambda n: f"<article>{x(n)}</article><article>{x(900)}</article>", range(290, 310)),
+    "an article in an article": (
+        lambda n: f"<article>{x(300)}<article>{'x' * n}</article></article>{x(50)}",
+        range(440, 520, 3),
+    ),
+    "headlines": (lambda n: "<nav><h1>T</h1></nav>" * n + x(900), range(28, 34)),
+    "headings": (lambda n: "<h1>a</h1>" + "<h2>b c</h2>" * n + "<h3>d</h3>" * 5 + x(900), range(14, 24)),
+    "empty headings": (lambda n: "<h2> </h2>" * n + "<h2>b</h2>" * 9 + x(900), range(8, 24)),
+    "the length of a heading": (lambda n: f"<h1>{'x' * n} y</h1>{x(900)}", range(194, 204)),
+    "the length of all headings": (lambda n: f"<h2>{'x' * n} y</h2>" * 12 + x(900), range(140, 180, 5)),
+    "menus that are cut": (lambda n: "<div class=menu>m</div>" * n + x(900), range(297, 303)),
+    "menus that are looked at": (lambda n: "<ul class=nav>m</ul>" * n + x(900), range(2998, 3003)),
+    "an anchor": (lambda n: f"<a href=/x> {'x' * n} y </a>", range(194, 204)),
+    "an anchor of gaps": (lambda n: f"<a href=/x>{' ' * n}y z</a>", range(3994, 4003)),
+    "an anchor in an anchor": (lambda n: "<table><td><a href=/x>a" * n, range(1, 9)),
+    "an address": (lambda n: f"<a href='/{'x' * n}'>x</a>", range(8188, 8194)),
+    "links": (lambda n: "<a href=/x>x</a>" * n, range(19_999, 20_002)),
+}
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_decisions_are_the_same_around_their_limits(name: str) -> None:
+    make, sizes = LIMITS[name]
+    for size in sizes:
+        page = fetched(make(size))
+        quickly = read(page, keyword_words=200)
+        with compiled.left_out():
+            assert read(page, keyword_words=200) == quickly, size
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<nav hidden>a<nav class=content>{0}</nav></nav>{1}",
+        "<nav hidden>a<div class=content>{0}</div></nav>{1}",
+        "<div hidden>a<div class=content>{0}</div><article>{0}</article></div>{1}",
+        "<div class=menu>a<div class=content>{0}</div></div>{1}",
+        "<div class=content>{0}<div class=nav>b</div></div>{1}",
+        "<section style='display:none'>a<ul class=nav>{0}</ul><h2>no</h2></section>{1}",
+        "<div class=nav><h1>T</h1>{0}</div>{1}",
+        "<div hidden><main>{0}</main></div>{1}",
+        "<noscript><h1>no</h1><main>{0}</main></noscript><h1>yes</h1>{1}",
+        "<svg><title>t</title><a href=/s>{0}</a></svg>{1}",
+        "<template><a href=/t>{0}</a></template>{1}",
+        "<frameset><frame src=/f></frameset>",
+        "<body><frame src=/f>{1}",
+        "<a href=/x><script>s()</script>{0}</a>{1}",
+        "<form><dialog>{0}</dialog></form>",
+        "<aside>{0}</aside><footer>{1}</footer>",
+        "<header><h2>no</h2></header><main><header><h2>yes</h2></header>{1}</main>",
+    ],
+)
+def test_odd_nestings_are_read_the_same(html: str) -> None:
+    for inside in ("", x(60), x(700)):
+        page = fetched(html.format(inside, x(500)))
+        quickly = read(page, keyword_words=200)
+        with compiled.left_out():
+            assert read(page, keyword_words=200) == quickly
 
 
 def test_pages_that_are_alike_leave_no_memory_behind() -> None:
