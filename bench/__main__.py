@@ -29,6 +29,7 @@ from bench.stages import measure_stages
 from bench.talk import tell
 from bench.web import serve_web
 from bench.workers import WORKERS, measure_workers, show_workers
+from forager.app.native import describe_native
 
 PARTS = ("compare", "stages", "growth", "leases", "revisit", "search", "api", "workers", "partitions")
 WHEN_NAMED = frozenset({"workers", "partitions"})
@@ -99,6 +100,7 @@ def main() -> int:
     arguments = read_arguments()
     parts = arguments.parts or [part for part in PARTS if part not in WHEN_NAMED]
     signal.signal(signal.SIGTERM, interrupt)
+    tell(describe_native())
     found: dict[str, Any] = {"machine": report.describe_machine()}
     figures, exit_code = [], 0
     if "compare" in parts:

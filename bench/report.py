@@ -15,6 +15,7 @@ from bench.revisit import BUDGETS, KINDS, Result
 from bench.roster import Entrant
 from bench.stages import Stage
 from bench.table import HEADINGS, Figure, as_markdown, as_text
+from forager.app.native import native_rooms
 
 STAGE_HEADINGS = ("stage", "what it does", "own µs/page", "PostgreSQL µs/page")
 GROWTH_HEADINGS = (
@@ -34,7 +35,12 @@ REVISIT_HEADINGS = ("requests/day", "plan", "stale time", "changes found", "requ
 
 
 def describe_machine() -> dict[str, Any]:
-    return {"cores": os.cpu_count(), "system": platform.platform(), "python": platform.python_version()}
+    return {
+        "cores": os.cpu_count(),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "native": native_rooms(),
+    }
 
 
 def show_comparison(comparison: Comparison, entrants: Sequence[Entrant], *, is_markdown: bool) -> str:

@@ -20,6 +20,7 @@ def register(app: typer.Typer) -> None:
 
 def show_settings(as_json: AsJson = False, home: Home = None) -> None:
     """Show every setting, its value and where it comes from."""
+    from forager.app.native import describe_native
     from forager.cli.start import begin
 
     rows = describe(begin(home=home), flags={"home"} if home else set())
@@ -27,6 +28,7 @@ def show_settings(as_json: AsJson = False, home: Home = None) -> None:
         output.write_json_list(rows)
     else:
         _write_rows(rows)
+        output.say(describe_native())
 
 
 def describe(settings: "Settings", flags: set[str]) -> list[dict[str, Any]]:

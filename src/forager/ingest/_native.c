@@ -64,7 +64,7 @@ fill(PyObject *record, PyObject *const *fields)
     }
 }
 
-/* A record as `tuple.__new__` makes it, of a class that adds nothing to a tuple. */
+/* A record as `tuple.__new__` makes it. */
 static PyObject *
 make_record(PyTypeObject *type, PyObject *const *fields)
 {
@@ -194,7 +194,7 @@ gather(PyObject *Py_UNUSED(self), PyObject *const *arguments, Py_ssize_t count)
 {
     if (count != 6 || !PyType_Check(arguments[0])
         || !PyType_IsSubtype((PyTypeObject *)arguments[0], &PyTuple_Type)
-        || ((PyTypeObject *)arguments[0])->tp_basicsize != PyTuple_Type.tp_basicsize || !PyBytes_CheckExact(arguments[4])
+        || !PyBytes_CheckExact(arguments[4])
         || !PyLong_CheckExact(arguments[5])) {
         PyErr_SetString(PyExc_TypeError, "gather takes a class of tuples, three columns, a key and a depth");
         return NULL;

@@ -211,6 +211,11 @@ def test_settings_show_every_one_with_its_source(forager: Any, monkeypatch: pyte
         assert "hunter" not in text
 
 
+def test_settings_say_whether_inner_loops_are_in_c(forager: Any) -> None:
+    code, out, err = forager("settings")
+    assert (code, "Inner loops" in out, err.startswith("Inner loops")) == (0, False, True)
+
+
 def test_a_bug_becomes_a_sentence(forager: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def break_down(*_: object) -> None:
         raise ZeroDivisionError("division\nby zero")

@@ -31,3 +31,14 @@ def test_what_is_copied_exists_and_is_let_through_to_the_builder() -> None:
     assert sources
     assert all((ROOT / name).exists() for name in sources)
     assert set(sources) == let_through
+
+
+def test_the_image_has_its_inner_loops_in_c() -> None:
+    """The compiler is in the stage that builds, and a wheel without them ends the build."""
+    build, image = TEXT.split("\nFROM ")[1:]
+    assert "gcc libc6-dev" in build
+    assert "native_rooms" in build
+    assert "gcc" not in image
+    assert "**/*.so" in deployed.texts()["Containerfile.dockerignore"].split(), (
+        "what was compiled elsewhere stays there"
+    )

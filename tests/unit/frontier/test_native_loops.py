@@ -72,11 +72,11 @@ def test_what_is_left_to_postgres_is_the_same(keywords: Keywords) -> None:
 )
 def test_the_limits_are_the_same(words: int, answer: Heard) -> None:
     for keywords in (Keywords("", "", "", "w " * (words - 1) + "w"), Keywords("", "w", "w", "w " * (words - 3) + "w")):
-        page = keywords, {"w": answer, "": (0, ())}, {}
-        assert _native.weave(*page) == weave_in_python(*page)  # type: ignore[arg-type]
+        memory: dict[str, Heard] = {"w": answer, "": (0, ())}
+        assert _native.weave(keywords, memory, {}) == weave_in_python(keywords, memory, {})
     different = Keywords("", "", "", " ".join(map(str, range(words))))
-    memory: dict[str, Heard] = {"": (0, ()), **{str(number): f"'{number}':" for number in range(words)}}
-    assert _native.weave(different, memory, {}) == weave_in_python(different, memory, {})
+    many: dict[str, Heard] = {"": (0, ()), **{str(number): f"'{number}':" for number in range(words)}}
+    assert _native.weave(different, many, {}) == weave_in_python(different, many, {})
 
 
 def test_the_constants_are_the_same() -> None:
@@ -127,6 +127,10 @@ def test_a_link_nobody_learned_is_an_error_in_both() -> None:
 
 WORDS = Keywords("w", "w", "w", "w")
 LINK_AT_HAND = a_discovery("http://a.example/")
+WRONG_ANSWERS: list[Any] = [
+    *(1, None, (), (1, []), ("1", ())),
+    *((1, ("x",)), (1, ((b"x", 1),)), (1, (("x", "1"),))),
+]
 WRONG: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (_native.weave, ()),
     (_native.weave, (WORDS, {})),
@@ -136,10 +140,7 @@ WRONG: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (_native.weave, (("~", "w", "w", None), {}, {})),
     (_native.weave, (WORDS, None, {})),
     (_native.weave, (WORDS, {}, [])),
-    *[
-        (_native.weave, (WORDS, {"w": answer}, {}))
-        for answer in (1, None, (), (1, []), ("1", ()), (1, ("x",)), (1, ((b"x", 1),)), (1, (("x", "1"),)))
-    ],
+    *[(_native.weave, (WORDS, {"w": answer}, {})) for answer in WRONG_ANSWERS],
     (_native.take_known, ()),
     (_native.take_known, (1, {}, {})),
     (_native.take_known, ([1], {}, {})),
