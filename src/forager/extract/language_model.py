@@ -43,17 +43,35 @@ def load() -> "LanguageIdentifier":
 
 def keep(detector: "LanguageIdentifier") -> bool:
     """So that the next process can map it; False where it was kept before, or cannot be. One does it at a time, and
-    whoever is killed in the midst of it leaves nothing that is taken for whole."""
+    whoever is killed in the midst of it leaves nothing that is taken for whole. What was damaged since is kept anew."""
     try:
         place = _place()
-        if place.exists():
+        if _is_mapped(detector):
             return False
         place.parent.mkdir(parents=True, exist_ok=True)
         with (place.parent / "language.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return not place.exists() and _write(detector, place)
+            if _is_whole(place):
+                return False
+            shutil.rmtree(place, ignore_errors=True)
+            return _write(detector, place)
     except (OSError, RuntimeError):
         return False
+
+
+def _is_mapped(detector: "LanguageIdentifier") -> bool:
+    import numpy as np
+
+    return isinstance(detector.nb_ptc.base, np.memmap)
+
+
+def _is_whole(place: Path) -> bool:
+    """Takes a tenth of a second; asked only by a process that had to unpack for itself."""
+    try:
+        _map(place)
+    except (OSError, ValueError, EOFError):
+        return False
+    return True
 
 
 def _place() -> Path:

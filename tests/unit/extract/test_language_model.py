@@ -58,6 +58,14 @@ def test_what_is_not_whole_is_not_used(kept: Path, part: str, harm: str) -> None
     detector = language_model.load()
     assert not is_mapped(detector, kept)
     assert detector.classify(TEXTS["de"])[0] == "de"
+    assert language_model.keep(detector)
+    assert is_mapped(language_model.load(), kept)
+
+
+def test_what_another_kept_meanwhile_is_left_alone(kept: Path, unpacked: LanguageIdentifier) -> None:
+    before = kept.stat()
+    assert not language_model.keep(unpacked)
+    assert kept.stat() == before
 
 
 def test_parts_that_do_not_fit_each_other_are_not_used(kept: Path) -> None:
