@@ -11,8 +11,8 @@ WITHOUT = "There was no C compiler, or no Python.h, when Forager was installed: 
 def native_rooms(package: Path = PACKAGE) -> dict[str, bool]:
     """Rooms that have inner loops in C, and whether they were compiled for this Python."""
     return {
-        stub.parent.name: PathFinder.find_spec("_native", [str(stub.parent)]) is not None
-        for stub in sorted(package.glob("*/_native.pyi"))
+        door.parent.name: PathFinder.find_spec("_native", [str(door.parent)]) is not None
+        for door in sorted(package.glob("*/compiled.py"))
     }
 
 
