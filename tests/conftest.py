@@ -24,6 +24,7 @@ from unittest import mock
 import asyncpg
 import pytest
 import typer
+from tests.starter import fork_from_now_on
 
 from forager.db import embedded, schema
 from forager.db.embedded.place import Place
@@ -53,6 +54,7 @@ def pytest_configure(config: pytest.Config) -> None:
     _keep_bytecode()
     _hear_signals()
     COMMANDS_ONCE.start()
+    fork_from_now_on()
     shared = getattr(config, "workerinput", {}).get("run_folder")
     config.stash[RUN_FOLDER] = Path(shared) if shared else _make_run_folder()
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from tests.acceptance.stage import wait_for_end
+from tests.acceptance.stage import until, wait_for_end
 
 NAME = "twin"
 ENTER = f'hostname {NAME} && exec "$0" -m forager "$@"'
@@ -38,19 +38,21 @@ class Container:
                 stdout=subprocess.DEVNULL,
                 stderr=stderr,
             )
+        until(lambda: self.pid() or self._outside.poll() is not None, "the command is there")
 
     @property
     def said(self) -> str:
         return self._said.read_text(encoding="utf-8", errors="replace")
 
     def pid(self) -> int:
-        """Of the command, as the machine outside knows it; 0: it is not there yet."""
+        """Of the command, as the machine outside knows it; 0: it is not there yet, or not any more."""
         children = Path(f"/proc/{self._outside.pid}/task/{self._outside.pid}/children").read_text().split()
         return int(children[0]) if children else 0
 
     def signal(self, number: int) -> None:
         pid = self.pid()
-        assert pid, f"the command is not there to be told anything; it said: {self.said}"  # 0 would be our own group
+        ended = f"exit code {self._outside.poll()}, it said: {self.said}"
+        assert pid, f"the command is not there to be told anything; {ended}"  # 0 would be our own group
         os.kill(pid, number)
 
     def wait(self) -> int:

@@ -2,7 +2,6 @@
 
 import re
 import signal
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,18 +10,12 @@ from typing import Any
 import httpx
 from tests.acceptance.conftest import NETWORK
 from tests.acceptance.stage import Crawl, Forager, until
+from tests.ports import free_port
 
 from forager.db.embedded.processes import command_of, is_alive
 
 PASSWORD = "seven quiet otters"
 QUICK = {"FORAGER_DELAY_S": "0.02", "FORAGER_UNPACED_HOSTS": NETWORK}
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 class Instance:

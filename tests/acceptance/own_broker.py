@@ -4,12 +4,14 @@ stopped, killed and started again."""
 import os
 import shutil
 import signal
+import socket
 import subprocess
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.acceptance.instance import free_port
+from tests.acceptance.stage import until
+from tests.ports import free_port
 
 PROGRAM = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
 """Not the one in /usr/sbin, which becomes another user whom our folder is closed to."""
@@ -48,6 +50,7 @@ class OwnBroker:
         }
         self._names = subprocess.Popen(["epmd", "-port", str(names_port), "-address", "127.0.0.1"])
         """Erlang's own name server; a node that finds none starts one, which would outlive it."""
+        until(lambda: _listens(names_port), "Erlang's name server listens")
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -87,3 +90,8 @@ class OwnBroker:
         self.kill()
         self._names.kill()
         self._names.wait()
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as caller:
+        return caller.connect_ex(("127.0.0.1", port)) == 0

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from tests.acceptance import starter
+from tests import starter
 from tests.conftest import in_thread, kept, let_go
 
 from forager.db.embedded.processes import command_of, is_alive
@@ -181,6 +181,8 @@ class Forager:
         self.dsn = dsn
         self._crawls: list[Crawl] = []
         self._asking = threading.Lock()
+        self.program: tuple[str, ...] = (sys.executable, "-m", "forager")
+        """What is started in the background; as `starter.PROGRAM` it is loaded anew, with every process it starts."""
 
     def start(self, *arguments: str, **environ: str) -> Crawl:
         """`forager crawl` with these arguments, in the background."""
@@ -188,7 +190,7 @@ class Forager:
 
     def spawn(self, *arguments: str, before: Sequence[str] = (), **environ: str) -> Crawl:
         """Any command, in the background; `before` it stands what runs it elsewhere."""
-        command = [*before, sys.executable, "-m", "forager", *arguments]
+        command = [*before, *self.program, *arguments]
         crawl = Crawl(command, os.environ | self.environ | environ, self.folder)
         self._crawls.append(crawl)
         return crawl

@@ -12,9 +12,10 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 from tests.acceptance.conftest import HOST_BASE, SETTINGS
-from tests.acceptance.instance import PASSWORD, Instance, free_port
+from tests.acceptance.instance import PASSWORD, Instance
 from tests.acceptance.stage import Forager, until
 from tests.conftest import Server, _database, _template
+from tests.ports import free_port
 
 from forager import dashboard
 from forager.fetch.browser import find_chromium, why_no_browser

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect, sync_playwright
-from tests.acceptance.instance import PASSWORD, free_port
+from tests.acceptance.instance import PASSWORD
 from tests.acceptance.stage import Forager, until
 from tests.acceptance.test_dashboard import accessibility, need
+from tests.ports import free_port
 from tests.queues import Queues, queues, wire
 from tests.wire import Wire
 

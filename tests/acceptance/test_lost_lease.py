@@ -18,12 +18,15 @@ SHORT = {
     "FORAGER_LEASE_S": "4",
     "FORAGER_HEARTBEAT_S": "1",
     "FORAGER_DEAD_AFTER_S": "4",
-    "FORAGER_BATCH_MS": "400",
+    "FORAGER_BATCH_MS": "1000",
 }
+"""Results are in hand for a second, long enough for a busy machine to find them there before the crawl is over."""
 LOCKED = """SELECT p.url FROM crawl_tasks t JOIN pages p ON p.id = t.page_id JOIN workers w ON w.id = t.locked_by
             WHERE t.outcome IS NULL AND w.pid = $1"""
 WRITING = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1 AND state <> 'idle'"
 """Asleep in a transaction it would keep its rows locked, and nobody could take them before it wakes."""
+SETTLED_S = 0.3
+"""The server may have its last words, a COMMIT among them, and not have read them yet: it looks idle until it does."""
 PLANT_STRAY = """UPDATE domains SET claimed_by = w.id, claim_expires_at = now() + interval '1 hour', status = 'active',
                  version = version + 1 FROM workers w
                  WHERE w.status = 'running' AND claimed_by IS NULL RETURNING name"""
@@ -49,7 +52,7 @@ def test_late_results_of_a_lost_lease_are_refused(forager: Forager, open_web: Op
         os.kill(sleeper, signal.SIGCONT)
     crawl.finish()
     assert "late results refused" in crawl.said
-    assert [visit.url for visit in web.everything() if visit.started_s > awake_at] == []
+    assert [visit.url for visit in web.everything() if visit.arrived_s > awake_at] == []
     assert forager.pages() == web.key.expected_success()
     assert set(forager.ask("SELECT DISTINCT count(*) FROM crawl_tasks WHERE outcome IS NOT NULL GROUP BY page_id")) == {
         (1,)
@@ -117,7 +120,7 @@ def another_worker(forager: Forager, **environ: str) -> Iterator[subprocess.Pope
 
 def visits_by(web: Web, agent: str) -> list[float]:
     """When its requests came, robots.txt counted."""
-    return sorted(visit.started_s for visit in web.everything() if visit.user_agent == agent)
+    return sorted(visit.arrived_s for visit in web.everything() if visit.user_agent == agent)
 
 
 def leases(forager: Forager, pid: int) -> int:
@@ -128,11 +131,16 @@ def leases(forager: Forager, pid: int) -> int:
 def put_to_sleep_with_results(forager: Forager, web: Web, pid: int) -> set[str]:
     """Stop it at a moment when it has answers in hand that are in no database yet; answers which."""
 
+    def in_hand() -> set[str]:
+        late = {row["url"] for row in forager.ask(LOCKED, pid)} & set(web.requests())
+        return late if forager.value(WRITING, f"forager worker {pid}") == 0 else set()
+
     def sleeps() -> set[str]:
         os.kill(pid, signal.SIGSTOP)
-        answered = set(web.requests())
-        late = {row["url"] for row in forager.ask(LOCKED, pid)} & answered
-        late = late if forager.value(WRITING, f"forager worker {pid}") == 0 else set()
+        late = in_hand()
+        time.sleep(SETTLED_S)
+        if late != in_hand():
+            late = set()
         if not late:
             os.kill(pid, signal.SIGCONT)
         return late

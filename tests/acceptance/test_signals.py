@@ -5,6 +5,7 @@ import signal
 import pytest
 from tests.acceptance.conftest import OpenWeb
 from tests.acceptance.stage import Crawl, Forager, Web, until
+from tests.starter import PROGRAM
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(180)]
 
@@ -12,6 +13,8 @@ INTERRUPTED = 11
 
 
 def start(forager: Forager, web: Web) -> Crawl:
+    """As a person does it: signals find nothing that was not there before."""
+    forager.program = (str(PROGRAM),)
     crawl = forager.start(*web.urls, "--delay", "0.2", "--workers", "2", "-o", "out.jsonl")
     web.wait_past(20)
     return crawl

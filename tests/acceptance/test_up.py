@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 from tests.acceptance.conftest import OpenWeb
-from tests.acceptance.instance import free_port, up
+from tests.acceptance.instance import up
 from tests.acceptance.stage import Forager, kill, tell, until, wait_for_end
 from tests.acceptance.test_postgres_kills import wait_for_server
+from tests.ports import free_port
 from tests.wire import Wire, a_wire_to_database
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]

@@ -11,6 +11,7 @@ import struct
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 
 from forager.observe import log
 from forager.stats.processes import started_at
@@ -29,9 +30,13 @@ class BlackBox:
         folder.mkdir(parents=True, exist_ok=True)
         self._path = folder / str(os.getpid())
         self._began = started_at(os.getpid())
-        self._path.write_bytes(NOTE.pack(self._began, 0))
-        with self._path.open("r+b") as file:
+        # In two containers that share the folder both may be process 1. Written over, for a moment the other's file
+        # would have no byte, and whoever touches such memory is killed; so it keeps its file, and the name is ours.
+        fresh = folder / f"{self._path.name}.{token_hex(4)}"
+        fresh.write_bytes(NOTE.pack(self._began, 0))
+        with fresh.open("r+b") as file:
             self._memory = mmap.mmap(file.fileno(), NOTE.size)
+        fresh.replace(self._path)
 
     @contextmanager
     def reading(self, page: int) -> Iterator[None]:
@@ -45,7 +50,7 @@ class BlackBox:
 
     def close(self) -> None:
         self._memory.close()
-        self._path.unlink(missing_ok=True)
+        take_note(self._path.parent, int(self._path.name), self._began)
 
 
 @contextmanager
@@ -64,7 +69,7 @@ def open_box(folder: Path) -> Iterator[BlackBox | None]:
 
 
 def take_note(folder: Path, pid: int, began: int) -> int | None:
-    """The page a dead process was reading, if any. Its note is gone then."""
+    """The page a process was reading, if any. Its note is gone then."""
     path = folder / str(pid)
     try:
         noted_began, page = NOTE.unpack(path.read_bytes())

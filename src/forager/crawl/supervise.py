@@ -107,3 +107,5 @@ async def _see_off(worker: Process) -> None:
     while words := await worker.stderr.read(65536):
         sys.stderr.write(words.decode("utf-8", "replace"))
     await worker.wait()
+    # Else its standard input is closed when the loop comes round to it, or by the collector, without a loop.
+    worker._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001

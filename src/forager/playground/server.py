@@ -7,6 +7,7 @@ and nothing else; `web` gives it loopback addresses only.
 import asyncio
 import socket
 import struct
+import sys
 from collections.abc import Callable
 from itertools import count
 from typing import cast
@@ -21,6 +22,9 @@ MAX_BUFFER_BYTES = 256 * 1024
 IDLE_TIMEOUT_S = 60.0
 CLOSE = b"Connection: close\r\n"
 NO_LINGER = struct.pack("ii", 1, 0)
+LAST_DATA_RECV = 52
+"""Where `tcp_info` of Linux says how many milliseconds ago the last byte came; it counts in steps of up to 10."""
+STEP_S = 0.01
 
 
 class ReplyCache:
@@ -91,6 +95,7 @@ class Connection(asyncio.Protocol):
         self._is_choked = False
         self._is_reading_paused = False
         self._last_activity_s = 0.0
+        self._late_s = 0.0
 
     # What the event loop calls
 
@@ -175,6 +180,7 @@ class Connection(asyncio.Protocol):
 
     def _answer(self, line: wire.RequestLine, headers: wire.Headers) -> None:
         started_s = clock.monotonic()
+        self._late_s = how_late_s(self._transport)
         reply = self._desk.reply(line.target, takes_gzip=headers.takes_gzip)
         if not reply.delay_s:
             self._send(reply, line, headers, started_s)
@@ -233,6 +239,7 @@ class Connection(asyncio.Protocol):
                 headers.user_agent,
                 headers.is_conditional,
                 self._client,
+                self._late_s,
             )
         )
 
@@ -242,6 +249,15 @@ class Connection(asyncio.Protocol):
         if should_pause != self._is_reading_paused and not self._transport.is_closing():
             self._is_reading_paused = should_pause
             (self._transport.pause_reading if should_pause else self._transport.resume_reading)()
+
+
+def how_late_s(transport: asyncio.BaseTransport) -> float:
+    """From the arrival of the last bytes to now, which is when this process was woken; below a step it is nothing."""
+    if sys.platform != "linux":
+        return 0.0
+    told = transport.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
+    late_s: float = struct.unpack_from("I", told, LAST_DATA_RECV)[0] / 1000
+    return late_s if late_s > STEP_S else 0.0
 
 
 class ConnectionMaker:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.acceptance import starter
+from tests import starter
 
 from forager.playground import Running, read_log, requests_per_path, start_playground
 

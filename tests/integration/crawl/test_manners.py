@@ -37,7 +37,7 @@ async def test_a_server_in_trouble_gets_its_pause_and_then_single_requests(datab
         visits = visits_of(web.log, host, with_robots=False)
         failed = [number for number, visit in enumerate(visits) if visit.status == 500]
         assert len(failed) == 5
-        assert visits[failed[-1] + 1].started_s - visits[failed[-1]].ended_s >= 0.75
+        assert visits[failed[-1] + 1].arrived_s - visits[failed[-1]].ended_s >= 0.75
     (row,) = await stage.fetch(BREAKER)
     assert tuple(row)[:3] == ("closed", 0, None)
     report = await stage.report()
@@ -71,15 +71,15 @@ async def test_a_restart_goes_on_with_the_breaker_it_finds(database: Database, g
     """Killed or stopped while it was open: the next worker waits for the rest of the pause, then tries one by one."""
     async with serve(WatchedSite(20)) as web:
         stage = await Stage.open(database, web)
+        opened_s = asyncio.get_running_loop().time() - 1.0  # or later: however busy the machine is, not earlier
         await ground.conn.execute(
             "UPDATE domains"
             " SET breaker_state = 'open', breaker_failures = 5, breaker_opened_at = now() - interval '1 s'"
         )
-        started_s = asyncio.get_running_loop().time()
         await stage.work(breaker_reset_s=1.8, unpaced_concurrency=8)
         (host,) = web.hosts.values()
         visits = visits_of(web.log, host)
-        assert visits[0].started_s - started_s >= 0.6
+        assert visits[0].arrived_s - opened_s >= 1.75
         assert most_open_at_once(visits[:3], host) == 1
         assert await stage.urls("status = 'fetched'") == web.answer_key.expected_success()
     assert tuple((await stage.fetch(BREAKER))[0])[:3] == ("closed", 0, None)
@@ -138,8 +138,8 @@ async def test_many_hosts_on_one_address_are_one_server(database: Database) -> N
         seeds = [url for web in webs for url in web.urls]
         assert len({url.rpartition(":")[0] for url in seeds}) == 1
         stage = await Stage.open(database, webs[0], *seeds)
-        await stage.work(delay_s=0.01, is_unpaced=lambda _domain: False, delay_per_ip_s=0.05)
-        moments = sorted(visit.started_s for web in webs for visit in web.log)
+        await stage.work(delay_s=0.01, is_unpaced=lambda _domain: False, delay_per_ip_s=0.1)
+        moments = sorted(visit.arrived_s for web in webs for visit in web.log)
     assert len(moments) == 6 * 5
-    assert min(later - earlier for earlier, later in pairwise(moments)) >= 0.04  # read a little late, at most
+    assert min(later - earlier for earlier, later in pairwise(moments)) >= 0.085
     assert await stage.broken_promises() == {}

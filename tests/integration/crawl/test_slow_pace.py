@@ -45,7 +45,7 @@ async def test_pages_wait_for_their_turn_through_as_many_runs_as_it_takes(databa
     assert [visit.target for visit in visits].count("/robots.txt") == 1
     assert len(visits) == 4
     assert lives > 1
-    gaps = [later.started_s - earlier.started_s for earlier, later in pairwise(visits)]
+    gaps = [later.arrived_s - earlier.arrived_s for earlier, later in pairwise(visits)]
     assert min(gaps) >= DELAY_S - 0.05  # read a little late, at most
     async with database.pool.acquire() as conn:
         proof = await prove_pace(conn)

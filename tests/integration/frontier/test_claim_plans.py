@@ -89,14 +89,15 @@ async def test_as_much_is_read_among_many_as_among_few(ground: Ground, run: int,
     assert {name: ratio for name, ratio in grown.items() if ratio > GROWTH} == {}, read
 
 
-async def blocks_read(conn: Any, each: Hot) -> int:
-    """Blocks that executing it touches; what it does is undone."""
+async def blocks_read(conn: Any, each: Hot, part: str | None = None) -> int:
+    """Blocks that executing it, or this part of it, touches; what it does is undone."""
     undone = conn.transaction()
     await undone.start()
     explained = "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) " + each.sql
     plan = json.loads(await conn.fetchval(explained, *each.args))[0]["Plan"]
     await undone.rollback()
-    return int(plan["Shared Hit Blocks"]) + int(plan["Shared Read Blocks"])
+    node = next(node for node in nodes(plan) if part in {None, node.get("Subplan Name")})
+    return int(node["Shared Hit Blocks"]) + int(node["Shared Read Blocks"])
 
 
 JOINS = {"Nested Loop", "Hash Join", "Merge Join"}

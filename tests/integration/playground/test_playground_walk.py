@@ -1,5 +1,7 @@
 """The answer key against real HTTP: another crawler finds exactly the pages, links, statuses and titles it promises."""
 
+import asyncio
+import time
 from collections import defaultdict
 from collections.abc import AsyncIterator
 
@@ -7,6 +9,7 @@ import aiohttp
 import pytest
 from tests.integration.playground.walk import AGENT, walk
 
+from forager import clock
 from forager.playground import (
     DEMO_SITES,
     Playground,
@@ -81,6 +84,22 @@ async def test_slow_pages_take_their_time(session: aiohttp.ClientSession) -> Non
             assert answer.status == 200
         (visit,) = web.log
         assert visit.ended_s - visit.started_s >= 0.1
+
+
+async def test_a_request_says_how_long_it_lay_unread() -> None:
+    """The server's process sleeps while it comes: the kernel knows when it came."""
+    async with open_playground(["uniform=1x1"]) as web:
+        reader, writer = await asyncio.open_connection(*web.urls[0].removeprefix("http://").rstrip("/").split(":"))
+        for asleep_s in (0.0, 0.3):
+            sent_s = clock.monotonic()
+            writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            time.sleep(asleep_s)  # noqa: ASYNC251 - nobody reads
+            await reader.readuntil(b"\r\n\r\n")
+            late = web.log.visits[-1]
+            assert late.started_s >= sent_s + asleep_s
+        assert late.late_s > 0.25
+        assert late.arrived_s < late.started_s - 0.25
+        writer.close()
 
 
 async def test_pictures_come_as_pictures(session: aiohttp.ClientSession) -> None:

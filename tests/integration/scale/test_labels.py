@@ -77,6 +77,8 @@ async def test_a_label_that_nobody_has_is_not_waited_for(ground: Ground) -> None
 
 @pytest.mark.both_servers
 async def test_thousands_that_wait_for_another_label_are_not_read(ground: Ground) -> None:
+    """Finding the best is what may not cost more. To look them up and to stamp them in every index costs a fifth more
+    or less from one time to the next, whatever the number of the others."""
     run = await ground.a_run(a_spec())
     await ground.conn.execute(FILL, run, "", 50)
     worker, read = await ground.a_worker(run), []
@@ -84,7 +86,7 @@ async def test_thousands_that_wait_for_another_label_are_not_read(ground: Ground
     for label, count in (("gpu", 1_000), ("eu", 20_000)):
         await ground.conn.execute(FILL, run, label, count)
         await ground.conn.execute("VACUUM (ANALYZE) domains")
-        read.append(await blocks_read(ground.conn, ask))
+        read.append(await blocks_read(ground.conn, ask, "CTE best"))
     assert read[1] <= read[0] * 1.3, read
 
 

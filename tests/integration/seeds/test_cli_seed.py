@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.acceptance import starter
+from tests import starter
 from tests.acceptance.stage import until
 from tests.conftest import in_thread
 

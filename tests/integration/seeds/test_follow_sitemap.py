@@ -10,6 +10,7 @@ from tests.integration.fetch.raw_server import Server, http, serve
 
 from forager.app import sitemaps
 from forager.ingest.seeds import BadLine, Seed
+from forager.playground.server import how_late_s
 from forager.settings import Settings, load
 
 LOOPBACK = load({"allow_networks": ("127.0.0.0/8",), "delay_s": 0.0, "home": "/nowhere"}, {})
@@ -124,7 +125,7 @@ async def test_requests_keep_their_distance() -> None:
     loop = asyncio.get_running_loop()
 
     async def answer(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        moments.append(loop.time())
+        moments.append(loop.time() - how_late_s(writer.transport))
         is_robots = asked(server)[-1] == "/robots.txt"
         writer.write(http(b"User-agent: *\nCrawl-delay: 0.3\n" if is_robots else urlset("https://a.example/")))
         await writer.drain()

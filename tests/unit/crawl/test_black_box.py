@@ -84,3 +84,16 @@ def test_without_a_place_there_is_no_box(tmp_path: Path) -> None:
     with open_box(tmp_path / "reading") as box:
         assert box is not None
     assert list((tmp_path / "reading").iterdir()) == []
+
+
+def test_one_of_the_same_number_has_a_file_of_its_own(tmp_path: Path) -> None:
+    """As in two containers that share a folder. Who has a file in memory is killed when somebody else cuts it off."""
+    file, first = tmp_path / str(os.getpid()), BlackBox(tmp_path)
+    with file.open("rb") as held, first.reading(1):
+        second = BlackBox(tmp_path)
+        assert os.fstat(held.fileno()).st_ino != file.stat().st_ino
+        assert NOTE.unpack(held.read())[1] == 1
+    assert [path.name for path in tmp_path.iterdir()] == [file.name]
+    second.close()
+    assert list(tmp_path.iterdir()) == []
+    first.close()

@@ -34,6 +34,11 @@ def test_the_smallest_gap_is_of_one_host_and_by_start() -> None:
     assert smallest_gap_s(log, "other") == float("inf")
 
 
+def test_a_request_that_is_read_late_makes_no_gap_smaller() -> None:
+    log = [a_visit("/a", 2.0)._replace(late_s=0.4), a_visit("/b", 2.6)]
+    assert smallest_gap_s(log, HOST) == pytest.approx(1.0)
+
+
 def test_robots_can_be_left_out_of_the_gap() -> None:
     log = [a_visit("/robots.txt", 1.0), a_visit("/", 1.1), a_visit("/a", 3.1)]
     assert smallest_gap_s(log, HOST) == pytest.approx(0.1)

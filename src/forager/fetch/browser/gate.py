@@ -89,6 +89,7 @@ class Gate:
         """Requests of the page so far, also refused ones."""
         self.led_to: str | None = None
         """Where its scripts would have gone from here."""
+        self.led = asyncio.Event()
         self.sent = 0
         self.wire_bytes = 0
 
@@ -142,6 +143,7 @@ class Gate:
             case Verdict.REFUSE if is_main:
                 self.led_to = url
                 await route.abort("aborted")  # the page stays where it is
+                self.led.set()
             case Verdict.REFUSE:
                 await route.abort("blockedbyclient")
 

@@ -137,12 +137,20 @@ class Tab:
             await self._session.send(*order)
 
     async def _load(self, url: str, gate: Gate) -> None:
-        await self._page.goto(url, wait_until="domcontentloaded", timeout=0)
-        while True:
-            asked = await gate.settle(QUIET_S)
-            await self._evaluate(IDLE)
-            if asked == gate.asked:
-                return
+        """A page whose scripts lead elsewhere never says that it is there: it rests when we have refused to follow."""
+        going = asyncio.create_task(self._page.goto(url, wait_until="domcontentloaded", timeout=0))
+        leading = asyncio.create_task(gate.led.wait())
+        try:
+            await asyncio.wait({going, leading}, return_when=asyncio.FIRST_COMPLETED)
+            if going.done():
+                going.result()
+            while True:
+                asked = await gate.settle(QUIET_S)
+                await self._evaluate(IDLE)
+                if asked == gate.asked:
+                    return
+        finally:
+            await cancel({going, leading})
 
     async def _evaluate(self, expression: str) -> Any:
         if self._world is None:
