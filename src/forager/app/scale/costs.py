@@ -4,12 +4,13 @@ On two virtual cores; where a span was measured, the dear end of it. `python -m 
 batch asks of the database is counted by a test.
 """
 
-WORKER_MS = 2.0
-"""CPU of a worker and its reader. `python -m bench compare`: 1.3 to 2.0 ms for 47 KB of HTML with 60 links."""
-POSTGRES_MS = 0.7
-"""CPU of PostgreSQL. The same: 0.6 to 0.7 ms."""
-WORKER_PAGES_PER_S = 467.0
-"""What one worker can do at most. The same: 467 to 726 on two cores that PostgreSQL and the web share."""
+WORKER_MS = 1.4
+"""CPU of a worker and its reader. `python -m bench compare`: 1.2 to 1.4 ms for 47 KB of HTML with 60 links, with inner
+loops in C."""
+POSTGRES_MS = 0.4
+"""CPU of PostgreSQL. The same: 0.3 to 0.4 ms."""
+WORKER_PAGES_PER_S = 890.0
+"""What one worker can do at most. The same: 890 to 1,080 on two cores that PostgreSQL and the web share."""
 
 BATCH_STATEMENTS = 19
 """Statements to learn from and record a batch of pages, however many they are; that for words nobody has met, BEGIN,
@@ -30,7 +31,7 @@ PAGE_BYTES = 8_600
 """Tables and indexes, a page with its links, signals and search index. `docs/explanation/sizing.md`: 4,000 pages."""
 VISIT_BYTES = 370
 """A further visit of a known page. The same."""
-WORKER_MB = 264.0
+WORKER_MB = 283.0
 """Resident, a worker with its reader after 20,000 pages. The same."""
 WORKER_CONNECTIONS = 4
 """At most; `pg_stat_activity`."""
