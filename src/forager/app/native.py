@@ -5,7 +5,9 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
-WITHOUT = "There was no C compiler, or no Python.h, at the installation: Forager works, and a page costs half as much again."
+WITHOUT = (
+    "There was no C compiler, or no Python.h, at the installation: Forager works; a page costs half as much again."
+)
 
 
 def native_rooms(package: Path = PACKAGE) -> dict[str, bool]:
