@@ -104,8 +104,10 @@ class Supervisor:
 async def _see_off(worker: Process) -> None:
     """Until the worker has ended; what it says is said by us, so that it does not write into the live display."""
     assert worker.stderr is not None
-    while words := await worker.stderr.read(65536):
-        sys.stderr.write(words.decode("utf-8", "replace"))
-    await worker.wait()
-    # Else its standard input is closed when the loop comes round to it, or by the collector, without a loop.
-    worker._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001
+    try:
+        while words := await worker.stderr.read(65536):
+            sys.stderr.write(words.decode("utf-8", "replace"))
+        await worker.wait()
+    finally:
+        # Else its standard input is closed when the loop comes round to it, or by the collector, without a loop.
+        worker._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001

@@ -393,7 +393,7 @@ async def test_a_broker_that_falls_silent_in_the_middle(
     monkeypatch.setattr(celery_app, "HEARTBEAT_S", 1)
     monkeypatch.setattr(broker_module, "ANSWER_S", 0.5)
     monkeypatch.setattr(broker_module, "CONNECT_S", 0.5)
-    monkeypatch.setattr(inbox, "GRACE_S", 0.1)
+    monkeypatch.setattr(inbox, "GRACE_S", 1.0)
     acts: dict[int, Callable[[], None]] = {10: wire.hold, 6 * SITES: wire.let_go}
     seen = 0
 
