@@ -22,7 +22,7 @@ from forager.settings import load
 VERBS = ("claim", "learn", "record")
 BATCH = 200
 MEASURED_PAGES = 4000
-WARM_PAGES = 20_000
+WARM_PAGES = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,10 @@ async def measure_step(home: Path, size: int) -> Step:
             await bench.learn(
                 [link for n in range(start, start + BATCH) for link in pretend_links(n, size)], stage="warm"
             )
+        await bench.settle(stage="warm")
         before_s = server_cpu_s(home)
         pages, asked = await visit_pages(bench, size)
+        await bench.settle(stage="record")
         server_s = server_cpu_s(home) - before_s
         for links in sweep_links(size, load({"home": home}, {}).known_urls * 2):
             await bench.learn(links, stage="sweep")

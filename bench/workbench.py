@@ -21,6 +21,7 @@ from forager.settings import load
 from forager.stats import store as stats
 
 LEASES_AT_ONCE = 200
+SETTLE = "SELECT gin_clean_pending_list('page_link_lists_to')"
 
 
 class Workbench:
@@ -54,6 +55,11 @@ class Workbench:
     async def record(self, outcomes: Sequence[Outcome], learned: Learned) -> None:
         with self.stopwatch.time("record"):
             await in_transaction(self._database, lambda conn: self._writer.record(conn, outcomes, (), learned))
+
+    async def settle(self, *, stage: str) -> None:
+        """PostgreSQL puts links off and indexes many at once; whoever put them off pays for it."""
+        with self.stopwatch.time(stage):
+            await self._database.pool.execute(SETTLE)
 
 
 @asynccontextmanager

@@ -62,7 +62,9 @@ def test_the_card_of_the_queues(forager: Forager, queues: Queues, wire: Wire, pa
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 1
     card.get_by_role("button", name="Put back all 1").click()
     until(lambda: queues.depth(crawl) == 1 and queues.depth(queues.names.dead) == 0, "it is put back")
-    assert forager.value("SELECT who FROM audit_log WHERE action = 'queue.redrive'") == "api:alice"
+    noted = "SELECT who FROM audit_log WHERE action = 'queue.redrive'"
+    until(lambda: bool(forager.ask(noted)), "it is noted, which it is after it was done")
+    assert forager.value(noted) == "api:alice"
 
     wire.cut()
     expect(card.get_by_text("broker away")).to_be_visible(timeout=20_000)

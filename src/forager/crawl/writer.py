@@ -35,6 +35,7 @@ from forager.errors import Blame
 from forager.extract import CONFIGS, keywords_of
 from forager.frontier import store as frontier
 from forager.frontier import tasks
+from forager.frontier.catch_up import CatchUp
 from forager.frontier.images import make_pages, record_images
 from forager.frontier.known import UNSHARED, KnownPages, SharedPages, pack
 from forager.frontier.learn import Learned, learn, sort_known, take_recalled
@@ -84,7 +85,7 @@ class Writer:
         self._lease_s = order.lease_s
         self._shared = shared
         self._known = KnownPages(order.known_urls)
-        """Of the transaction under way."""
+        self._catching_up = CatchUp()
         self._domain_ids: dict[str, int] = {}
         self._lexemes = Lexemes()
         self._images = ImageDesk(
@@ -199,10 +200,19 @@ class Writer:
             await in_transaction(self._database, lambda conn: self._make_pages(conn, sorted(learned.images)))
         if learned.nearer:
             await in_transaction(self._database, lambda conn: self._come_nearer(conn, learned.nearer))
-        for key, page, depth in learned.fresh:
-            self._known.add(key, page, depth)
+        self._known.add_all(learned.fresh)
+        await self._catch_up(learned.found)
         await self._shared.tell((key, pack(page, depth)) for key, page, depth in learned.fresh[remembered:])
         return learned
+
+    async def _catch_up(self, found: Mapping[int, int]) -> None:
+        portions = self._catching_up.note(found)
+        if not portions:
+            return
+        came = await in_transaction(self._database, lambda conn: frontier.next_pages(conn, portions))
+        for portion, entries in zip(portions, came, strict=True):
+            self._catching_up.took(portion, entries)
+            self._known.add_entries(entries)
 
     async def _make_pages(self, conn: Any, page_ids: Sequence[int]) -> None:
         """Links lead to what was known as images only."""

@@ -379,7 +379,7 @@ CREATE TABLE pages (
     trap_id       bigint,
     is_image      boolean          NOT NULL DEFAULT false,
     lastmod_at    timestamptz,
-    UNIQUE (domain_id, url_hash)
+    CONSTRAINT pages_domain_id_url_hash_key UNIQUE (domain_id, url_hash) INCLUDE (id, depth, is_image) -- so that links are looked up in the index alone
 ) WITH (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.2);
 CREATE INDEX pages_frontier ON pages (domain_id, priority, id) WHERE status = 'discovered';
 COMMENT ON COLUMN pages.is_image IS 'It is fetched to be stored as an image, not to be read; counters of pages leave it out, the frontier does not.';

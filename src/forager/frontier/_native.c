@@ -1,14 +1,17 @@
 /* The frontier's inner loops. The Python of the same names is the reference and the fall-back: `weave` in lexemes.py,
-   `take_known` in learn.py, `join_links` in store.py. Same results, to the letter; property tests compare them. */
+   `find_known`, `put_known` and `take_known` in known_table.py, `join_links` in store.py. Same results, to the letter; property tests compare them. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "c/known.h"
 #include "c/links.h"
 #include "c/weave.h"
 
 static PyMethodDef functions[] = {
     {"weave", (PyCFunction)(void (*)(void))weave, METH_FASTCALL, weave_doc},
+    {"find_known", (PyCFunction)(void (*)(void))find_known, METH_FASTCALL, find_known_doc},
+    {"put_known", (PyCFunction)(void (*)(void))put_known, METH_FASTCALL, put_known_doc},
     {"take_known", (PyCFunction)(void (*)(void))take_known, METH_FASTCALL, take_known_doc},
     {"join_links", (PyCFunction)(void (*)(void))join_links, METH_FASTCALL, join_links_doc},
     {NULL, NULL, 0, NULL},

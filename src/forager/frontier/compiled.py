@@ -9,10 +9,14 @@ Heard = str | tuple[int, tuple[tuple[str, int], ...]]
 """A word's lexeme, as a tsvector spells it; or how many positions the word takes, and its lexemes, each with its own
 among them."""
 Weave = Callable[[Keywords, dict[str, Heard], dict[str, Heard]], str | list[str] | None]
-TakeKnown = Callable[[Iterable[Discovery], dict[bytes, int], dict[bytes, int]], list[Discovery]]
+FindKnown = Callable[[list[bytearray], bytes], int]
+PutKnown = Callable[[list[bytearray], bytes, int], None]
+TakeKnown = Callable[[Iterable[Discovery], list[bytearray], dict[bytes, int]], list[Discovery]]
 JoinLinks = Callable[[Sequence[Discovery], dict[bytes, int]], tuple[str, str | None, str]]
 
 weave: Weave | None = None
+find_known: FindKnown | None = None
+put_known: PutKnown | None = None
 take_known: TakeKnown | None = None
 join_links: JoinLinks | None = None
 
@@ -22,4 +26,5 @@ except ImportError:
     IS_THERE = False
 else:
     IS_THERE = True
-    weave, take_known, join_links = _native.weave, _native.take_known, _native.join_links
+    weave, join_links = _native.weave, _native.join_links
+    find_known, put_known, take_known = _native.find_known, _native.put_known, _native.take_known

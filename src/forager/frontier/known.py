@@ -1,47 +1,49 @@
 """A memory of pages that are known, in front of the database: 60 links a page, nine of ten known.
 
 It only spares look-ups. Forgetting costs a query, losing it loses nothing; it never says "known" of a page that is not.
-Two generations make a cheap LRU: what is asked for moves to the young one, the old one is dropped whole.
 """
 
 from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Protocol
 
-DEPTH_BITS = 10
-DEEPEST = (1 << DEPTH_BITS) - 1
+from forager.frontier import known_table
+from forager.frontier.known_table import DEEPEST, DEPTH_BITS
+from forager.records import Discovery
+
+HIGHEST = (1 << 64 - DEPTH_BITS) - 1
+"""A page beyond it is not remembered; nobody will ever have one."""
 
 
 class KnownPages:
-    """Key → page id and depth, packed into one int: about 120 bytes a page, at most twice `size` of them."""
+    """Key → page id and depth, packed into one int: 24 bytes a page, for at most `size` of them, or a few more."""
 
     def __init__(self, size: int) -> None:
-        self._size = size
-        self._young: dict[bytes, int] = {}
-        self._old: dict[bytes, int] = {}
+        self._most_buckets = known_table.buckets_for(size)
+        self._segments = known_table.make_segments()
 
     def __len__(self) -> int:
-        return len(self._young) + len(self._old)
-
-    @property
-    def young(self) -> dict[bytes, int]:
-        """For a loop, to look at: what is young now only. Whatever it says stays true; `get` knows more."""
-        return self._young
+        return known_table.count_taken(self._segments)
 
     def get(self, key: bytes) -> int | None:
         """The packed page, to be opened with `page_id` and `depth`."""
-        packed = self._young.get(key)
-        if packed is None and (packed := self._old.get(key)) is not None:
-            self._put(key, packed)
-        return packed
+        return known_table.find_known(self._segments, key) or None
+
+    def take(self, links: Iterable[Discovery], ids: dict[bytes, int]) -> list[Discovery]:
+        """Puts the pages of links that it knows, and that come no nearer by them, into `ids`. Answers the others."""
+        return known_table.take_known(links, self._segments, ids)
 
     def add(self, key: bytes, page: int, depth: int) -> None:
-        self._put(key, page << DEPTH_BITS | min(depth, DEEPEST))
+        self.add_all([(key, page, depth)])
 
-    def _put(self, key: bytes, packed: int) -> None:
-        self._young[key] = packed
-        if len(self._young) >= self._size:
-            self._old, self._young = self._young, {}
+    def add_all(self, pages: Iterable[tuple[bytes, int, int]]) -> None:
+        """Key, page, depth."""
+        entry_of = known_table.entry_of
+        self.add_entries(b"".join([entry_of(key, pack(page, deep)) for key, page, deep in pages if page <= HIGHEST]))
+
+    def add_entries(self, entries: bytes) -> None:
+        """As `known_table.entry_of` makes them, in one string."""
+        known_table.put_known(self._segments, entries, self._most_buckets)
 
 
 class SharedPages(Protocol):

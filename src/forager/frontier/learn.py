@@ -8,9 +8,8 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from forager.frontier import compiled, store
-from forager.frontier.compiled import TakeKnown
-from forager.frontier.known import DEEPEST, DEPTH_BITS, KnownPages
+from forager.frontier import store
+from forager.frontier.known import KnownPages, depth_of, page_id
 from forager.records import Discovery
 from forager.urls import origin_of
 
@@ -31,13 +30,15 @@ class Learned:
     """Pages that were known as images only, and that a link leads to."""
     fresh: list[tuple[bytes, int, int]] = field(default_factory=list)
     """What the memory may take once the transaction is safe: key, page, depth."""
+    found: dict[int, int] = field(default_factory=dict)
+    """Domain → how many links the database was asked for and knew."""
 
 
 def sort_known(links: Iterable[Discovery], known: KnownPages) -> tuple[Learned, dict[bytes, Discovery]]:
     """Split links by memory: those it knows are answered, the rest is to be asked."""
     learned = Learned()
     unknown: dict[bytes, Discovery] = {}
-    for link in take_known(links, known.young, learned.page_ids):
+    for link in known.take(links, learned.page_ids):
         key = link.key
         packed = known.get(key)
         if packed is None:
@@ -45,33 +46,17 @@ def sort_known(links: Iterable[Discovery], known: KnownPages) -> tuple[Learned, 
             if other is None or link.depth < other.depth:
                 unknown[key] = link
             continue
-        page = learned.page_ids[key] = packed >> DEPTH_BITS
-        if link.depth < packed & DEEPEST:
+        page = learned.page_ids[key] = page_id(packed)
+        if link.depth < depth_of(packed):
             learned.nearer[page] = min(link.depth, learned.nearer.get(page, link.depth))
             learned.fresh.append((link.key, page, learned.nearer[page]))
     return learned, unknown
 
 
-def take_known_in_python(links: Iterable[Discovery], young: dict[bytes, int], ids: dict[bytes, int]) -> list[Discovery]:
-    """Nine links of ten lead to a page that is young in the memory, and no nearer: `ids` has it then. The others."""
-    others: list[Discovery] = []
-    for link in links:
-        key = link.key
-        packed = young.get(key)
-        if packed is None or link.depth < packed & DEEPEST:
-            others.append(link)
-        else:
-            ids[key] = packed >> DEPTH_BITS
-    return others
-
-
-take_known: TakeKnown = compiled.take_known or take_known_in_python
-
-
 def take_recalled(learned: Learned, unknown: dict[bytes, Discovery], recalled: Mapping[bytes, int]) -> None:
     """What other workers know is answered, too, and unknown no longer."""
     for key, packed in recalled.items():
-        page, depth, link = packed >> DEPTH_BITS, packed & DEEPEST, unknown.pop(key)
+        page, depth, link = page_id(packed), depth_of(packed), unknown.pop(key)
         learned.page_ids[key] = page
         if link.depth < depth:
             learned.nearer[page] = min(link.depth, learned.nearer.get(page, link.depth))
@@ -112,8 +97,10 @@ async def _find(
     conn: Any, learned: Learned, unknown: Mapping[bytes, Discovery], pages: Sequence[tuple[int, Discovery]]
 ) -> None:
     """Look before inserting: in a large crawl most of what the memory forgot is known, and a look is half the price."""
-    for page, key, depth, is_image in await store.find_pages(conn, [(domain, link.key) for domain, link in pages]):
+    found = await store.find_pages(conn, [(domain, link.key) for domain, link in pages])
+    for page, domain, key, depth, is_image in found:
         learned.page_ids[key] = page
+        learned.found[domain] = learned.found.get(domain, 0) + 1
         if is_image:
             learned.images.add(page)
             continue

@@ -6,6 +6,7 @@ from typing import Any
 
 from forager.db import statements
 from forager.frontier import compiled
+from forager.frontier.catch_up import Portion
 from forager.frontier.compiled import JoinLinks
 from forager.frontier.lexemes import Lexemes
 from forager.frontier.rank import priority_of
@@ -157,9 +158,21 @@ async def add_pages(
 
 
 async def find_pages(conn: Any, keys: Sequence[tuple[int, bytes]]) -> list[Any]:
-    """Rows (id, url_hash, depth, is_image) of the pages that are known, by domain and key."""
+    """Rows (id, domain_id, url_hash, depth, is_image) of the pages that are known, by domain and key."""
     found: list[Any] = await conn.fetch(SQL["find_pages"], [domain for domain, _ in keys], [key for _, key in keys])
     return found
+
+
+async def next_pages(conn: Any, portions: Sequence[Portion]) -> list[bytes]:
+    """Of each portion the pages that are known, as `KnownPages.add_entries` takes them."""
+    rows = await conn.fetch(
+        SQL["next_pages"],
+        [portion.domain_id for portion in portions],
+        [portion.after for portion in portions],
+        [portion.most for portion in portions],
+    )
+    entries = {row["domain_id"]: row["entries"] or b"" for row in rows}
+    return [entries[portion.domain_id] for portion in portions]
 
 
 async def relax_depths(conn: Any, depths: dict[int, int]) -> set[int]:

@@ -63,6 +63,7 @@ HOT = {
         {"pages_domain_id_url_hash_key"},
     ),
     "find_pages": Hot(FRONTIER["find_pages"], ([1, 2], [KEY, KEY]), {"pages_domain_id_url_hash_key"}),
+    "next_pages": Hot(FRONTIER["next_pages"], ([1, 2], [KEY, b""], [20, 20]), {"pages_domain_id_url_hash_key"}),
     "relax_depths": Hot(FRONTIER["relax_depths"], ([1, 2], [0, 0]), {"pages_pkey", "page_link_lists_pkey"}),
     "close_tasks": Hot(
         FRONTIER["close_tasks"],

@@ -11,9 +11,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.builders import a_discovery
 
-from forager.frontier import compiled, known, lexemes
+from forager.frontier import compiled, known_table, lexemes
 from forager.frontier.compiled import Heard
-from forager.frontier.learn import take_known_in_python
+from forager.frontier.known_table import (
+    find_known_in_python,
+    make_segments,
+    put_known_in_python,
+    take_known_in_python,
+)
 from forager.frontier.lexemes import STOP, quote, weave_in_python
 from forager.frontier.store import join_links_in_python
 from forager.records import Discovery, Keywords
@@ -81,7 +86,7 @@ def test_the_limits_are_the_same(words: int, answer: Heard) -> None:
 
 def test_the_constants_are_the_same() -> None:
     in_c = (_native.MOST_WORDS, _native.MOST_PLACES, _native.DEPTH_BITS)
-    assert in_c == (lexemes.MOST_WORDS, lexemes.MOST_PLACES, known.DEPTH_BITS)
+    assert in_c == (lexemes.MOST_WORDS, lexemes.MOST_PLACES, known_table.DEPTH_BITS)
     assert Discovery._fields == ("url", "key", "domain", "depth", "redirects", "anchor", "rel")
 
 
@@ -98,17 +103,45 @@ LINK = st.builds(
     RELS,
 )
 LINKS = st.lists(LINK, max_size=30)
-PACKED = st.integers(1, 2**63 - 1)
+PACKED = st.integers(0, 2**64 - 1)
+MANY_KEYS = st.builds(
+    lambda segment, bucket, rest: bytes([segment]) + bytes(7) + bytes([bucket]) + bytes([rest]) * 7,
+    *(st.sampled_from([0, 1, 255]), st.integers(0, 40), st.integers(0, 3)),
+)
+"""Few segments, so that they fill and grow; the key of zeros among them."""
+ENTRIES = st.lists(st.builds(known_table.entry_of, MANY_KEYS | KEYS, PACKED), max_size=60).map(b"".join)
 
 
-@given(LINKS, st.dictionaries(KEYS, PACKED, max_size=8), st.booleans())
-def test_known_links_are_taken_alike(links: list[Discovery], young: dict[bytes, int], as_tuple: bool) -> None:
+@given(st.lists(st.tuples(ENTRIES, st.lists(MANY_KEYS, max_size=20)), max_size=6), st.integers(-1, 40))
+@example([(b"".join(known_table.entry_of(bytes(8) + bytes([n]) * 8, n + 1) for n in range(250)), [])], 40)
+def test_memories_are_alike(steps: list[tuple[bytes, list[bytes]]], most_buckets: int) -> None:
+    ours, wanted = make_segments(), make_segments()
+    for entries, keys in steps:
+        _native.put_known(ours, entries, most_buckets)
+        put_known_in_python(wanted, entries, most_buckets)
+        assert ours == wanted
+        assert [_native.find_known(ours, key) for key in keys] == [find_known_in_python(wanted, key) for key in keys]
+        assert ours == wanted
+
+
+@given(LINKS, ENTRIES, st.booleans())
+def test_known_links_are_taken_alike(links: list[Discovery], entries: bytes, as_tuple: bool) -> None:
     ids: dict[bytes, int] = {}
     wanted: dict[bytes, int] = {}
-    others = _native.take_known(tuple(links) if as_tuple else iter(links), young, ids)
-    in_python = take_known_in_python(links, young, wanted)
+    ours, theirs = make_segments(), make_segments()
+    _native.put_known(ours, entries, 4)
+    put_known_in_python(theirs, entries, 4)
+    others = _native.take_known(tuple(links) if as_tuple else iter(links), ours, ids)
+    in_python = take_known_in_python(links, theirs, wanted)
     assert list(map(id, others)) == list(map(id, in_python))
     assert list(ids.items()) == list(wanted.items())
+    assert ours == theirs
+
+
+@pytest.mark.parametrize("put_known", [_native.put_known, put_known_in_python])
+def test_half_an_entry_is_refused(put_known: Callable[..., None]) -> None:
+    with pytest.raises(ValueError, match="24 bytes"):
+        put_known(make_segments(), bytes(25), 1)
 
 
 @given(LINKS, st.integers(-(2**63), 2**63 - 1))
@@ -127,6 +160,8 @@ def test_a_link_nobody_learned_is_an_error_in_both() -> None:
 
 WORDS = Keywords("w", "w", "w", "w")
 LINK_AT_HAND = a_discovery("http://a.example/")
+FULL = make_segments()
+put_known_in_python(FULL, known_table.entry_of(LINK_AT_HAND.key, 5 << 10 | 1), 1)
 WRONG_ANSWERS: list[Any] = [
     *(1, None, (), (1, []), ("1", ())),
     *((1, ("x",)), (1, ((b"x", 1),)), (1, (("x", "1"),))),
@@ -142,11 +177,25 @@ WRONG: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (_native.weave, (WORDS, {}, [])),
     *[(_native.weave, (WORDS, {"w": answer}, {})) for answer in WRONG_ANSWERS],
     (_native.take_known, ()),
-    (_native.take_known, (1, {}, {})),
-    (_native.take_known, ([1], {}, {})),
-    (_native.take_known, ([LINK_AT_HAND], {LINK_AT_HAND.key: "1"}, {})),
-    (_native.take_known, ([LINK_AT_HAND], None, {})),
-    (_native.take_known, ([("u", [], "d", 1, 0, "", "a")], {}, {})),
+    (_native.take_known, (1, make_segments(), {})),
+    (_native.take_known, ([1], make_segments(), {})),
+    (_native.take_known, ([LINK_AT_HAND], {}, {})),
+    (_native.take_known, ([LINK_AT_HAND], make_segments(), None)),
+    (_native.take_known, ([LINK_AT_HAND], make_segments()[:255], {})),
+    (_native.take_known, ([LINK_AT_HAND], [bytearray(24 + 193)] * 256, {})),
+    (_native.take_known, ([LINK_AT_HAND], [bytearray(24)] * 256, {})),
+    (_native.take_known, ([LINK_AT_HAND], [bytes(24 + 192)] * 256, {})),
+    (_native.take_known, ([LINK_AT_HAND._replace(depth="1")], FULL, {})),  # type: ignore[arg-type]
+    (_native.take_known, ([LINK_AT_HAND._replace(key=b"short")], make_segments(), {})),
+    (_native.take_known, ([("u", [], "d", 1, 0, "", "a")], make_segments(), {})),
+    (_native.find_known, (make_segments(),)),
+    (_native.find_known, (make_segments(), b"short")),
+    (_native.find_known, (make_segments(), "x" * 16)),
+    (_native.find_known, (None, bytes(16))),
+    (_native.put_known, (make_segments(), bytes(24))),
+    (_native.put_known, (make_segments(), bytearray(24), 1)),
+    (_native.put_known, (make_segments(), bytes(24), None)),
+    (_native.put_known, ([bytearray(24)] * 256, bytes(24), 1)),
     (_native.join_links, ([LINK_AT_HAND],)),
     (_native.join_links, ([LINK_AT_HAND], {LINK_AT_HAND.key: "1"})),
     (_native.join_links, ([LINK_AT_HAND._replace(anchor=1)], {LINK_AT_HAND.key: 1})),  # type: ignore[arg-type]
@@ -176,8 +225,13 @@ def test_no_memory_is_lost() -> None:
         _native.weave(Keywords("w v", "w", "v", "w"), memory, {})  # type: ignore[arg-type]
         _native.weave(Keywords("w x", "w", "y", "w"), memory, {})  # type: ignore[arg-type]
         _native.weave(Keywords("w", "<", "", "w"), memory, {})  # type: ignore[arg-type]
-        _native.take_known([LINK_AT_HAND] * 3, {key: 5 << 10 | 1}, {})
-        _native.take_known([LINK_AT_HAND] * 3, {}, {})
+        _native.take_known([LINK_AT_HAND] * 3, FULL, {})
+        memory_of_pages = make_segments()
+        _native.take_known([LINK_AT_HAND] * 3, memory_of_pages, {})
+        _native.put_known(
+            memory_of_pages, b"".join(known_table.entry_of(bytes(15) + bytes([n]), 9) for n in range(90)), 4
+        )
+        _native.find_known(memory_of_pages, key)
         _native.join_links([LINK_AT_HAND, LINK_AT_HAND._replace(rel="area")], {key: 123456})
         for function, wrong in WRONG:
             with pytest.raises(TypeError):

@@ -1,4 +1,4 @@
-/* Links of pages: those whose pages are in memory are answered (`take_known` of learn.py), those of a page become three
+/* Links of pages: those whose pages are in memory are answered (`take_known` of known_table.py), those of a page become three
    columns (`join_links` of store.py). */
 
 #ifndef FORAGER_FRONTIER_LINKS_H
@@ -7,7 +7,9 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-/* Of known.py. */
+#include "known.h"
+
+/* Of known_table.py. */
 #define DEPTH_BITS 10
 #define DEEPEST ((1 << DEPTH_BITS) - 1)
 /* Where a Discovery has what; of records/line.py. */
@@ -16,6 +18,8 @@
 #define LINK_DEPTH 3
 #define LINK_ANCHOR 5
 #define LINK_REL 6
+/* Links between one that is looked up and one that is announced. */
+#define AHEAD 6
 /* A sign and the digits of 64 bits. */
 #define LONGEST_NUMBER 20
 
@@ -30,30 +34,43 @@ field_of(PyObject *link, Py_ssize_t field)
     return PyTuple_GET_ITEM(link, field);
 }
 
+/* A link that is looked up soon: a memory of millions of pages is not in the processor's, and waits for each otherwise. */
+static void
+expect_link(PyObject *link, PyObject *segments)
+{
+    if (!PyTuple_Check(link) || PyTuple_GET_SIZE(link) != LINK_FIELDS) {
+        return;
+    }
+    PyObject *key = PyTuple_GET_ITEM(link, LINK_KEY);
+    if (PyBytes_Check(key) && PyBytes_GET_SIZE(key) == KEY) {
+        expect_key(segments, (const unsigned char *)PyBytes_AS_STRING(key));
+    }
+}
+
 /* 1 if the memory knows the link's page and it is not nearer than it was, and `ids` has it then. 0: to be looked at. */
 static int
-take_link(PyObject *link, PyObject *young, PyObject *ids)
+take_link(PyObject *link, PyObject *segments, PyObject *ids)
 {
     PyObject *key = field_of(link, LINK_KEY);
-    if (key == NULL) {
+    const unsigned char *bytes = key == NULL ? NULL : key_bytes(key);
+    PyObject *segment = bytes == NULL ? NULL : segment_of(segments, bytes);
+    if (segment == NULL) {
         return -1;
     }
-    PyObject *known = PyDict_GetItemWithError(young, key);
-    if (known == NULL) {
-        return PyErr_Occurred() ? -1 : 0;
+    const uint64_t packed = look_up(segment, bytes);
+    if (packed == 0) {
+        return 0;
     }
-    if (!PyLong_Check(known) || !PyLong_Check(PyTuple_GET_ITEM(link, LINK_DEPTH))) {
-        PyErr_SetString(PyExc_TypeError, "pages and depths are int");
+    if (!PyLong_Check(PyTuple_GET_ITEM(link, LINK_DEPTH))) {
+        PyErr_SetString(PyExc_TypeError, "depths are int");
         return -1;
     }
-    int is_too_large, is_deep;
-    const long long packed = PyLong_AsLongLongAndOverflow(known, &is_too_large);
-    const long long depth = PyLong_AsLongLongAndOverflow(PyTuple_GET_ITEM(link, LINK_DEPTH), &is_deep);
-    if (PyErr_Occurred()) {
+    int is_beyond;
+    const long long depth = PyLong_AsLongLongAndOverflow(PyTuple_GET_ITEM(link, LINK_DEPTH), &is_beyond);
+    if (depth == -1 && PyErr_Occurred()) {
         return -1;
     }
-    const int is_nearer = is_deep < 0 || (is_deep == 0 && depth < (packed & DEEPEST));
-    if (is_too_large || packed <= 0 || is_nearer) {
+    if (is_beyond < 0 || (is_beyond == 0 && depth < (long long)(packed & DEEPEST))) {
         return 0;
     }
     /* Most links of a batch are on many of its pages. */
@@ -61,7 +78,7 @@ take_link(PyObject *link, PyObject *young, PyObject *ids)
     if (has_it != 0) {
         return has_it;
     }
-    PyObject *page = PyLong_FromLongLong(packed >> DEPTH_BITS);
+    PyObject *page = PyLong_FromUnsignedLongLong(packed >> DEPTH_BITS);
     if (page == NULL) {
         return -1;
     }
@@ -70,22 +87,28 @@ take_link(PyObject *link, PyObject *young, PyObject *ids)
     return failed ? -1 : 1;
 }
 
-PyDoc_STRVAR(take_known_doc, "take_known(links, young, ids, /)\n--\n\nAs `learn.take_known_in_python`.");
+PyDoc_STRVAR(take_known_doc, "take_known(links, segments, ids, /)\n--\n\nAs `known_table.take_known_in_python`.");
 
 static PyObject *
 take_known(PyObject *Py_UNUSED(self), PyObject *const *arguments, Py_ssize_t count)
 {
-    if (count != 3 || !PyDict_Check(arguments[1]) || !PyDict_Check(arguments[2])) {
-        PyErr_SetString(PyExc_TypeError, "take_known takes links and two dicts");
+    if (count != 3 || !PyDict_Check(arguments[2])) {
+        PyErr_SetString(PyExc_TypeError, "take_known takes links, segments and a dict");
         return NULL;
     }
-    PyObject *links = PySequence_Fast(arguments[0], "take_known takes links and two dicts");
+    if (!are_segments(arguments[1])) {
+        return NULL;
+    }
+    PyObject *links = PySequence_Fast(arguments[0], "take_known takes links, segments and a dict");
     PyObject *others = links == NULL ? NULL : PyList_New(0);
     if (others == NULL) {
         Py_XDECREF(links);
         return NULL;
     }
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(links); i++) {
+        if (i + AHEAD < PySequence_Fast_GET_SIZE(links)) {
+            expect_link(PySequence_Fast_GET_ITEM(links, i + AHEAD), arguments[1]);
+        }
         PyObject *link = Py_NewRef(PySequence_Fast_GET_ITEM(links, i));
         const int taken = take_link(link, arguments[1], arguments[2]);
         const int failed = taken < 0 || (taken == 0 && PyList_Append(others, link) < 0);

@@ -1,0 +1,130 @@
+"""Where known pages are remembered: flat memory, 24 bytes a page, and no object for any of them. A `dict` took 120.
+
+    segments: 256, by a key's first byte. Each grows by itself, so that growing never keeps anybody waiting.
+    segment:  how many slots are taken (24 bytes), then its buckets
+    bucket:   16 slots, by the key's next bytes. What was asked for last comes first; what comes last is forgotten
+    slot:     the key (16 bytes), page id and depth packed into one number (8 bytes, the highest first); 0: free
+
+Keys are hashes, so they spread by themselves. The functions here are the reference, and what is taken where nothing was
+compiled: `c/known.h` has them in C.
+"""
+
+from collections.abc import Iterable
+
+from forager.frontier import compiled
+from forager.frontier.compiled import FindKnown, PutKnown, TakeKnown
+from forager.records import Discovery
+
+DEPTH_BITS = 10
+DEEPEST = (1 << DEPTH_BITS) - 1
+KEY = 16
+SLOT = KEY + 8
+WAYS = 16
+BUCKET = WAYS * SLOT
+SEGMENTS = 256
+Segments = list[bytearray]
+
+
+def make_segments() -> Segments:
+    return [bytearray(SLOT + BUCKET) for _ in range(SEGMENTS)]
+
+
+def buckets_for(pages: int) -> int:
+    """Of one segment, at most, where all of them are to hold so many pages."""
+    return max(1, -(-pages // (SEGMENTS * WAYS)))
+
+
+def entry_of(key: bytes, packed: int) -> bytes:
+    """As a slot has it, and `put_known` takes it."""
+    return key + packed.to_bytes(8, "big")
+
+
+def count_taken(segments: Segments) -> int:
+    return sum(int.from_bytes(segment[:8], "big") for segment in segments)
+
+
+def find_known_in_python(segments: Segments, key: bytes) -> int:
+    """What is packed under a key, which comes first in its bucket from now on; 0 where it is not known."""
+    segment = segments[key[0]]
+    start = _bucket_of(segment, key)
+    at = _slot_of(segment, key, start)
+    if at < 0:
+        return 0
+    slot = segment[at : at + SLOT]
+    if at > start:
+        segment[start : at + SLOT] = slot + segment[start:at]
+    return int.from_bytes(slot[KEY:], "big")
+
+
+def put_known_in_python(segments: Segments, entries: bytes, most_buckets: int) -> None:
+    """Remember slots, one after the other. A segment of which half is taken grows, up to so many buckets; after that
+    a full bucket forgets what nobody asked for in the longest time."""
+    if len(entries) % SLOT:
+        raise ValueError("entries are 24 bytes each")
+    for begin in range(0, len(entries), SLOT):
+        entry = entries[begin : begin + SLOT]
+        segment = segments[entry[0]]
+        if _put(segment, entry) and _is_to_grow(segment, most_buckets):
+            segments[entry[0]] = _grown(segment, most_buckets)
+
+
+def take_known_in_python(links: Iterable[Discovery], segments: Segments, ids: dict[bytes, int]) -> list[Discovery]:
+    """Nine links of ten lead to a page that is remembered, and no nearer: `ids` has it then. The others."""
+    others: list[Discovery] = []
+    for link in links:
+        key = link.key
+        packed = find_known_in_python(segments, key)
+        if not packed or link.depth < packed & DEEPEST:
+            others.append(link)
+        else:
+            ids[key] = packed >> DEPTH_BITS
+    return others
+
+
+find_known: FindKnown = compiled.find_known or find_known_in_python
+put_known: PutKnown = compiled.put_known or put_known_in_python
+take_known: TakeKnown = compiled.take_known or take_known_in_python
+
+
+def _bucket_of(segment: bytearray, key: bytes) -> int:
+    buckets = (len(segment) - SLOT) // BUCKET
+    return SLOT + int.from_bytes(key[1:9], "big") % buckets * BUCKET
+
+
+def _slot_of(segment: bytearray, key: bytes, start: int) -> int:
+    """-1 where it is not. A key may also be seen across the border of two slots, where it is none, or be zeros, as
+    those of free slots are."""
+    at = segment.find(key, start, start + BUCKET)
+    while at >= 0 and ((at - start) % SLOT or not any(segment[at + KEY : at + SLOT])):
+        at = segment.find(key, at + 1, start + BUCKET)
+    return at
+
+
+def _put(segment: bytearray, entry: bytes) -> bool:
+    """Whether a slot more is taken."""
+    if not any(entry[KEY:]):
+        return False
+    start = _bucket_of(segment, entry)
+    last = start + BUCKET - SLOT
+    at = _slot_of(segment, entry[:KEY], start)
+    is_new = at < 0 and not any(segment[last + KEY : last + SLOT])
+    if at < 0:
+        at = last
+    segment[start : at + SLOT] = entry + segment[start:at]
+    if is_new:
+        segment[:8] = (int.from_bytes(segment[:8], "big") + 1).to_bytes(8, "big")
+    return is_new
+
+
+def _is_to_grow(segment: bytearray, most_buckets: int) -> bool:
+    buckets = (len(segment) - SLOT) // BUCKET
+    return buckets < most_buckets and int.from_bytes(segment[:8], "big") * 2 >= buckets * WAYS
+
+
+def _grown(segment: bytearray, most_buckets: int) -> bytearray:
+    """Twice as large; from the last slot to the first, so that what comes first in a bucket does so again."""
+    buckets = (len(segment) - SLOT) // BUCKET
+    larger = bytearray(SLOT + BUCKET * min(2 * buckets, most_buckets))
+    for at in range(len(segment) - SLOT, 0, -SLOT):
+        _put(larger, bytes(segment[at : at + SLOT]))
+    return larger
