@@ -55,7 +55,7 @@ async def work(settings: Settings, run: int | None, *, workers: int, is_attached
     async with (
         open_room(manner, settings.readers) as room,
         warming_up(room) as is_warm,
-        open_database(settings, size=4, application=name, idle_limit_s=limit_s) as database,
+        open_database(settings, size=4, application=name, idle_limit_s=limit_s, resets=False) as database,
     ):
         if run is None:
             run = await _join_standing_run(settings, database)

@@ -22,6 +22,9 @@ from forager.records import Fetched, Reading
 DESK_PAGES = 64
 """Handed to a reader at once: as many as it reads while the worker does something else, writing a batch for one, and
 does not see to the line."""
+LINE_BYTES = 2 * 1024 * 1024
+"""The line's own store, as far as the system grants it. By default four pages fill it, and the reader waits whenever
+the worker is busy with something else."""
 LARGE_BYTES = 256 * 1024
 """Larger pages have a reader of their own, one at a time, from the first of them on: some take seconds, and the pages
 of other sites are not to stand behind them."""
@@ -133,6 +136,8 @@ class _Reader(asyncio.Protocol):
         """Ready to read. One that does not even start is our own fault, not that of a page."""
         self = cls()
         ours, theirs = socket.socketpair()
+        for end in (ours, theirs):
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LINE_BYTES)
         with theirs:
             await asyncio.get_running_loop().create_unix_connection(lambda: self, sock=ours)
             ready = self._expect()

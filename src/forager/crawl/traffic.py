@@ -49,6 +49,7 @@ class Traffic:
         stir: Callable[[], None],
         has_room: Callable[[int], bool] = lambda _open: True,
         put_down: Callable[[Lane, Sequence[int]], None] = lambda _lane, _tasks: None,
+        rest: Callable[[], None] = lambda: None,
     ) -> None:
         self._order = order
         self._tools = tools
@@ -60,6 +61,8 @@ class Traffic:
         """Whether what so many open requests bring could be kept, if it could not be written now."""
         self._put_down = put_down
         """Told of tasks that somebody paused or cancelled, and that go no further."""
+        self._rest = rest
+        """Called when nothing is under way any more."""
         self._addresses = Addresses(tools.client.locate, delay_s=order.delay_per_ip_s, most=order.max_requests_per_ip)
         self.robots = RobotsDesk(
             order, tools, stop, self._addresses, note_sent=self._note_sent, give_up=self._give_up, keep=keep_robots
@@ -229,6 +232,8 @@ class Traffic:
 
     def _note_end(self, task: asyncio.Task[None]) -> None:
         self._open.discard(task)
+        if not self._open:
+            self._rest()
         if not task.cancelled() and (bug := task.exception()) and not self.trouble.done():
             self.trouble.set_exception(bug)
 

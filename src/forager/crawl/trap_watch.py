@@ -124,10 +124,16 @@ class TrapWatch:
             self._marks -= len(eldest.memory) if eldest.memory is not None else 0
             self._selector.heed(eldest.lease.domain, ())
 
-    async def write(self, database: Database, outcomes: Sequence[Outcome], *, worker: int) -> None:
-        """Judge a batch that is recorded, and write down what came of it: first under our leases, then what anyone may
-        touch."""
-        suspicions = self.look(outcomes)
+    async def write(
+        self,
+        database: Database,
+        outcomes: Sequence[Outcome],
+        suspicions: Sequence[tuple[int, Suspicion]],
+        *,
+        worker: int,
+    ) -> None:
+        """Judge a batch that is recorded, by what a look at it said, and write down what came of it: first under our
+        leases, then what anyone may touch."""
         if suspicions:
             tokens = {outcome.target.token for outcome in outcomes}
             for trap in await in_transaction(database, partial(_keep, suspicions, tokens, worker)):

@@ -108,17 +108,18 @@ class Worker:
             order,
             replace(tools, database_time=self._clock.at),
             stop,
-            give=self._writer.add,
-            keep_robots=self._writer.add_robots,
+            give=self._writer.batches.add,
+            keep_robots=self._writer.batches.add_robots,
             stir=self._stir.set,
-            has_room=self._writer.has_room,
+            has_room=self._writer.batches.has_room,
             put_down=self._calls.put_down,
+            rest=self._hurry,
         )
 
     async def work(self) -> None:
         """Until the run has nothing left for us, or somebody asks to stop."""
         await self._register()
-        writing = asyncio.create_task(self._writer.run())
+        writing = asyncio.create_task(self._writer.batches.run())
         beating = asyncio.create_task(self._beat())
         tending = asyncio.create_task(self._tend())
         listening = asyncio.create_task(self._listen())
@@ -134,7 +135,7 @@ class Worker:
             if self._hints is not None:
                 self._hints.close()
             await self._traffic.finish()
-            self._writer.finish()
+            self._writer.batches.finish()
             await writing
             await self._release(list(self._lanes.values()))
             await in_transaction(self._database, self._end)
@@ -255,7 +256,7 @@ class Worker:
             await self._release(over)
             if over:
                 self._stir.set()  # there is room for others now
-            elif not self._lanes and self._writer.is_idle:
+            elif not self._lanes and self._writer.batches.is_idle:
                 if await self._is_done():
                     return
                 if self._order.spec.is_standing:
@@ -351,7 +352,7 @@ class Worker:
 
     async def _refill(self) -> None:
         hungry = [lane for lane in self._lanes.values() if lane.is_hungry]
-        if not hungry or self._writer.backlog > 4 * self._order.batch_pages:
+        if not hungry or self._writer.batches.backlog > 4 * self._order.batch_pages:
             return
         wants = [(lane.lease, lane.wanted - len(lane.targets)) for lane in hungry]
         records = [lane.records for lane in hungry]
@@ -413,6 +414,11 @@ class Worker:
     def _go_on(self) -> None:
         """What was gathered is written: requests may bring more."""
         self._traffic.go_on()
+
+    def _hurry(self) -> None:
+        """All requests are back and no lane has another: only what they brought, once it is written, brings more."""
+        if not any(lane.targets for lane in self._lanes.values()):
+            self._writer.batches.hurry()
 
     def _after_record(self, written: Mapping[tuple[int, int], int], held: Mapping[tuple[int, int], bool]) -> None:
         """A batch is safe: its lanes may look for what it brought."""

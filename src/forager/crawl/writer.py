@@ -7,16 +7,15 @@ between them re-crawls a page but never loses a link. Results of a lost lease ar
 While the database is away, what is gathered is the spool: bounded, in memory, written when the database is back.
 """
 
-import asyncio
-import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from forager import clock
 from forager.archive import Shelf
 from forager.crawl import lastmods
+from forager.crawl.batches import Batches
 from forager.crawl.crowds import Crowds, without_links
 from forager.crawl.image_desk import ImageDesk
 from forager.crawl.judge import page_status, revisit_in_s
@@ -40,6 +39,7 @@ from forager.frontier.images import make_pages, record_images
 from forager.frontier.known import UNSHARED, KnownPages, SharedPages, pack
 from forager.frontier.learn import Learned, learn, sort_known, take_recalled
 from forager.frontier.lexemes import Lexemes
+from forager.ingest.sameness import Suspicion
 from forager.ingest.select import add_up
 from forager.observe import log
 from forager.products import store as products
@@ -53,8 +53,24 @@ MOST_DOMAIN_IDS = 100_000
 NOT_MODIFIED = 304
 
 
+class Draft(NamedTuple):
+    """A batch that can be recorded."""
+
+    outcomes: Sequence[Outcome]
+    learned: Learned
+    shown: Mapping[bytes, int]
+    """Images, by key."""
+    suspicions: Sequence[tuple[int, Suspicion]]
+    """Of traps, in which domains."""
+
+    @property
+    def goes_first(self) -> bool:
+        """A trap is shut before anything more is learned that may lie in it."""
+        return bool(self.suspicions)
+
+
 class Writer:
-    """The one writer of a worker. `add` is instant; `run` writes until `finish`."""
+    """The one writer of a worker. What it is given gathers in its `batches`."""
 
     def __init__(
         self,
@@ -79,9 +95,14 @@ class Writer:
         self._crowds = Crowds(order.max_subdomains)
         self._on_recorded = on_recorded
         """Told, after each batch, how many outcomes of which lease were written, and which leases still hold."""
-        self._spool = Spool(order.spool_pages, order.spool_bytes)
-        self._batch_pages = order.batch_pages
-        self._batch_s = order.batch_ms / 1000
+        self.batches = Batches(
+            Spool(order.spool_pages, order.spool_bytes),
+            pages=order.batch_pages,
+            wait_s=order.batch_ms / 1000,
+            prepare=self._prepare,
+            record=self._finish,
+            on_room=on_room,
+        )
         self._lease_s = order.lease_s
         self._shared = shared
         self._known = KnownPages(order.known_urls)
@@ -91,8 +112,6 @@ class Writer:
         self._images = ImageDesk(
             database, run=order.run, admit=self._crowds.admit, remembered=max(1000, order.known_urls // 8)
         )
-        self._on_room = on_room
-        """Told when there is room in the spool again."""
         self._on_proxies = on_proxies
         """Told how the proxies of a batch stand, after what other workers did with them too."""
         self._proxies: list[StandingRow] = []
@@ -100,63 +119,12 @@ class Writer:
         """What was done besides visits, and is to be written with the next batch."""
         self._told = Tally()
         """Of it, what the transaction under way writes."""
-        self._arrived = asyncio.Event()
-        self._full = asyncio.Event()
-        self._is_finishing = False
-
-    @property
-    def backlog(self) -> int:
-        return len(self._spool.outcomes)
-
-    @property
-    def is_idle(self) -> bool:
-        """Nothing is left to write. A lease nobody knows of may still be needed for what is."""
-        return self._spool.is_empty
-
-    def has_room(self, under_way: int) -> bool:
-        """Whether what another request brings could be kept, besides those under way, if nothing could be written."""
-        return self._spool.has_room(under_way)
-
-    def add(self, outcome: Outcome) -> None:
-        self._spool.add(outcome)
-        self._arrived.set()
-        if self.backlog >= self._batch_pages:
-            self._full.set()
-
-    def add_robots(self, copy: RobotsCopy) -> None:
-        self._spool.add_robots(copy)
-        self._arrived.set()
-
-    def finish(self) -> None:
-        """Write what is there, then end."""
-        self._is_finishing = True
-        self._arrived.set()
-        self._full.set()
-
-    async def run(self) -> None:
-        while not self._is_finishing or self._spool:
-            await self._arrived.wait()
-            await self._wait_for_more()
-            batch, robots = self._spool.take(self._batch_pages)
-            self._note_what_is_left()
-            if batch or robots:
-                await self.write(batch, robots)
-                self._spool.written(batch, robots)
-                self._on_room()
-
-    async def _wait_for_more(self) -> None:
-        if not self._full.is_set():
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self._batch_s):
-                    await self._full.wait()
-
-    def _note_what_is_left(self) -> None:
-        if self.backlog < self._batch_pages and not self._is_finishing:
-            self._full.clear()
-        if not self.backlog and not self._is_finishing:
-            self._arrived.clear()
 
     async def write(self, outcomes: Sequence[Outcome], robots: Sequence[RobotsCopy] = ()) -> None:
+        await self._finish(await self._prepare(outcomes), robots)
+
+    async def _prepare(self, outcomes: Sequence[Outcome]) -> Draft:
+        """All that comes before record, in transactions of its own."""
         outcomes = self._traps.sift(outcomes) if self._traps is not None else outcomes
         if self._shelf is not None:
             outcomes = await keep(self._database, self._shelf, outcomes, run=self._run)
@@ -167,6 +135,11 @@ class Writer:
             outcomes = [without_links(outcome, learned.refused) for outcome in outcomes]
         shown = await self._images.learn(outcomes)
         await self._images.settle(outcomes, shown)
+        suspicions = self._traps.look(outcomes) if self._traps is not None else []
+        return Draft(outcomes, learned, shown, suspicions)
+
+    async def _finish(self, draft: Draft, robots: Sequence[RobotsCopy]) -> None:
+        outcomes, learned, shown, suspicions = draft
         began_at = clock.monotonic()
         held = await in_transaction(self._database, lambda conn: self.record(conn, outcomes, robots, learned, shown))
         self._tally.forget(self._told)
@@ -175,7 +148,7 @@ class Writer:
         if claims := lastmods.claims_in(outcomes, self._lanes, learned.page_ids):
             await lastmods.heed(self._database, claims, worker=self._worker())
         if self._traps is not None:
-            await self._traps.write(self._database, outcomes, worker=self._worker())
+            await self._traps.write(self._database, outcomes, suspicions, worker=self._worker())
         self._on_recorded(Counter(outcome.target.token for outcome in outcomes), held)
 
     # learn ---------------------------------------------------------------------------------------------------------

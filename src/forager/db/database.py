@@ -46,10 +46,12 @@ async def open_database(
     application: str,
     idle_limit_s: float | None = None,
     statement_limit_s: float | None = None,
+    resets: bool = True,
 ) -> AsyncIterator[Database]:
     """The settings' database. `size` is the largest number of connections, `application` names us to the server.
 
     With `idle_limit_s` a frozen process does not keep what it has locked; `statement_limit_s` is for who may not wait.
+    Without `resets` sessions are not cleaned between two users of a connection.
     """
     async with locate(settings) as dsn:
         is_embedded = settings.database_url is None
@@ -62,6 +64,7 @@ async def open_database(
             idle_limit_s=idle_limit_s,
             statement_limit_s=statement_limit_s,
             keeps_statements=keeps,
+            resets=resets,
         )
         try:
             yield Database(pool, description, is_embedded, dsn, settings.home if is_embedded else None)

@@ -135,7 +135,9 @@ class Replica:
             await self._looked.wait_for(lambda: self._ended >= wanted)
 
     @contextlib.asynccontextmanager
-    async def open(self, *, size: int, **limits: float | None) -> AsyncIterator["Replica"]:
+    async def open(
+        self, *, size: int, idle_limit_s: float | None = None, statement_limit_s: float | None = None
+    ) -> AsyncIterator["Replica"]:
         """Dials in the background: a replica that is away is no reason not to start."""
         self.pool = await open_pool(
             self._dsn,
@@ -144,7 +146,8 @@ class Replica:
             keeps_statements=self._keeps_statements,
             at_once=0,
             greet=self._greet,
-            **limits,
+            idle_limit_s=idle_limit_s,
+            statement_limit_s=statement_limit_s,
         )
         watching = asyncio.create_task(self._watch())
         try:

@@ -25,10 +25,10 @@ def gathering() -> tuple[Coroutine[Any, Any, None], Callable[[], None]]:
     writer = Writer(NO_DATABASE, order, worker=lambda: 1, lanes={}, on_recorded=lambda _written, _held: None)
 
     async def gather() -> None:
-        await writer._wait_for_more()
+        await writer.batches._wait_for_more()
         await asyncio.sleep(60)
 
-    return gather(), lambda: writer.add(a_success(a_target()))
+    return gather(), lambda: writer.batches.add(a_success(a_target()))
 
 
 @pytest.mark.parametrize("make", [pausing, gathering])
