@@ -15,15 +15,17 @@ import sys
 import tempfile
 import threading
 import uuid
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 from unittest import mock
 
 import asyncpg
+import hypothesis
 import pytest
 import typer
+from tests.order import spread
 from tests.starter import fork_from_now_on
 
 from forager.db import embedded, schema
@@ -32,7 +34,10 @@ from forager.db.pool import close, close_pool, connect, open_pool
 from forager.errors import DatabaseUnreachableError
 
 EXTERNAL_URL = "postgresql://postgres@127.0.0.1:5432/postgres"
+hypothesis.settings.register_profile("busy", deadline=None)  # two cores, four tests at once: any example may take long
+hypothesis.settings.load_profile("busy")
 KEPT = frozenset({"FORAGER_REQUIRE_SERVICES", "FORAGER_TEST_SEARCH_URL"})
+ROOM_BYTES = 6 * 1024**3
 RUN_FOLDER = pytest.StashKey[Path]()
 T = TypeVar("T")
 
@@ -43,6 +48,21 @@ class Server:
     dsn_of: Callable[[str], str]
     copying: str
     """How it copies a template: as files where nothing is ever flushed (35 ms of CPU, not 60), else through the log."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items[:] = spread(items)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A test of a group is reported by its own name: by the one that xdist gives it, `--last-failed` does not find it,
+    and what failed would not be run again."""
+    report = yield
+    if group := item.get_closest_marker("xdist_group"):
+        report.nodeid = report.nodeid.removesuffix(f"@{group.args[0]}")
+    return report
 
 
 # One folder per test run, made and removed by the process that was started by hand ----------------------------------
@@ -77,8 +97,11 @@ def _hear_signals() -> None:
 
 
 def _make_run_folder() -> Path:
-    """Outside pytest's own folder, which is closed to the account that root lends to PostgreSQL."""
-    folder = Path(tempfile.mkdtemp(prefix="forager-test-")).resolve()
+    """Outside pytest's own folder, which is closed to the account that root lends to PostgreSQL. In memory, where there
+    is plenty: a database is thousands of small files, and making and dropping one takes half of the processor time."""
+    memory = Path("/dev/shm")
+    has_room = memory.is_dir() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > ROOM_BYTES
+    folder = Path(tempfile.mkdtemp(prefix="forager-test-", dir=memory if has_room else None)).resolve()
     folder.chmod(0o711)
     return folder
 
@@ -237,6 +260,7 @@ async def _forget_durability(dsn: str) -> None:
     async def set_and_reload(connection: Any) -> None:
         await connection.execute("ALTER SYSTEM SET fsync = off")
         await connection.execute("ALTER SYSTEM SET full_page_writes = off")
+        await connection.execute("ALTER SYSTEM SET max_wal_size = '512MB'")
         await connection.execute("SELECT pg_reload_conf()")
 
     await _with_connection(dsn, set_and_reload)

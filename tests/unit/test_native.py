@@ -41,8 +41,11 @@ def tree(tmp_path: Path) -> Path:
 
 
 def run_build(tree: Path, *flags: str, **environ: str) -> "subprocess.CompletedProcess[str]":
+    """Nobody runs for long what is compiled here: it need not be made fast, which takes most of the time."""
     command = [sys.executable, str(tree / "native.py"), *flags]
-    return subprocess.run(command, env=os.environ | environ, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        command, env=os.environ | {"CFLAGS": "-O0"} | environ, capture_output=True, text=True, check=False
+    )
 
 
 def modules_in(tree: Path) -> list[str]:
