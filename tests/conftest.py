@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 import uuid
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -55,14 +55,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items[:] = spread(items)
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A test of a group is reported by its own name: by the one that xdist gives it, `--last-failed` does not find it,
-    and what failed would not be run again."""
-    report = yield
-    if group := item.get_closest_marker("xdist_group"):
-        report.nodeid = report.nodeid.removesuffix(f"@{group.args[0]}")
-    return report
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """A test of a group is remembered by its own name: by the one that xdist gives it `--last-failed` does not find it,
+    and what failed is not run again. Only where reports come together: who runs the test knows it by the other."""
+    if "xdist_group" in report.keywords and getattr(report, "node", None) is not None:
+        report.nodeid = report.nodeid.rpartition("@")[0] or report.nodeid
 
 
 # One folder per test run, made and removed by the process that was started by hand ----------------------------------

@@ -1,5 +1,7 @@
 """The order of the tests themselves."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -47,3 +49,31 @@ def test_each_test_is_run_once_and_files_stay_together() -> None:
 @pytest.mark.parametrize("items", [[], some("unit", 3), some("acceptance", 3)])
 def test_one_kind_alone_stays_as_it_is(items: list[Any]) -> None:
     assert spread(items) == items
+
+
+GROUPED = """
+import pytest
+
+@pytest.mark.xdist_group("some group")
+@pytest.mark.parametrize("who", ["a@b"])
+def test_grouped(who): assert False
+
+def test_plain(): assert False
+
+def test_good(): pass
+"""
+
+
+def test_what_failed_in_a_group_is_found_again(tmp_path: Path) -> None:
+    """`make test` runs once more what failed, alone. What it does not find would pass."""
+    (tmp_path / "conftest.py").write_text("from tests.conftest import pytest_runtest_logreport\n")
+    (tmp_path / "test_it.py").write_text(GROUPED)
+    (tmp_path / "pytest.ini").write_text(f"[pytest]\npythonpath = {ROOT.parent}\n")
+    pytest_run = [sys.executable, "-m", "pytest", "-q", "--no-header"]
+    subprocess.run([*pytest_run, "-n", "2", "--dist", "loadgroup"], cwd=tmp_path, check=False, stdout=subprocess.PIPE)
+    again = [*pytest_run, "--last-failed", "--last-failed-no-failures", "none", "--collect-only"]
+    said = subprocess.run(again, cwd=tmp_path, check=False, stdout=subprocess.PIPE, text=True).stdout
+    assert [line for line in said.splitlines() if "::" in line] == [
+        "test_it.py::test_grouped[a@b]",
+        "test_it.py::test_plain",
+    ]
