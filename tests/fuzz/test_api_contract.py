@@ -34,7 +34,7 @@ from forager.db.pool import close, connect
 from forager.settings import Settings
 
 CONFIG = Path(__file__).with_name("schemathesis.toml")
-SECONDS = float(os.environ.get("CONTRACT_SECONDS", "15"))
+SECONDS = float(os.environ.get("CONTRACT_SECONDS", "10"))
 SHARES = {Role.ADMIN: 0.6, Role.USER: 0.2, Role.ANONYMOUS: 0.2}
 """Of the time, for each role."""
 SEQUENCES = 0.6

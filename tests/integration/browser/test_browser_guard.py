@@ -214,7 +214,7 @@ async def test_endless_scripts_are_cut_and_the_next_page_is_drawn(chromium: Path
     async def nothing(url: str) -> Fetched:
         raise RenderError(url)
 
-    async with open_browser(chromium, user_agent="t", limits=Limits(timeout_s=5)) as browser:
+    async with open_browser(chromium, user_agent="t", limits=Limits(timeout_s=3)) as browser:
         endless = a_page("while (true) {}")
         assert "plain" in (await browser.draw(endless, nothing, site="a")).html
         flood = a_page("while (true) fetch('/again').catch(() => 0)")
