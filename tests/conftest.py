@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import fcntl
 import functools
+import gc
 import os
 import shutil
 import signal
@@ -69,6 +70,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     for name in [name for name in os.environ if name.startswith("FORAGER_") and name not in KEPT]:
         del os.environ[name]
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # else each process spins for a while when it loads numpy
     _keep_bytecode()
     _hear_signals()
     COMMANDS_ONCE.start()
@@ -107,6 +109,13 @@ def _make_run_folder() -> Path:
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     node.workerinput["run_folder"] = str(node.config.stash[RUN_FOLDER])
+
+
+def pytest_collection_finish() -> None:
+    """Nine thousand tests and all they import stay to the end: nobody need look through them for garbage again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -235,7 +235,7 @@ class Settings(BaseModel):
     )
     spool_bytes: Count = Field(64 * 1024 * 1024, description="About how much memory these visits may take.")
     known_urls: Count = Field(
-        6_000_000, description="URLs a worker remembers to spare look-ups, at most; 24 bytes each."
+        7_000_000, description="URLs a worker remembers to spare look-ups, at most; 24 bytes each."
     )
     keyword_words: Annotated[int, Field(ge=0, le=20_000)] = Field(
         200, description="Words of the main text that become searchable."
