@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-"""Heard by numpy when it is loaded, here for the first time. Else each process that reads starts a thread for every core
-there is, each of which spins for a tenth of a second: for sums that are over sooner."""
+"""Heard by numpy when it is loaded, here for the first time. Else each process that reads starts a thread for every
+core there is, each of which spins for a tenth of a second: for sums that are over sooner."""
 PARTS = ("ptc", "pc", "classes", "nextmove", "nextmove_row", "out_feat")
 """Weights by feature and language, weights and names of languages; an automaton: rows, the row of each state, the
 feature a state stands for."""
