@@ -20,7 +20,7 @@ class KnownPages:
 
     def __init__(self, size: int) -> None:
         self._most_buckets = known_table.buckets_for(size)
-        self._segments = known_table.make_segments()
+        self._segments = known_table.make_segments(size)
 
     def __len__(self) -> int:
         return known_table.count_taken(self._segments)

@@ -1,10 +1,11 @@
 """The memory of known pages: it may forget, but never lies and never grows beyond its bound."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from forager.frontier.known import KnownPages, depth_of, page_id
-from forager.frontier.known_table import DEEPEST, WAYS
+from forager.frontier.known_table import DEEPEST, SEGMENTS, WAYS
 from forager.urls import url_key
 
 KEYS = st.integers(0, 20).map(lambda number: number.to_bytes(16, "big"))
@@ -60,6 +61,14 @@ def test_it_holds_what_it_is_made_for() -> None:
     assert set(found) <= set(range(1, 20_001))
 
 
+@pytest.mark.parametrize("size", [1, 16, 17, 50, 4000, 4097, 9000])
+def test_it_never_holds_more_than_a_bucket_too_many(size: int) -> None:
+    """Of a segment, where each has several of its own."""
+    known = KnownPages(size)
+    known.add_all((url_key(f"http://a.example/{number}"), number + 1, 1) for number in range(30_000))
+    assert size * 0.6 <= len(known) <= size + WAYS * (SEGMENTS if size > SEGMENTS * WAYS else 1)
+
+
 def test_what_is_half_full_forgets_next_to_nothing() -> None:
     known = KnownPages(100_000)
     keys = [url_key(f"http://a.example/{number}") for number in range(30_000)]
@@ -77,4 +86,4 @@ def test_it_never_lies_and_never_grows_beyond_its_bound(size: int, asks: list[tu
         packed = known.get(which)
         assert packed is None or (page_id(packed), depth_of(packed)) == truth[which]
         assert packed is not None or verb == "get"
-        assert len(known) <= WAYS  # all keys of the test are in one segment, which has one bucket for so few
+        assert len(known) <= WAYS
