@@ -1,6 +1,7 @@
 """A worker that sleeps longer than its lease: another takes over, and what the sleeper brings afterwards is refused."""
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -35,7 +36,7 @@ HELD = "SELECT count(*) FROM domains d JOIN workers w ON w.id = d.claimed_by WHE
 
 
 def test_late_results_of_a_lost_lease_are_refused(forager: Forager, open_web: OpenWeb) -> None:
-    web = open_web("uniform=6x16")
+    web = open_web("uniform=6x24")
     crawl = forager.start(*web.urls, "--delay", "0.25", "--workers", "2", "-o", "out.jsonl", **SHORT)
     until(lambda: len(crawl.workers()) == 2 and all(leases(forager, pid) for pid in crawl.workers()), "both work")
     until(lambda: forager.value(NOBODYS) == 0, "every domain has its worker")
@@ -143,6 +144,7 @@ def put_to_sleep_with_results(forager: Forager, web: Web, pid: int) -> set[str]:
             late = set()
         if not late:
             os.kill(pid, signal.SIGCONT)
+            time.sleep(random.uniform(0.05, 0.5))  # else it is stopped again and again in the middle of the same batch
         return late
 
     found: set[str] = until(sleeps, "it sleeps with results in hand")
