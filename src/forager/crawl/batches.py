@@ -2,7 +2,8 @@
 while one is recorded, the next one is learned. Each waits for the database as often as for the worker's other work; one
 after the other they could not keep up with a quick crawl.
 
-Decides when, and in which order. What writing is, `Writer` knows.
+Decides when, and in which order. What writing is, `Writer` knows. While the database is away, what is gathered is the
+spool: bounded, in memory, written when the database is back.
 """
 
 import asyncio

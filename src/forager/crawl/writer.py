@@ -1,12 +1,11 @@
-"""Gathers outcomes and writes them in batches: first learn, then record, each a transaction of its own. Bodies that are
+"""Writes batches of outcomes, as `Batches` gathers them: first learn, then record, each a transaction of its own. Bodies that are
 kept are stored before: no task refers to what is not there.
 
 They are two because rows anyone may touch and rows under our own lease deadlock when mixed. In this order a crash
 between them re-crawls a page but never loses a link. Results of a lost lease are refused here, by its version.
-
-While the database is away, what is gathered is the spool: bounded, in memory, written when the database is back.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -186,6 +185,7 @@ class Writer:
         for portion, entries in zip(portions, came, strict=True):
             self._catching_up.took(portion, entries)
             self._known.add_entries(entries)
+            await asyncio.sleep(0)  # many portions take a while, above all where nothing was compiled
 
     async def _make_pages(self, conn: Any, page_ids: Sequence[int]) -> None:
         """Links lead to what was known as images only."""

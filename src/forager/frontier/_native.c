@@ -1,5 +1,6 @@
 /* The frontier's inner loops. The Python of the same names is the reference and the fall-back: `weave` in lexemes.py,
-   `find_known`, `put_known` and `take_known` in known_table.py, `join_links` in store.py. Same results, to the letter; property tests compare them. */
+   `find_known`, `put_known` and `take_known` in known_table.py, `join_links` in store.py. Same results, to the letter;
+   property tests compare them. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>

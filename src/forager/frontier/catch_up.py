@@ -3,8 +3,9 @@
 Asking for a link costs some ten times what a known page costs that comes with its neighbours. So each that was asked
 for in vain, as it was known all along, earns its domain ten of its pages, in the order of their keys. Once all of them
 came, the same is earned again before the first one comes anew: the memory may have forgotten them. Whoever stays long
-enough with a domain knows all of it, and nobody pays much more than twice of what the better way would have cost:
-neither for a domain of which two pages are visited, nor for one that does not fit into the memory.
+enough with a domain knows all of it, and what that costs is bounded by what asking cost: as much again or less where
+the index answers, some four times as much where no vacuum came by for long. So it is, too, for a domain of which two
+pages are visited, and for one that does not fit into the memory.
 """
 
 from collections.abc import Mapping

@@ -56,9 +56,10 @@ class Desk:
 
 def open_batches(desk: Desk, *, wait_s: float = LONG_S) -> tuple[Batches[Draft], Spool]:
     spool = Spool(100, 10**9)
-    rooms = lambda: desk.say("room")  # noqa: E731
     return (
-        Batches(spool, pages=2, wait_s=wait_s, prepare=desk.prepare, record=desk.record, on_room=rooms),
+        Batches(
+            spool, pages=2, wait_s=wait_s, prepare=desk.prepare, record=desk.record, on_room=lambda: desk.say("room")
+        ),
         spool,
     )
 
