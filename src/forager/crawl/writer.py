@@ -1,5 +1,5 @@
-"""Writes batches of outcomes, as `Batches` gathers them: first learn, then record, each a transaction of its own. Bodies that are
-kept are stored before: no task refers to what is not there.
+"""Writes batches of outcomes, as `Batches` gathers them: first learn, then record, each a transaction of its own.
+Bodies that are kept are stored before: no task refers to what is not there.
 
 They are two because rows anyone may touch and rows under our own lease deadlock when mixed. In this order a crash
 between them re-crawls a page but never loses a link. Results of a lost lease are refused here, by its version.
