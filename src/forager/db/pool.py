@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 import asyncpg
 
+from forager.db import core_types
 from forager.db.dsn import place_of
 from forager.errors import ConfigurationError, DatabaseUnreachableError
 
@@ -89,7 +90,7 @@ async def connect(dsn: str, *, application: str, keeps_statements: bool = True) 
 
     with saying_what_failed(dsn):
         connection = await _watched_by_server(open_one, _options(application, keeps_statements=keeps_statements))
-        await _watch_for_half_open(connection)
+        await _welcome(None, connection)
         return connection
 
 
@@ -135,12 +136,13 @@ async def _watched_by_server(open_one: Callable[[dict[str, Any]], Awaitable[T]],
 
 
 async def _welcome(greet: Callable[[Any], Awaitable[None]] | None, connection: Any) -> None:
-    await _watch_for_half_open(connection)
+    _watch_for_half_open(connection)
+    core_types.introduce(connection)
     if greet is not None:
         await greet(connection)
 
 
-async def _watch_for_half_open(connection: Any) -> None:
+def _watch_for_half_open(connection: Any) -> None:
     """A server that vanished without a word is noticed within 25 s, whether we wait for its answer or it for ours."""
     found = connection._transport.get_extra_info("socket")  # noqa: SLF001 (asyncpg has no public door to its socket)
     if found is None or found.family not in {socket.AF_INET, socket.AF_INET6}:

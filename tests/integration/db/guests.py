@@ -10,24 +10,9 @@ from pathlib import Path
 from forager.db.embedded import postmaster
 from forager.db.embedded.place import Place
 
-GUEST = """
-import signal
-import sys
-from pathlib import Path
-from forager.db import embedded
-from forager.errors import ForagerError
-
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job is born deaf to it
-try:
-    seat = embedded.join(Path(sys.argv[1]))
-except ForagerError as error:
-    print(f"{type(error).__name__}: {error}", flush=True)
-    sys.exit(1)
-print(seat.dsn, flush=True)
-sys.stdin.readline()
-seat.leave()
-print("left", flush=True)
-"""
+MODULE = "tests.integration.db.guest"
+FOLDER = Path(__file__).parent
+ROOT = FOLDER.parents[2]
 
 
 def as_user(uid: int | None) -> list[str]:
@@ -40,13 +25,14 @@ def as_user(uid: int | None) -> list[str]:
 
 class Guest:
     def __init__(self, home: Path, uid: int | None = None) -> None:
+        code = ["-m", MODULE] if uid is None else ["-c", (FOLDER / "guest.py").read_text()]
         self.process = subprocess.Popen(
-            [*as_user(uid), sys.executable, "-c", GUEST, str(home)],
+            [*as_user(uid), sys.executable, *code, str(home)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
             start_new_session=True,
-            cwd="/",
+            cwd="/" if uid is not None else ROOT,
         )
 
     def hear(self) -> str:

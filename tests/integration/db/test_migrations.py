@@ -1,6 +1,7 @@
 """Migrations and schema.sql lead to the same database; a database that does not fit is refused."""
 
 import asyncio
+import io
 import os
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import asyncpg
 import pytest
+from alembic.config import CommandLine, Config
 from tests.integration.db.catalog import describe
 
 from forager.db import embedded, migrate, open_database, schema
@@ -99,21 +101,34 @@ def test_three_upgrades_at_once_are_one(empty_database_url: str) -> None:
 
 
 @pytest.mark.parametrize("is_external", [True, False])
-def test_plain_alembic_commands_work(made_home: Path, empty_database_url: str, is_external: bool) -> None:
+def test_plain_alembic_commands_work(
+    made_home: Path,
+    empty_database_url: str,
+    is_external: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     where = {"FORAGER_DATABASE_URL": empty_database_url} if is_external else {"FORAGER_HOME": str(made_home)}
+    monkeypatch.chdir(ROOT)
+    for name, value in where.items():
+        monkeypatch.setenv(name, value)
 
-    def alembic(*arguments: str) -> str:
-        command = [str(ALEMBIC), *arguments]
-        return subprocess.run(
-            command, cwd=ROOT, env=os.environ | where, check=True, stdout=subprocess.PIPE, text=True
-        ).stdout
+    def started(*arguments: str) -> str:
+        return subprocess.run([str(ALEMBIC), *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout
 
-    alembic("upgrade", "head")
-    assert alembic("current").startswith(f"{schema.head()} (head)")
-    alembic("downgrade", "-1")
-    assert alembic("current").strip() == schema.revisions()[-2]
-    alembic("downgrade", "base")
-    assert alembic("current").strip() == ""
+    def called(*arguments: str) -> str:
+        """What the program does, without loading it again."""
+        line, said = CommandLine(), io.StringIO()
+        options = line.parser.parse_args(arguments)
+        line.run_cmd(Config("alembic.ini", stdout=said, cmd_opts=options), options)
+        return said.getvalue()
+
+    ask = started if is_external else called
+    ask("upgrade", "head")
+    assert ask("current").startswith(f"{schema.head()} (head)")
+    ask("downgrade", "-1")
+    assert called("current").strip() == schema.revisions()[-2]
+    called("downgrade", "base")
+    assert called("current").strip() == ""
     assert embedded.status(made_home).is_running is False
 
 

@@ -17,18 +17,7 @@ from forager.db import CONNECTION_LOST, embedded, migrate, open_database, schema
 from forager.errors import ConfigurationError
 from forager.settings import load
 
-OPEN = """
-import asyncio, sys
-from forager.db import open_database
-from forager.settings import load
-
-async def main():
-    async with open_database(load(), size=2, application="racer") as database:
-        print(await database.pool.fetchval("SELECT count(*) FROM alembic_version"), flush=True)
-        sys.stdin.readline()
-
-asyncio.run(main())
-"""
+ROOT = Path(__file__).parents[3]
 
 
 async def test_the_first_use_makes_everything_and_the_last_one_stops_it(home: Path) -> None:
@@ -60,7 +49,8 @@ def test_eight_first_users_at_once_make_the_schema_once(home: Path, empty_databa
     where = {"FORAGER_DATABASE_URL": empty_database_url} if is_external else {"FORAGER_HOME": str(home)}
     racers = [
         subprocess.Popen(
-            [sys.executable, "-c", OPEN],
+            [sys.executable, "-m", "tests.integration.db.opener"],
+            cwd=ROOT,
             env=os.environ | where,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
