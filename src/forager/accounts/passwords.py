@@ -5,6 +5,7 @@ Rules as OWASP ASVS 2.1 has them: long enough, no demands on kinds of characters
 """
 
 import asyncio
+import functools
 import os
 import unicodedata
 from collections.abc import Callable
@@ -54,6 +55,11 @@ def _is_mostly(password: str, word: str) -> bool:
     return len(left) < len(password) and (not left or (len(left) <= 6 and not any(map(str.isalpha, left))))
 
 
+@functools.cache
+def _decoy(memory_kib: int) -> str:
+    return PasswordHasher(PASSES, memory_kib, LANES).hash("nobody has this password")
+
+
 class Hasher:
     """One per process. Half of the cores hash at once, two at most, and at most 32 passwords wait."""
 
@@ -61,7 +67,6 @@ class Hasher:
         self._argon2 = PasswordHasher(PASSES, memory_kib, LANES)
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="password")
         self._waiting = 0
-        self._decoy: str | None = None
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -77,10 +82,9 @@ class Hasher:
         return self._argon2.check_needs_rehash(stored)
 
     def _verify(self, password: str, stored: str | None) -> bool:
-        if self._decoy is None:
-            self._decoy = self._argon2.hash("nobody has this password")
+        decoy = _decoy(self._argon2.memory_cost)  # made by whoever comes first, so that nobody's is not slower
         try:
-            is_right = self._argon2.verify(stored or self._decoy, spelling(password)[: LONGEST + 1])
+            is_right = self._argon2.verify(stored or decoy, spelling(password)[: LONGEST + 1])
         except (VerifyMismatchError, VerificationError, InvalidHashError):
             return False
         return is_right and stored is not None

@@ -16,10 +16,10 @@ from forager.api import access, problems, routes
 from forager.api.desk import Desk
 from forager.api.door import Door
 from forager.api.live import Broadcast
-from forager.api.openapi import NONE, describe, name_route
+from forager.api.openapi import NONE, Parameters, name_route, parameters_of, write
 from forager.api.reads import Reads
 from forager.api.routes import exports
-from forager.api.shortcut import Shortcut
+from forager.api.shortcut import Plans, Shortcut, arrange
 from forager.api.site import Site
 from forager.control.search import catch_up
 from forager.crawl.patience import AWAY
@@ -49,14 +49,14 @@ def create_app(settings: Settings, *, forager: "Forager | None" = None) -> FastA
     app.state.replica = None
     app.state.exports = asyncio.Semaphore(exports.MOST_AT_ONCE)
     app.state.long_question, app.state.long_deed = asyncio.Lock(), asyncio.Lock()
-    every = [route for router in routes.ALL for route in router.routes]
-    app.add_middleware(Shortcut, routes=every)
+    app.add_middleware(Shortcut, plans=_plans())
     app.add_middleware(Reads, max_lag_s=settings.replica_max_lag_s)
     access.install(app)
     problems.install(app)
     app.router.routes.extend(_surface())
-    app.state.methods = [(route.path_regex, route.methods) for route in every]
-    describe(app)
+    app.state.methods = [(route.path_regex, route.methods) for route in _every()]
+    app.state.parameters = _parameters()
+    app.openapi = document  # type: ignore[method-assign]
     app.add_middleware(Site, files=dashboard.load())
     app.add_middleware(
         Door, body_bytes=settings.api_body_bytes, seed_bytes=settings.api_seed_bytes, seed_paths=routes.SEED_PATHS
@@ -80,14 +80,45 @@ def _make_plain() -> FastAPI:
     )
 
 
+# What every application of a process has alike -----------------------------------------------------------------------
+
+
 @functools.cache
 def _surface() -> Sequence[BaseRoute]:
     """All routes, as every application of a process has them. FastAPI takes their declarations apart when one is asked
     for the first time, and remembers: 0.15 s of processor time."""
+    return tuple(_make_whole().router.routes)
+
+
+def _make_whole() -> FastAPI:
     plain = _make_plain()
     for router in routes.ALL:
         plain.include_router(router)
-    return tuple(plain.router.routes)
+    return plain
+
+
+def _every() -> list[Any]:
+    return [route for router in routes.ALL for route in router.routes]
+
+
+@functools.cache
+def _plans() -> Plans:
+    return arrange(_every())
+
+
+@functools.cache
+def _parameters() -> dict[tuple[str, str], Parameters]:
+    return parameters_of(_every())
+
+
+@functools.cache
+def document() -> dict[str, Any]:
+    """The OpenAPI document, written when somebody asks for it: that takes a second. From routes that nobody else uses,
+    so that it can be done in a thread."""
+    return write(_make_whole())
+
+
+# Its life ------------------------------------------------------------------------------------------------------------
 
 
 @contextlib.asynccontextmanager

@@ -1,10 +1,13 @@
 """The OpenAPI document: complete enough that a client can be made from it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_origin
 
 from fastapi import FastAPI
+from fastapi.dependencies.utils import get_flat_params
 from fastapi.openapi.utils import get_openapi
+from fastapi.params import Query
 from fastapi.routing import APIRoute
 
 from forager.api.problems import Problem, problem_of
@@ -46,28 +49,24 @@ class Parameters:
 
 
 NONE = Parameters()
-WRITTEN: dict[int, dict[str, Any]] = {}
-"""Writing it takes a second, and every application of a process has the same."""
+SEVERAL = (list, set, frozenset, tuple)
 
 
-def describe(app: FastAPI) -> None:
-    """Write the document once, and learn from it what each route takes."""
-    document = WRITTEN.get(len(app.routes)) or WRITTEN.setdefault(len(app.routes), _write(app))
-    app.openapi = lambda: document  # type: ignore[method-assign]
-    app.state.parameters = {
-        (path, method.upper()): _parameters(operation)
-        for path, operations in document["paths"].items()
-        for method, operation in operations.items()
+def parameters_of(routes: Iterable[APIRoute]) -> dict[tuple[str, str], Parameters]:
+    """What each route takes, by its path and method: as the document has it, but without writing that, which takes a
+    second of processor time."""
+    return {
+        (route.path_format, method): _take_apart(route.dependant) for route in routes for method in route.methods or ()
     }
 
 
-def _parameters(operation: dict[str, Any]) -> Parameters:
-    found = [each for each in operation.get("parameters", ()) if each["in"] == "query"]
-    lists = [each["name"] for each in found if each["schema"].get("type") == "array"]
-    return Parameters(frozenset(each["name"] for each in found), frozenset(lists))
+def _take_apart(needs: Any) -> Parameters:
+    found = [each for each in get_flat_params(needs) if isinstance(each.field_info, Query)]
+    lists = [each.alias for each in found if get_origin(each.field_info.annotation) in SEVERAL]
+    return Parameters(frozenset(each.alias for each in found), frozenset(lists))
 
 
-def _write(app: FastAPI) -> dict[str, Any]:
+def write(app: FastAPI) -> dict[str, Any]:
     document = get_openapi(
         title=app.title,
         version=app.version,
@@ -83,6 +82,7 @@ def _write(app: FastAPI) -> dict[str, Any]:
         for operation in operations.values():
             if "requestBody" in operation:  # the door refuses what is too large or too slow, whatever it is for
                 operation["responses"] |= {"408": problem_of(408), "413": problem_of(413)}
-            if "after" in _parameters(operation).names:  # a cursor may belong to another list
+            names = {each["name"] for each in operation.get("parameters", ())}
+            if "after" in names:  # a cursor may belong to another list
                 operation["responses"] |= {"404": problem_of(404)}
     return document

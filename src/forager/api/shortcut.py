@@ -1,7 +1,7 @@
 """Reads that are well formed are answered without FastAPI's machinery, which costs more than the answer itself.
 
 FastAPI walks 150 routes, and takes each declaration apart anew for every request. Here the same declarations are read
-once, when the application is built:
+once, for all applications of a process:
 
     path  →  which route  →  its parameters, each by its own validator  →  who asks  →  the route's function
 
@@ -85,9 +85,9 @@ def _read_query(query: bytes) -> Mapping[str, str] | None:
 class Shortcut:
     """Plain ASGI, right in front of FastAPI."""
 
-    def __init__(self, app: ASGIApp, *, routes: Sequence[Any]) -> None:
+    def __init__(self, app: ASGIApp, *, plans: "Plans") -> None:
         self._app = app
-        self._exact, self._rest = arrange(routes)
+        self._exact, self._rest = plans
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["method"] == "GET" and (found := self._find(scope["path"])):
@@ -125,9 +125,10 @@ async def _ask(plan: Plan, values: Values, request: Request) -> Response:
 # Building it ---------------------------------------------------------------------------------------------------------
 
 Table = dict[str, list[tuple[re.Pattern[str], Plan | None]]]
+Plans = tuple[dict[str, Plan], Table]
 
 
-def arrange(routes: Sequence[Any]) -> tuple[dict[str, Plan], Table]:
+def arrange(routes: Sequence[Any]) -> Plans:
     """Paths without a parameter by themselves, where no route before them answers; all by how they begin, in order."""
     exact: dict[str, Plan] = {}
     table: Table = {}

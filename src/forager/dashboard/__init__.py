@@ -3,6 +3,7 @@
 It knows nothing of the API it calls. Where it was not built, a page says how.
 """
 
+import functools
 import gzip
 import hashlib
 import mimetypes
@@ -26,15 +27,20 @@ SMALL = 1400
 """Bytes that fit in one packet: compressing them gains nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class File:
     body: bytes
-    packed: bytes | None
-    """By gzip; None where that gains nothing."""
     headers: Mapping[str, str]
 
+    @functools.cached_property
+    def packed(self) -> bytes | None:
+        """By gzip, when it is asked for first; None where that gains nothing."""
+        packed = gzip.compress(self.body, 9, mtime=0) if len(self.body) > SMALL else None
+        return packed if packed and len(packed) < len(self.body) else None
 
-def load(folder: Path = FOLDER) -> dict[str, File]:
+
+@functools.cache
+def load(folder: Path = FOLDER) -> Mapping[str, File]:
     """Path → file, for all there are. `INDEX` is the page that every address of the dashboard begins with."""
     found = {"/" + path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
     files = {name: _read(path.read_bytes(), name) for name, path in found.items() if name != "/index.html"}
@@ -52,5 +58,4 @@ def _read(body: bytes, name: str) -> File:
         "etag": f'"{hashlib.sha256(body).hexdigest()[:16]}"',
         "content-security-policy": CSP,
     }
-    packed = gzip.compress(body, 9, mtime=0) if len(body) > SMALL else None
-    return File(body, packed if packed and len(packed) < len(body) else None, headers)
+    return File(body, headers)

@@ -1,15 +1,18 @@
 """A small app with the routes of accounts and one probe for each kind of access, asked over HTTP; and its database."""
 
 import contextlib
-from collections.abc import AsyncIterator, Callable
+import functools
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Any
 
 import httpx
 import pytest
+from argon2 import PasswordHasher
 from fastapi import FastAPI
+from starlette.routing import BaseRoute
 
-from forager.accounts.passwords import Hasher
+from forager.accounts.passwords import LANES, MEMORY_KIB, PASSES
 from forager.accounts.who import Role, Scope, operator
 from forager.api import access, problems
 from forager.api.access import Admin, Anyone, Keeper, Seeding, User
@@ -25,7 +28,12 @@ HOST = "http://127.0.0.1:8600"
 ROOT = operator("cli:root")
 ROOMY = {"rate_anonymous": 1000, "rate_user": 1000, "rate_admin": 1000, "rate_seeds": 1000}
 """Limits no test meets by accident."""
-FASTER = Hasher(memory_kib=64)
+
+
+@functools.cache
+def hash_once(password: str) -> str:
+    """As a person's is kept; computed once for all who have the same."""
+    return PasswordHasher(PASSES, MEMORY_KIB, LANES).hash(password)
 
 
 async def anyone(who: Anyone) -> str:
@@ -58,12 +66,19 @@ def build(database: Database, **settings: Any) -> FastAPI:
     app.state.call_back = lambda: None
     access.install(app)
     problems.install(app)
-    app.include_router(auth.router)
-    app.include_router(users.router)
-
-    for path, probe in PROBES.items():
-        app.add_api_route(path, probe, methods=["GET", "POST"])
+    app.router.routes.extend(_surface())
     return app
+
+
+@functools.cache
+def _surface() -> Sequence[BaseRoute]:
+    """Taken apart once for all apps, as `forager.api.app` does it."""
+    plain = FastAPI(openapi_url=None)
+    plain.include_router(auth.router)
+    plain.include_router(users.router)
+    for path, probe in PROBES.items():
+        plain.add_api_route(path, probe, methods=["GET", "POST"])
+    return tuple(plain.router.routes)
 
 
 class Desk:
@@ -78,8 +93,7 @@ class Desk:
         return Browser(transport=transport, base_url=base, headers=headers)
 
     async def a_user(self, name: str = "alice", role: Role = Role.ADMIN, password: str = PASSWORD) -> int:
-        hashed = await FASTER.hash(password)
-        return await accounts.add_user(self.conn, ROOT, name, role, hashed)
+        return await accounts.add_user(self.conn, ROOT, name, role, hash_once(password))
 
     async def signed_in(self, name: str = "alice", role: Role = Role.ADMIN, ip: str = "127.0.0.1") -> "Browser":
         await self.a_user(name, role)

@@ -7,6 +7,7 @@ import pytest
 from tests.integration.accounts.stage import HOST, PASSWORD, Desk, OpenApp
 
 from forager.accounts.credentials import hash_of
+from forager.accounts.passwords import Hasher
 from forager.accounts.who import Role
 
 WRONG = {"error": "Name or password is wrong."}
@@ -171,7 +172,9 @@ async def test_a_name_is_known_in_any_case(desk: Desk) -> None:
 
 
 async def test_a_password_hashed_too_lightly_is_hashed_again(desk: Desk) -> None:
-    await desk.signed_in()
+    await desk.a_user()
+    await desk.conn.execute("UPDATE users SET password_hash = $1", await Hasher(memory_kib=64).hash(PASSWORD))
+    assert (await desk.browser().log_in()).status_code == 200
     stored = await desk.conn.fetchval("SELECT password_hash FROM users")
     assert "m=19456,t=2,p=1" in stored
     assert (await desk.browser().log_in()).status_code == 200

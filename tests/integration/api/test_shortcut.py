@@ -52,11 +52,9 @@ PATHS = (
 @pytest.fixture
 async def long_way(app: FastAPI, settings: Any, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[FastAPI]:
     """The same application over the same database, where FastAPI answers everything."""
-    app.middleware_stack = app.build_middleware_stack()  # which else is done by the first request, without plans too
-    other = create_app(settings, forager=app.state.forager)
     with monkeypatch.context() as patched:
-        patched.setattr(shortcut, "plan_of", lambda _route: None)
-        other.middleware_stack = other.build_middleware_stack()
+        patched.setattr("forager.api.app._plans", lambda: ({}, {}))
+        other = create_app(settings, forager=app.state.forager)
     async with other.router.lifespan_context(other):
         yield other
 

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from tests.integration.api.house import NAME, furnish
 
 from forager.api import routes
+from forager.api.openapi import Parameters
 
 NEEDED = {"url": "http://a.example/read", "of": NAME, "q": "lamp", "metric": "visits", "pages_per_hour": "100"}
 NAMES = {"domain": NAME, "kind": "pages", "fingerprint": "0000", "duty": "score", "rule": "error_rate"}
@@ -123,6 +124,16 @@ def test_every_operation_is_described(app: FastAPI) -> None:
         assert operation["tags"], f"{method} {path}"
         assert operation.get("description") or "accounts" in operation["tags"], f"{method} {path}"
         assert operation["responses"]["422"]["content"]["application/problem+json"], f"{method} {path}"
+
+
+def test_what_a_route_takes_is_what_the_document_says(app: FastAPI) -> None:
+    """Which is not asked, as writing it takes a second."""
+    for method, path, operation in operations(app):
+        found = [each for each in operation.get("parameters", ()) if each["in"] == "query"]
+        lists = {each["name"] for each in found if each["schema"].get("type") == "array"}
+        assert app.state.parameters[path, method] == Parameters(
+            frozenset(each["name"] for each in found), frozenset(lists)
+        )
 
 
 async def test_every_answer_is_what_the_document_says(

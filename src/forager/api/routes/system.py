@@ -159,7 +159,7 @@ def _disk(settings: Settings) -> dict[str, str]:
 @router.get("/api/openapi.json", response_model=dict[str, Any], responses=responses())
 async def openapi(request: Request, _who: User) -> Response:
     """This document."""
-    return reply(request.app.openapi())
+    return reply(await asyncio.to_thread(request.app.openapi))
 
 
 @router.get("/api/settings", response_model=Listed[models.Setting], responses=responses())
