@@ -1,10 +1,12 @@
-"""Titled groups in plain help. Typer draws them with rich only, which would double the time `forager --help` takes.
+"""What all commands have alike: titled groups in plain help, and words that can be read.
 
-Commands and flags name their group with `rich_help_panel`, as Typer calls it; this module only prints.
+Typer draws titles with rich only, which would double the time `forager --help` takes. Commands and flags name their
+group with `rich_help_panel`, as Typer calls it.
 """
 
 from typing import Any
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 
 FLAGS = "Options"
@@ -13,6 +15,10 @@ COMMANDS = "Commands"
 
 class Command(TyperCommand):
     """A command whose flags stand under titles."""
+
+    def invoke(self, ctx: Any) -> Any:
+        _refuse_unreadable(ctx)
+        return super().invoke(ctx)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         sections: dict[str, list[tuple[str, str]]] = {}
@@ -26,6 +32,10 @@ class Command(TyperCommand):
 class Group(TyperGroup):
     """A command family whose commands stand under titles."""
 
+    def invoke(self, ctx: Any) -> Any:
+        _refuse_unreadable(ctx)
+        return super().invoke(ctx)
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         shown = {name: command for name, command in self.commands.items() if not command.hidden}
         room = formatter.width - 6 - max(len(name) for name in shown)
@@ -35,6 +45,16 @@ class Group(TyperGroup):
             line = (name, command.get_short_help_str(room))
             sections.setdefault(title if isinstance(title, str) else COMMANDS, []).append(line)
         _write(formatter, sections)
+
+
+def _refuse_unreadable(ctx: Any) -> None:
+    """Names of files may be any bytes; nothing else that is not UTF-8 can be looked for or stored."""
+    for parameter in ctx.command.params:
+        value = ctx.params.get(parameter.name)
+        for word in value if isinstance(value, list | tuple) else [value]:
+            if isinstance(word, str) and any("\ud800" <= letter <= "\udfff" for letter in word):
+                shown = word.encode("utf-8", "backslashreplace").decode()
+                raise typer.BadParameter(f"'{shown}' is not UTF-8, and has to be", ctx=ctx, param=parameter)
 
 
 def _record(parameter: Any, ctx: Any) -> tuple[str, str] | None:

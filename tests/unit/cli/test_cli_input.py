@@ -32,6 +32,8 @@ def forager(
     return call
 
 
+NOT_UTF8 = "caf\udce9.example"
+"""As Python has bytes that are not UTF-8."""
 USAGE = [
     ["nope"],
     ["domans"],
@@ -51,6 +53,13 @@ USAGE = [
     ["crawl", "a.example", "-o", "."],
     ["crawl", "-f", "missing.txt"],
     ["crawl", "http://127.0.0.1/", "--json", "-o", "-"],
+    ["domain", NOT_UTF8],
+    ["search", NOT_UTF8],
+    ["worker", "drain", NOT_UTF8],
+    ["crawl", NOT_UTF8],
+    ["pages", "--domain", NOT_UTF8],
+    ["batches", "restart", NOT_UTF8],
+    ["tasks", "submit", "a.example", "--created-by", NOT_UTF8],
     ["seed"],
     ["seed", "not a url"],
     ["seed", "-f", "missing.txt"],
