@@ -174,7 +174,9 @@ class Settings(BaseModel):
         pattern="^(never|auto|always)$",
         description="Whether a browser runs the scripts of pages: never, auto (where the plain page is empty), always.",
     )
-    chromium: Path | None = Field(None, description="The browser's program; by default the Chromium that is installed.")
+    chromium: Path | None = Field(
+        None, description="The browser's program; by default the Chromium that is installed, its headless shell first."
+    )
     browser_pages: Annotated[int, Field(ge=1, le=64)] = Field(
         2, description="Pages one worker's browser draws at once."
     )

@@ -14,7 +14,7 @@ from tests.acceptance.stage import Crawl, Forager, Web, kill, until
 
 from forager.playground import forbidden_hits, start_playground
 
-pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(600), pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(600), pytest.mark.xdist_group("app_crawl")]
 HOST_BASE = "127.77.9.1"
 PATIENT = {"FORAGER_RENDER_TIMEOUT_S": "60", "FORAGER_LONGEST_WAIT_S": "60"}
 """A browser on a busy machine."""

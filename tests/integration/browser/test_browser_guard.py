@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from tests.listening import listening
 
 from forager.crawl.rendering import Drawing, Renderer
@@ -18,7 +19,11 @@ from forager.politeness.guard import AddressGuard
 from forager.politeness.robots import parse
 from forager.records import Fetched, Rendering
 
-pytestmark = [pytest.mark.timeout(300), pytest.mark.xdist_group("browser")]
+pytestmark = [
+    pytest.mark.timeout(300),
+    pytest.mark.xdist_group("browser"),
+    pytest.mark.asyncio(loop_scope="package"),
+]
 PAGE_HOST, OTHER_HOST, FORBIDDEN_HOST = "127.88.1.1", "127.88.1.2", "127.89.0.1"
 
 
@@ -57,7 +62,7 @@ class Ear(asyncio.DatagramProtocol):
         self._canary.datagrams += 1
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="package")
 async def canary() -> AsyncIterator[Canary]:
     """On every address of loopback, at one port."""
     bird = Canary()
@@ -69,13 +74,7 @@ async def canary() -> AsyncIterator[Canary]:
         transport.close()
 
 
-@pytest.fixture
-async def browser(chromium: Path) -> AsyncIterator[Browser]:
-    async with open_browser(chromium, user_agent="Forager/test", limits=Limits(timeout_s=30)) as opened:
-        yield opened
-
-
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="package")
 async def renderer(browser: Browser) -> AsyncIterator[Renderer]:
     guard = AddressGuard(("127.88.0.0/16",), (80, 443))
     async with open_client(
@@ -198,7 +197,7 @@ async def test_robots_txt_is_kept_by_scripts_of_its_own_origin(renderer: Rendere
     assert sorted(canary.asked) == ["/closed", "/open"], "another origin's rules are not ours to know"
 
 
-async def test_a_page_has_so_many_requests_and_no_more(chromium: Path, renderer: Renderer, canary: Canary) -> None:
+async def test_a_page_has_so_many_requests_and_no_more(renderer: Renderer, canary: Canary) -> None:
     script = "for (let i = 0; i < 200; i++) fetch('/' + i).catch(() => 0)"
     await draw(renderer, a_page(script, canary.port))
     assert len(canary.asked) == Limits().allowance.requests
@@ -210,19 +209,18 @@ async def test_a_page_that_leads_elsewhere_by_script_stays_and_says_where_to(ren
     assert f'<meta http-equiv="refresh" content="0; url=http://{PAGE_HOST}/next?a=1&amp;b=2">' in html
 
 
-async def test_endless_scripts_are_cut_and_the_next_page_is_drawn(chromium: Path, canary: Canary) -> None:
+async def test_endless_scripts_are_cut_and_the_next_page_is_drawn(hasty: Browser) -> None:
     async def nothing(url: str) -> Fetched:
         raise RenderError(url)
 
-    async with open_browser(chromium, user_agent="t", limits=Limits(timeout_s=3)) as browser:
-        endless = a_page("while (true) {}")
-        assert "plain" in (await browser.draw(endless, nothing, site="a")).html
-        flood = a_page("while (true) fetch('/again').catch(() => 0)")
-        with suppress(RenderError):
-            assert "plain" in (await browser.draw(flood, nothing, site="a")).html
-        restless = a_page("setInterval(() => fetch('/again').catch(() => 0), 100)")
-        assert "plain" in (await browser.draw(restless, nothing, site="a")).html
-        assert "plain" in (await browser.draw(a_page(""), nothing, site="a")).html
+    endless = a_page("while (true) {}")
+    assert "plain" in (await hasty.draw(endless, nothing, site="a")).html
+    flood = a_page("while (true) fetch('/again').catch(() => 0)")
+    with suppress(RenderError):
+        assert "plain" in (await hasty.draw(flood, nothing, site="a")).html
+    restless = a_page("setInterval(() => fetch('/again').catch(() => 0), 100)")
+    assert "plain" in (await hasty.draw(restless, nothing, site="a")).html
+    assert "plain" in (await hasty.draw(a_page(""), nothing, site="a")).html
 
 
 async def test_a_browser_that_dies_is_replaced_and_the_page_drawn_again(browser: Browser) -> None:

@@ -1,17 +1,20 @@
 """Tabs of a real Chromium draw page after page: each finds a browser that nobody used, and no site meets another."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
+from itertools import count
 
 import pytest
 
 from forager.errors import RenderError
-from forager.fetch.browser import Browser, Limits, open_browser
+from forager.fetch.browser import Browser
 from forager.records import Fetched
 
-pytestmark = [pytest.mark.timeout(300), pytest.mark.xdist_group("browser")]
-A, B = "http://127.88.2.1", "http://127.88.2.2"
-"""Loopback is a secure context: all stores are there."""
+pytestmark = [
+    pytest.mark.timeout(300),
+    pytest.mark.xdist_group("browser"),
+    pytest.mark.asyncio(loop_scope="package"),
+]
+SITES = (f"http://127.88.2.{number}" for number in count(1))
+"""New to the browser that all tests share. Loopback is a secure context: all stores are there."""
 
 LEAVE = """
 document.cookie = "left=1; max-age=1000";
@@ -48,13 +51,7 @@ channel.onmessage = () => heard += 1;
 CLEAN = "found: []."
 
 
-@pytest.fixture
-async def browser(chromium: Path) -> AsyncIterator[Browser]:
-    async with open_browser(chromium, user_agent="Forager/test", limits=Limits(timeout_s=60)) as opened:
-        yield opened
-
-
-def a_page(script: str, origin: str = A, path: str = "/") -> Fetched:
+def a_page(script: str, origin: str, path: str = "/") -> Fetched:
     body = f"<!doctype html><title>t</title><body><script>{script}</script>".encode()
     return Fetched(f"{origin}{path}", 200, {"content-type": "text/html"}, body, len(body), 1)
 
@@ -63,36 +60,39 @@ async def refuse(url: str) -> Fetched:
     raise RenderError(f"nobody answers {url}")
 
 
-async def draw(browser: Browser, script: str, origin: str = A, path: str = "/") -> str:
+async def draw(browser: Browser, script: str, origin: str, path: str = "/") -> str:
     return (await browser.draw(a_page(script, origin, path), refuse, site=origin.rpartition("/")[2])).html
 
 
 async def test_a_tab_is_used_again_and_nothing_is_left_in_it(browser: Browser) -> None:
+    site, before = next(SITES), browser.tabs
     for number in range(2):
-        assert "all is left" in await draw(browser, LEAVE, path=f"/{number}")
-        assert CLEAN in await draw(browser, LOOK, path=f"/look/{number}")
-    assert browser.tabs == 1
+        assert "all is left" in await draw(browser, LEAVE, site, f"/{number}")
+        assert CLEAN in await draw(browser, LOOK, site, f"/look/{number}")
+    assert browser.tabs - before == 1
 
 
 async def test_sites_have_tabs_of_their_own(browser: Browser) -> None:
-    assert "all is left" in await draw(browser, LEAVE)
-    assert CLEAN in await draw(browser, LOOK, B)
-    assert browser.tabs == 2
-    assert CLEAN in await draw(browser, LOOK)
-    assert browser.tabs == 2
+    one, other, before = next(SITES), next(SITES), browser.tabs
+    assert "all is left" in await draw(browser, LEAVE, one)
+    assert CLEAN in await draw(browser, LOOK, other)
+    assert browser.tabs - before == 2
+    assert CLEAN in await draw(browser, LOOK, one)
+    assert browser.tabs - before == 2
 
 
-async def test_a_tab_that_made_trouble_is_not_used_again(chromium: Path) -> None:
-    async with open_browser(chromium, user_agent="Forager/test", limits=Limits(timeout_s=3)) as browser:
-        await draw(browser, "document.body.append('x')")
-        with pytest.raises(RenderError):
-            await draw(browser, "document.documentElement.remove(); for (;;) {}")
-        assert "found" in await draw(browser, "document.body.append('found')")
-        assert browser.tabs == 2
+async def test_a_tab_that_made_trouble_is_not_used_again(hasty: Browser) -> None:
+    site, before = next(SITES), hasty.tabs
+    await draw(hasty, "document.body.append('x')", site)
+    with pytest.raises(RenderError):
+        await draw(hasty, "document.documentElement.remove(); for (;;) {}", site)
+    assert "found" in await draw(hasty, "document.body.append('found')", site)
+    assert hasty.tabs - before == 2
 
 
 async def test_scripts_run_in_a_tab_that_was_wiped(browser: Browser) -> None:
     """Wiping stops all scripts; the next page's are not stopped."""
+    site, before = next(SITES), browser.tabs
     for number in range(3):
-        assert f"number {number}" in await draw(browser, f"document.body.append('number ' + {number})")
-    assert browser.tabs == 1
+        assert f"number {number}" in await draw(browser, f"document.body.append('number ' + {number})", site)
+    assert browser.tabs - before == 1

@@ -173,6 +173,14 @@ def test_what_is_missing_is_said_with_what_to_do(monkeypatch: pytest.MonkeyPatch
     assert "forager-crawler[browser]" in (why_no_browser() or "")
 
 
+def test_the_shell_is_preferred_and_any_chromium_does(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name in ("google-chrome", "chromium", "chromium-headless-shell"):
+        (tmp_path / name).touch(mode=0o755)
+        assert find_chromium() == tmp_path / name
+    assert find_chromium(tmp_path / "chromium") == tmp_path / "chromium", "the one that was named"
+
+
 def test_memory_is_that_of_the_whole_family() -> None:
     assert family_bytes(1 << 30) == 0
 
