@@ -36,17 +36,12 @@ class RedisLatest:
             return None
 
     async def is_mine_to_make(self) -> bool:
-        """Whether nobody else is at it. Where nobody can say, each makes his own."""
+        """Whether nobody has made them, or is at it. Where nobody can say, each makes his own."""
         prefix = None if self._server.is_resting else await self._era.prefix()
         if prefix is None:
             return True
         try:
-            return bool(
-                await self._server.ask(
-                    lambda client: client.set(prefix + b"m" + self._name, b"1", nx=True, px=math.ceil(MAKING_S * 1000)),
-                    retries=0,
-                )
-            )
+            return await self._server.ask(lambda client: _take(client, prefix, self._name), retries=0)
         except AwayError:
             return True
 
@@ -66,6 +61,17 @@ async def _read(client: "Redis", name: bytes) -> tuple[bytes, float] | None:
         pipe.pttl(name)
         (made,), stays_ms = await pipe.execute()
     return (made, stays_ms / 1000) if made is not None and stays_ms > 0 else None
+
+
+async def _take(client: "Redis", prefix: bytes, name: bytes) -> bool:
+    """Who looked for them, found none, and comes here a moment after they were made must not make them again."""
+    async with client.pipeline(transaction=False) as pipe:
+        pipe.set(prefix + b"m" + name, b"1", nx=True, px=math.ceil(MAKING_S * 1000))
+        pipe.exists(prefix + name)
+        is_taken, is_made = await pipe.execute()
+    if is_taken and is_made:
+        await client.delete(prefix + b"m" + name)
+    return bool(is_taken) and not is_made
 
 
 async def _put(client: "Redis", prefix: bytes, name: bytes, made: bytes, stays_s: float) -> None:
