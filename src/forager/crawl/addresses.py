@@ -50,9 +50,9 @@ class Addresses:
             self._pace_of(address, now).start(now)
             self.forget(address, who)
 
-    def sent(self, address: str | None, now: float) -> None:
+    def sent(self, address: str | None, now: float, *, again: bool = False) -> None:
         if address is not None:
-            self._paces[address].leave(now)
+            self._paces[address].leave(now, again=again)
             self._serve(address)
 
     def finish(self, address: str | None, *, has_left: bool) -> None:

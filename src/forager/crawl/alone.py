@@ -13,13 +13,11 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
-from forager.crawl.black_box import LONGEST_READ_S
+from forager.crawl.black_box import LONGEST_READ_S, START_S
 from forager.errors import DecodeError, ParserCrashError
 from forager.records import Fetched, FoundImage, FoundLink, Reading
 from forager.records.product import Listed, pack, unpack
 
-START_S = 5.0
-"""Processor time to load the parser and the language model, with much to spare."""
 LONGEST_S = 120.0
 MOST_MEMORY_BYTES = 2 * 1024**3
 

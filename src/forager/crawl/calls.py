@@ -5,6 +5,7 @@ What waits in a lane is put down at once, what is under way at its next step: be
 after its reading. A visit that was finished already is recorded (D-08); if it was cancelled, the record is refused.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -36,6 +37,7 @@ class Calls:
         self._worker = worker
         self._on_freed = on_freed
         self._obeyed: list[tuple[Lane, PutDown]] = []
+        self._obeying = asyncio.Lock()
         self.is_sent_away = False
         """Somebody wants this worker to finish what is open and to end."""
 
@@ -55,9 +57,13 @@ class Calls:
             self._obeyed.append((lane, PutDown(task, lane.tries.pop(task, ()), lane.paces.pop(task, None))))
 
     async def obey(self) -> None:
-        """Write down what was put down; also before a lease is handed back."""
-        if not self._obeyed:
-            return
+        """Write down what was put down. Also before a lease is handed back, and then who came first is waited for: the
+        lease ends only after what hangs on it, and so may the run."""
+        async with self._obeying:
+            if self._obeyed:
+                await self._write_down()
+
+    async def _write_down(self) -> None:
         obeyed, self._obeyed = self._obeyed, []
 
         async def once(conn: Any) -> bool:

@@ -60,9 +60,11 @@ class Claims:
         self._patterns = claim_patterns(spec)
         self.is_spent = False
         """The run's page limit is reached."""
+        self._times_returned = 0
 
     def go_on(self) -> None:
         """Pages went back to the run's limit."""
+        self._times_returned += 1
         self.is_spent = False
 
     async def domains(self, worker: int, limit: int, offered: Sequence[CrawlHint] | None = None) -> Claimed:
@@ -114,8 +116,9 @@ class Claims:
     async def _take(self, conn: Any, worker: int, wants: Sequence[tuple[Lease, int]]) -> list[Target]:
         granted = None
         if self._spec.max_pages is not None:
+            before = self._times_returned
             granted = await stats.reserve_pages(conn, self._run, sum(want for _, want in wants))
-            self.is_spent = granted == 0
+            self.is_spent = granted == 0 and self._times_returned == before  # else it was asked too early to know
             wants = share_out(wants, granted)
         targets = await frontier.claim_tasks(
             conn,

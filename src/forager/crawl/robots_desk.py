@@ -50,7 +50,7 @@ class RobotsDesk:
         stop: StopRequest,
         addresses: Addresses,
         *,
-        note_sent: Callable[[Lane, str | None, float], None],
+        note_sent: Callable[[Lane, str | None, float, bool], None],
         give_up: Callable[[Lane, Outcome], None],
         keep: Callable[[RobotsCopy], None],
     ) -> None:

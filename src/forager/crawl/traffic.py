@@ -273,12 +273,12 @@ class Traffic:
         self._addresses.finish(address, has_left=trip.has_left)
         self.go_on()
 
-    def _note_sent(self, lane: Lane, address: str | None, now: float) -> None:
+    def _note_sent(self, lane: Lane, address: str | None, now: float, again: bool) -> None:
         """A request leaves; not without a lease, however long it dialled."""
         if lane.is_lost or now >= lane.lease_until:
             raise LeaseLostError("the lease ended before the request left")
-        lane.pace.leave(now)
-        self._addresses.sent(address, now)
+        lane.pace.leave(now, again=again)
+        self._addresses.sent(address, now, again=again)
         self._set_alarm(lane, now)
 
     def _drawing(self, lane: Lane, target: Target) -> Drawing | None:

@@ -22,11 +22,12 @@ class Trip:
         self,
         pace: Pace,
         database_time: Callable[[float], datetime],
-        on_sent: Callable[[float], None] = lambda _now: None,
+        on_sent: Callable[[float, bool], None] = lambda _now, _again: None,
         via: Proxy | None = None,
         may_go_on: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`on_sent` tells whoever keeps the pace; `may_go_on` says whether the task is still wanted."""
+        """`on_sent` tells whoever keeps the pace, and whether it had left before; `may_go_on` says whether the task is
+        still wanted."""
         self._may_go_on = may_go_on
         self.via = via
         self._pace = pace
@@ -49,7 +50,7 @@ class Trip:
         clock for the pace and for the record: on a busy machine a second look may come a tenth of a second later."""
         self.go_on()
         now = clock.monotonic()
-        self._on_sent(now)
+        self._on_sent(now, self.has_left)
         self._sent_at = now
         self.requested_at = self._database_time(now)
         self.pace_ms = min(self.pace_ms, round(self._pace.delay_s * 1000))

@@ -114,6 +114,8 @@ class Writer:
         self._on_proxies = on_proxies
         """Told how the proxies of a batch stand, after what other workers did with them too."""
         self._proxies: list[StandingRow] = []
+        self._depths: dict[int, int] = {}
+        """Of the pages that were recorded last, as the database has them."""
         self._tally = Tally()
         """What was done besides visits, and is to be written with the next batch."""
         self._told = Tally()
@@ -144,6 +146,8 @@ class Writer:
         self._tally.forget(self._told)
         self._tally.time("record", clock.monotonic() - began_at)
         self._on_proxies(self._proxies)
+        if nearer := nearer_behind(outcomes, self._depths, learned.page_ids):
+            await in_transaction(self._database, lambda conn: self._come_nearer(conn, nearer))
         if claims := lastmods.claims_in(outcomes, self._lanes, learned.page_ids):
             await lastmods.heed(self._database, claims, worker=self._worker())
         if self._traps is not None:
@@ -223,7 +227,7 @@ class Writer:
         shown: Mapping[bytes, int] = MappingProxyType({}),
     ) -> dict[tuple[int, int], bool]:
         """Close tasks with all that hangs on them; answers the leases that are still ours, and may be gone on with."""
-        self._told = Tally()
+        self._told, self._depths = Tally(), {}
         held = await domains.hold_leases(conn, {outcome.target.token for outcome in outcomes}, worker=self._worker())
         if robots:
             await domains.store_robots(conn, robots)
@@ -263,9 +267,10 @@ class Writer:
     ) -> None:
         read = [outcome for outcome in done if outcome.reading is not None]
         keywords = [keywords_of(outcome.reading) for outcome in read if outcome.reading]
-        await frontier.record_readings(conn, list(zip(read, keywords, strict=True)), CONFIGS, self._lexemes)
+        depths = await frontier.record_readings(conn, list(zip(read, keywords, strict=True)), CONFIGS, self._lexemes)
         states = [(o, _page_status(o, again)) for o in done if o.reading is None]
-        await frontier.record_states(conn, [state for state in states if not state[0].target.is_image])
+        depths |= await frontier.record_states(conn, [state for state in states if not state[0].target.is_image])
+        self._depths = depths
         await record_images(conn, [state for state in states if state[0].target.is_image])
         with_links = [
             o for o in done if o.kind is OutcomeKind.SUCCESS and o.status_code != NOT_MODIFIED and not o.target.is_image
@@ -314,6 +319,23 @@ class Writer:
         counted = tally_of(done, drops=drops, seen=seen, learned=sum(learned.new.values()))
         counted.join(self._told)
         await series.add(conn, self._worker(), counted)
+
+
+def nearer_behind(
+    outcomes: Iterable[Outcome], depths: Mapping[int, int], page_ids: Mapping[bytes, int]
+) -> dict[int, int]:
+    """Page → depth, for what was found on pages to which somebody found a shorter way while they were visited."""
+    nearer: dict[int, int] = {}
+    for outcome in outcomes:
+        target = outcome.target
+        closer = target.depth - depths.get(target.page_id, target.depth)
+        if closer <= 0:
+            continue
+        for link in outcome.selection.links:
+            page = page_ids.get(link.key)
+            if page is not None:
+                nearer[page] = min(link.depth - closer, nearer.get(page, link.depth))
+    return nearer
 
 
 def count_visits(

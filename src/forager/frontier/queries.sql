@@ -140,9 +140,9 @@ SELECT n.domain_id,
 FROM unnest($1::bigint[], $2::bytea[], $3::integer[]) AS n (domain_id, after, most);
 
 -- name: relax_depths
--- A shorter way to a page was found: lower its depth, and that of the pages behind it.
+-- A shorter way to a page was found: lower its depth, and that of the pages behind it, also where its own is as low already.
 WITH RECURSIVE better (page_id, depth) AS (
-    SELECT p.id, n.depth FROM unnest($1::bigint[], $2::int[]) AS n (page_id, depth) JOIN pages p ON p.id = n.page_id AND p.depth > n.depth
+    SELECT p.id, n.depth FROM unnest($1::bigint[], $2::int[]) AS n (page_id, depth) JOIN pages p ON p.id = n.page_id AND p.depth >= n.depth
     UNION
     SELECT q.id, b.depth + step.depth
     FROM better b
@@ -156,7 +156,7 @@ WITH RECURSIVE better (page_id, depth) AS (
 )
 UPDATE pages p SET depth = best.depth
 FROM best, locked WHERE p.id = best.page_id AND locked.id = p.id AND p.depth > best.depth
-RETURNING p.domain_id, p.status::text AS status;
+RETURNING p.id, p.depth, p.domain_id, p.status::text AS status;
 
 -- name: close_tasks
 -- Visits end: outcome and evidence are written once; a task that is closed already, or was paused, stays as it is.
@@ -197,7 +197,8 @@ FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::t
             $19::timestamptz[], $20::timestamptz[], $23::text[], $24::text[])
      AS n (id, title, description, language, content_hash, content_type, links_count, etag, last_modified, title_words, headings, words,
            is_changed, flags, simhash, description_words, canonical_url, author, published_at, modified_at, config, vector)
-WHERE p.id = n.id;
+WHERE p.id = n.id
+RETURNING p.id, p.depth;
 
 -- name: record_states
 -- Pages that gave no reading: only where they stand.
@@ -210,7 +211,8 @@ SET status = n.status::page_status,
     comparisons = p.comparisons + (n.is_changed IS NOT NULL)::int,
     watched_s = p.watched_s + CASE WHEN n.is_changed IS NOT NULL THEN EXTRACT(EPOCH FROM now() - p.fetched_at) ELSE 0 END
 FROM unnest($1::bigint[], $2::text[], $3::text[], $4::int[], $5::boolean[]) AS n (id, status, content_type, links_count, is_changed)
-WHERE p.id = n.id;
+WHERE p.id = n.id
+RETURNING p.id, p.depth;
 
 -- name: forget_links
 -- Pages that have no links any more, or whose links are not to be stored.

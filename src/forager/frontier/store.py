@@ -176,9 +176,13 @@ async def next_pages(conn: Any, portions: Sequence[Portion]) -> list[bytes]:
 
 
 async def relax_depths(conn: Any, depths: dict[int, int]) -> set[int]:
-    """Lower the depths of pages; answers the domains in which a page not yet visited came nearer."""
-    rows = await conn.fetch(SQL["relax_depths"], list(depths), list(depths.values()))
-    return {row["domain_id"] for row in rows if row["status"] in {"discovered", "queued"}}
+    """Lower the depths of pages; answers the domains in which a page not yet visited came nearer. Looked at again until
+    none moves: links of a page that was being recorded are seen only when its row could be had."""
+    woken: set[int] = set()
+    while rows := await conn.fetch(SQL["relax_depths"], list(depths), list(depths.values())):
+        woken |= {row["domain_id"] for row in rows if row["status"] in {"discovered", "queued"}}
+        depths = {row["id"]: row["depth"] for row in rows}
+    return woken
 
 
 async def close_tasks(conn: Any, outcomes: Sequence[Outcome]) -> set[int]:
@@ -213,17 +217,18 @@ async def record_readings(
     outcomes: Sequence[tuple[Outcome, Keywords | None]],
     configs: Mapping[str, str],
     lexemes: Lexemes | None = None,
-) -> None:
-    """Signals of pages that were read, each with its keywords, if it is to have any. `configs` are the text-search
-    configurations by language, without its region. With `lexemes`, PostgreSQL is spared the words it has seen."""
+) -> dict[int, int]:
+    """Signals of pages that were read, each with its keywords, if it is to have any; answers their depths. `configs`
+    are the text-search configurations by language, without its region. With `lexemes`, PostgreSQL is spared the words
+    it has seen."""
     readings = [(outcome, outcome.reading, words) for outcome, words in outcomes if outcome.reading is not None]
     if not readings:
-        return
+        return {}
     chosen = [configs.get((reading.language or "").partition("-")[0], "simple") for _, reading, _ in readings]
     vectors: Sequence[str | None] = [None] * len(readings)
     if lexemes is not None:
         vectors = await lexemes.spell(conn, list(zip(chosen, [words for _, _, words in readings], strict=True)))
-    await conn.execute(
+    rows = await conn.fetch(
         SQL["record_readings"],
         [outcome.target.page_id for outcome, _, _ in readings],
         [reading.title for _, reading, _ in readings],
@@ -250,17 +255,18 @@ async def record_readings(
         chosen,
         vectors,
     )
+    return {row["id"]: row["depth"] for row in rows}
 
 
 def _other_than(url: str, canonical: str | None) -> str | None:
     return None if canonical == url else canonical
 
 
-async def record_states(conn: Any, states: Sequence[tuple[Outcome, str]]) -> None:
-    """Where pages without a reading stand now."""
+async def record_states(conn: Any, states: Sequence[tuple[Outcome, str]]) -> dict[int, int]:
+    """Where pages without a reading stand now; answers their depths."""
     if not states:
-        return
-    await conn.execute(
+        return {}
+    rows = await conn.fetch(
         SQL["record_states"],
         [outcome.target.page_id for outcome, _ in states],
         [status for _, status in states],
@@ -268,6 +274,7 @@ async def record_states(conn: Any, states: Sequence[tuple[Outcome, str]]) -> Non
         [_count_links(outcome) if status == "fetched" else None for outcome, status in states],
         [outcome.is_changed for outcome, _ in states],
     )
+    return {row["id"]: row["depth"] for row in rows}
 
 
 def _count_links(outcome: Outcome) -> int | None:

@@ -56,7 +56,7 @@ class Pace:
     to the next one. One that was started already leaves at the distance that was asked for then.
     """
 
-    __slots__ = ("_leaving", "base_s", "in_flight", "max_in_flight", "next_at", "tempo")
+    __slots__ = ("_keeps_others", "_leaving", "base_s", "in_flight", "max_in_flight", "next_at", "tempo")
 
     def __init__(
         self, *, delay_s: float, max_in_flight: int, now: float, wait_s: float = 0.0, tempo: Tempo | None = None
@@ -70,6 +70,8 @@ class Pace:
         self.next_at = now + wait_s
         self._leaving = 0
         """Requests that were started and have not left yet; more than one only while there is no delay."""
+        self._keeps_others = False
+        """One of them was started under a delay: it is waited for, also if the delay is gone by then."""
 
     @property
     def delay_s(self) -> float:
@@ -79,7 +81,7 @@ class Pace:
     @property
     def is_leaving(self) -> bool:
         """Whether others have to wait until a request has left."""
-        return self._leaving > 0 and self.delay_s > 0
+        return self._leaving > 0 and (self._keeps_others or self.delay_s > 0)
 
     def wait_s(self, now: float) -> float:
         """How long until a request may leave; 0 when it may now. The cap on open requests is not a matter of time."""
@@ -91,11 +93,14 @@ class Pace:
     def start(self, now: float) -> None:
         self.in_flight += 1
         self._leaving += 1
+        self._keeps_others |= self.delay_s > 0
         self.next_at = max(self.next_at, now + self.delay_s)
 
-    def leave(self, now: float) -> None:
-        """The request really leaves, after dialling and other busy moments: the distance counts from here."""
-        self._has_left()
+    def leave(self, now: float, again: bool = False) -> None:
+        """The request really leaves, after dialling and other busy moments: the distance counts from here. On a
+        connection that was dead it leaves `again`, and another that still dials is none the less waited for."""
+        if not again:
+            self._has_left()
         self.next_at = max(self.next_at, now + self.delay_s)
 
     def finish(self, *, has_left: bool = True) -> None:
@@ -105,7 +110,8 @@ class Pace:
             self._has_left()
 
     def _has_left(self) -> None:
-        self._leaving = max(0, self._leaving - 1)  # a request on a connection that was dead leaves a second time
+        self._leaving = max(0, self._leaving - 1)
+        self._keeps_others &= self._leaving > 0
 
     def hold(self, now: float, seconds: float) -> None:
         """The site asked for silence (429, 503, Retry-After): the whole domain waits."""

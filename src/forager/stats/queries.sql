@@ -14,7 +14,7 @@ SELECT id, status::text AS status, spec::text AS spec FROM runs WHERE id = $1;
 
 -- name: end_run
 -- A run is over; the first word stays.
-UPDATE runs SET status = $2::run_status, ended_at = now() WHERE id = $1 AND ended_at IS NULL;
+UPDATE runs SET status = $2::text::run_status, ended_at = now() WHERE id = $1 AND ended_at IS NULL;
 
 -- name: reserve_pages
 -- Take at most so many pages from a run's limit; answers how many were granted. Only for runs that have one.

@@ -12,6 +12,7 @@ from forager.db import Database
 from forager.domains import store as domains
 from forager.domains.store import Keeping, Release, RobotsCopy
 from forager.records import Lease, RunSpec, Scope, Target
+from forager.stats import store as stats
 
 pytestmark = pytest.mark.both_servers
 
@@ -69,6 +70,30 @@ async def test_a_page_limit_is_shared_by_domains_and_then_spent(crew: Any) -> No
     assert sorted(sum(target.domain_id == lease.domain_id for target in targets) for lease in leases) == [2, 3]
     assert not desk.claims.is_spent
     assert await desk.claims.targets(worker, [(leases[0], 10)]) == []
+    assert desk.claims.is_spent
+
+
+async def test_a_limit_that_got_pages_back_while_it_was_asked_is_not_spent(
+    crew: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was put down may be told of before the answer of the database, which knew nothing of it."""
+    desk: Crew = await crew(max_pages=1)
+    await desk.ground.a_domain(run=desk.run, pages=3)
+    worker = await desk.a_worker()
+    reserve = stats.reserve_pages
+    (lease,) = await desk.lease(worker)
+    assert len(await desk.claims.targets(worker, [(lease, 3)])) == 1
+
+    async def and_meanwhile(*given: Any) -> int:
+        granted = await reserve(*given)
+        desk.claims.go_on()
+        return granted
+
+    with monkeypatch.context() as patched:
+        patched.setattr(stats, "reserve_pages", and_meanwhile)
+        assert await desk.claims.targets(worker, [(lease, 3)]) == []
+    assert not desk.claims.is_spent
+    assert await desk.claims.targets(worker, [(lease, 3)]) == []
     assert desk.claims.is_spent
 
 

@@ -1,6 +1,7 @@
 """Outcomes become rows: tasks closed, pages and links kept, counters moved, once and only under the lease."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -53,6 +54,24 @@ async def desk(ground: Ground, database: Database) -> Desk:
     made = Desk(ground, database, run, worker, await ground.a_lease(domain, worker))
     made.targets = await ground.targets(made.lease, worker, run)
     return made
+
+
+async def test_what_is_behind_a_page_that_came_nearer_while_it_was_visited_comes_nearer_too(desk: Desk) -> None:
+    """Of two pages in one batch, and of one that was claimed before somebody found the shorter way."""
+    far, other, near = (replace(target, depth=5) for target in desk.targets)
+    await desk.ground.conn.execute("UPDATE pages SET depth = 5")
+    await desk.write(a_success(far, "http://a.example/behind"), a_success(replace(near, depth=1), far.url))
+    assert await depth_of(desk, "behind") == 3
+    await desk.ground.conn.execute("UPDATE pages SET depth = 2 WHERE id = $1", other.page_id)
+    await desk.write(a_success(other, "http://a.example/behind_other", "http://a.example/behind"))
+    assert await depth_of(desk, "behind_other") == 3
+    assert await depth_of(desk, "behind") == 3
+
+
+async def depth_of(desk: Desk, path: str) -> int:
+    sql = "SELECT depth FROM pages WHERE url = $1"
+    found: int = await desk.ground.conn.fetchval(sql, f"http://a.example/{path}")
+    return found
 
 
 # What is written ----------------------------------------------------------------------------------------------------

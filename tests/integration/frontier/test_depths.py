@@ -1,5 +1,8 @@
 """A shorter way to a page brings the pages behind it nearer too."""
 
+import asyncio
+
+import asyncpg
 import pytest
 from tests.ground import Ground
 
@@ -73,3 +76,25 @@ async def test_only_pages_that_wait_wake_their_domain(chain: Chain) -> None:
     await chain.build("a>b b>a", a=5, b=6)
     assert await chain.relax(a=1) == set()
     assert await chain.depths() == {"a": 1, "b": 2}
+
+
+async def test_links_that_are_being_recorded_are_followed_too(chain: Chain, pool: asyncpg.Pool) -> None:
+    """Who relaxes waits for the page's row, and had looked for its links before."""
+    await chain.build("", a=5, b=6, c=7)
+    await chain.ground.link(chain.ids["b"], chain.ids["c"])
+    async with pool.acquire() as recording, pool.acquire() as relaxing:
+        under_way = recording.transaction()
+        await under_way.start()
+        await recording.execute("UPDATE pages SET status = 'fetched' WHERE id = $1", chain.ids["a"])
+        await Ground(recording).link(chain.ids["a"], chain.ids["b"])
+        relaxed = asyncio.create_task(frontier.relax_depths(relaxing, {chain.ids["a"]: 1}))
+        await has_to_wait(chain.ground, relaxing.get_server_pid())
+        await under_way.commit()
+        assert await asyncio.wait_for(relaxed, 30) == {chain.domain}
+    assert await chain.depths() == {"a": 1, "b": 2, "c": 3}
+
+
+async def has_to_wait(ground: Ground, pid: int) -> None:
+    async with asyncio.timeout(30):
+        while not await ground.conn.fetchval("SELECT cardinality(pg_blocking_pids($1)) > 0", pid):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)

@@ -1,5 +1,6 @@
 """What the claim's LIKE patterns let through is what `Reach` lets through, for any glob and any URL."""
 
+import functools
 from typing import Any
 
 import asyncpg
@@ -11,7 +12,7 @@ from forager.ingest.scope import Reach, claim_patterns
 from forager.records import RunSpec, Scope
 from forager.urls import normalize
 
-pytestmark = pytest.mark.both_servers
+pytestmark = [pytest.mark.both_servers, pytest.mark.xdist_group("patterns")]
 
 SPECIAL = st.sampled_from(
     ["*", "?", "%", "_", "\\", "[", "]", "!", "-", ".", "/", "a", "b", "é", "%41", "\n", "^", "$"]
@@ -39,8 +40,9 @@ def questions(draw: st.DrawFn) -> tuple[RunSpec, str]:
     return RunSpec((normalize(draw(SEEDS)),), scope, include=draw(globs), exclude=draw(globs)), url
 
 
+@functools.cache
 def collect() -> list[tuple[RunSpec, str]]:
-    """Hypothesis does not wait for databases: its questions are gathered first and asked afterwards."""
+    """Hypothesis does not wait for databases: its questions are gathered first and asked afterwards, of both."""
     found: list[tuple[RunSpec, str]] = []
 
     @settings(max_examples=400, database=None, suppress_health_check=[HealthCheck.too_slow])

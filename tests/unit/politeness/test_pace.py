@@ -1,8 +1,10 @@
 """The pace: whatever happens, two requests never leave closer together than the delay that was in force."""
 
+import random
 from itertools import pairwise
 
-from hypothesis import given, settings
+import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
 from forager.politeness.pace import LONGEST_RETRY_AFTER_S, MOST_EXTRA_S, Pace, Tempo
@@ -14,12 +16,18 @@ KINDS = ["pass", "start", "leave", "pass", "start", "leave", "finish", "give_up_
 EVENTS = st.lists(st.tuples(st.sampled_from(KINDS), SHORT), min_size=30, max_size=60)
 
 
-@settings(max_examples=500)
-@given(delay_s=SHORT, wait_s=SHORT, most=st.integers(1, 3), events=EVENTS)
-def test_requests_leave_at_their_distance(
-    delay_s: float, wait_s: float, most: int, events: list[tuple[str, float]]
-) -> None:
-    """However long they dial, and whether they leave or not."""
+@pytest.mark.parametrize("first", range(0, 3000, 1000))
+def test_requests_leave_at_their_distance(first: int) -> None:
+    """However long they dial, and whether they leave or not. Plain chance: sixty events cost Hypothesis a hundred times
+    what they cost Pace, and some mistakes show in one life of several hundred."""
+    for number in range(first, first + 1000):
+        chance = random.Random(number)
+        delay_s, wait_s = float(chance.randint(0, 3)), float(chance.randint(0, 3))
+        events = [(chance.choice(KINDS), float(chance.randint(0, 3))) for _ in range(60)]
+        live_through(delay_s, wait_s, chance.randint(1, 3), events)
+
+
+def live_through(delay_s: float, wait_s: float, most: int, events: list[tuple[str, float]]) -> None:
     now = 1000.0
     pace = Pace(delay_s=delay_s, max_in_flight=most, now=now, wait_s=wait_s)
     silent_until, last_at = now + wait_s, None
@@ -79,6 +87,31 @@ def test_nobody_starts_while_another_dials() -> None:
     pace.leave(3.0)
     assert not pace.may_start(3.9)
     assert pace.may_start(4.0)
+
+
+def test_who_was_started_under_a_delay_is_waited_for_also_when_the_delay_is_gone() -> None:
+    """Else the delay may be back when it leaves, and another beside it."""
+    pace = Pace(delay_s=0.0, max_in_flight=5, now=0.0, tempo=Tempo(0.1, 0.04))
+    assert pace.delay_s > 0
+    pace.start(0.0)
+    pace.note(0.1, is_good=True)
+    assert pace.delay_s == 0.0
+    assert not pace.may_start(1.0)
+    pace.leave(1.0)
+    assert pace.may_start(1.0)
+
+
+def test_a_request_that_leaves_again_does_not_stand_for_another() -> None:
+    pace = Pace(delay_s=0.0, max_in_flight=5, now=0.0)
+    pace.start(0.0)
+    pace.start(0.0)
+    pace.slow_to(1.0)
+    pace.leave(1.0)
+    pace.leave(2.0, again=True)
+    assert not pace.may_start(9.0)
+    pace.leave(9.0)
+    assert not pace.may_start(9.9)
+    assert pace.may_start(10.0)
 
 
 def test_a_request_that_never_left_counts_from_its_start() -> None:
