@@ -1,5 +1,5 @@
 # Bare `make` lists the verbs. Each verb installs what it needs into .venv. Nothing outside this folder is touched, but by
-# `make test` as root: it installs Debian's chromium and iproute2 where there are none.
+# `make test` as root: it installs Debian's chromium-headless-shell and iproute2 where there are none.
 SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
@@ -46,9 +46,10 @@ setup: $(NATIVE) dashboard-if-possible ## install Forager; gives .venv/bin/forag
 demo: $(NATIVE) dashboard-if-possible ## crawl a small web on loopback, offline, with a report at the end
 	@$(RUN)/forager demo
 
-test: $(DEV) $(NATIVE) chromium iproute2 dashboard ## everything CI runs: format, lint, types, imports, all tests
-	@$(MAKE) --no-print-directory -j 2 lint
-	@$(RUN)/python -m pytest -n 4 --dist loadgroup || { [ $$? = 1 ] && \
+# What has to be fetched is waited for while what is there is looked at.
+test: ## everything CI runs: format, lint, types, imports, all tests
+	@$(MAKE) --no-print-directory -j 4 ready lint FIRST=dashboard
+	@$(RUN)/python -m pytest -n 6 --dist loadgroup || { [ $$? = 1 ] && \
 		echo "Once more, alone: a test that fails twice is wrong, one that passes now is unsteady and wants its cause found." && \
 		$(RUN)/python -m pytest --last-failed --last-failed-no-failures none -rA --no-header; }
 
@@ -57,7 +58,7 @@ check: $(DEV) $(NATIVE) lint ## the quick round: format, lint, types, imports, f
 
 # The dashboard is built into the package. Who only crawls can do without it, so that nothing fails where npm cannot be reached.
 BUILT := src/forager/dashboard/static/index.html
-$(BUILT): dashboard/package-lock.json dashboard/index.html dashboard/vite.config.ts $(shell find dashboard/src dashboard/public -type f 2>/dev/null)
+$(BUILT): dashboard/package-lock.json dashboard/index.html dashboard/vite.config.ts $(shell find dashboard/src dashboard/public -type f 2>/dev/null) | $(DEV)
 	@$(RUN)/python dashboard/build.py && touch $@
 
 .PHONY: dashboard dashboard-if-possible
@@ -73,22 +74,29 @@ dashboard-if-possible: $(STAMP)
 screenshots: $(DEV) chromium dashboard ## pictures of every page of the dashboard, into screenshots/
 	@$(RUN)/python -m dashboard.screenshots
 
+APT_INSTALL := DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends
+
 # Pages that scripts write are tested with a real browser; without root or apt-get those tests say why they do not run.
+# The shell is Chromium without its windows: the tests take half the work with it. Any other Chromium does.
 .PHONY: chromium
 chromium:
-	@command -v chromium >/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || \
-		{ echo "Installing chromium for the tests of JavaScript pages"; \
-		DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null 2>&1 \
-		|| { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null; } \
-		|| echo "chromium could not be installed: those tests are skipped"; }
+	@command -v chromium-headless-shell chromium >/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || \
+		{ echo "Installing chromium-headless-shell for the tests of JavaScript pages"; \
+		$(APT_INSTALL) chromium-headless-shell >/dev/null 2>&1 \
+		|| { apt-get update -qq && $(APT_INSTALL) chromium-headless-shell >/dev/null 2>&1; } \
+		|| $(APT_INSTALL) chromium >/dev/null \
+		|| echo "no chromium could be installed: those tests are skipped"; }
 
 # A worker whose cable is pulled sits behind a network namespace, which is made by `ip`.
 .PHONY: iproute2
-iproute2:
+iproute2: chromium
 	@command -v ip >/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || \
-		DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends iproute2 >/dev/null 2>&1 \
-		|| { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends iproute2 >/dev/null; } \
+		$(APT_INSTALL) iproute2 >/dev/null 2>&1 \
+		|| { apt-get update -qq && $(APT_INSTALL) iproute2 >/dev/null; } \
 		|| echo "iproute2 could not be installed: that test is skipped"
+
+.PHONY: ready
+ready: $(DEV) $(NATIVE) chromium iproute2 dashboard
 
 .PHONY: lint lint-style lint-types lint-native lint-dashboard
 lint: lint-style lint-types lint-native lint-dashboard
@@ -101,10 +109,10 @@ lint-style: $(DEV)
 lint-types: $(DEV)
 	@$(RUN)/mypy
 
-lint-native: $(DEV)
+lint-native: $(DEV) $(NATIVE)
 	@$(RUN)/python native.py --strict
 
-lint-dashboard: $(DEV)
+lint-dashboard: $(DEV) $(FIRST)
 	@[ ! -e dashboard/node_modules ] || $(RUN)/python dashboard/build.py check
 
 fmt: $(DEV) ## format the code and mend what can be mended

@@ -35,7 +35,7 @@ from forager.db.pool import close, close_pool, connect, open_pool
 from forager.errors import DatabaseUnreachableError
 
 EXTERNAL_URL = "postgresql://postgres@127.0.0.1:5432/postgres"
-hypothesis.settings.register_profile("busy", deadline=None)  # two cores, four tests at once: any example may take long
+hypothesis.settings.register_profile("busy", deadline=None)  # two cores, six tests at once: any example may take long
 hypothesis.settings.load_profile("busy")
 KEPT = frozenset({"FORAGER_REQUIRE_SERVICES", "FORAGER_TEST_SEARCH_URL"})
 ROOM_BYTES = 6 * 1024**3

@@ -25,7 +25,7 @@ from forager.db.pool import CONNECTION_LOST
 from forager.playground import AnswerKey, Running, Visit, read_log, requests_per_path
 
 PATIENCE_S = 120.0
-POLL_S = 0.02
+POLL_S, MOST_POLL_S = 0.02, 0.1
 LEASES = """SELECT COALESCE(sum(amount), 0)::int FROM (SELECT metric, label, amount FROM series_totals
             UNION ALL SELECT metric, label, amount FROM series_parts) c WHERE metric = 'leases' AND label = $1"""
 TRANSPORT_S = 0.25
@@ -43,12 +43,13 @@ SMALL = {
 what waits to be written, together."""
 
 
-def until(happens: Callable[[], Any], what: str) -> Any:
-    """The first true answer."""
-    give_up_at = time.monotonic() + PATIENCE_S
+def until(happens: Callable[[], Any], what: str, most_s: float = MOST_POLL_S) -> Any:
+    """The first true answer. Asked less and less often: most questions are statements, and fifty a second are work."""
+    began_at = time.monotonic()
     while not (answer := happens()):
-        assert time.monotonic() < give_up_at, f"within {PATIENCE_S:.0f} s it did not happen that {what}"
-        time.sleep(POLL_S)
+        waited_s = time.monotonic() - began_at
+        assert waited_s < PATIENCE_S, f"within {PATIENCE_S:.0f} s it did not happen that {what}"
+        time.sleep(min(POLL_S + waited_s / 20, most_s))
     return answer
 
 
@@ -97,7 +98,7 @@ class Web:
 
     def wait_past(self, number: int) -> None:
         """Until it saw more than so many requests for pages."""
-        until(lambda: self.count() > number, f"the web saw more than {number} requests")
+        until(lambda: self.count() > number, f"the web saw more than {number} requests", most_s=POLL_S)
 
     @contextmanager
     def frozen(self) -> Iterator[None]:

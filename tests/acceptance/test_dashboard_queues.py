@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tests.acceptance.instance import PASSWORD
 from tests.acceptance.stage import Forager, until
-from tests.acceptance.test_dashboard import accessibility, need
+from tests.acceptance.test_dashboard import AXE, accessibility, need
 from tests.ports import free_port
 from tests.queues import Queues, queues, wire
 from tests.wire import Wire
@@ -16,18 +16,24 @@ from forager import dashboard
 from forager.fetch.browser import find_chromium, why_no_browser
 from forager.queue.names import CRAWL
 
-pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(180), pytest.mark.xdist_group("dashboard")]
+pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(180), pytest.mark.xdist_group("dashboard_queues")]
 __all__ = ["queues", "wire"]
 
 
-@pytest.fixture
-def page() -> Iterator[Page]:
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
     need(why_no_browser())
     need(None if (dashboard.FOLDER / "index.html").exists() else "The dashboard is not built: make dashboard.")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=str(find_chromium()), args=["--no-sandbox"])
-        yield browser.new_page(bypass_csp=True)
+        yield browser
         browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    with browser.new_context(bypass_csp=True) as context:
+        yield context.new_page()
 
 
 def show_workers(forager: Forager, page: Page) -> None:
@@ -57,6 +63,7 @@ def test_the_card_of_the_queues(forager: Forager, queues: Queues, wire: Wire, pa
     card.get_by_role("button", name="Show the dead letters").click(timeout=20_000)
     expect(card.get_by_text("it names no task of Forager")).to_be_visible()
     expect(card.get_by_text("<b>is</b> this")).to_be_visible()
+    page.add_script_tag(path=AXE)
     assert accessibility(page) == []
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 1

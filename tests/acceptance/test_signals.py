@@ -1,6 +1,7 @@
 """Ctrl-C and SIGTERM: once lets open requests finish and saves them, twice does not wait; the same command resumes."""
 
 import signal
+from unittest import mock
 
 import pytest
 from tests.acceptance.conftest import OpenWeb
@@ -14,8 +15,8 @@ INTERRUPTED = 11
 
 def start(forager: Forager, web: Web) -> Crawl:
     """As a person does it: signals find nothing that was not there before."""
-    forager.program = (str(PROGRAM),)
-    crawl = forager.start(*web.urls, "--delay", "0.2", "--workers", "2", "-o", "out.jsonl")
+    with mock.patch.object(forager, "program", (str(PROGRAM),)):
+        crawl = forager.start(*web.urls, "--delay", "0.2", "--workers", "2", "-o", "out.jsonl")
     web.wait_past(20)
     return crawl
 

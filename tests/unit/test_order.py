@@ -1,5 +1,6 @@
 """The order of the tests themselves."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -69,10 +70,12 @@ def test_what_failed_in_a_group_is_found_again(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text("from tests.conftest import pytest_runtest_logreport\n")
     (tmp_path / "test_it.py").write_text(GROUPED)
     (tmp_path / "pytest.ini").write_text(f"[pytest]\npythonpath = {ROOT.parent}\n")
+    alone = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # dozens of plugins are loaded else, by each process
     pytest_run = [sys.executable, "-m", "pytest", "-q", "--no-header"]
-    subprocess.run([*pytest_run, "-n", "2", "--dist", "loadgroup"], cwd=tmp_path, check=False, stdout=subprocess.PIPE)
-    again = [*pytest_run, "--last-failed", "--last-failed-no-failures", "none", "--collect-only"]
-    said = subprocess.run(again, cwd=tmp_path, check=False, stdout=subprocess.PIPE, text=True).stdout
+    first = [*pytest_run, "-p", "xdist", "-n", "1", "--dist", "loadgroup"]
+    subprocess.run(first, cwd=tmp_path, env=alone, check=False, stdout=subprocess.PIPE)
+    again = [*pytest_run, "--noconftest", "--last-failed", "--last-failed-no-failures", "none", "--collect-only"]
+    said = subprocess.run(again, cwd=tmp_path, env=alone, check=False, stdout=subprocess.PIPE, text=True).stdout
     assert [line for line in said.splitlines() if "::" in line] == [
         "test_it.py::test_grouped[a@b]",
         "test_it.py::test_plain",

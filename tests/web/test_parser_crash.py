@@ -14,7 +14,7 @@ from forager import extract
 from forager.crawl import black_box
 from forager.extract import page
 
-black_box.LONGEST_READ_S = 1.0
+black_box.LONGEST_READ_S, black_box.START_S = 0.5, 1.5
 real = page.read
 
 def read(fetched, **how):

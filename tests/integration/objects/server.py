@@ -1,5 +1,6 @@
 """A real S3 server for tests: SeaweedFS, in a process of its own, that can be killed and comes back with its data."""
 
+import fcntl
 import json
 import os
 import random
@@ -8,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,10 +21,10 @@ if TYPE_CHECKING:
 
 ACCESS_KEY, SECRET_KEY = "tester", "secret-of-the-tester"
 BUCKET = "bodies"
-HOST = "127.0.0.1"
 PATIENCE_S = 90.0
-FIRST_PORT, LAST_PORT = 20_000, 22_000
-"""The server's own inner ports lie 10,000 above; all of them below those that connections get by themselves."""
+PORTS = range(20_000, 22_000, 4)
+"""The first of four: of master, volumes, filer and S3. Its own inner ports lie 10,000 above; all of them below those
+that connections get by themselves."""
 
 
 def find_program() -> str:
@@ -42,14 +44,14 @@ class ObjectServer:
         self._program = find_program()
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
-        self._ports = _free_ports(4)
+        self._host, self._ports = _own_place()
         (folder / "data").mkdir(parents=True, exist_ok=True)
         known = [_identity("admin", "Admin"), _identity(ACCESS_KEY, "Read", "Write", "List")]
         (folder / "s3.json").write_text(json.dumps({"identities": known}))
 
     @property
     def endpoint(self) -> str:
-        return f"http://{HOST}:{self._ports[3]}"
+        return f"http://{self._host}:{self._ports[-1]}"
 
     @property
     def environ(self) -> dict[str, str]:
@@ -65,7 +67,7 @@ class ObjectServer:
         master, volume, filer, s3 = self._ports
         command = [
             *(self._program, "-logtostderr=true", "server", f"-dir={self._folder / 'data'}"),
-            *(f"-ip={HOST}", f"-ip.bind={HOST}", "-filer", "-s3", f"-s3.config={self._folder / 's3.json'}"),
+            *(f"-ip={self._host}", f"-ip.bind={self._host}", "-filer", "-s3", f"-s3.config={self._folder / 's3.json'}"),
             *(f"-master.port={master}", f"-volume.port={volume}", f"-filer.port={filer}", f"-s3.port={s3}"),
             *("-s3.port.iceberg=0", "-s3.port.lance=0", f"-filer.localSocket={self._folder / 'filer.sock'}"),
             *(
@@ -121,19 +123,34 @@ def _identity(name: str, *actions: str) -> dict[str, object]:
     return {"name": name, "credentials": [{"accessKey": name, "secretKey": SECRET_KEY}], "actions": actions}
 
 
-def _free_ports(number: int) -> list[int]:
-    """So many that nobody listens on, with their inner ones."""
-    found: list[int] = []
-    for port in random.sample(range(FIRST_PORT, LAST_PORT), 200):
-        if len(found) < number and _is_free(port) and _is_free(port + 10_000):
-            found.append(port)
-    return found
+def _own_place() -> tuple[str, range]:
+    """An address and ports that nobody else has, also while the server is dead: what is free when it is looked for may
+    be another test's when the server starts, or starts again. Its parts talk through /tmp/seaweedfs-*-PORT.sock, and
+    would with those of another server whose ports have the same numbers, whatever its address: they are claimed for as
+    long as our process lives."""
+    address = f"127.{random.randint(128, 254)}.{random.randint(0, 254)}.{random.randint(1, 254)}"
+    for first in random.sample(PORTS, len(PORTS)):
+        ports = range(first, first + 4)
+        if _is_claimed(first) and all(_is_free(inner) and _is_free(inner + 10_000) for inner in ports):
+            return address, ports
+    raise AssertionError("all ports are taken")
+
+
+def _is_claimed(first: int) -> bool:
+    """By us, from now on."""
+    claim = os.open(Path(tempfile.gettempdir()) / f"forager-test-ports.{first}", os.O_WRONLY | os.O_CREAT, 0o666)
+    try:
+        fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(claim)
+        return False
+    return True
 
 
 def _is_free(port: int) -> bool:
     with socket.socket() as probe:
         try:
-            probe.bind((HOST, port))
+            probe.bind(("", port))  # at every address
         except OSError:
             return False
     return True

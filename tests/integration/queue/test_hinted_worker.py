@@ -3,7 +3,8 @@
 import asyncio
 import os
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from tests.queues import Queues
 from tests.wire import Wire
 
 from forager.db import Database
+from forager.domains import store as domains
 from forager.queue import broker as broker_module
 from forager.queue import celery_app, inbox
 from forager.queue.broker import Broker
@@ -250,19 +252,34 @@ async def test_workers_of_one_number_record_each_page_once(
 ) -> None:
     """F10, at its worst: one that asks the database takes itself for the one that hears. It knows nothing of the leases
     in its name and hands them back as strays; what the other has fetched and not written is refused by their version,
-    since the worker's number is the same."""
+    since the worker's number is the same. It writes nothing before some of it was taken away."""
     add, numbers, has_begun = stats.add_worker, [], asyncio.Event()
+    hold, hears, is_taken = domains.hold_leases, ContextVar("hears", default=False), asyncio.Event()
 
     async def always_the_first(conn: Any, *given: Any, **more: Any) -> int:
         numbers.append(await add(conn, *given, **more))
         first: int = numbers[0]
         return first
 
+    async def once_one_is_taken(conn: Any, leases: Iterable[tuple[int, int]], *, worker: int) -> Any:
+        wanted = set(leases)
+        while hears.get() and wanted and not is_taken.is_set():
+            rows = await conn.fetch("SELECT id, version FROM domains")
+            if wanted - {(row["id"], row["version"]) for row in rows}:
+                is_taken.set()
+            await asyncio.sleep(0.02)
+        return await hold(conn, wanted, worker=worker)
+
+    async def hear(stage: Stage) -> None:
+        hears.set(True)
+        await work(stage, queues, batch_ms=1000, delay_s=0.02)
+
     monkeypatch.setattr(stats, "add_worker", always_the_first)
+    monkeypatch.setattr(domains, "hold_leases", once_one_is_taken)
     async with serve(*sites(6, on_request=lambda _path, _count: has_begun.set())) as web:
         stage = await Stage.open(database, web)
         twin = Stage(database, web, stage.spec, stage.run)
-        hearing = asyncio.create_task(work(stage, queues, batch_ms=1000, delay_s=0.02))
+        hearing = asyncio.create_task(hear(stage))
         await asyncio.wait_for(has_begun.wait(), 30)
         await asyncio.gather(hearing, twin.work(delay_s=0.02))
         assert len(numbers) == 2

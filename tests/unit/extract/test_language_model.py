@@ -10,22 +10,38 @@ from tests.unit.extract.pages import TEXTS
 
 from forager.extract import language_model
 
-
-@pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    return tmp_path / "forager"
+pytestmark = pytest.mark.xdist_group("language model")
+UNPACK = LanguageIdentifier.from_model_file
 
 
 @pytest.fixture(scope="module")
 def unpacked() -> LanguageIdentifier:
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    return UNPACK(MODEL_FILE, norm_probs=True)
 
 
 @pytest.fixture
-def kept(cache: Path, unpacked: LanguageIdentifier) -> Path:
-    assert language_model.keep(unpacked)
-    (place,) = cache.glob("language-*")
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unpacked: LanguageIdentifier) -> Path:
+    """Empty. Unpacking, half a second of processor time, was done before, whoever asks for it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(LanguageIdentifier, "from_model_file", lambda *_, **__: unpacked)
+    return tmp_path / "forager"
+
+
+@pytest.fixture(scope="module")
+def kept_once(tmp_path_factory: pytest.TempPathFactory, unpacked: LanguageIdentifier) -> Path:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("language")))
+        assert language_model.keep(unpacked)
+        return language_model._place()
+
+
+@pytest.fixture
+def kept(cache: Path, kept_once: Path) -> Path:
+    """The same files under other names: 68 MB need not be written for each test."""
+    place = cache / kept_once.name
+    place.mkdir(parents=True)
+    for file in kept_once.iterdir():
+        (place / file.name).hardlink_to(file)
     return place
 
 
@@ -69,6 +85,7 @@ def test_what_another_kept_meanwhile_is_left_alone(kept: Path, unpacked: Languag
 
 
 def test_parts_that_do_not_fit_each_other_are_not_used(kept: Path) -> None:
+    (kept / "pc.npy").unlink()
     np.save(kept / "pc.npy", np.zeros(3, dtype=np.float32))
     assert not is_mapped(language_model.load(), kept)
 
