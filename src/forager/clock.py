@@ -7,6 +7,9 @@ it never jumps when somebody sets the machine's clock.
 import time
 from datetime import UTC, datetime, timedelta
 
+TIMER_GRAIN_S = 0.001
+"""uvloop's timers may ring up to a millisecond early."""
+
 
 def now() -> datetime:
     return datetime.now(UTC)

@@ -105,12 +105,12 @@ class Addresses:
         self._set_alarm(address)
 
     def _set_alarm(self, address: str) -> None:
-        """For those who wait for a moment; who waits for another's end is served then."""
-        pace, now = self._paces[address], clock.monotonic()
-        if address in self._alarms or address not in self._waiting or not pace.wait_s(now):
+        """For those who wait for a moment, also if it has come since they asked; who waits for another to leave or to
+        end is served then."""
+        if address in self._alarms or address not in self._waiting or not self._paces[address].has_room:
             return
-        loop = asyncio.get_running_loop()
-        self._alarms[address] = loop.call_later(pace.wait_s(now), self._ring, address)
+        wait_s = self._paces[address].wait_s(clock.monotonic())
+        self._alarms[address] = asyncio.get_running_loop().call_later(wait_s + clock.TIMER_GRAIN_S, self._ring, address)
 
     def _ring(self, address: str) -> None:
         del self._alarms[address]

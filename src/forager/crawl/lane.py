@@ -179,7 +179,7 @@ class Lane:
 
     def wakes_at(self) -> float | None:
         """When something may leave again without anybody telling: the pace, the breaker, or the next retry."""
-        if self.pace.is_leaving or self.pace.in_flight >= self.pace.max_in_flight:
+        if not self.pace.has_room:
             return None
         if self.pace.in_flight and self.breaker.state is not BreakerState.CLOSED:
             return None

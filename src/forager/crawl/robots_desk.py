@@ -33,8 +33,6 @@ from forager.politeness import robots
 from forager.politeness.robots import Rules
 from forager.records import Outcome, OutcomeKind
 
-TIMER_GRAIN_S = 0.001
-"""uvloop's timers may ring up to a millisecond early."""
 LOOK_EVERY_S = 0.5
 
 
@@ -130,7 +128,7 @@ class RobotsDesk:
                 if wait_s > self._order.longest_wait_s:
                     lane.close(stand_by(lane, now, self._tools.database_time(now)))
                     raise _NoTurnError
-                await asyncio.sleep(wait_s + TIMER_GRAIN_S)
+                await asyncio.sleep(wait_s + clock.TIMER_GRAIN_S)
             await self._addresses.turn(address, ("robots", lane.lease.domain_id))
             if not lane.pace.wait_s(clock.monotonic()):
                 return address

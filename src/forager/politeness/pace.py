@@ -87,8 +87,13 @@ class Pace:
         """How long until a request may leave; 0 when it may now. The cap on open requests is not a matter of time."""
         return max(0.0, self.next_at - now)
 
+    @property
+    def has_room(self) -> bool:
+        """Whether nothing but time keeps the next request from starting."""
+        return not self.is_leaving and self.in_flight < self.max_in_flight
+
     def may_start(self, now: float) -> bool:
-        return not self.is_leaving and self.in_flight < self.max_in_flight and now >= self.next_at
+        return self.has_room and now >= self.next_at
 
     def start(self, now: float) -> None:
         self.in_flight += 1

@@ -30,6 +30,8 @@ from forager.queue.names import Names
 from forager.queue.store import Depth
 
 T = TypeVar("T")
+RECOVERED = (60, 111)
+"""How AMQP 0-9-1 numbers the answer that all messages of a channel went back."""
 PORTION = 200
 """Dead letters that are looked at together when some are sent once more."""
 
@@ -225,11 +227,14 @@ class Broker:
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[Any]:
-        """A channel of its own: what was read and not acknowledged goes back when it is closed."""
+        """A channel of its own, so that what was read and not acknowledged goes back. That is waited for: closing alone
+        does not, and who looked next could find the queue empty."""
         self._channel()
         channel = self._connection.channel()
         try:
             yield channel
+            channel.basic_recover(requeue=True)
+            channel.wait(RECOVERED, timeout=ANSWER_S)
         finally:
             channel.close()
 

@@ -93,6 +93,21 @@ def test_redrive_reads_in_portions_and_no_further_than_it_has_to(
     assert (queues.depth(queues.names.dead), queues.depth(crawl)) == (0, 7)
 
 
+def test_letters_that_were_looked_at_are_back_when_the_look_is_over(queues: Queues) -> None:
+    """RabbitMQ puts them back after it has said that the channel is closed: one look in a thousand found none."""
+
+    async def ask() -> None:
+        async with open_broker(BROKER, queues.names.prefix) as broker:
+            await broker.look([])
+            for number in range(3):
+                queues.publish(queues.names.dead, {"n": number})
+            for _ in range(200):
+                assert len(await broker.dead_letters(100)) == 3
+                assert (await broker.look([]))[queues.names.dead].messages == 3
+
+    asyncio.run(ask())
+
+
 def count_looks(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Letters that are looked at from now on."""
     seen: list[object] = []
