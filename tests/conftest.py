@@ -70,6 +70,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     for name in [name for name in os.environ if name.startswith("FORAGER_") and name not in KEPT]:
         del os.environ[name]
+    gc.disable()  # until all is collected: what comes in between stays
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # else each process spins for a while when it loads numpy
     _keep_bytecode()
     _hear_signals()
@@ -116,6 +117,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
+    gc.enable()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

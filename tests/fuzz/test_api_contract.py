@@ -17,10 +17,7 @@ from typing import Any
 
 import hypothesis
 import pytest
-import requests
-import schemathesis
 from hypothesis import HealthCheck as Unwell
-from schemathesis.specs.openapi.checks import ignored_auth
 from tests.conftest import in_thread
 from tests.integration.api.conftest import PLENTY, token_of
 from tests.integration.api.house import furnish
@@ -156,6 +153,10 @@ def attack(instance: Instance, folder: Path, phases: str, seconds: float, role: 
 
 def test_the_stream_keeps_its_contract(instance: Instance) -> None:
     """It has no end, so it is left after its first piece; the checks see that."""
+    import requests
+    import schemathesis  # a second and a half, which only this process need spend
+    from schemathesis.specs.openapi.checks import ignored_auth
+
     schema = schemathesis.openapi.from_path(str(instance.document))
     headers = {"Authorization": f"Bearer {instance.tokens[Role.ADMIN]}"}
     seen: set[int] = set()

@@ -21,6 +21,10 @@ TEXT = b"".join(b"<p>paragraph %d of a long page</p>" % i for i in range(12000))
 LIMIT = 1_000_000
 
 
+def squeeze_brotli(data: bytes) -> bytes:
+    return bytes(brotli.compress(data, quality=5))  # at its best it takes half a second
+
+
 def raw_deflate(data: bytes) -> bytes:
     squeeze = zlib.compressobj(wbits=-15)
     return squeeze.compress(data) + squeeze.flush()
@@ -37,10 +41,10 @@ HONEST = [
     pytest.param("deflate", zlib.compress(TEXT), id="deflate-zlib"),
     pytest.param("deflate", raw_deflate(TEXT), id="deflate-raw"),
     pytest.param("deflate", gzip.compress(TEXT), id="deflate-that-is-gzip"),
-    pytest.param("br", brotli.compress(TEXT), id="br"),
+    pytest.param("br", squeeze_brotli(TEXT), id="br"),
     pytest.param("zstd", bombs.squeeze_zstd(TEXT), id="zstd"),
     pytest.param("zstd", bombs.squeeze_zstd(TEXT[:5000]) + bombs.squeeze_zstd(TEXT[5000:]), id="zstd-of-two-frames"),
-    pytest.param("gzip, br", brotli.compress(gzip.compress(TEXT)), id="two-layers"),
+    pytest.param("gzip, br", squeeze_brotli(gzip.compress(TEXT)), id="two-layers"),
     pytest.param("deflate, gzip, zstd", bombs.squeeze_zstd(gzip.compress(zlib.compress(TEXT))), id="three-layers"),
     pytest.param("utf-8", TEXT, id="no-compression-at-all"),
 ]
@@ -96,7 +100,7 @@ def test_an_empty_body_needs_no_stream() -> None:
 
 @pytest.mark.parametrize("codec", ["gzip", "br", "zstd"])
 def test_the_limit_is_exact(codec: str) -> None:
-    wire = {"gzip": gzip.compress, "br": brotli.compress, "zstd": bombs.squeeze_zstd}[codec](TEXT)
+    wire = {"gzip": gzip.compress, "br": squeeze_brotli, "zstd": bombs.squeeze_zstd}[codec](TEXT)
     assert decode(wire, codec, len(TEXT)) == (TEXT, False)
     with pytest.raises(TooLargeError):
         decode(wire, codec, len(TEXT) - 1)

@@ -27,6 +27,8 @@ class ScriptedClient:
     def __init__(self, script: dict[str, list[Answer]] | None = None) -> None:
         self.script = script or {}
         self.asked: list[tuple[str, float]] = []
+        self.ready: list[float] = []
+        """When each was about to leave: between this and its moment in `asked` it left, however busy the machine is."""
         self.validators: list[tuple[str | None, str | None]] = []
         self.places: dict[str, str | None] = {}
         """Domain → address."""
@@ -57,6 +59,7 @@ class ScriptedClient:
         **_how: Any,
     ) -> Fetched:
         await self.dial(url)
+        self.ready.append(clock.monotonic())
         on_sent()
         self.asked.append((url, clock.monotonic()))
         self.validators.append((etag, last_modified))
