@@ -113,8 +113,7 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Nine thousand tests and all they import stay to the end: nobody need look through them for garbage again."""
-    gc.collect()
+    """Nine thousand tests and all they import stay to the end: nobody need look through them for garbage."""
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
     gc.enable()
