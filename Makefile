@@ -18,10 +18,13 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## list these verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
+PIP_FLAGS := --quiet --disable-pip-version-check
+# By the pip that is there, where it can do that: to bring another one along takes longer than all of the rest.
 $(UV):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Forager needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12"; exit 1; }
-	@$(PYTHON) -m venv $(VENV)
-	@$(RUN)/python -m pip install --quiet --disable-pip-version-check uv
+	@$(PYTHON) -m venv --without-pip $(VENV)
+	@$(PYTHON) -m pip --python $(RUN)/python install $(PIP_FLAGS) uv 2>/dev/null || \
+		{ $(PYTHON) -m venv $(VENV) && $(RUN)/python -m pip install $(PIP_FLAGS) uv; }
 
 $(STAMP): pyproject.toml | $(UV)
 	@$(UV) pip install --quiet --compile-bytecode --python $(RUN)/python -e .

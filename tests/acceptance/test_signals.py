@@ -13,9 +13,10 @@ pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(180)]
 INTERRUPTED = 11
 
 
-def start(forager: Forager, web: Web) -> Crawl:
-    """As a person does it: signals find nothing that was not there before."""
-    with mock.patch.object(forager, "program", (str(PROGRAM),)):
+def start(forager: Forager, web: Web, number: signal.Signals) -> Crawl:
+    """For Ctrl-C as a person does it: the signal finds nothing that was not there before."""
+    program = (str(PROGRAM),) if number is signal.SIGINT else forager.program
+    with mock.patch.object(forager, "program", program):
         crawl = forager.start(*web.urls, "--delay", "0.2", "--workers", "2", "-o", "out.jsonl")
     web.wait_past(20)
     return crawl
@@ -33,7 +34,7 @@ def assert_saved(forager: Forager) -> None:
 def test_once_finishes_what_is_open(forager: Forager, open_web: OpenWeb, number: signal.Signals) -> None:
     """The web is frozen when the signal comes, so that requests are open for sure; it thaws, and they are kept."""
     web = open_web("uniform=6x25")
-    crawl = start(forager, web)
+    crawl = start(forager, web, number)
     with web.frozen():
         crawl.signal(number)
         until(lambda: "stopping: open requests finish" in crawl.said, "it says that it stops")
@@ -54,7 +55,7 @@ def test_once_finishes_what_is_open(forager: Forager, open_web: OpenWeb, number:
 def test_twice_does_not_wait(forager: Forager, open_web: OpenWeb, number: signal.Signals) -> None:
     """The web stays frozen: who waited for an answer would never end."""
     web = open_web("uniform=6x25")
-    crawl = start(forager, web)
+    crawl = start(forager, web, number)
     with web.frozen():
         crawl.signal(number)
         until(lambda: "stopping: open requests finish" in crawl.said, "it says that it stops")

@@ -26,7 +26,7 @@ async def session() -> AsyncIterator[aiohttp.ClientSession]:
         yield session
 
 
-@pytest.mark.parametrize("order", [*DEMO_SITES, "uniform=2x60", "bench=1x40", "shop=800", "blog=230", "docs=400"])
+@pytest.mark.parametrize("order", [*DEMO_SITES, "uniform=2x60", "bench=1x40", "shop=300", "blog=230", "docs=200"])
 async def test_a_walk_finds_what_the_key_says(order: str, session: aiohttp.ClientSession) -> None:
     async with open_playground([order]) as web:
         for key in web.answer_key.sites:
