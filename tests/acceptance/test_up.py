@@ -105,8 +105,8 @@ def test_it_can_be_stopped_while_somebody_elses_database_is_away(
             instance.do("POST", "/api/frontier/seed", {"urls": list(web.urls[:2])})
             instance.do("POST", "/api/admin/runs", {"urls": list(web.urls[2:])})
             web.wait_past(40)
+            until(lambda: len(instance.process.workers()) == 3, "the API, its worker, and that of the ordered run run")
             children = instance.process.workers()
-            assert len(children) == 3  # the API, its worker, and that of the ordered run
             leave(wire)
             asked_at = time.monotonic()
             instance.process.signal(signal.SIGTERM)
