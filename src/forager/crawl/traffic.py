@@ -213,7 +213,7 @@ class Traffic:
         if wakes_at is None or lane.is_lost or lane.is_asking_robots or self._stop.asked:
             return
         loop, domain = asyncio.get_running_loop(), lane.lease.domain_id
-        when = loop.time() + max(0.0, wakes_at - now) + clock.TIMER_GRAIN_S  # else it rang some 18 times a request
+        when = loop.time() + max(0.0, wakes_at - now) + clock.TIMER_GRAIN_S  # else it rings again until then
         if domain in self._alarms:
             earlier, alarm = self._alarms[domain]
             if earlier <= when:
