@@ -70,7 +70,6 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     for name in [name for name in os.environ if name.startswith("FORAGER_") and name not in KEPT]:
         del os.environ[name]
-    gc.disable()  # until all is collected: what comes in between stays
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # else each process spins for a while when it loads numpy
     _keep_bytecode()
     _hear_signals()
@@ -112,11 +111,16 @@ def pytest_configure_node(node: Any) -> None:
     node.workerinput["run_folder"] = str(node.config.stash[RUN_FOLDER])
 
 
-def pytest_collection_finish() -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
     """Nine thousand tests and all they import stay to the end: nobody need look through them for garbage."""
-    gc.freeze()
-    gc.set_threshold(10_000, 20, 20)
-    gc.enable()
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.set_threshold(10_000, 20, 20)
+        gc.enable()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
