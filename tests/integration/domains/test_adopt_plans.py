@@ -23,8 +23,8 @@ async def test_a_long_list_is_looked_for_once_where_statistics_are_of_an_empty_t
     plan = await run_explained(ground, run, [f"host{number}.example" for number in range(1, MANY + 1)])
     assert await ground.conn.fetchval("SELECT count(*) FROM domains WHERE run_id = $1", run) == MANY
     assert [node["Actual Loops"] for node in nodes(plan) if node["Node Type"] == "LockRows"] == [1]
-    compared = {node["Node Type"]: node.get("Rows Removed by Join Filter", 0) for node in nodes(plan)}
-    assert max(compared.values()) == 0, "one list against the other, row by row"
+    compared = [node.get("Rows Removed by Join Filter", 0) for node in nodes(plan)]
+    assert max(compared) == 0, "one list against the other, row by row"
 
 
 async def add_domains(ground: Ground) -> None:

@@ -9,7 +9,8 @@ from tests.ground import Ground
 from forager.crawl.calls import Calls
 from forager.db import Database
 
-BLOCKED = "SELECT count(*) FROM pg_stat_activity WHERE cardinality(pg_blocking_pids(pid)) > 0"
+BLOCKED = """SELECT count(*) FROM pg_stat_activity
+             WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0"""
 
 
 @pytest.mark.both_servers

@@ -24,7 +24,7 @@ def moments(client: ScriptedClient) -> list[float]:
 
 def gaps(client: ScriptedClient) -> list[float]:
     """None was shorter than this says: a busy machine sees a request a while after it left."""
-    return [later - earlier for earlier, later in zip(client.ready, moments(client)[1:], strict=False)]
+    return [later - earlier for earlier, later in zip(client.ready[:-1], moments(client)[1:], strict=True)]
 
 
 # The moment of leaving ----------------------------------------------------------------------------------------------
