@@ -29,7 +29,7 @@ import typer
 from tests.order import spread
 from tests.starter import fork_from_now_on
 
-from forager.db import core_types, embedded, schema
+from forager.db import embedded, schema
 from forager.db.embedded.place import Place
 from forager.db.pool import close, close_pool, connect, open_pool
 from forager.errors import DatabaseUnreachableError
@@ -216,16 +216,8 @@ async def pool(database_url: str) -> AsyncIterator[asyncpg.Pool]:
 @pytest.fixture
 async def conn(database_url: str) -> AsyncIterator[asyncpg.Connection]:
     opened = await connect(database_url, application="forager test")
-    await _introduce_own_types(opened)
     yield opened
     await close(opened)
-
-
-async def _introduce_own_types(connection: Any) -> None:
-    """Tests look at whole rows. The driver would ask for each kind of state in them, by a query of 10 to 20 ms."""
-    found = await connection.fetch("SELECT oid, typname FROM pg_type WHERE typtype = 'e'")
-    rows = [core_types.describe(row["oid"], row["typname"], kind=b"e") for row in found]
-    connection._protocol.get_settings().register_data_types(rows)
 
 
 @pytest.fixture

@@ -28,24 +28,24 @@ def introduce(connection: Any) -> None:
     connection._protocol.get_settings().register_data_types(ROWS)  # noqa: SLF001 (asyncpg has no public door to it)
 
 
-def describe(oid: int, name: str, *, kind: bytes = b"b", element: tuple[int, str] | None = None) -> dict[str, Any]:
-    """A type as asyncpg's own query answers, but for what only people read."""
+def _row(name: str, array: int, element: int) -> dict[str, Any]:
+    """As asyncpg's own query answers, but for what only people read."""
     return {
-        "oid": oid,
+        "oid": array,
         "ns": "pg_catalog",
-        "name": name,
-        "kind": kind,
+        "name": f"_{name}",
+        "kind": b"b",
         "basetype": None,
-        "elemtype": element and element[0],
+        "elemtype": element,
         "elemdelim": b",",
         "range_subtype": None,
         "attrtypoids": None,
         "attrnames": None,
         "depth": 0,
         "basetype_name": None,
-        "elemtype_name": element and element[1],
+        "elemtype_name": name,
         "range_subtype_name": None,
     }
 
 
-ROWS = [describe(array, f"_{name}", element=(element, name)) for name, (array, element) in ARRAYS.items()]
+ROWS = [_row(name, *numbers) for name, numbers in ARRAYS.items()]

@@ -49,16 +49,15 @@ async def test_values_come_back(conn: asyncpg.Connection) -> None:
         assert await conn.fetchval(f"SELECT $1::{name}[]", values) == values
 
 
-async def test_no_statement_but_those_of_whole_rows_has_the_driver_ask_for_a_type(pool: asyncpg.Pool) -> None:
+async def test_no_statement_but_those_of_whole_rows_has_the_driver_ask_for_a_type(conn: asyncpg.Connection) -> None:
     asking: set[str] = set()
     asked: list[Any] = []
-    async with pool.acquire() as conn:
-        with conn.query_logger(asked.append):
-            for statement in all_statements():
-                asked.clear()
-                await conn.reload_schema_state()  # else a type is asked for by the first statement alone
-                core_types.introduce(conn)
-                await conn.prepare(statement.sql)
-                await asyncio.sleep(0)  # it is told after the fact
-                asking |= {f"{statement.file}: {statement.name}"} if asked else set()
+    with conn.query_logger(asked.append):
+        for statement in all_statements():
+            asked.clear()
+            await conn.reload_schema_state()  # else a type is asked for by the first statement alone
+            core_types.introduce(conn)
+            await conn.prepare(statement.sql)
+            await asyncio.sleep(0)  # it is told after the fact
+            asking |= {f"{statement.file}: {statement.name}"} if asked else set()
     assert asking == WHOLE_ROWS
