@@ -9,7 +9,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -35,16 +35,21 @@ END_ALL = """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
 
 @contextmanager
 def frozen(home: Path) -> Iterator[None]:
-    """Every process of Forager's own PostgreSQL stands still, the first one first, so that it starts no other."""
-    servers = sorted(working_in(home / "postgres", "postgres"))
-    assert servers
-    for pid in servers:
-        os.kill(pid, signal.SIGSTOP)
+    """Every process of Forager's own PostgreSQL stands still, the first one first, so that it starts no other: whom it
+    started while we looked would go on writing."""
+    data = home / "postgres"
+    servers = [int((data / "postmaster.pid").read_text().split()[0])]
+    os.kill(servers[0], signal.SIGSTOP)
     try:
+        servers += [pid for pid in working_in(data, "postgres") if pid != servers[0]]
+        for pid in servers[1:]:
+            with suppress(ProcessLookupError):  # it was about to end
+                os.kill(pid, signal.SIGSTOP)
         yield
     finally:
         for pid in servers:
-            os.kill(pid, signal.SIGCONT)
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
 
 
 def spent_away(web: Web) -> tuple[int, float]:

@@ -25,6 +25,7 @@ from forager.crawl.black_box import FOLDER
 from forager.crawl.patience import AGAIN, AWAY, LONGEST_PAUSE_S, in_transaction, is_our_mistake
 from forager.crawl.recover import recover
 from forager.crawl.stop import StopRequest
+from forager.db import give_up_if_cancelled
 from forager.errors import UsageError
 from forager.observe import log
 from forager.schedule import (
@@ -107,6 +108,8 @@ SLOW = frozenset(
 ONE_DAY = timedelta(days=1)
 SHORTEST_SLEEP_S, LONGEST_SLEEP_S = 1.0, 30.0
 """Another scheduler may be doing what is due; another may have changed the timetable."""
+DEAF_S = 5.0
+"""A statement that was cancelled and goes on for so long has not heard of it."""
 
 
 class Loop(StrEnum):
@@ -142,6 +145,9 @@ async def keep_time(forager: "Forager", stop: StopRequest, names: Sequence[str] 
         finally:
             for task in (*keeping, stopping):
                 task.cancel()
+            await asyncio.wait({*keeping, stopping}, timeout=DEAF_S)
+            for table in tables:
+                table.abandon()
             await asyncio.gather(*keeping, stopping, return_exceptions=True)
 
 
@@ -157,6 +163,7 @@ async def _keep(forager: "Forager", timetable: Timetable, *, is_first: bool) -> 
             await timetable.do_due()
             wait_s = min(max(await timetable.next_in_s(), SHORTEST_SLEEP_S), LONGEST_SLEEP_S)
         except (*AGAIN, *AWAY) as error:
+            give_up_if_cancelled()
             if is_our_mistake(error):
                 raise
             log().warning("schedule interrupted", action="schedule.interrupted", error=repr(error))

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import asyncpg
 
 from forager import clock
-from forager.db import CONNECTION_LOST, Database
+from forager.db import CONNECTION_LOST, Database, give_up_if_cancelled
 from forager.errors import DatabaseUnreachableError
 from forager.observe import log
 
@@ -45,6 +45,7 @@ async def in_transaction(
         except AGAIN as error:
             log().info("transaction again", action="database.again", error=type(error).__name__)
         except AWAY as error:
+            give_up_if_cancelled()
             if is_our_mistake(error):
                 raise
             if give_up_after_s is not None and clock.monotonic() - since > give_up_after_s:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from forager.db import statements
+from forager.db import give_up_if_cancelled, statements
 from forager.observe import log
 from forager.schedule.order import Duty, ScheduleOrder
 from forager.schedule.times import ANY_TIME
@@ -37,6 +37,8 @@ class Timetable:
         self._order = order
         self._failing: dict[str, str] = {}
         """What was said of duties that failed: once is enough."""
+        self._conn: Any = None
+        """On which a duty works now."""
 
     async def post(self) -> None:
         """Duties that were never seen are due at once, or at their time of day."""
@@ -63,6 +65,12 @@ class Timetable:
         wait_s: float = await self._pool.fetchval(SQL["next_due"], list(self._duties))
         return wait_s
 
+    def abandon(self) -> None:
+        """Hang up on a duty that was cancelled and does not end. A server that is asked to cancel a statement before it
+        has begun with it does not hear that, and the driver waits until the statement is over, which may take hours."""
+        if self._conn is not None:
+            self._conn.terminate()
+
     async def _take(self, question: str, what: list[str] | str) -> Done | None:
         async with self._pool.acquire() as holder, holder.transaction():
             name = await holder.fetchval(question, what)
@@ -71,14 +79,17 @@ class Timetable:
     async def _do(self, holder: Any, duty: Duty) -> Done:
         result = error = None
         try:
-            async with self._pool.acquire() as conn:
-                await conn.execute(SQL["limit_waits"], LONGEST_WAIT)
-                result = await duty.run_once(conn, self._order)
+            async with self._pool.acquire() as self._conn:
+                await self._conn.execute(SQL["limit_waits"], LONGEST_WAIT)
+                result = await duty.run_once(self._conn, self._order)
             log().info("duty done", action="duty.done", duty=duty.NAME, result=result)
         except Exception as trouble:  # whatever it is, it is this duty's alone
+            give_up_if_cancelled()
             error = f"{type(trouble).__name__}: {trouble}"
             say = log().info if self._failing.get(duty.NAME) == error else log().warning
             say("duty failed", action="duty.failed", duty=duty.NAME, error=error)
+        finally:
+            self._conn = None
         self._failing = {**self._failing, duty.NAME: error or ""}
         at = self._order.times.get(duty.NAME, ANY_TIME)
         took_s = await holder.fetchval(SQL["end_duty"], duty.NAME, duty.EVERY_S, result, error, *at)

@@ -54,6 +54,25 @@ async def test_work_whose_connection_was_cut_is_done_once(database: Database, gr
     assert (await ground.domain(domain))["run_pages"] == 1
 
 
+async def test_who_is_cancelled_does_not_try_again(database: Database) -> None:
+    """The rollback fails with the connection, and its error comes out in place of the cancel."""
+    begun = asyncio.Event()
+
+    async def hang(conn: Any) -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            conn.terminate()
+
+    working = asyncio.create_task(in_transaction(database, hang))
+    await begun.wait()
+    working.cancel()
+    _, still = await asyncio.wait({working}, timeout=20)
+    assert not still
+    assert working.cancelled()
+
+
 async def test_a_frozen_process_does_not_keep_its_locks(database_url: str, ground: Ground) -> None:
     domain = await ground.a_domain()
     tries = 0

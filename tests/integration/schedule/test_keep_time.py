@@ -1,6 +1,8 @@
 """Keeping time: until asked to stop, over a lost database, and never hindered by a duty that fails or hangs."""
 
 import asyncio
+import os
+import signal
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -79,6 +81,33 @@ async def test_a_duty_that_hangs_is_left_when_asked_to_stop(
     await begun.wait()
     stop.ask()
     await keeping
+    assert await ground.conn.fetchval("SELECT next_at <= now() AND times = 0 FROM duties")
+
+
+async def test_a_server_that_does_not_hear_of_a_stop_holds_nobody_up(
+    forager: Forager, ground: Ground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is asked to cancel a statement that it has not begun with, so it begins with it, and goes on."""
+    monkeypatch.setattr(app, "DEAF_S", 0.2)
+    stop, deaf = StopRequest(), asyncio.get_running_loop().create_future()
+
+    async def hang(conn: Any) -> None:
+        async with conn.transaction():
+            pid = conn.get_server_pid()
+            os.kill(pid, signal.SIGSTOP)
+            deaf.set_result(pid)
+            await conn.execute("SELECT pg_sleep(600)")
+
+    only(monkeypatch, Counted(act=hang))
+    keeping = asyncio.create_task(app.keep_time(forager, stop))
+    pid = await deaf
+    try:
+        stop.ask()
+        async with asyncio.timeout(20):
+            await keeping
+    finally:
+        os.kill(pid, signal.SIGCONT)
+        await ground.conn.execute("SELECT pg_terminate_backend($1)", pid)
     assert await ground.conn.fetchval("SELECT next_at <= now() AND times = 0 FROM duties")
 
 
