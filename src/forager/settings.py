@@ -226,7 +226,7 @@ class Settings(BaseModel):
     heartbeat_s: Span = Field(30.0, description="How often a worker says it is alive.")
     dead_after_s: Span = Field(120.0, description="A worker silent for so long has lost its leases.")
     batch_pages: Annotated[int, Field(ge=1, le=1000)] = Field(
-        200, description="Pages written in one transaction, at most."
+        200, description="Pages that are written together; up to twice as many where the writer is behind."
     )
     readers: Annotated[int, Field(ge=0, le=64)] = Field(
         1, description="Processes that read pages for a worker; 0: the worker reads them itself."

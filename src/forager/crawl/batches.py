@@ -16,6 +16,10 @@ from forager.crawl.stop import cancel
 from forager.domains.store import RobotsCopy
 from forager.records import Outcome
 
+TOGETHER = 2
+"""Batches that are written as one, where so many came while the ones before were written: a page costs less in a large
+batch, and what is behind catches up."""
+
 
 class Prepared(Protocol):
     @property
@@ -94,7 +98,7 @@ class Batches(Generic[P]):
                 if recording is not None and (recording.done() or goes_first):
                     await recording  # what went wrong is raised here
                     recording = None
-                batch, robots = self._spool.take(self._pages)
+                batch, robots = self._spool.take(self._pages * TOGETHER)
                 self._note_what_is_left()
                 if batch or robots:
                     prepared = await self._prepare(batch)

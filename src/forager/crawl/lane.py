@@ -66,8 +66,8 @@ class Lane:
         """Task → the smallest distance in force when these were made: what can be promised of each of them."""
         self.unrecorded = 0
         """Outcomes that are not yet in the database."""
-        self.records = 0
-        """Batches that were written for it: a claim that another one overtook does not know what that one brought."""
+        self.times_heard = 0
+        """How often there was word of pages: a claim that one of them overtook does not know what that was of."""
         self.streak = Streak(lease.error_streak_code, lease.errors_in_a_row)
         self.has_pages = lease.has_pages
         """Whether it ever gave us a page; one that did is not blocked for a single refusal."""
@@ -77,7 +77,7 @@ class Lane:
         self.is_locating = False
         self.is_refilling = False
         self.is_dry = False
-        """The last claim brought less than asked; only what is recorded from now on can bring more."""
+        """The last claim brought less than asked; only what is written from now on can bring more."""
         self.is_lost = False
         self.closing: Release | None = None
         self.called_off: set[int] = set()
@@ -86,10 +86,13 @@ class Lane:
 
     @property
     def wanted(self) -> int:
-        """How many targets to hold ready: some seconds' worth. A slow site locks few, a fast one never starves."""
+        """How many targets to hold ready: some seconds' worth. A slow site locks few, a fast one never starves; where
+        there are none, a few come soon, and the others while these are visited."""
         most = MOST_AHEAD
         if self.pace.delay_s:
             most = max(2, min(MOST_AHEAD, int(SECONDS_AHEAD / self.pace.delay_s) + 1))
+        elif not self.targets:
+            most = min(MOST_AHEAD, 2 * self.pace.max_in_flight)
         return most if self.pages_left is None else min(most, len(self.targets) + self.pages_left)
 
     @property
@@ -143,6 +146,11 @@ class Lane:
         if self._delayed and self._delayed[0][0] <= now:
             return heapq.heappop(self._delayed)[2]
         return self.targets.popleft() if self.targets else None
+
+    def hear_of_pages(self) -> None:
+        """A batch was written that may have brought it some."""
+        self.times_heard += 1
+        self.is_dry = False
 
     def hear_of_resets(self, resets: int) -> None:
         """How often an operator closed the breaker by hand: once more than we knew of, then it is closed here, too."""

@@ -5,11 +5,13 @@ side is `reading_room`. Both trust each other, they are one program: frames are 
 """
 
 import gc
+import math
 import pickle
 import select
 import signal
 import socket
 import sys
+import time
 import traceback
 from collections import deque
 from collections.abc import Sequence
@@ -27,8 +29,10 @@ ORDER = Struct("<II")
 """How long the order is, and the body that follows it."""
 ANSWER = Struct("<I")
 READY = b"ready"
-MOST_BYTES = 4 * 1024 * 1024
+MOST_BYTES = 8 * 1024 * 1024
 """Of orders, and of answers, that wait with a reader; about, since the last one may be large."""
+RENEWED_AFTER_S = LONGEST_READ_S / 10
+"""So much of its time a page may have lost to those before it."""
 FIELDS = attrgetter(*Reading.__slots__)
 LINKS = Reading.__slots__.index("links")
 BETWEEN = "\0"
@@ -84,11 +88,14 @@ class Desk:
     def __init__(self, line: socket.socket) -> None:
         line.setblocking(False)
         self._line = line
-        self._orders: deque[bytearray] = deque()
+        self._orders: deque[tuple[bytes, bytes]] = deque()
+        """With their bodies."""
         self._order_bytes = 0
-        self._frame = bytearray(ORDER.size)
-        """What comes now: an order's measures, then these and the order."""
-        self._filled = 0
+        self._frame: list[bytes] = []
+        """Of what comes now: its measures, the order, the body, as far as they are whole."""
+        self._parts: list[bytes] = []
+        self._missing = ORDER.size
+        """What came of the next of them, and how much is to come."""
         self._answers = bytearray()
 
     def next_order(self) -> tuple[Order, bytes]:
@@ -98,12 +105,9 @@ class Desk:
             self._wait()
             self._fetch()
             self._send()
-        frame = self._orders.popleft()
-        self._order_bytes -= len(frame)
-        end = ORDER.size + ORDER.unpack_from(frame)[0]
-        with memoryview(frame) as view:
-            order = Order(*pickle.loads(view[ORDER.size : end]))  # noqa: S301 (from our own worker)
-            return order, bytes(view[end:])
+        order, body = self._orders.popleft()
+        self._order_bytes -= len(order) + len(body)
+        return Order(*pickle.loads(order)), body  # noqa: S301 (from our own worker)
 
     def answer(self, answer: bytes) -> None:
         self._answers += ANSWER.pack(len(answer)) + answer
@@ -117,29 +121,47 @@ class Desk:
         waiting.poll()
 
     def _fetch(self) -> None:
-        """All that is there, as far as there is room for it."""
+        """All that is there, as far as there is room for it. A body is received where it is read: one that is gathered
+        first is copied, and that in a buffer which was filled with zeros before."""
         with suppress(BlockingIOError):
             while self._order_bytes < MOST_BYTES:
-                with memoryview(self._frame) as view:
-                    came = self._line.recv_into(view[self._filled :])
+                came = self._line.recv(self._missing)
                 if not came:
                     raise EOFError
-                self._filled += came
-                if self._filled == len(self._frame):
-                    self._take_frame()
+                self._parts.append(came)
+                self._missing -= len(came)
+                if not self._missing:
+                    self._take_piece()
 
-    def _take_frame(self) -> None:
-        if len(self._frame) == ORDER.size:
-            self._frame += bytes(sum(ORDER.unpack(self._frame)))
-        else:
-            self._orders.append(self._frame)
-            self._order_bytes += len(self._frame)
-            self._frame, self._filled = bytearray(ORDER.size), 0
+    def _take_piece(self) -> None:
+        self._frame.append(self._parts[0] if len(self._parts) == 1 else b"".join(self._parts))
+        self._parts.clear()
+        order_bytes, body_bytes = ORDER.unpack(self._frame[0])
+        self._missing = (order_bytes, body_bytes, 0)[len(self._frame) - 1]
+        if not self._missing:
+            _, order, *body = self._frame
+            self._orders.append((order, b"".join(body)))
+            self._order_bytes += order_bytes + body_bytes
+            self._frame, self._missing = [], ORDER.size
 
     def _send(self) -> None:
         with suppress(BlockingIOError):
             while self._answers:
                 del self._answers[: self._line.send(self._answers)]
+
+
+class Limit:
+    """Ends this process where a page takes longer than a page may, in C code too. Wound up once in a while: for each
+    page it would cost more than to look for its title."""
+
+    def __init__(self) -> None:
+        self._set_at = -math.inf
+
+    def renew(self) -> None:
+        now = time.monotonic()
+        if now - self._set_at > RENEWED_AFTER_S:
+            signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST_READ_S)
+            self._set_at = now
 
 
 def main() -> None:
@@ -156,15 +178,13 @@ def main() -> None:
         suppress(BrokenPipeError, ConnectionResetError, EOFError),  # the worker is gone
         socket.socket(fileno=int(sys.argv[1])) as line,
     ):
-        desk = Desk(line)
+        desk, limit = Desk(line), Limit()
         desk.answer(READY)
         Thread(target=extract.keep_detector, daemon=True).start()
         while True:
             order, body = desk.next_order()
-            signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST_READ_S)  # ends us, in C code too
-            answer = _read(order, body, manner, memory)
-            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-            desk.answer(pickle.dumps(answer, protocol=5))
+            limit.renew()
+            desk.answer(pickle.dumps(_read(order, body, manner, memory), protocol=5))
 
 
 def _read(order: Order, body: bytes, manner: Manner, memory: Any) -> tuple[str, Any]:

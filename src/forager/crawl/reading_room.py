@@ -19,7 +19,7 @@ from forager.errors import DecodeError, ParserCrashError
 from forager.observe import log
 from forager.records import Fetched, Reading
 
-DESK_PAGES = 64
+DESK_PAGES = 128
 """Handed to a reader at once: as many as it reads while the worker does something else, writing a batch for one, and
 does not see to the line."""
 LINE_BYTES = 2 * 1024 * 1024
@@ -121,6 +121,7 @@ class _Reader(asyncio.Protocol):
     """One process. Its answers come in the order of the questions."""
 
     def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
         self._asked: deque[asyncio.Future[bytes]] = deque()
         self._unread = bytearray()
         self._transport: asyncio.Transport | None = None
@@ -139,7 +140,7 @@ class _Reader(asyncio.Protocol):
         for end in (ours, theirs):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LINE_BYTES)
         with theirs:
-            await asyncio.get_running_loop().create_unix_connection(lambda: self, sock=ours)
+            await self._loop.create_unix_connection(lambda: self, sock=ours)
             ready = self._expect()
             try:
                 self._process = await asyncio.create_subprocess_exec(
@@ -180,7 +181,7 @@ class _Reader(asyncio.Protocol):
         raise bug
 
     def _expect(self) -> asyncio.Future[bytes]:
-        answer = asyncio.get_running_loop().create_future()
+        answer = self._loop.create_future()
         self._asked.append(answer)
         return answer
 

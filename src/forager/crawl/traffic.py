@@ -62,7 +62,8 @@ class Traffic:
         self._put_down = put_down
         """Told of tasks that somebody paused or cancelled, and that go no further."""
         self._rest = rest
-        """Called when nothing is under way any more."""
+        """Called when nothing is under way any more, and when a page is there whose lane could go on at once if it had
+        another target."""
         self._addresses = Addresses(tools.client.locate, delay_s=order.delay_per_ip_s, most=order.max_requests_per_ip)
         self.robots = RobotsDesk(
             order, tools, stop, self._addresses, note_sent=self._note_sent, give_up=self._give_up, keep=keep_robots
@@ -73,7 +74,8 @@ class Traffic:
         """Lanes that could move but for the worker's own limits, first come first served in each line."""
         self._alarms: dict[int, tuple[float, asyncio.Handle]] = {}
         """When each lane is looked at again. uvloop's handles do not tell their time, so it stands beside them."""
-        self.trouble: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._loop = asyncio.get_running_loop()
+        self.trouble: asyncio.Future[None] = self._loop.create_future()
         """Fails when a task of ours does: a bug here must end the worker, not leave a lane waiting for ever."""
         self._rng = random.Random(os.urandom(8))  # noqa: S311 (jitter, keeps no secret)
 
@@ -98,17 +100,31 @@ class Traffic:
             self._stir()
 
     def go_on(self) -> None:
-        """There is room again: those who waited for it come first, and of them those who are owed some."""
-        slots = self._slots
-        self._call(Wait.OPEN_TO_ALL, lambda: slots.owes_slow)
-        self._call(Wait.ANY, lambda: slots.has_any)
-        self._call(Wait.OPEN_TO_ALL, lambda: slots.is_open_to_all)
-        self._call(Wait.NO_CROWD, lambda: not slots.is_crowded)
+        """There is room for another: who waited for it comes first."""
+        while lane := self._next_in_line():
+            self.pump(lane)
 
-    def _call(self, wait: Wait, may_come: Callable[[], bool]) -> None:
-        line = self._lines[wait]
-        while line and may_come() and self._has_room(len(self._open)):
-            self.pump(line.pop(next(iter(line))))
+    def resume(self) -> None:
+        """There is room for many. Between two of them others have their turn: above all the next batch, which would be
+        written after hundreds of requests were started else."""
+        if lane := self._next_in_line():
+            self.pump(lane)
+            self._loop.call_soon(self.resume)
+
+    def _next_in_line(self) -> Lane | None:
+        """Who may start now of those that waited; first who is owed some."""
+        if not self._has_room(len(self._open)):
+            return None
+        slots, lines = self._slots, self._lines
+        for wait, may_come in (
+            (Wait.OPEN_TO_ALL, slots.owes_slow),
+            (Wait.ANY, slots.has_any),
+            (Wait.OPEN_TO_ALL, slots.is_open_to_all),
+            (Wait.NO_CROWD, not slots.is_crowded),
+        ):
+            if may_come and lines[wait]:
+                return lines[wait].pop(next(iter(lines[wait])))
+        return None
 
     def _why_wait(self, lane: Lane, now: float) -> Wait | None:
         if not self._has_room(len(self._open)):
@@ -212,21 +228,21 @@ class Traffic:
         wakes_at = lane.wakes_at()
         if wakes_at is None or lane.is_lost or lane.is_asking_robots or self._stop.asked:
             return
-        loop, domain = asyncio.get_running_loop(), lane.lease.domain_id
-        when = loop.time() + max(0.0, wakes_at - now) + clock.TIMER_GRAIN_S  # else it rings again until then
+        domain = lane.lease.domain_id
+        when = self._loop.time() + max(0.0, wakes_at - now) + clock.TIMER_GRAIN_S  # else it rings again until then
         if domain in self._alarms:
             earlier, alarm = self._alarms[domain]
             if earlier <= when:
                 return
             alarm.cancel()
-        self._alarms[domain] = (when, loop.call_at(when, self._ring, lane))
+        self._alarms[domain] = (when, self._loop.call_at(when, self._ring, lane))
 
     def _ring(self, lane: Lane) -> None:
         self._alarms.pop(lane.lease.domain_id, None)
         self.pump(lane)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
+        task = self._loop.create_task(work)
         self._open.add(task)
         task.add_done_callback(self._note_end)
 
@@ -408,6 +424,8 @@ class Traffic:
             lane.unrecorded += 1
             uses = lane.pool.hand_over() if lane.pool else ()
             self._give_out(replace(outcome, proxy_uses=uses) if uses else outcome)
+            if lane.is_unpaced and not lane.targets:
+                self._rest()
 
     # stopping ------------------------------------------------------------------------------------------------------
 

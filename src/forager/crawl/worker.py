@@ -8,7 +8,7 @@ writes. Visits are tasks of their own. Nothing here waits for one domain while a
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -101,6 +101,7 @@ class Worker:
             shelf=tools.shelf,
             shared=tools.shared,
             on_recorded=self._after_record,
+            on_learned=self._after_learn,
             on_room=self._go_on,
             on_proxies=self._pools.update,
         )
@@ -355,16 +356,16 @@ class Worker:
         if not hungry or self._writer.batches.backlog > 4 * self._order.batch_pages:
             return
         wants = [(lane.lease, lane.wanted - len(lane.targets)) for lane in hungry]
-        records = [lane.records for lane in hungry]
+        heard = [lane.times_heard for lane in hungry]
         for lane in hungry:
             lane.is_refilling = True
         by_domain: dict[int, list[Target]] = {lane.lease.domain_id: [] for lane in hungry}
         for target in await self._claims.targets(self._id, wants):
             by_domain[target.domain_id].append(target)
-        for lane, (_, want), before in zip(hungry, wants, records, strict=True):
+        for lane, (_, want), before in zip(hungry, wants, heard, strict=True):
             got = by_domain[lane.lease.domain_id]
             lane.is_refilling = False
-            lane.is_dry = len(got) < want and lane.records == before
+            lane.is_dry = len(got) < want and lane.times_heard == before
             self._calls.put_down(lane, lane.take(got))
             self._traffic.pump(lane)
 
@@ -413,12 +414,20 @@ class Worker:
 
     def _go_on(self) -> None:
         """What was gathered is written: requests may bring more."""
-        self._traffic.go_on()
+        self._traffic.resume()
 
     def _hurry(self) -> None:
-        """All requests are back and no lane has another: only what they brought, once it is written, brings more."""
+        """No lane has another target: only what requests brought, once it is written, brings more."""
         if not any(lane.targets for lane in self._lanes.values()):
             self._writer.batches.hurry()
+
+    def _after_learn(self, domains: Iterable[int]) -> None:
+        """New pages may be claimed before the pages they were found on are recorded."""
+        lanes = [lane for domain in domains if (lane := self._lanes.get(domain)) is not None]
+        for lane in lanes:
+            lane.hear_of_pages()
+        if lanes:
+            self._stir.set()
 
     def _after_record(self, written: Mapping[tuple[int, int], int], held: Mapping[tuple[int, int], bool]) -> None:
         """A batch is safe: its lanes may look for what it brought."""
@@ -430,8 +439,7 @@ class Worker:
                 self._lose(lane)
                 continue
             lane.unrecorded -= count
-            lane.records += 1
-            lane.is_dry = False
+            lane.hear_of_pages()
             if not held[token]:
                 self._go_on_or_close(lane, may_go_on=False)
         self._stir.set()

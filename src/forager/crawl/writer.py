@@ -82,6 +82,7 @@ class Writer:
         shelf: Shelf | None = None,
         shared: SharedPages = UNSHARED,
         on_recorded: Callable[[Mapping[tuple[int, int], int], Mapping[tuple[int, int], bool]], None],
+        on_learned: Callable[[Iterable[int]], None] = lambda _domains: None,
         on_room: Callable[[], None] = lambda: None,
         on_proxies: Callable[[Sequence[StandingRow]], None] = lambda _rows: None,
     ) -> None:
@@ -94,6 +95,8 @@ class Writer:
         self._crowds = Crowds(order.max_subdomains)
         self._on_recorded = on_recorded
         """Told, after each batch, how many outcomes of which lease were written, and which leases still hold."""
+        self._on_learned = on_learned
+        """Told which domains have pages they had not, as soon as these may be claimed."""
         self.batches = Batches(
             Spool(order.spool_pages, order.spool_bytes),
             pages=order.batch_pages,
@@ -137,6 +140,8 @@ class Writer:
         shown = await self._images.learn(outcomes)
         await self._images.settle(outcomes, shown)
         suspicions = self._traps.look(outcomes) if self._traps is not None else []
+        if not suspicions:  # else what was learned may lie in a trap, which is shut when the batch is recorded
+            self._on_learned(learned.new)
         return Draft(outcomes, learned, shown, suspicions)
 
     async def _finish(self, draft: Draft, robots: Sequence[RobotsCopy]) -> None:

@@ -35,6 +35,7 @@ class Connection(asyncio.Protocol):
         self.via = 0
         """The proxy it goes through; 0: none."""
         self._on_gone = on_gone
+        self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._reader: AnswerReader | None = None
         self._waiter: asyncio.Future[None] | None = None
@@ -55,9 +56,8 @@ class Connection(asyncio.Protocol):
         if self._transport is None or self._transport.is_closing():
             reader.end("")  # raises: uvloop does not even let us write
             return
-        loop = asyncio.get_running_loop()
-        self._reader, self._waiter = reader, loop.create_future()
-        self._patience, self._room, self._ends_at = patience, room, loop.time() + wait_s
+        self._reader, self._waiter = reader, self._loop.create_future()
+        self._patience, self._room, self._ends_at = patience, room, self._loop.time() + wait_s
         self._look_again_in(patience.first_byte_s)
         try:
             self._transport.write(request)
@@ -134,8 +134,7 @@ class Connection(asyncio.Protocol):
         if self._timer is not None:
             self._timer.cancel()
         self._span_bytes = 0
-        loop = asyncio.get_running_loop()
-        self._timer = loop.call_at(min(loop.time() + seconds, self._ends_at), self._look, seconds)
+        self._timer = self._loop.call_at(min(self._loop.time() + seconds, self._ends_at), self._look, seconds)
 
     def _look(self, span_s: float) -> None:
         """A span is over: does the answer come, and fast enough?"""
@@ -151,7 +150,7 @@ class Connection(asyncio.Protocol):
             self._look_again_in(span_s)
 
     def _why_stop(self, reader: AnswerReader, span_s: float) -> str:
-        if asyncio.get_running_loop().time() >= self._ends_at:
+        if self._loop.time() >= self._ends_at:
             return "took longer than a request may take"
         if not reader.has_begun:
             return f"sent nothing for {span_s:g} s"

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from forager.db import statements
 from forager.frontier import compiled
@@ -14,6 +14,8 @@ from forager.records import Discovery, Keywords, Lease, Outcome, Past, Target
 
 SQL = statements.load("forager.frontier")
 OFFERED = statements.load("forager.frontier", "offered.sql")
+
+T = TypeVar("T")
 
 ANCHORS_BETWEEN = "\x1f"
 """The unit separator counts as white space, of which reading leaves only single spaces: no anchor contains it."""
@@ -193,18 +195,24 @@ async def close_tasks(conn: Any, outcomes: Sequence[Outcome]) -> set[int]:
         [outcome.kind.value for outcome in outcomes],
         [outcome.requested_at for outcome in outcomes],
         [outcome.status_code for outcome in outcomes],
-        [outcome.error.code if outcome.error else None for outcome in outcomes],
-        [str(outcome.error)[:2000] if outcome.error else None for outcome in outcomes],
-        [outcome.error.blame.value if outcome.error else None for outcome in outcomes],
+        sparse([outcome.error.code if outcome.error else None for outcome in outcomes]),
+        sparse([str(outcome.error)[:2000] if outcome.error else None for outcome in outcomes]),
+        sparse([outcome.error.blame.value if outcome.error else None for outcome in outcomes]),
         [outcome.response_time_ms for outcome in outcomes],
         [outcome.wire_bytes for outcome in outcomes],
-        [outcome.is_changed for outcome in outcomes],
+        sparse([outcome.is_changed for outcome in outcomes]),
         [outcome.pace_ms for outcome in outcomes],
-        [_array(outcome.earlier_requests) for outcome in outcomes],
-        [outcome.proxy_id for outcome in outcomes],
-        [outcome.body_ref for outcome in outcomes],
+        sparse([_array(outcome.earlier_requests) for outcome in outcomes]),
+        sparse([outcome.proxy_id for outcome in outcomes]),
+        sparse([outcome.body_ref for outcome in outcomes]),
     )
     return {row["id"] for row in rows}
+
+
+def sparse(column: list[T | None]) -> list[T | None]:
+    """A column that may well be empty, as `unnest` takes it beside longer ones: it fills up with NULLs. Else each of
+    them is looked at here and there, a third of all values of a batch."""
+    return [] if column.count(None) == len(column) else column
 
 
 def _array(moments: Sequence[datetime]) -> str | None:
@@ -237,19 +245,19 @@ async def record_readings(
         [reading.content_hash for _, reading, _ in readings],
         [outcome.content_type for outcome, _, _ in readings],
         [len(outcome.selection.links) for outcome, _, _ in readings],
-        [outcome.etag for outcome, _, _ in readings],
-        [outcome.last_modified for outcome, _, _ in readings],
+        sparse([outcome.etag for outcome, _, _ in readings]),
+        sparse([outcome.last_modified for outcome, _, _ in readings]),
         [words.title if words else None for _, _, words in readings],
         [words.headings if words else None for _, _, words in readings],
         [words.text if words else None for _, _, words in readings],
-        [outcome.is_changed for outcome, _, _ in readings],
-        [",".join(reading.flags) or None for _, reading, _ in readings],
+        sparse([outcome.is_changed for outcome, _, _ in readings]),
+        sparse([",".join(reading.flags) or None for _, reading, _ in readings]),
         [reading.simhash for _, reading, _ in readings],
         [words.description if words else None for _, _, words in readings],
-        [_other_than(outcome.target.url, reading.canonical) for outcome, reading, _ in readings],
-        [reading.author for _, reading, _ in readings],
-        [reading.published_at for _, reading, _ in readings],
-        [reading.modified_at for _, reading, _ in readings],
+        sparse([_other_than(outcome.target.url, reading.canonical) for outcome, reading, _ in readings]),
+        sparse([reading.author for _, reading, _ in readings]),
+        sparse([reading.published_at for _, reading, _ in readings]),
+        sparse([reading.modified_at for _, reading, _ in readings]),
         list(configs),
         list(configs.values()),
         chosen,
@@ -299,7 +307,7 @@ async def replace_links(conn: Any, outcomes: Sequence[Outcome], page_ids: dict[b
         [outcome.target.domain_id for outcome in linking],
         [outcome.target.page_id for outcome in linking],
         [pages for pages, _, _ in joined],
-        [rels for _, rels, _ in joined],
+        sparse([rels for _, rels, _ in joined]),
         [anchors for _, _, anchors in joined],
     )
 

@@ -42,6 +42,37 @@ def number_of(path: str) -> int:
     return int(path.removeprefix("/p/")) if path != "/" else 0
 
 
+# Going on -----------------------------------------------------------------------------------------------------------
+
+
+async def test_what_is_learned_is_visited_before_it_is_recorded_where_it_was_found(database: Database) -> None:
+    """Recording the first page ends when the second one, which it leads to, was asked for."""
+    stages: list[Stage] = []
+    asked_for_second = asyncio.Event()
+
+    def hold_up(path: str, _count: int) -> Answer:
+        worker = stages[0].worker
+        assert worker is not None
+        if path == "/":
+            record = worker._writer.batches._record
+
+            async def record_late(*given: Any) -> None:
+                async with asyncio.timeout(20):
+                    await asked_for_second.wait()
+                await record(*given)
+
+            worker._writer.batches._record = record_late
+        else:
+            asked_for_second.set()
+        return linking_to("/second") if path == "/" else linking_to("/")
+
+    async with serve(WatchedSite(1, on_request=hold_up)) as web:
+        stages.append(stage := await Stage.open(database, web))
+        await stage.work(batch_ms=10)
+        assert [visit.target for visit in page_visits(web)] == ["/", "/second"]
+    assert await stage.broken_promises() == {}
+
+
 # Fairness -----------------------------------------------------------------------------------------------------------
 
 

@@ -73,9 +73,11 @@ async def test_the_next_batch_is_learned_while_one_is_recorded() -> None:
     desk = Desk()
     batches, spool = open_batches(desk)
     writing = asyncio.create_task(batches.run())
-    add(batches, 1, 2, 3, 4, 5, 6)
+    add(batches, 1, 2)
     await desk.until("begin [1, 2]")
+    add(batches, 3, 4)
     await desk.until("learn [3, 4]")
+    add(batches, 5, 6)
     assert sorted(desk.story) == ["begin [1, 2]", "learn [1, 2]", "learn [3, 4]"]
     desk.may_record.set()
     await desk.until("end [5, 6]")
@@ -87,12 +89,26 @@ async def test_the_next_batch_is_learned_while_one_is_recorded() -> None:
     assert desk.story.count("room") == 3
 
 
+async def test_what_gathers_while_others_are_written_is_written_together() -> None:
+    """Two batches as one, and no more: the rest is another."""
+    desk = Desk()
+    desk.may_record.set()
+    batches, spool = open_batches(desk)
+    add(batches, 1, 2, 3, 4, 5, 6, 7)
+    batches.finish()
+    await batches.run()
+    learned = [what for what in desk.story if what.startswith("learn")]
+    assert learned == ["learn [1, 2, 3, 4]", "learn [5, 6, 7]"]
+    assert spool.is_empty
+
+
 async def test_one_that_goes_first_is_waited_for() -> None:
     desk = Desk(are_first=True)
     batches, _ = open_batches(desk)
     writing = asyncio.create_task(batches.run())
-    add(batches, 1, 2, 3, 4)
+    add(batches, 1, 2)
     await desk.until("begin [1, 2]")
+    add(batches, 3, 4)
     for _ in range(5):
         await asyncio.sleep(0)
     assert "learn [3, 4]" not in desk.story
@@ -147,13 +163,14 @@ async def test_what_goes_wrong_is_heard_of_though_nothing_more_comes() -> None:
     assert not spool.is_empty
 
 
-@pytest.mark.parametrize("tasks", [(1, 2), (1, 2, 3, 4)])
-async def test_who_is_cut_off_leaves_nothing_behind(tasks: tuple[int, ...]) -> None:
+@pytest.mark.parametrize("batches_under_way", [1, 2])
+async def test_who_is_cut_off_leaves_nothing_behind(batches_under_way: int) -> None:
     desk = Desk()
     batches, spool = open_batches(desk)
     writing = asyncio.create_task(batches.run())
-    add(batches, *tasks)
-    await desk.until(f"learn {list(tasks[-2:])}")
+    for number in range(batches_under_way):
+        add(batches, 2 * number + 1, 2 * number + 2)
+        await desk.until(f"learn {[2 * number + 1, 2 * number + 2]}")
     writing.cancel()
     await asyncio.wait({writing}, timeout=5)
     assert writing.cancelled()

@@ -56,7 +56,16 @@ def test_a_slow_lane_holds_few_targets_and_a_fast_one_many() -> None:
     assert a_lane(delay_s=60.0).wanted == 2
     assert a_lane(delay_s=1.0).wanted == 11
     assert a_lane(delay_s=0.001).wanted == MOST_AHEAD
-    assert a_lane(delay_s=0.0).wanted == MOST_AHEAD
+
+
+def test_a_fast_lane_that_has_nothing_asks_for_little_first() -> None:
+    """What it can visit twice over: the claim takes no longer than that, and more come while those are visited."""
+    lane = a_lane(delay_s=0.0)
+    few = lane.wanted
+    assert few == 2 * lane.pace.max_in_flight
+    lane.take(targets(few))
+    assert lane.wanted == MOST_AHEAD
+    assert lane.is_hungry
 
 
 @pytest.mark.parametrize(("held", "is_hungry"), [(0, True), (5, True), (6, False)])

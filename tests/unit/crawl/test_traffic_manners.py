@@ -1,6 +1,7 @@
 """How traffic spares servers: distance between the moments requests leave, breakers, addresses, and its own limits."""
 
 import asyncio
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -9,6 +10,7 @@ from tests.unit.crawl.road import Road, hasty, script, targets_of
 from tests.unit.crawl.scripted import Answer, ScriptedClient, trouble
 
 from forager import clock, errors
+from forager.crawl.traffic import Traffic
 from forager.politeness import robots
 from forager.politeness.breaker import BreakerState
 from forager.politeness.pace import Tempo
@@ -311,7 +313,8 @@ async def test_a_lane_that_was_lost_while_it_waited_for_an_address_keeps_nobody_
 # Room for what comes back -------------------------------------------------------------------------------------------
 
 
-async def test_no_request_leaves_whose_answer_could_not_be_kept() -> None:
+@pytest.mark.parametrize("go_on", [Traffic.go_on, Traffic.resume])
+async def test_no_request_leaves_whose_answer_could_not_be_kept(go_on: Callable[[Traffic], None]) -> None:
     road = Road(ScriptedClient())
     road.room = 7
     for domain in (1, 2):
@@ -321,6 +324,26 @@ async def test_no_request_leaves_whose_answer_could_not_be_kept() -> None:
     assert len(road.outcomes) <= 7
     assert len(road.client.urls) == len(road.outcomes)
     road.room = 1_000_000
-    road.traffic.go_on()
+    go_on(road.traffic)
     await road.until(40)
     assert all(outcome.kind is OutcomeKind.SUCCESS for outcome in road.outcomes)
+
+
+async def test_lanes_that_resume_let_others_have_a_turn_between() -> None:
+    """What is written next is not to wait until all of them have started."""
+    road = Road(ScriptedClient())
+    road.room = 0
+    for domain in range(1, 9):
+        lane = a_lane(domain)
+        lane.rules[f"http://d{domain}.example"] = robots.parse("").rules_for("Forager")
+        road.drive(lane, *targets_of(domain, 2))
+    road.room = 1_000_000
+    road.client.gate.clear()
+    road.traffic.resume()
+    started = [len(road.client.urls)]
+    while started[-1] < 16:
+        await asyncio.sleep(0)
+        started.append(len(road.client.urls))
+    assert max(later - earlier for earlier, later in pairwise(started)) == 2
+    road.client.gate.set()
+    await road.until(16)
