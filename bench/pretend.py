@@ -66,10 +66,13 @@ def pretend_links(number: int, size: int) -> list[Discovery]:
 
 
 def known_links(site: int, seed: int, size: int) -> list[Discovery]:
-    """Squared draws, so that most links lead to few pages, as they do on real sites."""
+    """As many at every size, else pages of a small one would cost less for having fewer. Squared draws, so that most
+    links lead to few pages, as they do on real sites."""
     draw, places = random.Random(seed).random, size // DOMAINS
-    drawn = (int(draw() ** 2 * places) for _ in range(RELATED))
-    return [make_link(site, url_of(site, place)) for place in dict.fromkeys((*range(min(MENU, places)), *drawn))]
+    chosen = dict.fromkeys(range(min(MENU, places)))
+    while len(chosen) < min(MENU + RELATED, places):
+        chosen[int(draw() ** 2 * places)] = None
+    return [make_link(site, url_of(site, place)) for place in chosen]
 
 
 def new_links(site: int, page: int) -> list[Discovery]:
