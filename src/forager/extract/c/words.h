@@ -170,13 +170,16 @@ static bool holds(const Byte *bytes, Py_ssize_t length, const Byte *word, Py_ssi
 #define SQUEEZES_EIGHT
 
 static Byte KEPT_FIRST[256][8]; /* for each pattern of gaps in eight bytes: the places of what is kept */
+static Byte KEPT[256];          /* and how many that are: compilers count by a function where any processor will do */
 
 static void make_squeeze_table(void)
 {
     for (int gaps = 0; gaps < 256; gaps++)
         for (int place = 0, kept = 0; place < 8; place++)
-            if (!(gaps >> place & 1))
+            if (!(gaps >> place & 1)) {
                 KEPT_FIRST[gaps][kept++] = (Byte)place;
+                KEPT[gaps] = (Byte)kept;
+            }
 }
 
 /* As far as eight can be taken at once; how far it came. Writes up to eight bytes more than it keeps. */
@@ -192,7 +195,7 @@ __attribute__((target("ssse3"))) static Py_ssize_t squeeze_eights(const Byte *le
         int gaps = _mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi8(eight, space), is_control)) & 0xFF;
         __m128i order = _mm_loadl_epi64((const __m128i *)KEPT_FIRST[gaps]);
         _mm_storel_epi64((__m128i *)to, _mm_shuffle_epi8(eight, order));
-        to += 8 - __builtin_popcount((unsigned)gaps);
+        to += KEPT[gaps];
     }
     *into = to;
     return at;
