@@ -72,18 +72,22 @@ class LanguageMemory:
 
     TRUSTED_AFTER = 8
     CHECKED_EACH = 16
+    """Pages at first; of a host that was right on hundreds, four times as many: to look costs as much as all else of a
+    page, and who is wrong on one page in ten never comes so far."""
     MOST_KEYS = 20_000
 
     def __init__(self) -> None:
         self._agreed: dict[tuple[str, str], int] = {}
 
     def trusts(self, host: str, declared: str) -> bool:
-        """Counts the question, so that every sixteenth page is looked at in spite of all trust."""
+        """Counts the question, so that now and then a page is looked at in spite of all trust."""
         seen = self._agreed.get((host, declared), 0)
         if seen < self.TRUSTED_AFTER:
             return False
         self._agreed[host, declared] = seen + 1
-        return (seen - self.TRUSTED_AFTER) % self.CHECKED_EACH != self.CHECKED_EACH - 1
+        trusted = seen - self.TRUSTED_AFTER + 1
+        each = self.CHECKED_EACH * (1 if trusted <= 64 else 2 if trusted <= 192 else 4)
+        return trusted % each != 0
 
     def learn(self, host: str, declared: str, *, agrees: bool) -> None:
         if len(self._agreed) >= self.MOST_KEYS:

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import pytest
 from tests.unit.extract.pages import TEXTS, fetched, reading
 
@@ -131,6 +133,20 @@ def test_memory_trusts_a_host_that_proved_true_and_still_checks_now_and_then() -
     answers += [ask(memory, "en", TEXTS["de"] * 2) for _ in range(16)]
     assert answers == ["en"] * 8 + ["en"] * 15 + ["de"]
     assert ask(memory, "en", TEXTS["de"] * 2) == "de"
+
+
+def test_memory_checks_a_host_more_rarely_the_longer_it_is_right() -> None:
+    memory, checks = LanguageMemory(), []
+    for page in range(1000):
+        if not memory.trusts("a.example", "en"):
+            checks.append(page)
+            memory.learn("a.example", "en", agrees=True)
+    distances = [later - earlier for earlier, later in pairwise(checks)]
+    assert distances[:11] == [*[1] * 7, *[16, *[15] * 3]]
+    assert distances[11:15] == [*[31] * 4]
+    assert set(distances[15:]) == {63}
+    memory.learn("a.example", "en", agrees=False)
+    assert not memory.trusts("a.example", "en")
 
 
 def test_memory_never_trusts_a_host_that_lied_in_between() -> None:
