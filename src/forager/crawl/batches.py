@@ -1,4 +1,4 @@
-"""Outcomes gather into batches, at most so many pages or so long after the first, and two of them are written at once:
+"""Outcomes gather into batches, so many pages or so long after the first, and two of them are written at once:
 while one is recorded, the next one is learned. Each waits for the database as often as for the worker's other work; one
 after the other they could not keep up with a quick crawl.
 
@@ -62,6 +62,11 @@ class Batches(Generic[P]):
     def is_idle(self) -> bool:
         """Nothing is left to write. A lease nobody knows of may still be needed for what is."""
         return self._spool.is_empty
+
+    @property
+    def is_due(self) -> bool:
+        """Somebody asked for what is here to be written, or it is a batch."""
+        return self._full.is_set()
 
     def has_room(self, under_way: int) -> bool:
         """Whether what another request brings could be kept, besides those under way, if nothing could be written."""

@@ -418,8 +418,9 @@ class Worker:
 
     def _hurry(self) -> None:
         """No lane has another target: only what requests brought, once it is written, brings more."""
-        if not any(lane.targets for lane in self._lanes.values()):
-            self._writer.batches.hurry()
+        batches = self._writer.batches
+        if not batches.is_due and not any(lane.targets for lane in self._lanes.values()):
+            batches.hurry()
 
     def _after_learn(self, domains: Iterable[int]) -> None:
         """New pages may be claimed before the pages they were found on are recorded."""

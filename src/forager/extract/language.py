@@ -73,7 +73,7 @@ class LanguageMemory:
     TRUSTED_AFTER = 8
     CHECKED_EACH = 16
     """Pages at first; of a host that was right on hundreds, four times as many: to look costs as much as all else of a
-    page, and who is wrong on one page in ten never comes so far."""
+    page, and who is wrong on one page in ten is found out before that, as a rule."""
     MOST_KEYS = 20_000
 
     def __init__(self) -> None:
