@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from forager.db.pool import tcp_options
+
 NETWORK = f"10.231.{os.getpid() % 8192 // 32}"
 """Eight addresses for each process that runs tests."""
 FIRST = os.getpid() % 32 * 8
@@ -109,6 +111,8 @@ def _welcome(door: socket.socket, host: str, port: int) -> None:
     with suppress(OSError):  # the door is shut
         while True:
             caller, _ = door.accept()
+            for level, option, value in tcp_options():  # as the server watches whom it hears without a relay
+                caller.setsockopt(level, option, value)
             server = socket.create_connection((host, port))
             for source, target in ((caller, server), (server, caller)):
                 threading.Thread(target=_pass_on, args=(source, target), daemon=True).start()

@@ -148,11 +148,12 @@ def _watch_for_half_open(connection: Any) -> None:
     if found is None or found.family not in {socket.AF_INET, socket.AF_INET6}:
         return
     with socket.socket(fileno=os.dup(found.fileno())) as tcp:
-        for level, option, value in _tcp_options():
+        for level, option, value in tcp_options():
             tcp.setsockopt(level, option, value)
 
 
-def _tcp_options() -> Iterator[tuple[int, int, int]]:
+def tcp_options() -> Iterator[tuple[int, int, int]]:
+    """Level, option and value of each; the server sets the same for its side."""
     yield socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1
     yield socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, PROBE_S
     yield socket.IPPROTO_TCP, socket.TCP_KEEPCNT, PROBES
