@@ -161,9 +161,9 @@ WHERE d.is_active AND d.status IN ('pending', 'active')
 GROUP BY d.id, d.name, v.requests, v.failed ORDER BY d.name;
 
 -- name: parse_facts
--- How well products of a domain could be read, yesterday and today against the week before.
-SELECT d.name, sum(p.attempts) FILTER (WHERE p.day >= t.today - 1)::int AS attempts, sum(p.found) FILTER (WHERE p.day >= t.today - 1)::int AS found,
-       sum(p.attempts) FILTER (WHERE p.day < t.today - 1)::int AS attempts_before, sum(p.found) FILTER (WHERE p.day < t.today - 1)::int AS found_before
+-- How many pages gave a product without a serious problem, such as an unreadable price: yesterday and today against the week before.
+SELECT d.name, sum(p.attempts) FILTER (WHERE p.day >= t.today - 1)::int AS attempts, sum(p.valid) FILTER (WHERE p.day >= t.today - 1)::int AS valid,
+       sum(p.attempts) FILTER (WHERE p.day < t.today - 1)::int AS attempts_before, sum(p.valid) FILTER (WHERE p.day < t.today - 1)::int AS valid_before
 FROM (SELECT (now() AT TIME ZONE 'UTC')::date AS today) t
 JOIN product_days p ON p.day >= t.today - 8
 JOIN domains d ON d.id = p.domain_id

@@ -140,10 +140,10 @@ class PoolFacts:
 class ParseFacts:
     domain: str
     attempts: int
-    found: int
+    valid: int
     """Yesterday and today."""
     attempts_before: int
-    found_before: int
+    valid_before: int
     """In the week before."""
 
 
@@ -252,7 +252,7 @@ def parse_drop(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
     """R090: against the week before, in points."""
     for parser in facts.parsers:
         if min(parser.attempts, parser.attempts_before) >= FEWEST_REQUESTS:
-            now, before = parser.found / parser.attempts, parser.found_before / parser.attempts_before
+            now, before = parser.valid / parser.attempts, parser.valid_before / parser.attempts_before
             says = (
                 f"{now:.0%} of the products of {parser.domain} could be read; in the week before it were {before:.0%}."
             )

@@ -1,5 +1,7 @@
 """The duty: what the rules see on a real database."""
 
+from dataclasses import replace
+from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
@@ -7,7 +9,11 @@ import pytest
 from tests.ground import Ground
 from tests.integration.schedule.stage import a_visited_page, an_order
 
-from forager.alerts.rules import Disk
+from forager.alerts.rules import Disk, judge
+from forager.alerts.watch import Level
+from forager.products.store import Sight
+from forager.products.store import store as store_products
+from forager.records.product import Product
 from forager.schedule import alerts, series
 from forager.stats import series as store
 from forager.stats.tally import Tally
@@ -89,13 +95,26 @@ async def test_pools_of_domains_that_are_crawled(ground: Ground) -> None:
 
 async def test_how_well_products_were_read_lately_and_before(ground: Ground) -> None:
     domain = await ground.a_domain()
-    for ago, attempts, found in ((0, 30, 3), (1, 20, 2), (2, 50, 45), (8, 50, 45), (9, 999, 0)):
+    for ago, attempts, valid in ((0, 30, 3), (1, 20, 2), (2, 50, 45), (8, 50, 45), (9, 999, 0)):
         await ground.conn.execute(
-            "INSERT INTO product_days VALUES ($1, (now() AT TIME ZONE 'UTC')::date - $2::int, 'auto', 1, $3, $4, $4)",
-            *(domain, ago, attempts, found),
+            "INSERT INTO product_days VALUES ($1, (now() AT TIME ZONE 'UTC')::date - $2::int, 'auto', 1, $3, $3, $4)",
+            *(domain, ago, attempts, valid),
         )
     [parser] = (await facts(ground)).parsers
-    assert (parser.attempts, parser.found, parser.attempts_before, parser.found_before) == (50, 5, 100, 90)
+    assert (parser.attempts, parser.valid, parser.attempts_before, parser.valid_before) == (50, 5, 100, 90)
+
+
+async def test_a_shop_whose_prices_can_no_longer_be_read_raises_an_alert(ground: Ground) -> None:
+    shop = await ground.a_domain("shop.example")
+    page = await ground.a_page("http://shop.example/lamp", shop)
+    lamp = Product(name="Lamp", price=Decimal("49.90"), currency="EUR")
+    unpriced = replace(lamp, price=None, problems=("no_price",))
+    await store_products(ground.conn, [Sight(shop, page, n, "http://shop.example/lamp", lamp) for n in range(50)])
+    await ground.conn.execute("UPDATE product_days SET day = day - 3")
+    await store_products(ground.conn, [Sight(shop, page, n, "http://shop.example/lamp", unpriced) for n in range(50)])
+    [finding] = [found for found in judge(await facts(ground)) if found.rule == "parse_drop"]
+    assert (finding.subject, finding.level) == ("shop.example", Level.BAD)
+    assert "0% of the products of shop.example could be read" in finding.message
 
 
 async def test_what_died_by_our_fault_and_has_no_other_try(ground: Ground) -> None:
