@@ -52,12 +52,17 @@ class Stream(Protocol):
 
 
 class BrotliStream:
-    """Brotli in the same spelling."""
+    """Brotli in the same spelling.
+
+    Brotli's own `can_accept_more_data` says that all input was taken, not that all output was given: up to 16 MB may
+    wait in its window. Only a call that returns nothing tells that the output is drained.
+    """
 
     unused_data = b""
 
     def __init__(self) -> None:
         self._decompressor = brotli.Decompressor()
+        self._is_drained = True
 
     @property
     def eof(self) -> bool:
@@ -65,16 +70,17 @@ class BrotliStream:
 
     @property
     def needs_input(self) -> bool:
-        return bool(self._decompressor.can_accept_more_data())
+        return self._is_drained
 
     def decompress(self, data: Wire, max_length: int) -> bytes:
-        decompressor = self._decompressor
-        parts = [decompressor.process(data, output_buffer_limit=min(BROTLI_STEP_BYTES, max_length))]
-        size = len(parts[0])
-        while size < max_length and not decompressor.is_finished() and not decompressor.can_accept_more_data():
-            parts.append(decompressor.process(b"", output_buffer_limit=BROTLI_STEP_BYTES))
-            size += len(parts[-1])
-        return b"".join(parts) if len(parts) > 1 else parts[0]
+        parts: list[bytes] = []
+        size, self._is_drained = 0, False
+        while size < max_length and not (self._is_drained or self.eof):
+            part = self._decompressor.process(data, output_buffer_limit=min(BROTLI_STEP_BYTES, max_length - size))
+            self._is_drained, data = not part, b""
+            parts.append(part)
+            size += len(part)
+        return b"".join(parts) if len(parts) != 1 else parts[0]
 
 
 def decode(body: Wire, content_encoding: str, max_bytes: int, *, may_cut: bool = False) -> tuple[bytes, bool]:

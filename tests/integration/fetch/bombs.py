@@ -29,6 +29,10 @@ def build(codec: str) -> bytes:
             return _deflate(-zlib.MAX_WBITS)
         case "br":
             return bytes(brotli.compress(ZEROS * 5, quality=1))
+        case "br, br":
+            return bytes(brotli.compress(brotli.compress(ZEROS * 5, quality=9), quality=9))
+        case "gzip, br":
+            return bytes(brotli.compress(gzip.compress(ZEROS), quality=5))
         case "zstd":
             return squeeze_zstd(ZEROS) * 100
         case "gzip, gzip":

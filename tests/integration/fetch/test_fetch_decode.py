@@ -10,8 +10,8 @@ import brotli  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.integration.fetch import bombs
-from tests.integration.fetch.raw_server import http, serve
+from tests.integration.fetch import bombs, codings
+from tests.integration.fetch.raw_server import a_client, http, serve
 
 from forager.errors import DecodeError, TooLargeError
 from forager.fetch import Client
@@ -107,13 +107,75 @@ def test_the_limit_is_exact(codec: str) -> None:
     assert decode(wire, codec, 1000, may_cut=True) == (TEXT[:1000], True)
 
 
-@pytest.mark.parametrize("codec", ["gzip", "deflate", "raw-deflate", "br", "zstd", "gzip, gzip"])
+@pytest.mark.parametrize("codec", ["gzip", "deflate", "raw-deflate", "br", "br, br", "zstd", "gzip, gzip", "gzip, br"])
 def test_a_bomb_is_too_large_and_costs_little_memory(codec: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", bombs.__name__, codec], input=bombs.build(codec), capture_output=True, check=True
     )
     growth = int(done.stdout)
     assert growth * (1 if platform.system() == "Darwin" else 1024) < 50_000_000
+
+
+BODIES = {size: codings.text(size) for size in (100_000, 600_000, 2_000_000, 8_000_000)}
+
+
+@pytest.mark.parametrize("piece_bytes", [1400, 100_000_000])
+@pytest.mark.parametrize(("encoding", "variant"), list(codings.encoders()))
+def test_a_body_of_any_size_and_coding_arrives_whole(encoding: str, variant: str, piece_bytes: int) -> None:
+    encode = codings.encoders()[encoding, variant]
+    for size, body in BODIES.items():
+        if size > 2_000_000 and (piece_bytes < size or "9" in variant):
+            continue  # the encoders take seconds
+        plain, is_truncated = decode(encode(codings.pieces(body, piece_bytes)), encoding, 10_000_000)
+        assert (len(plain), is_truncated) == (size, False)
+        assert plain == body
+
+
+@pytest.mark.parametrize("size", [100_000, 491_457, 8_000_000])
+@pytest.mark.parametrize(("encoding", "variant"), [*codings.encoders(), ("br", "quality 11")])
+def test_a_large_body_of_few_bytes_on_the_wire_arrives_whole(encoding: str, variant: str, size: int) -> None:
+    encode = codings.best_brotli if variant == "quality 11" else codings.encoders()[encoding, variant]
+    wire = encode([b" " * size])
+    assert decode(wire, encoding, size) == (b" " * size, False)
+    with pytest.raises(TooLargeError):
+        decode(wire, encoding, size - 1)
+
+
+def test_brotli_at_its_best_arrives_whole() -> None:
+    wire = codings.best_brotli([BODIES[600_000]])
+    assert decode(wire, "br", LIMIT) == (BODIES[600_000], False)
+
+
+@pytest.mark.parametrize(("encoding", "variant"), list(codings.encoders()))
+def test_a_large_body_that_breaks_off_is_truncated(encoding: str, variant: str) -> None:
+    body = BODIES[2_000_000]
+    wire = codings.encoders()[encoding, variant](codings.pieces(body, 50_000))
+    plain, is_truncated = decode(wire[: len(wire) * 3 // 4], encoding, 10_000_000)
+    assert is_truncated
+    assert body.startswith(plain)
+    assert len(plain) > len(body) // 2
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd"])
+async def test_a_large_page_sent_in_many_chunks_arrives_whole(encoding: str) -> None:
+    variant = next(name for coding, name in codings.encoders() if coding == encoding)
+    body = BODIES[2_000_000]
+    wire = codings.encoders()[encoding, variant](codings.pieces(body, 30_000))
+    chunks = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in codings.pieces(wire, 1000)) + b"0\r\n\r\n"
+    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: {encoding}\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
+    async with serve(head + chunks) as server, a_client(max_bytes=10_000_000) as client:
+        fetched = await client.get(server.url())
+    assert (len(fetched.body), fetched.is_truncated) == (len(body), False)
+    assert fetched.body == body
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd"])
+async def test_a_bomb_from_a_server_is_too_large(encoding: str) -> None:
+    variant = next(name for coding, name in codings.encoders() if coding == encoding)
+    wire = codings.encoders()[encoding, variant]([b" " * 11_000_000])
+    async with serve(http(wire, f"Content-Encoding: {encoding}")) as server, a_client(max_bytes=10_000_000) as client:
+        with pytest.raises(TooLargeError):
+            await client.get(server.url())
 
 
 def test_a_million_tiny_members_end_soon() -> None:
