@@ -66,6 +66,8 @@ _exec = subprocess._fork_exec  # type: ignore[attr-defined]
 class Order(NamedTuple):
     command: list[str]
     """From the name of the module on."""
+    is_safe: bool
+    """Started with `-P`: the current folder is not in its import path."""
     folder: str
     environ: dict[str, str]
     fds: list[int]
@@ -135,7 +137,9 @@ def _order_of(given: Sequence[Any]) -> Order | None:
     """None: it is not ours, or something is asked for that only a new program can have."""
     command, fds, folder, environ = [os.fsdecode(word) for word in given[0]], given[3], given[4], given[5]
     process_group, gid, gids, uid, umask, preexec = given[16:22]
-    if command[:2] != [PYTHON, "-m"] or not command[2].startswith(OURS):
+    is_safe = command[1:2] == ["-P"]
+    module = command[2:] if is_safe else command[1:]
+    if command[0] != PYTHON or module[:1] != ["-m"] or not module[1].startswith(OURS):
         return None
     if (process_group, gid, gids, uid, umask, preexec) != (-1, None, None, None, -1, None):
         return None
@@ -143,7 +147,7 @@ def _order_of(given: Sequence[Any]) -> Order | None:
     if _at_start(wanted) != AT_OUR_START:  # a test may have changed its own, too
         return None
     kept = [fd for fd in fds if fd != given[13]]
-    return Order(command[2:], os.fsdecode(folder or os.getcwd()), wanted, [0, 1, 2, *kept], bool(given[15]))
+    return Order(module[1:], is_safe, os.fsdecode(folder or os.getcwd()), wanted, [0, 1, 2, *kept], bool(given[15]))
 
 
 def _at_start(environ: Mapping[str, str]) -> dict[str, str]:
@@ -275,10 +279,10 @@ def _become(order: Order, files: list[int]) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
-    _rename([sys.executable, "-m", *order.command])
+    _rename([sys.executable, *(["-P"] if order.is_safe else []), "-m", *order.command])
     if set(order.command[1:2]) & PARENTS:
         _have_a_starter()
-    sys.path[0] = order.folder
+    sys.path[:1] = [] if order.is_safe else [order.folder]
     if patch := _patch_of(order.environ):
         runpy.run_path(str(patch))
     sys.argv = order.command.copy()

@@ -1,4 +1,4 @@
-"""From nothing to the first page: how long a newcomer waits."""
+"""From nothing to the first page: how long a newcomer waits, and from where the program is loaded."""
 
 import pytest
 from tests.acceptance.conftest import OpenWeb
@@ -17,3 +17,18 @@ def test_the_first_page_of_a_fresh_home(own_forager: Forager, open_web: OpenWeb)
     tell(f"first request after {web.everything()[0].started_s - crawl.started_s:.2f} s")
     crawl.finish()
     assert own_forager.pages() == web.key.expected_success()
+
+
+SHADOWED = ("queue", "json", "logging", "asyncpg", "forager", "selectolax", "orjson", "email")
+
+
+def test_no_process_imports_from_the_folder_it_is_started_in(own_forager: Forager, open_web: OpenWeb) -> None:
+    """Files named like modules that workers, parsers and image decoders import: executed, each would leave a mark."""
+    for name in SHADOWED:
+        mark = own_forager.folder / f"executed.{name}"
+        (own_forager.folder / f"{name}.py").write_text(f"open({str(mark)!r}, 'w').close()\nraise SystemExit(9)\n")
+    web = open_web("uniform=1x3")
+    own_forager.program = (str(PROGRAM),)
+    own_forager.start(*web.urls, "--delay", "0", "--images", "download", "-o", "out.jsonl").finish()
+    assert own_forager.pages() == web.key.expected_success()
+    assert sorted(path.name for path in own_forager.folder.glob("executed.*")) == []

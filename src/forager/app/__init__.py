@@ -6,7 +6,6 @@ What a worker process needs is in `app.worker`, so that a command that only look
 import asyncio
 import contextlib
 import os
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +24,7 @@ from forager.crawl.report import read_progress, read_report
 from forager.crawl.stop import StopRequest
 from forager.crawl.supervise import Supervisor
 from forager.db import Database, open_database
+from forager.interpreter import python_module
 from forager.observe import log
 from forager.records import Progress, RunEnd, RunReport, RunSpec
 from forager.settings import Settings, to_environment
@@ -120,7 +120,7 @@ async def carry_out(
     put_right = recovery(forager, spec)
     await queue_wanted(forager, run=run, stop=stop)
     show = _Throttled(database, run, on_progress)
-    command = [sys.executable, "-m", "forager", "worker", "--run", str(run), "--of", str(workers), "--attached"]
+    command = python_module("forager", "worker", "--run", str(run), "--of", str(workers), "--attached")
     supervisor = Supervisor(command, os.environ | to_environment(settings), stop, on_tick=show.tick, on_death=put_right)
     async with _duties(forager, stop) if keeps_time else contextlib.nullcontext():
         is_fine = await supervisor.run(workers)

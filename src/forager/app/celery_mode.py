@@ -9,10 +9,10 @@ also in the middle of a run: what is due is in the database, and workers of both
 import asyncio
 import contextlib
 import os
-import sys
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any
 
+from forager.interpreter import python_module
 from forager.observe import log
 from forager.queue.errors import BrokerAwayError
 from forager.queue.hint import ReplayHint
@@ -81,7 +81,7 @@ class ReplayDesk:
 
     async def _do(self, key: str, replay: int) -> None:
         environ = os.environ | to_environment(self._settings) | {"FORAGER_QUEUE": "inline"}
-        command = (sys.executable, "-m", "forager", "replay", "--id", str(replay), "--json")
+        command = python_module("forager", "replay", "--id", str(replay), "--json")
         try:
             process = await asyncio.create_subprocess_exec(
                 *command, env=environ, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL

@@ -3,13 +3,13 @@
 import asyncio
 import json
 import os
-import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from forager.control.replay import of_task
 from forager.crawl.patience import in_transaction
 from forager.errors import ForagerError
+from forager.interpreter import python_module
 from forager.settings import to_environment
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ async def reread_task(forager: "Forager", task: int) -> dict[str, Any]:
     settings = forager.settings
     check = partial(of_task, task=task, default_policy=settings.content_policy)
     await in_transaction(forager.database, check, give_up_after_s=PATIENCE_S)
-    command = (sys.executable, "-m", "forager", "replay", "--task", str(task), "--json", "--unnoted")
+    command = python_module("forager", "replay", "--task", str(task), "--json", "--unnoted")
     environ = os.environ | to_environment(settings)
     process = await asyncio.create_subprocess_exec(
         *command, env=environ, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE

@@ -5,7 +5,6 @@ import asyncio
 import contextlib
 import os
 import socket
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ import uvicorn
 from forager.crawl.child import Child
 from forager.crawl.stop import StopRequest
 from forager.errors import ConfigurationError
+from forager.interpreter import python_module
 from forager.settings import Settings, to_environment
 
 KEEP_ALIVE_S = 30
@@ -69,7 +69,7 @@ def adopt(fd: int) -> socket.socket:
 
 def children(settings: Settings, sockets: Sequence[socket.socket]) -> list[Child]:
     """A process of the API for each socket."""
-    command = (sys.executable, "-m", "forager", "api", "--attached", "--listening")
+    command = python_module("forager", "api", "--attached", "--listening")
     environ = os.environ | to_environment(settings)
     names = ["api"] if len(sockets) == 1 else [f"api {number}" for number in range(1, len(sockets) + 1)]
     return [

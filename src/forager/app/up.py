@@ -10,7 +10,6 @@ import contextlib
 import fcntl
 import os
 import socket
-import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -24,6 +23,7 @@ from forager.crawl.patience import in_transaction
 from forager.crawl.stop import StopRequest
 from forager.domains.store import adopt_strays
 from forager.errors import ConfigurationError, DatabaseUnreachableError
+from forager.interpreter import python_module
 from forager.observe import log
 from forager.records import RunSpec
 from forager.settings import Settings, to_environment
@@ -106,10 +106,9 @@ class Foreman:
         if self._workers:
             await in_transaction(self._forager.database, free_orders_of_the_dead)
         environ = os.environ | to_environment(settings)
-        forager = (sys.executable, "-m", "forager")
         self.children += serve.children(settings, self._sockets)
         of = str(self._workers)
-        worker = (*forager, "worker", "--run", str(self.run), "--of", of, "--attached")
+        worker = python_module("forager", "worker", "--run", str(self.run), "--of", of, "--attached")
         self.children += [
             Child(f"worker {n + 1}", worker, environ, put_right, may_leave=True) for n in range(self._workers)
         ]

@@ -15,6 +15,7 @@ from typing import Any
 
 from forager.crawl.black_box import LONGEST_READ_S, START_S
 from forager.errors import DecodeError, ParserCrashError
+from forager.interpreter import python_module
 from forager.records import Fetched, FoundImage, FoundLink, Reading
 from forager.records.product import Listed, pack, unpack
 
@@ -32,7 +33,7 @@ async def read_alone(fetched: Fetched, *, keyword_words: int, robots_agent: str,
         "robots_agent": robots_agent,
         "parser_name": parser_name,
     }
-    command = (sys.executable, "-m", "forager.crawl.alone")
+    command = python_module("forager.crawl.alone")
     process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL)
     try:
         async with asyncio.timeout(LONGEST_S):

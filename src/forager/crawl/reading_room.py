@@ -7,7 +7,6 @@ lay on the dead reader's desk are read by its successor. `reader` is the other s
 import asyncio
 import pickle
 import socket
-import sys
 from asyncio.subprocess import DEVNULL, Process
 from collections import deque
 from collections.abc import AsyncIterator
@@ -16,6 +15,7 @@ from typing import Any, cast
 
 from forager.crawl.reader import ANSWER, ORDER, Manner, Order, unpack
 from forager.errors import DecodeError, ParserCrashError
+from forager.interpreter import python_module
 from forager.observe import log
 from forager.records import Fetched, Reading
 
@@ -144,7 +144,7 @@ class _Reader(asyncio.Protocol):
             ready = self._expect()
             try:
                 self._process = await asyncio.create_subprocess_exec(
-                    *(sys.executable, "-m", "forager.crawl.reader"),
+                    *python_module("forager.crawl.reader"),
                     *(str(theirs.fileno()), str(manner.keyword_words), manner.robots_agent),
                     stdin=DEVNULL,
                     pass_fds=(theirs.fileno(),),

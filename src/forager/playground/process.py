@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from forager.errors import UsageError
+from forager.interpreter import python_module
 from forager.playground.key import AnswerKey, make_key
 from forager.playground.site import Site
 from forager.playground.sites import DEMO_SITES
@@ -90,7 +91,7 @@ def start_playground(
     warm_pages: int = 0,
 ) -> Iterator[Running]:
     """Starts `python -m forager.playground`, waits until it serves, stops it when the block ends."""
-    command = [sys.executable, "-m", "forager.playground", "--sites", ",".join(sites), "--scale", str(scale)]
+    command = [*python_module("forager.playground", "--sites", ",".join(sites), "--scale", str(scale))]
     command += ["--seed", str(seed), "--day", str(day), "--host-base", host_base, "--port", str(port)]
     command += ["--log", str(log_path)] if log_path else []
     command += ["--warm", str(warm_pages)]

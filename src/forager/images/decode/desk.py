@@ -5,13 +5,13 @@ Files are looked at one after the other: decoding is as fast as one core, and so
 
 import asyncio
 import json
-import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from forager.images.decode.answer import Look
 from forager.images.decode.child import HEAD
+from forager.interpreter import python_module
 from forager.observe import log
 
 LONGEST_S = 60.0
@@ -62,7 +62,7 @@ class Decoder:
         return Look(**answer), await process.stdout.readexactly(thumbnail_length)
 
     async def _start(self) -> Process:
-        command = (sys.executable, "-m", "forager.images.decode.child")
+        command = python_module("forager.images.decode.child")
         self._process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL)
         return self._process
 
