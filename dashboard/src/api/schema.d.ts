@@ -7448,6 +7448,15 @@ export interface components {
              * @description Since then it takes nothing new, and ends when it is done.
              */
             drain_asked_at: string | null;
+            /**
+             * Pause Reason
+             * @description The fault of our own for which it starts no requests, such as `no_parser`, `store_unavailable`, `network_down` or `database_unavailable`; it resumes by itself.
+             */
+            pause_reason: string | null;
+            /** Pause Detail */
+            pause_detail: string | null;
+            /** Paused Since */
+            paused_since: string | null;
             /** Is Silent */
             is_silent: boolean;
             /** Domains */

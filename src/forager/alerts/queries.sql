@@ -147,6 +147,13 @@ WHERE heartbeat_at < now() - make_interval(secs => $1)
                                 AND ended_at - heartbeat_at >= make_interval(secs => $3)))
 GROUP BY 1 ORDER BY 1;
 
+-- name: paused_workers
+-- Living workers that are paused for a fault of our own, by its reason, with the detail of the one that began first.
+SELECT pause_reason AS reason, COALESCE((array_agg(pause_detail ORDER BY paused_since, id))[1], '') AS detail,
+       array_agg(id ORDER BY id) AS workers, EXTRACT(EPOCH FROM now() - min(paused_since))::float8 AS paused_s
+FROM workers WHERE status = 'running' AND pause_reason IS NOT NULL
+GROUP BY 1 ORDER BY 1;
+
 -- name: pool_facts
 -- Domains that are crawled through proxies: how many work, and how their last visits went.
 SELECT d.name, count(*) FILTER (WHERE dp.is_active AND p.is_active AND (d.proxy_country IS NULL OR p.country_code = d.proxy_country))::int AS active,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from forager.alerts.watch import Level
+from forager.records import describe_pause
 
 MINUTE = timedelta(minutes=1)
 GIGABYTE = 1024**3
@@ -43,6 +44,13 @@ RULES: Mapping[str, Rule] = {
             "The frontier grows faster than `alert_frontier_growth`.",
         ),
         Rule("worker_silent", "critical", 0 * MINUTE, 2 * MINUTE, "A worker gave no heartbeat for 2 minutes."),
+        Rule(
+            "worker_paused",
+            "critical",
+            0 * MINUTE,
+            1 * MINUTE,
+            "A worker starts no requests because of a fault of our own.",
+        ),
         Rule(
             "few_proxies",
             "warning",
@@ -127,6 +135,15 @@ class SilentWorkers:
 
 
 @dataclass(frozen=True, slots=True)
+class PausedWorkers:
+    reason: str
+    detail: str
+    """Of the one that is paused for longest."""
+    workers: Sequence[int]
+    paused_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class PoolFacts:
     domain: str
     active: int
@@ -172,6 +189,7 @@ class Facts:
     frontier: Sequence[tuple[float, float]] = ()
     """Seconds ago and size, oldest first."""
     workers: Sequence[SilentWorkers] = ()
+    paused: Sequence[PausedWorkers] = ()
     pools: Sequence[PoolFacts] = ()
     parsers: Sequence[ParseFacts] = ()
     disks: Sequence[Disk] = ()
@@ -190,6 +208,7 @@ def judge(facts: Facts, limits: Limits = USUAL) -> list[Finding]:
         *error_rate(facts, limits),
         *frontier_backlog(facts, limits),
         *worker_silent(facts),
+        *worker_paused(facts),
         *few_proxies(facts, limits),
         *proxies_failing(facts, limits),
         *parse_drop(facts, limits),
@@ -229,6 +248,15 @@ def worker_silent(facts: Facts) -> Iterator[Finding]:
         who = f"Worker {names} has" if len(host.workers) == 1 else f"{len(host.workers)} workers ({names}) have"
         says = f"{who} given no heartbeat for {host.silent_s / 60:.0f} minutes."
         yield Finding("worker_silent", host.host, Level.BAD, len(host.workers), says)
+
+
+def worker_paused(facts: Facts) -> Iterator[Finding]:
+    """One finding for each reason, whichever workers it concerns."""
+    for pause in facts.paused:
+        names = ", ".join(map(str, pause.workers[:10]))
+        who = f"Worker {names} is" if len(pause.workers) == 1 else f"{len(pause.workers)} workers ({names}) are"
+        says = f"{who} paused: {describe_pause(pause.reason, pause.detail)}."
+        yield Finding("worker_paused", pause.reason, Level.BAD, len(pause.workers), says)
 
 
 def few_proxies(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:

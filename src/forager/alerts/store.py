@@ -4,7 +4,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from forager.alerts.rules import RULES, DutyFacts, Finding, ParseFacts, PoolFacts, SilentWorkers
+from forager.alerts.rules import RULES, DutyFacts, Finding, ParseFacts, PausedWorkers, PoolFacts, SilentWorkers
 from forager.alerts.watch import Watch
 from forager.db import statements
 
@@ -74,6 +74,10 @@ async def tell(conn: Any, alerts: Sequence[int], event: str, put: Put) -> None:
 async def silent_workers(conn: Any, *, silent_s: float, remembered_s: float, unnoticed_s: float) -> list[SilentWorkers]:
     rows = await conn.fetch(SQL["silent_workers"], silent_s, remembered_s, unnoticed_s)
     return [SilentWorkers(*row) for row in rows]
+
+
+async def paused_workers(conn: Any) -> list[PausedWorkers]:
+    return [PausedWorkers(*row) for row in await conn.fetch(SQL["paused_workers"])]
 
 
 async def pool_facts(conn: Any, *, since_s: float) -> list[PoolFacts]:

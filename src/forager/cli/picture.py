@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 WINDOW_S = 10.0
 """Rates are of the last ten seconds: steady enough to read, quick enough to see a change."""
 BLOCKS = " ▏▎▍▌▋▊▉█"
-FIXED_LINES = 8
+FIXED_LINES = 9
 """Lines of the picture that are no domains, and one for the prompt."""
 
 
@@ -94,6 +94,8 @@ def render(progress: Progress, history: History, width: int, frame: Frame) -> "G
     if rows:
         parts += [Text(""), _domain_table(progress, rows, width, frame.labels)]
     parts += [Text(""), _last_page(progress, width)]
+    if progress.pause:
+        parts.append(Text(f" {pause_sentence(progress.pause)}", style="bold red", overflow="ellipsis", no_wrap=True))
     if frame.notice:
         parts.append(Text(f" {frame.notice}", style="bold yellow", overflow="ellipsis", no_wrap=True))
     return Group(*parts)
@@ -106,8 +108,14 @@ def plain_line(progress: Progress, history: History, max_pages: int | None) -> s
     return (
         f"run {progress.run_id}: {words.count(progress.pages_done)} of {words.things(total, 'page')} known, "
         f"{words.rate(history.pages_per_s)}, {words.size(progress.wire_bytes)}, "
-        f"{words.count(progress.pages_learned)} new URLs" + (f" ({counts})" if counts else "")
+        f"{words.count(progress.pages_learned)} new URLs"
+        + (f" ({counts})" if counts else "")
+        + (f"; {pause_sentence(progress.pause)}" if progress.pause else "")
     )
+
+
+def pause_sentence(pause: str) -> str:
+    return f"paused: {words.clean(pause)}; resumes by itself"
 
 
 def _heading(progress: Progress, frame: Frame, width: int) -> "Text":

@@ -54,7 +54,9 @@ def sentence_of(answer: "Answer") -> str:
             return f"It is being fetched now: {outlook.because}."
         case "at":
             assert outlook.at is not None
-            return f"It will be fetched {_when(outlook.at, answer.asked_at, 'at about ')}: {outlook.because}."
+            is_paused = any(gate.name == "pause" and gate.is_closed for gate in answer.domain_gates)
+            when = "when the pause is over" if is_paused else _when(outlook.at, answer.asked_at, "at about ")
+            return f"It will be fetched {when}: {outlook.because}."
         case "never":
             remedy = f"; to change that: `{outlook.remedy}`" if outlook.remedy else ""
             return f"It will not be fetched: {outlook.because}{remedy}."

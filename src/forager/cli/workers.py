@@ -12,6 +12,7 @@ from forager.cli.help import Command
 from forager.cli.look import say_more
 from forager.cli.start import ask, begin
 from forager.cli.table import Cell, number, wide
+from forager.records import describe_pause
 
 Row = dict[str, Any]
 
@@ -82,4 +83,7 @@ def state_of(row: Row) -> Cell:
         return Cell(row["status"], "dim" if row["status"] == "stopped" else "red")
     if row["is_silent"]:
         return Cell("silent", "red")
+    if row["pause_reason"]:
+        says = describe_pause(row["pause_reason"], row["pause_detail"])
+        return Cell(f"paused: {words.clean(says)}", "red")
     return Cell("sent away", "yellow") if row["drain_asked_at"] else Cell("running", "green")

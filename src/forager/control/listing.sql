@@ -304,6 +304,7 @@ LIMIT $3::bigint;
 -- name: workers_by_id
 -- Worker processes, newest first, with how many domains each holds.
 SELECT w.id, w.run_id, w.status::text AS status, w.host, w.pid, w.started_at, w.heartbeat_at, w.ended_at, w.labels, w.drain_asked_at,
+       w.pause_reason, w.pause_detail, w.paused_since,
        w.status = 'running' AND w.heartbeat_at < now() - make_interval(secs => $2) AS is_silent,
        (SELECT count(*) FROM domains d WHERE d.claimed_by = w.id AND d.claim_expires_at > now()) AS domains
 FROM workers w
@@ -316,6 +317,9 @@ LIMIT $4::bigint;
 -- In one question what a health check wants of workers and queues.
 SELECT (SELECT count(*) FROM workers w WHERE w.status = 'running' AND w.heartbeat_at >= now() - make_interval(secs => $1)) AS workers,
        (SELECT count(*) FROM workers w WHERE w.status = 'running' AND w.heartbeat_at < now() - make_interval(secs => $1)) AS silent_workers,
+       (SELECT count(*) FROM workers w WHERE w.status = 'running' AND w.pause_reason IS NOT NULL) AS paused_workers,
+       (SELECT w.pause_reason FROM workers w WHERE w.status = 'running' AND w.pause_reason IS NOT NULL ORDER BY w.paused_since, w.id LIMIT 1) AS pause_reason,
+       (SELECT w.pause_detail FROM workers w WHERE w.status = 'running' AND w.pause_reason IS NOT NULL ORDER BY w.paused_since, w.id LIMIT 1) AS pause_detail,
        (SELECT EXTRACT(EPOCH FROM now() - min(q.seen_at))::float8 FROM queue_depths q) AS queue_age_s,
        (SELECT COALESCE(sum(q.messages), 0)::bigint FROM queue_depths q WHERE q.queue <> 'dead_letters') AS queue_messages,
        (SELECT COALESCE(sum(q.messages), 0)::bigint FROM queue_depths q WHERE q.queue = 'dead_letters') AS dead_letters,

@@ -11,7 +11,7 @@ SELECT d.id, d.name, d.base_url, d.source, d.status::text AS status, d.block_rea
        s.seed_rank AS score_seed_rank, s.image_yield AS score_image_yield, s.pages_left AS score_pages_left, s.errors AS score_errors,
        s.staleness AS score_staleness,
        r.status::text AS run_status, r.keeper AS run_keeper, r.spec::text AS run_spec, r.round AS run_round, r.max_pages, r.max_pages_per_domain, r.pages_claimed,
-       w.host, w.pid, w.heartbeat_at,
+       w.host, w.pid, w.heartbeat_at, paused.id AS paused_worker, paused.pause_reason, paused.pause_detail, paused.paused_since,
        COALESCE(w.status = 'running' AND w.heartbeat_at > now() - make_interval(secs => $2) AND d.claim_expires_at > now(), false) AS is_held,
        (SELECT count(*) FROM workers k
         WHERE k.run_id = d.run_id AND k.status = 'running' AND k.heartbeat_at > now() - make_interval(secs => $2)) AS run_workers,
@@ -28,6 +28,11 @@ SELECT d.id, d.name, d.base_url, d.source, d.status::text AS status, d.block_rea
 FROM domains d
 LEFT JOIN runs r ON r.id = d.run_id
 LEFT JOIN workers w ON w.id = d.claimed_by
+LEFT JOIN LATERAL (
+    SELECT k.id, k.pause_reason, k.pause_detail, k.paused_since FROM workers k
+    WHERE k.status = 'running' AND k.pause_reason IS NOT NULL AND (k.id = d.claimed_by OR d.claimed_by IS NULL AND k.run_id = d.run_id)
+    ORDER BY k.id LIMIT 1
+) paused ON true
 CROSS JOIN LATERAL score_terms(d, now()) s
 CROSS JOIN LATERAL (
     SELECT count(*)::int AS proxies,

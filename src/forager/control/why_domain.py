@@ -24,7 +24,7 @@ from forager.control.gates import (
 )
 from forager.politeness import robots
 from forager.politeness.unpaced import is_unpaced
-from forager.records import RunSpec, Trouble
+from forager.records import RunSpec, Trouble, describe_pause
 
 MOST_BEFORE = 1000
 SOON_GIVEN_UP = frozenset({Trouble.UNREACHABLE, Trouble.RATE_LIMITED})
@@ -74,6 +74,7 @@ def gates_of(facts: DomainFacts, manners: Manners) -> tuple[Gate, ...]:
         _frontier(facts),
         _run(facts),
         *_label(facts),
+        *_pause(facts),
         _pace(facts, manners),
         _breaker(facts, manners),
         *_proxies(facts),
@@ -86,6 +87,8 @@ def outlook_of(gates: Sequence[Gate], facts: DomainFacts) -> Outlook:
     """What all gates together mean for the domain's next visit."""
     by_name = {gate.name: gate for gate in gates}
     if facts.is_held and by_name["switch"].is_open:
+        if pause := by_name.get("pause"):
+            return Outlook("at", pause.sentence, facts.now)
         return Outlook(
             "now", by_name["lease"].sentence, latest_opening([by_name["pace"], by_name["breaker"]], facts.now)
         )
@@ -230,6 +233,17 @@ def _label(facts: DomainFacts) -> tuple[Gate, ...]:
     run = f" --run {row['run_id']}" if row["run_id"] is not None and row["run_keeper"] != "standing" else ""
     sentence = f"it wants a worker with the label {label}, and none of its run lives"
     return (Gate("label", False, sentence, remedy=f"forager worker{run} --label {label}"),)
+
+
+def _pause(facts: DomainFacts) -> tuple[Gate, ...]:
+    """Only where the worker that holds it, or one of its run, is paused for a fault of our own. It resumes by itself
+    when the fault is gone, so the gate has no known moment and needs no remedy."""
+    row = facts.row
+    if row["pause_reason"] is None:
+        return ()
+    since, says = moment(row["paused_since"], facts.now), describe_pause(row["pause_reason"], row["pause_detail"])
+    sentence = f"worker {row['paused_worker']} is paused since {since}: {says}; it resumes by itself"
+    return (Gate("pause", False, sentence, facts.now),)
 
 
 def pace_of(facts: DomainFacts, manners: Manners) -> tuple[float, str]:

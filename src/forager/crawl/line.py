@@ -18,6 +18,7 @@ from forager.archive import ContentPolicy, Shelf
 from forager.crawl.black_box import BlackBox
 from forager.crawl.image_shelf import ImageShelf
 from forager.crawl.judge import outcome_of, trouble_of, wall_in
+from forager.crawl.pauses import Pauses
 from forager.crawl.reading_room import ReadingRoom
 from forager.crawl.rendering import FAILED, RENDERED, Drawing, Renderer
 from forager.crawl.trip import Trip
@@ -70,6 +71,8 @@ class Tools:
     """Has a browser draw pages, where a domain asks for it."""
     vault: Vault = Vault(())  # noqa: RUF009 (never changed)
     """Opens the passwords of proxies."""
+    pauses: Pauses = field(default_factory=Pauses)
+    """Faults of our own, for which requests wait."""
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Pages are read here one at a time: between two of them the event loop serves the database and the sockets.
     Without it 200 answers that arrive together keep a transaction waiting for 200 readings at each of its steps."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from forager.archive.store import read_bodies
 from forager.ingest.scope import claim_depth, claim_patterns
-from forager.records import OutcomeKind, Progress, RunEnd, RunReport, RunSpec
+from forager.records import OutcomeKind, Progress, RunEnd, RunReport, RunSpec, describe_pause
 from forager.stats import store as stats
 
 DOMAINS_SHOWN = 12
@@ -33,6 +33,7 @@ async def read_progress(conn: Any, run: int) -> Progress:
         last_url=last["url"] if last else None,
         last_status_code=last["status_code"] if last else None,
         last_response_time_ms=last["response_time_ms"] if last else None,
+        pause=describe_pause(totals["pause_reason"], totals["pause_detail"]) if totals["pause_reason"] else None,
     )
 
 

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from forager import clock
+from forager.archive import ContentPolicy
 from forager.crawl import judge
 from forager.crawl.addresses import Addresses
 from forager.crawl.lane import Lane, give_in, stand_by
@@ -33,7 +34,7 @@ from forager.errors import (
 )
 from forager.observe import about, log
 from forager.politeness.robots import Rules
-from forager.records import Outcome, Proxy, Rendering, Target, Trouble
+from forager.records import ImagePolicy, Outcome, Proxy, Rendering, Target, Trouble
 from forager.urls import origin_of
 
 
@@ -72,6 +73,9 @@ class Traffic:
         self._slots = Slots(order.max_requests_in_flight)
         self._lines: dict[Wait, dict[int, Lane]] = {wait: {} for wait in Wait}
         """Lanes that could move but for the worker's own limits, first come first served in each line."""
+        self._paused: dict[int, Lane] = {}
+        """Lanes that could move but for a fault of our own."""
+        tools.pauses.on_change(self._resume_paused)
         self._alarms: dict[int, tuple[float, asyncio.Handle]] = {}
         """When each lane is looked at again. uvloop's handles do not tell their time, so it stands beside them."""
         self._loop = asyncio.get_running_loop()
@@ -86,6 +90,9 @@ class Traffic:
         now = clock.monotonic()
         while not (lane.is_lost or lane.closing or lane.is_asking_robots or lane.is_locating or self._stop.asked):
             if now >= lane.lease_until:
+                return
+            if self._tools.pauses.stops(stores_bodies=self._stores_bodies(lane)):
+                self._paused[lane.lease.domain_id] = lane
                 return
             if wait := self._why_wait(lane, now):
                 self._lines[wait][lane.lease.domain_id] = lane
@@ -125,6 +132,20 @@ class Traffic:
             if may_come and lines[wait]:
                 return lines[wait].pop(next(iter(lines[wait])))
         return None
+
+    def _stores_bodies(self, lane: Lane) -> bool:
+        """Whether visits of the lane leave something in the body store."""
+        policy = lane.lease.content_policy or self._order.content_policy
+        images = lane.lease.images or self._order.images
+        return policy != ContentPolicy.SIGNALS or images == ImagePolicy.DOWNLOAD or lane.lease.images_only
+
+    def _resume_paused(self) -> None:
+        """A pause began or ended: lanes that no pause concerns any more move again, one after the other."""
+        if not self._paused or self._tools.pauses.stops_all:
+            return
+        paused, self._paused = self._paused, {}
+        self._lines[Wait.ANY] |= paused
+        self._loop.call_soon(self.resume)
 
     def _why_wait(self, lane: Lane, now: float) -> Wait | None:
         if not self._has_room(len(self._open)):
@@ -256,7 +277,7 @@ class Traffic:
     def forget(self, lane: Lane) -> None:
         """The lane is no longer ours; what still comes back for it is dropped."""
         lane.lose()
-        for line in self._lines.values():
+        for line in (*self._lines.values(), self._paused):
             line.pop(lane.lease.domain_id, None)
         if lane.lease.domain_id in self._alarms:
             self._alarms.pop(lane.lease.domain_id)[1].cancel()

@@ -37,7 +37,7 @@ from forager.politeness.breaker import Breaker
 from forager.politeness.pace import Pace, Tempo
 from forager.proxies.pool import ProxyPool
 from forager.queue.inbox import Inbox, Verdict
-from forager.records import Lease, Target
+from forager.records import Lease, Pause, Target
 from forager.stats import series
 from forager.stats import store as stats
 from forager.stats.processes import started_at, this_host
@@ -62,6 +62,9 @@ class Worker:
         self._stop = stop
         self._client = tools.client
         self._selector = tools.selector
+        self._pauses = tools.pauses
+        self._told_pause: Pause | None = None
+        """The pause that the database knows of."""
         self._id = 0
         self._lanes: dict[int, Lane] = {}
         self._claim_at = 0.0
@@ -210,6 +213,15 @@ class Worker:
             if self._calls.is_sent_away and not self._stop.asked:
                 log().info("sent away", action="worker.drained")
                 self._stop.ask()
+            if self._pauses.current != self._told_pause:
+                await in_transaction(self._database, self._say_alive)
+
+    async def _say_alive(self, conn: Any) -> bool:
+        """Writes the heartbeat, and why we are paused if we are."""
+        pause = self._pauses.current
+        is_alive = await stats.beat(conn, self._id, pause)
+        self._told_pause = pause
+        return is_alive
 
     async def _end(self, conn: Any) -> None:
         await series.add(conn, self._id, self._tally)
@@ -217,7 +229,7 @@ class Worker:
         await calls.sweep(conn)
 
     async def _beat_once(self, conn: Any, told: Tally) -> tuple[bool, dict[tuple[int, int], Renewal]]:
-        is_alive = await stats.beat(conn, self._id)
+        is_alive = await self._say_alive(conn)
         await series.add(conn, self._id, told)
         return is_alive, await domains.renew_leases(conn, worker=self._id, lease_s=self._order.lease_s)
 
@@ -289,7 +301,7 @@ class Worker:
         return not is_held and (wait_s is None or wait_s > self._order.longest_wait_s)
 
     async def _claim(self) -> None:
-        if self._evenly.steps_back():
+        if self._evenly.steps_back() or self._pauses.stops_all:
             return None
         room = self._order.max_domains - len(self._lanes)
         if self._hints is not None and not self._hints.looks_itself():

@@ -67,12 +67,16 @@ CREATE TABLE workers (
     heartbeat_at timestamptz   NOT NULL DEFAULT now(),
     ended_at     timestamptz,
     labels       text[]        NOT NULL DEFAULT '{}',
-    drain_asked_at timestamptz
+    drain_asked_at timestamptz,
+    pause_reason text,
+    pause_detail text,
+    paused_since timestamptz
 );
 CREATE INDEX workers_running ON workers (heartbeat_at) WHERE status = 'running';
 COMMENT ON TABLE workers IS 'Owner: stats. Worker processes and their heartbeats. host names a machine and its boot, so that a pid can be trusted.';
 COMMENT ON COLUMN workers.labels IS 'What it offers; a domain that wants a label is claimed by workers that have it.';
 COMMENT ON COLUMN workers.drain_asked_at IS 'When somebody sent it away: it takes nothing new, finishes what is open, hands its leases back and ends.';
+COMMENT ON COLUMN workers.pause_reason IS 'Why it starts no requests although it could: a fault of our own, such as no_parser, store_unavailable, network_down, database_unavailable; NULL: it is not paused.';
 
 -- Domains ------------------------------------------------------------------------------------------------------------
 

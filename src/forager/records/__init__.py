@@ -1,7 +1,8 @@
 """The nouns that travel the line. Plain frozen data; no I/O, no policy.
 
 `line` has what one page carries from claim to record, `link_columns` the links it has, `proxy` the way it took,
-`image` what it shows, `trap` what would never end, `crawl` what a whole run was asked to do and did.
+`image` what it shows, `trap` what would never end, `pause` why a worker starts nothing, `crawl` what a whole run was
+asked to do and did.
 """
 
 from forager.records.body import Keepsake, RawHeads
@@ -33,6 +34,7 @@ from forager.records.line import (
     Trouble,
 )
 from forager.records.link_columns import LinkColumns
+from forager.records.pause import Pause, PauseReason, describe_pause
 from forager.records.proxy import Passage, Proxy, ProxyUse
 from forager.records.trap import ALL_OF_A_LOOK, Trap
 
@@ -57,6 +59,8 @@ __all__ = [
     "OutcomeKind",
     "Passage",
     "Past",
+    "Pause",
+    "PauseReason",
     "Progress",
     "Proxy",
     "ProxyUse",
@@ -72,4 +76,5 @@ __all__ = [
     "Target",
     "Trap",
     "Trouble",
+    "describe_pause",
 ]

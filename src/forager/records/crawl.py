@@ -121,6 +121,8 @@ class Progress:
     last_url: str | None = None
     last_status_code: int | None = None
     last_response_time_ms: int | None = None
+    pause: str | None = None
+    """Why a worker of the run is paused: a fault of our own, and it resumes by itself."""
 
 
 class RunEnd(StrEnum):

@@ -50,6 +50,7 @@ async def gather(conn: Any, order: ScheduleOrder) -> Facts:
             remembered_s=REMEMBERED_S,
             unnoticed_s=min(SILENT_S, order.dead_after_s),
         ),
+        paused=await store.paused_workers(conn),
         pools=await store.pool_facts(conn, since_s=POOLS_S),
         parsers=await store.parse_facts(conn),
         disks=order.disks(),

@@ -67,8 +67,9 @@ SELECT drain_asked_at IS NOT NULL FROM workers WHERE id = $1;
 SELECT bool_and(drain_asked_at IS NOT NULL) FROM workers WHERE run_id = $1 AND status = 'stopped';
 
 -- name: beat
--- A worker lives. Answers nothing when it was declared dead.
-UPDATE workers SET heartbeat_at = now() WHERE id = $1 AND status = 'running' RETURNING id;
+-- A worker lives, and is paused for a reason of its own or not. Answers nothing when it was declared dead.
+UPDATE workers SET heartbeat_at = now(), pause_reason = $2, pause_detail = $3, paused_since = now() - make_interval(secs => $4)
+WHERE id = $1 AND status = 'running' RETURNING id;
 
 -- name: end_worker
 -- A worker left in peace.
@@ -144,8 +145,14 @@ WHERE r.status = 'running' AND r.keeper = 'process' AND r.started_at < now() - i
 -- A run's totals for a display.
 SELECT EXTRACT(EPOCH FROM COALESCE(r.ended_at, now()) - r.started_at)::float8 AS elapsed_s, r.links_seen, r.pages_learned,
        r.pages_claimed, r.max_pages,
-       (SELECT count(*) FROM workers w WHERE w.run_id = r.id AND w.status = 'running') AS workers
-FROM runs r WHERE r.id = $1;
+       (SELECT count(*) FROM workers w WHERE w.run_id = r.id AND w.status = 'running') AS workers,
+       p.pause_reason, p.pause_detail
+FROM runs r
+LEFT JOIN LATERAL (
+    SELECT w.pause_reason, w.pause_detail FROM workers w
+    WHERE w.run_id = r.id AND w.status = 'running' AND w.pause_reason IS NOT NULL ORDER BY w.paused_since LIMIT 1
+) p ON true
+WHERE r.id = $1;
 
 -- name: read_outcomes
 -- A run's tally.

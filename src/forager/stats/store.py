@@ -6,8 +6,9 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
+from forager import clock
 from forager.db import statements
-from forager.records import DomainCount, Outcome, OutcomeCount, RunSpec, Scope
+from forager.records import DomainCount, Outcome, OutcomeCount, Pause, RunSpec, Scope
 from forager.records.crawl import IMAGE
 
 SQL = statements.load("forager.stats")
@@ -150,9 +151,10 @@ async def were_all_sent_away(conn: Any, run: int) -> bool:
     return bool(await conn.fetchval(SQL["were_all_sent_away"], run))
 
 
-async def beat(conn: Any, worker: int) -> bool:
+async def beat(conn: Any, worker: int, pause: Pause | None = None) -> bool:
     """False when this worker was declared dead."""
-    return await conn.fetchval(SQL["beat"], worker) is not None
+    told = (pause.reason.value, pause.detail, clock.monotonic() - pause.since) if pause else (None, None, None)
+    return await conn.fetchval(SQL["beat"], worker, *told) is not None
 
 
 async def end_worker(conn: Any, worker: int) -> None:

@@ -514,3 +514,13 @@ async def test_a_task_that_waits_for_another_names_it(questions: Questions) -> N
     gate = (await questions.gates("http://shop.example/second"))["task"]
     assert f"waits for task {before}, which is pending" in gate.sentence
     assert (gate.is_open, gate.remedy) == (False, f"forager task {before}")
+
+
+async def test_a_pause_of_the_worker_is_named_with_its_reason(questions: Questions) -> None:
+    await questions.lease(
+        pause_reason="store_unavailable", pause_detail="No space left on device", paused_since=soon(seconds=-5)
+    )
+    gate = (await questions.gates(SHOP))["pause"]
+    says = "bodies cannot be stored (No space left on device); it resumes by itself"
+    assert (gate.is_open, gate.sentence.endswith(says)) == (False, True)
+    assert says in await questions.say(SHOP)

@@ -62,7 +62,9 @@ async def test_why_says_that_nobody_has_the_label(ground: Ground) -> None:
         ({"drain_asked_at": 1}, "sent away"),
         ({"drain_asked_at": 1, "is_silent": True}, "silent"),
         ({"status": "dead"}, "dead"),
+        ({"pause_reason": "no_parser", "pause_detail": "signal 9"}, "paused: no parser process starts (signal 9)"),
     ],
 )
 def test_the_state_of_a_worker(more: dict[str, Any], state: str) -> None:
-    assert state_of({"status": "running", "is_silent": False, "drain_asked_at": None} | more).text == state
+    row = {"status": "running", "is_silent": False, "drain_asked_at": None, "pause_reason": None, "pause_detail": None}
+    assert state_of(row | more).text == state

@@ -28,9 +28,11 @@ class Road:
         self.stirs = 0
         self.stop = StopRequest()
         self._moved = asyncio.Event()
+        tools = some_tools(client)
+        self.pauses = tools.pauses
         self.traffic = Traffic(
             an_order(**order),
-            some_tools(client),
+            tools,
             self.stop,
             give=self._give,
             keep_robots=self._keep,

@@ -117,6 +117,12 @@ class WorkerRow(Row):
     ended_at: datetime | None
     labels: list[str] = Field(description="What it offers to domains that want a label.")
     drain_asked_at: datetime | None = Field(description="Since then it takes nothing new, and ends when it is done.")
+    pause_reason: str | None = Field(
+        description="The fault of our own for which it starts no requests, such as `no_parser`, `store_unavailable`, "
+        "`network_down` or `database_unavailable`; it resumes by itself."
+    )
+    pause_detail: str | None
+    paused_since: datetime | None
     is_silent: bool
     domains: int
 

@@ -28,6 +28,7 @@ from forager.control.search import Elsewhere
 from forager.crawl.patience import AGAIN, AWAY
 from forager.db.replica import Replica, State
 from forager.errors import ConflictError, NotFoundError, SearchServerError, UsageError
+from forager.records import describe_pause
 from forager.schedule.hasten import hasten
 from forager.schedule.timetable import read_duties
 from forager.search.tend import read_standing
@@ -104,6 +105,9 @@ def _workers(numbers: dict[str, Any]) -> dict[str, str]:
     alive, silent = numbers["workers"], numbers["silent_workers"]
     if silent:
         return {"state": "degraded", "detail": f"{alive} alive, {silent} silent"}
+    if paused := numbers["paused_workers"]:
+        says = describe_pause(numbers["pause_reason"], numbers["pause_detail"])
+        return {"state": "degraded", "detail": f"{alive} alive, {paused} paused: {says}"}
     return {"state": "ok" if alive else "idle", "detail": f"{alive} alive"}
 
 

@@ -1,0 +1,59 @@
+"""Pauses of a worker for reasons of its own: while one is in force, no request starts that it concerns.
+
+A fault of ours (no parser process, no room for bodies, no network, no database) must not close a task or count against
+a site. Whoever notices the fault begins a pause with its reason and ends it when the fault is gone; the dispatcher asks
+before each start, and the heartbeat writes the pause down for `forager workers`, `/health`, alerts and `why`.
+"""
+
+from collections.abc import Callable
+
+from forager import clock
+from forager.observe import log
+from forager.records import Pause, PauseReason, describe_pause
+
+
+class Pauses:
+    def __init__(self) -> None:
+        self._open: dict[PauseReason, Pause] = {}
+        self._listeners: list[Callable[[], None]] = []
+
+    def on_change(self, listener: Callable[[], None]) -> None:
+        """Has `listener` called whenever a pause begins or ends."""
+        self._listeners.append(listener)
+
+    @property
+    def current(self) -> Pause | None:
+        """The pause that began first, of those in force."""
+        return next(iter(self._open.values()), None)
+
+    @property
+    def stops_all(self) -> bool:
+        """Whether no request at all may start."""
+        return any(reason is not PauseReason.STORE_UNAVAILABLE for reason in self._open)
+
+    def stops(self, *, stores_bodies: bool) -> bool:
+        """Whether requests of a domain may not start; one that stores nothing needs no store."""
+        return self.stops_all or (stores_bodies and PauseReason.STORE_UNAVAILABLE in self._open)
+
+    def begin(self, reason: PauseReason, detail: str) -> None:
+        """Pauses for `reason`; a pause in force gets the newest detail."""
+        before = self._open.get(reason)
+        if before is not None and before.detail == detail:
+            return
+        self._open[reason] = Pause(reason, detail, before.since if before else clock.monotonic())
+        if before is None:
+            says = describe_pause(reason, detail)
+            log().error(f"paused: {says}", action="worker.paused", reason=reason.value, detail=detail)
+        self._tell()
+
+    def end(self, reason: PauseReason) -> None:
+        """Ends the pause for `reason`, if there is one."""
+        pause = self._open.pop(reason, None)
+        if pause is not None:
+            paused_s = round(clock.monotonic() - pause.since, 1)
+            log().warning("resumed", action="worker.resumed", reason=reason.value, paused_s=paused_s)
+            self._tell()
+
+    def _tell(self) -> None:
+        for listener in self._listeners:
+            listener()

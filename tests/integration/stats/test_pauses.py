@@ -1,0 +1,37 @@
+"""A worker that is paused for a reason of our own says so with its heartbeat; lists, health and alerts pass it on."""
+
+from tests.ground import Ground
+from tests.integration.schedule.stage import an_order
+
+from forager import clock
+from forager.alerts.rules import worker_paused
+from forager.api.routes.system import _workers
+from forager.cli.workers import state_of
+from forager.control import listing
+from forager.records import Pause, PauseReason
+from forager.schedule import alerts
+from forager.stats import store as stats
+
+NO_ROOM = "bodies cannot be stored (No space left on device)"
+
+
+async def test_a_pause_is_told_everywhere_until_it_is_over(ground: Ground) -> None:
+    worker = await ground.a_worker()
+    since = clock.monotonic() - 30
+    pause = Pause(PauseReason.STORE_UNAVAILABLE, "No space left on device", since)
+    assert await stats.beat(ground.conn, worker, pause)
+
+    [row] = await listing.workers(ground.conn, (None,), dead_after_s=60.0, limit=5)
+    assert (row["pause_reason"], row["pause_detail"]) == ("store_unavailable", "No space left on device")
+    assert 29 < (row["heartbeat_at"] - row["paused_since"]).total_seconds() < 60
+    assert state_of(row).text == f"paused: {NO_ROOM}"
+    health = _workers(await listing.parts(ground.conn, dead_after_s=60.0))
+    assert health == {"state": "degraded", "detail": f"1 alive, 1 paused: {NO_ROOM}"}
+    [finding] = worker_paused(await alerts.gather(ground.conn, an_order()))
+    assert (finding.rule, finding.subject) == ("worker_paused", "store_unavailable")
+    assert finding.message == f"Worker {worker} is paused: {NO_ROOM}."
+
+    assert await stats.beat(ground.conn, worker)
+    [row] = await listing.workers(ground.conn, (None,), dead_after_s=60.0, limit=5)
+    assert (row["pause_reason"], row["paused_since"], state_of(row).text) == (None, None, "running")
+    assert _workers(await listing.parts(ground.conn, dead_after_s=60.0))["state"] == "ok"
