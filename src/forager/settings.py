@@ -338,6 +338,12 @@ class Settings(BaseModel):
     api_statement_s: Span = Field(10.0, description="A statement of the API that takes longer is given up.")
     api_body_bytes: Count = Field(1024 * 1024, description="Largest body of a request to the API.")
     api_seed_bytes: Count = Field(16 * 1024 * 1024, description="Largest list of seeds in one request.")
+    api_clients: Annotated[int, Field(ge=10, le=100_000)] = Field(
+        2000, description="Connections of clients to one API process, as far as its file handles reach."
+    )
+    api_clients_per_address: Annotated[int, Field(ge=5, le=100_000)] = Field(
+        500, description="Of these, connections of one address; those of trusted proxies are not counted."
+    )
     api_listeners: Annotated[int, Field(ge=1, le=10_000)] = Field(
         200, description="Who may listen to live numbers of one API process at once."
     )

@@ -25,7 +25,7 @@ from tests.integration.api.house import furnish
 from forager.accounts.who import Role, Scope
 from forager.api.app import create_app
 from forager.app import open_forager
-from forager.app.serve import bind, serve
+from forager.app.serve import bind, limits_of, serve
 from forager.crawl.stop import StopRequest
 from forager.db.pool import close, connect
 from forager.settings import Settings
@@ -72,7 +72,7 @@ def instance(database_url: str, tmp_path: Path) -> Iterator[Instance]:
             with bind("127.0.0.1", 0) as listening:
                 told.update(document=app.openapi(), port=listening.getsockname()[1])
                 ready.set()
-                await serve(app, listening, stop, on_stop=app.state.live.close)
+                await serve(app, listening, stop, limits=limits_of(settings), on_stop=app.state.live.close)
 
     thread = threading.Thread(target=lambda: asyncio.run(run()))
     thread.start()

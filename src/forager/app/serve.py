@@ -10,6 +10,8 @@ from typing import Any
 
 import uvicorn
 
+from forager.app.connections import ConnectionLimits, ConnectionTable, EventLog
+from forager.app.http_protocol import protocol_for
 from forager.crawl.child import Child
 from forager.crawl.stop import StopRequest
 from forager.errors import ConfigurationError
@@ -92,11 +94,23 @@ async def answers(host: str, port: int, *, within_s: float) -> bool:
         return False
 
 
-async def serve(app: Any, listening: socket.socket, stop: StopRequest, *, on_stop: Callable[[], None]) -> None:
+def limits_of(settings: Settings) -> ConnectionLimits:
+    return ConnectionLimits(
+        in_all=settings.api_clients,
+        per_address=settings.api_clients_per_address,
+        trusted=settings.trusted_proxies,
+    ).within_handles()
+
+
+async def serve(
+    app: Any, listening: socket.socket, stop: StopRequest, *, limits: ConnectionLimits, on_stop: Callable[[], None]
+) -> None:
     """`on_stop` ends what would never end by itself, such as streams of events."""
+    table = ConnectionTable(limits, EventLog(asyncio.get_running_loop().call_later))
     config = uvicorn.Config(
         app,
-        http="httptools",
+        http=protocol_for(table),
+        ws="none",
         lifespan="on",
         log_config=None,
         access_log=False,

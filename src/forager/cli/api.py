@@ -64,7 +64,7 @@ async def _serve(settings: "Settings", inherited: int | None, *, is_attached: bo
 async def _serve_on(listening: "socket", settings: "Settings", stop: "StopRequest", *, is_greeting: bool) -> None:
     from forager import app
     from forager.api.app import create_app
-    from forager.app.serve import serve
+    from forager.app.serve import limits_of, serve
 
     async with app.open_forager(
         settings,
@@ -76,7 +76,7 @@ async def _serve_on(listening: "socket", settings: "Settings", stop: "StopReques
         if is_greeting:
             await _greet(forager)
         application = create_app(settings, forager=forager)
-        await serve(application, listening, stop, on_stop=application.state.live.close)
+        await serve(application, listening, stop, limits=limits_of(settings), on_stop=application.state.live.close)
 
 
 async def _keep_many(sockets: "list[socket]", settings: "Settings", stop: "StopRequest", *, is_greeting: bool) -> None:
