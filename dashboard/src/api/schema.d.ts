@@ -5523,6 +5523,21 @@ export interface components {
              * Format: date-time
              */
             last_seen_at: string;
+            /**
+             * Is Price Current
+             * @description Whether the last visit found this price; false: it is from price_seen_at.
+             */
+            is_price_current: boolean;
+            /**
+             * Price Seen At
+             * @description When a visit last read this price; null: none ever did.
+             */
+            price_seen_at: string | null;
+            /**
+             * Missing Since
+             * @description Since when its page is read without finding the product.
+             */
+            missing_since: string | null;
             /** Page Status */
             page_status: string;
         };
@@ -5597,6 +5612,21 @@ export interface components {
              * Format: date-time
              */
             last_seen_at: string;
+            /**
+             * Is Price Current
+             * @description Whether the last visit found this price; false: it is from price_seen_at.
+             */
+            is_price_current: boolean;
+            /**
+             * Price Seen At
+             * @description When a visit last read this price; null: none ever did.
+             */
+            price_seen_at: string | null;
+            /**
+             * Missing Since
+             * @description Since when its page is read without finding the product.
+             */
+            missing_since: string | null;
             /** Page Id */
             page_id: number;
             /**

@@ -115,23 +115,28 @@ def products(
     now = clock.now()
     table.write(
         (number("id"), prose("product"), number("price"), "", "change", "availability", number("sure"), "seen"),
-        [
-            (
-                str(row["id"]),
-                words.clean(row["product_name"]),
-                amount(row["price"], row["currency"]),
-                row["currency"] or "",
-                moved(row["old_price"], row["price"]),
-                stock("gone" if row["is_gone"] else row["availability"]),
-                f"{row['confidence']:.0%}",
-                words.age(row["last_seen_at"], now),
-            )
-            for row in rows
-        ],
+        list(_listed(rows, now)),
     )
     return say_more(
         rows, limit, "products", "No product fits. Crawl a shop, or look at `forager products` without filters."
     )
+
+
+def _listed(rows: Sequence[Row], now: datetime) -> Iterator[tuple[str | Cell, ...] | Note]:
+    for row in rows:
+        old = old_price(row)
+        yield (
+            str(row["id"]),
+            words.clean(row["product_name"]),
+            Cell(amount(row["price"], row["currency"]), "dim" if old else ""),
+            row["currency"] or "",
+            moved(row["old_price"], row["price"]),
+            stock("gone" if row["is_gone"] else row["availability"]),
+            f"{row['confidence']:.0%}",
+            words.age(row["price_seen_at"] if old else row["last_seen_at"], now),
+        )
+        if old:
+            yield Note(f"  └─ {old}", "yellow")
 
 
 def show(which: Which, as_json: AsJson = False, home: Home = None) -> None:
@@ -170,6 +175,8 @@ def prices(which: Which, as_json: AsJson = False, home: Home = None) -> None:
             for row in rows
         ],
     )
+    if old := old_price(product):
+        screen.print(f"{old[0].upper()}{old[1:]}.", style="yellow")
     return None
 
 
@@ -274,6 +281,14 @@ def amount(price: Decimal | None, currency: str | None) -> str:
     return f"{price:,.{places}f}"
 
 
+def old_price(row: Row) -> str:
+    """Says that the price shown is from an earlier visit, and since when; empty where the last visit read it."""
+    if row["price"] is None or row["is_price_current"] or row["price_seen_at"] is None:
+        return ""
+    gone = "the page is gone" if row.get("is_gone") or row.get("page_status") == "gone" else "not on the page now"
+    return f"{gone}: this price was last seen {row['price_seen_at']:%Y-%m-%d %H:%M}"
+
+
 def moved(old: Decimal | None, new: Decimal | None) -> Cell:
     if old is None or new is None or old == new:
         return Cell("")
@@ -321,6 +336,8 @@ def _card_lines(row: Row, now: datetime) -> list[tuple[str, str]]:
         ("id", str(row["id"])),
         ("page", row["url"] + ("" if row["page_status"] == "fetched" else f" ({row['page_status']})")),
         ("seen", seen + changed + (", in lists only" if row["is_listed"] else "")),
+        ("price", old_price(row)),
+        ("missing", f"since {row['missing_since']:%Y-%m-%d %H:%M}" if row["missing_since"] else ""),
         ("read by", parser),
         ("problems", ", ".join(words.plain_reason(problem) for problem in row["problems"])),
     ]

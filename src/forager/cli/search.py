@@ -191,7 +191,9 @@ def _about(hit: "Hit", now: datetime) -> str:
 
 def _facts(details: Mapping[str, Any]) -> Iterator[str]:
     if details.get("price") is not None:
-        yield f"{details['price']:,.2f} {details['currency'] or ''}".rstrip()
+        price = f"{details['price']:,.2f} {details['currency'] or ''}".rstrip()
+        seen_at = details.get("price_seen_at")
+        yield price if details.get("is_price_current", True) or seen_at is None else f"{price} on {seen_at:%Y-%m-%d}"
     for fact in ("availability", "brand", "category"):
         if details.get(fact):
             yield words.clean(words.plain_reason(details[fact]))

@@ -32,7 +32,7 @@ COLUMNS: dict[Kind, tuple[str, ...]] = {
         *("id", "url", "domain", "product_name", "description", "price", "currency", "availability", "rating"),
         *("review_count", "brand", "category", "sku", "gtin", "image_urls", "variants", "content_hash"),
         *("parser_name", "parser_version", "confidence", "evidence", "problems", "is_valid", "page_status"),
-        *("created_at", "updated_at", "last_seen_at"),
+        *("created_at", "updated_at", "last_seen_at", "is_price_current", "price_seen_at"),
     ),
     "prices": (
         *("id", "product_id", "url", "domain", "product_name", "sku", "gtin", "seen_at", "price", "currency"),

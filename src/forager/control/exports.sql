@@ -78,7 +78,7 @@ ORDER BY t.id;
 SELECT p.id, p.url, d.name AS domain, p.product_name, p.description, p.price, p.currency, p.availability, p.rating::float8 AS rating, p.review_count,
        p.brand, p.category, p.sku, p.gtin, p.image_urls, p.variants, encode(p.content_hash, 'hex') AS content_hash, p.parser_name,
        p.parser_version, round(p.confidence::numeric, 4)::float8 AS confidence, p.evidence, p.problems, p.is_valid, g.status::text AS page_status, p.created_at, p.updated_at,
-       p.last_seen_at
+       p.last_seen_at, p.is_price_current AND g.status <> 'gone' AS is_price_current, p.price_seen_at
 FROM products p
 JOIN domains d ON d.id = p.domain_id
 JOIN pages g ON g.id = p.page_id

@@ -224,11 +224,12 @@ WHERE t.id = $1;
 -- Products, those found last first.
 SELECT p.id, d.name AS domain, p.url, p.product_name, p.price, p.currency, p.availability, p.rating, p.review_count, p.brand,
        p.category, p.sku, p.gtin, p.confidence, p.problems, p.is_valid, p.parser_name, p.parser_version, p.created_at, p.updated_at,
-       p.last_seen_at, p.page_id,
+       p.last_seen_at, p.missing_since, p.is_price_current AND g.status <> 'gone' AS is_price_current, p.price_seen_at, p.page_id,
        (SELECT s.image_id FROM page_images s JOIN images i ON i.id = s.image_id AND i.thumbnail_ref IS NOT NULL
         WHERE s.domain_id = p.domain_id AND s.page_id = p.page_id ORDER BY s.image_id LIMIT 1) AS image_id
 FROM products p
 JOIN domains d ON d.id = p.domain_id
+JOIN pages g ON g.id = p.page_id
 WHERE (p.created_at, p.id) < (COALESCE($1::timestamptz, 'infinity'), COALESCE($2::bigint, 0))
   AND ($3::text IS NULL OR p.domain_id = (SELECT n.id FROM domains n WHERE n.name = $3))
   AND ($4::text IS NULL OR p.availability = $4)

@@ -5,7 +5,7 @@
 -- Products with the last change of their price, those seen last first.
 SELECT p.id, d.name AS domain, p.url, p.product_name, p.price, p.currency, p.availability, p.rating, p.review_count, p.brand,
        p.category, p.sku, p.gtin, p.confidence, p.problems, p.parser_name, p.parser_version, p.created_at, p.updated_at, p.last_seen_at,
-       g.status = 'gone' AS is_gone, c.old_price, c.changed_at
+       p.missing_since, p.is_price_current AND g.status <> 'gone' AS is_price_current, p.price_seen_at, g.status = 'gone' AS is_gone, c.old_price, c.changed_at
 FROM products p
 JOIN domains d ON d.id = p.domain_id
 JOIN pages g ON g.id = p.page_id
@@ -26,7 +26,7 @@ LIMIT $6::bigint;
 SELECT p.id, d.name AS domain, p.url, p.page_id, p.domain_id, p.crawl_task_id, p.product_name, p.description, p.price, p.currency,
        p.availability, p.rating, p.review_count, p.brand, p.category, p.sku, p.gtin, p.image_urls, p.variants, p.content_hash,
        p.parser_name, p.parser_version, p.confidence, p.evidence, p.problems, p.is_valid, p.is_listed, p.created_at, p.updated_at, p.last_seen_at,
-       g.status::text AS page_status
+       p.missing_since, p.is_price_current AND g.status <> 'gone' AS is_price_current, p.price_seen_at, g.status::text AS page_status
 FROM products p
 JOIN domains d ON d.id = p.domain_id
 JOIN pages g ON g.id = p.page_id

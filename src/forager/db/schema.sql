@@ -578,6 +578,9 @@ CREATE TABLE products (
     updated_at     timestamptz   NOT NULL,
     last_seen_at   timestamptz   NOT NULL,
     is_listed      boolean       NOT NULL DEFAULT false,
+    price_seen_at  timestamptz,
+    missing_since  timestamptz,
+    is_price_current boolean     NOT NULL GENERATED ALWAYS AS (COALESCE(price_seen_at >= last_seen_at AND missing_since IS NULL, false)) STORED,
     UNIQUE (domain_id, page_id),
     UNIQUE (domain_id, url_hash)
 ) WITH (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.05);
@@ -593,6 +596,9 @@ COMMENT ON COLUMN products.price IS 'The last one the page named: a page that na
 COMMENT ON COLUMN products.content_hash IS '16 bytes over the facts; updated_at moves only when it changes.';
 COMMENT ON COLUMN products.evidence IS 'Field to a list of [value, where, confidence]: what was chosen, then what else the page said.';
 COMMENT ON COLUMN products.created_at IS 'First seen.';
+COMMENT ON COLUMN products.price_seen_at IS 'When a visit last read this price; NULL: none ever did. Earlier than last_seen_at: the page no longer names it.';
+COMMENT ON COLUMN products.missing_since IS 'Since when its page was read without finding the product; NULL: the last reading found it.';
+COMMENT ON COLUMN products.is_price_current IS 'Whether the last reading of its page named this price.';
 COMMENT ON COLUMN products.is_listed IS 'Only lists showed it so far; once its own page was read, lists are not believed any more.';
 
 CREATE TABLE product_prices (

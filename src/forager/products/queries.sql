@@ -17,11 +17,11 @@ WITH n AS (
 ), added AS (
     INSERT INTO products (domain_id, page_id, crawl_task_id, url, url_hash, product_name, description, price, currency, availability,
                           rating, review_count, brand, category, sku, gtin, image_urls, variants, content_hash, parser_name,
-                          parser_version, confidence, evidence, problems, is_valid, is_listed, created_at, updated_at, last_seen_at)
+                          parser_version, confidence, evidence, problems, is_valid, is_listed, created_at, updated_at, last_seen_at, price_seen_at)
     SELECT domain_id, page_id, task_id, url, url_hash, name, description, price, currency, availability, rating, review_count, brand,
            category, sku, gtin, ARRAY(SELECT jsonb_array_elements_text(image_urls::jsonb)), variants::jsonb, content_hash, parser_name,
            parser_version, confidence, evidence::jsonb, ARRAY(SELECT jsonb_array_elements_text(problems::jsonb)), is_valid,
-           is_listed, seen_at, seen_at, seen_at
+           is_listed, seen_at, seen_at, seen_at, CASE WHEN price IS NOT NULL THEN seen_at END
     FROM n ORDER BY domain_id, page_id
     ON CONFLICT (domain_id, page_id) DO NOTHING
     RETURNING id, domain_id, page_id, crawl_task_id, created_at, price, currency, availability
@@ -65,7 +65,7 @@ WITH n AS (
         variants = f.variants::jsonb, content_hash = f.content_hash, parser_name = f.parser_name, parser_version = f.parser_version,
         confidence = f.confidence, evidence = f.evidence::jsonb, problems = ARRAY(SELECT jsonb_array_elements_text(f.problems::jsonb)),
         is_valid = f.is_valid, is_listed = f.is_listed, updated_at = CASE WHEN p.content_hash <> f.content_hash THEN f.seen_at ELSE p.updated_at END,
-        last_seen_at = f.seen_at
+        last_seen_at = f.seen_at, price_seen_at = CASE WHEN f.price IS NOT NULL THEN f.seen_at ELSE p.price_seen_at END, missing_since = NULL
     FROM fresh f WHERE p.id = f.product_id
 )
 INSERT INTO product_prices (domain_id, product_id, task_id, seen_at, price, currency, availability, is_correction,
@@ -78,17 +78,25 @@ ORDER BY product_id
 RETURNING product_id;
 
 -- name: see_unchanged
--- Pages that did not change since: their products are still there, unless only lists ever showed them.
-UPDATE products p SET last_seen_at = GREATEST(p.last_seen_at, now()), crawl_task_id = n.task_id
+-- Pages that did not change since: their products are still there, unless only lists ever showed them, or the reading before did not
+-- find them; a price that was not on the page then is not on it now.
+UPDATE products p
+SET last_seen_at = GREATEST(p.last_seen_at, now()), crawl_task_id = n.task_id,
+    price_seen_at = CASE WHEN p.is_price_current THEN GREATEST(p.last_seen_at, now()) ELSE p.price_seen_at END
 FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS n (domain_id, page_id, task_id)
-WHERE p.domain_id = n.domain_id AND p.page_id = n.page_id AND NOT p.is_listed;
+WHERE p.domain_id = n.domain_id AND p.page_id = n.page_id AND NOT p.is_listed AND p.missing_since IS NULL;
 
--- name: lost_products
--- Of pages that were read and gave no product now: those that gave one before, with who read them then. What a list said of them
--- was not given by them.
-SELECT p.domain_id, p.page_id, p.parser_name, p.parser_version
-FROM unnest($1::bigint[], $2::bigint[]) AS n (domain_id, page_id)
-JOIN products p ON p.domain_id = n.domain_id AND p.page_id = n.page_id AND NOT p.is_listed;
+-- name: lose_products
+-- Of pages that were read and gave no product now: those that gave one before, with who read them then. They say since when it is
+-- missing. What a list said of them was not given by them.
+WITH lost AS MATERIALIZED (
+    SELECT p.id, n.seen_at FROM unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) AS n (domain_id, page_id, seen_at)
+    JOIN products p ON p.domain_id = n.domain_id AND p.page_id = n.page_id AND NOT p.is_listed
+    ORDER BY p.id FOR NO KEY UPDATE OF p
+)
+UPDATE products p SET missing_since = COALESCE(p.missing_since, CASE WHEN COALESCE(l.seen_at, now()) >= p.last_seen_at THEN COALESCE(l.seen_at, now()) END)
+FROM lost l WHERE p.id = l.id
+RETURNING p.domain_id, p.page_id, p.parser_name, p.parser_version;
 
 -- name: count_days
 -- How well parsers did, added to the day.

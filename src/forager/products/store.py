@@ -131,7 +131,7 @@ def _row(sight: Sight, product: Product) -> tuple[Any, ...]:
 
 
 async def _count(conn: Any, sights: Sequence[Sight]) -> None:
-    """A page that gave a product before and gives none now counts as tried in vain."""
+    """Counts attempts by parser. A page that gave a product before and gives none now counts as tried in vain."""
     tally: dict[tuple[int, str, int], list[int]] = {}
     for sight in sights:
         if (product := sight.product) is not None and not sight.is_listed:
@@ -141,13 +141,13 @@ async def _count(conn: Any, sights: Sequence[Sight]) -> None:
             counts[2] += product.is_valid
     empty = [sight for sight in sights if sight.product is None and sight.is_revisit and not sight.is_unchanged]
     if empty:
-        pages = [sight.domain_id for sight in empty], [sight.page_id for sight in empty]
-        for row in await conn.fetch(SQL["lost_products"], *pages):
+        keys = zip(*((sight.domain_id, sight.page_id, sight.seen_at) for sight in empty), strict=True)
+        for row in await conn.fetch(SQL["lose_products"], *map(list, keys)):
             tally.setdefault((row["domain_id"], row["parser_name"], row["parser_version"]), [0, 0, 0])[0] += 1
     if tally:
-        keys, counted = list(tally), list(tally.values())
+        parsers, counted = list(tally), list(tally.values())
         await conn.execute(
             SQL["count_days"],
-            *([key[at] for key in keys] for at in range(3)),
+            *([key[at] for key in parsers] for at in range(3)),
             *([counts[at] for counts in counted] for at in range(3)),
         )

@@ -22,7 +22,10 @@ SQL = statements.load("forager.search")
 MOST_RANKED = 2000
 MOST_FACETS = 10
 FACETS = ("brand", "category", "availability")
-FACTS = ("brand", "category", "availability", "price", "currency", "rating", "review_count", "image_id")
+FACTS = (
+    *("brand", "category", "availability", "price", "currency", "is_price_current", "price_seen_at"),
+    *("rating", "review_count", "image_id"),
+)
 
 
 async def search_products(

@@ -105,6 +105,7 @@ SELECT FROM indexed_products WHERE terms @@ $1::tsquery;
 -- What a person sees of some products, with the words looked for between \x02 and \x03.
 SELECT r.id, r.url, d.name AS domain, p.language, r.last_seen_at AS fetched_at,
        r.brand, r.category, r.availability, r.price::float8 AS price, r.currency, r.rating::float8 AS rating, r.review_count,
+       r.is_price_current AND p.status <> 'gone' AS is_price_current, r.price_seen_at,
        (SELECT s.image_id FROM page_images s JOIN images m ON m.id = s.image_id AND m.thumbnail_ref IS NOT NULL
         WHERE s.domain_id = r.domain_id AND s.page_id = r.page_id ORDER BY s.image_id LIMIT 1) AS image_id,
        ts_headline(i.config::regconfig, translate(r.product_name, E'\x02\x03', ''), q.query,

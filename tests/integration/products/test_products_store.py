@@ -258,3 +258,58 @@ async def test_a_page_that_never_gave_its_listed_product_is_not_tried_in_vain(sh
     await shop.sees(KETTLE, is_listed=True)
     await shop.sees(None, is_revisit=True)
     assert await shop.days() == (None, None, None)
+
+
+async def shown(shop: Shop) -> tuple[bool, datetime | None]:
+    """Whether the list says that the price is on the page, and when it was last read."""
+    [row] = await control.list_products(shop.conn)
+    return row["is_price_current"], row["price_seen_at"]
+
+
+async def test_a_price_that_left_the_page_says_when_it_was_last_seen(shop: Shop) -> None:
+    await shop.sees(KETTLE)
+    first = (await shop.product())["last_seen_at"]
+    assert await shown(shop) == (True, first)
+    await shop.sees(replace(KETTLE, price=None, currency=None, problems=("no_price",), content_hash=bytes([1] * 16)))
+    row = await shop.product()
+    assert (row["price"], row["last_seen_at"] > first) == (Decimal("19.99"), True)
+    assert await shown(shop) == (False, first)
+    found = await control.find_product(shop.conn, str(row["id"]))
+    assert (found["is_price_current"], found["price_seen_at"]) == (False, first)
+    await shop.sees(costs("24.99"))
+    assert await shown(shop) == (True, (await shop.product())["last_seen_at"])
+
+
+async def test_a_page_that_did_not_change_says_nothing_new_of_a_price_it_did_not_name(shop: Shop) -> None:
+    await shop.sees(KETTLE)
+    seen = (await shop.product())["last_seen_at"]
+    await shop.sees(replace(KETTLE, price=None, problems=("no_price",)))
+    await shop.sees(None, is_revisit=True, is_unchanged=True)
+    assert await shown(shop) == (False, seen)
+
+
+async def test_a_page_that_did_not_change_still_names_its_price(shop: Shop) -> None:
+    await shop.sees(KETTLE)
+    await shop.sees(None, is_revisit=True, is_unchanged=True)
+    assert await shown(shop) == (True, (await shop.product())["last_seen_at"])
+
+
+async def test_a_page_without_its_product_says_since_when_also_if_it_is_unchanged_then(shop: Shop) -> None:
+    await shop.sees(KETTLE)
+    seen = (await shop.product())["last_seen_at"]
+    await shop.sees(None, is_revisit=True)
+    missing = (await shop.product())["missing_since"]
+    assert missing > seen
+    await shop.sees(None, is_revisit=True, is_unchanged=True)
+    await shop.sees(None, is_revisit=True)
+    row = await shop.product()
+    assert (row["last_seen_at"], row["missing_since"], row["is_price_current"]) == (seen, missing, False)
+    await shop.sees(KETTLE)
+    row = await shop.product()
+    assert (row["missing_since"], row["is_price_current"]) == (None, True)
+
+
+async def test_the_price_of_a_page_that_is_gone_is_not_current(shop: Shop) -> None:
+    await shop.sees(KETTLE)
+    await shop.conn.execute("UPDATE pages SET status = 'gone' WHERE id = $1", shop.pages[0])
+    assert (await shown(shop))[0] is False

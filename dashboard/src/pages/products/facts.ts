@@ -64,6 +64,11 @@ export function moved(change: { old_price: number | null; price: number | null; 
   return change.price / change.old_price - 1;
 }
 
+/** Since when a price that the last visit did not find is on record; null where it was found, or is not known. */
+export function oldSince(product: { price?: number | null; is_price_current?: boolean; price_seen_at?: string | null }): string | null {
+  return product.price == null || product.is_price_current !== false ? null : (product.price_seen_at ?? null);
+}
+
 /** Names and values of a variant, whatever a shop calls them. */
 export function readVariant(variant: unknown): [string, string][] {
   if (variant === null || typeof variant !== "object" || Array.isArray(variant)) return [["variant", String(variant)]];

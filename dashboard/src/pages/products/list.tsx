@@ -10,7 +10,7 @@ import { List, useList, type Column } from "../../ui/list";
 import { Thumb } from "../images/thumb";
 import { Tiles } from "../images/tiles";
 import { DomainBox, DomainLink, Export, FilterBox } from "../pages/parts";
-import { moved, readRange } from "./facts";
+import { moved, oldSince, readRange } from "./facts";
 
 type ProductRow = Schemas["ProductRow"];
 type Change = Schemas["forager__api__models__products__Changed"];
@@ -27,6 +27,8 @@ interface Item {
   category: string | null;
   seenAt: string | null;
   isValid: boolean;
+  /** Since when the price is on record that the last visit did not find. */
+  oldSince: string | null;
   /** Of a stored picture, where the server names one. */
   imageId: number | null;
 }
@@ -43,13 +45,13 @@ interface Answer {
 
 const listed = (row: ProductRow): Item => ({
   id: row.id, domain: row.domain, name: row.product_name, price: row.price, currency: row.currency, availability: row.availability,
-  brand: row.brand, category: row.category, seenAt: row.last_seen_at, isValid: row.is_valid, imageId: row.image_id,
+  brand: row.brand, category: row.category, seenAt: row.last_seen_at, isValid: row.is_valid, oldSince: oldSince(row), imageId: row.image_id,
 });
 
-type Details = Partial<Pick<ProductRow, "price" | "currency" | "availability" | "brand" | "category">> & { image_id?: number | null };
+type Details = Partial<Pick<ProductRow, "price" | "currency" | "availability" | "brand" | "category" | "is_price_current" | "price_seen_at">> & { image_id?: number | null };
 function hit(found: Schemas["Hit"]): Item {
   const { price = null, currency = null, availability = null, brand = null, category = null, image_id = null } = found.details as Details;
-  return { id: found.id, domain: found.domain, name: found.title?.text ?? found.url, price, currency, availability, brand, category, seenAt: found.fetched_at, isValid: true, imageId: image_id };
+  return { id: found.id, domain: found.domain, name: found.title?.text ?? found.url, price, currency, availability, brand, category, seenAt: found.fetched_at, isValid: true, oldSince: oldSince(found.details as Details), imageId: image_id };
 }
 
 const FACETS = ["brand", "category", "availability"] as const;
@@ -124,13 +126,16 @@ const ProductName = ({ item, className = "" }: { item: Item; className?: string 
 
 const COLUMNS: Column<Item>[] = [
   { name: "Product", width: "minmax(9rem,3fr)", cell: (item) => <ProductName item={item} /> },
-  { name: "Price", width: "6.5rem", isNumber: true, cell: (item) => money(item.price, item.currency) },
+  { name: "Price", width: "6.5rem", isNumber: true, cell: (item) => <>{money(item.price, item.currency)} <OldPrice since={item.oldSince} /></> },
   { name: "Availability", width: "8rem", isWideOnly: true, cell: (item) => <State of={item.availability} /> },
   { name: "Brand", width: "minmax(6rem,1fr)", isWideOnly: true, cell: (item) => item.brand ?? <span className="text-soft">–</span> },
   { name: "Category", width: "minmax(6rem,1fr)", isWideOnly: true, cell: (item) => item.category ?? <span className="text-soft">–</span> },
   { name: "Domain", width: "minmax(9.5rem,1fr)", isWideOnly: true, cell: (item) => <DomainLink name={item.domain} /> },
-  { name: "Seen", width: "7rem", isWideOnly: true, cell: (item) => <Time at={item.seenAt} /> },
+  { name: "Seen", width: "7rem", isWideOnly: true, cell: (item) => <Time at={item.oldSince ?? item.seenAt} /> },
 ];
+
+/** Beside a price that is not on the page any more. */
+export const OldPrice = ({ since }: { since: string | null }) => since && <Badge tone="warn" title="The last visit did not find this price on the page">of <Time at={since} /></Badge>;
 
 function ProductCard({ item, hasPicture }: { item: Item; hasPicture: boolean }) {
   return (
@@ -141,7 +146,7 @@ function ProductCard({ item, hasPicture }: { item: Item; hasPicture: boolean }) 
         <p className="truncate text-xs text-soft">{[item.brand, item.category].filter(Boolean).join(" · ") || item.domain}</p>
         <div className="mt-auto flex items-center justify-between gap-2">
           <span className="text-base font-semibold tabular-nums">{money(item.price, item.currency)}</span>
-          {!item.isValid ? <Badge tone="bad" title="It has a serious problem">problem</Badge> : item.availability && <State of={item.availability} />}
+          {item.oldSince ? <OldPrice since={item.oldSince} /> : !item.isValid ? <Badge tone="bad" title="It has a serious problem">problem</Badge> : item.availability && <State of={item.availability} />}
         </div>
       </div>
     </article>

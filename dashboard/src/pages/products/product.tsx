@@ -9,7 +9,7 @@ import { money, number, percent, words } from "../../ui/format";
 import { useImagesOf } from "../images/of_page";
 import { Thumb } from "../images/thumb";
 import { DomainLink, PageLink } from "../pages/parts";
-import { moved, readEvidence, readVariant, steps } from "./facts";
+import { moved, oldSince, readEvidence, readVariant, steps } from "./facts";
 import { ChangeText, Moved } from "./list";
 
 type Product = Schemas["Product"];
@@ -35,7 +35,7 @@ export function ProductPage() {
         <PageLink url={product.url} id={product.page_id} className="text-brand">Its page</PageLink>
       </PageHead>
       <div className="mb-4 grid grid-cols-2 gap-3 lg:grid-cols-4">
-        <Stat name="Price" value={money(product.price, product.currency)} about={<>seen <Time at={product.last_seen_at} /></>} />
+        <Stat name="Price" value={money(product.price, product.currency)} about={oldSince(product) ? <>not on the page now, last seen <Time at={oldSince(product)} /></> : <>seen <Time at={product.last_seen_at} /></>} tone={oldSince(product) ? "warn" : undefined} />
         <Stat name="Lowest and highest" value={<span className="text-lg">{numbers.length ? [...new Set([Math.min(...numbers), Math.max(...numbers)])].map((price) => money(price, product.currency)).join(" – ") : "–"}</span>} about={<>since <Time at={product.created_at} /></>} />
         <Stat name="Changes" value={number(changes)} about={changes ? <>last <Time at={prices.at(-1)?.seen_at} /></> : "none seen yet"} />
         <Stat name="Confidence" value={percent(product.confidence)} about={`${product.parser_name} parser, version ${product.parser_version}`} tone={product.confidence < 0.5 ? "warn" : undefined} />
@@ -61,13 +61,13 @@ const Problems = ({ of }: { of: string[] }) => (
 );
 
 function Course({ product, prices }: { product: Product; prices: Price[] }) {
-  const shown = useMemo(() => steps(prices, product.last_seen_at), [prices, product.last_seen_at]);
+  const shown = useMemo(() => steps(prices, product.price_seen_at ?? product.last_seen_at), [prices, product.price_seen_at, product.last_seen_at]);
   const currency = prices.at(-1)?.currency ?? product.currency;
   if (!shown.lines.some((line) => line.values.some((value) => value !== null))) return <Empty title="No price is known">Its page names none, or none that could be read.</Empty>;
   if (shown.at.length < 2) {
     return <Empty title={`${money(prices[0]?.price, currency)}, seen once`}>The line begins with the second visit. Let its page be visited regularly to watch the price.</Empty>;
   }
-  return <Chart at={shown.at} lines={shown.lines} height={220} format={(value) => money(value, shown.lines.length > 1 ? null : currency)} label={`The price of ${product.product_name} over time, now ${money(product.price, product.currency)}`} />;
+  return <Chart at={shown.at} lines={shown.lines} height={220} format={(value) => money(value, shown.lines.length > 1 ? null : currency)} label={`The price of ${product.product_name} over time, ${oldSince(product) ? "last" : "now"} ${money(product.price, product.currency)}`} />;
 }
 
 function Pictures({ page, urls, name }: { page: number; urls: string[]; name: string }) {
@@ -115,6 +115,7 @@ const About = ({ product }: { product: Product }) => (
     ["Read by", product.crawl_task_id === null ? "a visit that is not kept" : <Link to="/tasks/$task" params={{ task: String(product.crawl_task_id) } as never} className="text-brand hover:underline">Task {product.crawl_task_id}</Link>],
     ["First seen", <Time at={product.created_at} isExact />],
     ["Last seen", <Time at={product.last_seen_at} isExact />],
+    ["Missing since", product.missing_since && <Time at={product.missing_since} isExact />],
   ]} />
 );
 

@@ -8,6 +8,8 @@ import { Badge, Button, Empty, ErrorNote, PageHead, Select, Skeleton, State, Tab
 import { money, number } from "../../ui/format";
 import { Thumb } from "../images/thumb";
 import { PageLink } from "../pages/parts";
+import { oldSince } from "../products/facts";
+import { OldPrice } from "../products/list";
 import { pieces } from "./marked";
 
 type Hits = Schemas["Hits"];
@@ -145,7 +147,7 @@ function PageHit({ hit }: { hit: Hit }) {
 }
 
 function ProductHit({ hit }: { hit: Hit }) {
-  const { price, currency, availability, brand, category, image_id } = hit.details as { image_id?: number | null; price?: number | null; currency?: string | null; availability?: string | null; brand?: string | null; category?: string | null };
+  const { price, currency, availability, brand, category, image_id, is_price_current, price_seen_at } = hit.details as { is_price_current?: boolean; price_seen_at?: string | null; image_id?: number | null; price?: number | null; currency?: string | null; availability?: string | null; brand?: string | null; category?: string | null };
   return (
     <article className="flex items-start gap-4">
       {image_id != null && <Thumb id={image_id} alt="" className="size-20 shrink-0 rounded-md" />}
@@ -154,7 +156,7 @@ function ProductHit({ hit }: { hit: Hit }) {
         <h2 className="min-w-0 text-base font-medium break-words">
           <Link to="/products/$product" params={{ product: String(hit.id) } as never} className="text-brand hover:underline">{hit.title ? <Marked of={hit.title} /> : hit.url}</Link>
         </h2>
-        <span className="text-base font-semibold whitespace-nowrap tabular-nums">{money(price, currency)}</span>
+        <span className="text-base font-semibold whitespace-nowrap tabular-nums">{money(price, currency)} <OldPrice since={oldSince({ price, is_price_current, price_seen_at })} /></span>
       </div>
       <p className="truncate text-xs text-soft">{hit.url}</p>
       {hit.snippet?.text && <p className="mt-1.5 break-words"><Marked of={hit.snippet} /></p>}

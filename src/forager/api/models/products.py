@@ -34,6 +34,11 @@ class ProductRow(Row):
     created_at: datetime
     updated_at: datetime
     last_seen_at: datetime
+    is_price_current: bool = Field(
+        description="Whether the last visit found this price; false: it is from price_seen_at."
+    )
+    price_seen_at: datetime | None = Field(description="When a visit last read this price; null: none ever did.")
+    missing_since: datetime | None = Field(description="Since when its page is read without finding the product.")
     page_id: int
     image_id: int | None = Field(description="The first of its page's images that has a thumbnail.")
 
@@ -71,6 +76,11 @@ class Product(Row):
     created_at: datetime
     updated_at: datetime
     last_seen_at: datetime
+    is_price_current: bool = Field(
+        description="Whether the last visit found this price; false: it is from price_seen_at."
+    )
+    price_seen_at: datetime | None = Field(description="When a visit last read this price; null: none ever did.")
+    missing_since: datetime | None = Field(description="Since when its page is read without finding the product.")
     page_status: str
 
 
