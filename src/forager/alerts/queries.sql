@@ -138,13 +138,20 @@ SELECT id FROM noted;
 
 -- name: silent_workers
 -- Workers, by their machine, that have not been heard of for so long: running by their own account, or dead and heard of not long ago. One whose
--- death somebody noticed sooner than $3 after its last word was never silent: its foreman saw it die, and has another in its place.
-SELECT split_part(host, '/', 1) AS host, array_agg(id ORDER BY id) AS workers,
-       EXTRACT(EPOCH FROM now() - min(heartbeat_at))::float8 AS silent_s
-FROM workers
-WHERE heartbeat_at < now() - make_interval(secs => $1)
-  AND (status = 'running' OR (status = 'dead' AND heartbeat_at > now() - make_interval(secs => $2)
-                                AND ended_at - heartbeat_at >= make_interval(secs => $3)))
+-- death somebody noticed sooner than $3 after its last word was never silent: its foreman saw it die, and has another in its place. A dead one
+-- is replaced, and no finding any more, once its run has as many live workers as when it was last heard of: it came back, or another did.
+SELECT split_part(d.host, '/', 1) AS host, array_agg(d.id ORDER BY d.id) AS workers,
+       EXTRACT(EPOCH FROM now() - min(d.heartbeat_at))::float8 AS silent_s
+FROM workers d
+WHERE d.heartbeat_at < now() - make_interval(secs => $1)
+  AND (d.status = 'running'
+       OR (d.status = 'dead' AND d.heartbeat_at > now() - make_interval(secs => $2)
+           AND d.ended_at - d.heartbeat_at >= make_interval(secs => $3)
+           AND (d.run_id IS NULL OR
+                (SELECT count(*) FROM workers w
+                 WHERE w.run_id = d.run_id AND w.status = 'running' AND w.heartbeat_at > now() - make_interval(secs => $1))
+                < (SELECT count(*) FROM workers w
+                   WHERE w.run_id = d.run_id AND w.started_at <= d.heartbeat_at AND COALESCE(w.ended_at >= d.heartbeat_at, true)))))
 GROUP BY 1 ORDER BY 1;
 
 -- name: paused_workers

@@ -26,7 +26,7 @@ def worker(
         int | None,
         typer.Option(min=1, metavar="N", help="The run to work on, of `forager runs`; else the one that never ends."),
     ] = None,
-    of: Annotated[int, typer.Option(min=1, metavar="N", help="How many workers share the run.")] = 1,
+    of: Annotated[int, typer.Option(min=1, metavar="N", help="How many workers are about to share the run.")] = 1,
     label: Annotated[
         list[str] | None,
         typer.Option(metavar="LABEL", help="Also crawl domains that want this label; repeatable."),

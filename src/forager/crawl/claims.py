@@ -47,12 +47,15 @@ class Claims:
         keeping: Keeping,
         content_policy: str = ContentPolicy.SIGNALS,
         labels: Sequence[str] = (),
+        live_s: float = 120.0,
     ) -> None:
         self._database = database
         self._run = run
         self._spec = spec
         self._workers = workers
         self._lease_s = lease_s
+        self._live_s = live_s
+        """A worker silent for longer has no share of the run."""
         self._keeping = keeping
         self._content_policy = content_policy
         self._labels = labels
@@ -84,6 +87,7 @@ class Claims:
                 max_pages_per_domain=self._spec.max_pages_per_domain,
                 labels=self._labels,
                 offered=named,
+                live_s=self._live_s,
             )
             if not leases:
                 return Claimed([], [])

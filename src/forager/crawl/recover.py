@@ -25,9 +25,28 @@ async def recover(conn: Any, *, dead_after_s: float, delay_s: float, notes: Path
         pages = [page for _, pid, began in dead if notes and (page := take_note(notes, pid, began))]
         await frontier.note_crashes(conn, pages)
         log().info("workers buried", action="worker.buried", workers=[worker for worker, _, _ in dead], pages=pages)
+    await _bury_silent(conn, dead_after_s)
     freed = await free_lost(conn, dead_after_s=dead_after_s, delay_s=delay_s)
     await stats.end_lost_runs(conn)
     return freed
+
+
+async def reclaim(conn: Any, *, lease_s: float, dead_after_s: float, delay_s: float) -> list[str]:
+    """Frees the leases of silent workers and returns their domains; each worker does it every second, so that a lost
+    machine's domains are claimed again as soon as its leases are over, whether or not a scheduler runs."""
+    host = this_host()
+    if not await stats.has_silent_workers(conn, silent_s=lease_s, lost_s=dead_after_s, host=host):
+        return []
+    await _bury_silent(conn, dead_after_s)
+    freed = await free_lost(conn, dead_after_s=dead_after_s, delay_s=delay_s)
+    if freed:
+        log().info("domains of a silent worker reclaimed", action="leases.reclaimed", domains=len(freed))
+    return freed
+
+
+async def _bury_silent(conn: Any, dead_after_s: float) -> None:
+    if buried := await stats.bury_silent(conn, silent_s=dead_after_s, host=this_host()):
+        log().warning("workers of another machine are silent", action="worker.buried", workers=buried)
 
 
 async def free_lost(conn: Any, *, dead_after_s: float, delay_s: float, strays_of: int | None = None) -> list[str]:

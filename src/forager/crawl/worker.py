@@ -24,7 +24,7 @@ from forager.crawl.line import Tools
 from forager.crawl.order import WorkerOrder
 from forager.crawl.patience import in_transaction
 from forager.crawl.pools import Pools
-from forager.crawl.recover import free_lost
+from forager.crawl.recover import free_lost, reclaim
 from forager.crawl.stop import StopRequest, cancel
 from forager.crawl.traffic import Traffic
 from forager.crawl.trap_watch import TrapWatch
@@ -50,6 +50,8 @@ CLAIM_EVERY_S = 0.15
 """A quick crawl feeds its lanes dozens of times a second, and most of the time no other domain is ready."""
 COALESCE_S = 0.01
 MOST_CLAIMED_AT_ONCE = 200
+RECLAIM_EVERY_S = 1.0
+"""How often a worker looks for leases of workers that fell silent."""
 
 
 class Worker:
@@ -69,6 +71,9 @@ class Worker:
         self._lanes: dict[int, Lane] = {}
         self._claim_at = 0.0
         """When domains are asked for again, where none was ready and there is other work."""
+        self._reclaim_at = 0.0
+        self._beat_at = 0.0
+        """When we asked for the last heartbeat that was committed: others count our silence from there."""
         self._stir = asyncio.Event()
         self._hints = hints
         if hints is not None:
@@ -85,6 +90,7 @@ class Worker:
             keeping=order.keeping,
             content_policy=order.content_policy,
             labels=order.labels,
+            live_s=min(order.lease_s, order.dead_after_s),
         )
         self._traps = TrapWatch(
             tools.selector,
@@ -162,7 +168,9 @@ class Worker:
                 labels=self._order.labels,
             )
 
+        asked_at = clock.monotonic()
         self._id = await in_transaction(self._database, once)
+        self._beat_at = asked_at
         everywhere(worker=self._id)
         await self._read_clock()
 
@@ -172,23 +180,30 @@ class Worker:
         while True:
             await asyncio.sleep(every_s)
             await self._read_clock()
-            until, asked_for = self._lease_until(clock.monotonic()), list(self._lanes.values())
+            asked_at, asked_for = clock.monotonic(), list(self._lanes.values())
             told = self._tally.copy()
             is_alive, held = await in_transaction(self._database, partial(self._beat_once, told=told))
             self._tally.forget(told)
+            if is_alive:
+                self._beat_at = asked_at
+            until = self._lease_until(asked_at)
             await self._pools.refresh(self._database)
             await self._look_around()
+            lost = []
             for lane in asked_for:  # not those that were claimed meanwhile: their leases are young, and were not seen
                 if self._lanes.get(lane.lease.domain_id) is not lane:
                     continue
-                if renewal := held.get(lane.lease.token):
+                if is_alive and (renewal := held.get(lane.lease.token)):
                     lane.lease_until = until
                     lane.hear_of_resets(renewal.breaker_resets)
                     self._go_on_or_close(lane, may_go_on=renewal.may_go_on)
                 else:
+                    lost.append(lane)
                     self._lose(lane)
             if not is_alive:
                 await self._register()
+            if lost:  # leases that ran out while we stood still: free at once, not at somebody's next look
+                await in_transaction(self._database, self._free_lost)
             await self._spare_some(every_s)
 
     async def _spare_some(self, every_s: float) -> None:
@@ -255,14 +270,16 @@ class Worker:
         await in_transaction(self._database, once)
 
     def _lease_until(self, since: float) -> float:
-        """A tenth earlier than the database's end, so that no request leaves under a lease that is running out."""
-        return since + self._order.lease_s * 0.9
+        """A tenth earlier than the database's end, so that no request leaves under a lease that is running out. After
+        `dead_after_s` without a heartbeat of ours others take our leases, however long these are."""
+        return min(since + self._order.lease_s * 0.9, self._beat_at + self._order.dead_after_s * 0.9)
 
     # tending -------------------------------------------------------------------------------------------------------
 
     async def _tend(self) -> None:
         """Claim, refill, release, until nothing is left to do or somebody asks to stop."""
         while not self._stop.asked:
+            await self._reclaim()
             await self._claim()
             await self._refill()
             over = [lane for lane in self._lanes.values() if lane.is_over]
@@ -290,15 +307,28 @@ class Worker:
         if self._claims.is_spent:
             return True
         # We hold nothing: a lease in our name is one whose claim was committed and whose answer the connection lost.
-        dead_after_s, delay_s = self._order.dead_after_s, self._order.delay_s
-        put_right = partial(free_lost, dead_after_s=dead_after_s, delay_s=delay_s, strays_of=self._id)
-        await in_transaction(self._database, put_right)
+        await in_transaction(self._database, partial(self._free_lost, strays_of=self._id))
         is_held, wait_s = await self._claims.next_ready()
         if self._hints is not None:
             self._hints.see(is_ready=wait_s == 0)
         if self._order.spec.is_standing:
             return False
         return not is_held and (wait_s is None or wait_s > self._order.longest_wait_s)
+
+    async def _free_lost(self, conn: Any, strays_of: int | None = None) -> None:
+        order = self._order
+        await free_lost(conn, dead_after_s=order.dead_after_s, delay_s=order.delay_s, strays_of=strays_of)
+
+    async def _reclaim(self) -> None:
+        """Frees the leases of workers that fell silent, so that the claim finds their domains."""
+        now = clock.monotonic()
+        if now < self._reclaim_at:
+            return
+        self._reclaim_at = now + RECLAIM_EVERY_S
+        order = self._order
+        freeing = partial(reclaim, lease_s=order.lease_s, dead_after_s=order.dead_after_s, delay_s=order.delay_s)
+        if await in_transaction(self._database, freeing):
+            self._claim_at = 0.0
 
     async def _claim(self) -> None:
         if self._evenly.steps_back() or self._pauses.stops_all:

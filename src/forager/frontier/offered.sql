@@ -2,15 +2,20 @@
 
 -- name: claim_offered
 -- Lease, of the domains that hints name, a worker's fair share: those whose lease is still of the version the hint tells, and that may be
--- claimed now. A hint that is stale, doubled or late finds nothing. $7 are the labels we may claim for.
-WITH mine AS MATERIALIZED (
-    SELECT l.label, held.n AS held, held.mine,
-           CASE WHEN l.label = '' THEN $5::float8
-                ELSE LEAST($5, GREATEST(1, (SELECT count(*) FROM workers w
-                                            WHERE w.status = 'running' AND w.run_id = $2 AND l.label = ANY (w.labels)))) END AS workers
+-- claimed now. A hint that is stale, doubled or late finds nothing. $7 are the labels we may claim for; $8 and $9 are those of `claim_domains`.
+WITH live AS MATERIALIZED (
+    SELECT w.id, w.labels, w.started_at FROM workers w
+    WHERE w.status = 'running' AND w.run_id = $2 AND w.heartbeat_at > now() - make_interval(secs => $8) AND w.drain_asked_at IS NULL
+      AND w.pause_reason IS NULL
+), mine AS MATERIALIZED (
+    SELECT l.label, held.n AS held, held.mine, sharing.workers
     FROM unnest($7::text[]) AS l (label)
     CROSS JOIN LATERAL (SELECT count(*) AS n, count(*) FILTER (WHERE claimed_by = $1) AS mine
                         FROM domains WHERE claimed_by IS NOT NULL AND run_id = $2 AND worker_label = l.label) held
+    CROSS JOIN LATERAL (SELECT GREATEST(1, count(*), CASE WHEN l.label = '' AND min(w.started_at) > now() - make_interval(secs => $9)
+                                                          THEN $5::float8 END) AS workers
+                        FROM live w WHERE l.label = '' OR l.label = ANY (w.labels)) sharing
+    WHERE EXISTS (SELECT FROM workers w WHERE w.id = $1 AND w.status = 'running' AND w.heartbeat_at > now() - make_interval(secs => $8))
 ), share AS MATERIALIZED (
     SELECT mine.label, GREATEST(0, LEAST($3::int, CEIL((ready.n + mine.held) / mine.workers)::int - mine.mine)) AS n
     FROM mine CROSS JOIN LATERAL (
@@ -21,7 +26,7 @@ WITH mine AS MATERIALIZED (
             LIMIT GREATEST(0, CEIL(($3::int + mine.mine) * mine.workers) - mine.held)) r) ready
 ), offered AS MATERIALIZED (
     SELECT d.id, d.round, d.priority_score, d.worker_label
-    FROM (SELECT DISTINCT domain_id, version FROM unnest($8::bigint[], $9::bigint[]) AS h (domain_id, version)) n
+    FROM (SELECT DISTINCT domain_id, version FROM unnest($10::bigint[], $11::bigint[]) AS h (domain_id, version)) n
     JOIN domains d ON d.id = n.domain_id AND d.version = n.version
     WHERE d.claimed_by IS NULL AND d.run_id = $2 AND d.worker_label = ANY ($7)
       AND NOT EXISTS (SELECT FROM domain_gates(d, $6::int) g WHERE NOT g.is_open)

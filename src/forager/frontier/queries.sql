@@ -4,16 +4,23 @@
 -- Lease a worker's fair share of a run's best due domains; SKIP LOCKED keeps claimants from waiting for each other.
 -- Lowest round first, then the best score. The index holds due domains only, so the cost does not grow with those asleep; as an
 -- array the chosen are looked up one by one, while a join of as many as there might be would read the whole table. $7 are the labels we
--- may claim for, the empty one among them: each is a range of the index, so that domains that wait for others cost us nothing. Who shares
--- a label are the workers that have it.
-WITH mine AS MATERIALIZED (
-    SELECT l.label, held.n AS held, held.mine,
-           CASE WHEN l.label = '' THEN $5::float8
-                ELSE LEAST($5, GREATEST(1, (SELECT count(*) FROM workers w
-                                            WHERE w.status = 'running' AND w.run_id = $2 AND l.label = ANY (w.labels)))) END AS workers
+-- may claim for, the empty one among them: each is a range of the index, so that domains that wait for others cost us nothing. The run's live
+-- workers share: those with the label that sent a heartbeat within $8 seconds and are neither drained nor paused. A worker that is lost has no share.
+-- While none of them is older than $9 seconds, at least $5 workers are expected. A worker without a recent heartbeat of its own gets nothing:
+-- others may take its leases at any moment.
+WITH live AS MATERIALIZED (
+    SELECT w.id, w.labels, w.started_at FROM workers w
+    WHERE w.status = 'running' AND w.run_id = $2 AND w.heartbeat_at > now() - make_interval(secs => $8) AND w.drain_asked_at IS NULL
+      AND w.pause_reason IS NULL
+), mine AS MATERIALIZED (
+    SELECT l.label, held.n AS held, held.mine, sharing.workers
     FROM unnest($7::text[]) AS l (label)
     CROSS JOIN LATERAL (SELECT count(*) AS n, count(*) FILTER (WHERE claimed_by = $1) AS mine
                         FROM domains WHERE claimed_by IS NOT NULL AND run_id = $2 AND worker_label = l.label) held
+    CROSS JOIN LATERAL (SELECT GREATEST(1, count(*), CASE WHEN l.label = '' AND min(w.started_at) > now() - make_interval(secs => $9)
+                                                          THEN $5::float8 END) AS workers
+                        FROM live w WHERE l.label = '' OR l.label = ANY (w.labels)) sharing
+    WHERE EXISTS (SELECT FROM workers w WHERE w.id = $1 AND w.status = 'running' AND w.heartbeat_at > now() - make_interval(secs => $8))
 ), share AS MATERIALIZED (
     SELECT mine.label, GREATEST(0, LEAST($3::int, CEIL((ready.n + mine.held) / mine.workers)::int - mine.mine)) AS n
     FROM mine CROSS JOIN LATERAL (

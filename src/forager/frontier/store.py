@@ -21,6 +21,11 @@ ANCHORS_BETWEEN = "\x1f"
 """The unit separator counts as white space, of which reading leaves only single spaces: no anchor contains it."""
 
 
+START_S = 30.0
+"""For so long after the first worker of a run started, the announced number of workers is waited for: the one that is
+up first does not take the share of those that still start."""
+
+
 async def claim_domains(
     conn: Any,
     *,
@@ -32,10 +37,12 @@ async def claim_domains(
     max_pages_per_domain: int | None,
     labels: Sequence[str] = (),
     offered: Sequence[tuple[int, int]] | None = None,
+    live_s: float = 120.0,
 ) -> list[Lease]:
-    """Domains that want no label, and those that want one of `labels`; where some are offered, by their ids and the
-    versions of their leases, only of these."""
-    within = (worker, run, limit, lease_s, float(workers), max_pages_per_domain, ["", *labels])
+    """Leases domains that want no label, and those that want one of `labels`; where some are offered, by their ids and
+    the versions of their leases, only of these. Workers share that were heard from within `live_s`."""
+    start_s = min(live_s, START_S)
+    within = (worker, run, limit, lease_s, float(workers), max_pages_per_domain, ["", *labels], live_s, start_s)
     if offered is None:
         rows = await conn.fetch(SQL["claim_domains"], *within)
     else:

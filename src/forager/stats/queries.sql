@@ -79,6 +79,23 @@ UPDATE workers SET status = 'stopped', ended_at = now() WHERE id = $1 AND status
 -- Workers of this machine that say they run.
 SELECT id, pid, pid_started FROM workers WHERE status = 'running' AND host = $1;
 
+-- name: has_silent_workers
+-- Whether a running worker sent no heartbeat within $1 seconds and still holds a lease, or is of another machine than $3 and has been silent
+-- for $2 seconds. Asked every second by each worker; the index of running workers answers it.
+SELECT EXISTS (
+    SELECT FROM workers w
+    WHERE w.status = 'running' AND w.heartbeat_at < now() - make_interval(secs => LEAST($1::float8, $2::float8))
+      AND (EXISTS (SELECT FROM domains d WHERE d.claimed_by = w.id)
+           OR (w.host <> $3 AND w.heartbeat_at < now() - make_interval(secs => $2))));
+
+-- name: bury_silent
+-- Workers of other machines that sent no heartbeat within $1 seconds are dead. Those of this machine are judged by their process.
+UPDATE workers SET status = 'dead', ended_at = now() WHERE id = ANY (ARRAY(
+    SELECT w.id FROM workers w
+    WHERE w.status = 'running' AND w.heartbeat_at < now() - make_interval(secs => $1) AND w.host <> $2
+    ORDER BY w.id FOR NO KEY UPDATE SKIP LOCKED))
+RETURNING id;
+
 -- name: bury_workers
 -- Workers found dead.
 UPDATE workers SET status = 'dead', ended_at = now() WHERE id = ANY ($1::bigint[]) AND status = 'running';

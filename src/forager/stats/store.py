@@ -166,6 +166,16 @@ async def find_running_workers(conn: Any, host: str) -> list[tuple[int, int, int
     return [tuple(row) for row in await conn.fetch(SQL["find_running_workers"], host)]
 
 
+async def has_silent_workers(conn: Any, *, silent_s: float, lost_s: float, host: str) -> bool:
+    """Whether leases of a silent worker are to be freed, or one of another machine is to be declared dead."""
+    return bool(await conn.fetchval(SQL["has_silent_workers"], silent_s, lost_s, host))
+
+
+async def bury_silent(conn: Any, *, silent_s: float, host: str) -> list[int]:
+    """Declares workers of machines other than `host` dead that were silent for so long; returns their ids."""
+    return sorted(row["id"] for row in await conn.fetch(SQL["bury_silent"], silent_s, host))
+
+
 async def bury_workers(conn: Any, workers: Sequence[int]) -> None:
     await conn.execute(SQL["bury_workers"], workers)
 

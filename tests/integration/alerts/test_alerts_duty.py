@@ -66,6 +66,17 @@ async def test_silent_and_dead_workers_are_found_and_those_that_left_are_not(gro
     assert 149 < found.silent_s < 160
 
 
+async def test_a_dead_worker_that_was_replaced_is_found_no_more(ground: Ground) -> None:
+    run, before = await ground.a_run(), "(now() - interval '1 hour')"
+    await ground.a_worker(run, started_at=before)
+    dead = await ground.a_worker(
+        run, silent_s=150, host="lost/boot", status="dead", ended_at="(now())", started_at=before
+    )
+    assert [found.workers for found in (await facts(ground)).workers] == [[dead]]
+    await ground.a_worker(run, host="other/boot")
+    assert (await facts(ground)).workers == []
+
+
 async def a_proxy(ground: Ground, domain: int, **columns: Any) -> int:
     proxy: int = await ground.conn.fetchval(
         "INSERT INTO proxies (host, port) VALUES ('p' || (SELECT count(*) FROM proxies), 3128) RETURNING id"

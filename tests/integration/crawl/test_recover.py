@@ -10,7 +10,7 @@ import pytest
 from tests.ground import Ground
 
 from forager.crawl.black_box import NOTE
-from forager.crawl.recover import recover
+from forager.crawl.recover import reclaim, recover
 from forager.stats.processes import started_at
 
 pytestmark = pytest.mark.both_servers
@@ -64,6 +64,28 @@ async def test_a_worker_of_another_machine_is_judged_by_its_silence(ground: Grou
     await a_busy_worker(ground, "silent.example", host="elsewhere", silent_s=100)
     assert await recover(ground.conn, dead_after_s=60, delay_s=0.0) == ["silent.example"]
     assert (await states(ground))[far] == "running"
+    assert list((await states(ground)).values()) == ["running", "dead"]
+
+
+async def test_reclaiming_frees_what_silent_workers_hold(ground: Ground) -> None:
+    """Of another machine it is dead after its time; of this one its process decides; its leases end, too."""
+    here = {"pid": os.getpid(), "pid_started": started_at(os.getpid())}
+    far, near, well = [
+        await a_busy_worker(ground, "far.example", host="elsewhere", silent_s=100),
+        await a_busy_worker(ground, "near.example", silent_s=100, **here),
+        await a_busy_worker(ground, "well.example", host="elsewhere"),
+    ]
+    took = {"lease_s": 1800.0, "dead_after_s": 60.0, "delay_s": 0.0}
+    assert sorted(await reclaim(ground.conn, **took)) == ["far.example", "near.example"]
+    assert await states(ground) == {far: "dead", near: "running", well: "running"}
+    assert await reclaim(ground.conn, **took) == []
+
+
+async def test_a_lease_that_ran_out_is_reclaimed_before_its_worker_is_dead(ground: Ground) -> None:
+    worker = await a_busy_worker(ground, "a.example", host="elsewhere", silent_s=20)
+    await ground.conn.execute("UPDATE domains SET claim_expires_at = now() - interval '1 second'")
+    assert await reclaim(ground.conn, lease_s=10.0, dead_after_s=60.0, delay_s=0.0) == ["a.example"]
+    assert await states(ground) == {worker: "running"}
 
 
 async def test_a_run_that_was_killed_is_ended(ground: Ground) -> None:

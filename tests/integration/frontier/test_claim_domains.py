@@ -116,6 +116,44 @@ async def test_an_odd_domain_is_not_left_over(ground: Ground) -> None:
     assert len(await claim(ground.conn, two, run, workers=2)) == 1
 
 
+LONG_AGO = "(now() - interval '1 hour')"
+NO_SHARE: dict[str, dict[str, Any]] = {
+    "dead": {"status": "dead"},
+    "silent": {"silent_s": 100},
+    "drained": {"drain_asked_at": LONG_AGO},
+    "paused": {"pause_reason": "network_down", "paused_since": LONG_AGO},
+}
+
+
+@pytest.mark.parametrize("why", NO_SHARE)
+async def test_a_worker_that_takes_nothing_has_no_share(ground: Ground, why: str) -> None:
+    """The run expects three workers and has two, one of which is lost; the first of them started long ago."""
+    run = await ground.a_run()
+    for number in range(10):
+        await ground.a_domain(f"d{number}.example", run=run, pages=1)
+    worker = await ground.a_worker(run, started_at=LONG_AGO)
+    await ground.a_worker(run, started_at=LONG_AGO, **NO_SHARE[why])
+    leases = await frontier.claim_domains(
+        ground.conn, worker=worker, run=run, limit=100, lease_s=60.0, workers=3, max_pages_per_domain=10, live_s=60.0
+    )
+    assert len(leases) == 10
+
+
+async def test_more_live_workers_than_announced_share(ground: Ground) -> None:
+    run = await ground.a_run()
+    for number in range(10):
+        await ground.a_domain(f"d{number}.example", run=run, pages=1)
+    one, _ = await ground.a_worker(run, started_at=LONG_AGO), await ground.a_worker(run)
+    assert len(await claim(ground.conn, one, run, workers=1)) == 5
+
+
+@pytest.mark.parametrize("lost", [{"status": "dead"}, {"silent_s": 150}])
+async def test_a_worker_that_others_take_for_lost_claims_nothing(ground: Ground, lost: dict[str, Any]) -> None:
+    run = await ground.a_run()
+    await ground.a_domain(run=run, pages=1)
+    assert await claim(ground.conn, await ground.a_worker(run, **lost), run) == []
+
+
 async def test_racing_workers_never_lease_one_domain_twice(ground: Ground, pool: asyncpg.Pool) -> None:
     run = await ground.a_run()
     await ground.conn.execute(

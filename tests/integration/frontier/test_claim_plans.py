@@ -15,6 +15,7 @@ from tests.integration.frontier.test_plans import Hot, explain_custom, explain_g
 
 from forager.domains.store import SQL as DOMAINS
 from forager.frontier.store import SQL as FRONTIER
+from forager.stats.store import SQL as STATS
 
 pytestmark = pytest.mark.both_servers
 
@@ -33,9 +34,10 @@ def hot(run: int) -> dict[str, Hot]:
         "wake_due": Hot(DOMAINS["wake_due"], (run,), {"domains_asleep"}),
         "claim_domains": Hot(
             FRONTIER["claim_domains"],
-            (WORKER, run, 50, 60.0, 1.0, None, ["", "eu"]),
+            (WORKER, run, 50, 60.0, 1.0, None, ["", "eu"], 120.0, 30.0),
             {"domains_claimable", "domains_held"},
         ),
+        "has_silent_workers": Hot(STATS["has_silent_workers"], (1800.0, 120.0, "here"), {"workers_running"}),
         "next_ready": Hot(
             DOMAINS["next_ready"], (run, None, [""]), {"domains_claimable", "domains_held", "domains_asleep"}
         ),

@@ -9,7 +9,7 @@ from forager.frontier.store import OFFERED, SQL
 @pytest.mark.parametrize(
     ("begin", "end"),
     [
-        ("WITH mine AS", "), best AS|), offered AS"),  # the share
+        ("WITH live AS", "), best AS|), offered AS"),  # the share
         ("), round_begun AS", ""),  # the lease and what is told of it
     ],
 )
