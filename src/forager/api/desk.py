@@ -7,7 +7,8 @@ that saw an error, or was left in the middle, goes back to the pool, which knows
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Hashable
+from dataclasses import dataclass
 from typing import Any
 
 import asyncpg
@@ -18,11 +19,24 @@ from forager.db import CONNECTION_LOST
 FULL = "All connections to the database are in use; ask again in a moment."
 
 
+class AccountBusyError(TooManyError):
+    """The requests of one account take all connections that one account may have."""
+
+
+@dataclass(slots=True)
+class _Share:
+    seats: asyncio.Semaphore
+    users: int = 0
+
+
 class Desk:
     def __init__(self, pool: Any, *, most: int) -> None:
-        """`most` connections in all; what the pool has besides is for sessions, limits and live numbers."""
+        """`most` connections in all, of which one account gets less than half: its slow requests wait for each other,
+        and others do not wait for them. What the pool has besides is for sessions, limits and live numbers."""
         self._pool = pool
         self._seats = asyncio.Semaphore(most)
+        self._most_of_one = max(1, (most - 1) // 2)
+        self._of_accounts: dict[Hashable, _Share] = {}
         self._free: list[Any] = []
         self._is_open = True
 
@@ -35,6 +49,34 @@ class Desk:
             while self._free:
                 with contextlib.suppress(*CONNECTION_LOST):
                     await self._pool.release(self._free.pop())
+
+    @contextlib.asynccontextmanager
+    async def share_of(self, account: Hashable, *, within_s: float) -> AsyncIterator[None]:
+        """Held while a request of this account has a connection; None is nobody's account and not counted."""
+        if account is None:
+            yield
+            return
+        share = self._of_accounts.get(account)
+        if share is None:
+            share = self._of_accounts[account] = _Share(asyncio.Semaphore(self._most_of_one))
+        share.users += 1
+        try:
+            try:
+                async with asyncio.timeout(within_s):
+                    await share.seats.acquire()
+            except TimeoutError:
+                raise AccountBusyError(
+                    f"Requests of this account hold all {self._most_of_one} connections that one account may have;"
+                    " ask again when one is answered."
+                ) from None
+            try:
+                yield
+            finally:
+                share.seats.release()
+        finally:
+            share.users -= 1
+            if not share.users:
+                del self._of_accounts[account]
 
     async def take(self, *, within_s: float) -> Any:
         """Who finds all of them taken hears that, and not that the database is away, which would have it revived."""

@@ -16,7 +16,7 @@ import orjson
 from fastapi import FastAPI, Request
 
 from forager import clock
-from forager.api.access import Role, gate_of
+from forager.api.access import Role, gate_of, too_many
 from forager.api.problems import TooManyError
 from forager.api.reply import as_json
 from forager.app.sharing import Alone, Latest
@@ -33,6 +33,7 @@ HEARTBEAT_S = 15.0
 RECOGNISED_FOR_S = 10.0
 """After so long it is looked again whether a listener may still listen."""
 REMEMBERED = 60
+PART_OF_ONE = 10
 MOST_QUEUED = 10
 """Events a slow listener may be behind; then the oldest is dropped for it."""
 FREE_WITHIN_S = 2.0
@@ -40,11 +41,16 @@ LOOK_AGAIN_S = 0.05
 """While another process makes them."""
 
 
+Listener = asyncio.Queue[bytes | None]
+
+
 class Broadcast:
     def __init__(self, app: FastAPI, *, most: int) -> None:
         self._app = app
         self._most = most
-        self._listeners: set[asyncio.Queue[bytes | None]] = set()
+        self._most_of_one = max(1, most // PART_OF_ONE)
+        self._listeners: dict[Listener, int | None] = {}
+        """With the account each of them belongs to."""
         self._sampling: asyncio.Task[None] | None = None
         self._boot = secrets.token_hex(4)
         self._count = 0
@@ -109,10 +115,25 @@ class Broadcast:
             self._written[is_public] = kept
         return kept[1]
 
-    async def listen(self, request: Request, last_id: str | None) -> AsyncGenerator[bytes, None]:
+    def join(self, account: int | None) -> Listener:
+        """Takes a place at once, so that many who come together are counted; `leave` gives it back. One account takes a
+        tenth of the places at most."""
+        if account is not None and sum(each == account for each in self._listeners.values()) >= self._most_of_one:
+            raise too_many(5, f"This account listens {self._most_of_one} times already; close a tab.")
+        if len(self._listeners) >= self._most:
+            raise TooManyError(f"{self._most} listen already; ask /api/stats now and then instead.")
+        queue: Listener = asyncio.Queue(MOST_QUEUED)
+        self._listeners[queue] = account
+        return queue
+
+    def leave(self, listener: Listener) -> None:
+        self._listeners.pop(listener, None)
+
+    async def listen(
+        self, request: Request, last_id: str | None, listener: Listener | None = None
+    ) -> AsyncGenerator[bytes, None]:
         """Events until the listener, its session, or this process ends."""
-        queue: asyncio.Queue[bytes | None] = asyncio.Queue(MOST_QUEUED)
-        self._listeners.add(queue)
+        queue = listener if listener is not None else self.join(None)
         recognised_until = clock.monotonic() + RECOGNISED_FOR_S
         try:
             yield b"retry: 2000\n\n" + self._missed(last_id)
@@ -132,11 +153,7 @@ class Broadcast:
                     recognised_until = clock.monotonic() + RECOGNISED_FOR_S
                 yield event
         finally:
-            self._listeners.discard(queue)
-
-    def refuse_more(self) -> None:
-        if len(self._listeners) >= self._most:
-            raise TooManyError(f"{self._most} listen already; ask /api/stats now and then instead.")
+            self.leave(queue)
 
     def _start(self) -> None:
         if self._sampling is None or self._sampling.done():

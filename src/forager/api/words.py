@@ -22,6 +22,7 @@ from pydantic_core.core_schema import CoreSchema, no_info_after_validator_functi
 LARGEST_ID = 2**53 - 1
 """Ids are bigint; JSON, as most programs read it, has no larger whole numbers that are exact."""
 MOST_ROWS = 1000
+FIRST_YEAR = 1970
 
 
 class _Clean:
@@ -48,9 +49,9 @@ def _only_text(value: object) -> object:
 
 
 def _in_reach(value: datetime) -> datetime:
-    """Not at the edges of time, where a zone's offset leads out of it."""
-    if not 1 < value.year < 9999:
-        raise ValueError("its year is not one a calendar of ours has")
+    """Nothing here is older than the Web; at the edges of time a zone's offset leads out of it."""
+    if not FIRST_YEAR <= value.year < 9999:
+        raise ValueError(f"its year lies before {FIRST_YEAR} or too far ahead")
     return value
 
 

@@ -15,8 +15,8 @@ from fastapi import Request
 
 from forager import clock
 from forager.accounts import audit
-from forager.api.access import Who
-from forager.api.desk import Desk
+from forager.api.access import Who, too_many
+from forager.api.desk import AccountBusyError, Desk
 from forager.api.problems import TooManyError
 from forager.api.reads import AskAgainError, is_to_be_asked_again, replica_for
 from forager.db import CONNECTION_LOST, statements
@@ -43,7 +43,10 @@ def forager_of(request: Request) -> "Forager":
 class look:  # noqa: N801 (it is said like a verb: `async with look(request) as conn`)
     """One connection; each statement for itself. All of it takes no longer than one statement may, unless told."""
 
-    __slots__ = ("_began", "_conn", "_desk", "_is_read", "_limit", "_limit_s", "_replica", "_request", "_within_s")
+    __slots__ = (
+        *("_account", "_began", "_conn", "_desk", "_is_read", "_limit", "_limit_s", "_replica", "_request", "_share"),
+        "_within_s",
+    )
 
     def __init__(self, request: Request, within_s: float | None = None, *, is_now: bool = False) -> None:
         self._request = request
@@ -51,6 +54,8 @@ class look:  # noqa: N801 (it is said like a verb: `async with look(request) as 
         self._is_read = request.scope["method"] == "GET"
         self._limit_s = within_s or forager_of(request).settings.api_statement_s
         self._within_s = self._limit_s + GRACE_S
+        who: Who | None = getattr(request.state, "who", None)
+        self._account = who.user_id if who is not None else None
 
     async def __aenter__(self) -> Any:
         self._conn = await self._take()
@@ -64,7 +69,10 @@ class look:  # noqa: N801 (it is said like a verb: `async with look(request) as 
             await self._limit.__aexit__(*error)
         finally:
             is_fine = self._is_read and error[0] is None
-            await self._desk.give_back(self._conn, is_fine=is_fine, within_s=FREE_WITHIN_S)
+            try:
+                await self._desk.give_back(self._conn, is_fine=is_fine, within_s=FREE_WITHIN_S)
+            finally:
+                await self._share.__aexit__(None, None, None)
         if self._replica is not None and error[1] is not None:
             took_s = clock.monotonic() - self._began
             if is_to_be_asked_again(self._replica, error[1], took_s, self._limit_s):
@@ -74,15 +82,27 @@ class look:  # noqa: N801 (it is said like a verb: `async with look(request) as 
         """A replica that gives none has been asked nothing yet, so the primary is asked in its place."""
         state = self._request.app.state
         if self._replica is not None:
-            self._desk: Desk = state.replica_desk
             try:
-                return await self._desk.take(within_s=FREE_WITHIN_S)
+                return await self._take_from(state.replica_desk)
             except (TooManyError, *CONNECTION_LOST, asyncpg.PostgresError) as error:
                 if not isinstance(error, TooManyError | TimeoutError):  # all its places are taken, not its fault
                     self._replica.doubt(error)
                 self._replica = None
-        self._desk = state.desk
-        return await self._desk.take(within_s=FREE_WITHIN_S)
+        return await self._take_from(state.desk)
+
+    async def _take_from(self, desk: Desk) -> Any:
+        share = desk.share_of(self._account, within_s=FREE_WITHIN_S)
+        try:
+            await share.__aenter__()
+        except AccountBusyError as error:
+            raise too_many(round(FREE_WITHIN_S), str(error)) from None
+        try:
+            conn = await desk.take(within_s=FREE_WITHIN_S)
+        except BaseException:
+            await share.__aexit__(None, None, None)
+            raise
+        self._desk, self._share = desk, share
+        return conn
 
 
 class readers:  # noqa: N801 (it stands where a pool would)

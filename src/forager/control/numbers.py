@@ -3,6 +3,7 @@
 The numbers themselves are counted by workers and sampled by the duty `series`; here they get names, units and steps.
 """
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,6 +21,10 @@ SQL = statements.load("forager.control", "numbers.sql")
 Row = dict[str, Any]
 STEPS_S = (60, 300, 900, 3600, 21_600, 86_400)
 MOST_STEPS = 1500
+MOST_POINTS = 100_000
+"""Of all labels together: some 10 MB of JSON."""
+LARGE_POINTS = 5000
+"""More are made in a thread: a thousand take a millisecond, in which an event loop serves nobody else."""
 GOOD_STEPS = 240
 DAY_S = 86_400.0
 MINUTES_KEPT_S = 7 * DAY_S
@@ -135,7 +140,15 @@ async def series(
     step_s = choose_step(since, until, now, step_s)
     since = _step_of(since, step_s)
     steps = await store.read_series(conn, known.of or (metric,), since=since, until=until, step_s=float(step_s))
-    points = PLOTS[known.kind](known, steps, _moments(since, until, step_s), step_s, until)
+    moments = _moments(since, until, step_s)
+    number = max(len(moments) * len({step.label for step in steps}), len(steps))
+    if number > MOST_POINTS:
+        raise UsageError(f"These are more than {MOST_POINTS:,} points: take a longer step or a shorter time.")
+    plot = PLOTS[known.kind]
+    if number > LARGE_POINTS:
+        points = await asyncio.to_thread(plot, known, steps, moments, step_s, until)
+    else:
+        points = plot(known, steps, moments, step_s, until)
     return Series(metric, known.kind, known.unit, since, until, step_s, points)
 
 
@@ -154,11 +167,13 @@ def choose_step(since: datetime, until: datetime, now: datetime, step_s: int | N
     if step_s is not None:
         if step_s < 60 or step_s % 60 or DAY_S % step_s:
             raise UsageError("A step is a minute at least, and a day is a whole number of steps, such as 60 or 3600.")
-        if span_s / step_s > MOST_STEPS:
-            raise UsageError(f"These are more than {MOST_STEPS:,} steps: take a longer step or a shorter time.")
     elif (now - since).total_seconds() > MINUTES_KEPT_S:
-        return STEPS_S[-1]
-    return step_s or next((step for step in STEPS_S if span_s / step <= GOOD_STEPS), STEPS_S[-1])
+        step_s = STEPS_S[-1]
+    else:
+        step_s = next((step for step in STEPS_S if span_s / step <= GOOD_STEPS), STEPS_S[-1])
+    if span_s / step_s > MOST_STEPS:
+        raise UsageError(f"These are more than {MOST_STEPS:,} steps: take a longer step or a shorter time.")
+    return step_s
 
 
 def _step_of(moment: datetime, step_s: int) -> datetime:

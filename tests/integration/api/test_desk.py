@@ -128,3 +128,21 @@ async def test_a_full_house_is_no_database_that_is_away(
     for conn in held:
         await app.state.desk.give_back(conn, is_fine=True, within_s=5)
     assert (await user.get("/api/domains")).status_code == 200
+
+
+async def test_slow_requests_of_one_account_wait_for_each_other(
+    app: FastAPI, user: httpx.AsyncClient, admin: httpx.AsyncClient, pool: asyncpg.Pool
+) -> None:
+    """Others are served meanwhile, and whoever waits too long is told that it is the account."""
+    async with pool.acquire() as holder, holder.transaction():
+        await holder.execute("LOCK TABLE domains")
+        slow = [asyncio.create_task(user.get("/api/domains")) for _ in range(6)]
+        await asyncio.sleep(0.3)
+        assert (await admin.get("/api/runs")).status_code == 200
+        assert (await admin.get("/api/runs")).elapsed.total_seconds() < work.FREE_WITHIN_S
+        await asyncio.wait(slow, return_when=asyncio.FIRST_COMPLETED)
+        first = next(each for each in slow if each.done()).result()
+        assert (first.status_code, "retry-after" in first.headers) == (429, True)
+        assert "account" in first.json()["detail"]
+    assert {(await each).status_code for each in slow} == {200, 429}
+    assert not app.state.desk._of_accounts

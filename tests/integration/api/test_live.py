@@ -118,7 +118,19 @@ async def test_places_are_bounded_and_given_back(app: FastAPI, token: str) -> No
     async with client_for(app, token) as user:
         assert (await user.get("/api/live")).status_code == 503
     await stream.aclose()
-    app.state.live.refuse_more()
+    app.state.live.leave(app.state.live.join(None))
+
+
+async def test_one_account_takes_some_of_the_places(app: FastAPI, token: str, conn: asyncpg.Connection) -> None:
+    app.state.live._most_of_one = 2
+    user_id = await conn.fetchval("SELECT id FROM users")
+    places = [app.state.live.join(user_id) for _ in range(2)]
+    async with client_for(app, token) as user:
+        answer = await user.get("/api/live")
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "5")
+    app.state.live.join(user_id + 1)
+    app.state.live.leave(places[0])
+    app.state.live.join(user_id)
 
 
 async def test_who_only_wants_the_headers_takes_no_place(app: FastAPI, token: str) -> None:

@@ -45,6 +45,8 @@ def test_a_step_is_whole_minutes_of_a_day(step_s: int) -> None:
 def test_a_chart_has_an_end() -> None:
     with pytest.raises(UsageError, match=f"more than {MOST_STEPS:,} steps"):
         step(timedelta(days=7), 60)
+    with pytest.raises(UsageError, match=f"more than {MOST_STEPS:,} steps"):
+        step(timedelta(days=5 * 366))
 
 
 def test_a_metric_nobody_knows_is_refused_with_those_it_could_be() -> None:

@@ -2,14 +2,16 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import StreamingResponse
 
-from forager.api.access import User
+from forager.api.access import User, too_many
 from forager.api.problems import TooManyError, responses
+from forager.api.read_ahead import ReadAhead
 from forager.api.reads import asking_again, replica_for
 from forager.api.reply import Stream, as_json
 from forager.api.words import LARGEST_ID, Moment, Name
@@ -20,9 +22,14 @@ from forager.errors import UsageError
 
 router = APIRouter(tags=["exports"])
 MOST_AT_ONCE = 2
-"""Each keeps a connection and a snapshot for as long as its client takes."""
+"""Each keeps a connection and a snapshot until all its rows are read, one of each account."""
+MOST_OPEN, MOST_OF_ONE = 10, 3
+"""On their way to clients, in all and of one account."""
+WAIT_S = 10.0
+SNAPSHOT_S = 900.0
+"""For reading all rows: a snapshot keeps vacuum from what was deleted since."""
 WITHIN_S = 3600.0
-"""For all of it: a snapshot keeps vacuum from what was deleted since, and who stalls would hold it for ever."""
+"""For sending them."""
 ROWS_AT_ONCE = 200
 STATUSES: dict[str, frozenset[str]] = {
     "pages": frozenset({"discovered", "queued", "fetched", "failed", "blocked", "gone"}),
@@ -42,7 +49,7 @@ LINES: dict[int | str, dict[str, Any]] = {
 @router.get("/api/exports/{kind}", response_class=StreamingResponse, responses={**LINES, **responses(404)})
 async def export_rows(
     request: Request,
-    _who: User,
+    who: User,
     *,
     kind: export.Kind,
     format: Annotated[Literal["jsonl", "csv"], Query()] = "jsonl",  # noqa: A002 (as the command line calls it)
@@ -51,30 +58,86 @@ async def export_rows(
     run: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,
     since: Annotated[Moment | None, Query()] = None,
 ) -> Stream:
-    """All rows of one kind that pass the filters, as they are at this moment. What takes longer than an hour is broken
-    off: narrow the filters, or read faster."""
+    """All rows of one kind that pass the filters, as they are at this moment. What takes longer than an hour to send,
+    or a quarter of an hour to read, is broken off: narrow the filters, or read faster."""
     if status is not None and status not in STATUSES.get(kind, ()):
         raise UsageError(f"query.status: {kind} have {', '.join(sorted(STATUSES.get(kind, ()))) or 'no status'}.")
-    stack = contextlib.AsyncExitStack()
+    desk: Exports = request.app.state.exports
+    sending, reading = contextlib.AsyncExitStack(), contextlib.AsyncExitStack()
     try:
-        rows = await _open(request, stack, kind, export.Filters(domain, status, run, since))
+        sending.enter_context(desk.open_one(who.user_id))
+        await reading.enter_async_context(desk.reading(who.user_id))
+        rows = await _open(request, reading, kind, export.Filters(domain, status, run, since))
+        ahead = _read_ahead(request, _write(rows, kind, format), reading.aclose)
     except BaseException:
         with contextlib.suppress(*CONNECTION_LOST):  # its connection is gone, which was said already
-            await stack.aclose()
+            await reading.aclose()
+        await sending.aclose()
         raise
+    sending.push_async_callback(ahead.close)
     media_type = "application/x-ndjson" if format == "jsonl" else "text/csv; charset=utf-8; header=present"
     headers = {"Content-Disposition": f'attachment; filename="{kind}.{format}"'}
-    return Stream(_write(rows, kind, format), media_type, headers, stack.aclose, WITHIN_S)
+    return Stream(ahead.pieces(), media_type, headers, sending.aclose, WITHIN_S)
+
+
+def _read_ahead(request: Request, pieces: AsyncIterator[bytes], on_read: Callable[[], Awaitable[None]]) -> ReadAhead:
+    try:
+        return ReadAhead(pieces, forager_of(request).settings.home, on_read, within_s=SNAPSHOT_S)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise TooManyError(f"The export cannot be buffered in the data folder: {reason}.") from None
+
+
+class Exports:
+    """Who may export now. Reading takes a connection; sending only a file."""
+
+    def __init__(self) -> None:
+        self._seats = asyncio.Semaphore(MOST_AT_ONCE)
+        self._turns: dict[int | None, asyncio.Lock] = {}
+        self._open: Counter[int | None] = Counter()
+
+    @contextlib.contextmanager
+    def open_one(self, account: int | None) -> Iterator[None]:
+        if self._open[account] >= MOST_OF_ONE:
+            raise too_many(5, f"{MOST_OF_ONE} exports of this account are under way; ask again when one is done.")
+        if self._open.total() >= MOST_OPEN:
+            raise TooManyError(f"{MOST_OPEN} exports are under way; ask again when one of them is done.")
+        self._open[account] += 1
+        try:
+            yield
+        finally:
+            self._open[account] -= 1
+            if not self._open[account]:
+                del self._open[account]
+                self._turns.pop(account, None)
+
+    @contextlib.asynccontextmanager
+    async def reading(self, account: int | None) -> AsyncIterator[None]:
+        """Exports of one account are read one after the other, so that they never take both seats."""
+        turn = self._turns.setdefault(account, asyncio.Lock())
+        try:
+            async with asyncio.timeout(WAIT_S):
+                await turn.acquire()
+        except TimeoutError:
+            raise too_many(5, "Another export of this account is being read; ask again when it is done.") from None
+        try:
+            try:
+                async with asyncio.timeout(WAIT_S):
+                    await self._seats.acquire()
+            except TimeoutError:
+                raise TooManyError(f"{MOST_AT_ONCE} exports are being read; ask again when one is done.") from None
+            try:
+                yield
+            finally:
+                self._seats.release()
+        finally:
+            turn.release()
 
 
 async def _open(
     request: Request, stack: contextlib.AsyncExitStack, kind: export.Kind, filters: export.Filters
 ) -> AsyncIterator[dict[str, Any]]:
     """The first row is asked for before the answer begins, so that a bad filter is an error and no broken file."""
-    desk: asyncio.Semaphore = request.app.state.exports
-    if desk.locked():
-        raise TooManyError(f"{MOST_AT_ONCE} exports are under way; ask again when one of them is done.")
-    await stack.enter_async_context(desk)
     replica, limit_s = replica_for(request), forager_of(request).settings.api_statement_s
     if replica is not None and not replica.keeps_rows:
         replica = None  # vacuum would break it off, and rows that are sent cannot be asked for again

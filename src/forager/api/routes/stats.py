@@ -1,8 +1,10 @@
 """Numbers: now, over time, live, and for Prometheus."""
 
+import asyncio
 from datetime import timedelta
 from typing import Annotated, Any
 
+import orjson
 from fastapi import APIRouter, Header, Query, Request, Response
 from starlette.responses import StreamingResponse
 
@@ -13,7 +15,7 @@ from forager.api.live import Broadcast
 from forager.api.models import stats as models
 from forager.api.paging import Listed
 from forager.api.problems import responses
-from forager.api.reply import Stream, listed, reply
+from forager.api.reply import Stream, listed
 from forager.api.words import Moment
 from forager.api.work import forager_of, look
 from forager.control import numbers, tasks
@@ -48,7 +50,10 @@ async def timeseries(
     """One number over time, for charts."""
     async with look(request) as conn:
         begin = since or clock.now() - timedelta(hours=1)
-        return reply(await numbers.series(conn, metric, since=begin, until=until, step_s=step_s))
+        found = await numbers.series(conn, metric, since=begin, until=until, step_s=step_s)
+    if len(found.points) > numbers.LARGE_POINTS:
+        return Response(await asyncio.to_thread(orjson.dumps, found), media_type="application/json")
+    return Response(orjson.dumps(found), media_type="application/json")
 
 
 @router.get("/api/stats/metrics", response_model=Listed[models.Metric], responses=responses())
@@ -68,14 +73,19 @@ async def task_stats(
 
 @router.get("/api/live", response_class=StreamingResponse, responses={**EVENTS, **responses()})
 async def live(
-    request: Request, _who: User, last_event_id: Annotated[str | None, Header(max_length=100)] = None
+    request: Request, who: User, last_event_id: Annotated[str | None, Header(max_length=100)] = None
 ) -> Stream:
     """The numbers of /api/stats every second, as server-sent events (`numbers`, `away`, `end`)."""
     broadcast = broadcast_of(request)
-    broadcast.refuse_more()
+    listener = broadcast.join(who.user_id)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    events = broadcast.listen(request, last_event_id)
-    return Stream(events, "text/event-stream", headers, events.aclose)
+    events = broadcast.listen(request, last_event_id, listener)
+
+    async def end() -> None:
+        await events.aclose()
+        broadcast.leave(listener)
+
+    return Stream(events, "text/event-stream", headers, end)
 
 
 @router.get("/metrics", response_class=Response, responses={**TEXT, **responses()})
