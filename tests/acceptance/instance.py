@@ -21,9 +21,9 @@ QUICK = {"FORAGER_DELAY_S": "0.02", "FORAGER_UNPACED_HOSTS": NETWORK}
 class Instance:
     """A running `forager up`, and its API as an administrator has it."""
 
-    def __init__(self, forager: Forager, *arguments: str) -> None:
-        self.port = free_port()
-        self.process: Crawl = forager.spawn("up", "--port", str(self.port), *arguments, **QUICK)
+    def __init__(self, forager: Forager, *arguments: str, port: int | None = None, **environ: str) -> None:
+        self.port = port or free_port()
+        self.process: Crawl = forager.spawn("up", "--port", str(self.port), *arguments, **QUICK | environ)
         address = f"http://127.0.0.1:{self.port}"
         self.http = httpx.Client(base_url=address, timeout=30, headers={"Origin": address})
         until(self.answers, "the API answers")
@@ -62,8 +62,8 @@ class Instance:
 
 
 @contextmanager
-def up(forager: Forager, *arguments: str) -> Iterator[Instance]:
-    instance = Instance(forager, *arguments)
+def up(forager: Forager, *arguments: str, port: int | None = None, **environ: str) -> Iterator[Instance]:
+    instance = Instance(forager, *arguments, port=port, **environ)
     try:
         yield instance
     finally:

@@ -6,7 +6,7 @@ What a worker process needs is in `app.worker`, so that a command that only look
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -26,13 +26,16 @@ from forager.crawl.supervise import Supervisor
 from forager.db import Database, open_database
 from forager.interpreter import python_module
 from forager.observe import log
-from forager.records import Progress, RunEnd, RunReport, RunSpec
+from forager.records import Holder, Progress, RunEnd, RunReport, RunSpec
 from forager.settings import Settings, to_environment
 from forager.stats import store as stats
 
 FOR_DUTIES = 8
 """Connections of a process that keeps the timetable: two for each loop, so that none waits for another."""
 PROGRESS_EVERY_S = 0.5
+KEEP_EVERY_S = 15.0
+"""So often a crawl records that it still keeps its run: workers of other machines cannot look at its process."""
+HOLDERS_SHOWN = 100
 SEARCHABLE_S = 5.0
 """At the end of a crawl, for putting what it read into the index."""
 MOST_OF_THE_TIME = 9
@@ -78,9 +81,10 @@ async def crawl(
     by: str = "cli",
     listed: SeedList = NO_LIST,
     on_loaded: OnLoaded = lambda _loaded: None,
+    on_held: Callable[[Sequence[Holder]], None] = lambda _holders: None,
 ) -> RunReport:
     """One run from order to report: recover, seed, supervise, tell. A list of seeds is part of the spec too, but for a
-    long one."""
+    long one. `on_held` gets the workers of other runs that have yet to hand its domains over."""
     database, settings = forager.database, forager.settings
     await recovery(forager, spec)()
     is_scored = settings.scheduling == "smart"
@@ -94,6 +98,8 @@ async def crawl(
         )
         run = await in_transaction(database, start)
     await in_transaction(database, partial(note_start, run=run, spec=spec, by=by))
+    if holders := await in_transaction(database, partial(stats.read_holders, run=run, limit=HOLDERS_SHOWN)):
+        on_held(holders)
     return await carry_out(forager, run, spec, workers=workers, on_progress=on_progress, stop=stop)
 
 
@@ -121,7 +127,14 @@ async def carry_out(
     await queue_wanted(forager, run=run, stop=stop)
     show = _Throttled(database, run, on_progress)
     command = python_module("forager", "worker", "--run", str(run), "--of", str(workers), "--attached")
-    supervisor = Supervisor(command, os.environ | to_environment(settings), stop, on_tick=show.tick, on_death=put_right)
+    supervisor = Supervisor(
+        command,
+        os.environ | to_environment(settings),
+        stop,
+        on_tick=show.tick,
+        on_death=put_right,
+        count_done=lambda: show.pages_done,
+    )
     async with _duties(forager, stop) if keeps_time else contextlib.nullcontext():
         is_fine = await supervisor.run(workers)
     await put_right()
@@ -192,6 +205,8 @@ class _Throttled:
         self._run = run
         self._on_progress = on_progress
         self._next_at = 0.0
+        self._keep_at = 0.0
+        self.pages_done = 0
 
     async def tick(self) -> None:
         if clock.monotonic() < self._next_at:
@@ -200,6 +215,9 @@ class _Throttled:
         try:
             async with self._database.pool.acquire() as conn:
                 progress = await read_progress(conn, self._run)
+                if began >= self._keep_at:
+                    await stats.keep_run(conn, self._run)
+                    self._keep_at = began + KEEP_EVERY_S
         except AWAY:
             with contextlib.suppress(*AWAY):
                 await self._database.revive()
@@ -207,4 +225,5 @@ class _Throttled:
         finally:
             took_s = clock.monotonic() - began
             self._next_at = began + max(PROGRESS_EVERY_S, took_s * (1 + MOST_OF_THE_TIME))
+        self.pages_done = progress.pages_done
         self._on_progress(progress)

@@ -22,6 +22,10 @@ KEEP_ALIVE_S = 30
 GRACE_S = 5
 """Requests under way have so long to end, then their connections are closed."""
 BACKLOG = 1024
+BIND_AGAIN_S = 0.1
+PREDECESSOR_S = 15.0
+"""When `forager up` was killed, its API notices within some 2 s that it is alone, finishes what is open and frees the
+port."""
 
 
 def bind(host: str, port: int, *, is_shared: bool = False) -> socket.socket:
@@ -43,6 +47,16 @@ def bind(host: str, port: int, *, is_shared: bool = False) -> socket.socket:
         ) from None
     listening.setblocking(False)
     return listening
+
+
+async def wait_until_free(host: str, port: int) -> None:
+    """Until the port can be bound, or `PREDECESSOR_S` have passed: who binds it then says why it cannot be had."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(PREDECESSOR_S):
+            while True:
+                with contextlib.suppress(ConfigurationError):
+                    return bind(host, port).close()
+                await asyncio.sleep(BIND_AGAIN_S)
 
 
 @contextlib.contextmanager

@@ -28,7 +28,7 @@ from forager.observe import log
 from forager.records import RunSpec
 from forager.settings import Settings, to_environment
 from forager.stats import store as stats
-from forager.stats.processes import is_alive, started_at, this_host
+from forager.stats.processes import is_gone, this_process
 from forager.stats.store import read_clock
 
 LOOK_EVERY_S = 1.0
@@ -53,7 +53,7 @@ class Foreman:
         self._stop = stop
         self._workers = workers
         self._sockets = sockets
-        self._name = f"{os.getpid()} {started_at(os.getpid())} {this_host()}"
+        self._name = this_process()
         self._orders: dict[int, tuple[StopRequest, asyncio.Task[None]]] = {}
         self.children: list[Child] = []
         self.run = 0
@@ -210,18 +210,15 @@ class Foreman:
 
 async def free_orders_of_the_dead(conn: Any) -> None:
     """Runs that foremen of this machine looked after who are no longer there."""
-    orphaned = []
-    for run, keeper in await stats.kept_orders(conn):
-        pid, began, host = keeper.split(" ", 2)
-        if host == this_host() and not is_alive(int(pid), int(began)):
-            orphaned.append((run, keeper))
+    orphaned = [(run, keeper) for run, keeper in await stats.kept_orders(conn) if is_gone(keeper)]
     if orphaned:
         await stats.free_orders(conn, orphaned)
 
 
 @contextlib.contextmanager
-def alone_in(settings: Settings) -> Iterator[None]:
-    """One foreman for a data folder: a second one would fight over the port."""
+def alone_in(settings: Settings) -> Iterator[bool]:
+    """One supervisor for a data folder: a second one would fight over the port. Yields whether the one before was
+    killed: it left its pid in the file, which one that ends by itself takes away."""
     settings.home.mkdir(parents=True, exist_ok=True)
     path = settings.home / "up.lock"
     with path.open("a+") as lock:
@@ -234,7 +231,12 @@ def alone_in(settings: Settings) -> Iterator[None]:
             raise ConfigurationError(
                 f"Forager is up already for {settings.home}{who}: stop it first, or use another --home."
             ) from None
+        lock.seek(0)
+        was_killed = bool(lock.read().strip())
         lock.truncate(0)
         lock.write(str(os.getpid()))
         lock.flush()
-        yield
+        try:
+            yield was_killed
+        finally:
+            lock.truncate(0)

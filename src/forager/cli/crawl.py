@@ -5,7 +5,7 @@ The crawl itself lives in `forager.crawl`; this is its door for a person.
 
 import contextlib
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from forager.app.seeding import SeedList
     from forager.cli.display import Display
     from forager.crawl.stop import StopRequest
-    from forager.records import RunReport
+    from forager.records import Holder, RunReport
     from forager.settings import Settings
 
 TOO_MANY_FAILURES, INTERRUPTED, LIMIT_REACHED = 6, 11, 15
@@ -231,12 +231,25 @@ async def run(
                 by=whoami(),
                 listed=listed or NO_LIST,
                 on_loaded=lambda loaded: display.show_loading(loaded.seeds),
+                on_held=lambda holders: display.notice(say_holders(holders)),
             )
         if target is not None:
             written = await write_pages(forager, report.progress.run_id, target)
             if target != "-" and not is_quiet:
                 output.say(f"{words.things(written, 'page')} written to {target}.")
     return report
+
+
+def say_holders(holders: "Sequence[Holder]") -> str:
+    """Who still crawls what this crawl was asked for, and what happens about it."""
+    first = holders[0]
+    others = f" and {words.things(len(holders) - 1, 'other domain')}" if len(holders) > 1 else ""
+    verb = "are" if others else "is"
+    crawl = "`forager up`" if first.is_standing else f"run {first.run}" if first.run else "another run"
+    return (
+        f"{first.domain}{others} {verb} being crawled by {crawl} (worker {first.worker}, process {first.pid} on "
+        f"{first.host}), which hands over when its open requests are done, at the latest at {first.until:%H:%M:%S} UTC."
+    )
 
 
 @contextlib.contextmanager

@@ -75,15 +75,17 @@ async def run(settings: "Settings", *, workers: int) -> None:
     import asyncio
 
     from forager import app
-    from forager.app.serve import bind_many
+    from forager.app.serve import bind_many, wait_until_free
     from forager.app.up import Foreman, alone_in
     from forager.cli.display import show_waiting
     from forager.crawl.stop import StopRequest
 
     stop = StopRequest()
-    with alone_in(settings), listen(stop):
+    with alone_in(settings) as follows_a_kill, listen(stop):
         async with contextlib.AsyncExitStack() as stack:
             # here, and not in a child that dies of it
+            if follows_a_kill:
+                await wait_until_free(settings.api_host, settings.api_port)
             sockets = stack.enter_context(bind_many(settings.api_host, settings.api_port, settings.api_processes))
             settings = settings.model_copy(update={"api_port": sockets[0].getsockname()[1]})
             with show_waiting("opening the database…", is_quiet=False):

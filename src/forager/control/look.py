@@ -10,6 +10,7 @@ from typing import Any
 
 from forager.db import statements
 from forager.errors import BadUrlError, NotFoundError, UsageError
+from forager.stats.processes import is_gone
 from forager.urls import domain_of, normalize, url_key
 
 SQL = statements.load("forager.control")
@@ -56,7 +57,15 @@ async def list_tasks(
 
 async def list_runs(connection: Any, *, limit: int | None = None) -> list[Row]:
     rows = _rows(await connection.fetch(SQL["list_runs"], limit))
-    return [row | {"spec": _document(row["spec"])} for row in rows]
+    return [_end_if_lost(row) | {"spec": _document(row["spec"])} for row in rows]
+
+
+def _end_if_lost(row: Row) -> Row:
+    """A run whose process was killed has stopped, also before anything recorded it."""
+    keeper, kept_by, heard_at = row.pop("keeper"), row.pop("kept_by"), row.pop("heard_at")
+    if row["status"] == "running" and keeper == "process" and kept_by is not None and is_gone(kept_by):
+        return row | {"status": "stopped", "ended_at": heard_at}
+    return row
 
 
 async def top_domains(

@@ -189,7 +189,8 @@ LIMIT $9::bigint;
 -- name: list_runs
 -- Runs, newest first, with what they did.
 SELECT r.id, r.status::text AS status, r.spec, r.max_pages, r.max_pages_per_domain, r.max_depth, r.started_at, r.ended_at,
-       r.links_seen, r.pages_learned, r.created_by, o.pages_done, o.pages_ok, o.bytes
+       r.links_seen, r.pages_learned, r.created_by, o.pages_done, o.pages_ok, o.bytes, r.keeper, r.kept_by,
+       GREATEST(r.started_at, r.kept_at, (SELECT max(w.heartbeat_at) FROM workers w WHERE w.run_id = r.id AND r.status = 'running')) AS heard_at
 FROM runs r
 CROSS JOIN LATERAL (
     SELECT coalesce(sum(c.pages) FILTER (WHERE NOT starts_with(c.reason, 'image ')), 0)::bigint AS pages_done,

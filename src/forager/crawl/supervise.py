@@ -8,13 +8,18 @@ import asyncio
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
+from forager import clock
 from forager.crawl.stop import StopRequest
 from forager.observe import log
 
 TICK_S = 0.25
-MOST_REPLACEMENTS = 50
+MOST_FRUITLESS_DEATHS = 50
+FRUITLESS_WITHIN_S = 3600.0
+"""A crawl gives up when so many workers died within this time and not one page was recorded between the deaths: it will
+not get any further. A crawl that gets on replaces its workers for as long as it takes."""
 KILL_AFTER_S = 10.0
 
 
@@ -29,7 +34,9 @@ class Supervisor:
         *,
         on_tick: Callable[[], Awaitable[None]],
         on_death: Callable[[], Awaitable[None]],
+        count_done: Callable[[], int] = lambda: 0,
     ) -> None:
+        """`count_done` returns how many pages were recorded so far: what tells progress from dying in circles."""
         self._command = command
         self._environ = environ
         self._stop = stop
@@ -38,7 +45,10 @@ class Supervisor:
         """Awaited when a worker died, before it is replaced: its leases are to be freed at once."""
         self._workers: dict[Process, asyncio.Task[None]] = {}
         """Each with the one task that waits for its end."""
-        self._replaced = 0
+        self._count_done = count_done
+        self._done = 0
+        self._died_at: deque[float] = deque()
+        """When workers died since the last progress, within the last hour."""
 
     async def run(self, count: int) -> bool:
         """True when every worker ended in peace."""
@@ -77,11 +87,21 @@ class Supervisor:
             if self._stop.asked:
                 continue
             log().warning("worker died", action="worker.died", pid=worker.pid, code=worker.returncode)
-            self._replaced += 1
-            if self._replaced > MOST_REPLACEMENTS:
+            if self._is_hopeless():
                 return False
             await self._start()
         return True
+
+    def _is_hopeless(self) -> bool:
+        """Counts one more death; whether there were too many without any progress."""
+        now, done = clock.monotonic(), self._count_done()
+        if done > self._done:
+            self._done = done
+            self._died_at.clear()
+        self._died_at.append(now)
+        while self._died_at[0] < now - FRUITLESS_WITHIN_S:
+            self._died_at.popleft()
+        return len(self._died_at) > MOST_FRUITLESS_DEATHS
 
     async def _pass_on_stop(self) -> None:
         await self._stop.wait_asked()

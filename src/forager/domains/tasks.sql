@@ -26,5 +26,7 @@ UPDATE domains d SET frontier_size = d.frontier_size + n.pages, status = CASE d.
 FROM unnest($1::bigint[], $2::int[]) AS n (domain_id, pages) WHERE d.id = n.domain_id AND n.pages > 0;
 
 -- name: switched_off
--- Of the domains a worker holds, those an operator paused meanwhile.
-SELECT d.id, d.version FROM domains d WHERE d.claimed_by = $1 AND d.claimed_by IS NOT NULL AND NOT d.is_active;
+-- Of the domains a worker holds, those an operator paused meanwhile, and those another run took: they are handed over.
+SELECT d.id, d.version FROM domains d
+WHERE d.claimed_by = $1 AND d.claimed_by IS NOT NULL
+  AND (NOT d.is_active OR d.run_id <> (SELECT w.run_id FROM workers w WHERE w.id = $1));

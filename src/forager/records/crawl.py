@@ -100,6 +100,21 @@ class DomainCount:
 
 
 @dataclass(frozen=True, slots=True)
+class Holder:
+    """A worker of another run that still has the lease of a domain this run took."""
+
+    domain: str
+    worker: int
+    pid: int
+    host: str
+    run: int | None
+    is_standing: bool
+    """Whether its run is that of `forager up`."""
+    until: datetime
+    """When the lease ends unless it is renewed."""
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """A run at one moment. Everything comes from the database, so it is the same for one worker or fifty."""
 

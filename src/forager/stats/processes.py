@@ -35,6 +35,23 @@ def is_alive(pid: int, began: int) -> bool:
     return began in {0, started_at(pid)}
 
 
+def this_process() -> str:
+    """Names this very process: its pid, when it began, and where the pid means anything."""
+    pid = os.getpid()
+    return f"{pid} {started_at(pid)} {this_host()}"
+
+
+def is_of_this_host(process: str) -> bool:
+    """Whether a name made by `this_process` can be looked up here."""
+    return process.split(" ", 2)[2] == this_host()
+
+
+def is_gone(process: str) -> bool:
+    """Whether the process of such a name is known to have ended; of another host's nothing is known."""
+    pid, began, _ = process.split(" ", 2)
+    return is_of_this_host(process) and not is_alive(int(pid), int(began))
+
+
 def _read(path: str) -> str:
     try:
         return Path(path).read_text(encoding="ascii", errors="replace").strip()

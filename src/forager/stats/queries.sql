@@ -1,20 +1,21 @@
 -- Runs, workers and their tallies. Owner of runs, run_outcomes, run_drops, workers.
 
 -- name: start_run
--- One order to crawl.
-INSERT INTO runs (spec, max_pages, max_pages_per_domain, max_depth, created_by) VALUES ($1::jsonb, $2, $3, $4, $5) RETURNING id;
+-- One order to crawl. The process that starts it keeps it: the run is lost when that process is gone.
+INSERT INTO runs (spec, max_pages, max_pages_per_domain, max_depth, created_by, kept_by, kept_at)
+VALUES ($1::jsonb, $2, $3, $4, $5, $6, now()) RETURNING id;
 
 -- name: open_run
 -- A long list of seeds is planted, and the run begins; until here it was stopped, so that a kill leaves it so.
-UPDATE runs SET status = 'running', ended_at = NULL, started_at = now(), spec = $2::jsonb WHERE id = $1;
+UPDATE runs SET status = 'running', ended_at = NULL, started_at = now(), kept_at = now(), spec = $2::jsonb WHERE id = $1;
 
 -- name: find_run
 -- The order behind a run.
 SELECT id, status::text AS status, spec::text AS spec FROM runs WHERE id = $1;
 
 -- name: end_run
--- A run is over; the first word stays.
-UPDATE runs SET status = $2::text::run_status, ended_at = now() WHERE id = $1 AND ended_at IS NULL;
+-- A run is over. An end that was recorded before stays, unless the process that keeps the run ($3) reports another: it was taken for lost.
+UPDATE runs SET status = $2::text::run_status, ended_at = now() WHERE id = $1 AND (ended_at IS NULL OR kept_by = $3);
 
 -- name: reserve_pages
 -- Take at most so many pages from a run's limit; answers how many were granted. Only for runs that have one.
@@ -121,7 +122,7 @@ SELECT pg_advisory_xact_lock(hashtext('forager standing run'));
 
 -- name: entrust_run
 -- A run that was ordered through the API is looked after by a foreman, not by who ordered it.
-UPDATE runs SET keeper = 'foreman' WHERE id = $1;
+UPDATE runs SET keeper = 'foreman', kept_by = NULL, kept_at = NULL WHERE id = $1;
 
 -- name: take_orders
 -- Ordered runs that nobody looks after, or whose foreman has been silent; they are ours now.
@@ -151,12 +152,31 @@ RETURNING id, stop_asked_at IS NOT NULL AS is_stopping;
 UPDATE runs SET stop_asked_at = COALESCE(stop_asked_at, now())
 WHERE id = $1 AND status = 'running' AND keeper = 'foreman' RETURNING id;
 
+-- name: keep_run
+-- The process that started a run still works on it.
+UPDATE runs SET kept_at = now() WHERE id = $1 AND kept_by = $2;
+
+-- name: find_kept_runs
+-- Runs of `forager crawl` that are on record as running: the process that keeps each, and the seconds since it last said so. Runs of
+-- versions that did not record the process have none, and are as old as they are.
+SELECT id, kept_by, EXTRACT(EPOCH FROM now() - COALESCE(kept_at, started_at))::float8 AS silent_s
+FROM runs WHERE status = 'running' AND keeper = 'process';
+
 -- name: end_lost_runs
--- Runs that say they run but have no running worker and began a while ago: they were killed.
-UPDATE runs r SET status = 'stopped', ended_at = now()
-WHERE r.status = 'running' AND r.keeper = 'process' AND r.started_at < now() - interval '1 minute'
-  AND EXISTS (SELECT FROM workers w WHERE w.run_id = r.id)
+-- These runs were killed: no process keeps them. One that still has a worker goes on. Each ended with its last sign of life.
+UPDATE runs r
+SET status = 'stopped',
+    ended_at = GREATEST(r.started_at, r.kept_at, (SELECT max(w.heartbeat_at) FROM workers w WHERE w.run_id = r.id))
+WHERE r.id = ANY ($1::bigint[]) AND r.status = 'running'
   AND NOT EXISTS (SELECT FROM workers w WHERE w.run_id = r.id AND w.status = 'running');
+
+-- name: read_holders
+-- Domains of a run that workers of other runs still hold: they hand them over within a second or two, or lose them when their lease ends.
+SELECT d.name AS domain, d.claimed_by AS worker, w.pid, split_part(w.host, '/', 1) AS host, w.run_id AS run,
+       COALESCE(h.keeper = 'standing', false) AS is_standing, d.claim_expires_at AS until
+FROM domains d JOIN workers w ON w.id = d.claimed_by LEFT JOIN runs h ON h.id = w.run_id
+WHERE d.run_id = $1 AND d.claimed_by IS NOT NULL AND w.run_id IS DISTINCT FROM $1 AND d.claim_expires_at > now()
+ORDER BY d.name LIMIT $2;
 
 -- name: read_run
 -- A run's totals for a display.

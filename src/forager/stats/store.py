@@ -8,16 +8,21 @@ from typing import Any
 
 from forager import clock
 from forager.db import statements
-from forager.records import DomainCount, Outcome, OutcomeCount, Pause, RunSpec, Scope
+from forager.records import DomainCount, Holder, Outcome, OutcomeCount, Pause, RunSpec, Scope
 from forager.records.crawl import IMAGE
+from forager.stats.processes import is_gone, is_of_this_host, this_process
 
 SQL = statements.load("forager.stats")
+UNKEPT_S = 60.0
+"""A run without a process on record is lost when it has had no worker since its first minute."""
+SILENT_S = 300.0
+"""A process of another machine that did not say for so long that it keeps its run has lost it."""
 
 
 async def start_run(conn: Any, spec: RunSpec, *, by: str) -> int:
     order = json.dumps(asdict(spec))
     run: int = await conn.fetchval(
-        SQL["start_run"], order, spec.max_pages, spec.max_pages_per_domain, spec.max_depth, by
+        SQL["start_run"], order, spec.max_pages, spec.max_pages_per_domain, spec.max_depth, by, this_process()
     )
     return run
 
@@ -40,7 +45,12 @@ def spec_from_json(text: str) -> RunSpec:
 
 
 async def end_run(conn: Any, run: int, status: str) -> None:
-    await conn.execute(SQL["end_run"], run, status)
+    await conn.execute(SQL["end_run"], run, status, this_process())
+
+
+async def keep_run(conn: Any, run: int) -> None:
+    """Records that this process, which started the run, still works on it."""
+    await conn.execute(SQL["keep_run"], run, this_process())
 
 
 async def hold_standing_run(conn: Any, spec: RunSpec, *, by: str) -> int:
@@ -186,13 +196,29 @@ async def bury_all_workers(conn: Any) -> None:
 
 
 async def end_lost_runs(conn: Any) -> None:
-    await conn.execute(SQL["end_lost_runs"])
+    """Ends the runs whose process was killed. Of another machine's process only its silence is known."""
+    rows = await conn.fetch(SQL["find_kept_runs"])
+    lost = [row["id"] for row in rows if is_lost(row["kept_by"], row["silent_s"])]
+    if lost:
+        await conn.execute(SQL["end_lost_runs"], lost)
+
+
+def is_lost(kept_by: str | None, silent_s: float) -> bool:
+    """Whether the process that keeps a run is gone."""
+    if kept_by is None:
+        return silent_s > UNKEPT_S
+    return is_gone(kept_by) if is_of_this_host(kept_by) else silent_s > SILENT_S
 
 
 async def read_clock(conn: Any) -> datetime:
     """The database's clock, which decides leases."""
     now: datetime = await conn.fetchval(SQL["read_clock"])
     return now
+
+
+async def read_holders(conn: Any, run: int, *, limit: int) -> list[Holder]:
+    """Who else has domains of this run."""
+    return [Holder(*row) for row in await conn.fetch(SQL["read_holders"], run, limit)]
 
 
 async def read_run(conn: Any, run: int) -> Any:

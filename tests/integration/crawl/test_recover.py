@@ -11,7 +11,7 @@ from tests.ground import Ground
 
 from forager.crawl.black_box import NOTE
 from forager.crawl.recover import reclaim, recover
-from forager.stats.processes import started_at
+from forager.stats.processes import started_at, this_host, this_process
 
 pytestmark = pytest.mark.both_servers
 
@@ -88,9 +88,55 @@ async def test_a_lease_that_ran_out_is_reclaimed_before_its_worker_is_dead(groun
     assert await states(ground) == {worker: "running"}
 
 
-async def test_a_run_that_was_killed_is_ended(ground: Ground) -> None:
-    run = await ground.a_run()
-    await ground.conn.execute("UPDATE runs SET started_at = now() - interval '1 hour'")
-    await ground.a_worker(run, pid=os.getpid(), pid_started=1)
+HERE, DEAD = this_process(), f"{os.getpid()} 1 {this_host()}"
+
+
+@pytest.mark.parametrize(
+    ("kept_by", "silent_s", "status"),
+    [
+        (HERE, 0, "running"),
+        (HERE, 7200, "running"),  # no worker of it is left: it is about to say how it ended
+        (DEAD, 0, "stopped"),  # also before it had a worker, and in its first minute
+        ("1 1 elsewhere", 100, "running"),
+        ("1 1 elsewhere", 400, "stopped"),
+        (None, 30, "running"),
+        (None, 90, "stopped"),
+    ],
+)
+async def test_a_run_is_ended_when_the_process_that_keeps_it_is_gone(
+    ground: Ground, kept_by: str | None, silent_s: int, status: str
+) -> None:
+    await ground.a_run()
+    await ground.conn.execute(
+        "UPDATE runs SET kept_by = $1, started_at = now() - interval '3 hours',"
+        " kept_at = now() - make_interval(secs => $2)",
+        kept_by,
+        silent_s,
+    )
+    if kept_by is None:
+        await ground.conn.execute(
+            "UPDATE runs SET kept_at = NULL, started_at = now() - make_interval(secs => $1)", silent_s
+        )
     await recover(ground.conn, dead_after_s=3600, delay_s=0.0)
-    assert await ground.conn.fetchval("SELECT status::text FROM runs") == "stopped"
+    assert await ground.conn.fetchval("SELECT status::text FROM runs") == status
+
+
+async def test_a_killed_run_ended_with_its_last_sign_of_life(ground: Ground) -> None:
+    run = await ground.a_run()
+    await ground.a_worker(run, pid=os.getpid(), pid_started=1)
+    await ground.conn.execute(
+        "UPDATE runs SET kept_by = $1, started_at = now() - interval '1 hour', kept_at = now() - interval '50 minutes'",
+        DEAD,
+    )
+    await ground.conn.execute("UPDATE workers SET heartbeat_at = now() - interval '40 minutes'")
+    await recover(ground.conn, dead_after_s=36000, delay_s=0.0)
+    took = await ground.conn.fetchval("SELECT EXTRACT(EPOCH FROM ended_at - started_at)::int FROM runs")
+    assert took == 20 * 60
+
+
+async def test_a_run_whose_workers_go_on_is_not_ended_with_its_process(ground: Ground) -> None:
+    run = await ground.a_run()
+    await ground.conn.execute("UPDATE runs SET kept_by = $1", DEAD)
+    await ground.a_worker(run, host="elsewhere")
+    await recover(ground.conn, dead_after_s=3600, delay_s=0.0)
+    assert await ground.conn.fetchval("SELECT status::text FROM runs") == "running"

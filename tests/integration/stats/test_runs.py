@@ -46,11 +46,17 @@ async def test_racing_workers_never_get_more_than_the_budget(ground: Ground, poo
     assert taken == await ground.conn.fetchval("SELECT pages_claimed FROM runs WHERE id = $1", run) <= 50
 
 
-async def test_the_first_word_on_a_runs_end_stays(ground: Ground) -> None:
-    run = await ground.a_run()
-    await stats.end_run(ground.conn, run, "stopped")
-    await stats.end_run(ground.conn, run, "finished")
-    assert await ground.conn.fetchval("SELECT status::text FROM runs WHERE id = $1", run) == "stopped"
+async def test_the_process_that_keeps_a_run_has_the_last_word_on_its_end(ground: Ground) -> None:
+    """It was taken for lost while it could not reach the database; no other process overrules an end."""
+    run, foreign = await ground.a_run(), await ground.a_run()
+    await ground.conn.execute("UPDATE runs SET kept_by = '1 1 elsewhere' WHERE id = $1", foreign)
+    for each in (run, foreign):
+        await stats.end_run(ground.conn, each, "stopped")
+        await stats.end_run(ground.conn, each, "finished")
+    assert [row["status"] for row in await ground.conn.fetch("SELECT status::text FROM runs ORDER BY id")] == [
+        "finished",
+        "stopped",
+    ]
 
 
 async def test_visits_are_tallied_by_outcome_and_reason(ground: Ground) -> None:

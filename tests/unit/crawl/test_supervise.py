@@ -10,7 +10,7 @@ import pytest
 
 from forager.crawl import supervise
 from forager.crawl.stop import StopRequest
-from forager.crawl.supervise import MOST_REPLACEMENTS, Supervisor
+from forager.crawl.supervise import MOST_FRUITLESS_DEATHS, Supervisor
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -31,6 +31,7 @@ class Shop:
         self.folder = folder
         self.stop = StopRequest()
         self.deaths = 0
+        self.pages_done = 0
         self._ticked = asyncio.Event()
         self.supervisor = Supervisor(
             [sys.executable, "-c", script, str(folder)],
@@ -38,6 +39,7 @@ class Shop:
             self.stop,
             on_tick=self._tick,
             on_death=self._note_death,
+            count_done=lambda: self.pages_done,
         )
 
     async def _tick(self) -> None:
@@ -90,10 +92,40 @@ async def test_a_worker_that_dies_is_replaced_and_its_leases_freed_first(tmp_pat
 
 
 async def test_workers_that_die_again_and_again_end_the_crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(supervise, "MOST_REPLACEMENTS", 3)
-    assert MOST_REPLACEMENTS > 3
+    monkeypatch.setattr(supervise, "MOST_FRUITLESS_DEATHS", 3)
+    assert MOST_FRUITLESS_DEATHS > 3
     shop = Shop(tmp_path, "raise SystemExit(1)")
     assert not await shop.supervisor.run(1)
+    assert shop.deaths == 4
+
+
+async def test_a_crawl_that_gets_on_replaces_its_workers_for_as_long_as_it_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervise, "MOST_FRUITLESS_DEATHS", 3)
+    shop = Shop(tmp_path, POLITE)
+    running = asyncio.create_task(shop.supervisor.run(1))
+    for number in range(1, 9):
+        shop.pages_done += 1
+        alive = [pid for pid in await shop.until_up(number) if not is_gone(pid)]
+        os.kill(alive[0], signal.SIGKILL)
+        await shop.until_up(number + 1)
+    assert shop.deaths == 8
+    shop.stop.ask()
+    assert await running
+
+
+async def test_deaths_that_lie_an_hour_apart_are_not_added_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervise, "MOST_FRUITLESS_DEATHS", 3)
+    monkeypatch.setattr(supervise, "FRUITLESS_WITHIN_S", 0.0)  # each is older than that when the next comes
+    shop = Shop(tmp_path, POLITE)
+    running = asyncio.create_task(shop.supervisor.run(1))
+    for number in range(1, 7):
+        alive = [pid for pid in await shop.until_up(number) if not is_gone(pid)]
+        os.kill(alive[0], signal.SIGKILL)
+        await shop.until_up(number + 1)
+    shop.stop.ask()
+    assert await running
 
 
 async def test_a_stop_before_the_workers_are_up_reaches_them_all_the_same(tmp_path: Path) -> None:
