@@ -92,8 +92,10 @@ async def test_a_dead_worker_cannot_beat_and_leaves_only_once(ground: Ground) ->
     assert await ground.conn.fetchval("SELECT status::text FROM workers WHERE id = $1", worker) == "dead"
 
 
-async def test_a_run_whose_workers_are_all_gone_was_stopped(ground: Ground) -> None:
+async def test_a_run_without_a_process_on_record_was_stopped_when_its_workers_are_all_gone(ground: Ground) -> None:
+    """Of a version that did not record it."""
     lost, living, fresh, unborn = [await ground.a_run() for _ in range(4)]
+    await ground.conn.execute("UPDATE runs SET kept_by = NULL, kept_at = NULL")
     await ground.conn.execute("UPDATE runs SET started_at = now() - interval '1 hour' WHERE id <> $1", fresh)
     await ground.a_worker(lost, status="dead")
     await ground.a_worker(living, status="dead")
@@ -105,5 +107,5 @@ async def test_a_run_whose_workers_are_all_gone_was_stopped(ground: Ground) -> N
         lost: "stopped",
         living: "running",
         fresh: "running",
-        unborn: "running",
+        unborn: "stopped",
     }
