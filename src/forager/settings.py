@@ -326,6 +326,9 @@ class Settings(BaseModel):
     alert_disk_free_bytes: Annotated[int, Field(ge=0)] = Field(
         1024**3, description="Alert when fewer bytes of the disk are free."
     )
+    alert_stall_s: Span = Field(
+        600.0, description="Alert when no visit ended for so many seconds although work is due and workers are alive."
+    )
 
     api_host: str = Field("127.0.0.1", min_length=1, description="The address the API listens on.")
     api_port: Annotated[int, Field(ge=0, le=65_535)] = Field(8600, description="Its port; 0: any that is free.")

@@ -2109,8 +2109,8 @@ export interface paths {
         };
         /**
          * Export Rows
-         * @description All rows of one kind that pass the filters, as they are at this moment. What takes longer than an hour is broken
-         *     off: narrow the filters, or read faster.
+         * @description All rows of one kind that pass the filters, as they are at this moment. What takes longer than an hour to send,
+         *     or a quarter of an hour to read, is broken off: narrow the filters, or read faster.
          */
         get: operations["export_rows"];
         put?: never;
@@ -4012,7 +4012,7 @@ export interface components {
             version: string;
             /**
              * Parts
-             * @description database, scheduler, workers, disk; queue and search, where there are some.
+             * @description database, scheduler, workers, progress, disk; queue, search, redis, replica where configured.
              */
             parts: {
                 [key: string]: components["schemas"]["Part"];

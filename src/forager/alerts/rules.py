@@ -83,6 +83,20 @@ RULES: Mapping[str, Rule] = {
         Rule("duty_failing", "warning", 1 * MINUTE, 1 * MINUTE, "A periodic duty ended with an error."),
         Rule("duty_late", "warning", 1 * MINUTE, 1 * MINUTE, "A periodic duty was not done in its time."),
         Rule("dead_letters", "warning", 0 * MINUTE, 10 * MINUTE, "Something failed for good, and it was our fault."),
+        Rule(
+            "crawl_stalled",
+            "critical",
+            1 * MINUTE,
+            1 * MINUTE,
+            "Work is due, nothing happens, and nothing explains it.",
+        ),
+        Rule(
+            "service_away",
+            "warning",
+            1 * MINUTE,
+            1 * MINUTE,
+            "Redis, the broker or the search server does not answer; PostgreSQL does its work.",
+        ),
         Rule("search_refused", "warning", 1 * MINUTE, 1 * MINUTE, "The search server would not take some documents."),
     )
 }
@@ -200,6 +214,12 @@ class Facts:
     """Documents the search server would not take."""
     refusal: str = ""
     """Why the last of them."""
+    stalled: int = 0
+    """Domains that are due while nothing happens."""
+    stall: str = ""
+    """In words."""
+    services: Mapping[str, bool] = field(default_factory=dict)
+    """Which of the configured services answer."""
 
 
 def judge(facts: Facts, limits: Limits = USUAL) -> list[Finding]:
@@ -217,6 +237,8 @@ def judge(facts: Facts, limits: Limits = USUAL) -> list[Finding]:
         *duty_late(facts),
         *dead_letters(facts),
         *search_refused(facts),
+        *crawl_stalled(facts),
+        *service_away(facts),
     ]
 
 
@@ -322,6 +344,24 @@ def search_refused(facts: Facts) -> Iterator[Finding]:
     if facts.unsearchable:
         says = f"The search server would not take {facts.unsearchable:,} documents; the last: {facts.refusal[:200]}"
         yield Finding("search_refused", "", Level.BAD, facts.unsearchable, says.rstrip(". ") + ".")
+
+
+def crawl_stalled(facts: Facts) -> Iterator[Finding]:
+    if facts.stalled:
+        yield Finding("crawl_stalled", "", Level.BAD, facts.stalled, f"{facts.stall}.")
+
+
+SERVICES: Mapping[str, str] = {
+    "redis": "Redis does not answer; PostgreSQL answers alone, and nothing is lost.",
+    "broker": "The broker does not answer; workers claim domains from the database, and nothing is lost.",
+    "search": "The search server does not answer; PostgreSQL searches, and changes wait.",
+}
+
+
+def service_away(facts: Facts) -> Iterator[Finding]:
+    for name, answers in facts.services.items():
+        if not answers:
+            yield Finding("service_away", name, Level.BAD, 1, SERVICES[name])
 
 
 def _above(rule: str, subject: str, value: float, limit: tuple[float, float], says: str) -> Iterator[Finding]:

@@ -126,6 +126,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     from forager.app import open_forager
     from forager.app.celery_mode import open_queue
     from forager.app.searching import open_searching
+    from forager.app.services import Services
     from forager.app.sharing import open_sharing
 
     settings: Settings = app.state.settings
@@ -147,6 +148,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.broker = await stack.enter_async_context(open_queue(settings))
         app.state.searching = await stack.enter_async_context(open_searching(settings))
         sharing = await stack.enter_async_context(open_sharing(settings, app.state.forager.pool))
+        search = app.state.searching.server if app.state.searching else None
+        app.state.services = Services(settings.queue == "celery", sharing.server, search)
         await stack.enter_async_context(access.open_gate(app, app.state.forager, sharing.ledgers, sharing.vouching))
         await stack.enter_async_context(app.state.live.open(sharing.latest))
         yield

@@ -20,11 +20,13 @@ from prometheus_client.core import (
 )
 
 from forager import __version__, clock
+from forager.app.services import Services
 from forager.control.numbers import RATE_S, SUCCESS_S, per_second, success_rate
 from forager.db.replica import Replica
 from forager.observe import log
 from forager.stats import series
 from forager.stats.series import DutyAge, Number
+from forager.stats.stall import read_stall
 from forager.stats.tally import LATENCY_LABELS, NOT_ASKED, SIZE_LABELS, STAGES
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
@@ -35,6 +37,11 @@ REST = 9
 PATIENCE_S = 4.0
 """A database that takes longer to answer counts as away: a scrape is given up after ten seconds."""
 TOP_DOMAINS = 20
+NO_SERVICES = Services()
+DENIALS_UNTYPED = b"# TYPE crawler_robots_denials untyped"
+DENIALS_COUNTER = b"# TYPE crawler_robots_denials counter"
+"""The library appends `_total` to the name of every counter; this one has its name without it, which the text format
+allows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +57,8 @@ class Snapshot:
     domains: Sequence[Mapping[str, Any]] = ()
     took_s: float = 0.0
     pool: Mapping[str, float] = field(default_factory=dict)
+    stalled: int = 0
+    services: Mapping[str, bool] = field(default_factory=dict)
     replica_lag_s: float | None = None
     is_replica_asked: bool = False
 
@@ -57,8 +66,18 @@ class Snapshot:
 class Exposition:
     """One for a process. `render` may be called by many at once; the database is asked by one of them."""
 
-    def __init__(self, pool: Any, *, dead_after_s: float = 120.0, replica: Replica | None = None) -> None:
+    def __init__(
+        self,
+        pool: Any,
+        *,
+        dead_after_s: float = 120.0,
+        stall_s: float = 600.0,
+        replica: Replica | None = None,
+        services: Services = NO_SERVICES,
+    ) -> None:
         self._pool = pool
+        self._services = services
+        self._stall_s = stall_s
         self._replica = replica
         self._dead_after_s = dead_after_s
         self._turn = asyncio.Lock()
@@ -103,18 +122,22 @@ class Exposition:
             self._pool.acquire(timeout=PATIENCE_S) as conn,
             conn.transaction(isolation="repeatable_read", readonly=True),
         ):
-            read = await read_snapshot(conn, dead_after_s=self._dead_after_s)
+            read = await read_snapshot(conn, dead_after_s=self._dead_after_s, stall_s=self._stall_s)
+            services = await self._services.probe(conn)
+        read = replace(read, services=services)
         if self._replica is not None:
             read = replace(read, replica_lag_s=self._replica.lag_s, is_replica_asked=self._replica.is_in_step)
         return replace(read, took_s=clock.monotonic() - began_at, pool=_pool_numbers(self._pool))
 
 
-async def read_snapshot(conn: Any, *, dead_after_s: float) -> Snapshot:
+async def read_snapshot(conn: Any, *, dead_after_s: float, stall_s: float) -> Snapshot:
+    stall = await read_stall(conn, dead_after_s=dead_after_s, stall_s=stall_s)
     recent, recent_s = await series.read_recent(conn, ["visits"], since_s=RATE_S)
     lately, _ = await series.read_recent(conn, ["visits"], since_s=SUCCESS_S)
     return Snapshot(
         totals=await series.read_totals(conn),
         state=await series.read_state(conn, dead_after_s=dead_after_s),
+        stalled=stall.domains if stall else 0,
         recent=recent,
         recent_s=recent_s,
         lately=lately,
@@ -134,7 +157,7 @@ def render(snapshot: Snapshot | None) -> bytes:
     """Prometheus' text format. None: only that we live, and that the database does not."""
     registry = CollectorRegistry()
     registry.register(_Families(list(families(snapshot))))
-    return generate_latest(registry)
+    return generate_latest(registry).replace(DENIALS_UNTYPED, DENIALS_COUNTER)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,7 +200,7 @@ def _seven(snapshot: Snapshot) -> Iterator[Metric]:
     statuses = CounterMetricFamily("crawler_http_status", "Answers, by status code.", labels=["status"])
     yield _labelled(statuses, _by_label(snapshot.totals, "status"))
     yield _gauge("crawler_frontier_size", "Pages known and not yet visited.", state.get("frontier_size", 0.0))
-    yield UnknownMetricFamily("crawler_robots_denials", "Visits that a robots.txt forbade; a counter.", value=denials)
+    yield UnknownMetricFamily("crawler_robots_denials", "Visits that a robots.txt forbade.", value=denials)
     yield _gauge(
         "crawler_active_workers",
         "Workers with a fresh heartbeat.",
@@ -243,6 +266,11 @@ def _gauges(snapshot: Snapshot) -> Iterator[Metric]:
         yield _labelled(GaugeMetricFamily(name, says, labels=[label]), _by_label(snapshot.state, metric))
     for name, metric, says in PLAIN_GAUGES:
         yield _gauge(name, says, _by_label(snapshot.state, metric).get("", 0.0))
+    yield _gauge(
+        "crawler_stalled_domains", "Domains that are due while nothing happens; 0: no stall.", snapshot.stalled
+    )
+    up = GaugeMetricFamily("crawler_service_up", "1 where a configured service answers.", labels=["service"])
+    yield _labelled(up, {name: float(answers) for name, answers in snapshot.services.items()})
     pool = GaugeMetricFamily("crawler_pool_connections", "Connections of this process.", labels=["state"])
     yield _labelled(pool, snapshot.pool)
     lag_s = float("nan") if snapshot.replica_lag_s is None else snapshot.replica_lag_s

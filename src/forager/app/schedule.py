@@ -18,6 +18,7 @@ from forager.app.celery_mode import open_queue
 from forager.app.images import queue_wanted, sweep_images
 from forager.app.probe import probe
 from forager.app.searching import tend_search
+from forager.app.services import probe_services
 from forager.app.webhooks import call_webhooks
 from forager.control.alerts import note_absence
 from forager.control.dependents import settle
@@ -295,6 +296,8 @@ def order_of(settings: Settings) -> ScheduleOrder:
         moves_retention_s=settings.moves_retention_s,
         dead_after_s=settings.dead_after_s,
         limits=limits_of(settings),
+        stall_s=settings.alert_stall_s,
+        services=partial(probe_services, settings),
         disks=partial(read_disks, settings),
         duties=tuple(name for name in DUTIES if is_kept(name, settings)),
         times=times_of(settings),

@@ -3,13 +3,16 @@
 import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from forager.accounts import vouching
 from forager.accounts.limiter import Ledger
 from forager.accounts.vouching import Nobody, Vouching
 from forager.frontier.known import UNSHARED, SharedPages
 from forager.settings import Settings
+
+if TYPE_CHECKING:
+    from forager.shared_cache import Server
 
 
 class Latest(Protocol):
@@ -45,6 +48,8 @@ class Sharing:
     """Asked before the table of the database is."""
     latest: Latest = Alone()  # noqa: RUF009 (it has no state)
     vouching: Vouching = Nobody()  # noqa: RUF009 (as above)
+    server: "Server | None" = None
+    """The Redis behind all of these."""
 
 
 @contextlib.asynccontextmanager
@@ -58,4 +63,4 @@ async def open_sharing(settings: Settings, pool: Any) -> AsyncIterator[Sharing]:
         era = Era(pool)
         counts, latest = RedisCounts(server, era), RedisLatest(server, era)
         others = RedisVouching(server, era, lasts_s=vouching.REMEMBERED_S)
-        yield Sharing(RedisKnown(server, era), (counts,), latest, others)
+        yield Sharing(RedisKnown(server, era), (counts,), latest, others, server)

@@ -4,6 +4,10 @@
 -- Runs whose domains are offered, the one that never ends first.
 SELECT id, keeper = 'standing' AS is_standing, max_pages_per_domain FROM runs WHERE status = 'running' ORDER BY keeper <> 'standing', id;
 
+-- name: silent_s
+-- Seconds since the queues of the broker were last read.
+SELECT EXTRACT(EPOCH FROM now() - min(q.seen_at))::float8 FROM queue_depths q;
+
 -- name: void_offers
 -- Offers that somebody took up, or that are of a run no longer: the lease's version tells.
 DELETE FROM offers o USING domains d

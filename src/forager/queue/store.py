@@ -55,6 +55,12 @@ async def make_offers(conn: Any, run: ServedRun, window: int) -> list[Told]:
     return _told(await conn.fetch(SQL["make_offers"], *given))
 
 
+async def silent_s(conn: Any) -> float | None:
+    """How long ago the scheduler last read all queues of the broker; None: never."""
+    age: float | None = await conn.fetchval(SQL["silent_s"])
+    return age
+
+
 async def withdraw_offers(conn: Any, hints: Sequence[CrawlHint]) -> None:
     if hints:
         await conn.execute(SQL["withdraw_offers"], [h.domain_id for h in hints], [h.version for h in hints])

@@ -1,5 +1,6 @@
 """The rules look at the numbers: what has been bad for long enough is raised, what has been quiet is resolved."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -11,6 +12,7 @@ from forager.schedule.order import ScheduleOrder
 from forager.schedule.words import things
 from forager.search.tend import read_refusals
 from forager.stats import series
+from forager.stats.stall import read_stall
 from forager.stats.store import read_clock
 from forager.stats.tally import NOT_ASKED
 
@@ -28,9 +30,11 @@ DEAD_S = 3600.0
 
 
 async def run_once(conn: Any, order: ScheduleOrder) -> str:
+    services = await order.services(conn)
     async with conn.transaction():
         now = await read_clock(conn)
-        looked = await look(conn, judge(await gather(conn, order), order.limits), now, webhooks.add)
+        facts = replace(await gather(conn, order), services=services)
+        looked = await look(conn, judge(facts, order.limits), now, webhooks.add)
     say(looked)
     return f"{looked.open:,} open; {things(len(looked.raised), 'alert')} raised, {len(looked.resolved):,} resolved"
 
@@ -40,6 +44,7 @@ async def gather(conn: Any, order: ScheduleOrder) -> Facts:
     visits, refused = await _answers(conn)
     dead = await store.dead_letters(conn, since_s=DEAD_S)
     unsearchable, refusal = await read_refusals(conn)
+    stall = await read_stall(conn, dead_after_s=order.dead_after_s, stall_s=order.stall_s)
     return Facts(
         visits=visits,
         refused=refused,
@@ -58,6 +63,8 @@ async def gather(conn: Any, order: ScheduleOrder) -> Facts:
         dead=dead,
         unsearchable=unsearchable,
         refusal=refusal,
+        stalled=stall.domains if stall else 0,
+        stall=stall.message if stall else "",
     )
 
 

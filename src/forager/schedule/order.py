@@ -29,6 +29,10 @@ async def nothing_queued() -> int:
     return 0
 
 
+async def no_services(_conn: Any) -> Mapping[str, bool]:
+    return {}
+
+
 class Broker(Protocol):
     """Whoever carries hints to workers. Raises BrokerAwayError."""
 
@@ -60,6 +64,10 @@ class ScheduleOrder:
     """A worker silent for so long is not active."""
     limits: Limits = USUAL
     """What is worth an alert."""
+    stall_s: float = 600.0
+    """No visit that ended for so long, although work is due and workers are alive, is a stall."""
+    services: Callable[[Any], Awaitable[Mapping[str, bool]]] = no_services
+    """Asks Redis, broker and search server, where they are configured, whether they answer."""
     disks: Callable[[], Sequence[Disk]] = tuple
     """How much room is left where Forager keeps its files."""
     duties: Sequence[str] = ()

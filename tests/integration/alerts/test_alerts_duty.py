@@ -192,3 +192,13 @@ async def test_what_the_search_server_refused_is_an_alert_until_it_is_gone(groun
 async def test_a_search_server_that_was_left_is_no_reason_for_an_alert(ground: Ground) -> None:
     await ground.conn.execute("INSERT INTO search_refused (kind, id, reason) VALUES ('page', 1, 'too long')")
     assert (await facts(ground)).unsearchable == 0
+
+
+async def test_due_work_without_a_worker_becomes_an_alert_after_a_minute(ground: Ground) -> None:
+    await ground.a_domain(pages=1, ready_at="(now() - interval '10 minutes')")
+    assert await alerts.run_once(ground.conn, an_order()) == "0 open; 0 alerts raised, 0 resolved"
+    await ground.conn.execute("UPDATE alert_watches SET bad_since = bad_since - interval '61 seconds'")
+    assert await alerts.run_once(ground.conn, an_order()) == "1 open; 1 alert raised, 0 resolved"
+    [alert] = await ground.conn.fetch("SELECT rule, severity, message FROM alerts")
+    assert (alert["rule"], alert["severity"]) == ("crawl_stalled", "critical")
+    assert alert["message"] == "1 domain has been due for 10 min: no worker is alive."

@@ -46,6 +46,7 @@ async def test_an_empty_instance_is_up(pool: asyncpg.Pool) -> None:
     assert (
         found["crawler_pages_fetched_total"] == found["crawler_frontier_size"] == found["crawler_active_workers"] == 0
     )
+    assert found["crawler_stalled_domains"] == 0
     assert found["crawler_database_bytes"] > 1_000_000
     assert found["crawler_pool_connections"] > 0
 

@@ -98,6 +98,18 @@ async def test_a_silent_worker_is_degraded(process: Process, ground: Ground) -> 
     assert health["parts"]["workers"] == {"state": "degraded", "detail": "1 alive, 1 silent"}
 
 
+async def test_due_work_without_a_worker_is_degraded(process: Process, ground: Ground, settings: Settings) -> None:
+    """It used to be `ok`: nobody is silent where nobody is."""
+    await keep_timetable(ground, settings)
+    await ground.a_domain(pages=3, ready_at="(now() - interval '3 minutes')")
+    health = await ask(process)
+    assert (health["status"], health["parts"]["workers"]["state"]) == ("degraded", "idle")
+    assert health["parts"]["progress"] == {
+        "state": "degraded",
+        "detail": "1 domain has been due for 3 min: no worker is alive",
+    }
+
+
 async def test_a_folder_that_cannot_be_looked_at_is_degraded(database_url: str, tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     process = await start(database_url, disk / "home")

@@ -95,9 +95,12 @@ async def prometheus(request: Request, _who: User) -> Response:
         return Response(metrics.render(None), 200, media_type=metrics.CONTENT_TYPE)
     if request.app.state.exposition is None:
         forager = forager_of(request)
-        dead_after_s = forager.settings.dead_after_s
         request.app.state.exposition = metrics.Exposition(
-            forager.pool, dead_after_s=dead_after_s, replica=request.app.state.replica
+            forager.pool,
+            dead_after_s=forager.settings.dead_after_s,
+            stall_s=forager.settings.alert_stall_s,
+            replica=request.app.state.replica,
+            services=request.app.state.services,
         )
     exposition: metrics.Exposition = request.app.state.exposition
     return Response(await exposition.render(), 200, media_type=metrics.CONTENT_TYPE)

@@ -33,6 +33,7 @@ from forager.schedule.hasten import hasten
 from forager.schedule.timetable import read_duties
 from forager.search.tend import read_standing
 from forager.settings import SECRETS, Settings
+from forager.stats.stall import Stall, read_stall
 
 router = APIRouter(tags=["system"])
 LATE_S = 300.0
@@ -68,9 +69,12 @@ async def health(request: Request, who: Anyone) -> Response:
         async with look(request, is_now=True) as conn:
             numbers = await listing.parts(conn, dead_after_s=forager.settings.dead_after_s)
             duties = await listing.duties_now(conn, [name for name in DUTIES if is_kept(name, forager.settings)])
+            stall = await read_stall(
+                conn, dead_after_s=forager.settings.dead_after_s, stall_s=forager.settings.alert_stall_s
+            )
         detail = forager.database.description if who.user_id is not None else "answers"
         parts["database"] = {"state": "ok", "detail": detail}
-        parts |= {"scheduler": _scheduler(duties), "workers": _workers(numbers)}
+        parts |= {"scheduler": _scheduler(duties), "workers": _workers(numbers), "progress": _progress(stall)}
         if forager.settings.queue == "celery":
             parts["queue"] = _queue(numbers)
     except TooManyError:
@@ -80,6 +84,8 @@ async def health(request: Request, who: Anyone) -> Response:
         parts["database"] = {"state": "down", "detail": "does not answer"}
     if (elsewhere := request.app.state.searching) is not None:
         parts["search"] = await _search(request, elsewhere)
+    if (redis_answers := await request.app.state.services.redis_answers()) is not None:
+        parts["redis"] = _redis(redis_answers)
     if (replica := request.app.state.replica) is not None:
         parts["replica"] = _replica(replica)
     parts["disk"] = await asyncio.to_thread(_disk, forager.settings)
@@ -109,6 +115,20 @@ def _workers(numbers: dict[str, Any]) -> dict[str, str]:
         says = describe_pause(numbers["pause_reason"], numbers["pause_detail"])
         return {"state": "degraded", "detail": f"{alive} alive, {paused} paused: {says}"}
     return {"state": "ok" if alive else "idle", "detail": f"{alive} alive"}
+
+
+def _progress(stall: Stall | None) -> dict[str, str]:
+    """Never down: what was read is there, and who restarts the API because workers are missing helps nobody."""
+    if stall is None:
+        return {"state": "ok", "detail": "no work waits without a reason"}
+    return {"state": "degraded", "detail": stall.message}
+
+
+def _redis(answers: bool) -> dict[str, str]:
+    """Never down: losing it loses nothing."""
+    if answers:
+        return {"state": "ok", "detail": "answers"}
+    return {"state": "degraded", "detail": "Redis does not answer, PostgreSQL answers alone"}
 
 
 async def _search(request: Request, elsewhere: Elsewhere) -> dict[str, str]:

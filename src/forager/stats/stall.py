@@ -1,0 +1,67 @@
+"""The stall rule: work is due, and nothing happens, and nothing explains it.
+
+Pauses, cooldowns, maintenance windows, budgets, pace and open breakers explain that a domain waits; such a domain does
+not count as due here. Workers that are all paused for a fault of our own have a part of /health and an alert of their
+own. What is left is a stall in one of three ways: no worker is alive, no worker may claim the domains of a run, or
+workers are alive and no visit has ended for a while.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from forager.db import statements
+
+SQL = statements.load("forager.stats", "stall.sql")
+GRACE_S = 60.0
+"""A domain that has been due for less waits for the next claim, or for a worker that is being started."""
+MOST = 1000
+"""Domains that are counted; a message says "1,000 or more" then."""
+Kind = Literal["no_worker", "unserved", "no_progress"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    kind: Kind
+    domains: int
+    """Up to MOST."""
+    due_s: float
+    """How long the first of them has been due."""
+    message: str
+
+
+async def read_stall(conn: Any, *, dead_after_s: float, stall_s: float) -> Stall | None:
+    """Returns the stall there is, or None. Costs two short statements while the crawl goes on."""
+    alive, paused, silent_s = await conn.fetchrow(SQL["read_workforce"], dead_after_s)
+    if not alive:
+        if silent_s is not None and silent_s < GRACE_S:
+            return None
+        found = await conn.fetchrow(SQL["due_anywhere"], GRACE_S, MOST, False)
+        return _stall("no_worker", found, "no worker is alive")
+    for run, label in await conn.fetch(SQL["unserved"], dead_after_s):
+        found = await conn.fetchrow(SQL["due_of"], run, label, GRACE_S, MOST)
+        wanted = f"no worker of run {run} with the label {label}" if label else f"no worker of run {run}"
+        if stall := _stall("unserved", found, f"{wanted} is alive"):
+            return stall
+    if paused == alive or await conn.fetchval(SQL["ended_lately"], stall_s):
+        return None
+    waiting = await conn.fetchrow(SQL["due_anywhere"], stall_s, MOST, True)
+    held = await conn.fetchrow(SQL["held_without_progress"], stall_s, MOST)
+    found = max(waiting, held, key=lambda row: row["due_s"] or 0.0)
+    workers = "1 worker is alive" if alive == 1 else f"{alive} workers are alive"
+    return _stall("no_progress", found, f"{workers} and no visit has ended for {_span(stall_s)}")
+
+
+def _stall(kind: Kind, found: Any, because: str) -> Stall | None:
+    domains, due_s = found
+    if not domains:
+        return None
+    number = f"{MOST:,} or more" if domains >= MOST else f"{domains:,}"
+    have = "domain has" if domains == 1 else "domains have"
+    return Stall(kind, domains, due_s, f"{number} {have} been due for {_span(due_s)}: {because}")
+
+
+def _span(seconds: float) -> str:
+    for unit_s, unit in ((86_400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * unit_s:
+            return f"{seconds / unit_s:,.0f} {unit}"
+    return f"{seconds:,.0f} s"
