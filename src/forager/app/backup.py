@@ -1,10 +1,11 @@
 """Backup and restore from Settings: what belongs to an instance, where it goes, and what a copy needs to live."""
 
 import asyncio
+import contextlib
 import json
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,10 +24,11 @@ from forager.control.backup import Backup, BackupOrder
 from forager.control.check import Verdict, check
 from forager.control.disk import saying_what_failed
 from forager.crawl.recover import free_lost
-from forager.db import open_database, schema
+from forager.db import embedded, open_database, schema, unfinished
 from forager.db.database import locate, upgrade
 from forager.db.dsn import place_of
 from forager.db.pool import close, connect
+from forager.db.unfinished import Marker
 from forager.errors import ConfigurationError, StoreError
 from forager.observe import log
 from forager.schedule.words import things
@@ -43,6 +45,8 @@ STAGED = "bucket-"
 """Before the name of a backup that is only here until it is in a bucket."""
 STAGE = "restore.part"
 """In the home that is restored: what was fetched from a bucket, until it is in its place."""
+BESIDE = frozenset({KEY_FILE, STAGE, unfinished.NAME})
+"""What may lie in a home that is restored into."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,13 +210,14 @@ async def look_at(settings: Settings, found: Backup) -> list[str]:
 
 
 async def restore(settings: Settings, source: Path | str, *, by: str = "cli") -> Restored:
-    """Into the settings' home and database, both of them empty. Nothing is written before all of it was verified, but
-    for the copy of what comes from a bucket."""
+    """Into the settings' home and database, both empty, or left by a restore that was killed. Nothing is written before
+    all of it was verified, but for the copy of what comes from a bucket."""
     if isinstance(source, str):
         return await _restore_from_bucket(settings, source, by=by)
     found = backup.read(source)
     _refuse_unfit(settings, found)
-    return await _restore(settings, found, by=by)
+    with _marked(settings, found) as marker:
+        return await _restore(settings, found, marker, by=by)
 
 
 async def _restore_from_bucket(settings: Settings, url: str, *, by: str) -> Restored:
@@ -221,42 +226,73 @@ async def _restore_from_bucket(settings: Settings, url: str, *, by: str) -> Rest
     found = await asyncio.to_thread(backup_bucket.read, there, name)
     _refuse_unfit(settings, found)
     stage = settings.home / STAGE
-    with saying_what_failed(stage, "Nothing was restored."):
+    with saying_what_failed(stage, "Nothing was restored."), _marked(settings, found) as marker:
         backup_files.remove(stage)
         try:
             fetched = await _in_thread(partial(backup_bucket.fetch, there, name, stage))
-            return await _restore(settings, replace(fetched, url=found.url), by=by)
+            return await _restore(settings, replace(fetched, url=found.url), marker, by=by)
         finally:
             backup_files.remove(stage)
 
 
 def _refuse_unfit(settings: Settings, found: Backup) -> None:
     backup.refuse_unfit(found)
-    backup.refuse_used_home(settings.home, but=frozenset({KEY_FILE, STAGE}))
+    if unfinished.find(settings.home) is None:
+        backup.refuse_used_home(settings.home, but=BESIDE)
 
 
-async def _restore(settings: Settings, found: Backup, *, by: str) -> Restored:
+@contextlib.contextmanager
+def _marked(settings: Settings, found: Backup) -> Iterator[Marker]:
+    """Whoever uses the home before the marker is removed is told that this instance is not whole."""
+    with (
+        saying_what_failed(settings.home, "Nothing was restored."),
+        unfinished.mark(settings.home, found.where) as marker,
+    ):
+        yield marker
+
+
+async def _restore(settings: Settings, found: Backup, marker: Marker, *, by: str) -> Restored:
     if troubles := await backup.verify(found):
         named = "; ".join(troubles[: backup.MOST_NAMED])
         raise ConfigurationError(f"{found.where} is damaged ({named}): take another backup.")
-    async with locate(settings) as dsn:
-        major = await _refuse_unfit_database(found, dsn)
+    if marker.before is not None:
+        await asyncio.to_thread(_clear_home, settings.home)
+    if settings.database_url is None:
+        marker.begin()
+    async with locate(settings, is_restoring=True) as dsn:
+        major = await _refuse_unfit_database(found, dsn, marker)
+        marker.begin(None if settings.database_url is None else place_of(dsn))
         await backup.put_back_files(found, settings.home)
         await backup.put_back_database(found, dsn, major)
         if schema.is_older(found.revision):  # a database of one's own, too: it was empty a moment ago
             await upgrade(dsn)
-        async with open_database(settings, size=2, application="forager restore") as database:
+        async with open_database(settings, size=2, application="forager restore", is_restoring=True) as database:
             freed = await _let_workers_go(database.pool)
             await _note(database.pool, found, by=by)
             verdicts = await _check(database.pool, settings)
+    marker.remove()
     has_new_key = bool(found.key_marks) and not set(found.key_marks) & set(key_marks(settings))
     return Restored(found, freed, verdicts, has_new_key)
 
 
-async def _refuse_unfit_database(found: Backup, dsn: str) -> int:
-    """The major version of one that is empty and new enough."""
+def _clear_home(home: Path) -> None:
+    """Removes what a killed restore left. What may be there before one stays."""
+    embedded.stop(home)
+    for path in home.iterdir():
+        if path.is_dir() and not path.is_symlink() and path.name not in {STAGE, backup.FOLDER}:
+            backup_files.remove(path)
+        elif not path.is_dir() and path.name not in {backup.SETTINGS, *BESIDE}:
+            path.unlink()
+
+
+async def _refuse_unfit_database(found: Backup, dsn: str, marker: Marker) -> int:
+    """The major version of one that is empty and new enough. Emptied is one that a killed restore had found empty."""
     connection = await connect(dsn, application="forager restore")
     try:
+        before = marker.before
+        if before is not None and before.database == place_of(dsn):
+            async with connection.transaction():
+                await schema.empty(connection, place_of(dsn), before.since)
         await schema.refuse_used(connection, place_of(dsn))
         major: int = connection.get_server_version().major
     finally:

@@ -132,11 +132,12 @@ def downgrade(
 @contextlib.contextmanager
 def _located(settings: "Settings") -> Iterator[str]:
     """The database's DSN; our own server runs inside."""
+    from forager.db import embedded, unfinished
+
+    unfinished.refuse(settings.home)
     if settings.database_url is not None:
         yield settings.database_url
         return
-    from forager.db import embedded
-
     seat = embedded.join(settings.home)
     try:
         yield seat.dsn
@@ -169,9 +170,10 @@ async def _note_move(dsn: str, action: str, before: str | None) -> str | None:
 
 def start(home: Home = None) -> None:
     """Start the embedded server and keep it running."""
-    from forager.db import embedded
+    from forager.db import embedded, unfinished
 
     settings = _own_server(begin(home=home))
+    unfinished.refuse(settings.home)
     embedded.keep(settings.home)
     embedded.ensure_running(settings.home)
     output.say(f"The database in {settings.home} runs and stays; `forager db stop` ends it.")

@@ -33,6 +33,7 @@ from forager.control.disk import (
     saying_what_failed,
     sync_file,
     sync_folder,
+    sync_tree,
     write_whole,
 )
 from forager.db import dump, schema
@@ -140,7 +141,7 @@ def _seal(order: BackupOrder, part: Path, gathered: Gathered, *, revision: str, 
         "webhook_keys": order.key_marks,
         "sha256": {DUMP: digest(part / DUMP).hex(), LIST: listed.hex(), SETTINGS: digest(part / SETTINGS).hex()},
     }
-    files.sync_folders(part)
+    sync_tree(part)
     write_whole(part / MANIFEST, json.dumps(manifest, indent=2).encode() + b"\n")
     sync_folder(part)
 
@@ -290,9 +291,9 @@ def refuse_used_home(home: Path, *, but: frozenset[str] = frozenset()) -> None:
 
 async def put_back_files(backup: Backup, home: Path) -> None:
     listed = await asyncio.to_thread(files.read_list, backup.path / LIST)
-    with saying_what_failed(home, f"The restore is not whole: remove {home} and try again."):
+    with saying_what_failed(home, "The restore is not whole: run it again."):
         await asyncio.to_thread(files.put_back, backup.path / FILES, listed, home)
-        files.sync_folders(home)
+        await asyncio.to_thread(sync_tree, home)
 
 
 async def put_back_database(backup: Backup, dsn: str, server_major: int) -> None:

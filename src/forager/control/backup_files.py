@@ -23,7 +23,6 @@ LEFT_OUT = frozenset({"tmp", "dying"})
 """Folders of the store with what nobody refers to."""
 OPEN = ".open"
 TRIES = 3
-FEW_FOLDERS = 64
 
 
 @dataclass(slots=True)
@@ -118,7 +117,7 @@ def _link(source: Path, target: Path) -> bool:
 
 
 def _copy(source: Path, target: Path) -> tuple[int, str]:
-    """Up to where it reaches when we begin: a file that grows has no end."""
+    """Copies up to where it reaches when we begin: a file that grows has no end. The caller syncs all at once."""
     checksum, size = hashlib.sha256(), 0
     with source.open("rb") as there, target.open("wb") as here:
         left = os.fstat(there.fileno()).st_size
@@ -127,8 +126,6 @@ def _copy(source: Path, target: Path) -> tuple[int, str]:
             checksum.update(piece)
             size += len(piece)
             left -= len(piece)
-        here.flush()
-        os.fsync(here.fileno())
     target.chmod(0o600)
     return size, checksum.hexdigest()
 
@@ -180,15 +177,6 @@ def put_back(folder: Path, files: Mapping[str, tuple[int, str]], home: Path) -> 
         target = home / name
         make_folder(target.parent)
         _copy(folder / name, target)
-
-
-def sync_folders(root: Path) -> None:
-    folders = [Path(folder) for folder, _, _ in os.walk(root)]
-    if len(folders) > FEW_FOLDERS:
-        os.sync()
-        return
-    for folder in folders:
-        sync_file(folder)
 
 
 def remove(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """Files that must be whole: made durable, renamed into their place, and trouble with the disk said in one sentence."""
 
 import contextlib
+import ctypes
 import errno
 import hashlib
 import os
@@ -58,6 +59,27 @@ def sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def sync_tree(root: Path) -> None:
+    """Makes everything below a folder durable with one call for its file system: an fsync for each of 95,000 small
+    files took more than 400 s. Folders right below it may be mounted from elsewhere."""
+    for folder in (root, *(path for path in root.iterdir() if path.is_dir())):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            _syncfs(handle)
+        finally:
+            os.close(handle)
+
+
+def _syncfs(handle: int) -> None:
+    """Python has no name for it; where the C library has none either, all disks are synced."""
+    sync = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
+    if sync is None:
+        os.sync()
+    elif sync(handle) != 0:
+        error = ctypes.get_errno()
+        raise OSError(error, os.strerror(error))
 
 
 def sync_file(path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import asyncpg
 
-from forager.db import embedded, schema
+from forager.db import embedded, schema, unfinished
 from forager.db.absence import Absence
 from forager.db.dsn import place_of
 from forager.db.pool import OLDEST_SERVER, close, close_pool, connect, open_pool
@@ -47,13 +47,14 @@ async def open_database(
     idle_limit_s: float | None = None,
     statement_limit_s: float | None = None,
     resets: bool = True,
+    is_restoring: bool = False,
 ) -> AsyncIterator[Database]:
     """The settings' database. `size` is the largest number of connections, `application` names us to the server.
 
     With `idle_limit_s` a frozen process does not keep what it has locked; `statement_limit_s` is for who may not wait.
-    Without `resets` sessions are not cleaned between two users of a connection.
+    Without `resets` sessions are not cleaned between two users of a connection. Only a restore opens what is not whole.
     """
-    async with locate(settings) as dsn:
+    async with locate(settings, is_restoring=is_restoring) as dsn:
         is_embedded = settings.database_url is None
         keeps = settings.prepared_statements
         description = await _prepare(dsn, application, is_embedded=is_embedded, keeps_statements=keeps)
@@ -73,8 +74,11 @@ async def open_database(
 
 
 @contextlib.asynccontextmanager
-async def locate(settings: Settings) -> AsyncIterator[str]:
-    """The DSN of the settings' database; while inside, the embedded server runs."""
+async def locate(settings: Settings, *, is_restoring: bool = False) -> AsyncIterator[str]:
+    """The DSN of the settings' database; while inside, the embedded server runs. Rejects a home whose restore was not
+    finished."""
+    if not is_restoring:
+        unfinished.refuse(settings.home)
     if settings.database_url is not None:
         yield settings.database_url
         return

@@ -44,3 +44,34 @@ WHERE c.relnamespace = to_regnamespace(current_schema()::text)
   AND c.relkind IN ('r', 'p')
   AND c.relname <> 'alembic_version'
   AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e');
+
+-- name: was_used_since
+-- Whether an instance did anything after a moment, but for the restore that brought it.
+SELECT EXISTS (SELECT FROM runs WHERE started_at > $1) OR EXISTS (SELECT FROM workers WHERE heartbeat_at > $1)
+    OR EXISTS (SELECT FROM audit_log WHERE at > $1 AND action <> 'backup.restore');
+
+-- name: drop_everything
+-- Everything of Forager's in the schema, but nothing that belongs to an extension: what a killed restore left.
+DO $$
+DECLARE
+    each record;
+BEGIN
+    FOR each IN
+        SELECT format('DROP %s IF EXISTS %I CASCADE', CASE c.relkind WHEN 'v' THEN 'VIEW' WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, c.relname) AS statement,
+               CASE c.relkind WHEN 'S' THEN 3 ELSE 2 END AS step
+        FROM pg_class c
+        WHERE c.relnamespace = to_regnamespace(current_schema()::text) AND c.relkind IN ('r', 'p', 'v', 'S')
+          AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
+        UNION ALL
+        SELECT format('DROP FUNCTION IF EXISTS %s CASCADE', f.oid::regprocedure), 1 FROM pg_proc f
+        WHERE f.pronamespace = to_regnamespace(current_schema()::text)
+          AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = f.oid AND d.deptype = 'e')
+        UNION ALL
+        SELECT format('DROP TYPE IF EXISTS %I CASCADE', t.typname), 3 FROM pg_type t
+        WHERE t.typnamespace = to_regnamespace(current_schema()::text) AND t.typtype = 'e'
+          AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = t.oid AND d.deptype = 'e')
+        ORDER BY step -- all are named before the first goes: a table takes functions along
+    LOOP
+        EXECUTE each.statement;
+    END LOOP;
+END $$;

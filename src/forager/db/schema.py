@@ -5,6 +5,7 @@ lead to the same.
 """
 
 import re
+from datetime import datetime
 from functools import cache
 from importlib import resources
 from typing import Any, NoReturn
@@ -96,6 +97,18 @@ async def refuse_used(connection: Any, place: str) -> None:
             f"The database at {place} is not empty (it has the table {found or 'alembic_version'!r}): "
             "restore into an empty one."
         )
+
+
+async def empty(connection: Any, place: str, since: datetime) -> None:
+    """Remove what a restore left that was killed and had begun at `since`; nothing that was used after it."""
+    if await revision_of(connection) is None:
+        return
+    if await connection.fetchval(SQL["was_used_since"], since):
+        raise ConfigurationError(
+            f"The database at {place} was restored into by a restore that was not finished, and has been used since: "
+            "Forager does not remove it. Restore into an empty database."
+        )
+    await connection.execute(SQL["drop_everything"])
 
 
 async def _create(connection: Any) -> None:

@@ -22,7 +22,7 @@ from forager.app.backup import back_up, restore
 from forager.app.webhooks import KEY_FILE, signing_keys
 from forager.control import backup, cold
 from forager.control.backup import Backup
-from forager.db import dump, migrate, schema
+from forager.db import dump, migrate, open_database, schema
 from forager.db.dump import split_password
 from forager.errors import ConfigurationError, ForagerError, NotFoundError, StoreError, UsageError
 from forager.settings import Settings, load
@@ -441,3 +441,54 @@ def name_of(pid: int) -> str | None:
         return None
     name, _, rest = state.partition("(")[2].rpartition(")")
     return None if rest.split()[0] in "ZX" else name
+
+
+async def fail_to_restore(into: Settings, made: Backup, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ends when files and database are there."""
+
+    async def die(*_: Any) -> int:
+        raise RuntimeError("killed")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("forager.app.backup._let_workers_go", die)
+        with pytest.raises(RuntimeError):
+            await restore(into, made.path)
+
+
+async def test_a_restore_that_failed_midway_is_begun_anew_also_in_a_database_of_ones_own(
+    world: Past, settings: Settings, into: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(settings, "ab/cdef.zst", b"body")
+    made = await save(settings)
+    await fail_to_restore(into, made, monkeypatch)
+    (into.home / "bodies" / "left").write_bytes(b"of the first")
+    with pytest.raises(ConfigurationError, match="was not finished"):
+        async with open_database(into, size=1, application="test"):
+            pass
+    await restore(into, made.path)
+    assert not (into.home / "bodies" / "left").exists()
+    async with open_database(into, size=1, application="test") as database:
+        assert await database.pool.fetchval("SELECT count(*) FROM crawl_tasks") == len(await world.tasks())
+
+
+async def test_a_database_that_was_used_since_a_restore_failed_is_not_emptied(
+    world: Past, settings: Settings, into: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = await save(settings)
+    await fail_to_restore(into, made, monkeypatch)
+    there = await asyncpg.connect(into.database_url)
+    await there.execute("INSERT INTO runs (spec, max_depth) VALUES ('{}', 1)")
+    with pytest.raises(ConfigurationError, match="used since"):
+        await restore(into, made.path)
+    assert await there.fetchval("SELECT count(*) FROM crawl_tasks") == len(await world.tasks())
+    await there.close()
+
+
+async def test_a_restore_that_is_refused_leaves_no_marker(world: Past, settings: Settings, into: Settings) -> None:
+    made = await save(settings)
+    there = await asyncpg.connect(into.database_url)
+    await there.execute("CREATE TABLE mine (id int)")
+    await there.close()
+    with pytest.raises(ConfigurationError, match="not empty"):
+        await restore(into, made.path)
+    assert not into.home.exists()
