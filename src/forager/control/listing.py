@@ -113,7 +113,8 @@ async def tasks(
     await refuse_unknown_run(conn, run)
     filters = (name, status, outcome, error_code, run, is_open, is_image)
     if batch is None:
-        return _rows(await conn.fetch(SQL["tasks_by_id"], *after, *filters, limit))
+        statement = SQL["tasks_by_id" if name is None else "tasks_of_domain"]
+        return _rows(await conn.fetch(statement, *after, *filters, limit))
     return _rows(await conn.fetch(SQL["tasks_of_batch"], *after, *filters, batch, limit))
 
 

@@ -1,5 +1,7 @@
 -- Long lists, page by page, each in the order of an index and from the key where the page before ended. Read only.
--- The key is NULL at the beginning; optional filters are NULL when not given.
+-- The key is NULL at the beginning; optional filters are NULL when not given. They are planned anew for each request (`plan_cache_mode`), so a filter
+-- that is not given costs nothing, and one that is finds its index. Where that index is partial, its condition stands beside the filter as a literal: a
+-- parameter that is cast to an enum is no constant to the planner, so it could not tell that the condition holds.
 
 -- name: domains_by_id
 -- Domains in the order they were met.
@@ -72,6 +74,9 @@ FROM pages p
 JOIN domains d ON d.id = p.domain_id
 WHERE p.id > COALESCE($1::bigint, 0) AND NOT p.is_image
   AND ($2::text IS NULL OR p.status = $2::text::page_status)
+  AND ($2 IS NULL OR $2 IN ('fetched', 'discovered') OR p.status NOT IN ('fetched', 'discovered'))
+  AND ($2 IS DISTINCT FROM 'fetched' OR p.fetched_at IS NOT NULL)
+  AND ($2 IS DISTINCT FROM 'discovered' OR p.status = 'discovered')
   AND ($3::text IS NULL OR p.language = $3)
   AND ($4::boolean IS NULL OR p.is_seed = $4)
 ORDER BY p.id
@@ -85,6 +90,7 @@ FROM pages p
 JOIN domains d ON d.id = p.domain_id
 WHERE p.fetched_at IS NOT NULL AND (p.fetched_at, p.id) < (COALESCE($1::timestamptz, 'infinity'), COALESCE($2::bigint, 0)) AND NOT p.is_image
   AND ($3::text IS NULL OR p.status = $3::text::page_status)
+  AND ($3 IS NULL OR $3 IN ('fetched', 'discovered') OR p.status NOT IN ('fetched', 'discovered'))
   AND ($4::text IS NULL OR p.language = $4)
   AND ($5::boolean IS NULL OR p.is_seed = $5)
   AND ($6::text IS NULL OR p.domain_id = (SELECT n.id FROM domains n WHERE n.name = $6))
@@ -99,6 +105,7 @@ FROM pages p
 JOIN domains d ON d.id = p.domain_id
 WHERE p.domain_id = (SELECT n.id FROM domains n WHERE n.name = $2) AND p.url_hash > COALESCE($1::bytea, '') AND NOT p.is_image
   AND ($3::text IS NULL OR p.status = $3::text::page_status)
+  AND ($3 IS NULL OR $3 IN ('fetched', 'discovered') OR p.status NOT IN ('fetched', 'discovered'))
   AND ($4::text IS NULL OR p.language = $4)
   AND ($5::boolean IS NULL OR p.is_seed = $5)
 ORDER BY p.domain_id, p.url_hash
@@ -165,14 +172,54 @@ SELECT t.id, t.page_id, p.url, d.name AS domain, t.run_id, t.status::text AS sta
 FROM crawl_tasks t
 JOIN pages p ON p.id = t.page_id
 JOIN domains d ON d.id = t.domain_id
-WHERE t.id < COALESCE($1::bigint, 9223372036854775807)
-  AND ($2::text IS NULL OR t.domain_id = (SELECT n.id FROM domains n WHERE n.name = $2))
+WHERE t.id < COALESCE($1::bigint, 9223372036854775807) AND $2::text IS NULL
   AND ($3::text IS NULL OR t.status = $3::text::task_status)
+  AND ($3 IS NULL OR $3 IN ('pending', 'completed') OR t.status NOT IN ('pending', 'completed'))
+  AND ($3 IS DISTINCT FROM 'pending' OR t.outcome IS NULL)
   AND ($4::text IS NULL OR t.outcome = $4::text::task_outcome)
+  AND ($4 IS NULL OR $4 = 'success' OR t.outcome <> 'success')
   AND ($5::text IS NULL OR t.error_code = $5)
   AND ($6::bigint IS NULL OR t.run_id = $6)
   AND ($7::boolean IS NULL OR (t.outcome IS NULL) = $7)
-  AND ($8::boolean IS NULL OR p.is_image = $8)
+  AND ($8::boolean IS NULL OR t.is_image = $8)
+ORDER BY t.id DESC
+LIMIT $9::bigint;
+
+-- name: tasks_of_domain
+-- Tasks of one domain, newest first: the history by its index, the queue by that of open tasks.
+SELECT t.id, t.page_id, p.url, d.name AS domain, t.run_id, t.status::text AS status, t.outcome::text AS outcome, t.status_code,
+       t.error_code, t.error_message, t.blame, t.retry_count, t.parent_task_id, t.priority, t.created_by, t.created_at, t.scheduled_for,
+       t.locked_by, t.locked_at, t.requested_at, t.completed_at, t.response_time_ms, t.bytes, t.is_changed, t.proxy_id,
+       t.body_ref IS NOT NULL AS has_body
+FROM (
+    (SELECT c.* FROM crawl_tasks c
+     WHERE c.domain_id = (SELECT n.id FROM domains n WHERE n.name = $2) AND c.outcome IS NOT NULL AND c.id < COALESCE($1::bigint, 9223372036854775807)
+       AND ($3::text IS NULL OR c.status = $3::text::task_status)
+       AND ($3 IS NULL OR $3 IN ('pending', 'completed') OR c.status NOT IN ('pending', 'completed'))
+       AND ($3 IS DISTINCT FROM 'pending' OR c.outcome IS NULL)
+       AND ($4::text IS NULL OR c.outcome = $4::text::task_outcome)
+       AND ($4 IS NULL OR $4 = 'success' OR c.outcome <> 'success')
+       AND ($5::text IS NULL OR c.error_code = $5)
+       AND ($6::bigint IS NULL OR c.run_id = $6)
+       AND ($7::boolean IS NULL OR (c.outcome IS NULL) = $7)
+       AND ($8::boolean IS NULL OR c.is_image = $8)
+     ORDER BY c.id DESC LIMIT $9::bigint)
+    UNION ALL
+    (SELECT c.* FROM crawl_tasks c
+     WHERE c.domain_id = (SELECT n.id FROM domains n WHERE n.name = $2) AND c.outcome IS NULL AND c.id < COALESCE($1::bigint, 9223372036854775807)
+       AND ($3::text IS NULL OR c.status = $3::text::task_status)
+       AND ($3 IS NULL OR $3 IN ('pending', 'completed') OR c.status NOT IN ('pending', 'completed'))
+       AND ($3 IS DISTINCT FROM 'pending' OR c.outcome IS NULL)
+       AND ($4::text IS NULL OR c.outcome = $4::text::task_outcome)
+       AND ($4 IS NULL OR $4 = 'success' OR c.outcome <> 'success')
+       AND ($5::text IS NULL OR c.error_code = $5)
+       AND ($6::bigint IS NULL OR c.run_id = $6)
+       AND ($7::boolean IS NULL OR (c.outcome IS NULL) = $7)
+       AND ($8::boolean IS NULL OR c.is_image = $8)
+     ORDER BY c.id DESC LIMIT $9::bigint)
+) t
+JOIN pages p ON p.id = t.page_id
+JOIN domains d ON d.id = t.domain_id
 ORDER BY t.id DESC
 LIMIT $9::bigint;
 
@@ -188,11 +235,14 @@ JOIN domains d ON d.id = t.domain_id
 WHERE t.batch_id = $9 AND t.id < COALESCE($1::bigint, 9223372036854775807)
   AND ($2::text IS NULL OR t.domain_id = (SELECT n.id FROM domains n WHERE n.name = $2))
   AND ($3::text IS NULL OR t.status = $3::text::task_status)
+  AND ($3 IS NULL OR $3 IN ('pending', 'completed') OR t.status NOT IN ('pending', 'completed'))
+  AND ($3 IS DISTINCT FROM 'pending' OR t.outcome IS NULL)
   AND ($4::text IS NULL OR t.outcome = $4::text::task_outcome)
+  AND ($4 IS NULL OR $4 = 'success' OR t.outcome <> 'success')
   AND ($5::text IS NULL OR t.error_code = $5)
   AND ($6::bigint IS NULL OR t.run_id = $6)
   AND ($7::boolean IS NULL OR (t.outcome IS NULL) = $7)
-  AND ($8::boolean IS NULL OR p.is_image = $8)
+  AND ($8::boolean IS NULL OR t.is_image = $8)
 ORDER BY t.id DESC
 LIMIT $10::bigint;
 

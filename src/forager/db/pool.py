@@ -32,6 +32,7 @@ SERVER_WATCH = {
     "tcp_keepalives_count": str(PROBES),
     "tcp_user_timeout": f"{UNHEARD_S}s",
 }
+PLANS = {"plan_cache_mode": "force_custom_plan"}
 T = TypeVar("T")
 
 CONNECTION_LOST: tuple[type[BaseException], ...] = (
@@ -121,6 +122,8 @@ def _options(
         settings["idle_in_transaction_session_timeout"] = f"{round(idle_limit_s * 1000)}ms"
     if statement_limit_s is not None:
         settings["statement_timeout"] = f"{round(statement_limit_s * 1000)}ms"
+        # Whoever limits statements asks for lists with optional filters: one plan for all of them would walk the table.
+        settings |= PLANS
     options: dict[str, Any] = {"timeout": CONNECT_TIMEOUT_S, "server_settings": settings}
     return options if keeps_statements else options | {"statement_cache_size": 0}
 
@@ -132,7 +135,8 @@ async def _watched_by_server(open_one: Callable[[dict[str, Any]], Awaitable[T]],
     try:
         return await open_one(watched)
     except asyncpg.ProtocolViolationError:
-        return await open_one(options)
+        bare = {name: value for name, value in options["server_settings"].items() if name not in PLANS}
+        return await open_one(options | {"server_settings": bare})
 
 
 async def _welcome(greet: Callable[[Any], Awaitable[None]] | None, connection: Any) -> None:

@@ -435,6 +435,7 @@ CREATE TABLE crawl_tasks (
     depends_on       bigint,
     is_waiting       boolean     NOT NULL DEFAULT false,
     webhook_url      text        CHECK (length(webhook_url) BETWEEN 1 AND 2000),
+    is_image         boolean     NOT NULL,
     CHECK ((outcome IS NULL) = (completed_at IS NULL)),
     CHECK ((locked_at IS NULL) = (locked_by IS NULL)),
     CHECK ((outcome IS NULL) = (status NOT IN ('completed', 'failed', 'cancelled'))),
@@ -1512,3 +1513,23 @@ CREATE TABLE schema_window (
 );
 COMMENT ON TABLE schema_window IS 'Owner: db. One row: the oldest revision whose Forager may work on this schema. A migration that takes something away, or asks more of what is written, sets it to its own.';
 INSERT INTO schema_window (oldest) VALUES ('0023');
+
+-- Lists by filter ----------------------------------------------------------------------------------------------------
+-- Rare values only, where a table is written much: a page that is read without trouble is in none of those by status, outcome and error for good.
+
+CREATE INDEX pages_by_status ON pages (status, id) WHERE status NOT IN ('fetched', 'discovered') AND NOT is_image;
+CREATE INDEX pages_seeds ON pages (id) WHERE is_seed;
+CREATE INDEX crawl_tasks_of_domain ON crawl_tasks (domain_id, id) WHERE outcome IS NOT NULL;
+CREATE INDEX crawl_tasks_of_run ON crawl_tasks (run_id, id) WHERE run_id IS NOT NULL;
+CREATE INDEX crawl_tasks_by_status ON crawl_tasks (status, id) WHERE status NOT IN ('pending', 'completed');
+CREATE INDEX crawl_tasks_by_outcome ON crawl_tasks (outcome, id) WHERE outcome <> 'success';
+CREATE INDEX crawl_tasks_by_error ON crawl_tasks (error_code, id) WHERE error_code IS NOT NULL;
+CREATE INDEX crawl_tasks_images ON crawl_tasks (id) WHERE is_image;
+CREATE FUNCTION tell_kind_of_task() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.is_image := COALESCE((SELECT p.is_image FROM pages p WHERE p.id = NEW.page_id), false);
+    RETURN NEW;
+END $$;
+CREATE TRIGGER crawl_tasks_kind BEFORE INSERT ON crawl_tasks FOR EACH ROW
+    WHEN (NEW.is_image IS NULL) EXECUTE FUNCTION tell_kind_of_task();
+COMMENT ON COLUMN crawl_tasks.is_image IS 'Whether its page was an image when the task was made; statements that do not say it leave it to a trigger.';

@@ -106,8 +106,8 @@ WITH lane AS MATERIALIZED (
 ), numbered AS MATERIALIZED (
     SELECT nextval('crawl_tasks_id_seq') AS task_id, q.* FROM (SELECT * FROM queued ORDER BY priority, id) q
 ), made AS (
-    INSERT INTO crawl_tasks (id, page_id, domain_id, run_id, status, priority, locked_at, locked_by) OVERRIDING SYSTEM VALUE
-    SELECT task_id, id, domain_id, $5, 'crawling', priority, now(), $4 FROM numbered
+    INSERT INTO crawl_tasks (id, page_id, domain_id, run_id, status, priority, locked_at, locked_by, is_image) OVERRIDING SYSTEM VALUE
+    SELECT task_id, id, domain_id, $5, 'crawling', priority, now(), $4, is_image FROM numbered
 )
 SELECT r.id AS task_id, p.id AS page_id, p.domain_id, p.url, p.depth, p.redirects, r.retry_count,
        COALESCE(r.revisit_every_s, p.revisit_every_s) AS revisit_every_s, p.crashes, p.is_image, r.max_retries, r.is_recurring,

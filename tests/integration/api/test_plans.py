@@ -20,6 +20,7 @@ LISTS: dict[str, tuple[Any, ...]] = {
     "frontier_by_domain": (1, 1, 1, 101),
     "frontier_of_domain": (1, 1, 1, "d1.example", 101),
     "tasks_by_id": (10**9, NO, NO, NO, NO, NO, NO, NO, 101),
+    "tasks_of_domain": (10**9, "d1.example", NO, NO, NO, NO, NO, NO, 101),
     "tasks_of_batch": (10**9, NO, NO, NO, NO, NO, NO, NO, 1, 101),
     "tasks_of_page": (10**9, 1, 101),
     "changes_by_id": (10**9, NO, NO, NO, 101),
@@ -60,7 +61,7 @@ async def test_a_list_follows_an_index(filled: asyncpg.Connection, name: str) ->
 
 def test_every_list_is_looked_at() -> None:
     lists = {name for name in SQL if "LIMIT" in SQL[name]}
-    assert lists == LISTS.keys() | {"pages_by_read", "products_by_created"}
+    assert lists == LISTS.keys() | {"pages_by_read", "products_by_created", "parts"}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,11 @@
+DROP INDEX pages_by_status;
+DROP INDEX pages_seeds;
+DROP INDEX crawl_tasks_of_domain;
+DROP INDEX crawl_tasks_of_run;
+DROP INDEX crawl_tasks_by_status;
+DROP INDEX crawl_tasks_by_outcome;
+DROP INDEX crawl_tasks_by_error;
+DROP INDEX crawl_tasks_images;
+DROP TRIGGER crawl_tasks_kind ON crawl_tasks;
+DROP FUNCTION tell_kind_of_task();
+ALTER TABLE crawl_tasks DROP COLUMN is_image;
