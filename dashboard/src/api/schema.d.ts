@@ -524,7 +524,7 @@ export interface paths {
         post?: never;
         /**
          * Purge Domain
-         * @description Delete a domain with everything that is known of it. Refused while workers run.
+         * @description Delete a domain with everything that is known of it. Other domains go on.
          */
         delete: operations["purge_domain"];
         options?: never;
@@ -747,7 +747,7 @@ export interface paths {
         put?: never;
         /**
          * Block Domain
-         * @description No visits until somebody resets it, or for some time. A lease ends at once.
+         * @description No visits until somebody resets it, or for some time. A lease ends at once. An unknown domain is added.
          */
         post: operations["block_domain"];
         delete?: never;
@@ -2538,7 +2538,7 @@ export interface paths {
         post?: never;
         /**
          * Clear Frontier
-         * @description Forget all pages that wait for their first visit. Refused while workers run.
+         * @description Forget all pages that wait for their first visit. Only domains concerned are held up.
          */
         delete: operations["clear_frontier"];
         options?: never;
@@ -2558,7 +2558,7 @@ export interface paths {
         post?: never;
         /**
          * Purge Pages
-         * @description Delete pages of a domain, with all that is known of them. Refused while workers run.
+         * @description Delete pages of a domain, with all that is known of them. Only this domain is held up.
          */
         delete: operations["purge_pages"];
         options?: never;
@@ -3164,6 +3164,11 @@ export interface components {
             rest_s: number | null;
             /** Was Leased */
             was_leased: boolean;
+            /**
+             * Was Known
+             * @description False: the block added the domain, before its first visit.
+             */
+            was_known: boolean;
         };
         /** BreakerReset */
         BreakerReset: {

@@ -185,7 +185,8 @@ def say_switch(done: "Switched") -> str:
 def say_block(done: "Blocked") -> str:
     end = f"for {words.duration(done.rest_s)}" if done.rest_s else "until it is reset"
     lease = " Its lease was ended; what its worker still brings is not kept." if done.was_leased else ""
-    return f"{done.name} was {done.was} and is blocked {end}.{lease}"
+    was = f"was {done.was}" if done.was_known else "was not known: it was added,"
+    return f"{done.name} {was} and is blocked {end}.{lease}"
 
 
 def _show_moves(rows: list[Row], as_json: bool) -> None:

@@ -34,10 +34,11 @@ Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 
 def register(app: typer.Typer) -> None:
     family = typer.Typer(
-        cls=Group, rich_markup_mode=None, help="Delete for good: a domain, pages, history, cold files."
+        cls=Group, rich_markup_mode=None, help="Delete for good: a domain, pages, the frontier, history, cold files."
     )
     family.command("domain", cls=Command)(domain)
     family.command("pages", cls=Command)(pages)
+    family.command("frontier", cls=Command)(frontier)
     family.command("tasks", cls=Command)(tasks)
     family.command("cold", cls=Command)(cold)
     family.command("list", cls=Command)(list_all)
@@ -86,6 +87,29 @@ def pages(
         settings,
         lambda conn, order: purge_pages(conn, name, text, order),
         name,
+        reason,
+        is_trial=dry_run,
+        is_sure=yes,
+        as_json=as_json,
+    )
+
+
+def frontier(
+    *,
+    domain_name: DomainName = None,
+    reason: Reason = "",
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    as_json: AsJson = False,
+    home: Home = None,
+) -> None:
+    """Forget pages that wait for their first visit."""
+    from forager.control.clear import clear_frontier
+
+    _do(
+        begin(home=home),
+        lambda conn, order: clear_frontier(conn, order, domain=domain_name),
+        domain_name or "frontier",
         reason,
         is_trial=dry_run,
         is_sure=yes,

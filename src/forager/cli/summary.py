@@ -27,6 +27,7 @@ DROPPED = {
     "too_many": "over max_links_per_page",
     "bad_url": "no URL at all",
     "duplicate": "repeated on the same page",
+    "purged": "to pages that were purged meanwhile",
 }
 HINTS = {
     "address refused": ": not a public address; --allow-network lets it through",

@@ -1,65 +1,55 @@
 """The frontier emptied (R229): pages that wait for their first visit are forgotten, with the tasks ordered for them.
 
-A purge like the others: on record before it begins, in portions that are a transaction each, and not beside workers,
-which remember pages they know. What was visited stays, with its history. Found again by a link, a page is new.
+A purge like the others: on record before it begins, in portions that are a transaction each, of domains that are fenced
+off, some at a time, while others are crawled. What was visited stays, with its history. Found again by a link, a page
+is new.
 """
 
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import Any
 
 from forager.archive import store as bodies
 from forager.control.cold import alone
-from forager.control.look import SQL as LOOK
+from forager.control.fence import fenced, portion
 from forager.control.look import known_name
-from forager.control.purge import REASON_CODE
+from forager.control.purge import REASON_CODE, Purged
 from forager.control.purge_record import PurgeOrder, Record, on_record
 from forager.db import statements
-from forager.domains import operate, repair
+from forager.domains import repair
 from forager.domains.repair import Less
 from forager.domains.rest import sign_moves
-from forager.errors import ConflictError
 from forager.frontier import purge as frontier
 from forager.images import purge as images
 
 SQL = statements.load("forager.control", "clear.sql")
 PAGES_AT_ONCE = 500
+DOMAINS_AT_ONCE = 100
+"""That are fenced off together: each wait for workers is one for all of them."""
 
 
-@dataclass(slots=True)
-class Cleared:
-    counts: Counter[str] = field(default_factory=Counter)
-    keys: list[str] = field(default_factory=list)
-    """Files of images that nobody refers to any more."""
-
-
-async def clear_frontier(conn: Any, order: PurgeOrder, *, domain: str | None = None) -> Cleared:
+async def clear_frontier(conn: Any, order: PurgeOrder, *, domain: str | None = None) -> Purged:
     """Of one domain, or of all. Opens its own transactions; stopped, the same order goes on."""
     name = await known_name(conn, domain)
-    cleared = Cleared()
+    cleared = Purged("frontier", f"the frontier of {name or 'all domains'}")
     if order.is_trial:
         cleared.counts.update(dict(await conn.fetchrow(SQL["count_waiting"], name)))
         return cleared
-    if await conn.fetchval(LOOK["count_workers"], order.dead_after_s):
-        raise ConflictError("Workers are running, and they know the pages that would go; stop the crawl first.")
-    subject = f"the frontier of {name or 'all domains'}"
-    async with alone(conn), on_record(conn, order, "frontier.clear", what="pages", subject=subject) as record:
+    async with alone(conn), on_record(conn, order, "frontier.clear", what="pages", subject=cleared.subject) as record:
         last = 0
-        while row := await conn.fetchrow(SQL["next_frontier"], name, last):
-            await _clear(conn, row, record, cleared, order)
-            last = row["id"]
+        while rows := await conn.fetch(SQL["next_frontiers"], name, last, DOMAINS_AT_ONCE):
+            async with fenced(conn, [row["id"] for row in rows]):
+                for row in rows:
+                    await _clear(conn, row, record, cleared, order)
+            last = rows[-1]["id"]
         record.counts["domains"] = cleared.counts["domains"]
     return cleared
 
 
-async def _clear(conn: Any, domain: Any, record: Record, cleared: Cleared, order: PurgeOrder) -> None:
+async def _clear(conn: Any, domain: Any, record: Record, cleared: Purged, order: PurgeOrder) -> None:
     domain_id, name = domain["id"], domain["name"]
     last, taken = 0, 0
     while pages := [row["id"] for row in await conn.fetch(SQL["find_waiting"], domain_id, last, PAGES_AT_ONCE)]:
-        async with conn.transaction():
-            held = await operate.hold(conn, name)
-            if held is None or held.claimed_by is not None:
-                raise ConflictError(f"{name} is gone, or a worker holds it; `forager recover`, then ask again.")
+        async with portion(conn, name):
             await _take(conn, domain_id, pages, record, cleared)
         last, taken = pages[-1], taken + len(pages)
     if not taken:
@@ -71,7 +61,7 @@ async def _clear(conn: Any, domain: Any, record: Record, cleared: Cleared, order
         await repair.mend_states(conn, free, refresh_every_s=order.refresh_every_s, refused_rest_s=order.refused_rest_s)
 
 
-async def _take(conn: Any, domain_id: int, pages: list[int], record: Record, cleared: Cleared) -> None:
+async def _take(conn: Any, domain_id: int, pages: list[int], record: Record, cleared: Purged) -> None:
     dropped = await images.drop_images(conn, domain_id, pages)
     taken = await frontier.take_pages(conn, pages)
     here = Less(domain_id, taken.known, taken.waiting, dropped.shown, dropped.stored[domain_id])

@@ -9,11 +9,11 @@ WHERE p.status IN ('discovered', 'queued')
   AND ($1::text IS NULL OR p.domain_id = (SELECT d.id FROM domains d WHERE d.name = $1))
   AND NOT EXISTS (SELECT FROM crawl_tasks c WHERE c.page_id = p.id AND c.outcome IS NOT NULL);
 
--- name: next_frontier
--- The next domain that has a frontier; or the one that is named.
+-- name: next_frontiers
+-- The next domains that have a frontier; or the one that is named.
 SELECT d.id, d.name FROM domains d
 WHERE d.id > $2 AND d.frontier_size > 0 AND ($1::text IS NULL OR d.name = $1)
-ORDER BY d.id LIMIT 1;
+ORDER BY d.id LIMIT $3;
 
 -- name: find_waiting
 -- Pages of a domain that were never visited and wait for it, behind an id, so many at once.

@@ -10,18 +10,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from forager.control.knobs import REVISITS, in_words, refuse_bad
-from forager.control.look import find_page, known_name
+from forager.control.look import canonical_name, find_page, known_name
 from forager.domains import operate as domains
 from forager.domains import store as domain_store
 from forager.domains.operate import OPERATOR, STANDING_STILL, Held
 from forager.domains.rest import sign_moves
 from forager.domains.status import DomainStatus, may_move
-from forager.errors import ConflictError
+from forager.errors import ConflictError, NotFoundError
 from forager.frontier import again
 from forager.frontier import operate as pages
 from forager.frontier import store as frontier
 from forager.records import ImagePolicy
 from forager.stats import store as stats
+from forager.urls import origin_of
 
 MOST_SEEDS = 100
 """That are tried again at once in a domain of which nothing waits."""
@@ -68,6 +69,8 @@ class Blocked:
     rest_s: float | None
     """None: until an operator lifts it."""
     was_leased: bool
+    was_known: bool = True
+    """False: the domain was added by the block, before its first visit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +124,12 @@ async def switch(conn: Any, name: str, is_active: bool, *, by: str, reason: str)
 async def block(
     conn: Any, name: str, *, by: str, reason: str, rest_s: float | None = None, hush_s: float = 0.0
 ) -> Blocked:
-    """No visits until an operator resets it, or for `rest_s`. A lease ends at once; its late results are refused.
+    """No visits until an operator resets it, or for `rest_s`. A lease ends at once; its late results are refused. A
+    domain that is not known is added, so that no link to it is followed later.
 
     `hush_s` is how long its holder may not know that yet: for so long nobody else asks the site for anything.
     """
+    was_known = await _add_unknown(conn, name)
     held = await _hold(conn, name)
     if held.status is BLOCKED:
         await domains.renew_block(conn, held.id, reason=reason, rest_s=rest_s)
@@ -135,7 +140,22 @@ async def block(
         await domains.move(conn, held.name, BLOCKED, by=by, reason=reason, rest_s=rest_s, hush_s=hush_s)
     if held.claimed_by is not None:
         await give_back(conn, held.id)
-    return Blocked(held.name, held.status, rest_s, held.claimed_by is not None)
+    return Blocked(held.name, held.status, rest_s, held.claimed_by is not None, was_known)
+
+
+async def _add_unknown(conn: Any, name: str) -> bool:
+    """Adds a domain without pages unless it is known; returns whether it was. A name without a dot, a colon or a scheme
+    is a typing error, and is left to be refused."""
+    try:
+        await known_name(conn, name)
+    except NotFoundError:
+        new = canonical_name(name)
+        if not set(".:") & set(new):
+            raise
+        base = name if "://" in name else f"https://{new}"
+        await domain_store.add_domains(conn, {new: origin_of(base)}, source=OPERATOR, run=None)
+        return False
+    return True
 
 
 async def rescore(conn: Any, name: str, *, is_scored: bool) -> Rescored:

@@ -1,8 +1,8 @@
 """What an operator has deleted for good: a domain, pages, history, cold files. `purge_record.py` keeps the record.
 
 Pages go in portions, each in a transaction of its own that takes all that belongs to them and lessens the counters, so
-that the promises hold whenever it is stopped; the same order again goes on. It wants no workers beside it: they
-remember pages they know, and would go on linking to some that are gone.
+that the promises hold whenever it is stopped; the same order again goes on. Workers may run: the domain is fenced off
+(`fence.py`), and what they remember of its pages is void with the era (`frontier/era.py`).
 """
 
 import asyncio
@@ -16,6 +16,7 @@ from typing import Any
 from forager.archive import store as bodies
 from forager.archive.bucket_folder import BucketFolder
 from forager.control import cold, cold_copies, cold_file, cold_stats
+from forager.control.fence import fenced, portion
 from forager.control.look import SQL as LOOK
 from forager.control.look import known_name
 from forager.control.purge_record import SQL, PurgeOrder, Record, on_record
@@ -24,7 +25,7 @@ from forager.domains.operate import Held
 from forager.domains.repair import Less
 from forager.domains.rest import sign_moves
 from forager.errors import NotFoundError, UsageError
-from forager.frontier import history
+from forager.frontier import era, history
 from forager.frontier import purge as frontier
 from forager.images import purge as images
 from forager.images.purge import Dropped
@@ -55,10 +56,13 @@ async def purge_domain(conn: Any, name: str, order: PurgeOrder) -> Purged:
     if order.is_trial:
         return await _try_pages(conn, known, None, purged)
     async with cold.alone(conn):
-        domain_id = await _begin_pages(conn, known, order)
-        async with on_record(conn, order, "domain.purge", what=purged.what, subject=known) as record:
+        domain_id = (await _hold(conn, known)).id
+        async with (
+            on_record(conn, order, "domain.purge", what=purged.what, subject=known) as record,
+            fenced(conn, [domain_id]),
+        ):
             await _take_pages(conn, domain_id, purged, record, name=known)
-            async with conn.transaction():
+            async with portion(conn, known):
                 await _leave(conn, domain_id, purged)
     return purged.told_by(record)
 
@@ -72,8 +76,11 @@ async def purge_pages(conn: Any, name: str, text: str, order: PurgeOrder) -> Pur
     if order.is_trial:
         return await _try_pages(conn, known, text, purged)
     async with cold.alone(conn):
-        domain_id = await _begin_pages(conn, known, order)
-        async with on_record(conn, order, "page.purge", what=purged.what, subject=purged.subject) as record:
+        domain_id = (await _hold(conn, known)).id
+        async with (
+            on_record(conn, order, "page.purge", what=purged.what, subject=purged.subject) as record,
+            fenced(conn, [domain_id]),
+        ):
             await _take_pages(conn, domain_id, purged, record, name=known, text=text)
             await _mend(conn, domain_id, order)
     return purged.told_by(record)
@@ -145,21 +152,12 @@ async def _try_pages(conn: Any, name: str, text: str | None, purged: Purged) -> 
     return purged
 
 
-async def _begin_pages(conn: Any, name: str, order: PurgeOrder) -> int:
-    """The domain's id, where nothing stands against it."""
-    if await conn.fetchval(LOOK["count_workers"], order.dead_after_s):
-        raise UsageError("Workers are running, and a purge takes pages they know; stop the crawl first.")
-    async with conn.transaction():
-        return (await _hold(conn, name)).id
-
-
 async def _take_pages(
     conn: Any, domain_id: int, purged: Purged, record: Record, *, name: str, text: str | None = None
 ) -> None:
     last = 0
     while page_ids := await frontier.find_pages(conn, domain_id, text, after=last, limit=PAGES_AT_ONCE):
-        async with conn.transaction():
-            await _hold(conn, name)
+        async with portion(conn, name):
             await _take(conn, domain_id, page_ids, purged, record)
         last = page_ids[-1]
 
@@ -190,6 +188,7 @@ async def _leave(conn: Any, domain_id: int, purged: Purged) -> None:
     dropped = await images.leave_domain(conn, domain_id)
     await repair.lessen(conn, _less(domain_id, dropped))
     await repair.remove(conn, domain_id)
+    await era.end(conn)
     purged.keys += dropped.keys
 
 
@@ -211,6 +210,4 @@ async def _hold(conn: Any, name: str) -> Held:
     held = await operate.hold(conn, name)
     if held is None:
         raise NotFoundError(f"{name} is gone: somebody else purged it.")
-    if held.claimed_by is not None:
-        raise UsageError(f"{name} is held by worker {held.claimed_by}, which is gone: run `forager recover` first.")
     return held

@@ -42,14 +42,16 @@ class Crowds:
         await traps.note_subdomains(conn, dict(sorted(met.items())))
 
 
-def without_links(outcome: Outcome, refused: Set[bytes], rule: str = SUBDOMAINS) -> Outcome:
-    """The same visit without links that a rule leaves out after all."""
+def without_links(
+    outcome: Outcome, refused: Set[bytes], rule: str = SUBDOMAINS, *, reason: str | None = None
+) -> Outcome:
+    """The same visit without links that a rule of traps, or another reason, leaves out after all."""
     if not refused:
         return outcome
     kept = [link for link in outcome.selection.links if link.key not in refused]
     left_out = len(outcome.selection.links) - len(kept)
     if not left_out:
         return outcome
-    reason = f"trap:{rule}"
+    reason = reason or f"trap:{rule}"
     dropped = {**outcome.selection.dropped, reason: outcome.selection.dropped.get(reason, 0) + left_out}
     return replace(outcome, selection=replace(outcome.selection, links=kept, dropped=dropped))

@@ -36,6 +36,11 @@ class ImageDesk:
         self._waiting = KnownPages(remembered)
         """Those that are in the frontier, by key."""
 
+    def clear(self) -> None:
+        """What is remembered may have been deleted."""
+        self._known.clear()
+        self._waiting.clear()
+
     # learn ---------------------------------------------------------------------------------------------------------
 
     async def learn(self, outcomes: Sequence[Outcome]) -> dict[bytes, int]:

@@ -8,6 +8,7 @@ between them re-crawls a page but never loses a link. Results of a lost lease ar
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -31,6 +32,7 @@ from forager.domains import store as domains
 from forager.domains.store import RobotsCopy, Visits
 from forager.errors import Blame
 from forager.extract import CONFIGS, keywords_of
+from forager.frontier import era as eras
 from forager.frontier import store as frontier
 from forager.frontier import tasks
 from forager.frontier.catch_up import CatchUp
@@ -38,6 +40,7 @@ from forager.frontier.images import make_pages, record_images
 from forager.frontier.known import UNSHARED, KnownPages, SharedPages, pack
 from forager.frontier.learn import Learned, learn, sort_known, take_recalled
 from forager.frontier.lexemes import Lexemes
+from forager.images import purge as image_purge
 from forager.ingest.sameness import Suspicion
 from forager.ingest.select import add_up
 from forager.observe import log
@@ -50,6 +53,8 @@ from forager.stats.tally import Tally, tally_of
 
 MOST_DOMAIN_IDS = 100_000
 NOT_MODIFIED = 304
+PURGED = "purged"
+"""Why a link was left out whose page an operator deleted while the page with the link was visited."""
 
 
 class Draft(NamedTuple):
@@ -110,6 +115,10 @@ class Writer:
         self._known = KnownPages(order.known_urls)
         self._catching_up = CatchUp()
         self._domain_ids: dict[str, int] = {}
+        self._era: str | None = None
+        """The era that `_known` and all other memories here are of."""
+        self._newest_era: str | None = None
+        """As the last transaction saw it."""
         self._lexemes = Lexemes()
         self._images = ImageDesk(
             database, run=order.run, admit=self._crowds.admit, remembered=max(1000, order.known_urls // 8)
@@ -137,6 +146,7 @@ class Writer:
         self._tally.time("learn", clock.monotonic() - began_at)
         if learned.refused:
             outcomes = [without_links(outcome, learned.refused) for outcome in outcomes]
+        self._forget_old_era()
         shown = await self._images.learn(outcomes)
         await self._images.settle(outcomes, shown)
         suspicions = self._traps.look(outcomes) if self._traps is not None else []
@@ -161,7 +171,17 @@ class Writer:
 
     # learn ---------------------------------------------------------------------------------------------------------
 
+    def _forget_old_era(self) -> None:
+        """Pages were deleted: what is remembered of pages, images and domains may be about some that are gone."""
+        if self._era == self._newest_era:
+            return
+        self._era = self._newest_era
+        for memory in (self._known, self._shared, self._domain_ids, self._catching_up, self._images):
+            memory.clear()
+
     async def learn(self, links: Sequence[Discovery]) -> Learned:
+        self._forget_old_era()
+        era = self._era
         learned, unknown = sort_known(links, self._known)
         if unknown:
             take_recalled(learned, unknown, await self._shared.recall(unknown))
@@ -171,6 +191,7 @@ class Writer:
 
             async def once(conn: Any) -> Learned:
                 attempt = Learned(dict(learned.page_ids), nearer=dict(nearer), fresh=list(learned.fresh))
+                await self._share_pages(conn)
                 await learn(conn, attempt, unknown, self._find_or_add_domains)
                 await domains.count_discovered(conn, attempt.new, run=self._run)
                 await self._crowds.note(conn, [unknown[key] for key in attempt.refused])
@@ -184,7 +205,17 @@ class Writer:
         self._known.add_all(learned.fresh)
         await self._catch_up(learned.found)
         await self._shared.tell((key, pack(page, depth)) for key, page, depth in learned.fresh[remembered:])
+        learned.era = era
         return learned
+
+    async def _share_pages(self, conn: Any) -> str | None:
+        """Returns the era. From here to the end of the transaction no page and no domain is deleted; ids of domains are
+        looked up anew where some may have been."""
+        era = await eras.share(conn)
+        if era != self._newest_era:
+            self._newest_era = era
+            self._domain_ids.clear()
+        return era
 
     async def _catch_up(self, found: Mapping[int, int]) -> None:
         portions = self._catching_up.note(found)
@@ -233,6 +264,8 @@ class Writer:
     ) -> dict[tuple[int, int], bool]:
         """Close tasks with all that hangs on them; answers the leases that are still ours, and may be gone on with."""
         self._told, self._depths = Tally(), {}
+        if await self._share_pages(conn) != learned.era:
+            outcomes, shown = await without_deleted(conn, outcomes, learned.page_ids, shown)
         held = await domains.hold_leases(conn, {outcome.target.token for outcome in outcomes}, worker=self._worker())
         if robots:
             await domains.store_robots(conn, robots)
@@ -324,6 +357,26 @@ class Writer:
         counted = tally_of(done, drops=drops, seen=seen, learned=sum(learned.new.values()))
         counted.join(self._told)
         await series.add(conn, self._worker(), counted)
+
+
+async def without_deleted(
+    conn: Any, outcomes: Sequence[Outcome], page_ids: Mapping[bytes, int], shown: Mapping[bytes, int]
+) -> tuple[list[Outcome], dict[bytes, int]]:
+    """Pages were deleted since these outcomes were enqueued: returns the outcomes without links to pages that are gone,
+    which count as dropped, and without images that are. So it would be had they been recorded before."""
+    pages = await eras.present(conn, set(page_ids.values()))
+    images = await image_purge.present(conn, set(shown.values())) if shown else set()
+    gone = {key for key, page in page_ids.items() if page not in pages}
+    left = {key: image for key, image in shown.items() if image in images}
+    return [_without_images(without_links(o, gone, reason=PURGED), left) for o in outcomes], left
+
+
+def _without_images(outcome: Outcome, shown: Mapping[bytes, int]) -> Outcome:
+    seen = outcome.selection.images
+    if not seen or all(sighting.key in shown for sighting in seen):
+        return outcome
+    kept = [sighting for sighting in seen if sighting.key in shown]
+    return replace(outcome, selection=replace(outcome.selection, images=kept))
 
 
 def nearer_behind(

@@ -4,8 +4,9 @@ Opens no transactions: the floor above does, and signs them first, so that the h
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from forager.db import statements
@@ -105,3 +106,27 @@ async def configure(conn: Any, domain_id: int, changes: Mapping[str, Any]) -> No
 
 async def rest_until(conn: Any, domain_id: int, *, refresh_every_s: float | None) -> None:
     await conn.execute(SQL["rest_until"], domain_id, refresh_every_s)
+
+
+async def fence(conn: Any, domain_ids: Collection[int], *, seconds: float) -> dict[int, datetime | None]:
+    """Nobody claims them for a while. Returns when each might have been claimed otherwise, of those that might."""
+    rows = await conn.fetch(SQL["fence_domains"], list(domain_ids), seconds)
+    return {row["id"]: row["next_crawl_after"] for row in rows}
+
+
+async def renew_fence(conn: Any, domain_id: int, *, seconds: float) -> None:
+    await conn.execute(SQL["renew_fence"], domain_id, seconds)
+
+
+async def unfence(conn: Any, before: Mapping[int, datetime | None], *, seconds: float) -> None:
+    await conn.execute(SQL["unfence_domains"], list(before), list(before.values()), seconds)
+
+
+async def holders(conn: Any, domain_ids: Collection[int]) -> list[tuple[int, bool]]:
+    """Returns those that a worker holds, and whether that worker is lost."""
+    return [tuple(row) for row in await conn.fetch(SQL["held_domains"], list(domain_ids))]
+
+
+async def revoke(conn: Any, domain_ids: Collection[int], *, hush_s: float) -> list[int]:
+    """Ends their leases; their locked tasks are the caller's to free. Returns those that had one."""
+    return [row["id"] for row in await conn.fetch(SQL["revoke_leases"], list(domain_ids), hush_s)]

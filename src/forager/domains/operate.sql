@@ -82,3 +82,38 @@ SET ready_at = LEAST(d.ready_at, planned.first),
 FROM (SELECT min(t.scheduled_for) AS first FROM crawl_tasks t
       WHERE t.domain_id = $1 AND t.outcome IS NULL AND t.locked_at IS NULL AND t.status = 'pending') planned
 WHERE d.id = $1;
+
+-- name: fence_domains
+-- For so many seconds nobody claims these domains, and a worker that holds one hands it back within about a second. It ends by itself, so
+-- that a purge that is killed keeps nobody waiting. Answers when each might have been claimed otherwise.
+UPDATE domains d SET next_crawl_after = GREATEST(o.next_crawl_after, now() + make_interval(secs => $2))
+FROM (SELECT id, next_crawl_after FROM domains WHERE id = ANY ($1::bigint[]) AND status IN ('pending', 'active') ORDER BY id FOR NO KEY UPDATE) o
+WHERE d.id = o.id
+RETURNING d.id, o.next_crawl_after;
+
+-- name: renew_fence
+-- The same for so many seconds more.
+UPDATE domains d SET next_crawl_after = GREATEST(d.next_crawl_after, now() + make_interval(secs => $2))
+WHERE d.id = $1 AND d.status IN ('pending', 'active');
+
+-- name: unfence_domains
+-- They may be claimed as before; a cooldown that began meanwhile stays.
+UPDATE domains d SET next_crawl_after = n.before
+FROM unnest($1::bigint[], $2::timestamptz[]) AS n (id, before)
+WHERE d.id = n.id AND d.status IN ('pending', 'active') AND d.next_crawl_after <= now() + make_interval(secs => $3);
+
+-- name: held_domains
+-- Those of these domains that a worker still holds, and whether nothing is to be expected of it: its lease ran out, or it runs no longer.
+SELECT d.id, d.claim_expires_at < now() OR w.status IS DISTINCT FROM 'running' AS is_lost
+FROM domains d LEFT JOIN workers w ON w.id = d.claimed_by
+WHERE d.id = ANY ($1::bigint[]) AND d.claimed_by IS NOT NULL;
+
+-- name: revoke_leases
+-- The leases of these domains end: their new versions refuse late results. As the holder may not know it yet, a successor keeps quiet for $2
+-- seconds.
+UPDATE domains d
+SET version = d.version + 1, claimed_by = NULL, claim_expires_at = NULL, ready_at = LEAST(COALESCE(d.ready_at, now()), now()),
+    next_allowed_at = GREATEST(d.next_allowed_at, now() + make_interval(secs => $2))
+FROM (SELECT id FROM domains WHERE id = ANY ($1::bigint[]) AND claimed_by IS NOT NULL ORDER BY id FOR NO KEY UPDATE) o
+WHERE d.id = o.id
+RETURNING d.id;

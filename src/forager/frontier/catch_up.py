@@ -43,6 +43,9 @@ class CatchUp:
     def __init__(self) -> None:
         self._places: dict[int, Place] = {}
 
+    def clear(self) -> None:
+        self._places.clear()
+
     def note(self, found: Mapping[int, int]) -> list[Portion]:
         """How many links of which domains were asked for and found. Answers what is to be fetched for it."""
         portions: list[Portion] = []

@@ -19,11 +19,15 @@ class KnownPages:
     """Key → page id and depth, packed into one int: 24 bytes a page, for at most `size` of them, or a few more."""
 
     def __init__(self, size: int) -> None:
+        self._size = size
         self._most_buckets = known_table.buckets_for(size)
         self._segments = known_table.make_segments(size)
 
     def __len__(self) -> int:
         return known_table.count_taken(self._segments)
+
+    def clear(self) -> None:
+        self._segments = known_table.make_segments(self._size)
 
     def get(self, key: bytes) -> int | None:
         """The packed page, to be opened with `page_id` and `depth`."""
@@ -55,6 +59,9 @@ class SharedPages(Protocol):
     async def tell(self, pages: Iterable[tuple[bytes, int]]) -> None:
         """Pages the database has named since: keys, packed. They are safe in it."""
 
+    def clear(self) -> None:
+        """Pages were deleted: what it knew before is void."""
+
 
 class Unshared:
     """Every worker for itself."""
@@ -63,6 +70,9 @@ class Unshared:
         return NONE
 
     async def tell(self, _pages: Iterable[tuple[bytes, int]]) -> None:
+        return
+
+    def clear(self) -> None:
         return
 
 

@@ -32,6 +32,8 @@ class Learned:
     """What the memory may take once the transaction is safe: key, page, depth."""
     found: dict[int, int] = field(default_factory=dict)
     """Domain → how many links the database was asked for and knew."""
+    era: str | None = None
+    """What the memory knew was true in it."""
 
 
 def sort_known(links: Iterable[Discovery], known: KnownPages) -> tuple[Learned, dict[bytes, Discovery]]:

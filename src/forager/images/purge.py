@@ -1,7 +1,7 @@
 """Images of pages that are deleted for good. One short function per statement of `purge.sql`."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,3 +42,8 @@ async def _drop_unseen(conn: Any, image_ids: Sequence[int]) -> Dropped:
     rows = await conn.fetch(SQL["drop_unseen"], image_ids) if image_ids else []
     stored = Counter(row["domain_id"] for row in rows if row["is_stored"])
     return Dropped(len(rows), 0, stored, [key for row in rows for key in row["keys"]])
+
+
+async def present(conn: Any, images: Collection[int]) -> set[int]:
+    """Returns those of these images that are still there."""
+    return {row["id"] for row in await conn.fetch(SQL["present_images"], list(images))}

@@ -34,3 +34,7 @@ FROM (SELECT DISTINCT ON (p.image_id) p.image_id, p.domain_id FROM page_images p
       WHERE m.domain_id = $1 AND p.domain_id <> $1 ORDER BY p.image_id, p.first_seen_at, p.page_id) s
 WHERE i.id = s.image_id
 RETURNING i.domain_id, i.stored_at IS NOT NULL AS is_stored;
+
+-- name: present_images
+-- Which of these images are still there.
+SELECT id FROM images WHERE id = ANY ($1::bigint[]);

@@ -37,6 +37,10 @@ class Era:
                     await self._read()
         return self._prefix
 
+    def forget(self) -> None:
+        """It is read again by the next question."""
+        self._look_at = 0.0
+
     async def _read(self) -> None:
         try:
             async with asyncio.timeout(READ_WITHIN_S), self._pool.acquire() as conn:

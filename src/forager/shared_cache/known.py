@@ -45,6 +45,11 @@ class RedisKnown:
                 found[key] = packed
         return found
 
+    def clear(self) -> None:
+        """The era is read again before anything is asked; until then nothing is told under the old one."""
+        self._asked_under = None
+        self._era.forget()
+
     async def tell(self, pages: Iterable[tuple[bytes, int]]) -> None:
         """What the database has said since it was recalled last: key, packed page."""
         prefix = self._asked_under

@@ -268,6 +268,20 @@ async def test_a_block_without_an_end_is_an_operators_to_lift(sound: Any, status
     assert path == (by_pending if status in {"exhausted", "unreachable"} else [(status, "blocked")])
 
 
+async def test_a_domain_is_blocked_before_its_first_visit(sound: Any) -> None:
+    done = await do(sound, operate.block, "https://www.Spam.example/shop", **BY)
+    row = await domain(sound, "spam.example")
+    assert (done.name, done.was_known, row["status"], row["block_reason"]) == (
+        "spam.example",
+        False,
+        "blocked",
+        "manual review",
+    )
+    assert (await do(sound, operate.block, "spam.example", **BY)).was_known
+    with pytest.raises(NotFoundError):
+        await do(sound, operate.block, "shpo", **BY)
+
+
 async def test_a_block_may_end_by_itself(sound: Any) -> None:
     await do(sound, operate.block, SHOP, rest_s=30 * DAY_S, **BY)
     assert await sound.conn.fetchval(

@@ -10,6 +10,9 @@ import pytest
 from tests.builders import a_discovery, a_lane, a_reading, a_success, a_target, an_order
 from tests.ground import Ground
 
+from forager.accounts.who import operator
+from forager.control.purge import purge_domain, purge_pages
+from forager.control.purge_record import PurgeOrder
 from forager.crawl.judge import trouble_of
 from forager.crawl.lane import Lane
 from forager.crawl.writer import Writer, count_visits
@@ -433,3 +436,44 @@ async def test_evidence_of_the_pace_is_kept(desk: Desk) -> None:
     await desk.writer.write([], [copy])
     rows = await desk.ground.conn.fetch("SELECT * FROM robots_requests ORDER BY requested_at")
     assert [(row["requested_at"], row["pace_ms"]) for row in rows] == [(moment, 7) for moment in moments]
+
+
+# Pages that are deleted meanwhile -----------------------------------------------------------------------------------
+
+PURGE = PurgeOrder(operator("cli:test"), "test", is_trial=False, dead_after_s=60.0)
+
+
+async def test_a_purged_page_that_a_link_leads_to_again_is_new(desk: Desk) -> None:
+    """Also for a writer that remembers it, and its domain, from before."""
+    first, second, third = desk.targets
+    await desk.write(a_success(first, "http://b.example/x", "http://b.example/y"))
+    old = set(await ids_of(desk, "b.example"))
+    await purge_domain(desk.ground.conn, "b.example", PURGE)
+    await desk.write(a_success(second, "http://b.example/x", "http://c.example/"))
+    await desk.write(a_success(third, "http://b.example/x", "http://b.example/y"))
+    new = await ids_of(desk, "b.example")
+    assert len(new) == 2
+    assert not old & set(new)
+    assert await dangling(desk) == 0
+
+
+async def test_a_link_to_a_page_that_was_purged_before_the_record_counts_as_dropped(desk: Desk) -> None:
+    [target, *_] = desk.targets
+    draft = await desk.writer._prepare([a_success(target, "http://b.example/x", "http://b.example/y")])
+    await purge_pages(desk.ground.conn, "b.example", "/x", PURGE)
+    await desk.writer._finish(draft, ())
+    assert await dangling(desk) == 0
+    links = await desk.ground.conn.fetchval("SELECT count(*) FROM page_links WHERE from_page_id = $1", target.page_id)
+    dropped = await desk.ground.conn.fetch("SELECT reason, links FROM run_drops WHERE run_id = $1", desk.run)
+    assert (links, [tuple(row) for row in dropped]) == (1, [("purged", 1)])
+
+
+async def ids_of(desk: Desk, name: str) -> list[int]:
+    sql = "SELECT p.id FROM pages p JOIN domains d ON d.id = p.domain_id WHERE d.name = $1"
+    return [row["id"] for row in await desk.ground.conn.fetch(sql, name)]
+
+
+async def dangling(desk: Desk) -> int:
+    sql = "SELECT count(*) FROM page_links l WHERE NOT EXISTS (SELECT FROM pages p WHERE p.id = l.to_page_id)"
+    found: int = await desk.ground.conn.fetchval(sql)
+    return found

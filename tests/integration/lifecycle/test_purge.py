@@ -216,19 +216,36 @@ async def test_calls_about_purged_tasks_go_with_them(web: Past) -> None:
     assert await web.broken() == {}
 
 
-async def test_workers_and_leases_are_respected(web: Past) -> None:
-    await web.conn.execute("UPDATE workers SET status = 'running', heartbeat_at = now()")
-    with pytest.raises(UsageError, match="stop the crawl first"):
-        await purge.purge_domain(web.conn, SHOP, ORDER)
+async def test_the_lease_of_a_lost_worker_is_ended_and_its_late_results_are_refused(web: Past) -> None:
+    version = await web.conn.fetchval(
+        "UPDATE domains SET claimed_by = (SELECT min(id) FROM workers), claim_expires_at = now() + interval '1 hour'"
+        " WHERE name = $1 RETURNING version",
+        SHOP,
+    )
+    await purge.purge_pages(web.conn, SHOP, "/about", ORDER)
+    row = await web.conn.fetchrow("SELECT claimed_by, version FROM domains WHERE name = $1", SHOP)
+    assert (row["claimed_by"], row["version"] > version) == (None, True)
+    assert await web.broken() == {}
+
+
+async def test_a_worker_that_does_not_let_go_loses_its_lease(web: Past, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("forager.control.fence.PATIENCE_S", 0.2)
     await web.conn.execute(
-        "UPDATE workers SET heartbeat_at = now() - interval '1 hour';"
-        " UPDATE domains SET claimed_by = (SELECT id FROM workers), claim_expires_at = now()"
+        "UPDATE workers SET status = 'running', heartbeat_at = now();"
+        " UPDATE domains SET claimed_by = (SELECT min(id) FROM workers), claim_expires_at = now() + interval '1 hour'"
         " WHERE name = 'shop.example'"
     )
-    with pytest.raises(UsageError, match="forager recover"):
-        await purge.purge_pages(web.conn, SHOP, "/", ORDER)
-    assert len(await urls(web)) == 7
-    assert await purge.list_purges(web.conn, limit=1) == []
+    await purge.purge_domain(web.conn, SHOP, ORDER)
+    assert SHOP not in {row["name"] for row in await web.conn.fetch("SELECT name FROM domains")}
+    assert await web.broken() == {}
+
+
+async def test_a_purge_leaves_the_time_of_the_next_visit_as_it_was(web: Past) -> None:
+    later = await web.conn.fetchval("SELECT now() + interval '1 day'")
+    for before in (None, later):
+        await web.conn.execute("UPDATE domains SET next_crawl_after = $2 WHERE name = $1", SHOP, before)
+        await purge.purge_pages(web.conn, SHOP, "/nothing", ORDER)
+        assert await web.conn.fetchval("SELECT next_crawl_after FROM domains WHERE name = $1", SHOP) == before
 
 
 async def test_what_is_unknown_or_empty_is_refused(web: Past) -> None:

@@ -260,6 +260,7 @@ class Blocked(Row):
     was: Status
     rest_s: float | None
     was_leased: bool
+    was_known: bool = Field(description="False: the block added the domain, before its first visit.")
 
 
 class DomainTold(Row):

@@ -334,7 +334,7 @@ async def _switch(request: Request, who: Admin, domain: str, is_active: bool, re
 
 @router.post("/api/admin/domains/{domain}/block", response_model=models.Blocked, responses=responses(404, 409))
 async def block_domain(request: Request, who: Admin, domain: PathName, body: BlockOrder) -> Response:
-    """No visits until somebody resets it, or for some time. A lease ends at once."""
+    """No visits until somebody resets it, or for some time. A lease ends at once. An unknown domain is added."""
     hush_s = forager_of(request).settings.dead_after_s
     async with change(request, who) as deed:
         done = await operate.block(deed.conn, domain, by=deed.by, reason=body.reason, rest_s=body.rest_s, hush_s=hush_s)

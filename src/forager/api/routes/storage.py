@@ -97,7 +97,7 @@ async def clear_frontier(
     reason: Why = "",
     dry_run: DryRun = False,
 ) -> Response:
-    """Forget all pages that wait for their first visit. Refused while workers run."""
+    """Forget all pages that wait for their first visit. Only domains concerned are held up."""
     subject = domain or "all domains"
     return await _purge(
         request,
@@ -119,7 +119,7 @@ async def purge_pages(
     reason: Why = "",
     dry_run: DryRun = False,
 ) -> Response:
-    """Delete pages of a domain, with all that is known of them. Refused while workers run."""
+    """Delete pages of a domain, with all that is known of them. Only this domain is held up."""
     return await _purge(
         request,
         who,
@@ -134,7 +134,7 @@ async def purge_pages(
 async def purge_domain(
     request: Request, who: Admin, domain: PathName, *, reason: Why = "", dry_run: DryRun = False
 ) -> Response:
-    """Delete a domain with everything that is known of it. Refused while workers run."""
+    """Delete a domain with everything that is known of it. Other domains go on."""
     return await _purge(
         request,
         who,
