@@ -6049,7 +6049,7 @@ export interface components {
         Restart: {
             /**
              * Reset Retry Count
-             * @description Without effect: retries are written once for each task, so a new task begins at 0 whatever is said here, and reading a body again makes no task.
+             * @description True: the new task begins with 0 retries. False: it goes on counting from those of the task it follows. Reading a body again makes no task, so there it has no effect.
              * @default true
              */
             reset_retry_count?: boolean;
@@ -6096,7 +6096,7 @@ export interface components {
         RestartParsing: {
             /**
              * Reset Retry Count
-             * @description Without effect: retries are written once for each task, so a new task begins at 0 whatever is said here, and reading a body again makes no task.
+             * @description True: the new task begins with 0 retries. False: it goes on counting from those of the task it follows. Reading a body again makes no task, so there it has no effect.
              * @default true
              */
             reset_retry_count?: boolean;
@@ -6937,7 +6937,7 @@ export interface components {
             tasks: number;
             /**
              * Average S
-             * @description From order to outcome, of those that ended.
+             * @description From request to outcome, of those that ended; waiting is not counted.
              */
             average_s: number | null;
         };

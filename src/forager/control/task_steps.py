@@ -6,7 +6,7 @@ Rows of domains are locked before those of tasks, as workers do. Every move is w
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from forager.db import statements
 from forager.domains import store as domain_store
@@ -14,7 +14,7 @@ from forager.domains import tasks as domains
 from forager.errors import UsageError
 from forager.frontier import tasks as frontier
 from forager.frontier.task_status import TaskStatus
-from forager.frontier.tasks import HeldTask, NewTask
+from forager.frontier.tasks import HeldTask, Hurried, NewTask
 from forager.stats import store as stats
 
 SQL = statements.load("forager.control", "tasks.sql")
@@ -41,6 +41,15 @@ class RestartOrder:
     resets_retries: bool = True
     priority: int | None = None
     scheduled_at: datetime | None = None
+
+
+class Restarted(NamedTuple):
+    """The open task of a page that is visited again."""
+
+    task_id: int
+    is_new: bool
+    change: str | None
+    """Of one that waited already: what was changed, in words."""
 
 
 async def pause_held(conn: Any, held: Sequence[HeldTask], *, by: str, reason: str | None) -> None:
@@ -81,20 +90,43 @@ async def set_priorities(conn: Any, held: Sequence[HeldTask], priority: int, *, 
 
 async def restart_held(
     conn: Any, held: Sequence[HeldTask], order: RestartOrder, *, by: str, reason: str | None
-) -> dict[int, tuple[int, bool]]:
-    """Page → its open task now, and whether it is new. The tasks are closed, and their domains held."""
+) -> dict[int, Restarted]:
+    """Page → its open task now. The tasks are closed, and their domains held. A task that waits already is given the
+    moment and the priority of the order, which is noted as well."""
     parents = {row["page_id"]: row for row in await frontier.closed_orders(conn, [each.id for each in held])}
     added = await frontier.queue_pages(conn, list(parents))
     new = await frontier.add(conn, [_successor(row, order) for row in parents.values()], by=by)
     opened = await frontier.open_of(conn, list(parents))
     known = [task.id for page, task in opened.items() if page not in new]
-    await frontier.hurry(conn, known, priority=order.priority, at=order.scheduled_at)
+    hurried = await frontier.hurry(conn, known, priority=order.priority, at=order.scheduled_at)
+    changes = {task: _change(each) for task, each in hurried.items()}
     await frontier.move_dependents(conn, {parents[page]["id"]: task.id for page, task in opened.items()})
     first = first_due(task for task in (await frontier.open_of(conn, list(parents))).values() if task.status is PENDING)
     await domains.expect_visits(conn, first, added)
     moves: list[tuple[int, TaskStatus | None, TaskStatus]] = [(task, None, PENDING) for task in new.values()]
     await frontier.note_orders(conn, moves, verb="restart", by=by, reason=reason)
-    return {page: (task.id, page in new) for page, task in opened.items()}
+    await _note_hurried(conn, list(hurried.values()), by=by, reason=reason)
+    return {page: Restarted(task.id, page in new, changes.get(task.id)) for page, task in opened.items()}
+
+
+async def _note_hurried(conn: Any, hurried: Sequence[Hurried], *, by: str, reason: str | None) -> None:
+    """One line each; what changed is told of one, and of many that they are due earlier."""
+    if hurried:
+        change = _change(hurried[0]) if len(hurried) == 1 else "due now instead of later"
+        moves = [(each.id, each.status, each.status) for each in hurried]
+        words = change + (f": {reason}" if reason else "")
+        await frontier.note_orders(conn, moves, verb="restart", by=by, reason=words)
+
+
+def _change(each: Hurried) -> str:
+    parts = []
+    if each.scheduled_for != each.was_scheduled_for:
+        parts.append(
+            f"due {each.scheduled_for:%Y-%m-%d %H:%M:%S} UTC instead of {each.was_scheduled_for:%Y-%m-%d %H:%M:%S} UTC"
+        )
+    if each.priority != each.was_priority:
+        parts.append(f"priority {each.priority} instead of {each.was_priority}")
+    return ", ".join(parts)
 
 
 def _successor(row: Any, order: RestartOrder) -> NewTask:

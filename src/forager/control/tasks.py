@@ -122,11 +122,15 @@ async def restart(
         await cancel_held(conn, [held], by=by, reason=reason or "restarted")
     order = RestartOrder(reset_retry_count, priority, scheduled_at)
     made = await restart_held(conn, [held], order, by=by, reason=reason)
-    task, is_new = made[held.page_id]
-    message = (
-        f"Visits the page of task {task_id} again." if is_new else f"Was open for the page of task {task_id} already."
-    )
-    return await _tell(conn, held._replace(id=task), is_new, message)
+    again = made[held.page_id]
+    if again.is_new:
+        message = f"Visits the page of task {task_id} again."
+    else:
+        message = f"Was open for the page of task {task_id} already" + (
+            f": now {again.change}." if again.change else "."
+        )
+    was_changed = again.is_new or again.change is not None
+    return await _tell(conn, held._replace(id=again.task_id), was_changed, message)
 
 
 async def set_priority(conn: Any, task_id: int, priority: int, *, by: str, reason: str | None = None) -> TaskState:

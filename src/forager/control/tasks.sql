@@ -82,12 +82,13 @@ ORDER BY t.id LIMIT $2;
 SELECT t.id, t.outcome::text AS outcome FROM crawl_tasks t WHERE t.id = ANY ($1::bigint[]);
 
 -- name: count_tasks
--- How many tasks are in each state, the open ones and those that were closed since; and how long these took from order to outcome.
+-- How many tasks are in each state, the open ones and those that were closed since; and how long these took from their request to their
+-- outcome. What waited for its turn before that is no part of it; a task without a request has no duration.
 SELECT t.status::text AS status, count(*) AS tasks,
-       round(avg(EXTRACT(EPOCH FROM t.completed_at - t.created_at))::numeric, 2)::float8 AS average_s
-FROM (SELECT o.status, o.created_at, o.completed_at FROM crawl_tasks o WHERE o.outcome IS NULL
+       round(avg(EXTRACT(EPOCH FROM t.completed_at - t.requested_at))::numeric, 2)::float8 AS average_s
+FROM (SELECT o.status, o.requested_at, o.completed_at FROM crawl_tasks o WHERE o.outcome IS NULL
       UNION ALL
-      SELECT c.status, c.created_at, c.completed_at FROM crawl_tasks c WHERE c.completed_at >= $1) t
+      SELECT c.status, c.requested_at, c.completed_at FROM crawl_tasks c WHERE c.completed_at >= $1) t
 GROUP BY t.status ORDER BY t.status;
 
 -- name: find_batch

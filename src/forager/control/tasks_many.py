@@ -165,7 +165,7 @@ async def _restart_many(
         return await _many(conn, verb, task_ids, limit=limit, dry_run=True)
     held = [each for each in await hold(conn, task_ids) if each.status in CLOSED]
     made = await restart_held(conn, held, RestartOrder(), by=by, reason=reason)
-    done = await _many(conn, verb, [task for task, _ in made.values()], limit=limit, dry_run=False)
+    done = await _many(conn, verb, [each.task_id for each in made.values()], limit=limit, dry_run=False)
     return replace(done, is_all=len(task_ids) < limit)
 
 

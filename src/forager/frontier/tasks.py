@@ -44,6 +44,17 @@ class OpenTask(NamedTuple):
     depends_on: int | None
 
 
+class Hurried(NamedTuple):
+    """An open task that was given another moment, or another priority."""
+
+    id: int
+    status: TaskStatus
+    priority: int
+    scheduled_for: datetime
+    was_priority: int
+    was_scheduled_for: datetime
+
+
 @dataclass(frozen=True, slots=True)
 class NewTask:
     """A visit that is ordered; None takes what is usual."""
@@ -188,9 +199,10 @@ async def amend(conn: Any, tasks: Sequence[NewTask]) -> None:
         )
 
 
-async def hurry(conn: Any, task_ids: Sequence[int], *, priority: int | None, at: datetime | None) -> None:
-    if task_ids:
-        await conn.execute(SQL["hurry_orders"], task_ids, priority, at)
+async def hurry(conn: Any, task_ids: Sequence[int], *, priority: int | None, at: datetime | None) -> dict[int, Hurried]:
+    """Returns what changed, by task."""
+    rows = await conn.fetch(SQL["hurry_orders"], task_ids, priority, at) if task_ids else []
+    return {row["id"]: Hurried(**dict(row) | {"status": TaskStatus(row["status"])}) for row in rows}
 
 
 async def open_of(conn: Any, page_ids: Sequence[int]) -> dict[int, OpenTask]:

@@ -120,10 +120,14 @@ JOIN pages p ON p.id = n.page_id
 WHERE t.domain_id = p.domain_id AND t.page_id = p.id AND t.outcome IS NULL;
 
 -- name: hurry_orders
--- Restarted although a task of the same page waits already: that one, now or at the moment that was asked for.
+-- Restarted although a task of the same page waits already: that one, now or at the moment that was asked for. Answers those that another
+-- moment or another priority was given.
 UPDATE crawl_tasks t
 SET priority = COALESCE($2::smallint, t.priority), scheduled_for = COALESCE($3::timestamptz, LEAST(t.scheduled_for, now()))
-WHERE t.id = ANY ($1::bigint[]) AND t.outcome IS NULL AND t.locked_at IS NULL;
+FROM crawl_tasks o
+WHERE t.id = ANY ($1::bigint[]) AND t.outcome IS NULL AND t.locked_at IS NULL AND o.id = t.id
+  AND (COALESCE($2::smallint, t.priority), COALESCE($3::timestamptz, LEAST(t.scheduled_for, now()))) IS DISTINCT FROM (t.priority, t.scheduled_for)
+RETURNING t.id, t.status::text AS status, t.priority, t.scheduled_for, o.priority AS was_priority, o.scheduled_for AS was_scheduled_for;
 
 -- name: open_tasks_of
 -- The open tasks of these pages. Page by page, whatever the planner knows: joined the other way round, each task would be looked up in the

@@ -1,7 +1,7 @@
 """Pause, resume, cancel, restart, priority: what each does, twice the same, in every state, and to many at once."""
 
 import asyncio
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import asyncpg
 import pytest
@@ -152,6 +152,24 @@ async def test_a_restart_twice_is_one_task(ground: Ground) -> None:
     assert one.task_id == two.task_id
     assert (one.was_changed, two.was_changed) == (True, False)
     assert await frontier_of(ground, task) == 1
+
+
+async def test_a_second_restart_says_and_records_what_it_changed(ground: Ground) -> None:
+    """It used to move the waiting task to another day, or behind others, and to answer that nothing was changed."""
+    task = (await order(ground.conn, URL)).task_id
+    await close(ground, task)
+    later = datetime(2036, 12, 30, tzinfo=UTC)
+    first = await do(ground.conn, "restart", task, scheduled_at=later, priority=1)
+    now = await do(ground.conn, "restart", task)
+    assert (now.task_id, now.was_changed, now.scheduled_for < later) == (first.task_id, True, True)
+    assert "instead of 2036-12-30" in now.message
+    last = await do(ground.conn, "restart", task, priority=9, scheduled_at=now.scheduled_for)
+    assert (last.was_changed, last.priority) == (True, 9)
+    assert last.message.endswith("now priority 9 instead of 1.")
+    same = await do(ground.conn, "restart", task, priority=9, scheduled_at=now.scheduled_for)
+    assert (same.was_changed, same.message) == (False, f"Was open for the page of task {task} already.")
+    orders = await tasks.orders(ground.conn, first.task_id)
+    assert sum(order["verb"] == "restart" for order in orders) == 3
 
 
 async def test_many_restarts_at_once_are_one_task(pool: asyncpg.Pool, ground: Ground) -> None:
@@ -315,6 +333,16 @@ async def test_tasks_are_counted_by_state(ground: Ground) -> None:
     await close(ground, task)
     counted = await tasks.count(ground.conn, since=clock.now() - timedelta(days=1))
     assert {row["status"]: row["tasks"] for row in counted} == {"pending": 1, "failed": 1}
+
+
+async def test_the_duration_of_a_task_is_not_its_wait(ground: Ground) -> None:
+    task = (await order(ground.conn, URL)).task_id
+    await ground.conn.execute(
+        "UPDATE crawl_tasks SET created_at = now() - interval '1 day', requested_at = now() - interval '2 seconds'"
+    )
+    await close(ground, task)
+    [row] = await tasks.count(ground.conn, since=clock.now() - timedelta(days=1))
+    assert 1.9 < row["average_s"] < 60
 
 
 # domains with paused tasks around ------------------------------------------------------------------------------------

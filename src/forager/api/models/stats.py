@@ -90,4 +90,4 @@ class Metric(Row):
 class TaskNumbers(Row):
     status: str
     tasks: int
-    average_s: float | None = Field(description="From order to outcome, of those that ended.")
+    average_s: float | None = Field(description="From request to outcome, of those that ended; waiting is not counted.")

@@ -54,8 +54,8 @@ SEED_PATHS = frozenset({"/api/admin/tasks/batch"})
 RetryCount = Annotated[
     Flag,
     Field(
-        description="Without effect: retries are written once for each task, so a new task begins at 0 whatever is said"
-        " here, and reading a body again makes no task."
+        description="True: the new task begins with 0 retries. False: it goes on counting from those of the task it"
+        " follows. Reading a body again makes no task, so there it has no effect."
     ),
 ]
 
