@@ -148,10 +148,10 @@ class Crawl:
         """The exit code."""
         return self.process.wait(PATIENCE_S)
 
-    def finish(self) -> None:
-        """It has to end by itself, and well."""
+    def finish(self, expected: int = 0) -> None:
+        """It has to end by itself, and well, or with the exit code that is expected."""
         code = self.wait()
-        assert code == 0, f"exit code {code}: {self.said[-4000:]}"
+        assert code == expected, f"exit code {code}: {self.said[-4000:]}"
 
     def signal(self, number: signal.Signals) -> None:
         self.process.send_signal(number)

@@ -42,7 +42,9 @@ def test_a_depth_is_the_number_of_links_from_a_seed(forager: Forager, open_web: 
     depths = {url: page.depth for url, page in web.key.by_url.items()}
     assert set(depths.values()) > {0, 1, 2}
     for depth in (1, 2):
-        forager.start(*web.urls, "--depth", str(depth), "-o", "out.jsonl", **UNPACED).finish()
+        crawl = forager.start(*web.urls, "--depth", str(depth), "-o", "out.jsonl", **UNPACED)
+        crawl.finish(LIMIT_REACHED)
+        assert f"left out by --depth {depth}." in crawl.said
         assert forager.pages() == {url for url, found in depths.items() if found is not None and found <= depth}
         assert set(web.requests()) == forager.pages()
     assert web.repeated() == {}
@@ -75,7 +77,8 @@ def test_a_crawl_stays_in_its_reach(forager: Forager, seed: str, flags: list[str
             site, _, path = name.partition(":")
             return bases[site] + path
 
-        forager.start(address(seed), *flags, "-o", "out.jsonl", **UNPACED).finish()
+        crawl = forager.start(address(seed), *flags, "-o", "out.jsonl", **UNPACED)
+        crawl.finish(LIMIT_REACHED if "--depth" in flags else 0)
         expected = {address(name) for name in reached}
         assert forager.pages() == expected
         asked = Counter(visit.url for visit in web.log if visit.target != "/robots.txt")

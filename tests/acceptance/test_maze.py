@@ -17,7 +17,7 @@ still visited: up to 128 pages for each of six traps, on a site without pace."""
 
 def test_the_crawl_ends_by_itself_with_the_real_pages(forager: Forager, open_web: OpenWeb) -> None:
     web = open_web("maze")
-    forager.start(*web.urls, "-o", "out.jsonl", **UNPACED).finish()
+    assert forager.start(*web.urls, "-o", "out.jsonl", **UNPACED).wait() in {0, 15}, "mazes may end at the depth limit"
     real = forager.pages() & web.key.expected_success()
     tell(f"{len(real)} of {len(web.key.expected_success())} real pages, {web.count()} visits")
     assert len(real) >= 0.95 * len(web.key.expected_success())

@@ -13,7 +13,6 @@ from functools import partial
 from forager import clock, extract
 from forager.app.bodies import place_of, shelf_of
 from forager.app.browser import browser_limits
-from forager.app.capacity import max_domains
 from forager.app.celery_mode import open_hints
 from forager.app.reach import read_reach
 from forager.app.sharing import open_sharing
@@ -65,7 +64,7 @@ async def work(settings: Settings, run: int | None, *, workers: int, is_attached
             raise NotFoundError(f"There is no run {run}; `forager runs` lists them.")
         _calm_collector()
         reach = await read_reach(database, run, spec)
-        async with _open_tools(settings, reach, room) as made, open_sharing(settings, database.pool) as sharing:
+        async with _open_tools(settings, spec, reach, room) as made, open_sharing(settings, database.pool) as sharing:
             tools = replace(made, shared=sharing.pages)
             _listen(stop, is_attached=is_attached)
             await is_warm
@@ -101,15 +100,18 @@ async def warming_up(room: ReadingRoom | None) -> AsyncIterator[asyncio.Task[Non
 
 
 @contextlib.asynccontextmanager
-async def _open_tools(settings: Settings, reach: Reach, room: ReadingRoom | None) -> AsyncIterator[Tools]:
-    guard = AddressGuard(settings.allow_networks, settings.allow_ports, is_anonymous=settings.contact is None)
+async def _open_tools(
+    settings: Settings, spec: RunSpec, reach: Reach, room: ReadingRoom | None
+) -> AsyncIterator[Tools]:
+    networks = (*settings.allow_networks, *spec.allow_networks)
+    guard = AddressGuard(networks, settings.allow_ports, is_anonymous=settings.contact is None)
     with open_box(settings.home / FOLDER) as box, shelf_of(settings) as shelf:
         async with (
             Decoder.open(max_pixels=settings.max_image_pixels) as decoder,
             open_client(
                 user_agent=settings.agent_header,
                 check_address=guard.check_ip,
-                check_proxy=proxy_rule(settings.allow_networks),
+                check_proxy=proxy_rule(networks),
                 timeout_s=settings.request_timeout_s,
                 connect_timeout_s=settings.connect_timeout_s,
                 max_bytes=settings.max_page_bytes,
@@ -125,6 +127,7 @@ async def _open_tools(settings: Settings, reach: Reach, room: ReadingRoom | None
             words, agent = settings.keyword_words, settings.robots_agent
             yield Tools(
                 client=client,
+                guard=guard,
                 read=partial(extract.read, keyword_words=words, robots_agent=agent, memory=extract.LanguageMemory()),
                 room=room,
                 read_alone=partial(read_alone, keyword_words=words, robots_agent=agent),
@@ -150,7 +153,7 @@ def make_order(settings: Settings, run: int, spec: RunSpec, *, workers: int) -> 
         unpaced_concurrency=settings.unpaced_concurrency,
         is_unpaced=partial(is_unpaced, unpaced_hosts=settings.unpaced_hosts),
         max_requests_in_flight=settings.max_requests_in_flight,
-        max_domains=max_domains(settings.max_domains_per_worker),
+        max_domains=settings.max_domains_per_worker,
         max_retries=settings.max_retries,
         robots_ttl_s=settings.robots_ttl_s,
         longest_wait_s=settings.longest_wait_s,
@@ -167,7 +170,6 @@ def make_order(settings: Settings, run: int, spec: RunSpec, *, workers: int) -> 
         ),
         labels=settings.worker_labels,
         lease_pages=settings.lease_pages if settings.budget else None,
-        lease_budget_s=settings.lease_budget_s if settings.budget else None,
         adaptive_pace=settings.adaptive_pace,
         max_requests_per_ip=settings.max_requests_per_ip or None,
         delay_per_ip_s=settings.delay_per_ip_s,

@@ -5,18 +5,21 @@ The crawl itself lives in `forager.crawl`; this is its door for a person.
 
 import contextlib
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from forager.cli import output, seed_report, seeds, words
+from forager.cli.ending import INTERRUPTED, exit_code
 from forager.cli.flags import Home, Images, Keep, Rendering
 from forager.cli.help import Command
 from forager.cli.start import begin, refuse_without_bucket, whoami
 from forager.cli.write import refuse_unwritable
 from forager.errors import ConfigurationError, UsageError
-from forager.records import ALL_KNOWN, RunEnd, RunSpec, Scope
+from forager.records import ALL_KNOWN, RunSpec, Scope
 
 if TYPE_CHECKING:
     from forager.app import Forager
@@ -26,7 +29,6 @@ if TYPE_CHECKING:
     from forager.records import Holder, RunReport
     from forager.settings import Settings
 
-TOO_MANY_FAILURES, INTERRUPTED, LIMIT_REACHED = 6, 11, 15
 STOPPING = "stopping: open requests finish… (again: stop now) The same command resumes."
 STOPPING_NOW = "stopping now: open requests are dropped and made again when you resume."
 WHAT, HOW_FAR, HOW, TO = "What", "How far", "How", "Output"
@@ -174,6 +176,7 @@ def crawl(
         delay_s=delay,
         seeds_total=0 if known else None,
         seeds_digest=ALL_KNOWN if known else None,
+        allow_networks=settings.allow_networks if allow_network else (),
     )
     import asyncio
 
@@ -236,7 +239,7 @@ async def run(
         if target is not None:
             written = await write_pages(forager, report.progress.run_id, target)
             if target != "-" and not is_quiet:
-                output.say(f"{words.things(written, 'page')} written to {target}.")
+                output.say(written.sentence(target))
     return report
 
 
@@ -277,11 +280,41 @@ def listen(stop: "StopRequest", display: "Display") -> Iterator[None]:
             loop.remove_signal_handler(number)
 
 
-async def write_pages(forager: "Forager", run: int, target: str) -> int:
+@dataclass
+class Written:
+    """What is in the file: pages this run read, pages that runs before it read, pages nobody could read."""
+
+    since: datetime
+    now: int = 0
+    before: int = 0
+    unread: int = 0
+
+    async def count(self, rows: AsyncIterator[dict[str, Any]]) -> AsyncIterator[dict[str, Any]]:
+        async for row in rows:
+            if row["status"] != "fetched":
+                self.unread += 1
+            elif row["fetched_at"] is not None and row["fetched_at"] >= self.since:
+                self.now += 1
+            else:
+                self.before += 1
+            yield row
+
+    def sentence(self, target: str) -> str:
+        if not self.now + self.before:
+            return f"No page was read; {target} lists {words.things(self.unread, 'page')} that could not be."
+        total = words.things(self.now + self.before + self.unread, "page")
+        if self.now and not self.before + self.unread:
+            return f"{total} written to {target}."
+        parts = ((self.now, "of this run"), (self.before, "of earlier runs"), (self.unread, "that could not be read"))
+        told = ", ".join(f"{words.count(pages)} {which}" for pages, which in parts if pages or which == "of this run")
+        return f"{total} written to {target}: {told}."
+
+
+async def write_pages(forager: "Forager", run: int, target: str) -> Written:
     """The visited pages of the whole crawl, also of runs that were interrupted before."""
     from forager.cli.write import write_file
     from forager.control.export import column_types, stream_crawl
-    from forager.stats.store import find_run
+    from forager.stats.store import find_run, run_started_at
 
     async with (
         forager.pool.acquire() as connection,
@@ -289,27 +322,10 @@ async def write_pages(forager: "Forager", run: int, target: str) -> int:
     ):
         spec = await find_run(connection, run)
         assert spec is not None
-        return await write_file(target, stream_crawl(connection, spec), await column_types(connection, "pages"))
-
-
-def exit_code(report: "RunReport") -> int:
-    """What the shell is told."""
-    failed = sum(
-        row.pages
-        for row in report.progress.outcomes
-        if row.outcome not in {"success", "blocked_robots", "cancelled"} and not row.is_image
-    )
-    match report.end:
-        case RunEnd.STOPPED:
-            return INTERRUPTED
-        case RunEnd.FAILED:
-            return 1
-        case RunEnd.FINISHED | RunEnd.LIMIT if failed and not report.progress.pages_ok:
-            return TOO_MANY_FAILURES
-        case RunEnd.LIMIT:
-            return LIMIT_REACHED
-        case RunEnd.FINISHED:
-            return 0
+        written = Written(since=await run_started_at(connection, run))
+        rows = written.count(stream_crawl(connection, spec))
+        await write_file(target, rows, await column_types(connection, "pages"))
+        return written
 
 
 def _tell(report: "RunReport", spec: RunSpec, start: seeds.Start, *, is_quiet: bool, as_json: bool) -> None:

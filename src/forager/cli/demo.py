@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from forager.cli import demo_report, output, words
-from forager.cli.crawl import INTERRUPTED, run
+from forager.cli.crawl import run
+from forager.cli.ending import INTERRUPTED
 from forager.cli.flags import Home
 from forager.cli.help import Command
 from forager.cli.start import ask, begin

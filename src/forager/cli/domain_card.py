@@ -43,6 +43,7 @@ def card_lines(card: Card, now: datetime) -> list[tuple[str, str]]:
         ("lastmod", _lastmod(card)),
         ("window", _window(card, now)),
         ("workers", f"only those with the label {card['worker_label']}" if card["worker_label"] else ""),
+        ("networks", _networks(card)),
         ("certificate", "" if card["verifies_tls"] else "not verified: whoever answers is believed"),
         (
             "seen",
@@ -92,6 +93,11 @@ def _images(card: Card) -> str:
     stored = f"{words.count(card['images_stored'])} stored" if seen else ""
     rate = f"{card['image_yield_rate']:.2f} per page" if card["images_stored"] else ""
     return ", ".join(part for part in (seen, stored, rate, policy, kept, only) if part)
+
+
+def _networks(card: Card) -> str:
+    allowed = ", ".join(card["allow_networks"] or ())
+    return f"{allowed} may be dialled for it, as --allow-network said" if allowed else ""
 
 
 def _errors(card: Card) -> str:

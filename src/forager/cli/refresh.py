@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from forager.cli import output, seeds, words
+from forager.cli import hints, output, seeds, words
 from forager.cli.crawl import (
     Contact,
     Delay,
@@ -18,15 +18,16 @@ from forager.cli.crawl import (
     RenderingFlag,
     Workers,
     as_document,
-    exit_code,
     listen,
     refuse_without_browser,
 )
+from forager.cli.ending import exit_code, is_redirect
 from forager.cli.flags import Home
 from forager.cli.help import Command
 from forager.cli.start import begin, refuse_without_bucket, whoami
+from forager.cli.tally import tally
 from forager.errors import NotFoundError
-from forager.records import RunSpec
+from forager.records import OutcomeKind, RunSpec
 
 if TYPE_CHECKING:
     from forager.app import Forager
@@ -77,8 +78,8 @@ def refresh(
     if as_json:
         output.write_json([as_document(report) for report in reports])
     if not quiet:
-        _tell(reports)
-    raise typer.Exit(max(map(exit_code, reports), default=0))
+        _tell(reports, names, is_now=now)
+    raise typer.Exit(max((exit_code(report, is_refresh=True) for report in reports), default=0))
 
 
 def _canonical(names: Sequence[str] | None) -> list[str] | None:
@@ -139,15 +140,35 @@ class _Order:
             )
 
 
-def _tell(reports: Sequence["RunReport"]) -> None:
+def _tell(reports: Sequence["RunReport"], names: Sequence[str] | None, *, is_now: bool) -> None:
     if not reports:
-        output.say("Nothing is due. `forager refresh --now` visits again what was crawled to its end.")
+        output.say(_nothing(names, is_now=is_now))
         return
-    progress = [report.progress for report in reports]
-    pages = sum(part.pages_done for part in progress)
-    same = sum(row.pages for part in progress for row in part.outcomes if row.reason == "304")
-    new = sum(part.pages_learned for part in progress)
+    rows = [row for report in reports for row in report.progress.outcomes if not row.is_image]
+    good = [row for row in rows if row.outcome == OutcomeKind.SUCCESS]
+    same = sum(row.pages for row in good if row.reason == "304")
+    moved = sum(row.pages for row in good if is_redirect(row.reason))
+    had = sum(row.pages for row in good) - moved
+    new = sum(report.progress.pages_learned for report in reports)
+    redirects = f", {words.things(moved, 'redirect')}" if moved else ""
     output.say(
-        f'{words.things(pages, "page")} visited again or for the first time: {same} answered "not modified" (304), '
-        f"{words.things(new, 'new URL')} found."
+        f"{words.things(had, 'page')} had, {same} of them unchanged (304){redirects}, {words.things(new, 'new URL')}."
+    )
+    if failed := [row for row in rows if row.outcome not in {OutcomeKind.SUCCESS, OutcomeKind.CANCELLED}]:
+        number = sum(row.pages for row in failed)
+        reasons = ", ".join(f"{words.count(group.pages)} {group.label}" for group in tally(failed))
+        output.say(f"{words.things(number, 'page')} failed: {reasons}.")
+    if later := sum(report.waiting.get("retry_later", 0) for report in reports):
+        output.say(
+            f"{words.things(later, 'page')} will be tried again; the same command does it when the time has come."
+        )
+
+
+def _nothing(names: Sequence[str] | None, *, is_now: bool) -> str:
+    """Names a command that does something in this state."""
+    name = names[0] if names and len(names) == 1 else None
+    if not is_now:
+        return f"Nothing is due. `{hints.refresh(name, now=True)}` visits again what was crawled to its end."
+    return "Nothing can be visited again now: no page was read yet, or the sites are paused or blocked. " + (
+        f"`{hints.why(name)}` says what holds {name}." if name else f"`{hints.DOMAINS}` shows the state of each."
     )

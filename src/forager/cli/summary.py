@@ -1,21 +1,16 @@
 """The last word of a crawl: what was done, what was not and why, where to look next. Pure; `write` only prints."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from forager.cli import output, words
+from forager.cli import hints, output, words
+from forager.cli.ending import limit_flags, opening, pages_had
 from forager.cli.picture import domain_state
 from forager.cli.tally import tally
 from forager.control.trap_words import TRAP_WORDS
-from forager.records import DomainCount, RunEnd, RunReport, RunSpec
+from forager.records import DomainCount, RunReport, RunSpec
 
-ENDS = {
-    RunEnd.FINISHED: ("Finished: nothing is left that may be visited now.", "bold green"),
-    RunEnd.LIMIT: ("The limit is reached and more is known. The same command goes on.", "bold yellow"),
-    RunEnd.STOPPED: ("Stopped, everything is saved. The same command resumes.", "bold yellow"),
-    RunEnd.FAILED: ("The crawl failed.", "bold red"),
-}
 DROPPED = {
     "scheme": "not http or https",
     "scope": "out of scope (a wider --scope takes them)",
@@ -44,6 +39,7 @@ LOSSES = {
     "missing": "the stored file is gone",
 }
 MOST_ROWS = 8
+WAITS = "waits until "
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +55,13 @@ def summary_lines(report: RunReport, spec: RunSpec, now: datetime) -> list[Line]
     sections = (
         _done(report),
         _not_done(report, spec, now),
-        _standing(report.standing),
+        _standing([domain for domain in report.standing if domain.status != "exhausted"]),
         _left_out(report.dropped),
         _kept(report.bodies),
+        _due([domain for domain in report.standing if domain.status == "exhausted"]),
         _next(report),
     )
-    return [*_opening(report), *(line for section in sections if section for line in (Line(""), *section))]
+    return [*_opening(report, spec, now), *(line for section in sections if section for line in (Line(""), *section))]
 
 
 def write(lines: list[Line]) -> None:
@@ -76,8 +73,8 @@ def write(lines: list[Line]) -> None:
         screen.print(Text(line.text, style=line.style))
 
 
-def _opening(report: RunReport) -> list[Line]:
-    sentence, style = ENDS[report.end]
+def _opening(report: RunReport, spec: RunSpec, now: datetime) -> list[Line]:
+    sentence, style = opening(report, spec, now)
     progress = report.progress
     rate = progress.pages_done / progress.elapsed_s if progress.elapsed_s > 0 else 0.0
     figures = (
@@ -113,7 +110,7 @@ def _why(reason: str, spec: RunSpec, pages: int) -> str:
         case "too_deep":
             return f"{noun} {are} deeper than --depth {spec.max_depth}"
         case "over_limit":
-            return f"{noun} {are} over {_limit(spec)}"
+            return f"{noun} {are} over {limit_flags(spec)}"
         case "retry_later":
             return f"{noun} {wait} for another try"
         case "domain_blocked":
@@ -132,12 +129,7 @@ def _why(reason: str, spec: RunSpec, pages: int) -> str:
             return f"{noun}: {words.plain_reason(reason)}"
 
 
-def _limit(spec: RunSpec) -> str:
-    flags = [("--max-pages", spec.max_pages), ("--max-pages-per-domain", spec.max_pages_per_domain)]
-    return " or ".join(f"{flag} {value}" for flag, value in flags if value is not None) or "the limit"
-
-
-def _standing(domains: tuple[DomainCount, ...]) -> list[Line]:
+def _standing(domains: Sequence[DomainCount]) -> list[Line]:
     if not domains:
         return []
     width = min(40, max(len(domain.name) for domain in domains[:MOST_ROWS]))
@@ -150,7 +142,23 @@ def _standing(domains: tuple[DomainCount, ...]) -> list[Line]:
     ]
     more = len(domains) - MOST_ROWS
     rows += [Line(f"  and {words.things(more, 'more domain')}: forager domains")] if more > 0 else []
-    return [Line("standing still", "bold"), *rows]
+    return [Line("waiting", "bold"), *rows]
+
+
+def _due(domains: Sequence[DomainCount]) -> list[Line]:
+    """Sites that were visited to their end: when `forager up` or `forager refresh` visits them again."""
+    if not domains:
+        return []
+    width = min(40, max(len(domain.name) for domain in domains[:MOST_ROWS]))
+    rows = [
+        Line(f"  {words.shorten(words.clean(domain.name), width):<{width}}  {_since(domain)}")
+        for domain in domains[:MOST_ROWS]
+    ]
+    return [Line("visited again by `forager up` or `forager refresh`", "bold"), *rows]
+
+
+def _since(domain: DomainCount) -> str:
+    return f"from {(domain.reason or '').removeprefix(WAITS)} on"
 
 
 def _left_out(dropped: Mapping[str, int]) -> list[Line]:
@@ -175,13 +183,12 @@ def _why_lost(reason: str) -> str:
 
 
 def _next(report: RunReport) -> list[Line]:
-    progress = report.progress
-    commands = []
-    if progress.domains:
-        name = progress.domains[0].name
-        commands = [f"forager domain {name}", f"forager pages --domain {name}"]
-    commands.append("forager export pages --format jsonl -o pages.jsonl")
-    return [Line("next", "bold"), *(Line(f"  {command}", "cyan") for command in commands)]
+    """Commands that work in the state the crawl left."""
+    names = [domain.name for domain in report.progress.domains]
+    commands = [hints.domain(names[0]), hints.pages(names[0])] if names else []
+    if pages_had(report):
+        commands.append(hints.EXPORT)
+    return [Line("next", "bold"), *(Line(f"  {command}", "cyan") for command in commands)] if commands else []
 
 
 def _largest_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:

@@ -69,7 +69,7 @@ LIMIT 3;
 
 -- name: visited_pages
 -- A page that is not waiting stands where its latest visit left it; a visit that was called off leaves it as it was, to be visited, or
--- blocked.
+-- blocked, and one that our own address guard rejected leaves a page that was read as it was.
 SELECT count(*) OVER () AS broken,
        format('page %s is %s and its latest visit ended %s', p.id, p.status, coalesce(t.outcome::text, 'never')) AS example
 FROM pages p
@@ -77,6 +77,7 @@ LEFT JOIN LATERAL (
     SELECT c.outcome, c.status_code
     FROM crawl_tasks c
     WHERE c.page_id = p.id AND c.outcome <> 'cancelled'
+      AND NOT (p.status = 'fetched' AND c.error_code IS NOT DISTINCT FROM 'address_refused')
     ORDER BY c.id DESC
     LIMIT 1
 ) t ON true

@@ -125,4 +125,5 @@ def resume_command(run: int, spec: RunSpec) -> str:
         ("--delay", spec.delay_s, None),
     ):
         flags += [] if value == default else [name, f"{value:g}"]
+    flags += [word for network in spec.allow_networks for word in ("--allow-network", network)]
     return shlex.join(["forager", "crawl", *spec.seeds, *flags])

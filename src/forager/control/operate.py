@@ -173,6 +173,8 @@ async def configure(
     """Change how a domain is crawled: column → value, None clears. A new frequency plans the next visits at once."""
     refuse_bad(changes)
     held = await _hold(conn, name)
+    if (budget := changes.get("max_pages_per_run")) is not None:
+        await domains.count_run_pages(conn, held.id, budget=budget)
     await domains.configure(conn, held.id, changes)
     if held.images_policy == ImagePolicy.NONE != changes.get("images_policy", ImagePolicy.NONE):
         await pages.forget_validators(conn, held.id)

@@ -80,7 +80,7 @@ SELECT d.id, d.name, d.parent_domain, d.base_url, d.source, d.seed_rank, d.statu
        d.revisit_every_s, d.is_adaptive, d.revisits_per_day, d.revisit_price, d.refresh_every_s,
        d.crawl_delay_s, d.max_concurrent_requests, d.content_policy, d.images_policy, d.images_only, d.stores_links, d.rendering, d.history_retention_s,
        d.image_retention_s,
-       d.max_pages_per_run, d.max_pages_per_template, d.worker_label, d.lastmod_claims, d.lastmod_truths, d.run_id, d.run_pages, d.round,
+       d.max_pages_per_run, d.max_pages_per_template, d.worker_label, d.allow_networks, d.lastmod_claims, d.lastmod_truths, d.run_id, d.run_pages, d.round,
        d.parser_name, d.proxy_country, d.paces_per_proxy, d.verifies_tls, d.pace_delay_s, d.pace_extra_s, d.response_s, d.breaker_state, d.breaker_failures, d.breaker_opened_at,
        d.priority_score, d.priority_computed_at,
        s.seed_rank AS score_seed_rank, s.image_yield AS score_image_yield, s.pages_left AS score_pages_left,

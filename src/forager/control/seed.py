@@ -27,8 +27,18 @@ async def start_run(
     await plant(conn, tuple(seed for seed in spec.seeds if seed not in from_list), run=run, by=by)
     if listed:
         await plant_list(conn, listed, source=source, run=run, is_scored=is_scored)
+    await allow_networks(conn, spec, map(domain_of, spec.seeds), by=by)
     await adopt(conn, spec, map(domain_of, spec.seeds), run=run)
     return run
+
+
+async def allow_networks(conn: Any, spec: RunSpec, names: Iterable[str], *, by: str) -> None:
+    """The seeds' domains keep what the operator allowed for them: a refresh and `forager up` need it as much as this
+    run. Pages that the address guard rejected before are tried again. Without the flag, what was allowed stays."""
+    if not spec.allow_networks:
+        return
+    ids = await domains.allow_networks(conn, sorted(set(names)), spec.allow_networks)
+    await domains.count_reopened(conn, await frontier.reopen_rejected(conn, ids, by=by))
 
 
 async def prepare_run(conn: Any, spec: RunSpec, named: tuple[str, ...], *, by: str) -> int:
@@ -36,6 +46,7 @@ async def prepare_run(conn: Any, spec: RunSpec, named: tuple[str, ...], *, by: s
     run = await stats.start_run(conn, spec, by=by)
     await stats.end_run(conn, run, "stopped")
     await plant(conn, named, run=run, by=by)
+    await allow_networks(conn, spec, map(domain_of, named), by=by)
     await adopt(conn, spec, map(domain_of, named), run=run)
     return run
 
@@ -46,6 +57,7 @@ async def plant_piece(
     """A part of a prepared run's list. New domains are the run's from their first moment; what the scope adds to them,
     and what was there before, is adopted."""
     planted = await plant_list(conn, seeds, source=source, run=run, is_scored=is_scored)
+    await allow_networks(conn, spec, (domain_of(seed.url) for seed in seeds), by=source)
     match spec.scope:
         case Scope.ANY:
             pass  # all at once, when the run is opened

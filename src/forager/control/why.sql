@@ -7,7 +7,7 @@ SELECT d.id, d.name, d.base_url, d.source, d.status::text AS status, d.block_rea
        d.run_id, d.run_pages, d.max_pages_per_run, d.round, d.priority_score, d.ready_at, d.next_crawl_after, d.next_allowed_at,
        d.pace_extra_s, d.breaker_state, d.breaker_failures, d.breaker_opened_at,
        d.maintenance_start, d.maintenance_end, d.crawl_delay_s, d.revisit_every_s, d.is_adaptive, d.revisit_price, d.refresh_every_s,
-       d.first_seen_at, now() AS asked_at,
+       d.first_seen_at, now() AS asked_at, d.allow_networks, d.has_new_settings,
        s.seed_rank AS score_seed_rank, s.image_yield AS score_image_yield, s.pages_left AS score_pages_left, s.errors AS score_errors,
        s.staleness AS score_staleness,
        r.status::text AS run_status, r.keeper AS run_keeper, r.spec::text AS run_spec, r.round AS run_round, r.max_pages, r.max_pages_per_domain, r.pages_claimed,

@@ -57,6 +57,11 @@ class DomainFacts:
         return max(0, min(left)) if left else None
 
     @property
+    def allow_networks(self) -> tuple[str, ...]:
+        """What may be dialled for it besides public addresses: what was allowed for it and for its run."""
+        return (*(self.row["allow_networks"] or ()), *(self.spec.allow_networks if self.spec else ()))
+
+    @property
     def is_held(self) -> bool:
         """By a worker that lives."""
         return bool(self.row["is_held"])
@@ -275,6 +280,8 @@ def _robots_delay(copy: Any, agent: str) -> float:
 def _pace(facts: DomainFacts, manners: Manners) -> Gate:
     delay_s, source = pace_of(facts, manners)
     sentence = f"{span(delay_s)} between requests ({source})" if delay_s else f"no distance between requests ({source})"
+    if facts.is_held and facts.row["has_new_settings"]:
+        sentence += "; its settings were changed just now, and its worker takes them within a second"
     next_at = facts.row["next_allowed_at"]
     if next_at is None or next_at <= facts.now or not delay_s:
         return Gate("pace", True, sentence)

@@ -27,7 +27,7 @@ from forager.frontier import rank
 from forager.frontier.revisit import next_interval
 from forager.ingest.scope import Reach, claim_depth
 from forager.politeness import robots
-from forager.politeness.guard import host_as_ip
+from forager.politeness.guard import host_as_ip, kind_of
 from forager.records import RunSpec
 from forager.urls import origin_of, registrable
 
@@ -55,7 +55,7 @@ class PageFacts:
 
 def gates_of(page: PageFacts, domain: DomainFacts | None, manners: Manners) -> tuple[Gate, ...]:
     known = _known_gates(page, domain) if page.row is not None and domain is not None else _unknown_gates(page, domain)
-    return (*known, _robots(page, domain, manners), _guard(page, manners))
+    return (*known, _robots(page, domain, manners), _guard(page, domain, manners))
 
 
 def first_stuck(gates: Sequence[Gate]) -> Gate | None:
@@ -268,13 +268,15 @@ def _robots(page: PageFacts, domain: DomainFacts | None, manners: Manners) -> Ga
     return Gate("robots", verdict.allowed, sentence)
 
 
-def _guard(page: PageFacts, manners: Manners) -> Gate:
+def _guard(page: PageFacts, domain: DomainFacts | None, manners: Manners) -> Gate:
     parts = urlsplit(page.url)
     ip = host_as_ip(parts.hostname or "")
     if ip is None:
         return Gate("address", None, "a name: its addresses are checked when it is dialled")
+    guard = manners.guard.widened(domain.allow_networks) if domain is not None else manners.guard
     try:
-        manners.guard.check_ip(ip, parts.port or DEFAULT_PORTS[parts.scheme])
+        guard.check_ip(ip, parts.port or DEFAULT_PORTS[parts.scheme])
     except AddressRefusedError as refusal:
-        return Gate("address", False, str(refusal).removesuffix("."))
+        remedy = f"{crawl_command(page.url)} --allow-network {ip}" if kind_of(ip) else None
+        return Gate("address", False, str(refusal).removesuffix("."), remedy=remedy)
     return Gate("address", True, f"{ip} may be dialled")

@@ -7,6 +7,7 @@ task closes and a new one is scheduled after 1, 2, 4 … minutes, until `max_ret
 import random
 
 from forager.errors import (
+    AddressRefusedError,
     AnswerError,
     Blame,
     ConnectError,
@@ -165,13 +166,23 @@ def revisit_in_s(outcome: Outcome, lease: Lease) -> float | None:
     )
 
 
+def is_rejected_by_guard(outcome: Outcome) -> bool:
+    """Whether our own address guard kept the request from leaving: that says nothing about the page."""
+    return isinstance(outcome.error, AddressRefusedError)
+
+
+def keeps_its_state(outcome: Outcome) -> bool:
+    """Whether a page that was read before stays as it was, because its revisit never began."""
+    return outcome.target.past is not None and is_rejected_by_guard(outcome)
+
+
 def image_status(outcome: Outcome) -> ImageStatus | None:
     """Where an image stands after a visit; None: where it stood before."""
     if outcome.image is not None:
         return outcome.image.status
     if outcome.kind is OutcomeKind.SUCCESS:
         return ImageStatus.MOVED if outcome.selection.images else None
-    if outcome.retry_in_s is not None or outcome.kind is OutcomeKind.CANCELLED:
+    if outcome.retry_in_s is not None or outcome.kind is OutcomeKind.CANCELLED or keeps_its_state(outcome):
         return None
     if isinstance(outcome.error, TooLargeError):
         return ImageStatus.TOO_BIG

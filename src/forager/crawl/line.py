@@ -38,6 +38,7 @@ from forager.frontier.known import UNSHARED, SharedPages
 from forager.ingest import Selector
 from forager.ingest.images import see_redirect
 from forager.observe import log
+from forager.politeness.guard import AddressGuard
 from forager.politeness.pace import Pace
 from forager.politeness.robots import Rules
 from forager.proxies.secret import Vault
@@ -56,6 +57,8 @@ class Tools:
     max_redirects: int
     database_time: Callable[[float], datetime]
     """What a moment of the monotonic clock is on the database's."""
+    guard: AddressGuard | None = None
+    """Decides about addresses; the rule of the client for domains that have none of their own."""
     room: ReadingRoom | None = None
     """Reads beside the worker; without it, the worker reads by itself."""
     read_alone: Callable[..., Awaitable[Reading]] | None = None

@@ -64,4 +64,4 @@ def end_of(waiting: Mapping[str, int], *, was_stopped: bool, has_failed: bool) -
         return RunEnd.FAILED
     if waiting.get("stopped"):
         return RunEnd.STOPPED
-    return RunEnd.LIMIT if waiting.get("over_limit") else RunEnd.FINISHED
+    return RunEnd.LIMIT if waiting.get("over_limit") or waiting.get("too_deep") else RunEnd.FINISHED

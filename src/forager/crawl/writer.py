@@ -18,7 +18,7 @@ from forager.crawl import lastmods
 from forager.crawl.batches import Batches
 from forager.crawl.crowds import Crowds, without_links
 from forager.crawl.image_desk import ImageDesk
-from forager.crawl.judge import page_status, revisit_in_s
+from forager.crawl.judge import keeps_its_state, page_status, revisit_in_s
 from forager.crawl.keep import keep
 from forager.crawl.lane import Lane
 from forager.crawl.order import WorkerOrder
@@ -306,7 +306,7 @@ class Writer:
         read = [outcome for outcome in done if outcome.reading is not None]
         keywords = [keywords_of(outcome.reading) for outcome in read if outcome.reading]
         depths = await frontier.record_readings(conn, list(zip(read, keywords, strict=True)), CONFIGS, self._lexemes)
-        states = [(o, _page_status(o, again)) for o in done if o.reading is None]
+        states = [(o, _page_status(o, again)) for o in done if o.reading is None and not keeps_its_state(o)]
         depths |= await frontier.record_states(conn, [state for state in states if not state[0].target.is_image])
         self._depths = depths
         await record_images(conn, [state for state in states if state[0].target.is_image])
@@ -426,7 +426,7 @@ def _visits(outcomes: Sequence[Outcome], again: Mapping[int, float], images: int
 
 def _is_tried_again(outcome: Outcome, again: Mapping[int, float]) -> bool:
     """Whether the page stays in the frontier: a page that was read has left it, also when it is to be read again."""
-    if outcome.kind is OutcomeKind.SUCCESS:
+    if outcome.kind is OutcomeKind.SUCCESS or keeps_its_state(outcome):
         return False
     return outcome.retry_in_s is not None or outcome.target.task_id in again
 

@@ -161,6 +161,8 @@ CREATE TABLE domains (
     lastmod_claims          integer          NOT NULL DEFAULT 0,
     lastmod_truths          integer          NOT NULL DEFAULT 0,
     worker_label            text             NOT NULL DEFAULT '' CHECK (worker_label ~ '^([a-z0-9][a-z0-9._-]{0,62})?$'),
+    allow_networks          text[],
+    has_new_settings        boolean          NOT NULL DEFAULT false,
     CHECK ((claimed_by IS NULL) = (claim_expires_at IS NULL)),
     CHECK ((status IN ('blocked', 'unreachable')) = (block_reason_code IS NOT NULL)),
     CHECK ((maintenance_start IS NULL) = (maintenance_end IS NULL)),
@@ -183,6 +185,8 @@ CREATE INDEX domains_owed_images ON domains (images_policy, id) WHERE images_owe
 CREATE INDEX domains_parser ON domains (parser_name) WHERE parser_name <> 'auto';
 COMMENT ON TABLE domains IS 'Owner: domains (the claim, in frontier, stamps the lease). A site as an entity.';
 COMMENT ON COLUMN domains.worker_label IS 'Only workers with this label claim it; empty: any worker.';
+COMMENT ON COLUMN domains.allow_networks IS 'Networks that are not public and may be dialled for this domain: given with --allow-network when it was crawled.';
+COMMENT ON COLUMN domains.has_new_settings IS 'Its settings were changed while a worker had it: the worker hands the lease back within a second, and the next claim takes them.';
 COMMENT ON COLUMN domains.ready_at IS 'The earliest moment something of its frontier may be claimed; NULL when nothing of it is in reach of its run.';
 COMMENT ON COLUMN domains.next_crawl_after IS 'A cooldown: nothing is claimed before. Exhausted: when it is refreshed. Blocked without one: only an operator lifts it.';
 COMMENT ON COLUMN domains.due_at IS 'ready_at, or later: when cooldown and maintenance window let it be claimed; NULL also when its run took all it may.';
@@ -1269,7 +1273,8 @@ CREATE FUNCTION old_visits(visit_s double precision, failure_s double precision)
       AND t.completed_at < date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' - interval '1 day'
       AND t.completed_at < now() - make_interval(secs => COALESCE(
               d.history_retention_s, CASE WHEN t.outcome IN ('success', 'cancelled') THEN visit_s ELSE failure_s END))
-      AND EXISTS (SELECT FROM crawl_tasks n WHERE n.page_id = t.page_id AND n.id > t.id AND n.outcome <> 'cancelled')
+      AND EXISTS (SELECT FROM crawl_tasks n WHERE n.page_id = t.page_id AND n.id > t.id AND n.outcome <> 'cancelled'
+                  AND n.error_code IS DISTINCT FROM 'address_refused')
       AND (t.body_ref IS NULL
            OR (EXISTS (SELECT FROM crawl_tasks n WHERE n.page_id = t.page_id AND n.id > t.id AND n.body_ref IS NOT NULL)
                AND NOT EXISTS (SELECT FROM bodies b WHERE b.name = split_part(t.body_ref, ':', 2) AND b.kind = 'snapshot' AND b.dropped_at IS NULL)))

@@ -104,6 +104,11 @@ async def configure(conn: Any, domain_id: int, changes: Mapping[str, Any]) -> No
     await conn.execute(SQL["configure_domain"], domain_id, json.dumps(dict(changes)))
 
 
+async def count_run_pages(conn: Any, domain_id: int, *, budget: int) -> None:
+    """Before a budget is set for the first time: what the run that works on the domain took of it so far."""
+    await conn.execute(SQL["count_run_pages"], domain_id, budget)
+
+
 async def rest_until(conn: Any, domain_id: int, *, refresh_every_s: float | None) -> None:
     await conn.execute(SQL["rest_until"], domain_id, refresh_every_s)
 

@@ -61,15 +61,28 @@ UPDATE domains d
 SET (crawl_delay_s, max_concurrent_requests, max_pages_per_run, revisit_every_s, is_adaptive, revisits_per_day, revisit_price,
      refresh_every_s, maintenance_start, maintenance_end, content_policy, proxy_country, paces_per_proxy, parser_name, verifies_tls,
      images_policy, rendering, stores_links, links_since, history_retention_s, image_retention_s,
-     max_pages_per_template, worker_label) = (
+     max_pages_per_template, worker_label, has_new_settings) = (
     SELECT r.crawl_delay_s, r.max_concurrent_requests, r.max_pages_per_run, r.revisit_every_s, r.is_adaptive, r.revisits_per_day,
            CASE WHEN r.is_adaptive AND r.revisits_per_day IS NOT DISTINCT FROM d.revisits_per_day THEN d.revisit_price END,
            r.refresh_every_s, r.maintenance_start, r.maintenance_end, r.content_policy, r.proxy_country, r.paces_per_proxy,
            COALESCE(r.parser_name, 'auto'), r.verifies_tls, r.images_policy, r.rendering, r.stores_links,
            CASE WHEN r.stores_links AND NOT d.stores_links THEN clock_timestamp() ELSE d.links_since END,
-           r.history_retention_s, r.image_retention_s, r.max_pages_per_template, COALESCE(r.worker_label, '')
+           r.history_retention_s, r.image_retention_s, r.max_pages_per_template, COALESCE(r.worker_label, ''),
+           d.claimed_by IS NOT NULL
     FROM jsonb_populate_record(d, $2::jsonb) r)
 WHERE d.id = $1;
+
+-- name: count_run_pages
+-- A domain gets a page budget while a run works on it that had none: what the run took of it so far counts, up to the budget $2. What a
+-- worker has and did not visit yet comes on top, because it is given back. In the run that never ends a budget counts from now on.
+UPDATE domains d
+SET run_pages = (SELECT count(*) FROM (SELECT FROM pages p JOIN crawl_tasks t ON t.page_id = p.id
+                                       WHERE p.domain_id = d.id AND t.run_id = d.run_id AND t.outcome IS NOT NULL LIMIT $2::int) visited)
+              + (SELECT count(*) FROM crawl_tasks t
+                 WHERE t.domain_id = d.id AND t.outcome IS NULL AND t.locked_at IS NOT NULL AND t.run_id = d.run_id)
+FROM runs r
+WHERE d.id = $1 AND d.max_pages_per_run IS NULL AND r.id = d.run_id AND r.max_pages_per_domain IS NULL AND r.keeper <> 'standing'
+  AND r.status = 'running';
 
 -- name: rest_until
 -- After its visits were planned anew: ready when the first is due; if exhausted, at rest until then or until its refresh.

@@ -63,14 +63,6 @@ UPDATE domains SET is_due = true WHERE id = ANY (ARRAY(
     ORDER BY due_at LIMIT 1000
     FOR NO KEY UPDATE SKIP LOCKED));
 
--- name: count_waiting
--- How many domains of a run are due and not leased, for a worker with the labels of $2; counted up to $3.
-SELECT count(*)::int FROM unnest($2::text[]) AS l (label) CROSS JOIN LATERAL (
-    SELECT FROM domains d
-    WHERE d.claimed_by IS NULL AND d.is_due AND d.status IN ('pending', 'active') AND d.is_active AND d.run_id = $1
-      AND d.worker_label = l.label
-    LIMIT $3) waiting;
-
 -- name: wake
 -- Something of these domains came into reach.
 UPDATE domains SET ready_at = LEAST(COALESCE(ready_at, now()), now()) WHERE id = ANY ($1::bigint[]);
@@ -84,6 +76,12 @@ FROM unnest($1::bigint[], $2::int[]) AS n (domain_id, pages) WHERE d.id = n.doma
 -- Domains asked for by name although nobody answered last time: a person knows better, so they are tried again now.
 UPDATE domains SET status = 'pending', block_reason = NULL, block_reason_code = NULL, next_crawl_after = NULL
 WHERE name = ANY ($1::text[]) AND status = 'unreachable';
+
+-- name: allow_networks
+-- The operator lets the address guard through to these networks, for these domains and as long as they are known. Answers their ids.
+UPDATE domains SET allow_networks = $2::text[] WHERE id = ANY (ARRAY(
+    SELECT id FROM domains WHERE name = ANY ($1::text[]) ORDER BY id FOR NO KEY UPDATE))
+RETURNING id;
 
 -- name: adopt_domains
 -- A run takes the domains it was asked to crawl: named ones, those below named parents, or all with something to do. With them come
@@ -130,7 +128,8 @@ SELECT id, name FROM domains WHERE id > $1 AND NOT images_only ORDER BY id;
 
 -- name: hold_leases
 -- Which of these leases are still ours; their rows stay locked until the transaction ends, in id order.
-SELECT d.id, d.version, d.is_active AND window_end(now(), d.maintenance_start, d.maintenance_end) IS NULL AS may_go_on
+SELECT d.id, d.version,
+       d.is_active AND NOT d.has_new_settings AND window_end(now(), d.maintenance_start, d.maintenance_end) IS NULL AS may_go_on
 FROM unnest($1::bigint[], $2::bigint[]) AS n (domain_id, version)
 JOIN domains d ON d.id = n.domain_id AND d.version = n.version AND d.claimed_by = $3
 ORDER BY d.id
@@ -185,7 +184,8 @@ FROM unnest($1::bigint[], $2::bigint[], $3::int[]) AS n (run_id, domain_id, page
 -- name: renew_leases
 -- The heartbeat: everything this worker holds stays its own for another lease.
 UPDATE domains SET claim_expires_at = now() + make_interval(secs => $2) WHERE claimed_by = $1 AND claim_expires_at > now()
-RETURNING id, version, breaker_resets, is_active AND window_end(now(), maintenance_start, maintenance_end) IS NULL AS may_go_on;
+RETURNING id, version, breaker_resets,
+          is_active AND NOT has_new_settings AND window_end(now(), maintenance_start, maintenance_end) IS NULL AS may_go_on;
 
 -- name: surplus
 -- What a worker ($1) has more than its even share of a run's domains, the least urgent first, and the workers who have less than a quarter of

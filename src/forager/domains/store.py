@@ -198,6 +198,11 @@ async def wake_unreachable(conn: Any, names: Sequence[str]) -> None:
     await conn.execute(SQL["wake_unreachable"], names)
 
 
+async def allow_networks(conn: Any, names: Sequence[str], networks: Sequence[str]) -> list[int]:
+    """Stores what may be dialled for these domains besides public addresses. Returns their ids."""
+    return [row["id"] for row in await conn.fetch(SQL["allow_networks"], list(names), list(networks))]
+
+
 async def adopt_domains(conn: Any, run: int, *, names: Sequence[str], parents: Sequence[str], everything: bool) -> None:
     await conn.execute(SQL["adopt_domains"], run, names, parents, everything)
 
@@ -356,12 +361,6 @@ async def store_robots(conn: Any, copies: Sequence[RobotsCopy]) -> None:
         [at for _, at in asked],
         [copy.pace_ms for copy, _ in asked],
     )
-
-
-async def count_waiting(conn: Any, run: int, *, labels: Sequence[str] = (), most: int) -> int:
-    """Returns how many due domains of a run no worker has leased, up to `most` for each label."""
-    found: int = await conn.fetchval(SQL["count_waiting"], run, ["", *labels], most)
-    return found
 
 
 async def next_ready(

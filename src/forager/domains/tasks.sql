@@ -26,8 +26,8 @@ UPDATE domains d SET frontier_size = d.frontier_size + n.pages, status = CASE d.
 FROM unnest($1::bigint[], $2::int[]) AS n (domain_id, pages) WHERE d.id = n.domain_id AND n.pages > 0;
 
 -- name: switched_off
--- Of the domains a worker holds, those an operator paused meanwhile, those another run took, and those a purge fences off: they are handed
--- over.
+-- Of the domains a worker holds, those an operator paused meanwhile, those whose settings were changed (handed back and claimed again,
+-- they are crawled as the operator wants it now), those another run took, and those a purge fences off: they are handed over.
 SELECT d.id, d.version FROM domains d
 WHERE d.claimed_by = $1 AND d.claimed_by IS NOT NULL
-  AND (NOT d.is_active OR d.next_crawl_after > now() OR d.run_id <> (SELECT w.run_id FROM workers w WHERE w.id = $1));
+  AND (NOT d.is_active OR d.has_new_settings OR d.next_crawl_after > now() OR d.run_id <> (SELECT w.run_id FROM workers w WHERE w.id = $1));

@@ -14,7 +14,7 @@ from forager.fetch.answer import AnswerReader
 from forager.fetch.cookies import CookieJar
 from forager.fetch.decode import ACCEPTED, decode
 from forager.fetch.dial import CheckAddress, Dialler, GuardedResolver
-from forager.fetch.origin import Origin, build_post, build_request, is_sendable, split_url
+from forager.fetch.origin import Origin, build_post, build_request, hosts_of, is_sendable, split_url
 from forager.fetch.pool import Pool
 from forager.fetch.room import FREE_BYTES, Room
 from forager.fetch.through import Ways, forwards
@@ -81,10 +81,12 @@ async def open_client(
             f"{user_agent!a} cannot be sent as User-Agent: use printable ASCII in contact and user_agent"
         )
     proxies = GuardedResolver(check_proxy) if check_proxy else None
-    pool = Pool(Ways(Dialler(GuardedResolver(check_address)), proxies), max_connections)
+    resolver = GuardedResolver(check_address)
+    pool = Pool(Ways(Dialler(resolver), proxies), max_connections)
     try:
         yield Client(
             pool,
+            resolver=resolver,
             user_agent=user_agent,
             timeout_s=timeout_s,
             connect_timeout_s=connect_timeout_s,
@@ -103,6 +105,7 @@ class Client:
         self,
         pool: Pool,
         *,
+        resolver: GuardedResolver | None = None,
         user_agent: str,
         timeout_s: float,
         connect_timeout_s: float,
@@ -111,6 +114,7 @@ class Client:
         keeps_cookies: bool = True,
     ) -> None:
         self._pool = pool
+        self._resolver = resolver
         self._user_agent = user_agent
         self._fixed_headers = self._headers(ACCEPT)
         self._timeout_s = timeout_s
@@ -120,14 +124,20 @@ class Client:
         self._room = Room()
         self._keeps_cookies = keeps_cookies
         self._jars: dict[str, CookieJar] = {}
+        self._ruled: set[str] = set()
+        """Domains that have a rule for addresses of their own."""
         self._unverified: set[str] = set()
         """Domains whose operator said that their certificates are not to be verified."""
 
     def _headers(self, accept: str) -> str:
         return f"User-Agent: {self._user_agent}\r\nAccept: {accept}\r\nAccept-Encoding: {ACCEPTED}\r\n"
 
-    def enter(self, domain: str, *, verifies_tls: bool = True) -> None:
-        """A lease begins: until `leave`, this domain has a cookie jar of its own, empty now."""
+    def enter(self, domain: str, *, verifies_tls: bool = True, check_address: CheckAddress | None = None) -> None:
+        """A lease begins: until `leave`, this domain has a cookie jar of its own, empty now, and its own rule for
+        addresses, if one is given."""
+        if check_address is not None:
+            self._set_rule(domain, check_address)
+            self._ruled.add(domain)
         if self._keeps_cookies:
             self._jars[domain] = CookieJar()
         if verifies_tls:
@@ -138,6 +148,14 @@ class Client:
     def leave(self, domain: str) -> None:
         self._jars.pop(domain, None)
         self._unverified.discard(domain)
+        if domain in self._ruled:
+            self._ruled.discard(domain)
+            self._set_rule(domain, None)
+
+    def _set_rule(self, domain: str, check_address: CheckAddress | None) -> None:
+        if self._resolver is not None:
+            for host, port in hosts_of(domain):
+                self._resolver.set_rule(host, port, check_address)
 
     async def get(
         self,

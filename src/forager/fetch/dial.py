@@ -65,11 +65,25 @@ class GuardedResolver:
         self._known: dict[tuple[str, int], tuple[float, list[str] | Exception]] = {}
         """Oldest first: until when, and the addresses or why there are none."""
         self._asked: dict[tuple[str, int], asyncio.Future[list[str]]] = {}
+        self._rules: dict[tuple[str, int], CheckAddress] = {}
+        """Hosts with ports that have a rule of their own."""
+
+    def set_rule(self, host: str, port: int, check_address: CheckAddress | None) -> None:
+        """From now on this rule holds for a host, None: the common one. What was found under another is forgotten."""
+        if check_address is None:
+            self._rules.pop((host, port), None)
+        else:
+            self._rules[host, port] = check_address
+        self._known.pop((host, port), None)
+        self._asked.pop((host, port), None)
+
+    def _rule(self, host: str, port: int) -> CheckAddress:
+        return self._rules.get((host, port), self._check_address)
 
     async def resolve(self, host: str, port: int) -> list[str]:
         """A host that is an address already is checked like any other."""
         if _is_address(host):
-            self._check_address(host, port)
+            self._rule(host, port)(host, port)
             return [host]
         known_until, known = self._known.get((host, port), (0.0, []))
         if clock.monotonic() < known_until:
@@ -92,15 +106,18 @@ class GuardedResolver:
 
     async def _find(self, host: str, port: int) -> list[str]:
         found = await asyncio.get_running_loop().run_in_executor(self._threads, self._look_up, host, port)
+        check_address = self._rule(host, port)
         for _, address in found:
-            self._check_address(address, port)
+            check_address(address, port)
         return _alternate(found)
 
     def _note(self, host: str, port: int, done: asyncio.Future[list[str]]) -> None:
+        error = None if done.cancelled() else done.exception()
+        if self._asked.get((host, port)) is not done:
+            return  # its rule was changed meanwhile: what it found is not remembered
         del self._asked[host, port]
         if done.cancelled():
             return
-        error = done.exception()
         if isinstance(error, AddressRefusedError) or is_no_name(error):
             self._remember((host, port), NO_ADDRESS_TTL_S, error)
         elif error is None:

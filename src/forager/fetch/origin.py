@@ -58,6 +58,17 @@ def read_origin(base: str) -> Origin:
     return Origin(scheme == "https", name, port, shown, _domain_of(f"{scheme}://{shown}/"))
 
 
+def hosts_of(domain: str) -> list[tuple[str, int]]:
+    """The hosts and ports that a canonical domain stands for: with and without `www.`, and both default ports where it
+    names none."""
+    host, port = _split_port(domain)
+    ports = [int(port)] if port else sorted(PORTS.values())
+    names = [host.removeprefix("[").removesuffix("]")]
+    if not host.startswith("["):
+        names.append(f"www.{host}")
+    return [(name, number) for name in names for number in ports]
+
+
 def _domain_of(url: str) -> str:
     try:
         return domain_of(url)

@@ -45,14 +45,14 @@ WITH live AS MATERIALIZED (
 )
 UPDATE domains d
 SET claimed_by = $1, claim_expires_at = now() + make_interval(secs => $4), version = d.version + 1,
-    status = 'active', block_reason = NULL, block_reason_code = NULL, last_crawled_at = now()
+    status = 'active', block_reason = NULL, block_reason_code = NULL, last_crawled_at = now(), has_new_settings = false
 WHERE d.id = ANY (ARRAY(SELECT id FROM best))
 RETURNING d.id, d.name, d.version, d.crawl_delay_s, d.max_concurrent_requests, d.content_policy, d.max_pages_per_run, d.max_pages_per_template,
           d.consecutive_error_count, d.error_streak_code, d.pages_crawled > 0 AS has_pages, d.verifies_tls,
           EXISTS (SELECT FROM domain_proxies dp WHERE dp.domain_id = d.id) AS has_proxies,
           d.pace_delay_s, d.pace_extra_s, d.response_s, d.breaker_state, d.breaker_failures, d.breaker_resets,
           COALESCE(EXTRACT(EPOCH FROM now() - d.breaker_opened_at), 0)::float8 AS breaker_open_s,
-          d.images_policy, d.images_only, d.parser_name, d.stores_links, d.rendering,
+          d.images_policy, d.images_only, d.parser_name, d.stores_links, d.rendering, d.allow_networks,
           COALESCE(d.revisit_every_s, CASE WHEN d.is_adaptive THEN 86400 END) AS revisit_every_s,
           CASE WHEN d.is_adaptive THEN d.revisit_price END AS revisit_price,
           GREATEST(0, EXTRACT(EPOCH FROM d.next_allowed_at - now()))::float8 AS wait_s;
@@ -288,6 +288,19 @@ WHERE t.page_id = ANY ($1::bigint[]) AND t.outcome IS NULL AND t.scheduled_for >
 WITH again AS (
     UPDATE pages SET status = 'queued', trap_id = NULL WHERE id = ANY ($1::bigint[]) AND status IN ('failed', 'blocked', 'gone')
     RETURNING id, domain_id, priority
+), made AS (
+    INSERT INTO crawl_tasks (page_id, domain_id, priority, created_by) SELECT id, domain_id, priority, $2 FROM again
+)
+SELECT domain_id, count(*)::int AS pages FROM again GROUP BY domain_id ORDER BY domain_id;
+
+-- name: reopen_rejected
+-- Pages of these domains whose last visit the address guard rejected: each gets a new task, now that the operator allows more networks.
+WITH again AS (
+    UPDATE pages p SET status = 'queued'
+    WHERE p.domain_id = ANY ($1::bigint[]) AND p.status = 'failed'
+      AND (SELECT t.error_code FROM crawl_tasks t WHERE t.page_id = p.id AND t.outcome IS NOT NULL ORDER BY t.id DESC LIMIT 1)
+          = 'address_refused'
+    RETURNING p.id, p.domain_id, p.priority
 ), made AS (
     INSERT INTO crawl_tasks (page_id, domain_id, priority, created_by) SELECT id, domain_id, priority, $2 FROM again
 )

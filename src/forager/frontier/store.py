@@ -77,6 +77,7 @@ async def claim_domains(
             parser_name=row["parser_name"],
             stores_links=row["stores_links"],
             rendering=row["rendering"],
+            allow_networks=tuple(row["allow_networks"] or ()),
         )
         for row in rows
     ]
@@ -375,3 +376,8 @@ async def hurry_tasks(conn: Any, page_ids: Sequence[int]) -> None:
 async def reopen_pages(conn: Any, page_ids: Sequence[int], *, by: str) -> dict[int, int]:
     """Domain → how many of its pages got a new task."""
     return {row["domain_id"]: row["pages"] for row in await conn.fetch(SQL["reopen_pages"], page_ids, by)}
+
+
+async def reopen_rejected(conn: Any, domain_ids: Sequence[int], *, by: str) -> dict[int, int]:
+    """Domain → how many of its pages that the address guard had rejected got a new task."""
+    return {row["domain_id"]: row["pages"] for row in await conn.fetch(SQL["reopen_rejected"], domain_ids, by)}

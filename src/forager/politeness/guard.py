@@ -83,9 +83,15 @@ class AddressGuard:
     ) -> None:
         self._is_anonymous = is_anonymous
         """Nobody is named whom a site owner could write to: then only the operator's own networks may be asked."""
+        self._allowed = (tuple(allow_networks), tuple(allow_ports))
         self._networks = tuple(ip_network(network, strict=False) for network in allow_networks)
         self._ports = frozenset(allow_ports)
         self._why_not = lru_cache(maxsize=REMEMBERED)(self._look_up)
+
+    def widened(self, networks: Sequence[str]) -> "AddressGuard":
+        """The same guard, which lets through to these networks too."""
+        allowed, ports = self._allowed
+        return AddressGuard((*allowed, *networks), ports, is_anonymous=self._is_anonymous)
 
     def check_ip(self, ip: str | Address, port: int) -> None:
         """Raise AddressRefusedError unless this address may be dialled on this port."""

@@ -47,6 +47,8 @@ class RunSpec:
     """Of a long list, which is kept in the run's domains and pages and not here; None: `seeds` are all."""
     seeds_digest: str | None = None
     """What tells a long list from another, or `ALL_KNOWN`, or `STANDING`."""
+    allow_networks: tuple[str, ...] = ()
+    """Networks that the operator let the address guard through to, on the command line, for this run."""
 
     @property
     def takes_all_known(self) -> bool:

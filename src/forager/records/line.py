@@ -100,6 +100,8 @@ class Lease:
     """Whether a browser draws its pages, a value of `Rendering`; None takes the setting."""
     stores_links: bool = True
     """False: links of its pages are learned and counted, and not kept."""
+    allow_networks: tuple[str, ...] = ()
+    """Networks that an operator let the address guard through to, for this domain."""
 
     @property
     def token(self) -> tuple[int, int]:

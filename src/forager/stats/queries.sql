@@ -11,7 +11,7 @@ UPDATE runs SET status = 'running', ended_at = NULL, started_at = now(), kept_at
 
 -- name: find_run
 -- The order behind a run.
-SELECT id, status::text AS status, spec::text AS spec FROM runs WHERE id = $1;
+SELECT id, status::text AS status, spec::text AS spec, started_at FROM runs WHERE id = $1;
 
 -- name: end_run
 -- A run is over. An end that was recorded before stays, unless the process that keeps the run ($3) reports another: it was taken for lost.
@@ -240,7 +240,7 @@ SELECT reason, count(*) AS pages, min(due_at) AS due_at FROM (
                 WHEN t.status = 'paused' THEN 'paused'
                 WHEN p.status = 'queued' AND t.scheduled_for > now() THEN 'retry_later'
                 WHEN p.depth > $2 THEN 'too_deep'
-                WHEN $3 THEN 'over_limit'
+                WHEN $3 OR d.run_pages >= d.max_pages_per_run THEN 'over_limit'
                 ELSE 'stopped' END AS reason,
            CASE WHEN p.status = 'queued' THEN t.scheduled_for END AS due_at
     FROM domains d

@@ -37,10 +37,17 @@ async def find_run(conn: Any, run: int) -> RunSpec | None:
     return spec_from_json(row["spec"]) if row else None
 
 
+async def run_started_at(conn: Any, run: int) -> datetime:
+    """When a run began, by the database's clock."""
+    row = await conn.fetchrow(SQL["find_run"], run)
+    moment: datetime = row["started_at"]
+    return moment
+
+
 def spec_from_json(text: str) -> RunSpec:
     fields = json.loads(text)
-    for name in ("seeds", "include", "exclude"):
-        fields[name] = tuple(fields[name])
+    for name in ("seeds", "include", "exclude", "allow_networks"):
+        fields[name] = tuple(fields.get(name, ()))
     return RunSpec(**fields | {"scope": Scope(fields["scope"])})
 
 

@@ -64,6 +64,7 @@ def a_card(**more: Any) -> dict[str, Any]:
         "image_retention_s": None,
         "images_only": False,
         "stores_links": True,
+        "allow_networks": None,
         "rendering": None,
         "history_retention_s": None,
         "parser_name": "auto",

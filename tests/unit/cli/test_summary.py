@@ -1,11 +1,13 @@
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from tests.unit.cli.samples import DOMAINS, NOW, a_progress, a_report
 
-from forager.cli.crawl import as_document, exit_code
+from forager.cli.crawl import Written, as_document
+from forager.cli.ending import exit_code
 from forager.cli.output import as_json
-from forager.cli.summary import ENDS, summary_lines
+from forager.cli.summary import summary_lines
 from forager.records import OutcomeCount, RunEnd, RunReport, RunSpec
 
 SPEC = RunSpec(("http://shop.example/",), max_depth=10, max_pages=1204)
@@ -74,8 +76,68 @@ def test_refused_addresses_come_with_the_flag_that_allows_them() -> None:
     assert "--allow-network" in text_of(a_report(progress=progress))
 
 
-def test_every_end_has_a_sentence() -> None:
-    assert set(ENDS) == set(RunEnd)
+@pytest.mark.parametrize("end", RunEnd)
+def test_every_end_has_a_sentence(end: RunEnd) -> None:
+    assert text_of(a_report(end)).partition("\n")[0].endswith(".")
+
+
+def test_a_depth_limit_that_cut_pages_is_no_end() -> None:
+    report = a_report(RunEnd.LIMIT, waiting={"too_deep": 95_000})
+    assert text_of(report).startswith("Cut off: 95,000 known pages left out by --depth 10.")
+    assert exit_code(report) == 15
+    assert exit_code(report, is_refresh=True) == 0, "a refresh cut nothing"
+
+
+def test_pages_that_failed_for_now_are_named_with_the_command_that_tries_them() -> None:
+    one = a_progress(domains=DOMAINS[:1])
+    report = a_report(progress=one, waiting={"retry_later": 3}, next_at=NOW + timedelta(minutes=1))
+    first = text_of(report).partition("\n")[0]
+    assert first.startswith("Finished, but for 3 pages that failed for now: `forager refresh shop.example` tries")
+    assert "from 00:01:00 UTC on" in first
+    assert exit_code(report) == 0
+
+
+def test_a_blocked_site_that_was_not_visited_names_the_way_back() -> None:
+    nothing = a_progress(pages_ok=0, pages_done=0, outcomes=())
+    report = a_report(progress=nothing, standing=DOMAINS[1:2])
+    first = text_of(report).partition("\n")[0]
+    assert "is blocked: robots denied." in first
+    assert "`forager domain a-very-long-name.of-a-domain.sub.sub.example.co.uk reset`" in first
+    assert exit_code(report) == 6
+
+
+def test_a_crawl_with_nothing_to_do_names_refresh() -> None:
+    nothing = a_progress(pages_ok=0, pages_done=0, outcomes=(), domains=DOMAINS[2:])
+    text = text_of(a_report(progress=nothing))
+    assert text.startswith("Nothing was left to visit")
+    assert "`forager refresh quiet.example:8080 --now`" in text
+
+
+def test_a_site_that_was_visited_to_its_end_does_not_read_like_an_error() -> None:
+    done = replace(DOMAINS[2], reason="waits until 2026-12-01 00:00:00 UTC")
+    text = text_of(a_report(standing=(done,)))
+    assert "visited again by `forager up` or `forager refresh`\n  quiet.example:8080  from 2026-12-01" in text
+    assert "waiting" not in text
+
+
+def test_redirects_are_no_pages() -> None:
+    only_redirects = a_progress(outcomes=(OutcomeCount("success", "301", 1, 0, 0),), pages_ok=1, pages_done=1)
+    assert exit_code(a_report(progress=only_redirects)) == 6
+    unchanged = a_progress(outcomes=(OutcomeCount("success", "304", 1, 0, 0),), pages_ok=1, pages_done=1)
+    assert exit_code(a_report(progress=unchanged)) == 0
+
+
+@pytest.mark.parametrize(
+    ("written", "sentence"),
+    [
+        (Written(NOW, 3, 0, 0), "3 pages written to b."),
+        (Written(NOW, 0, 6, 0), "6 pages written to b: 0 of this run, 6 of earlier runs."),
+        (Written(NOW, 1, 2, 3), "6 pages written to b: 1 of this run, 2 of earlier runs, 3 that could not be read."),
+        (Written(NOW, 0, 0, 1), "No page was read; b lists 1 page that could not be."),
+    ],
+)
+def test_what_is_in_the_file(written: Written, sentence: str) -> None:
+    assert written.sentence("b") == sentence
 
 
 @pytest.mark.parametrize(
@@ -89,7 +151,7 @@ def test_nothing_but_failures_is_too_many() -> None:
     only_failures = a_progress(pages_ok=0, outcomes=(OutcomeCount("timeout", "timeout", 3, 0, 0),))
     assert exit_code(a_report(progress=only_failures)) == 6
     only_robots = a_progress(pages_ok=0, outcomes=(OutcomeCount("blocked_robots", "robots_denied", 3, 0, 0),))
-    assert exit_code(a_report(progress=only_robots)) == 0
+    assert exit_code(a_report(progress=only_robots)) == 6
     nothing_to_do = a_progress(pages_ok=0, pages_done=0, outcomes=())
     assert exit_code(a_report(progress=nothing_to_do)) == 0
 

@@ -1,0 +1,122 @@
+"""How a crawl ended: the exit code and the first sentence of the summary. Pure.
+
+0 only where something was had and nothing was cut off; a crawl that had nothing to do is fine, too.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from forager.cli import hints, words
+from forager.cli.tally import tally
+from forager.records import DomainCount, OutcomeKind, RunEnd, RunReport, RunSpec
+
+FAILED, NOTHING_HAD, INTERRUPTED, LIMIT_REACHED = 1, 6, 11, 15
+GOOD, MIXED, BAD = "bold green", "bold yellow", "bold red"
+CUT = ("over_limit", "too_deep")
+STOPPED_SENTENCE = "Stopped, everything is saved. The same command resumes."
+
+
+def exit_code(report: RunReport, *, is_refresh: bool = False) -> int:
+    """What the shell is told. A refresh visits what was visited before: that a depth limit cut the crawl is no news."""
+    match report.end:
+        case RunEnd.STOPPED:
+            return INTERRUPTED
+        case RunEnd.FAILED:
+            return FAILED
+        case RunEnd.FINISHED | RunEnd.LIMIT if not pages_had(report) and (pages_tried(report) or _refusing(report)):
+            return NOTHING_HAD
+        case RunEnd.LIMIT if report.waiting.get("over_limit") or not is_refresh:
+            return LIMIT_REACHED
+        case _:
+            return 0
+
+
+def pages_had(report: RunReport) -> int:
+    """Pages that came, or are as they were; a redirect is no page."""
+    return sum(
+        row.pages
+        for row in report.progress.outcomes
+        if row.outcome == OutcomeKind.SUCCESS and not row.is_image and not is_redirect(row.reason)
+    )
+
+
+def pages_tried(report: RunReport) -> int:
+    return sum(
+        row.pages for row in report.progress.outcomes if row.outcome != OutcomeKind.CANCELLED and not row.is_image
+    )
+
+
+def is_redirect(reason: str) -> bool:
+    return reason.startswith("3") and reason != "304"
+
+
+def opening(report: RunReport, spec: RunSpec, now: datetime) -> tuple[str, str]:
+    """The sentence that says how it went, and its colour."""
+    match report.end:
+        case RunEnd.STOPPED:
+            return STOPPED_SENTENCE, MIXED
+        case RunEnd.FAILED:
+            return "The crawl failed.", BAD
+    if not pages_had(report):
+        return _nothing_had(report)
+    if report.end is RunEnd.LIMIT:
+        return f"{cut_sentence(report.waiting, spec)} The same command goes on{_beyond(report, spec)}.", MIXED
+    if later := report.waiting.get("retry_later", 0):
+        return _later(later, report, now), MIXED
+    return "Finished: nothing is left that may be visited now.", GOOD
+
+
+def cut_sentence(waiting: Mapping[str, int], spec: RunSpec) -> str:
+    """Which limit cut what, with its flag."""
+    if over := waiting.get("over_limit", 0):
+        return f"The limit is reached: {words.things(over, 'known page')} left out by {limit_flags(spec)}."
+    deep = waiting.get("too_deep", 0)
+    return f"Cut off: {words.things(deep, 'known page')} left out by --depth {spec.max_depth}."
+
+
+def limit_flags(spec: RunSpec) -> str:
+    flags = [("--max-pages", spec.max_pages), ("--max-pages-per-domain", spec.max_pages_per_domain)]
+    named = " or ".join(f"{flag} {value}" for flag, value in flags if value is not None)
+    return named or "the page limit of their domain"
+
+
+def _beyond(report: RunReport, spec: RunSpec) -> str:
+    if report.waiting.get("over_limit"):
+        return "" if spec.max_pages or spec.max_pages_per_domain else " once it is raised"
+    return " with a larger --depth"
+
+
+def _later(pages: int, report: RunReport, now: datetime) -> str:
+    since = f"from {report.next_at:%H:%M:%S} UTC on" if report.next_at and report.next_at > now else "now"
+    one = pages == 1
+    return (
+        f"Finished, but for {words.things(pages, 'page')} that failed for now: `{hints.refresh(_name(report))}` tries "
+        f"{'it' if one else 'them'} again, {since}."
+    )
+
+
+def _nothing_had(report: RunReport) -> tuple[str, str]:
+    refusing = _refusing(report)
+    if pages_tried(report):
+        reasons = ", ".join(f"{words.count(group.pages)} {group.label}" for group in tally(report.progress.outcomes))
+        more = f" `{hints.reset(refusing[0].name)}` lets the site be tried again." if refusing else ""
+        return f"No page could be had: {reasons}.{more}", BAD
+    if refusing:
+        first = refusing[0]
+        why = f"{first.status}: {words.plain_reason(first.reason)}" if first.reason else first.status
+        return f"Nothing was visited: {first.name} is {why}. `{hints.reset(first.name)}` lets it be tried again.", BAD
+    name = _name(report)
+    again = f" `{hints.refresh(name, now=True)}` visits its pages again." if name else ""
+    if report.waiting:
+        return "Nothing could be visited now; what waits, and why, is below.", MIXED
+    return f"Nothing was left to visit: all known pages were visited before.{again}", MIXED
+
+
+def _refusing(report: RunReport) -> list[DomainCount]:
+    return [domain for domain in report.standing if domain.status in {"blocked", "unreachable"}]
+
+
+def _name(report: RunReport) -> str | None:
+    """The domain a hint is about; None where there are several."""
+    names = [domain.name for domain in report.progress.domains]
+    return names[0] if len(names) == 1 else None
