@@ -30,7 +30,7 @@ from tests.order import spread
 from tests.starter import fork_from_now_on
 
 from forager.db import embedded, schema
-from forager.db.embedded.place import Place
+from forager.db.embedded.place import ROLE, SUPERUSER, Place
 from forager.db.pool import close, close_pool, connect, open_pool
 from forager.errors import DatabaseUnreachableError
 
@@ -70,6 +70,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     for name in [name for name in os.environ if name.startswith("FORAGER_") and name not in KEPT]:
         del os.environ[name]
+    os.environ["FORAGER_ALLOW_ROOT"] = "1"  # tests write and read the homes of the processes they start
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # else each process spins for a while when it loads numpy
     _keep_bytecode()
     _hear_signals()
@@ -159,7 +160,7 @@ def embedded_server(run_folder: Path) -> Iterator[Server]:
     home = run_folder / "server"
     seat = embedded.join(home)
     try:
-        in_thread(_forget_durability(Place.of(home).dsn_of("postgres")))
+        in_thread(_prepare_server(Place.of(home).dsn_of("postgres", SUPERUSER)))
         yield Server("embedded", Place.of(home).dsn_of, "FILE_COPY")
     finally:
         in_thread(_let_go_of_all())
@@ -266,14 +267,17 @@ async def _with_connection(dsn: str, act: Callable[[Any], Coroutine[Any, Any, T]
         await close(connection)
 
 
-async def _forget_durability(dsn: str) -> None:
-    """These databases live for one test; a power cut may have them."""
+async def _prepare_server(dsn: str) -> None:
+    """These databases live for one test; a power cut may have them. Tests may do a little more than Forager does: put
+    rows where triggers would not, and make roles."""
 
     async def set_and_reload(connection: Any) -> None:
         await connection.execute("ALTER SYSTEM SET fsync = off")
         await connection.execute("ALTER SYSTEM SET full_page_writes = off")
         await connection.execute("ALTER SYSTEM SET max_wal_size = '512MB'")
         await connection.execute("SELECT pg_reload_conf()")
+        await connection.execute(f"GRANT SET ON PARAMETER session_replication_role TO {ROLE}")
+        await connection.execute(f"ALTER ROLE {ROLE} CREATEROLE")
 
     await _with_connection(dsn, set_and_reload)
 

@@ -1,6 +1,6 @@
 """Every setting: one name, the same in `forager.toml`, as `FORAGER_<NAME>` in the environment, and as a flag.
 
-The environment wins over the file, flags win over both. Unknown keys and bad values are errors with a suggestion,
+The environment wins over files, flags win over both. Unknown keys and bad values are errors with a suggestion,
 never ignored. Modules do not read settings: the floor above hands them the values they need.
 """
 
@@ -19,8 +19,8 @@ from forager.errors import ConfigurationError
 
 ENV_PREFIX = "FORAGER_"
 FILE_NAME = "forager.toml"
-NOT_SETTINGS = frozenset({"REQUIRE_SERVICES", "TEST_SEARCH_URL"})
-"""`FORAGER_*` names that belong to the test suite."""
+NOT_SETTINGS = frozenset({"REQUIRE_SERVICES", "TEST_SEARCH_URL", "CONFIG", "ALLOW_ROOT", "LEFT_ROOT", "FILE_IGNORED"})
+"""`FORAGER_*` names that belong to the test suite, and to the start of a command."""
 
 
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -176,6 +176,9 @@ class Settings(BaseModel):
     )
     chromium: Path | None = Field(
         None, description="The browser's program; by default the Chromium that is installed, its headless shell first."
+    )
+    browser_sandbox: bool = Field(
+        True, description="Whether Chromium has to run in its own sandbox; as root it cannot, and runs without."
     )
     browser_pages: Annotated[int, Field(ge=1, le=64)] = Field(
         2, description="Pages one worker's browser draws at once."
@@ -455,8 +458,8 @@ def load(flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] = os
     """Settings of this process: file, then environment, then flags that were given (None means not given)."""
     given = {name: value for name, value in (flags or {}).items() if value is not None}
     from_env = _from_environment(environ)
-    home = Path(given.get("home") or from_env.get("home") or default_home()).expanduser()
-    from_file = _from_files(home)
+    home = find_home(given, environ)
+    from_file = _from_files(home, environ)
     values = from_file | from_env | given
     if "home" in values:
         values["home"] = Path(values["home"]).expanduser().absolute()
@@ -481,20 +484,60 @@ def source_of(name: str, environ: Mapping[str, str] = os.environ, home: Path | N
     variable = ENV_PREFIX + name.upper()
     if environ.get(variable):
         return variable
-    for path in reversed(_files(home or default_home())):
+    for path in reversed(_files(home or default_home(), environ)):
         if name in _read_file(path):
             return str(path)
     return "default"
 
 
-def _files(home: Path) -> list[Path]:
-    """The working folder's file wins over the one in the data folder."""
-    return [path for path in (home / FILE_NAME, Path.cwd() / FILE_NAME) if path.is_file()]
+def find_home(flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] = os.environ) -> Path:
+    """The data folder, before any file in it is read."""
+    named = (flags or {}).get("home") or environ.get(ENV_PREFIX + "HOME") or _home_in(_explicit_file(environ))
+    return Path(named or default_home()).expanduser().absolute()
 
 
-def _from_files(home: Path) -> dict[str, Any]:
+def ignored_file(home: Path, environ: Mapping[str, str] = os.environ) -> Path | None:
+    """A settings file in the working folder, where it is not one of those that are read."""
+    path = Path.cwd() / FILE_NAME
+    return path if path.is_file() and not any(used.samefile(path) for used in _files(home, environ)) else None
+
+
+def _files(home: Path, environ: Mapping[str, str]) -> list[Path]:
+    """What settings are read from: the data folder's own file, then what `--config` or FORAGER_CONFIG names. Never that
+    of the working folder: it can be anybody's, and a setting can name a program to run."""
+    return [path for path in (home / FILE_NAME, _explicit_file(environ)) if path is not None and path.is_file()]
+
+
+def _explicit_file(environ: Mapping[str, str]) -> Path | None:
+    named = environ.get(ENV_PREFIX + "CONFIG")
+    if not named:
+        return None
+    path = Path(named).expanduser().absolute()
+    if not path.is_file():
+        raise ConfigurationError(f"There is no settings file {path} (from --config or FORAGER_CONFIG).")
+    return path
+
+
+def _home_in(path: Path | None) -> str | None:
+    home = None if path is None else _read_file(path).get("home")
+    return home if isinstance(home, str) else None
+
+
+def _refuse_foreign(path: Path) -> None:
+    """What another user can write would be an order of that user."""
+    found = path.stat()
+    if found.st_uid not in {os.geteuid(), 0} or found.st_mode & 0o002:
+        raise ConfigurationError(
+            f"{path} belongs to another user, or everybody may write it, and a setting can name a program to run: "
+            "make it your own (chown, chmod o-w), or name another file with --config."
+        )
+
+
+def _from_files(home: Path, environ: Mapping[str, str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
-    for path in _files(home):
+    for path in _files(home, environ):
+        if path == home / FILE_NAME:
+            _refuse_foreign(path)
         content = _read_file(path)
         for name in content:
             _refuse_unknown(name, f"in {path}")

@@ -17,7 +17,7 @@ from tests.acceptance.conftest import OpenWeb
 from tests.acceptance.stage import Forager, Web, tell, until
 from tests.wire import a_wire_to_database
 
-from forager.db.embedded.processes import working_in
+from forager.db.embedded.processes import servers_in
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
 
@@ -41,7 +41,7 @@ def frozen(home: Path) -> Iterator[None]:
     servers = [int((data / "postmaster.pid").read_text().split()[0])]
     os.kill(servers[0], signal.SIGSTOP)
     try:
-        servers += [pid for pid in working_in(data, "postgres") if pid != servers[0]]
+        servers += [pid for pid in servers_in(data) if pid != servers[0]]
         for pid in servers[1:]:
             with suppress(ProcessLookupError):  # it was about to end
                 os.kill(pid, signal.SIGSTOP)

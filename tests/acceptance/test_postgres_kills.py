@@ -11,7 +11,7 @@ from tests.acceptance.stage import Forager, kill, tell, until
 
 from forager.db.embedded import postmaster
 from forager.db.embedded.place import Place
-from forager.db.embedded.processes import working_in
+from forager.db.embedded.processes import servers_in
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
 
@@ -63,7 +63,7 @@ def test_everything_with_postgres_killed_and_started_again(
     for part in (0, 1):
         web.wait_past(part * 60 + rng.randrange(10, 50))
         time.sleep(rng.uniform(0, 0.3))  # any moment of a transaction
-        servers = [wait_for_server(home), *working_in(home / "postgres", "postgres")]
+        servers = [wait_for_server(home), *servers_in(home / "postgres")]
         crawl.kill_all()
         kill(*servers)
         before = web.count()

@@ -1,5 +1,6 @@
 """Settings: file, environment, flags; unknown names and bad values are answered with one sentence."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from forager.cli.settings import describe
 from forager.errors import ConfigurationError
-from forager.settings import Settings, default_home, load, source_of, to_environment
+from forager.settings import Settings, default_home, ignored_file, load, source_of, to_environment
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +22,7 @@ def somewhere_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def write(text: str, folder: Path | None = None) -> Path:
-    path = (folder or Path.cwd()) / "forager.toml"
+    path = (folder or default_home()) / "forager.toml"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
@@ -50,13 +51,48 @@ def test_the_environment_wins_over_the_file_and_a_flag_over_both() -> None:
     assert (settings.delay_s, settings.workers, settings.max_depth) == (4.0, 3, 2)
 
 
-def test_the_file_of_the_working_folder_wins_over_the_one_at_home() -> None:
-    at_home = write("delay_s = 2\nworkers = 2", default_home())
-    here = write("delay_s = 3")
-    settings = load(environ={})
+def test_a_file_that_is_named_wins_over_the_one_at_home(tmp_path: Path) -> None:
+    at_home = write("delay_s = 2\nworkers = 2")
+    named = write("delay_s = 3", tmp_path / "named")
+    environ = {"FORAGER_CONFIG": str(named)}
+    settings = load(environ=environ)
     assert (settings.delay_s, settings.workers) == (3.0, 2)
-    assert source_of("delay_s", {}) == str(here)
-    assert source_of("workers", {}) == str(at_home)
+    assert source_of("delay_s", environ) == str(named)
+    assert source_of("workers", environ) == str(at_home)
+
+
+def test_a_file_that_is_named_may_say_where_home_is(tmp_path: Path) -> None:
+    write("workers = 3", tmp_path / "elsewhere")
+    named = write(f'home = "{tmp_path / "elsewhere"}"', tmp_path / "named")
+    settings = load(environ={"FORAGER_CONFIG": str(named)})
+    assert (settings.home, settings.workers) == (tmp_path / "elsewhere", 3)
+
+
+def test_a_named_file_that_is_missing_is_an_error() -> None:
+    assert complaint({"FORAGER_CONFIG": "/nowhere/forager.toml"}).startswith("There is no settings file /nowhere/")
+
+
+def test_the_file_of_the_working_folder_is_not_read(tmp_path: Path) -> None:
+    """It can be anybody's, and `chromium` is a program that is run."""
+    here = write('chromium = "/tmp/evil"\nallow_networks = ["0.0.0.0/0"]', Path.cwd())
+    settings = load(environ={})
+    assert (settings.chromium, settings.allow_networks) == (None, ())
+    assert source_of("chromium", {}) == "default"
+    assert ignored_file(settings.home, {}) == here
+    assert ignored_file(settings.home, {"FORAGER_CONFIG": str(here)}) is None
+    assert ignored_file(Path.cwd(), {}) is None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_file_of_another_user_is_refused() -> None:
+    path = write("delay_s = 2")
+    os.chown(path, 65534, 65534)
+    assert "belongs to another user, or everybody may write it" in complaint()
+
+
+def test_a_file_that_everybody_may_write_is_refused() -> None:
+    write("delay_s = 2").chmod(0o666)
+    assert "belongs to another user, or everybody may write it" in complaint()
 
 
 def test_the_source_of_a_value_is_told() -> None:

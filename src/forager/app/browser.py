@@ -12,4 +12,5 @@ def browser_limits(settings: Settings) -> Limits:
         most_html=settings.max_page_bytes,
         memory_bytes=settings.browser_memory_bytes,
         allowance=Allowance(settings.render_requests, settings.render_bytes),
+        sandbox=settings.browser_sandbox,
     )

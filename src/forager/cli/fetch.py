@@ -56,7 +56,8 @@ def fetch(
         _refuse_without_browser(settings)
     seen = asyncio.run(fetch_one(settings, target, parser=parser, rendering=rendering.value))
     if body is not None and seen.fetched is not None:
-        body.write_bytes(seen.fetched.body)
+        with output.open_output(str(body)) as stream:
+            stream.write(seen.fetched.body)
     if as_json:
         output.write_json(document(seen))
     else:

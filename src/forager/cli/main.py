@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -46,6 +47,7 @@ from forager.cli import (
     reindex,
     replay,
     restore,
+    root,
     schedule,
     search,
     seed,
@@ -137,7 +139,23 @@ for family in (
 def show_version_or_help(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            "--config", metavar="FILE", help="Settings file, read after the data folder's; also FORAGER_CONFIG."
+        ),
+    ] = None,
+    allow_root: Annotated[
+        bool,
+        typer.Option(
+            "--allow-root", help="Stay root instead of working as the user forager; also FORAGER_ALLOW_ROOT=1."
+        ),
+    ] = False,
 ) -> None:
+    if config is not None:
+        os.environ["FORAGER_CONFIG"] = str(config.expanduser().absolute())  # children read the same
+    if allow_root:
+        os.environ[root.ALLOW] = "1"
     if version:
         sys.stdout.write(f"forager {__version__}\n")
         raise typer.Exit
@@ -146,6 +164,7 @@ def show_version_or_help(
 
 
 def main() -> None:
+    root.mark_program()
     sys.exit(run(sys.argv[1:]))
 
 
@@ -182,7 +201,8 @@ def build_for(word: str = "") -> typer.Typer:
 
 
 def _refuse(sentence: str, code: int) -> int:
-    say(f"forager: {sentence}")
+    hint = root.hint() if "permission denied" in sentence.lower() else ""
+    say(f"forager: {sentence}{hint}")
     return code
 
 

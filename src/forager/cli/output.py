@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
+from forager.cli.root import opened_output
 from forager.errors import UsageError
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def console(stream: Literal["stdout", "stderr"] = "stdout") -> "Console":
 
 def refuse_unwritable(path: str) -> None:
     """Called before anything starts: a crawl of hours must not end at a mistyped folder."""
-    if path == "-":
+    if path == "-" or opened_output(path) is not None:
         return
     target = Path(path)
     folder = target.parent
@@ -82,6 +83,10 @@ def open_output(path: str | None) -> Iterator[BinaryIO]:
         return
     assert path is not None
     refuse_unwritable(path)
+    if (handle := opened_output(path)) is not None:
+        with _written_at_the_end(handle) as stream:
+            yield stream
+        return
     if Path(path).exists() and not Path(path).is_file():
         # A device or a pipe such as /dev/null cannot be renamed over.
         with open(path, "wb") as stream:
@@ -89,6 +94,19 @@ def open_output(path: str | None) -> Iterator[BinaryIO]:
         return
     with _whole_file(Path(path).resolve()) as stream:
         yield stream
+
+
+@contextlib.contextmanager
+def _written_at_the_end(handle: int) -> Iterator[BinaryIO]:
+    """For a file in a folder of root, where no other one can be put beside it: it is filled when all is known."""
+    import shutil
+    import tempfile
+
+    with os.fdopen(handle, "wb") as target, tempfile.TemporaryFile() as stream:
+        yield stream
+        stream.seek(0)
+        target.truncate(0)
+        shutil.copyfileobj(stream, target)
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ Nothing heavy is imported before a command really needs it.
 """
 
 import errno
+import os
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -16,17 +17,32 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 LONGEST_TRY_S = 30.0
 """How long a deed waits for a database that went away."""
+IGNORED = "FORAGER_FILE_IGNORED"
 OURS = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 """Errors of the file or pipe we write to, which the driver's own look like."""
 
 
 def begin(**flags: Any) -> "Settings":
-    """Settings of this command, with its logs going to standard error at the chosen level."""
+    """Settings of this command, with its logs going to standard error at the chosen level. It is no longer root."""
     from forager import observe, settings
+    from forager.cli.root import leave_root
 
+    leave_root(settings.find_home(flags))
     chosen = settings.load(flags)
     observe.configure(level=chosen.log_level, as_json=chosen.log_format == "json")
+    _say_what_is_ignored(chosen)
     return chosen
+
+
+def _say_what_is_ignored(chosen: "Settings") -> None:
+    """Once, and not by every process that this one starts."""
+    from forager import settings
+    from forager.cli import output
+
+    if IGNORED not in os.environ and (path := settings.ignored_file(chosen.home)):
+        os.environ[IGNORED] = "1"
+        own = chosen.home / settings.FILE_NAME
+        output.say(f"forager: {path} is ignored: settings come from {own}, and from a file named with --config.")
 
 
 def refuse_without_bucket(settings: "Settings") -> None:

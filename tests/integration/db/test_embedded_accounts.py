@@ -82,7 +82,7 @@ def test_root_may_keep_forager_itself_in_a_closed_folder(
 @as_root
 def test_without_a_way_through_the_closed_folder_is_named(closed_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(account.CLEAN_ENVIRONMENT, "PATH", "/nonexistent")
-    with pytest.raises(ConfigurationError, match=rf"user nobody cannot reach {closed_home.parent}: open that folder"):
+    with pytest.raises(ConfigurationError, match=rf"user forager cannot reach {closed_home.parent}: open that folder"):
         embedded.join(closed_home)
     assert not Place.of(closed_home).data.exists()
 
@@ -122,8 +122,10 @@ def test_an_ordinary_user_is_told_whose_database_it_is(made_home: Path, invite: 
         seat.leave()
 
 
-def test_a_system_without_an_account_to_lend_is_told_so(made_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(account, "UNPRIVILEGED", "no-such-user")
+def test_a_system_where_no_account_can_be_created_is_told_so(made_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(account, "SERVICE", "no-such-user")
+    monkeypatch.setattr(account, "SYSTEM_PATH", "/nonexistent")
+    monkeypatch.setattr(account, "CREATE_TRIES", 1)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    with pytest.raises(ConfigurationError, match="has no user 'no-such-user' to run it as"):
-        account.choose(made_home / "elsewhere" / "postgres")
+    with pytest.raises(ConfigurationError, match=r"account 'no-such-user' .* could not be created: create it"):
+        account.choose(made_home.parent / "elsewhere" / "postgres")

@@ -167,8 +167,31 @@ def test_an_unknown_setting_is_refused_everywhere(
     assert "Did you mean 'delay_s'?" in err
 
 
+def test_a_settings_file_in_the_working_folder_is_ignored_and_named(
+    forager: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("FORAGER_FILE_IGNORED", "")
+    monkeypatch.delenv("FORAGER_FILE_IGNORED")
+    (tmp_path / "forager.toml").write_text("delay_s = 2.5\n")
+    code, out, err = forager("settings", "--json")
+    rows = {row["name"]: row for row in json.loads(out)}
+    assert (code, rows["delay_s"]["value"]) == (0, 1.0)
+    assert f"{tmp_path / 'forager.toml'} is ignored: settings come from {tmp_path / 'home' / 'forager.toml'}" in err
+    assert "is ignored" not in forager("settings")[2], "said once, and not by every process that is started"
+
+
+def test_a_settings_file_that_is_named_is_read(forager: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("FORAGER_CONFIG", "")
+    (tmp_path / "mine.toml").write_text("delay_s = 2.5\n")
+    code, out, err = forager("--config", "mine.toml", "settings", "--json")
+    rows = {row["name"]: row for row in json.loads(out)}
+    assert (code, err, rows["delay_s"]["value"]) == (0, "", 2.5)
+    assert rows["delay_s"]["source"] == str(tmp_path / "mine.toml")
+
+
 def test_a_bad_settings_file_is_named(forager: Any, tmp_path: Path) -> None:
-    (tmp_path / "forager.toml").write_text("delay_s = ")
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "forager.toml").write_text("delay_s = ")
     code, _, err = forager("settings")
     assert code == 4
     assert "forager.toml cannot be read as TOML" in err
@@ -207,12 +230,13 @@ def test_an_external_server_is_not_ours(forager: Any, monkeypatch: pytest.Monkey
 def test_settings_show_every_one_with_its_source(forager: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("FORAGER_DATABASE_URL", "postgresql://me:hunter2@db.example/x?password=hunter3&sslmode=require")
     monkeypatch.setenv("FORAGER_REDIS_URL", "rediss://me:hunter4@cache.example:6379/0")
-    (tmp_path / "forager.toml").write_text("delay_s = 2.5\n")
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "forager.toml").write_text("delay_s = 2.5\n")
     code, out, _ = forager("settings", "--json")
     rows = {row["name"]: row for row in json.loads(out)}
     assert code == 0
     assert set(rows) == set(Settings.model_fields)
-    assert (rows["delay_s"]["value"], rows["delay_s"]["source"]) == (2.5, str(tmp_path / "forager.toml"))
+    assert (rows["delay_s"]["value"], rows["delay_s"]["source"]) == (2.5, str(tmp_path / "home" / "forager.toml"))
     assert rows["database_url"]["value"] == "postgresql://me:***@db.example/x?password=***&sslmode=require"
     assert rows["redis_url"]["value"] == "rediss://me:***@cache.example:6379/0"
     assert rows["workers"]["source"] == "default"

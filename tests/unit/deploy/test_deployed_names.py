@@ -21,12 +21,13 @@ PASSED_ON = {"application_name", "timezone", "client_encoding"}
 @pytest.mark.parametrize("name", deployed.texts())
 def test_every_variable_is_a_setting(name: str) -> None:
     named = {variable.lower() for variable in VARIABLE.findall(deployed.texts()[name])}
-    assert named <= set(Settings.model_fields)
+    assert named <= {*Settings.model_fields, "config"}
 
 
 @pytest.mark.parametrize("name", deployed.texts())
 def test_every_value_is_one_the_setting_takes(name: str) -> None:
     assigned = dict(ASSIGNED.findall(deployed.texts()[name]))
+    assert assigned.pop("FORAGER_CONFIG", "/etc/forager/forager.toml") == "/etc/forager/forager.toml"
     load({}, assigned | {"FORAGER_HOME": "/var/lib/forager"})
 
 

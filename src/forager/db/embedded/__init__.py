@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forager import clock
-from forager.db.embedded import account, binaries, cluster, postmaster
+from forager.db.embedded import account, binaries, cluster, postmaster, private
 from forager.db.embedded.place import Place, open_folder
 from forager.db.embedded.postmaster import Answer
 from forager.errors import ConfigurationError, DatabaseUnreachableError
@@ -74,9 +74,9 @@ def join(home: Path) -> Seat:
     """Take a seat at the home's server, which is made and started if need be, and wait until it is ready."""
     place = Place.of(home)
     with _blaming_the_home(place):
-        place.home.mkdir(parents=True, exist_ok=True)
+        _make_home(place)
         with _start_lock(place):
-            handle = os.open(place.users, os.O_RDONLY | os.O_CREAT, 0o644)
+            handle = private.open_file(place.users, os.O_RDONLY | os.O_CREAT)
             fcntl.flock(handle, fcntl.LOCK_SH)  # at once: whoever takes it alone holds the start lock
         try:
             _run(place)
@@ -90,7 +90,7 @@ def ensure_running(home: Path) -> str:
     """Bring the server up, whatever happened to it, without taking a seat. Returns the DSN."""
     place = Place.of(home)
     with _blaming_the_home(place):
-        place.home.mkdir(parents=True, exist_ok=True)
+        _make_home(place)
         _run(place)
     return place.dsn
 
@@ -99,8 +99,8 @@ def keep(home: Path) -> None:
     """From now on the last one to leave lets the server run."""
     place = Place.of(home)
     with _blaming_the_home(place):
-        place.home.mkdir(parents=True, exist_ok=True)
-        place.keep.touch()
+        _make_home(place)
+        os.close(private.open_file(place.keep, os.O_RDONLY | os.O_CREAT))
 
 
 def unkeep(home: Path) -> None:
@@ -132,6 +132,12 @@ def status(home: Path) -> Status:
         )
 
 
+def _make_home(place: Place) -> None:
+    """Root's home is passed by the account that the server runs as; any other is its owner's alone."""
+    if not place.home.is_dir():
+        place.home.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
+
+
 def _run(place: Place) -> None:
     """The start lock is not held during recovery, which may take minutes; who comes meanwhile waits beside us."""
     give_up_at = clock.monotonic() + READY_PATIENCE_S
@@ -157,10 +163,12 @@ def _start_if_absent(place: Place) -> None:
         return
     cluster.refuse_other_version(place)
     owner = account.choose(place.data, binaries.folder())
-    if not cluster.exists(place):
+    if cluster.exists(place):
+        cluster.take_over(place, owner)
+    else:
         cluster.create(place, owner)
     open_folder(place.socket_folder, owner.uid, owner.gid)
-    cluster.configure(place, place.data)
+    cluster.configure(place, place.data, owner)
     postmaster.start(place, owner)
 
 
@@ -176,7 +184,7 @@ def _stop_if_last(place: Place, handle: int) -> None:
 
 def _is_used(place: Place) -> bool:
     try:
-        handle = os.open(place.users, os.O_RDONLY)
+        handle = private.open_file(place.users, os.O_RDONLY)
     except FileNotFoundError:
         return False
     try:
@@ -191,7 +199,7 @@ def _is_used(place: Place) -> bool:
 @contextlib.contextmanager
 def _start_lock(place: Place) -> Iterator[None]:
     """Only its holder starts or stops the server. The kernel takes it back from a killed holder."""
-    handle = os.open(place.start_lock, os.O_RDONLY | os.O_CREAT, 0o644)
+    handle = private.open_file(place.start_lock, os.O_RDONLY | os.O_CREAT)
     try:
         give_up_at = clock.monotonic() + LOCK_PATIENCE_S
         while not _locks(handle):

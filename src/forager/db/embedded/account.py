@@ -1,19 +1,26 @@
-"""Whose rights the server runs with. PostgreSQL refuses uid 0, so root lends it an unprivileged account.
+"""Whose rights the server runs with. PostgreSQL refuses uid 0, so under root it runs as Forager's own account.
 
 Decides the account and how a command is run under it; never runs PostgreSQL itself.
 """
 
+import contextlib
 import os
 import pwd
 import shutil
 import subprocess
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from forager.errors import ConfigurationError
 
-UNPRIVILEGED = "nobody"
+SERVICE = "forager"
+"""The system account that Forager works as when root starts it."""
+SERVICE_HOME = "/var/lib/forager"
+SHARED = "nobody"
+"""What earlier versions lent to PostgreSQL. Other services of a machine run under it, too."""
+CREATE_TRIES = 20
 SEARCH_RIGHT = "+dac_read_search"
 """Lets the account read through folders that only root may enter. It gives no right to write."""
 
@@ -47,6 +54,7 @@ class Account:
         )
 
 
+SYSTEM_PATH = "/usr/sbin:/sbin:/usr/bin:/bin"
 CLEAN_ENVIRONMENT = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"}
 """Nothing of the caller's PG* variables reaches the server."""
 
@@ -62,12 +70,13 @@ class _Switch:
         if account.uid == os.geteuid():
             return
         if account.may_search:
-            self.prefix = _setpriv(account)
+            self.prefix = setpriv(account)
         else:
             self.uid, self.gid, self.groups = account.uid, account.gid, []
 
 
-def _setpriv(account: Account) -> list[str]:
+def setpriv(account: Account) -> list[str]:
+    """The start of a command line that runs the rest as the account, with the right to pass closed folders."""
     ids = [f"--reuid={account.uid}", f"--regid={account.gid}", "--clear-groups"]
     # PostgreSQL looks for its own programs with access(2), which forgets such rights unless told otherwise.
     rights = [f"--inh-caps={SEARCH_RIGHT}", f"--ambient-caps={SEARCH_RIGHT}", "--securebits=+no_setuid_fixup"]
@@ -81,11 +90,25 @@ def choose(data: Path, *needed: Path) -> Account:
     if me != 0:
         if owner is not None and owner.uid != me:
             raise ConfigurationError(
-                f"The database in {data} belongs to the user {_name(owner.uid)}: run Forager as that user, or choose "
+                f"The database in {data} belongs to the user {name_of(owner.uid)}: run Forager as that user, or choose "
                 "another folder with FORAGER_HOME."
             )
         return Account(me, os.getegid())
-    return _able_to_reach(owner if owner is not None and owner.uid != 0 else _unprivileged(), data.parent, *needed)
+    if owner is None or owner.uid == 0 or is_lent(data):
+        owner = of_home(data.parent)
+    return able_to_reach(owner, data.parent, *needed)
+
+
+def of_home(home: Path) -> Account:
+    """The account that root works as in this home: the home's owner, or Forager's own account where that is root."""
+    owner = _owner(home)
+    return owner if owner is not None and owner.uid != 0 else service_account()
+
+
+def is_lent(data: Path) -> bool:
+    """Whether an earlier version, run as root, made this cluster under the account that other services share."""
+    owner, home = _owner(data), _owner(data.parent)
+    return owner is not None and home is not None and owner.uid != home.uid and name_of(owner.uid) == SHARED
 
 
 def _owner(data: Path) -> Account | None:
@@ -96,25 +119,42 @@ def _owner(data: Path) -> Account | None:
     return Account(found.st_uid, found.st_gid)
 
 
-def _name(uid: int) -> str:
+def name_of(uid: int) -> str:
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
         return str(uid)
 
 
-def _unprivileged() -> Account:
-    try:
-        entry = pwd.getpwnam(UNPRIVILEGED)
-    except KeyError:
-        raise ConfigurationError(
-            f"PostgreSQL does not run as root, and this system has no user {UNPRIVILEGED!r} to run it as: "
-            "run Forager as an ordinary user, or set FORAGER_DATABASE_URL."
-        ) from None
-    return Account(entry.pw_uid, entry.pw_gid)
+def service_account() -> Account:
+    """Forager's own account, created on first use: what runs under a shared one could enter its database."""
+    for _ in range(CREATE_TRIES):  # two processes at once: the second one waits for the first
+        with contextlib.suppress(KeyError):
+            entry = pwd.getpwnam(SERVICE)
+            return Account(entry.pw_uid, entry.pw_gid)
+        if not _create_service_account():
+            time.sleep(0.1)
+    raise ConfigurationError(
+        f"Forager does not work as root, and the system account {SERVICE!r} that it works as could not be created: "
+        f"create it (useradd --system {SERVICE}), run Forager as an ordinary user, or set FORAGER_DATABASE_URL and "
+        "say --allow-root."
+    )
 
 
-def _able_to_reach(account: Account, *folders: Path) -> Account:
+def _create_service_account() -> bool:
+    shell = shutil.which("nologin", path=SYSTEM_PATH) or "/bin/false"
+    for command in (
+        ["useradd", "--system", "--user-group", "--no-create-home", "--home-dir", SERVICE_HOME, "--shell", shell],
+        ["adduser", "-S", "-D", "-H", "-h", SERVICE_HOME, "-s", shell],  # BusyBox
+    ):
+        if program := shutil.which(command[0], path=SYSTEM_PATH):
+            done = subprocess.run([program, *command[1:], SERVICE], capture_output=True, check=False)
+            if done.returncode == 0:
+                return True
+    return False
+
+
+def able_to_reach(account: Account, *folders: Path) -> Account:
     """The right to pass closed folders is given only where it is needed."""
     if _reaches(account, folders):
         return account
@@ -122,7 +162,7 @@ def _able_to_reach(account: Account, *folders: Path) -> Account:
     if shutil.which("setpriv", path=CLEAN_ENVIRONMENT["PATH"]) and _reaches(searching, folders):
         return searching
     raise ConfigurationError(
-        f"PostgreSQL does not run as root, and the user {_name(account.uid)} cannot reach {_first_closed(folders)}: "
+        f"Forager does not work as root, and the user {name_of(account.uid)} cannot reach {_first_closed(folders)}: "
         "open that folder (chmod o+x), or keep Forager and its home (FORAGER_HOME) in folders that everybody may enter."
     )
 

@@ -10,12 +10,14 @@ import sys
 from importlib import resources
 from pathlib import Path
 
-from forager.db.embedded import binaries
-from forager.db.embedded.account import Account
-from forager.db.embedded.place import DATABASE, SUPERUSER, Place, open_folder
+from forager.db.embedded import binaries, private
+from forager.db.embedded.account import Account, is_lent, name_of
+from forager.db.embedded.place import DATABASE, ROLE, SUPERUSER, Place, open_folder
 from forager.errors import ConfigurationError
 
 CONFIGURATION = "forager.conf"
+HBA_MARK = "# Written by Forager at every start of its own server."
+MAP = "forager"
 
 
 def exists(place: Place) -> bool:
@@ -45,18 +47,42 @@ def create(place: Place, account: Account) -> None:
     making = place.new_data
     open_folder(making, account.uid, account.gid)
     _run(account, place, ["initdb", "-D", making, *_INITDB_OPTIONS])
-    _run(account, place, ["postgres", "--single", "-F", "-D", making, "postgres"], f"CREATE DATABASE {DATABASE}")
-    with (making / "postgresql.conf").open("a", encoding="utf-8") as file:
-        file.write(f"\ninclude '{CONFIGURATION}'\n")
-    configure(place, making)
+    database = f"CREATE DATABASE {DATABASE} OWNER {ROLE};\n\n"
+    _execute(account, place, making, "postgres", _script("role.sql") + database, "-F")
+    settings = private.read_file(making, "postgresql.conf")
+    include = f"\ninclude '{CONFIGURATION}'\n"
+    private.write_file(making, "postgresql.conf", settings + include, account.uid, account.gid)
+    configure(place, making, account)
     _run(account, place, ["initdb", "-D", making, "--sync-only"])
     making.rename(place.data)
     _sync_folder(place.home)
 
 
+def take_over(place: Place, account: Account) -> None:
+    """Brings a cluster of an earlier version, whose server does not run, to this one: its own account under root, and
+    a role without the rights of a superuser. What was done before a kill is found done."""
+    if is_lent(place.data):
+        for path in (place.socket_folder, place.log, place.data):  # the mark of what is left to do goes last
+            private.give(path, account.uid, account.gid)
+    if HBA_MARK not in private.read_file(place.data, "pg_hba.conf"):
+        _execute(account, place, place.data, "postgres", _script("role.sql"))
+        _execute(account, place, place.data, DATABASE, _script("owner.sql"))
+
+
+def _execute(account: Account, place: Place, data: Path, database: str, text: str, *options: str) -> None:
+    """Runs statements as the first superuser, while no server runs. Each ends with a semicolon and an empty line."""
+    command: list[str | Path] = ["postgres", "--single", "-j", "-O", *options, "-D", data, database]
+    _run(account, place, command, text)
+
+
+def _script(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
 _INITDB_OPTIONS = (
     f"--username={SUPERUSER}",
-    "--auth=trust",  # whoever may enter the socket's folder may connect, and nobody else reaches it
+    "--auth-local=peer",
+    "--auth-host=reject",
     "--encoding=UTF8",
     "--locale=C",
     "--locale-provider=builtin",
@@ -84,14 +110,24 @@ def _run(account: Account, place: Place, command: list[str | Path], told: str = 
     raise ConfigurationError(f"Forager could not make its database in {place.home}: {reason}.")
 
 
-def configure(place: Place, data: Path) -> None:
+def configure(place: Place, data: Path, account: Account) -> None:
     """Written anew at each start: the home may have moved, and a newer Forager may know better settings."""
-    text = resources.files(__package__).joinpath(CONFIGURATION).read_text(encoding="utf-8")
+    text = _script(CONFIGURATION)
     folder = str(place.socket_folder).replace('"', '""').replace("'", "''")
-    target = data / CONFIGURATION
-    fresh = target.with_suffix(".new")
-    fresh.write_text(f"{text}\nunix_socket_directories = '\"{folder}\"'\n", encoding="utf-8")
-    fresh.replace(target)
+    texts = {
+        CONFIGURATION: f"{text}\nunix_socket_directories = '\"{folder}\"'\n",
+        "pg_ident.conf": _ident(account),
+        "pg_hba.conf": f"{HBA_MARK}\nlocal all all peer map={MAP}\n",
+    }
+    for name, content in texts.items():
+        private.write_file(data, name, content, account.uid, account.gid)
+
+
+def _ident(account: Account) -> str:
+    """The server asks the kernel who connects: the owner of its files, and root, who could read them anyway."""
+    names = sorted({name_of(account.uid), name_of(0)})
+    lines = ['{} "{}" all\n'.format(MAP, name.replace('"', '""')) for name in names]
+    return HBA_MARK + "\n" + "".join(lines)
 
 
 def _sync_folder(path: Path) -> None:

@@ -18,7 +18,9 @@ from forager.errors import ConfigurationError
 
 PORT = 5432
 """Only names the socket file; nothing listens on TCP."""
-SUPERUSER = "forager"
+ROLE = "forager"
+"""What Forager connects as: the owner of its database, and not a superuser."""
+SUPERUSER = "postgres"
 DATABASE = "forager"
 LONGEST_SOCKET_PATH_BYTES = 99
 """The kernel's limit is 103 (macOS) or 107 (Linux)."""
@@ -74,9 +76,9 @@ class Place:
     def dsn(self) -> str:
         return self.dsn_of(DATABASE)
 
-    def dsn_of(self, database: str) -> str:
+    def dsn_of(self, database: str, role: str = ROLE) -> str:
         host = quote(str(self.socket_folder), safe="")
-        return f"postgresql://{SUPERUSER}@/{quote(database, safe='')}?host={host}&port={PORT}"
+        return f"postgresql://{role}@/{quote(database, safe='')}?host={host}&port={PORT}"
 
 
 def _socket_in(folder: Path) -> Path:

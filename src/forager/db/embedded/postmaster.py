@@ -4,6 +4,7 @@ Whether it runs is asked at its socket, not read from a pid: pids are reused, an
 """
 
 import contextlib
+import errno
 import os
 import signal
 import socket
@@ -12,9 +13,9 @@ import time
 from enum import Enum, auto
 
 from forager import clock
-from forager.db.embedded import binaries, processes
+from forager.db.embedded import binaries, private, processes
 from forager.db.embedded.account import Account
-from forager.db.embedded.place import SUPERUSER, Place
+from forager.db.embedded.place import ROLE, Place
 from forager.errors import ConfigurationError, DatabaseUnreachableError
 
 POLL_S = 0.01
@@ -52,7 +53,7 @@ def ask(place: Place) -> Answer:
 
 
 def _greet(knock: socket.socket) -> Answer:
-    names = f"user\0{SUPERUSER}\0database\0postgres\0\0".encode()
+    names = f"user\0{ROLE}\0database\0postgres\0\0".encode()
     try:
         knock.sendall(struct.pack("!ii", 8 + len(names), 3 << 16) + names)
         reply = knock.recv(1024)
@@ -65,19 +66,23 @@ def _greet(knock: socket.socket) -> Answer:
 
 
 def find(place: Place) -> int | None:
-    """The pid of this cluster's living server. The file alone proves nothing: the pid may be somebody else's by now."""
-    lines = _pid_file(place)
-    if len(lines) < 2 or not lines[0].isdigit():
-        return None
-    pid = int(lines[0])
-    return pid if f"/postgres -D {lines[1]}" in processes.command_of(pid) else None
+    """The pid of this cluster's living server. The file alone proves nothing: the pid may be another process's by now,
+    and who owns the file may have written any number into it."""
+    pid = _noted_pid(place)
+    return pid if pid is not None and processes.is_server(pid, place.data) else None
 
 
-def _pid_file(place: Place) -> list[str]:
+def _noted_pid(place: Place) -> int | None:
+    """What the pid file says."""
     try:
-        return (place.data / "postmaster.pid").read_text().splitlines()
+        first = private.read_file(place.data, "postmaster.pid").partition("\n")[0].strip()
     except FileNotFoundError:
-        return []
+        return None
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return None
+        raise
+    return int(first) if first.isascii() and first.isdigit() and len(first) < 10 else None
 
 
 def start(place: Place, account: Account) -> None:
@@ -101,7 +106,7 @@ def _clear_away_the_dead(place: Place) -> None:
     if find(place) is None:
         for leftover in (place.socket, place.socket.with_name(place.socket.name + ".lock")):
             leftover.unlink(missing_ok=True)
-        for pid in processes.working_in(place.data, "postgres"):
+        for pid in processes.servers_in(place.data):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGQUIT)
 
@@ -111,9 +116,10 @@ def _launch(place: Place, account: Account) -> int:
     let_go = 'export PG_GRANDPARENT_PID="$1"; shift; "$@" </dev/null >&2 & echo $!'
     # PostgreSQL takes a pid file for stale when the pid in it is its grandparent's. We know it is stale: somebody
     # else may own that pid by now. Its other guard, the memory still in use by orphans, stays in force.
-    stale_pid = (_pid_file(place) or ["0"])[0]
+    stale_pid = str(_noted_pid(place) or 0)
     command = [str(binaries.folder() / "postgres"), "-D", str(place.data)]
-    with place.log.open("ab") as log:
+    with open(private.open_file(place.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab") as log:
+        os.fchmod(log.fileno(), 0o600)  # earlier versions let everybody read it
         if os.geteuid() == 0:
             os.fchown(log.fileno(), account.uid, account.gid)  # its owner may start the server next time
         launched = account.run(["/bin/sh", "-c", let_go, "sh", stale_pid, *command], stderr=log.fileno())
@@ -123,7 +129,7 @@ def _launch(place: Place, account: Account) -> int:
 def _open_log_end(place: Place) -> int:
     """Where the log ends now. A log grown too large becomes `postgres.log.old`."""
     try:
-        size = place.log.stat().st_size
+        size = place.log.lstat().st_size
     except FileNotFoundError:
         return 0
     if size < LARGEST_LOG_BYTES:
@@ -143,7 +149,7 @@ def _comes_up(place: Place, pid: int) -> bool:
 
 def _trouble(place: Place, said_before: int) -> str:
     """What the server said last, without its time stamp."""
-    with place.log.open("rb") as log:
+    with open(private.open_file(place.log, os.O_RDONLY), "rb") as log:
         log.seek(said_before)
         lines = log.read().decode(errors="replace").splitlines()
     fatal = [line.split("FATAL:", 1)[1].strip() for line in lines if "FATAL:" in line]

@@ -19,14 +19,36 @@ def command_of(pid: int) -> str:
     return _read(pid, "cmdline").replace("\0", " ") if HAS_PROC else _ps(pid, "command")
 
 
-def working_in(folder: Path, name: str) -> list[int]:
-    """Those of that name whose working folder it is. Where the system does not tell: none."""
-    found = []
-    for process in PROC.glob("[0-9]*") if HAS_PROC else ():
-        with contextlib.suppress(OSError):
-            if (process / "cwd").readlink() == folder and (process / "comm").read_text().strip() == name:
-                found.append(int(process.name))
-    return found
+def is_server(pid: int, data: Path) -> bool:
+    """Whether it is a PostgreSQL of this cluster: it runs as the owner of the data folder, and in that folder."""
+    try:
+        owner = data.lstat().st_uid
+    except FileNotFoundError:
+        return False
+    if owner_of(pid) != owner:
+        return False
+    with contextlib.suppress(OSError):
+        return (PROC / str(pid) / "cwd").readlink() == data and _comm(pid) == "postgres"
+    return f"/postgres -D {data}" in command_of(pid)  # the system does not tell its folder
+
+
+def servers_in(data: Path) -> list[int]:
+    """The processes of a cluster's server. Where the system does not tell: none."""
+    pids = [int(process.name) for process in PROC.glob("[0-9]*")] if HAS_PROC else []
+    return [pid for pid in pids if _comm(pid) == "postgres" and is_server(pid, data)]
+
+
+def owner_of(pid: int) -> int | None:
+    """The user it runs as; None when it is gone."""
+    if not HAS_PROC:
+        uid = _ps(pid, "uid")
+        return int(uid) if uid.isdigit() else None
+    line = next((line for line in _read(pid, "status").splitlines() if line.startswith("Uid:")), "")
+    return int(line.split()[2]) if line else None
+
+
+def _comm(pid: int) -> str:
+    return _read(pid, "comm").strip()
 
 
 def _read(pid: int, what: str) -> str:

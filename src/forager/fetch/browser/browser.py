@@ -17,7 +17,7 @@ from forager.errors import RenderError
 from forager.fetch.browser.gate import Allowance, Gate
 from forager.fetch.browser.larder import Larder
 from forager.fetch.browser.memory import family_bytes
-from forager.fetch.browser.program import ARGUMENTS, NOWHERE, has_sandbox
+from forager.fetch.browser.program import ARGUMENTS, NOWHERE, can_sandbox, why_not_started
 from forager.fetch.browser.tab import Tab
 from forager.observe import log
 from forager.records import Fetched
@@ -43,6 +43,8 @@ class Limits:
     most_html: int = 10 * 1024 * 1024
     memory_bytes: int = 1024**3
     allowance: Allowance = field(default_factory=Allowance)
+    sandbox: bool = True
+    """Whether Chromium has to shut itself in, or is not started."""
 
 
 class Drawn(NamedTuple):
@@ -112,7 +114,7 @@ class Browser:
                     self._process = await _Process.start(self._program, self._user_agent, self._limits)
             except Exception as error:
                 self._may_start_at = clock.monotonic() + REST_S
-                reason = "it took too long" if isinstance(error, TimeoutError) else str(error).partition("\n")[0][:200]
+                reason = "it took too long" if isinstance(error, TimeoutError) else why_not_started(error)
                 log().warning("no browser", action="browser.not_started", program=str(self._program), reason=reason)
                 raise RenderError(f"{self._program} could not be started: {reason}") from error
             return self._process
@@ -151,12 +153,15 @@ class _Process:
     async def start(cls, program: Path, user_agent: str, limits: Limits) -> "_Process":
         from playwright.async_api import async_playwright
 
+        sandbox = limits.sandbox and can_sandbox()
+        if not sandbox:
+            log().warning("browser without its sandbox", action="browser.no_sandbox", is_root=not can_sandbox())
         driver = await async_playwright().start()
         try:
             chromium = await driver.chromium.launch(
                 executable_path=program,
                 headless=True,
-                chromium_sandbox=has_sandbox(),
+                chromium_sandbox=sandbox,
                 proxy={"server": NOWHERE, "bypass": "<-loopback>"},
                 args=list(ARGUMENTS),
                 handle_sigint=False,

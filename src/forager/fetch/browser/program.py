@@ -50,6 +50,17 @@ def why_no_browser(given: Path | None = None) -> str | None:
     return NO_CHROMIUM if given is None else f"{given} is no program that could be started as Chromium"
 
 
-def has_sandbox() -> bool:
+def can_sandbox() -> bool:
     """Chromium refuses to run as root inside its own sandbox."""
     return os.geteuid() != 0
+
+
+def why_not_started(error: Exception) -> str:
+    """One sentence of what Playwright says in many lines."""
+    text = str(error)
+    if "No usable sandbox" in text or "namespace sandbox failed" in text.lower():
+        return (
+            "its sandbox does not work here: let this account make user namespaces, or do without the sandbox by "
+            "`browser_sandbox = false`"
+        )
+    return text.partition("\n")[0][:200]
