@@ -135,7 +135,11 @@ class Settings(BaseModel):
         0.0, description="Seconds between two requests of one worker to one IP address, whatever its domains."
     )
     max_requests_in_flight: Count = Field(256, description="Requests open at once in one worker.")
-    max_domains_per_worker: Count = Field(2000, description="Domains one worker leases at once.")
+    max_domains_per_worker: Annotated[int, Field(ge=0)] = Field(
+        0,
+        description="Domains one worker leases at once; 0: as many as fit into a sixteenth of the machine's memory, "
+        "2,000 to 20,000.",
+    )
 
     max_depth: Annotated[int, Field(ge=0, le=1000)] = Field(
         10, description="Links from a seed; deeper pages are known but not visited."
@@ -200,8 +204,11 @@ class Settings(BaseModel):
         120.0, description="A crawl ends instead of waiting longer than this for its last domains."
     )
 
-    budget: bool = Field(True, description="Whether a lease ends after `lease_pages`; others get a turn.")
+    budget: bool = Field(True, description="Whether leases end so that others get a turn, by the two settings below.")
     lease_pages: Count = Field(1000, description="Pages of one domain before the next best one gets its turn.")
+    lease_budget_s: Span = Field(
+        60.0, description="Seconds of one domain after which it makes room, where a worker has none for one that waits."
+    )
     scheduling: str = Field(
         "smart", pattern="^(smart|seed_order)$", description="Domains by their score, or in the order they were met."
     )

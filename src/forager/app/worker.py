@@ -13,6 +13,7 @@ from functools import partial
 from forager import clock, extract
 from forager.app.bodies import place_of, shelf_of
 from forager.app.browser import browser_limits
+from forager.app.capacity import max_domains
 from forager.app.celery_mode import open_hints
 from forager.app.reach import read_reach
 from forager.app.sharing import open_sharing
@@ -153,7 +154,7 @@ def make_order(settings: Settings, run: int, spec: RunSpec, *, workers: int) -> 
         unpaced_concurrency=settings.unpaced_concurrency,
         is_unpaced=partial(is_unpaced, unpaced_hosts=settings.unpaced_hosts),
         max_requests_in_flight=settings.max_requests_in_flight,
-        max_domains=settings.max_domains_per_worker,
+        max_domains=max_domains(settings.max_domains_per_worker),
         max_retries=settings.max_retries,
         robots_ttl_s=settings.robots_ttl_s,
         longest_wait_s=settings.longest_wait_s,
@@ -170,6 +171,7 @@ def make_order(settings: Settings, run: int, spec: RunSpec, *, workers: int) -> 
         ),
         labels=settings.worker_labels,
         lease_pages=settings.lease_pages if settings.budget else None,
+        lease_budget_s=settings.lease_budget_s if settings.budget else None,
         adaptive_pace=settings.adaptive_pace,
         max_requests_per_ip=settings.max_requests_per_ip or None,
         delay_per_ip_s=settings.delay_per_ip_s,

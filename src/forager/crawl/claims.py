@@ -158,6 +158,15 @@ class Claims:
 
         await in_transaction(self._database, once)
 
+    async def count_waiting(self, most: int) -> int:
+        """Returns how many domains could be leased now, up to about `most`."""
+
+        async def once(conn: Any) -> int:
+            await domains.wake_due(conn, self._run)
+            return await domains.count_waiting(conn, self._run, labels=self._labels, most=most)
+
+        return await in_transaction(self._database, once)
+
     async def next_ready(self) -> tuple[bool, float | None]:
         """Whether somebody still works on the run, and in how many seconds the next domain may be claimed."""
         limit = self._spec.max_pages_per_domain

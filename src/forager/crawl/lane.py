@@ -38,8 +38,13 @@ class Lane:
         is_unpaced: bool,
         lease_until: float,
         budget: int | None,
+        opened_at: float = 0.0,
     ) -> None:
         self.lease = lease
+        self.opened_at = opened_at
+        """On the monotonic clock: when the lease began."""
+        self.visits = 0
+        """Requests for pages that were made under this lease."""
         self.is_unpaced = is_unpaced
         self.pace = pace
         self.breaker = breaker
@@ -123,6 +128,10 @@ class Lane:
         """All it could take is used up, its budget or what there was: whoever waits comes first now. A turn is a turn
         however short: sites that bring each other one page at a time would be claimed again and again else."""
         return (self.is_dry or self.is_spent) and not self.targets
+
+    def has_used(self, budget_s: float, now: float) -> bool:
+        """Whether it had its time and at least one visit: at a slow pace the first one may come later."""
+        return self.closing is None and self.visits > 0 and now - self.opened_at >= budget_s
 
     def take(self, targets: Sequence[Target]) -> list[int]:
         """Answers those that somebody called off meanwhile."""

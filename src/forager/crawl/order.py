@@ -47,6 +47,8 @@ class WorkerOrder:
     max_unreachable: int
     cooldowns: Mapping[str, float]
     """Trouble, or `robots_denied` → seconds of rest."""
+    lease_budget_s: float | None = None
+    """Seconds of one domain after which it makes room for one that waits; None: no end."""
     labels: tuple[str, ...] = ()
     """Domains that want one of these are ours too."""
     images: str = "found"

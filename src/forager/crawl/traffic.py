@@ -299,6 +299,7 @@ class Traffic:
         )
         outcome = await visit(target, self._tools, policy, trip, images, drawing=self._drawing(lane, target))
         lane.pace.finish(has_left=trip.has_left)
+        lane.visits += 1
         took_s = outcome.waited_s
         self._slots.close(slot, clock.monotonic() - slot.opened_at if took_s is None else took_s)
         if via is not None:

@@ -19,6 +19,7 @@ from forager.crawl.calls import Calls
 from forager.crawl.claims import Claimed, Claims
 from forager.crawl.database_clock import DatabaseClock
 from forager.crawl.evenly import Evenly
+from forager.crawl.first_waits import FirstWaits
 from forager.crawl.lane import Lane, give_in
 from forager.crawl.line import Tools
 from forager.crawl.order import WorkerOrder
@@ -50,6 +51,10 @@ CLAIM_EVERY_S = 0.15
 """A quick crawl feeds its lanes dozens of times a second, and most of the time no other domain is ready."""
 COALESCE_S = 0.01
 MOST_CLAIMED_AT_ONCE = 200
+AT_ONCE = 500
+"""Leases a heartbeat handles before the event loop may do something else."""
+MAKE_ROOM_EVERY_S = 1.0
+"""How often a worker without room looks whether domains wait."""
 RECLAIM_EVERY_S = 1.0
 """How often a worker looks for leases of workers that fell silent."""
 
@@ -73,6 +78,8 @@ class Worker:
         self._claim_at = 0.0
         """When domains are asked for again, where none was ready and there is other work."""
         self._reclaim_at = 0.0
+        self._room_at = 0.0
+        self._first_waits = FirstWaits()
         self._beat_at = 0.0
         """When we asked for the last heartbeat that was committed: others count our silence from there."""
         self._stir = asyncio.Event()
@@ -191,7 +198,11 @@ class Worker:
             await self._pools.refresh(self._database)
             await self._look_around()
             lost = []
-            for lane in asked_for:  # not those that were claimed meanwhile: their leases are young, and were not seen
+            for number, lane in enumerate(
+                asked_for
+            ):  # not those that were claimed meanwhile: their leases are young, and were not seen
+                if number % AT_ONCE == AT_ONCE - 1:
+                    await asyncio.sleep(0)
                 if self._lanes.get(lane.lease.domain_id) is not lane:
                     continue
                 if is_alive and (renewal := held.get(lane.lease.token)):
@@ -281,6 +292,7 @@ class Worker:
         """Claim, refill, release, until nothing is left to do or somebody asks to stop."""
         while not self._stop.asked:
             await self._reclaim()
+            await self._make_room()
             await self._claim()
             await self._refill()
             over = [lane for lane in self._lanes.values() if lane.is_over]
@@ -330,6 +342,22 @@ class Worker:
         freeing = partial(reclaim, lease_s=order.lease_s, dead_after_s=order.dead_after_s, delay_s=order.delay_s)
         if await in_transaction(self._database, freeing):
             self._claim_at = 0.0
+
+    async def _make_room(self) -> None:
+        """Where the worker has no room and domains wait, those leave that had their time, the oldest leases first.
+        Where none waits, none leaves."""
+        budget_s, now = self._order.lease_budget_s, clock.monotonic()
+        if budget_s is None or len(self._lanes) < self._order.max_domains or now < self._room_at:
+            return
+        self._room_at = now + MAKE_ROOM_EVERY_S
+        spent = [lane for lane in self._lanes.values() if lane.has_used(budget_s, now)]
+        if not spent:
+            return
+        leaving = sum(lane.closing is not None for lane in self._lanes.values())
+        waiting = await self._claims.count_waiting(leaving + len(spent))
+        spent.sort(key=lambda lane: lane.opened_at)
+        for lane in spent[: max(0, waiting - leaving)]:
+            lane.close(replace(self._farewell(lane), is_spent=True))
 
     async def _claim(self) -> None:
         if self._evenly.steps_back() or self._pauses.stops_all:
@@ -392,14 +420,20 @@ class Worker:
         breaker.resume(lease.breaker_state, lease.breaker_failures, asked_at - lease.breaker_open_s)
         if order.is_unpaced(lease.domain):
             pace = Pace(delay_s=0.0, max_in_flight=order.unpaced_concurrency, now=asked_at)
-            return Lane(lease, pace, breaker, is_unpaced=True, lease_until=until, budget=order.lease_pages)
+            return Lane(
+                lease, pace, breaker, is_unpaced=True, lease_until=until, budget=order.lease_pages, opened_at=asked_at
+            )
         delay_s = lease.delay_s if lease.delay_s is not None else order.delay_s
         if pool is not None and pool.paces_per_proxy:
             delay_s = pool.share_pace(delay_s)
         most = lease.max_concurrent_requests or order.max_concurrent_requests
         tempo = Tempo(lease.response_s, lease.pace_extra_s) if order.adaptive_pace else None
-        pace = Pace(delay_s=delay_s, max_in_flight=most, now=clock.monotonic(), wait_s=lease.wait_s, tempo=tempo)
-        return Lane(lease, pace, breaker, is_unpaced=False, lease_until=until, budget=order.lease_pages)
+        now = clock.monotonic()
+        wait_s = lease.wait_s or self._first_waits.next_s(min(delay_s, order.longest_wait_s), now)
+        pace = Pace(delay_s=delay_s, max_in_flight=most, now=now, wait_s=wait_s, tempo=tempo)
+        return Lane(
+            lease, pace, breaker, is_unpaced=False, lease_until=until, budget=order.lease_pages, opened_at=asked_at
+        )
 
     async def _refill(self) -> None:
         hungry = [lane for lane in self._lanes.values() if lane.is_hungry]

@@ -63,6 +63,14 @@ UPDATE domains SET is_due = true WHERE id = ANY (ARRAY(
     ORDER BY due_at LIMIT 1000
     FOR NO KEY UPDATE SKIP LOCKED));
 
+-- name: count_waiting
+-- How many domains of a run are due and not leased, for a worker with the labels of $2; counted up to $3.
+SELECT count(*)::int FROM unnest($2::text[]) AS l (label) CROSS JOIN LATERAL (
+    SELECT FROM domains d
+    WHERE d.claimed_by IS NULL AND d.is_due AND d.status IN ('pending', 'active') AND d.is_active AND d.run_id = $1
+      AND d.worker_label = l.label
+    LIMIT $3) waiting;
+
 -- name: wake
 -- Something of these domains came into reach.
 UPDATE domains SET ready_at = LEAST(COALESCE(ready_at, now()), now()) WHERE id = ANY ($1::bigint[]);

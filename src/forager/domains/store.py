@@ -363,6 +363,12 @@ async def store_robots(conn: Any, copies: Sequence[RobotsCopy]) -> None:
     )
 
 
+async def count_waiting(conn: Any, run: int, *, labels: Sequence[str] = (), most: int) -> int:
+    """Returns how many due domains of a run no worker has leased, up to `most` for each label."""
+    found: int = await conn.fetchval(SQL["count_waiting"], run, ["", *labels], most)
+    return found
+
+
 async def next_ready(
     conn: Any, run: int, *, max_pages_per_domain: int | None, labels: Sequence[str] = ()
 ) -> tuple[bool, float | None]:

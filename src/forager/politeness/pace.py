@@ -5,6 +5,8 @@ whose clock is set does not burst. Only the wait, the delay in force and the ser
 a successor. The same class paces an IP address that many hosts share.
 """
 
+import random
+
 LONGEST_RETRY_AFTER_S = 24 * 3600.0
 RECENT_WEIGHT = 0.3
 NORMAL_WEIGHT = 0.01
@@ -13,6 +15,15 @@ IS_SLOW = 2.0
 """Times the normal; what an answer takes beyond that is answered with distance."""
 EXTRA_PER_SLOW_S = 2.0
 MOST_EXTRA_S = 30.0
+FEW_DOMAINS, MANY_DOMAINS = 20, 100
+
+
+def first_wait_s(delay_s: float, opened: int, rng: random.Random) -> float:
+    """Returns how long a domain waits before its first request, a random part of its delay, where `opened` others were
+    leased a moment ago: started together, all would be asked in one moment and none for the rest of the delay, for as
+    long as they are leased. A few may start at once."""
+    share = min(1.0, max(0.0, (opened - FEW_DOMAINS) / (MANY_DOMAINS - FEW_DOMAINS)))
+    return rng.uniform(0.0, delay_s * share)
 
 
 class Tempo:

@@ -96,6 +96,28 @@ async def test_a_huge_site_waits_for_the_small_ones(database: Database, max_doma
     assert await stage.broken_promises() == {}
 
 
+async def test_where_there_is_no_room_a_lease_ends_after_its_time(database: Database) -> None:
+    """Nine sites and room for three: without a budget in time six wait until another has no page left."""
+    async with serve(*(WatchedSite(30, number=number) for number in range(1, 10))) as web:
+        stage = await Stage.open(database, web)
+        await stage.work(max_domains=3, lease_budget_s=0.3, delay_s=0.05, is_unpaced=lambda _domain: False)
+        visits = page_visits(web)
+    first = {visit.site: place for place, visit in reversed(list(enumerate(visits)))}
+    last = {visit.site: place for place, visit in enumerate(visits)}
+    assert len(first) == 9
+    assert max(first.values()) < min(last.values()), "each was asked before any was finished"
+    assert set(stage.requests().values()) == {1}
+    assert await stage.broken_promises() == {}
+
+
+async def test_where_nobody_waits_no_lease_ends_before_its_site(database: Database) -> None:
+    async with serve(*(WatchedSite(20, number=number) for number in range(1, 4))) as web:
+        stage = await Stage.open(database, web)
+        await stage.work(max_domains=3, lease_budget_s=0.1, delay_s=0.03, is_unpaced=lambda _domain: False)
+    assert {row["version"] for row in await stage.fetch("SELECT version FROM domains")} == {2}
+    assert await stage.broken_promises() == {}
+
+
 async def test_new_domains_come_after_those_who_wait_and_before_the_next_but_one_turn_of_a_huge_site(
     database: Database,
 ) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.politeness.pace import LONGEST_RETRY_AFTER_S, MOST_EXTRA_S, Pace, Tempo
+from forager.politeness.pace import LONGEST_RETRY_AFTER_S, MOST_EXTRA_S, Pace, Tempo, first_wait_s
 
 # Whole numbers, so that sums are exact.
 SECONDS = st.integers(0, 50).map(float)
@@ -260,3 +260,15 @@ def test_what_a_predecessor_did_not_count_is_added() -> None:
     pace = Pace(delay_s=1.0, max_in_flight=1, now=0.0, wait_s=10.0)
     pace.slow_to(3600.0, counted_s=60.0)
     assert pace.wait_s(0.0) == 10.0 + 3540.0
+
+
+def test_the_first_request_falls_at_a_random_point_of_the_delay_among_many() -> None:
+    rng = random.Random(1)
+    waits = [first_wait_s(10.0, 1000, rng) for _ in range(1000)]
+    assert 0 <= min(waits) < 1
+    assert 9 < max(waits) <= 10
+    assert 4.5 < sum(waits) / len(waits) < 5.5
+
+
+def test_a_few_domains_start_at_once() -> None:
+    assert {first_wait_s(10.0, opened, random.Random(1)) for opened in range(20)} == {0.0}

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from forager.app import capacity
 from forager.app.scale import costs
 from forager.app.scale.course import Course, Crawl, Fleet
 from forager.app.scale.tempo import interval_s
@@ -80,7 +81,7 @@ def foresee(
 
 def fleet_of(machines: Machines, settings: Settings) -> Fleet:
     return Fleet(
-        lanes=machines.workers * settings.max_domains_per_worker,
+        lanes=machines.workers * (settings.max_domains_per_worker or capacity.MOST),
         requests_open=machines.workers * settings.max_requests_in_flight,
         worker_pages_per_s=machines.workers * costs.WORKER_PAGES_PER_S,
         database_pages_per_s=machines.database_cores * 1000 / costs.POSTGRES_MS,

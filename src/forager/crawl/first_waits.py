@@ -1,0 +1,22 @@
+"""Spreads the first requests of domains that are leased together over their delay."""
+
+import os
+import random
+from collections import deque
+
+from forager.politeness.pace import first_wait_s
+
+
+class FirstWaits:
+    def __init__(self) -> None:
+        self._opened: deque[float] = deque()
+        """When domains were leased whose last request is long over, on the monotonic clock."""
+        self._rng = random.Random(os.urandom(8))  # noqa: S311 (jitter, keeps no secret)
+
+    def next_s(self, delay_s: float, now: float) -> float:
+        """Returns how long the domain that is leased now waits, among those leased within the last `delay_s`."""
+        while self._opened and self._opened[0] < now - delay_s:
+            self._opened.popleft()
+        wait_s = first_wait_s(delay_s, len(self._opened), self._rng)
+        self._opened.append(now)
+        return wait_s
