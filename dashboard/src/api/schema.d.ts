@@ -152,12 +152,17 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Check Promises
-         * @description Are the promises kept? Asks everything in one snapshot; one such question at a time.
+         * Show Check
+         * @description The last check: whether it is under way, how far it is, and which promises are kept.
          */
-        get: operations["check_promises"];
+        get: operations["show_check"];
         put?: never;
-        post?: never;
+        /**
+         * Start Check
+         * @description Start a check whether the promises are kept, in one snapshot; one is under way at a time. `GET /api/check` shows
+         *     how far it is and what came of it.
+         */
+        post: operations["start_check"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3231,6 +3236,36 @@ export interface components {
             /** Changes */
             changes: number;
         };
+        /** CheckJob */
+        CheckJob: {
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "none" | "running" | "finished" | "failed" | "interrupted";
+            /** Id */
+            id: number | null;
+            /** Started At */
+            started_at: string | null;
+            /** Started By */
+            started_by: string | null;
+            /** Has Files */
+            has_files: boolean | null;
+            /** Heard At */
+            heard_at: string | null;
+            /**
+             * Done
+             * @description Questions answered so far.
+             */
+            done: number;
+            /** Total */
+            total: number;
+            /** Ended At */
+            ended_at: string | null;
+            /** Error */
+            error: string | null;
+            result: components["schemas"]["Verdicts"] | null;
+        };
         /** Claim */
         Claim: {
             /** Worker */
@@ -3591,6 +3626,11 @@ export interface components {
              * @description Only workers with this label claim it; empty: any worker.
              */
             worker_label: string;
+            /**
+             * Allow Networks
+             * @description Networks that are not public and may be dialled for it.
+             */
+            allow_networks: string[] | null;
             /**
              * Lastmod Claims
              * @description Revisits of pages that its sitemaps said had changed.
@@ -6211,6 +6251,11 @@ export interface components {
             last_status_code: number | null;
             /** Last Response Time Ms */
             last_response_time_ms: number | null;
+            /**
+             * Pause
+             * @description Why a worker of it is paused for a fault of our own; it resumes by itself.
+             */
+            pause: string | null;
         };
         /** RunRow */
         RunRow: {
@@ -8212,12 +8257,9 @@ export interface operations {
             };
         };
     };
-    check_promises: {
+    show_check: {
         parameters: {
-            query?: {
-                /** @description Look for stored files too. */
-                files?: boolean;
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
@@ -8230,7 +8272,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Verdicts"];
+                    "application/json": components["schemas"]["CheckJob"];
                 };
             };
             /** @description Unauthorized */
@@ -8244,6 +8286,83 @@ export interface operations {
             };
             /** @description Forbidden */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    start_check: {
+        parameters: {
+            query?: {
+                /** @description Look for stored files too. */
+                files?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckJob"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

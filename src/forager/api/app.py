@@ -13,6 +13,7 @@ from starlette.routing import BaseRoute
 
 from forager import __version__, dashboard
 from forager.api import access, problems, routes
+from forager.api.checking import Checking
 from forager.api.desk import Desk
 from forager.api.door import Door
 from forager.api.live import Broadcast
@@ -43,6 +44,7 @@ def create_app(settings: Settings, *, forager: "Forager | None" = None) -> FastA
     app.state.forager = forager
     app.state.call_back = _CallBack(app)
     app.state.catch_up = _CatchUp(app)
+    app.state.checking = Checking(app)
     app.state.live = Broadcast(app, most=settings.api_listeners)
     app.state.exposition = None
     app.state.queues_asked = None
@@ -154,6 +156,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         await stack.enter_async_context(app.state.live.open(sharing.latest))
         yield
         await app.state.catch_up.close()
+        await app.state.checking.close()
         if app.state.exposition is not None:
             await app.state.exposition.close()
 

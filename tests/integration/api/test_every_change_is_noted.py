@@ -29,6 +29,7 @@ SITE = f"/api/admin/domains/{NAME}"
 
 ABOUT_DOMAINS: tuple[Deed, ...] = (
     ("drain_worker", "POST", "/api/workers/1/drain", None, "worker.drain"),
+    ("start_check", "POST", "/api/check", None, "check.start"),
     ("recover", "POST", "/api/frontier/recover", {"silent_s": 1}, "frontier.recover"),
     ("add_domain", "POST", "/api/admin/domains", {"url": "https://new.example/"}, "domain.add"),
     ("configure_domain", "PATCH", SITE, {"crawl_delay_s": 3}, "domain.configure"),

@@ -7,7 +7,7 @@ from typing import Any
 import asyncpg
 import httpx
 import pytest
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from tests.ground import Ground
 from tests.integration.api.conftest import client_for, running, token_of
 from tests.wire import a_wire_to_database
@@ -155,7 +155,7 @@ async def test_a_statement_that_takes_too_long_is_given_up(
 
 
 async def test_connections_have_the_settings_limit(app: FastAPI, settings: Settings) -> None:
-    request: Any = type("R", (), {"app": app, "scope": {"method": "GET"}})
+    request: Any = Request({"type": "http", "app": app, "method": "GET"})
     async with look(request) as conn:
         assert await conn.fetchval("SHOW statement_timeout") == f"{settings.api_statement_s:.0f}s"
 
@@ -163,7 +163,7 @@ async def test_connections_have_the_settings_limit(app: FastAPI, settings: Setti
 async def test_a_route_that_may_take_longer_gives_its_statements_as_long_and_leaves_nothing_behind(
     app: FastAPI, settings: Settings
 ) -> None:
-    request: Any = type("R", (), {"app": app, "scope": {"method": "GET"}})
+    request: Any = Request({"type": "http", "app": app, "method": "GET"})
     usual = f"{settings.api_statement_s:.0f}s"
     for within_s, told in ((90.0, "90s"), (1.0, usual), (None, usual)):
         async with snapshot(request, within_s) as conn:

@@ -187,6 +187,7 @@ class Domain(Row):
     max_pages_per_run: int | None
     max_pages_per_template: int | None = Field(description="Pages taken of one URL template; then it is a trap.")
     worker_label: str = Field(description="Only workers with this label claim it; empty: any worker.")
+    allow_networks: list[str] | None = Field(description="Networks that are not public and may be dialled for it.")
     lastmod_claims: int = Field(description="Revisits of pages that its sitemaps said had changed.")
     lastmod_truths: int = Field(description="How many of them had changed.")
     run_id: int | None

@@ -67,6 +67,20 @@ class Verdicts(Row):
     promises: list[Verdict]
 
 
+class CheckJob(Row):
+    state: Literal["none", "running", "finished", "failed", "interrupted"]
+    id: int | None
+    started_at: datetime | None
+    started_by: str | None
+    has_files: bool | None
+    heard_at: datetime | None
+    done: int = Field(description="Questions answered so far.")
+    total: int
+    ended_at: datetime | None
+    error: str | None
+    result: Verdicts | None
+
+
 class Politeness(Row):
     is_clean: bool
     domains: int

@@ -93,6 +93,7 @@ class Run(Row):
     last_url: str | None
     last_status_code: int | None
     last_response_time_ms: int | None
+    pause: str | None = Field(description="Why a worker of it is paused for a fault of our own; it resumes by itself.")
 
 
 class Ordered(Row):

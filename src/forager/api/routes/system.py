@@ -18,12 +18,10 @@ from forager.api.problems import TooManyError, responses
 from forager.api.reply import listed, reply
 from forager.api.words import After, Limit, Moment, Name, PathId, Text
 from forager.api.work import alone, change, forager_of, look, snapshot
-from forager.app.bodies import place_of
 from forager.app.schedule import DUTIES, Loop, find_duties, is_kept, loop_of
-from forager.control import listing, workers
+from forager.control import checks, listing, workers
 from forager.control import look as looking
 from forager.control.audit import audit_politeness
-from forager.control.check import check
 from forager.control.search import Elsewhere
 from forager.crawl.patience import AGAIN, AWAY
 from forager.db.replica import Replica, State
@@ -44,6 +42,11 @@ QUEUE_LATE_S = 30.0
 LITTLE_ROOM = 0.05
 MASK = "***"
 CHECK_WITHIN_S = 60.0
+NO_CHECK: dict[str, Any] = {
+    "state": "none",
+    **dict.fromkeys(("id", "started_at", "started_by", "has_files", "heard_at", "ended_at", "error", "result")),
+    **dict.fromkeys(("done", "total"), 0),
+}
 SEARCH_WITHIN_S = 1.0
 """A search server that takes longer to say that it is there counts as away: who asks after our health does not wait."""
 DOWN: dict[int | str, dict[str, Any]] = {
@@ -250,28 +253,24 @@ async def show_schedule(request: Request, _who: User) -> Response:
     return listed([found.get(name) or {"name": name, "every_s": DUTIES[name].EVERY_S, **unknown} for name in names])
 
 
-@router.get("/api/check", response_model=models.Verdicts, responses=responses())
-async def check_promises(
-    request: Request, _who: User, files: Annotated[bool, Query(description="Look for stored files too.")] = False
+@router.post("/api/check", status_code=202, response_model=models.CheckJob, responses=responses(409))
+async def start_check(
+    request: Request, who: Admin, files: Annotated[bool, Query(description="Look for stored files too.")] = False
 ) -> Response:
-    """Are the promises kept? Asks everything in one snapshot; one such question at a time."""
-    place = place_of(forager_of(request).settings) if files else None
-    async with alone(request), snapshot(request, CHECK_WITHIN_S, is_now=True) as conn:
-        verdicts = await check(conn, place)
-    return reply(
-        {
-            "is_kept": not any(verdict.broken for verdict in verdicts),
-            "promises": [
-                {
-                    "promise": verdict.promise.number,
-                    "sentence": verdict.promise.sentence,
-                    "broken": verdict.broken,
-                    "findings": verdict.findings,
-                }
-                for verdict in verdicts
-            ],
-        }
-    )
+    """Start a check whether the promises are kept, in one snapshot; one is under way at a time. `GET /api/check` shows
+    how far it is and what came of it."""
+    async with change(request, who) as deed:
+        job = await checks.begin(deed.conn, by=deed.by, has_files=files)
+        await deed.note("check.start", "check", job["id"], files=files)
+    request.app.state.checking.start(job["id"], has_files=files)
+    return reply(job, 202)
+
+
+@router.get("/api/check", response_model=models.CheckJob, responses=responses())
+async def show_check(request: Request, _who: User) -> Response:
+    """The last check: whether it is under way, how far it is, and which promises are kept."""
+    async with look(request, is_now=True) as conn:
+        return reply(await checks.newest(conn) or NO_CHECK)
 
 
 @router.get("/api/audit/politeness", response_model=models.Politeness, responses=responses(404))

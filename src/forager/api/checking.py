@@ -1,0 +1,86 @@
+"""Runs a check of the promises beside the requests: whoever started it need not wait, and a proxy in front does not cut
+it off. Its state is in the database, so every process of the API can tell how far it is."""
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import asyncpg
+from fastapi import FastAPI
+
+from forager.api.work import FREE_WITHIN_S, SQL
+from forager.app.bodies import place_of
+from forager.control import checks
+from forager.control.check import check
+from forager.control.checks import Counted
+from forager.db import CONNECTION_LOST
+from forager.observe import log
+
+if TYPE_CHECKING:
+    from forager.app import Forager
+
+STATEMENT_S = 1800.0
+WITHIN_S = 3 * 3600.0
+INTERRUPTED = "The API process that ran it was stopped; start it again."
+
+
+class Checking:
+    """Of one application."""
+
+    def __init__(self, app: FastAPI) -> None:
+        self._app = app
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def start(self, check_id: int, *, has_files: bool) -> None:
+        task = asyncio.create_task(self._run(check_id, has_files))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _run(self, check_id: int, has_files: bool) -> None:
+        forager: Forager = self._app.state.forager
+        progress = Counted()
+        beating = asyncio.create_task(self._beat(check_id, progress))
+        error: str | None = None
+        result: dict[str, Any] | None = None
+        try:
+            async with asyncio.timeout(WITHIN_S):
+                result = checks.result_of(await self._check(progress, has_files))
+        except asyncio.CancelledError:
+            error = INTERRUPTED
+            raise
+        except TimeoutError:
+            error = f"It took longer than {WITHIN_S / 3600:.0f} hours, or the database did not answer."
+        except (*CONNECTION_LOST, asyncpg.PostgresError) as trouble:
+            error = f"The database broke it off: {trouble}"
+        except Exception as trouble:
+            error = "A bug of ours; the log has it."
+            log().error("check failed", action="check.broken", error=repr(trouble))
+        finally:
+            beating.cancel()
+            with contextlib.suppress(*CONNECTION_LOST, asyncpg.PostgresError):
+                async with forager.pool.acquire(timeout=FREE_WITHIN_S) as conn:
+                    await checks.finish(conn, check_id, progress.done, error=error, result=result)
+
+    async def _check(self, progress: Counted, has_files: bool) -> Any:
+        """In one snapshot, on a connection of the routes' share, as any long question."""
+        desk, settings = self._app.state.desk, self._app.state.settings
+        conn = await desk.take(within_s=checks.BEAT_S)
+        try:
+            async with conn.transaction(isolation="repeatable_read", readonly=True):
+                await conn.execute(SQL["lengthen"], f"{round(STATEMENT_S * 1000)}ms")
+                progress.use(conn)
+                return await check(progress, place_of(settings) if has_files else None)
+        finally:
+            await desk.give_back(conn, is_fine=False, within_s=FREE_WITHIN_S)
+
+    async def _beat(self, check_id: int, progress: Counted) -> None:
+        while True:
+            await asyncio.sleep(checks.BEAT_S)
+            with contextlib.suppress(*CONNECTION_LOST, asyncpg.PostgresError):
+                async with self._app.state.forager.pool.acquire(timeout=FREE_WITHIN_S) as conn:
+                    await checks.beat(conn, check_id, progress.done)
