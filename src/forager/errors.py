@@ -27,8 +27,10 @@
         ├── AnswerError               somebody answered, but not with a page
         │   ├── TooLargeError · BadResponseError · DecodeError · TooManyRedirectsError · StatusError
         ├── ParserCrashError          the page killed its reader, and killed it again; it is left alone
-        ├── NotKeptError              an image that came and could not be stored; tried again later
-        └── BrokenError               a bug of ours; never counts against the domain
+        ├── UnavailableError          something of ours is missing; the task stays open and is visited again
+        │   ├── ParserUnavailableError    no parser process starts
+        │   └── StoreUnavailableError     what came could not be stored
+        └── BrokenError               a bug of ours; never counts against the domain, never ends a page for good
 
 `may_retry` says whether another try could help, `blame` who is at fault: only the site's own faults count against it.
 """
@@ -234,14 +236,23 @@ class ParserCrashError(VisitError):
     blame = Blame.PARSER
 
 
-class NotKeptError(VisitError):
-    """An image that came and could not be stored. It is fetched to be stored, so it is tried again later."""
+class UnavailableError(VisitError):
+    """Never on record: the visit is given back, and its task stays open until what is missing is there again."""
 
-    code = "not_kept"
+    code = "unavailable"
     may_retry = True
     blame = Blame.US
 
 
+class ParserUnavailableError(UnavailableError):
+    code = "no_parser"
+
+
+class StoreUnavailableError(UnavailableError):
+    code = "store_unavailable"
+
+
 class BrokenError(VisitError):
     code = "broken"
+    may_retry = True
     blame = Blame.US

@@ -186,10 +186,13 @@ HAVING count(*) FILTER (WHERE p.day >= t.today - 1) > 0 AND count(*) FILTER (WHE
 ORDER BY d.name;
 
 -- name: dead_letters
--- What failed for good in the last seconds by our own fault: visits with no try after them, and calls that nobody took.
+-- What failed in the last seconds by our own fault: visits with no try after them, visits that met a bug and are tried again, and calls that
+-- nobody took.
 SELECT (SELECT count(*)::int FROM crawl_tasks t
-        WHERE t.completed_at >= now() - make_interval(secs => $1) AND t.outcome = 'failed' AND t.blame IN ('us', 'parser')
+        WHERE t.completed_at >= now() - make_interval(secs => $1) AND t.outcome = 'failed' AND t.blame IN ('us', 'parser') AND t.error_code <> 'broken'
           AND NOT EXISTS (SELECT FROM crawl_tasks n WHERE n.page_id = t.page_id AND n.id > t.id)) AS visits,
+       (SELECT count(*)::int FROM crawl_tasks t
+        WHERE t.completed_at >= now() - make_interval(secs => $1) AND t.outcome = 'failed' AND t.blame IN ('us', 'parser') AND t.error_code = 'broken') AS bugs,
        (SELECT count(*)::int FROM webhook_calls WHERE died_at >= now() - make_interval(secs => $1)) AS webhooks;
 
 -- name: duty_facts

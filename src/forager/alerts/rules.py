@@ -82,7 +82,7 @@ RULES: Mapping[str, Rule] = {
         Rule("database_away", "critical", 0 * MINUTE, 0 * MINUTE, "The database did not answer."),
         Rule("duty_failing", "warning", 1 * MINUTE, 1 * MINUTE, "A periodic duty ended with an error."),
         Rule("duty_late", "warning", 1 * MINUTE, 1 * MINUTE, "A periodic duty was not done in its time."),
-        Rule("dead_letters", "warning", 0 * MINUTE, 10 * MINUTE, "Something failed for good, and it was our fault."),
+        Rule("dead_letters", "warning", 0 * MINUTE, 10 * MINUTE, "Something failed, and it was our fault."),
         Rule(
             "crawl_stalled",
             "critical",
@@ -101,6 +101,7 @@ RULES: Mapping[str, Rule] = {
     )
 }
 
+BUGS = "bugs"
 FEWEST_VISITS = 10
 SMALL_FRONTIER = 10_000
 """A crawl that has just begun may grow as it likes."""
@@ -334,9 +335,10 @@ def duty_late(facts: Facts) -> Iterator[Finding]:
 def dead_letters(facts: Facts) -> Iterator[Finding]:
     for what, number in facts.dead.items():
         if number:
-            yield Finding(
-                "dead_letters", what, Level.BAD, number, f"{number:,} {what} failed for good in the last hour."
-            )
+            says = f"{number:,} {what} failed for good in the last hour."
+            if what == BUGS:
+                says = f"{number:,} visits met a bug of ours in the last hour; they are tried again."
+            yield Finding("dead_letters", what, Level.BAD, number, says)
 
 
 def search_refused(facts: Facts) -> Iterator[Finding]:

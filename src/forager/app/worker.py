@@ -24,6 +24,7 @@ from forager.crawl.image_shelf import ImageShelf
 from forager.crawl.line import Tools
 from forager.crawl.order import WorkerOrder
 from forager.crawl.patience import in_transaction
+from forager.crawl.pauses import Pauses
 from forager.crawl.reader import Manner
 from forager.crawl.reading_room import ReadingRoom, open_room
 from forager.crawl.rendering import open_renderer
@@ -52,9 +53,9 @@ async def work(settings: Settings, run: int | None, *, workers: int, is_attached
     # Commits wait for the disk. A crash of the server that undid some would leave a worker with leases, tasks and pages
     # in its memory whose ids the database gives out again: pages were lost and counters broken in every kill test.
     limit_s = settings.dead_after_s
-    manner = Manner(settings.keyword_words, settings.robots_agent)
+    manner, pauses = Manner(settings.keyword_words, settings.robots_agent), Pauses()
     async with (
-        open_room(manner, settings.readers) as room,
+        open_room(manner, settings.readers, pauses=pauses, stop=stop) as room,
         warming_up(room) as is_warm,
         open_database(settings, size=4, application=name, idle_limit_s=limit_s, resets=False) as database,
     ):
@@ -65,7 +66,10 @@ async def work(settings: Settings, run: int | None, *, workers: int, is_attached
             raise NotFoundError(f"There is no run {run}; `forager runs` lists them.")
         _calm_collector()
         reach = await read_reach(database, run, spec)
-        async with _open_tools(settings, spec, reach, room) as made, open_sharing(settings, database.pool) as sharing:
+        async with (
+            _open_tools(settings, spec, reach, room, pauses=pauses, stop=stop) as made,
+            open_sharing(settings, database.pool) as sharing,
+        ):
             tools = replace(made, shared=sharing.pages)
             _listen(stop, is_attached=is_attached)
             await is_warm
@@ -102,7 +106,7 @@ async def warming_up(room: ReadingRoom | None) -> AsyncIterator[asyncio.Task[Non
 
 @contextlib.asynccontextmanager
 async def _open_tools(
-    settings: Settings, spec: RunSpec, reach: Reach, room: ReadingRoom | None
+    settings: Settings, spec: RunSpec, reach: Reach, room: ReadingRoom | None, *, pauses: Pauses, stop: StopRequest
 ) -> AsyncIterator[Tools]:
     networks = (*settings.allow_networks, *spec.allow_networks)
     guard = AddressGuard(networks, settings.allow_ports, is_anonymous=settings.contact is None)
@@ -134,7 +138,10 @@ async def _open_tools(
                 read_alone=partial(read_alone, keyword_words=words, robots_agent=agent),
                 box=box,
                 shelf=shelf,
-                images=ImageShelf(decoder, place_of(settings), max_bytes=settings.max_image_bytes),
+                images=ImageShelf(
+                    decoder, place_of(settings), max_bytes=settings.max_image_bytes, pauses=pauses, stop=stop
+                ),
+                pauses=pauses,
                 renderer=renderer,
                 vault=Vault(settings.secret_key),
                 selector=Selector(reach, max_links_per_page=settings.max_links_per_page),

@@ -1,7 +1,7 @@
 """The sixth verb. `pack` does the work on one body, `store` writes a batch of them, `load` gives one back.
 
-All three block and run in threads. A body that cannot be stored is lost and said to be: the visit it came with is as
-good as ever, and it is no fault of the site.
+All three block and run in threads. A body that cannot be stored now comes back with the error: who called holds the
+visit back until it can be.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ class Shelved(NamedTuple):
     """What became of a keepsake."""
 
     ref: str | None
-    """What the task refers to; None where the body was lost, or is none."""
+    """What the task refers to; None where the body is lost, could not be stored, or is none."""
     name: str | None
     """The stored file."""
     kind: str
@@ -46,6 +46,8 @@ class Shelved(NamedTuple):
     """`stored`, `known`, or `lost:` with the reason."""
     size_bytes: int
     stored_bytes: int
+    error: StoreError | None = None
+    """Why it is not stored now; another try may store it."""
 
 
 class Shelf:
@@ -122,7 +124,19 @@ class Shelf:
         ref = parse(keepsake.ref or "")
         if isinstance(ref, WarcRef) or self._place.confirm([ref.key]):
             return Shelved(str(ref), ref.name, keepsake.kind, KNOWN, 0, 0)
-        return Shelved(None, None, keepsake.kind, LOST + "missing", 0, 0)
+        return self._unconfirmed(keepsake, ref)
+
+    def _unconfirmed(self, keepsake: Keepsake, ref: SnapshotRef) -> Shelved:
+        """A body that is not in its place is lost; one of which nobody can tell, or which cannot be marked as used
+        because the store takes no writes, is not."""
+        error = StoreError(f"{ref.key} of the store of bodies cannot be marked as used.", "not_writable")
+        try:
+            self._place.get(ref.key, 0, 0)
+        except StoreError as found:
+            if found.reason == "missing":
+                return Shelved(None, None, keepsake.kind, LOST + "missing", 0, 0)
+            error = found
+        return Shelved(None, None, keepsake.kind, LOST + error.reason, 0, 0, error)
 
     def _store_snapshots(self, keepsakes: dict[int, Keepsake]) -> dict[int, Shelved]:
         if not keepsakes:
@@ -132,12 +146,11 @@ class Shelf:
         known = self._place.confirm(list(contents))
         fresh = {key: blob for key, blob in contents.items() if key not in known}
         failed = self._place.put(fresh) if fresh else {}
-        _tell(list(failed.values()))
         shelved = {}
         for at, ref in refs.items():
             size, stored = keepsakes[at].size_bytes, len(keepsakes[at].blob)
             if error := failed.get(ref.key):
-                shelved[at] = Shelved(None, None, ContentPolicy.SNAPSHOT, LOST + error.reason, size, 0)
+                shelved[at] = Shelved(None, None, ContentPolicy.SNAPSHOT, LOST + error.reason, size, 0, error)
             else:
                 what = STORED if fresh.pop(ref.key, None) is not None else KNOWN
                 shelved[at] = Shelved(str(ref), ref.name, ContentPolicy.SNAPSHOT, what, size, stored)
@@ -150,8 +163,8 @@ class Shelf:
         try:
             refs = self._desk.write(list(keepsakes.values()))
         except StoreError as error:
-            _tell([error] * len(keepsakes))
-            return {at: Shelved(None, None, kind, LOST + error.reason, k.size_bytes, 0) for at, k in keepsakes.items()}
+            lost = LOST + error.reason
+            return {at: Shelved(None, None, kind, lost, k.size_bytes, 0, error) for at, k in keepsakes.items()}
         shelved = {}
         for (at, keepsake), ref in zip(keepsakes.items(), refs, strict=True):
             if keepsake.origin is not None:
@@ -255,10 +268,3 @@ def _confirmed(ref: str | None) -> Keepsake | None:
 
 def _is_new(keepsake: Keepsake, kind: ContentPolicy) -> bool:
     return keepsake.ref is None and keepsake.kind == kind
-
-
-def _tell(errors: Sequence[StoreError]) -> None:
-    if errors:
-        log().error(
-            "bodies lost", action="body.lost", bodies=len(errors), reason=errors[0].reason, error=str(errors[0])
-        )

@@ -63,8 +63,10 @@ CATEGORIES: Mapping[str, Category] = {
     "proxy_error": Category.US,
     "lease_lost": Category.US,
     "called_off": Category.US,
+    "unavailable": Category.US,
+    "no_parser": Category.US,
+    "store_unavailable": Category.US,
     "broken": Category.US,
-    "not_kept": Category.US,
 }
 """R085: every error code there is; a test compares."""
 

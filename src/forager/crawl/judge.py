@@ -1,5 +1,7 @@
 """What an answer or an error means for a page: outcome, another try now, another try later. Pure.
 
+Our own faults are never final: whatever is our blame is tried again, without an end.
+
 Quick tries stay inside one task (C-16: connection errors and 5xx, after 1, 2, 4 s with jitter). If they do not help the
 task closes and a new one is scheduled after 1, 2, 4 … minutes, until `max_retries`.
 """
@@ -10,17 +12,17 @@ from forager.errors import (
     AddressRefusedError,
     AnswerError,
     Blame,
+    BrokenError,
     ConnectError,
     DnsError,
     NetworkError,
-    NotKeptError,
-    ProxyError,
     RefusedError,
     RobotsDeniedError,
     RobotsUnreachableError,
     StatusError,
     TooLargeError,
     TooManyRedirectsError,
+    UnavailableError,
     VisitError,
     VisitTimeoutError,
 )
@@ -32,6 +34,12 @@ QUICK_TRIES = 3
 JITTER_S = 0.5
 DEFAULT_HOLD_S = 5.0
 """A 429 without Retry-After: the domain is left alone for that long, doubled with every try."""
+
+
+NOT_AT_ONCE = (RobotsUnreachableError, BrokenError, UnavailableError)
+BUG_S, BUG_DOUBLINGS = 600.0, 7
+"""A visit that met a bug of ours is tried again after ten minutes, twenty, … and then every 21 hours: the next version
+may have no such bug, and a machine that was out of files or memory has some again."""
 
 
 def outcome_of(error: VisitError) -> OutcomeKind:
@@ -102,19 +110,19 @@ def is_worth_a_retry(error: VisitError) -> bool:
     match error:
         case StatusError():
             return error.status_code >= 500 or error.asks_us_to_wait
-        case NetworkError() | RobotsUnreachableError() | NotKeptError():
+        case NetworkError() | RobotsUnreachableError():
             return error.may_retry
         case RefusedError() | AnswerError():
             return False
         case _:
-            return False
+            return error.may_retry
 
 
 def quick_retry_s(error: VisitError, tries: int, rng: random.Random) -> float | None:
     """Seconds until the next try of the same task, or None when it is to be closed. `tries` were made already."""
     if isinstance(error, TooManyRedirectsError) and error.has_new_cookie:
         return 0.0 if tries == 1 else None
-    if tries > QUICK_TRIES or not is_worth_a_retry(error) or isinstance(error, RobotsUnreachableError | NotKeptError):
+    if tries > QUICK_TRIES or not is_worth_a_retry(error) or isinstance(error, NOT_AT_ONCE):
         return None
     return float(2 ** (tries - 1)) + rng.uniform(0, JITTER_S)
 
@@ -128,8 +136,9 @@ def hold_s(error: VisitError, tries: int) -> float:
 
 def later_retry_s(error: VisitError, retry_count: int, max_retries: int) -> float | None:
     """Seconds until a new task, or None when the page is given up."""
-    if isinstance(error, ProxyError):
-        return 60.0 * float(2 ** min(retry_count, 6))  # a page is not given up because our proxies are broken
+    if error.blame is Blame.US:  # a page is not given up because something of ours is broken
+        first_s, doublings = (BUG_S, BUG_DOUBLINGS) if isinstance(error, BrokenError) else (60.0, 6)
+        return first_s * float(2 ** min(retry_count, doublings))
     if not is_worth_a_retry(error) or retry_count >= max_retries:
         return None
     if isinstance(error, RobotsUnreachableError):

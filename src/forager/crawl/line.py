@@ -25,6 +25,7 @@ from forager.crawl.trip import Trip
 from forager.errors import (
     BadResponseError,
     BrokenError,
+    ParserCrashError,
     RefusedError,
     RobotsDeniedError,
     StatusError,
@@ -179,12 +180,23 @@ async def _read(target: Target, fetched: Fetched, tools: Tools) -> Reading:
     if target.crashes and tools.read_alone:
         return await tools.read_alone(fetched, **_parser(target))
     if tools.room:
-        return await tools.room.read(fetched, **_parser(target))
+        return await _read_beside(target, fetched, tools, tools.room)
     async with tools.turn:
         with tools.box.reading(target.page_id) if tools.box else nullcontext():
             reading = tools.read(fetched, **_parser(target))
         await asyncio.sleep(0)
     return reading
+
+
+async def _read_beside(target: Target, fetched: Fetched, tools: Tools, room: ReadingRoom) -> Reading:
+    """By a process of the room; where two of them died over the page, by one that reads nothing else: they may have
+    been killed for other reasons."""
+    try:
+        return await room.read(fetched, **_parser(target))
+    except ParserCrashError:
+        if tools.read_alone is None:
+            raise
+    return await tools.read_alone(fetched, **_parser(target))
 
 
 async def _draw(

@@ -2,22 +2,27 @@
 
 A page that kills its reader is handed to the next one once more, and is not asked for a third time. The others that
 lay on the dead reader's desk are read by its successor. `reader` is the other side.
+
+A process that does not start is our own fault: pages that wait for one go on waiting, the worker is paused, and another
+start is tried after 0.2, 0.4 … 5 s.
 """
 
 import asyncio
 import pickle
 import socket
-from asyncio.subprocess import DEVNULL, Process
+from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any, cast
 
+from forager.crawl.pauses import Pauses
 from forager.crawl.reader import ANSWER, ORDER, Manner, Order, unpack
-from forager.errors import DecodeError, ParserCrashError
+from forager.crawl.stop import StopRequest, cancel
+from forager.errors import DecodeError, ParserCrashError, ParserUnavailableError
 from forager.interpreter import python_module
 from forager.observe import log
-from forager.records import Fetched, Reading
+from forager.records import Fetched, PauseReason, Reading
 
 DESK_PAGES = 128
 """Handed to a reader at once: as many as it reads while the worker does something else, writing a batch for one, and
@@ -30,18 +35,31 @@ LARGE_BYTES = 256 * 1024
 of other sites are not to stand behind them."""
 MOST_DEATHS = 2
 START_S = 120.0
+FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 5.0
+"""Between two starts that fail."""
+MOST_WORDS = 2000
+"""Characters that are kept of what a process wrote to its standard error."""
 
 
 class ReadingRoom:
-    def __init__(self, manner: Manner, readers: int) -> None:
+    def __init__(
+        self, manner: Manner, readers: int, *, pauses: Pauses | None = None, stop: StopRequest | None = None
+    ) -> None:
         self._manner = manner
+        self._pauses = pauses or Pauses()
+        self._stop = stop or StopRequest()
+        """Who waits for a process that does not start waits no longer than until somebody asks to stop."""
+        self._failing: set[int] = set()
+        """Places whose process did not start the last time."""
+        self._has_failed = asyncio.Event()
         self._places: list[asyncio.Task[_Reader] | None] = [None] * (readers + 1)
         """Each with its reader, or with one that is being fetched; the last is for large pages."""
         self._seats = asyncio.Semaphore(readers * DESK_PAGES)
         self._large_seat = asyncio.Semaphore(1)
 
     async def read(self, fetched: Fetched, *, parser_name: str = "auto") -> Reading:
-        """Raises DecodeError as reading does, and ParserCrashError when two readers died of the page."""
+        """Raises DecodeError as reading does, ParserCrashError when two readers died of the page, and
+        ParserUnavailableError when somebody asks to stop while no reader starts."""
         deaths, is_large = 0, len(fetched.body) > LARGE_BYTES
         async with self._large_seat if is_large else self._seats:
             while deaths < MOST_DEATHS:
@@ -54,8 +72,19 @@ class ReadingRoom:
         raise ParserCrashError(f"the page killed {MOST_DEATHS} readers")
 
     async def warm_up(self) -> None:
-        """The readers are there, with their language models loaded."""
+        """The readers are there, with their language models loaded; or it is known that one does not start. Then the
+        worker is paused, and says so once it works."""
+        ends = {asyncio.create_task(self._start_all()), asyncio.create_task(self._wait_for_failure())}
+        try:
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            await cancel(ends)
+
+    async def _start_all(self) -> None:
         await asyncio.gather(*map(self._reader_at, range(len(self._places) - 1)))
+
+    async def _wait_for_failure(self) -> None:
+        await self._has_failed.wait()
 
     def _least_busy(self) -> int:
         if len(self._places) == 2:  # one reader, besides that for large pages
@@ -67,13 +96,40 @@ class ReadingRoom:
         """Whoever is cancelled while it waits for a new reader leaves it to the others."""
         place = self._places[index]
         if place is None or (place.done() and _seated(place) is None):
-            place = self._places[index] = asyncio.create_task(self._replace(place))
+            place = self._places[index] = asyncio.create_task(self._replace(index, place))
         return await asyncio.shield(place)
 
-    async def _replace(self, before: "asyncio.Task[_Reader] | None") -> "_Reader":
+    async def _replace(self, index: int, before: "asyncio.Task[_Reader] | None") -> "_Reader":
         if before is not None and before.exception() is None:
             await _bury(before.result())
-        return await _Reader.start(self._manner)
+        wait_s = FIRST_WAIT_S
+        while True:
+            try:
+                reader = await _Reader.start(self._manner)
+            except _NotStartedError as error:
+                self._note_failure(index, str(error))
+            else:
+                self._note_start(index)
+                return reader
+            await self._wait_or_stop(wait_s)
+            wait_s = min(2 * wait_s, LONGEST_WAIT_S)
+
+    def _note_failure(self, index: int, how: str) -> None:
+        log().info("parser process does not start", action="parser.not_started", how=how)
+        self._failing.add(index)
+        self._pauses.begin(PauseReason.NO_PARSER, how)
+        self._has_failed.set()
+
+    def _note_start(self, index: int) -> None:
+        self._failing.discard(index)
+        if not self._failing:
+            self._pauses.end(PauseReason.NO_PARSER)
+
+    async def _wait_or_stop(self, wait_s: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wait_s):
+                await self._stop.wait_asked()
+            raise ParserUnavailableError("no parser process starts, and the worker is to stop")
 
     async def close(self) -> None:
         for place in self._places:
@@ -99,12 +155,14 @@ async def _bury(reader: "_Reader") -> None:
 
 
 @asynccontextmanager
-async def open_room(manner: Manner, readers: int) -> AsyncIterator[ReadingRoom | None]:
+async def open_room(
+    manner: Manner, readers: int, *, pauses: Pauses | None = None, stop: StopRequest | None = None
+) -> AsyncIterator[ReadingRoom | None]:
     """None where the worker reads by itself."""
     if not readers:
         yield None
         return
-    room = ReadingRoom(manner, readers)
+    room = ReadingRoom(manner, readers, pauses=pauses, stop=stop)
     try:
         yield room
     finally:
@@ -117,6 +175,10 @@ class _ReaderDiedError(Exception):
         self.was_reading_it = was_reading_it
 
 
+class _NotStartedError(Exception):
+    """A process that did not come to the point of reading; its text says how it ended."""
+
+
 class _Reader(asyncio.Protocol):
     """One process. Its answers come in the order of the questions."""
 
@@ -126,6 +188,9 @@ class _Reader(asyncio.Protocol):
         self._unread = bytearray()
         self._transport: asyncio.Transport | None = None
         self._process: Process | None = None
+        self._listening: asyncio.Task[None] | None = None
+        self._words = ""
+        """The last it wrote to its standard error."""
         self.is_dead = False
 
     @property
@@ -136,32 +201,45 @@ class _Reader(asyncio.Protocol):
     async def start(cls, manner: Manner) -> "_Reader":
         """Ready to read. One that does not even start is our own fault, not that of a page."""
         self = cls()
-        ours, theirs = socket.socketpair()
-        for end in (ours, theirs):
-            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LINE_BYTES)
-        with theirs:
-            await self._loop.create_unix_connection(lambda: self, sock=ours)
-            ready = self._expect()
-            try:
-                self._process = await asyncio.create_subprocess_exec(
-                    *python_module("forager.crawl.reader"),
-                    *(str(theirs.fileno()), str(manner.keyword_words), manner.robots_agent),
-                    stdin=DEVNULL,
-                    pass_fds=(theirs.fileno(),),
-                )
-            except BaseException:
-                await self.close()
-                raise
         try:
+            ready = await self._launch(manner)
             async with asyncio.timeout(START_S):
                 await ready
         except (_ReaderDiedError, TimeoutError):
-            how = await self.close()
-            raise RuntimeError(f"a process to read pages in does not start ({how})") from None
+            raise _NotStartedError(await self.close()) from None
+        except OSError as error:  # no more processes, files or memory
+            await self.close()
+            raise _NotStartedError(error.strerror or str(error)) from error
         except BaseException:
             await self.close()
             raise
         return self
+
+    async def _launch(self, manner: Manner) -> asyncio.Future[bytes]:
+        """Starts the process; what is returned is done when it is ready."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            for end in (ours, theirs):
+                end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LINE_BYTES)
+            await self._loop.create_unix_connection(lambda: self, sock=ours)
+            ready = self._expect()
+            self._process = await asyncio.create_subprocess_exec(
+                *python_module("forager.crawl.reader"),
+                *(str(theirs.fileno()), str(manner.keyword_words), manner.robots_agent),
+                stdin=DEVNULL,
+                stderr=PIPE,
+                pass_fds=(theirs.fileno(),),
+            )
+        self._listening = self._loop.create_task(self._listen(self._process))
+        return ready
+
+    async def _listen(self, process: Process) -> None:
+        """What it writes to its standard error goes to the log, never to a terminal."""
+        assert process.stderr is not None
+        while words := await process.stderr.read(65536):
+            text = words.decode("utf-8", "replace")
+            self._words = (self._words + text)[-MOST_WORDS:]
+            log().info("parser process wrote", action="parser.stderr", pid=process.pid, words=text[:MOST_WORDS])
 
     async def read(self, fetched: Fetched, parser_name: str) -> Reading:
         if self.is_dead or self._transport is None:
@@ -195,7 +273,12 @@ class _Reader(asyncio.Protocol):
         with suppress(ProcessLookupError):
             self._process.kill()
         code = await self._process.wait()
-        return f"signal {-code}" if code < 0 else f"exit code {code}"
+        if self._listening is not None:
+            await asyncio.wait({self._listening}, timeout=1.0)  # a grandchild could keep the pipe open
+            self._listening.cancel()
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        last = self._words.strip().rpartition("\n")[2].strip()[:200]
+        return f"{how}: {last}" if last else how
 
     # asyncio.Protocol
 

@@ -30,6 +30,7 @@ from forager.errors import (
     BrokenError,
     LeaseLostError,
     ProxyError,
+    UnavailableError,
     VisitError,
 )
 from forager.observe import about, log
@@ -342,8 +343,8 @@ class Traffic:
             if not lane.is_lost and not lane.closing:
                 lane.put_back(outcome.target)
             return
-        if error is not None and task in lane.called_off:
-            self._leave_off(lane, outcome)
+        if isinstance(error, UnavailableError) or (error is not None and task in lane.called_off):
+            self.postpone(lane, outcome)
             return
         self._note_health(lane, outcome)
         earlier = lane.tries.pop(task, [])
@@ -360,11 +361,12 @@ class Traffic:
             self._give_up(lane, outcome)
         self._note_trouble(lane, outcome, judge.hold_s(error, len(earlier) + 1) if error else 0.0)
 
-    def _leave_off(self, lane: Lane, outcome: Outcome) -> None:
-        """Somebody paused or cancelled it. That a request was made for it stays on record."""
+    def postpone(self, lane: Lane, outcome: Outcome) -> None:
+        """Somebody paused or cancelled it, or something of ours is missing: the task is open again, for any worker.
+        That a request was made for it stays on record."""
         task, pace_ms = outcome.target.task_id, outcome.pace_ms or 0
         if outcome.waited_s is not None and outcome.requested_at is not None:
-            lane.tries[task] = [*lane.tries.get(task, []), outcome.requested_at]
+            lane.tries[task] = [*outcome.earlier_requests, *lane.tries.get(task, []), outcome.requested_at]
             lane.paces[task] = min(lane.paces.get(task, pace_ms), pace_ms)
         if not lane.is_lost:
             self._put_down(lane, [task])

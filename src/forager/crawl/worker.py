@@ -116,6 +116,7 @@ class Worker:
             lanes=self._lanes,
             traps=self._traps,
             shelf=tools.shelf,
+            pauses=tools.pauses,
             shared=tools.shared,
             on_recorded=self._after_record,
             on_learned=self._after_learn,
@@ -142,8 +143,9 @@ class Worker:
         tending = asyncio.create_task(self._tend())
         listening = asyncio.create_task(self._listen())
         stopping = asyncio.create_task(self._stop.wait_asked())
+        keeping = asyncio.create_task(self._writer.bodies.run())
         try:
-            loops = (writing, beating, tending, listening, self._traffic.trouble)
+            loops = (writing, beating, tending, listening, keeping, self._traffic.trouble)
             await asyncio.wait({*loops, stopping}, return_when=asyncio.FIRST_COMPLETED)
             for loop in loops:
                 if loop.done():
@@ -153,13 +155,22 @@ class Worker:
             if self._hints is not None:
                 self._hints.close()
             await self._traffic.finish()
+            await cancel({keeping})
+            await self._writer.bodies.try_again()
             self._writer.batches.finish()
             await writing
+            self._give_back_held()
             await self._release(list(self._lanes.values()))
             await in_transaction(self._database, self._end)
         finally:
-            await cancel({writing, beating, tending, listening, stopping})
+            await cancel({writing, beating, tending, listening, stopping, keeping})
             await self._traffic.cut_off()
+
+    def _give_back_held(self) -> None:
+        """Pages whose bodies could not be stored to the end stay open tasks, with the requests made for them."""
+        for outcome in self._writer.bodies.give_up():
+            if lane := self._lanes.get(outcome.target.domain_id):
+                self._traffic.postpone(lane, outcome)
 
     # life ----------------------------------------------------------------------------------------------------------
 

@@ -19,10 +19,11 @@ from forager.crawl.batches import Batches
 from forager.crawl.crowds import Crowds, without_links
 from forager.crawl.image_desk import ImageDesk
 from forager.crawl.judge import keeps_its_state, page_status, revisit_in_s
-from forager.crawl.keep import keep
+from forager.crawl.keep import BodyKeeper
 from forager.crawl.lane import Lane
 from forager.crawl.order import WorkerOrder
 from forager.crawl.patience import in_transaction
+from forager.crawl.pauses import Pauses
 from forager.crawl.spool import Spool
 from forager.crawl.streak import streak_of
 from forager.crawl.trap_watch import TrapWatch
@@ -85,6 +86,7 @@ class Writer:
         lanes: Mapping[int, Lane],
         traps: TrapWatch | None = None,
         shelf: Shelf | None = None,
+        pauses: Pauses | None = None,
         shared: SharedPages = UNSHARED,
         on_recorded: Callable[[Mapping[tuple[int, int], int], Mapping[tuple[int, int], bool]], None],
         on_learned: Callable[[Iterable[int]], None] = lambda _domains: None,
@@ -96,7 +98,6 @@ class Writer:
         self._run = order.run
         self._lanes = lanes
         self._traps = traps
-        self._shelf = shelf
         self._crowds = Crowds(order.max_subdomains)
         self._on_recorded = on_recorded
         """Told, after each batch, how many outcomes of which lease were written, and which leases still hold."""
@@ -110,6 +111,8 @@ class Writer:
             record=self._finish,
             on_room=on_room,
         )
+        self.bodies = BodyKeeper(database, shelf, pauses or Pauses(), run=order.run, give=self.batches.add)
+        """Holds outcomes back whose bodies cannot be stored."""
         self._lease_s = order.lease_s
         self._shared = shared
         self._known = KnownPages(order.known_urls)
@@ -139,8 +142,7 @@ class Writer:
     async def _prepare(self, outcomes: Sequence[Outcome]) -> Draft:
         """All that comes before record, in transactions of its own."""
         outcomes = self._traps.sift(outcomes) if self._traps is not None else outcomes
-        if self._shelf is not None:
-            outcomes = await keep(self._database, self._shelf, outcomes, run=self._run)
+        outcomes = await self.bodies.keep(outcomes)
         began_at = clock.monotonic()
         learned = await self.learn([link for outcome in outcomes for link in outcome.selection.links])
         self._tally.time("learn", clock.monotonic() - began_at)

@@ -2,8 +2,11 @@
 
 import json
 import random
+import signal
 import subprocess
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -106,28 +109,86 @@ def test_what_has_not_changed_keeps_its_body(forager: Forager, open_web: OpenWeb
     forager.check()
 
 
-def test_a_full_disk_costs_bodies_and_no_visit(forager: Forager, open_web: OpenWeb) -> None:
-    web = open_web("docs=40")
+PAUSED = "SELECT pause_detail FROM workers WHERE status = 'running' AND pause_reason = 'store_unavailable'"
+WITHOUT_BODY = """SELECT count(*) FROM crawl_tasks t JOIN pages p ON p.id = t.page_id
+                  WHERE t.outcome = 'success' AND t.status_code = 200 AND t.body_ref IS NULL"""
+ROOM = "remount,size=64m"
+
+
+@contextmanager
+def a_disk_of_bodies(forager: Forager, *options: str) -> Iterator[Callable[[str], None]]:
+    """The folder of bodies is a disk of its own; gives a function that mounts it anew with other options."""
     folder = home_of(forager) / "bodies"
     folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=48k", "tmpfs", str(folder)]
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("only root may mount a small disk")
+
+    def mount(*given: str) -> int:
+        command = ["mount", "-t", "tmpfs", "-o", ",".join(given), "tmpfs", str(folder)]
+        return subprocess.run(command, capture_output=True, check=False).returncode
+
+    if mount(*options):
+        pytest.skip("only root may mount a disk")
+
+    def remount(option: str) -> None:
+        assert mount(option) == 0
+
     try:
-        crawl = forager.start(*web.urls, "--delay", "0", "--keep", "snapshot", "-o", "out.jsonl", **SMALL)
-        crawl.finish()
-        assert forager.pages() == web.key.expected_success()
-        kept = kept_of(forager)
-        assert kept["lost:disk_full"] > 0
-        assert kept["lost:disk_full"] + len(refs_of(forager)) == len(web.key.expected_success())
-        assert "bodies lost" in crawl.said
-        assert f"{kept['lost:disk_full']:>9}  lost: the disk is full" in crawl.said
-        assert forager.value("SELECT sum(total_error_count) FROM domains") == 0
-        assert_readable(forager)
-        forager.check()
-        assert "lost (disk full)" in forager.run("bodies").stderr
+        yield remount
     finally:
         subprocess.run(["umount", "-l", folder], check=True)
+
+
+@pytest.mark.parametrize(
+    ("bad", "good", "why"),
+    [("size=48k", ROOM, "no space left on device"), ("ro", "remount,rw", "read-only file system")],
+    ids=["full", "read-only"],
+)
+@pytest.mark.parametrize("policy", ["snapshot", "archive"])
+def test_a_store_that_takes_nothing_pauses_what_needs_it_and_loses_nothing(
+    forager: Forager, open_web: OpenWeb, *, policy: str, bad: str, good: str, why: str
+) -> None:
+    web = open_web("docs=40", "uniform=1x30")
+    keeps, drops = web.hosts
+    forager.do("seed", *web.urls)
+    forager.do("domain", drops, "set", "--keep", "signals")
+    with a_disk_of_bodies(forager, bad) as remount:
+        crawl = forager.start(*web.urls, "--keep", policy, "-o", "out.jsonl", **SMALL | UNPACED)
+        paused = until(lambda: forager.ask(PAUSED), "the worker is paused")
+        assert why in paused[0]["pause_detail"]
+        pages = {url for url in web.key.expected_success() if url.split("/")[2] == drops}
+        visited = f"SELECT count(*)::int FROM pages WHERE status = 'fetched' AND url LIKE 'http://{drops}/%'"
+        until(lambda: forager.value(visited) == len(pages), "the domain that stores nothing goes on")
+        assert f"paused: bodies cannot be stored ({paused[0]['pause_detail']})" in forager.run("workers").stdout
+        assert "it resumes by itself" in forager.run("why", keeps).stdout
+        asked = web.count()
+        time.sleep(1.5)
+        assert web.count() == asked
+        remount(good)
+        crawl.finish()
+        assert forager.pages() == web.key.expected_success()
+        assert set(refs_of(forager)) == web.key.expected_success() - pages
+        assert kept_of(forager).keys() <= {"stored", "known"}
+        assert web.repeated() == {}
+        assert assert_readable(forager) == len(refs_of(forager))
+        assert forager.value("SELECT sum(total_error_count) FROM domains") == 0
+        forager.check()
+
+
+def test_a_crawl_stopped_while_its_store_is_full_leaves_its_pages_open(forager: Forager, open_web: OpenWeb) -> None:
+    web = open_web("docs=40")
+    command = (*web.urls, "--keep", "snapshot", "-o", "out.jsonl")
+    with a_disk_of_bodies(forager, "size=48k") as remount:
+        crawl = forager.start(*command, **SMALL | UNPACED)
+        until(lambda: forager.ask(PAUSED), "the worker is paused")
+        crawl.signal(signal.SIGINT)
+        crawl.wait()
+        assert forager.value(WITHOUT_BODY) == 0
+        forager.check()
+        assert forager.do("audit", "politeness") is not None
+        remount(ROOM)
+        forager.start(*command, **SMALL | UNPACED).finish()
+        assert set(refs_of(forager)) == web.key.expected_success()
+        assert forager.pages() == web.key.expected_success()
+        forager.check()
 
 
 def test_check_misses_a_file_that_is_gone(forager: Forager, open_web: OpenWeb) -> None:

@@ -12,9 +12,11 @@ import pytest
 from tests.builders import a_fetched
 
 from forager import extract
+from forager.crawl.pauses import Pauses
 from forager.crawl.reader import Manner
 from forager.crawl.reading_room import ReadingRoom, open_room
-from forager.errors import DecodeError, ParserCrashError
+from forager.crawl.stop import StopRequest
+from forager.errors import DecodeError, ParserCrashError, ParserUnavailableError
 from forager.records import Fetched
 
 MANNER = Manner(keyword_words=50, robots_agent="forager")
@@ -137,13 +139,60 @@ async def test_a_page_that_cannot_be_parsed_says_so(tmp_path: Any, monkeypatch: 
             await room.read(a_page())
 
 
-async def test_a_reader_that_does_not_start_is_our_fault(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "sitecustomize.py").write_text("import os\nos._exit(3)\n")
+BROKEN = "import os, sys\nsys.stderr.write('no such module\\n')\nsys.stderr.flush()\nos._exit(3)\n"
+
+
+async def test_a_page_waits_while_no_reader_starts_and_the_worker_is_paused(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    fault = tmp_path / "sitecustomize.py"
+    fault.write_text(BROKEN)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    pauses, failed = Pauses(), asyncio.Event()
+    pauses.on_change(failed.set)
+    async with open_room(MANNER, 1, pauses=pauses) as room:
+        assert room is not None
+        await room.warm_up()
+        reads = asyncio.gather(*(room.read(a_numbered(number)) for number in range(20)))
+        await failed.wait()
+        assert pauses.current is not None
+        assert (pauses.current.reason, pauses.current.detail) == ("no_parser", "exit code 3: no such module")
+        assert pauses.stops(stores_bodies=False)
+        fault.unlink()
+        assert [reading.title for reading in await reads] == [f"Page {number}" for number in range(20)]
+    assert not pauses.stops(stores_bodies=True)
+    assert not [line for line in capfd.readouterr().err.splitlines() if line.startswith("no such module")]
+
+
+async def test_who_stops_does_not_wait_for_a_reader_that_never_starts(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(BROKEN)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    pauses, stop = Pauses(), StopRequest()
+    pauses.on_change(stop.ask)
+    async with open_room(MANNER, 1, pauses=pauses, stop=stop) as room:
+        assert room is not None
+        found = await asyncio.gather(*(room.read(a_numbered(number)) for number in range(3)), return_exceptions=True)
+    assert [type(error) for error in found] == [ParserUnavailableError] * 3
+
+
+async def test_readers_killed_again_and_again_also_while_they_start_cost_no_page() -> None:
     async with open_room(MANNER, 1) as room:
         assert room is not None
-        with pytest.raises(RuntimeError, match="does not start"):
-            await room.read(a_page())
+        reads = asyncio.gather(
+            *(room.read(a_numbered(number)) for number in range(60)),
+            return_exceptions=True,
+        )
+        for _ in range(12):
+            for pid in readers():
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            await asyncio.sleep(0.05)
+        found = await reads
+    lost = [error for error in found if isinstance(error, BaseException)]
+    assert all(isinstance(error, ParserCrashError) for error in lost)
+    assert len(lost) <= 6
 
 
 async def test_nobody_is_left_when_the_room_is_closed() -> None:

@@ -10,8 +10,10 @@ from tests.integration.images.desk import SIGHTINGS, Desk, a_sighting
 
 from forager.archive.local import LocalPlace
 from forager.crawl.image_shelf import ImageShelf
+from forager.crawl.pauses import Pauses
+from forager.crawl.stop import StopRequest
 from forager.db import Database
-from forager.errors import Blame, NotKeptError
+from forager.errors import Blame, StoreUnavailableError
 from forager.images.decode.desk import Decoder
 from forager.playground.picture import draw_png
 from forager.records import Fetched, ImageFile, ImageStatus, Outcome, OutcomeKind
@@ -57,13 +59,34 @@ async def test_an_image_two_workers_settle_at_once_is_counted_once(database: Dat
     assert await desk.broken() == []
 
 
-async def test_a_picture_that_cannot_be_stored_is_tried_again_and_is_nobodys_fault(tmp_path: Path) -> None:
+async def test_a_picture_that_cannot_be_stored_waits_until_it_can_be(tmp_path: Path) -> None:
     (tmp_path / "images").write_text("in the way")
-    picture = draw_png(24, 16, 7)
+    picture, pauses = draw_png(24, 16, 7), Pauses()
     fetched = Fetched("http://c.example/i.png", 200, {"content-type": "image/png"}, picture, len(picture), 1)
+    begun = asyncio.Event()
+    pauses.on_change(begun.set)
     async with Decoder.open(max_pixels=1_000_000) as decoder:
-        with pytest.raises(NotKeptError, match="of the store of bodies") as caught:
-            await ImageShelf(decoder, LocalPlace(tmp_path), max_bytes=1_000_000).look(fetched)
+        shelf = ImageShelf(decoder, LocalPlace(tmp_path), max_bytes=1_000_000, pauses=pauses)
+        looking = asyncio.create_task(shelf.look(fetched))
+        await begun.wait()
+        assert pauses.stops(stores_bodies=True)
+        assert not pauses.stops(stores_bodies=False)
+        (tmp_path / "images").unlink()
+        seen = await looking
+    assert seen.body_ref is not None
+    assert (tmp_path / seen.body_ref).read_bytes() == picture
+    assert not pauses.stops(stores_bodies=True)
+
+
+async def test_a_picture_that_cannot_be_stored_is_given_back_when_the_worker_stops(tmp_path: Path) -> None:
+    (tmp_path / "images").write_text("in the way")
+    picture, pauses, stop = draw_png(24, 16, 7), Pauses(), StopRequest()
+    fetched = Fetched("http://c.example/i.png", 200, {"content-type": "image/png"}, picture, len(picture), 1)
+    pauses.on_change(stop.ask)
+    async with Decoder.open(max_pixels=1_000_000) as decoder:
+        shelf = ImageShelf(decoder, LocalPlace(tmp_path), max_bytes=1_000_000, pauses=pauses, stop=stop)
+        with pytest.raises(StoreUnavailableError, match="of the store of bodies") as caught:
+            await shelf.look(fetched)
     assert (caught.value.blame, caught.value.may_retry) == (Blame.US, True)
 
 

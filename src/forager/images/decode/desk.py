@@ -14,6 +14,7 @@ from forager.images.decode.child import HEAD
 from forager.interpreter import python_module
 from forager.observe import log
 
+MOST_DEATHS = 2
 LONGEST_S = 60.0
 """On the clock, the start of the process and a busy machine included; the child's own limit is processor time."""
 
@@ -34,21 +35,24 @@ class Decoder:
             await decoder._end()
 
     async def look(self, body: bytes) -> tuple[Look, bytes]:
-        """What the file is, and its thumbnail. A file that kills or keeps its decoder is broken."""
+        """What the file is, and its thumbnail. A file that keeps its decoder, or kills it and then a fresh one, is
+        broken; one death alone may have had another reason."""
         async with self._turn:
-            try:
-                async with asyncio.timeout(LONGEST_S):
-                    return await self._ask(body)
-            except (asyncio.IncompleteReadError, BrokenPipeError, ConnectionResetError):
-                how = await self._end()
-                log().warning("an image killed its decoder", action="image.crash", how=how)
-                return Look("broken", f"it killed its decoder ({how})"), b""
-            except TimeoutError:
-                await self._end()
-                return Look("broken", f"it kept its decoder for more than {LONGEST_S:.0f} s"), b""
-            except asyncio.CancelledError:
-                await self._end()  # half an answer is left in the pipe
-                raise
+            how = ""
+            for _ in range(MOST_DEATHS):
+                try:
+                    async with asyncio.timeout(LONGEST_S):
+                        return await self._ask(body)
+                except (asyncio.IncompleteReadError, BrokenPipeError, ConnectionResetError):
+                    how = await self._end()
+                    log().warning("an image killed its decoder", action="image.crash", how=how)
+                except TimeoutError:
+                    await self._end()
+                    return Look("broken", f"it kept its decoder for more than {LONGEST_S:.0f} s"), b""
+                except asyncio.CancelledError:
+                    await self._end()  # half an answer is left in the pipe
+                    raise
+            return Look("broken", f"it killed its decoder ({how})"), b""
 
     async def _ask(self, body: bytes) -> tuple[Look, bytes]:
         process = self._process or await self._start()
