@@ -22,6 +22,7 @@ from forager.api.reads import Reads
 from forager.api.routes import exports
 from forager.api.shortcut import Plans, Shortcut, arrange
 from forager.api.site import Site
+from forager.api.write_probe import WriteProbe
 from forager.control.search import catch_up
 from forager.crawl.patience import AWAY
 from forager.db.replica import Replica
@@ -43,6 +44,7 @@ def create_app(settings: Settings, *, forager: "Forager | None" = None) -> FastA
     app.state.settings = settings
     app.state.forager = forager
     app.state.call_back = _CallBack(app)
+    app.state.write_probe = WriteProbe()
     app.state.catch_up = _CatchUp(app)
     app.state.checking = Checking(app)
     app.state.live = Broadcast(app, most=settings.api_listeners)

@@ -198,6 +198,8 @@ async def _blame_database(request: Request, error: Exception) -> Response:
             return await _away(request, error)
         case asyncpg.DiskFullError() | asyncpg.InsufficientResourcesError():
             return _later(request, f"The database has no room left.{_unsure(request)}")
+        case asyncpg.ReadOnlySQLTransactionError():
+            return _later(request, f"The database is read-only for now.{_unsure(request)}")
         case asyncpg.DataError():
             return answer(request, 422, "A value is not one the database can hold.", errors=[])
         case asyncpg.UniqueViolationError():

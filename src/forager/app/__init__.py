@@ -32,6 +32,8 @@ from forager.stats import store as stats
 
 FOR_DUTIES = 8
 """Connections of a process that keeps the timetable: two for each loop, so that none waits for another."""
+START_WITHIN_S = 8.0
+"""A crawl that cannot be begun, because the database takes no writes, says so after this time."""
 PROGRESS_EVERY_S = 0.5
 KEEP_EVERY_S = 15.0
 """So often a crawl records that it still keeps its run: workers of other machines cannot look at its process."""
@@ -86,7 +88,7 @@ async def crawl(
     """One run from order to report: recover, seed, supervise, tell. A list of seeds is part of the spec too, but for a
     long one. `on_held` gets the workers of other runs that have yet to hand its domains over."""
     database, settings = forager.database, forager.settings
-    await recovery(forager, spec)()
+    await recovery(forager, spec, give_up_after_s=START_WITHIN_S)()
     is_scored = settings.scheduling == "smart"
     if listed.is_long:
         run, spec = await start_long_run(
@@ -96,7 +98,7 @@ async def crawl(
         start = partial(
             start_run, spec=spec, by=by, listed=tuple(listed.seeds), source=listed.source, is_scored=is_scored
         )
-        run = await in_transaction(database, start)
+        run = await in_transaction(database, start, give_up_after_s=START_WITHIN_S)
     await in_transaction(database, partial(note_start, run=run, spec=spec, by=by))
     if holders := await in_transaction(database, partial(stats.read_holders, run=run, limit=HOLDERS_SHOWN)):
         on_held(holders)
@@ -151,13 +153,13 @@ async def carry_out(
     return report
 
 
-def recovery(forager: Forager, spec: RunSpec) -> Callable[[], Awaitable[None]]:
+def recovery(forager: Forager, spec: RunSpec, *, give_up_after_s: float | None = None) -> Callable[[], Awaitable[None]]:
     settings = forager.settings
     notes, delay_s = settings.home / FOLDER, spec.delay_or(settings.delay_s)
     work = partial(recover, dead_after_s=settings.dead_after_s, delay_s=delay_s, notes=notes)
 
     async def put_right() -> None:
-        await in_transaction(forager.database, work)
+        await in_transaction(forager.database, work, give_up_after_s=give_up_after_s)
 
     return put_right
 

@@ -23,7 +23,15 @@ from forager.app.webhooks import call_webhooks
 from forager.control.alerts import note_absence
 from forager.control.dependents import settle
 from forager.crawl.black_box import FOLDER
-from forager.crawl.patience import AGAIN, AWAY, LONGEST_PAUSE_S, in_transaction, is_our_mistake
+from forager.crawl.patience import (
+    AGAIN,
+    AWAY,
+    LONGEST_PAUSE_S,
+    UNWRITABLE,
+    in_transaction,
+    is_our_mistake,
+    reason_of,
+)
 from forager.crawl.recover import recover
 from forager.crawl.stop import StopRequest
 from forager.db import give_up_if_cancelled
@@ -155,11 +163,12 @@ async def keep_time(forager: "Forager", stop: StopRequest, names: Sequence[str] 
 async def _keep(forager: "Forager", timetable: Timetable, *, is_first: bool) -> None:
     """The first of a process notes how long the database was away."""
     away_since: float | None = None
+    reason: str | None = None
     while True:
         try:
             if away_since is not None and is_first:
-                await _note_absence(forager, clock.monotonic() - away_since)
-                away_since = None
+                await _note_absence(forager, clock.monotonic() - away_since, reason)
+                away_since = reason = None
             await timetable.post()
             await timetable.do_due()
             wait_s = min(max(await timetable.next_in_s(), SHORTEST_SLEEP_S), LONGEST_SLEEP_S)
@@ -167,19 +176,22 @@ async def _keep(forager: "Forager", timetable: Timetable, *, is_first: bool) -> 
             give_up_if_cancelled()
             if is_our_mistake(error):
                 raise
-            log().warning("schedule interrupted", action="schedule.interrupted", error=repr(error))
+            tell = log().warning if away_since is None else log().info  # once is enough for an absence of hours
+            tell("schedule interrupted", action="schedule.interrupted", error=repr(error))
             if isinstance(error, AWAY) and away_since is None:
                 away_since = clock.monotonic()
+            if isinstance(error, UNWRITABLE):
+                reason = reason_of(error)
             with contextlib.suppress(*AWAY):
                 await forager.database.revive()
             wait_s = LONGEST_PAUSE_S
         await asyncio.sleep(wait_s)
 
 
-async def _note_absence(forager: "Forager", away_s: float) -> None:
-    """While the database is away nobody can write that it is."""
+async def _note_absence(forager: "Forager", away_s: float, reason: str | None) -> None:
+    """While the database is away nobody can write that it is. `reason` is why it took no writes, where it answered."""
     async with forager.pool.acquire() as conn, conn.transaction():
-        await note_absence(conn, away_s=away_s, by=BY)
+        await note_absence(conn, away_s=away_s, by=BY, reason=reason)
 
 
 async def do_once(forager: "Forager", names: Sequence[str] = ()) -> list[Done]:

@@ -10,9 +10,11 @@ import contextlib
 import fcntl
 import os
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
+
+import asyncpg
 
 from forager import clock
 from forager.app import Forager, carry_out, recovery, serve
@@ -110,7 +112,8 @@ class Foreman:
         of = str(self._workers)
         worker = python_module("forager", "worker", "--run", str(self.run), "--of", of, "--attached")
         self.children += [
-            Child(f"worker {n + 1}", worker, environ, put_right, may_leave=True) for n in range(self._workers)
+            Child(f"worker {n + 1}", worker, environ, partial(self._survive, put_right), may_leave=True)
+            for n in range(self._workers)
         ]
         keeping = [asyncio.create_task(child.keep(self._stop)) for child in self.children]
         timing = asyncio.create_task(self._keep_time())
@@ -146,11 +149,22 @@ class Foreman:
 
     async def _look(self, spec: RunSpec) -> None:
         while not self._stop.asked:
-            await self._hold_run(spec)
-            await self._adopt()  # also without workers here: those of other machines have their part in it
-            if self._workers:
-                await self._take_orders()
+            await self._survive(partial(self._look_once, spec))
             await self._pause(LOOK_EVERY_S)
+
+    async def _look_once(self, spec: RunSpec) -> None:
+        await self._hold_run(spec)
+        await self._adopt()  # also without workers here: those of other machines have their part in it
+        if self._workers:
+            await self._take_orders()
+
+    async def _survive(self, work: Callable[[], Awaitable[object]]) -> None:
+        """Whatever the database says, the API and the workers stay: it is said, and tried again later."""
+        try:
+            await work()
+        except asyncpg.PostgresError as error:
+            log().error("database refused", action="up.database", error=repr(error))
+            await self._pause(PAUSE_AFTER_BUG_S)
 
     async def _hold_run(self, spec: RunSpec) -> int:
         return await in_transaction(

@@ -188,7 +188,7 @@ def run(arguments: Sequence[str]) -> int:
     except OSError as error:
         return _refuse(f"the system refused: {error.strerror or error} {error.filename or ''}".rstrip() + ".", 1)
     except Exception as error:  # the last net: a bug becomes a sentence, not a page of frames
-        return _confess(error)
+        return _blame_database(error) or _confess(error)
 
 
 @cache
@@ -217,6 +217,15 @@ def _leave_quietly() -> int:
     """The reader of our output has left, as `head` does. What is still in the buffer must not raise again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 141
+
+
+def _blame_database(error: Exception) -> int | None:
+    """A database whose disk is full, or which is read-only, is no bug of ours. None where it is something else."""
+    if "asyncpg" not in sys.modules:
+        return None
+    from forager.crawl.patience import UNWRITABLE, unavailable_sentence
+
+    return _refuse(unavailable_sentence(error), 5) if isinstance(error, UNWRITABLE) else None
 
 
 def _confess(error: Exception) -> int:

@@ -16,17 +16,26 @@ import asyncpg
 
 from forager import clock
 from forager.db import CONNECTION_LOST, Database, give_up_if_cancelled
-from forager.errors import DatabaseUnreachableError
+from forager.errors import DatabaseUnreachableError, UserError
 from forager.observe import log
 
 T = TypeVar("T")
 
 AGAIN = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.LockNotAvailableError)
+UNWRITABLE = (
+    asyncpg.DiskFullError,
+    asyncpg.OutOfMemoryError,
+    asyncpg.ReadOnlySQLTransactionError,  # a fail-over, or an administrator, made it read-only
+    asyncpg.PostgresSystemError,  # its files cannot be read or written
+)
+"""What a statement raises when the server answers and takes no writes."""
 AWAY = (
     *CONNECTION_LOST,
+    *UNWRITABLE,
     asyncpg.OperatorInterventionError,
-    asyncpg.TooManyConnectionsError,
+    asyncpg.InsufficientResourcesError,
 )
+"""What a statement raises when the database is unavailable, for whatever reason."""
 FIRST_PAUSE_S = 0.1
 LONGEST_PAUSE_S = 2.0
 SILENCE_S = 5.0
@@ -39,21 +48,42 @@ async def in_transaction(
     """Run `work` in a transaction until it is committed."""
     since = clock.monotonic()
     pause_s = FIRST_PAUSE_S
-    while True:
-        try:
-            return await _try_once(database, work)
-        except AGAIN as error:
-            log().info("transaction again", action="database.again", error=type(error).__name__)
-        except AWAY as error:
-            give_up_if_cancelled()
-            if is_our_mistake(error):
-                raise
-            if give_up_after_s is not None and clock.monotonic() - since > give_up_after_s:
-                raise DatabaseUnreachableError(f"The database did not come back: {error}.") from error
-            _note_failure(database, error)
-            await _revive(database)
-        await asyncio.sleep(pause_s * random.uniform(0.5, 1.0))  # noqa: S311 (spreads retries, keeps no secret)
-        pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
+    with database.absence.waiting() as wait:
+        while True:
+            try:
+                return await _try_once(database, work)
+            except AGAIN as error:
+                log().info("transaction again", action="database.again", error=type(error).__name__)
+            except AWAY as error:
+                give_up_if_cancelled()
+                if is_our_mistake(error):
+                    raise
+                if give_up_after_s is not None and clock.monotonic() - since > give_up_after_s:
+                    raise DatabaseUnreachableError(unavailable_sentence(error)) from error
+                _note_failure(database, error)
+                wait.note(clock.monotonic(), reason_of(error))
+                await _revive(database)
+            await asyncio.sleep(pause_s * random.uniform(0.5, 1.0))  # noqa: S311 (spreads retries, keeps no secret)
+            pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
+
+
+def reason_of(error: BaseException) -> str:
+    """Returns why the database is unavailable, in one line for a person."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
+def unavailable_sentence(error: BaseException) -> str:
+    """Returns what a command says that waited for the database in vain, and what to do."""
+    reason = reason_of(error)
+    match error:
+        case asyncpg.DiskFullError():
+            return f"The database's disk is full ({reason}): make room there, then run it again."
+        case asyncpg.ReadOnlySQLTransactionError():
+            return f"The database is read-only ({reason}): make it writable, then run it again."
+        case asyncpg.InsufficientResourcesError() | asyncpg.PostgresSystemError():
+            return f"The database takes no writes ({reason}): look after its server, then run it again."
+        case _:
+            return f"The database did not come back: {reason}."
 
 
 async def _try_once(database: Database, work: Callable[[Any], Awaitable[T]]) -> T:
@@ -91,5 +121,5 @@ def is_our_mistake(error: BaseException) -> bool:
 async def _revive(database: Database) -> None:
     try:
         await database.revive()
-    except (DatabaseUnreachableError, OSError) as error:
+    except (UserError, OSError) as error:
         log().info("database stays away", action="database.away", error=str(error))

@@ -38,7 +38,7 @@ from forager.politeness.breaker import Breaker
 from forager.politeness.pace import Pace, Tempo
 from forager.proxies.pool import ProxyPool
 from forager.queue.inbox import Inbox, Verdict
-from forager.records import Lease, Pause, Target
+from forager.records import Lease, Pause, PauseReason, Target
 from forager.stats import series
 from forager.stats import store as stats
 from forager.stats.processes import started_at, this_host
@@ -137,6 +137,7 @@ class Worker:
 
     async def work(self) -> None:
         """Until the run has nothing left for us, or somebody asks to stop."""
+        self._database.absence.on_change = self._note_database
         await self._register()
         writing = asyncio.create_task(self._writer.batches.run())
         beating = asyncio.create_task(self._beat())
@@ -260,6 +261,13 @@ class Worker:
         is_alive = await stats.beat(conn, self._id, pause)
         self._told_pause = pause
         return is_alive
+
+    def _note_database(self, reason: str | None) -> None:
+        """The database has been unavailable for a while, or is back."""
+        if reason is None:
+            self._pauses.end(PauseReason.DATABASE_UNAVAILABLE)
+        else:
+            self._pauses.begin(PauseReason.DATABASE_UNAVAILABLE, reason)
 
     async def _end(self, conn: Any) -> None:
         await series.add(conn, self._id, self._tally)

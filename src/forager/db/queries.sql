@@ -75,3 +75,7 @@ BEGIN
         EXECUTE each.statement;
     END LOOP;
 END $$;
+
+-- name: probe_write
+-- Writes one row as it is: fails where the database takes no writes.
+UPDATE schema_window SET oldest = oldest;

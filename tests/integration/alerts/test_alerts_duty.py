@@ -135,14 +135,19 @@ async def test_what_died_by_our_fault_and_has_no_other_try(ground: Ground) -> No
     for page in (dead, retried):
         await ground.conn.execute(
             "INSERT INTO crawl_tasks (page_id, domain_id, status, outcome, blame, error_code, completed_at)"
-            " VALUES ($1, $2, 'failed', 'failed', 'us', 'broken', now())",
+            " VALUES ($1, $2, 'failed', 'failed', 'parser', 'parser_crash', now())",
             *(page, domain),
         )
     await ground.a_task(retried)
     await ground.conn.execute(
+        "INSERT INTO crawl_tasks (page_id, domain_id, status, outcome, blame, error_code, completed_at)"
+        " SELECT id, domain_id, 'failed', 'failed', 'us', 'broken', now() FROM pages WHERE id = $1",
+        retried,
+    )
+    await ground.conn.execute(
         "INSERT INTO webhook_calls (kind, payload, url, next_try_at, died_at) VALUES ('alert', '{}', 'x', NULL, now())"
     )
-    assert (await facts(ground)).dead == {"visits": 1, "webhooks": 1}
+    assert (await facts(ground)).dead == {"visits": 1, "bugs": 1, "webhooks": 1}
 
 
 async def test_the_disk_and_the_duties(ground: Ground) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import resource
+from asyncio.subprocess import Process
 from pathlib import Path
 
 import pytest
@@ -31,13 +32,28 @@ async def test_it_is_not_started_before_it_is_needed() -> None:
         assert decoder._process is None
 
 
-async def test_a_file_that_kills_its_process_is_broken_and_the_next_is_not() -> None:
+async def test_a_process_that_was_killed_costs_no_image() -> None:
     async with Decoder.open(max_pixels=ROOM) as decoder:
         await decoder.look(encode(draw(1)))
         assert decoder._process is not None
         decoder._process.kill()
         await decoder._process.wait()
         seen, _ = await decoder.look(encode(draw(2)))
+        assert seen.status == "stored"
+
+
+async def test_a_file_that_kills_two_processes_is_broken_and_the_next_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with Decoder.open(max_pixels=ROOM) as decoder:
+        start = decoder._start
+
+        async def start_and_kill() -> Process:
+            process = await start()
+            process.kill()
+            return process
+
+        with monkeypatch.context() as deadly:
+            deadly.setattr(decoder, "_start", start_and_kill)
+            seen, _ = await decoder.look(encode(draw(2)))
         assert (seen.status, seen.reason) == ("broken", "it killed its decoder (signal 9)")
         seen, _ = await decoder.look(encode(draw(3)))
         assert seen.status == "stored"

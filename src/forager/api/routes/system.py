@@ -75,8 +75,11 @@ async def health(request: Request, who: Anyone) -> Response:
             stall = await read_stall(
                 conn, dead_after_s=forager.settings.dead_after_s, stall_s=forager.settings.alert_stall_s
             )
+            trouble = await request.app.state.write_probe.find_trouble(conn)
         detail = forager.database.description if who.user_id is not None else "answers"
         parts["database"] = {"state": "ok", "detail": detail}
+        if trouble is not None:
+            parts["database"] = {"state": "degraded", "detail": f"takes no writes: {trouble}"}
         parts |= {"scheduler": _scheduler(duties), "workers": _workers(numbers), "progress": _progress(stall)}
         if forager.settings.queue == "celery":
             parts["queue"] = _queue(numbers)

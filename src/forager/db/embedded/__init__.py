@@ -8,6 +8,7 @@ Any number of processes may call any of this at any time; after kill -9 of every
 """
 
 import contextlib
+import errno
 import fcntl
 import os
 import time
@@ -21,6 +22,8 @@ from forager.db.embedded.place import Place, open_folder
 from forager.db.embedded.postmaster import Answer
 from forager.errors import ConfigurationError, DatabaseUnreachableError
 
+PASSING = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
+"""Trouble with the disk that comes while we run and may go again: the database is unavailable."""
 LOCK_PATIENCE_S = 120.0
 READY_PATIENCE_S = 600.0
 """Recovery after a crash replays up to max_wal_size of log."""
@@ -228,9 +231,11 @@ def _blaming_the_home(place: Place) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        says = f"Forager cannot keep its database in {place.home}: {error.strerror or error}"
+        if error.errno in PASSING:
+            raise DatabaseUnreachableError(f"{says}. Make the disk take writes again, then run it again.") from None
         raise ConfigurationError(
-            f"Forager cannot keep its database in {place.home}: {error.strerror or error} "
-            f"({error.filename or place.home}). Choose another folder with FORAGER_HOME."
+            f"{says} ({error.filename or place.home}). Choose another folder with FORAGER_HOME."
         ) from error
 
 

@@ -1,0 +1,35 @@
+"""Whether the database takes writes, for `/health`: one whose disk is full, or which is read-only, answers and records
+nothing. It is found out by a write of one row, at most once in five seconds.
+"""
+
+import asyncio
+import contextlib
+from typing import Any
+
+from forager import clock
+from forager.crawl.patience import AGAIN, UNWRITABLE, reason_of
+from forager.db import statements
+
+SQL = statements.load("forager.db")
+FRESH_S = 5.0
+
+
+class WriteProbe:
+    def __init__(self) -> None:
+        self._asked_at = -FRESH_S
+        self._trouble: str | None = None
+        self._asking = asyncio.Lock()
+
+    async def find_trouble(self, conn: Any) -> str | None:
+        """Returns why no write is possible; None where one is."""
+        async with self._asking:
+            if clock.monotonic() - self._asked_at >= FRESH_S:
+                self._trouble = None
+                try:
+                    with contextlib.suppress(*AGAIN):
+                        async with conn.transaction():
+                            await conn.execute(SQL["probe_write"])
+                except UNWRITABLE as error:
+                    self._trouble = reason_of(error)
+                self._asked_at = clock.monotonic()
+            return self._trouble
