@@ -9,6 +9,7 @@ STAMP := $(VENV)/.setup
 NATIVE := $(VENV)/.native
 DEV := $(VENV)/.dev
 PEERS := $(VENV)/.peers
+GENERATOR := $(VENV)/.generator
 # Tests start hundreds of processes; compiling every module anew in each would cost them a third of their time.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -38,6 +39,11 @@ $(NATIVE): native.py $(wildcard src/forager/*/_native.c src/forager/*/c/*.h) $(S
 
 $(DEV): pyproject.toml $(STAMP)
 	@$(UV) pip install --quiet --python $(RUN)/python --group dev
+	@touch $@
+
+$(GENERATOR): pyproject.toml | $(UV)
+	@$(UV) venv --quiet --allow-existing $(VENV)/generator --python $(RUN)/python
+	@$(UV) pip install --quiet --python $(VENV)/generator/bin/python --group generator
 	@touch $@
 
 $(PEERS): pyproject.toml $(DEV)
@@ -99,7 +105,7 @@ iproute2: chromium
 		|| echo "iproute2 could not be installed: that test is skipped"
 
 .PHONY: ready
-ready: $(DEV) $(NATIVE) chromium iproute2 dashboard
+ready: $(DEV) $(NATIVE) $(GENERATOR) chromium iproute2 dashboard
 
 .PHONY: lint lint-style lint-types lint-native lint-dashboard
 lint: lint-style lint-types lint-native lint-dashboard

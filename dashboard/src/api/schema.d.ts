@@ -2934,11 +2934,7 @@ export interface components {
             rule: string;
             /** Subject */
             subject: string;
-            /**
-             * Severity
-             * @enum {string}
-             */
-            severity: "warning" | "critical";
+            severity: components["schemas"]["AlertSeverity"];
             /** Message */
             message: string;
             /** Value */
@@ -2958,11 +2954,7 @@ export interface components {
             resolved_at: string | null;
             /** Resolved By */
             resolved_by: string | null;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "open" | "acknowledged" | "resolved";
+            status: components["schemas"]["AlertStatus"];
             /** Is Muted */
             is_muted: boolean;
             /** Says */
@@ -2971,6 +2963,13 @@ export interface components {
             runbook: string | null;
             /** Events */
             events: components["schemas"]["AlertEvent"][];
+        };
+        /** AlertChanged */
+        AlertChanged: {
+            /** Alerts */
+            alerts: number[];
+            /** Changed */
+            changed: number[];
         };
         /** AlertEvent */
         AlertEvent: {
@@ -2994,11 +2993,7 @@ export interface components {
             rule: string;
             /** Subject */
             subject: string;
-            /**
-             * Severity
-             * @enum {string}
-             */
-            severity: "warning" | "critical";
+            severity: components["schemas"]["AlertSeverity"];
             /** Message */
             message: string;
             /** Value */
@@ -3018,13 +3013,21 @@ export interface components {
             resolved_at: string | null;
             /** Resolved By */
             resolved_by: string | null;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "open" | "acknowledged" | "resolved";
+            status: components["schemas"]["AlertStatus"];
             /** Is Muted */
             is_muted: boolean;
+        };
+        /** AlertRule */
+        AlertRule: {
+            /** Rule */
+            rule: string;
+            severity: components["schemas"]["AlertSeverity"];
+            /** Hold S */
+            hold_s: number;
+            /** Quiet S */
+            quiet_s: number;
+            /** Says */
+            says: string;
         };
         /** Assigned */
         Assigned: {
@@ -3131,16 +3134,8 @@ export interface components {
              */
             name: string;
             /** Tasks */
-            tasks: components["schemas"]["forager__api__routes__tasks__Order"][];
+            tasks: components["schemas"]["VisitOrder"][];
             /** Reason */
-            reason?: string | null;
-        };
-        /** Because */
-        Because: {
-            /**
-             * Reason
-             * @example the owner asked for it
-             */
             reason?: string | null;
         };
         /** BlockOrder */
@@ -3160,11 +3155,7 @@ export interface components {
         Blocked: {
             /** Name */
             name: string;
-            /**
-             * Was
-             * @enum {string}
-             */
-            was: "pending" | "active" | "exhausted" | "blocked" | "unreachable";
+            was: components["schemas"]["DomainStatus"];
             /** Rest S */
             rest_s: number | null;
             /** Was Leased */
@@ -3210,6 +3201,25 @@ export interface components {
              * @default false
              */
             dry_run?: boolean;
+        };
+        /**
+         * BulkResult
+         * @description What a bulk order did, or would do.
+         */
+        BulkResult: {
+            /** Verb */
+            verb: string;
+            /** Count */
+            count: number;
+            /** Tasks */
+            tasks: components["schemas"]["TaskState"][];
+            /** Dry Run */
+            dry_run: boolean;
+            /**
+             * Is All
+             * @description False: there may be more, and the same order goes on with them.
+             */
+            is_all: boolean;
         };
         /** Categories */
         Categories: {
@@ -3493,6 +3503,13 @@ export interface components {
             /** Error */
             error: string | null;
         };
+        /** DeletedTarget */
+        DeletedTarget: {
+            /** Id */
+            id: number;
+            /** Url */
+            url: string;
+        };
         /**
          * Domain
          * @description Everything about one domain.
@@ -3511,11 +3528,7 @@ export interface components {
             source: string;
             /** Seed Rank */
             seed_rank: number | null;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "pending" | "active" | "exhausted" | "blocked" | "unreachable";
+            status: components["schemas"]["DomainStatus"];
             /** Block Reason Code */
             block_reason_code: string | null;
             /** Block Reason */
@@ -3661,11 +3674,7 @@ export interface components {
             pace_extra_s: number;
             /** Response S */
             response_s: number | null;
-            /**
-             * Breaker State
-             * @enum {string}
-             */
-            breaker_state: "closed" | "open" | "half_open";
+            breaker_state: components["schemas"]["BreakerState"];
             /** Breaker Failures */
             breaker_failures: number;
             /** Breaker Opened At */
@@ -3709,10 +3718,7 @@ export interface components {
             max_pages_per_template?: number | null;
             /** Revisit Every S */
             revisit_every_s?: number | null;
-            /**
-             * Is Adaptive
-             * @default false
-             */
+            /** Is Adaptive */
             is_adaptive?: boolean;
             /** Revisits Per Day */
             revisits_per_day?: number | null;
@@ -3730,15 +3736,12 @@ export interface components {
              */
             maintenance_end?: string | null;
             /** Content Policy */
-            content_policy?: ("signals" | "snapshot" | "archive") | null;
+            content_policy?: components["schemas"]["ContentPolicy"] | null;
             /** Images Policy */
-            images_policy?: ("none" | "found" | "download") | null;
+            images_policy?: components["schemas"]["ImagePolicy"] | null;
             /** Rendering */
-            rendering?: ("never" | "auto" | "always") | null;
-            /**
-             * Stores Links
-             * @default false
-             */
+            rendering?: components["schemas"]["Rendering"] | null;
+            /** Stores Links */
             stores_links?: boolean;
             /**
              * History Retention S
@@ -3757,15 +3760,9 @@ export interface components {
             parser_name?: string | null;
             /** Proxy Country */
             proxy_country?: string | null;
-            /**
-             * Paces Per Proxy
-             * @default false
-             */
+            /** Paces Per Proxy */
             paces_per_proxy?: boolean;
-            /**
-             * Verifies Tls
-             * @default false
-             */
+            /** Verifies Tls */
             verifies_tls?: boolean;
             /**
              * Worker Label
@@ -3776,7 +3773,6 @@ export interface components {
             /**
              * Is Active
              * @description False pauses it, true resumes it.
-             * @default true
              */
             is_active?: boolean;
         };
@@ -3847,11 +3843,7 @@ export interface components {
             source: string;
             /** Seed Rank */
             seed_rank: number | null;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "pending" | "active" | "exhausted" | "blocked" | "unreachable";
+            status: components["schemas"]["DomainStatus"];
             /** Block Reason Code */
             block_reason_code: string | null;
             /** Block Reason */
@@ -3899,11 +3891,7 @@ export interface components {
             content_policy: string | null;
             /** Parser Name */
             parser_name: string;
-            /**
-             * Breaker State
-             * @enum {string}
-             */
-            breaker_state: "closed" | "open" | "half_open";
+            breaker_state: components["schemas"]["BreakerState"];
         };
         /**
          * DomainTold
@@ -4039,13 +4027,6 @@ export interface components {
             /** Remedy */
             remedy: string | null;
         };
-        /** Hastened */
-        Hastened: {
-            /** Duty */
-            duty: string;
-            /** Message */
-            message: string;
-        };
         /** Health */
         Health: {
             /**
@@ -4133,11 +4114,7 @@ export interface components {
             url: string;
             /** Domain */
             domain: string | null;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "found" | "stored" | "moved" | "gone" | "blocked" | "failed" | "broken" | "too_big" | "not_an_image" | "dropped";
+            status: components["schemas"]["ImageStatus"];
             /** Reason */
             reason: string | null;
             /** Format */
@@ -4186,11 +4163,7 @@ export interface components {
             url: string;
             /** Domain */
             domain: string | null;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "found" | "stored" | "moved" | "gone" | "blocked" | "failed" | "broken" | "too_big" | "not_an_image" | "dropped";
+            status: components["schemas"]["ImageStatus"];
             /** Reason */
             reason: string | null;
             /** Format */
@@ -4233,11 +4206,7 @@ export interface components {
             id: number;
             /** Name */
             name: string;
-            /**
-             * Role
-             * @enum {string}
-             */
-            role: "user" | "admin";
+            role: components["schemas"]["Role"];
             /**
              * Link
              * @example https://forager.example/accept#qL0s…
@@ -4256,12 +4225,15 @@ export interface components {
              * @example alice
              */
             name: string;
-            /**
-             * Role
-             * @default user
-             * @enum {string}
-             */
-            role?: "user" | "admin";
+            /** @default user */
+            role?: components["schemas"]["Role"];
+        };
+        /** JobTriggered */
+        JobTriggered: {
+            /** Duty */
+            duty: string;
+            /** Message */
+            message: string;
         };
         /** LastMove */
         LastMove: {
@@ -4270,16 +4242,8 @@ export interface components {
              * Format: date-time
              */
             moved_at: string;
-            /**
-             * From Status
-             * @enum {string}
-             */
-            from_status: "pending" | "active" | "exhausted" | "blocked" | "unreachable";
-            /**
-             * To Status
-             * @enum {string}
-             */
-            to_status: "pending" | "active" | "exhausted" | "blocked" | "unreachable";
+            from_status: components["schemas"]["DomainStatus"];
+            to_status: components["schemas"]["DomainStatus"];
             /** Is Active */
             is_active: boolean;
             /** Reason Code */
@@ -4291,19 +4255,6 @@ export interface components {
              * @example api:alice
              */
             moved_by: string;
-        };
-        /** Likes */
-        Likes: {
-            /** Url */
-            url: string;
-            /** Title */
-            title: string | null;
-            /** Is Indexed */
-            is_indexed: boolean;
-            /** Has Text */
-            has_text: boolean;
-            /** Members */
-            members: components["schemas"]["Member"][];
         };
         /** Link */
         Link: {
@@ -4322,11 +4273,7 @@ export interface components {
             rel: string;
             /** Position */
             position: number;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "discovered" | "queued" | "fetched" | "failed" | "blocked" | "gone";
+            status: components["schemas"]["PageStatus"];
             /** Status Code */
             status_code: number | null;
             /** Title */
@@ -4340,11 +4287,7 @@ export interface components {
             url: string;
             /** Domain */
             domain: string;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "discovered" | "queued" | "fetched" | "failed" | "blocked" | "gone";
+            status: components["schemas"]["PageStatus"];
             /** Depth */
             depth: number;
             /** Title */
@@ -4359,11 +4302,7 @@ export interface components {
             url: string;
             /** Domain */
             domain: string;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "discovered" | "queued" | "fetched" | "failed" | "blocked" | "gone";
+            status: components["schemas"]["PageStatus"];
             /** Title */
             title: string | null;
             out?: components["schemas"]["OutLinks"] | null;
@@ -4375,103 +4314,103 @@ export interface components {
              */
             next: string | null;
         };
-        /** Listed[Advice] */
-        Listed_Advice_: {
+        /** AdviceList */
+        AdviceList: {
             /** Items */
             items: components["schemas"]["Advice"][];
         };
-        /** Listed[Backup] */
-        Listed_Backup_: {
+        /** AlertRuleList */
+        AlertRuleList: {
+            /** Items */
+            items: components["schemas"]["AlertRule"][];
+        };
+        /** BackupList */
+        BackupList: {
             /** Items */
             items: components["schemas"]["Backup"][];
         };
-        /** Listed[ColdFile] */
-        Listed_ColdFile_: {
+        /** ColdFileList */
+        ColdFileList: {
             /** Items */
             items: components["schemas"]["ColdFile"][];
         };
-        /** Listed[Duty] */
-        Listed_Duty_: {
+        /** DutyList */
+        DutyList: {
             /** Items */
             items: components["schemas"]["Duty"][];
         };
-        /** Listed[Linked] */
-        Listed_Linked_: {
+        /** LinkedList */
+        LinkedList: {
             /** Items */
             items: components["schemas"]["Linked"][];
         };
-        /** Listed[MemberRow] */
-        Listed_MemberRow_: {
+        /** MemberRowList */
+        MemberRowList: {
             /** Items */
             items: components["schemas"]["MemberRow"][];
         };
-        /** Listed[Metric] */
-        Listed_Metric_: {
+        /** MetricList */
+        MetricList: {
             /** Items */
             items: components["schemas"]["Metric"][];
         };
-        /** Listed[Muted] */
-        Listed_Muted_: {
+        /** MutedList */
+        MutedList: {
             /** Items */
             items: components["schemas"]["Muted"][];
         };
-        /** Listed[ParserRate] */
-        Listed_ParserRate_: {
+        /** ParserRateList */
+        ParserRateList: {
             /** Items */
             items: components["schemas"]["ParserRate"][];
         };
-        /** Listed[Planned] */
-        Listed_Planned_: {
+        /** PlannedList */
+        PlannedList: {
             /** Items */
             items: components["schemas"]["Planned"][];
         };
-        /** Listed[ProxyRow] */
-        Listed_ProxyRow_: {
+        /** ProxyRowList */
+        ProxyRowList: {
             /** Items */
             items: components["schemas"]["ProxyRow"][];
         };
-        /** Listed[Robots] */
-        Listed_Robots_: {
+        /** RobotsList */
+        RobotsList: {
             /** Items */
             items: components["schemas"]["Robots"][];
         };
-        /** Listed[Rule] */
-        Listed_Rule_: {
-            /** Items */
-            items: components["schemas"]["forager__api__models__alerts__Rule"][];
-        };
-        /** Listed[SessionRow] */
-        Listed_SessionRow_: {
+        /** SessionRowList */
+        SessionRowList: {
             /** Items */
             items: components["schemas"]["SessionRow"][];
         };
-        /** Listed[Setting] */
-        Listed_Setting_: {
+        /** SettingList */
+        SettingList: {
             /** Items */
             items: components["schemas"]["Setting"][];
         };
-        /** Listed[Similar] */
-        Listed_Similar_: {
+        /** SimilarList */
+        SimilarList: {
             /** Items */
             items: components["schemas"]["Similar"][];
         };
-        /** Listed[Target] */
-        Listed_Target_: {
+        /** TargetList */
+        TargetList: {
             /** Items */
             items: components["schemas"]["Target"][];
         };
-        /** Listed[TaskNumbers] */
-        Listed_TaskNumbers_: {
+        /** TaskNumbersList */
+        TaskNumbersList: {
             /** Items */
             items: components["schemas"]["TaskNumbers"][];
         };
-        /** Listed[TopDomain] */
-        Listed_TopDomain_: {
+        /** TopDomainList */
+        TopDomainList: {
             /** Items */
             items: components["schemas"]["TopDomain"][];
         };
-        /** Listed[Trap] */
-        Listed_Trap_: {
+        /** TrapList */
+        TrapList: {
             /** Items */
             items: components["schemas"]["Trap"][];
         };
@@ -4487,25 +4426,6 @@ export interface components {
              * @example seven quiet otters
              */
             password: string;
-        };
-        /**
-         * Many
-         * @description What a bulk order did, or would do.
-         */
-        Many: {
-            /** Verb */
-            verb: string;
-            /** Count */
-            count: number;
-            /** Tasks */
-            tasks: components["schemas"]["TaskState"][];
-            /** Dry Run */
-            dry_run: boolean;
-            /**
-             * Is All
-             * @description False: there may be more, and the same order goes on with them.
-             */
-            is_all: boolean;
         };
         /**
          * ManyDomains
@@ -4546,22 +4466,14 @@ export interface components {
              * @example alice
              */
             name: string;
-            /**
-             * Role
-             * @enum {string}
-             */
-            role: "user" | "admin";
+            role: components["schemas"]["Role"];
             /**
              * Via
              * @enum {string}
              */
             via: "session" | "token";
-            /**
-             * Scope
-             * @description What this session or token may be used for.
-             * @enum {string}
-             */
-            scope: "read" | "write" | "admin";
+            /** @description What this session or token may be used for. */
+            scope: components["schemas"]["TokenScope"];
             /**
              * Csrf Token
              * @description Of a session: to be sent as `X-CSRF-Token` with every change.
@@ -4588,13 +4500,11 @@ export interface components {
             /**
              * Is Active
              * @description True forgets its failures in a row.
-             * @default true
              */
             is_active?: boolean;
             /**
              * Priority
              * @description 1 is the highest.
-             * @default 5
              */
             priority?: number;
         };
@@ -4685,11 +4595,7 @@ export interface components {
         Metric: {
             /** Name */
             name: string;
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "counted" | "sampled" | "derived";
+            kind: components["schemas"]["MetricKind"];
             /** Unit */
             unit: string;
             /** Says */
@@ -4706,16 +4612,8 @@ export interface components {
              * Format: date-time
              */
             moved_at: string;
-            /**
-             * From Status
-             * @enum {string}
-             */
-            from_status: "pending" | "active" | "exhausted" | "blocked" | "unreachable";
-            /**
-             * To Status
-             * @enum {string}
-             */
-            to_status: "pending" | "active" | "exhausted" | "blocked" | "unreachable";
+            from_status: components["schemas"]["DomainStatus"];
+            to_status: components["schemas"]["DomainStatus"];
             /** Is Active */
             is_active: boolean;
             /** Reason Code */
@@ -4824,12 +4722,8 @@ export interface components {
              * @example https://chat.example/hook
              */
             url: string;
-            /**
-             * Severity
-             * @default warning
-             * @enum {string}
-             */
-            severity?: "warning" | "critical";
+            /** @default warning */
+            severity?: components["schemas"]["AlertSeverity"];
         };
         /** OpenTasks */
         OpenTasks: {
@@ -4916,11 +4810,7 @@ export interface components {
             url_hash: string;
             /** Domain */
             domain: string;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "discovered" | "queued" | "fetched" | "failed" | "blocked" | "gone";
+            status: components["schemas"]["PageStatus"];
             /** Depth */
             depth: number;
             /** Priority */
@@ -5022,11 +4912,7 @@ export interface components {
              * @example shop.example
              */
             domain: string;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "discovered" | "queued" | "fetched" | "failed" | "blocked" | "gone";
+            status: components["schemas"]["PageStatus"];
             /** Depth */
             depth: number;
             /** Priority */
@@ -5065,8 +4951,8 @@ export interface components {
             /** Changed At */
             changed_at: string | null;
         };
-        /** Paged[AlertRow] */
-        Paged_AlertRow_: {
+        /** AlertRowPage */
+        AlertRowPage: {
             /** Items */
             items: components["schemas"]["AlertRow"][];
             /**
@@ -5076,8 +4962,8 @@ export interface components {
              */
             next: string | null;
         };
-        /** Paged[AuditEntry] */
-        Paged_AuditEntry_: {
+        /** AuditEntryPage */
+        AuditEntryPage: {
             /** Items */
             items: components["schemas"]["AuditEntry"][];
             /**
@@ -5087,8 +4973,8 @@ export interface components {
              */
             next: string | null;
         };
-        /** Paged[Batch] */
-        Paged_Batch_: {
+        /** BatchPage */
+        BatchPage: {
             /** Items */
             items: components["schemas"]["Batch"][];
             /**
@@ -5098,19 +4984,8 @@ export interface components {
              */
             next: string | null;
         };
-        /** Paged[Changed] */
-        Paged_Changed_: {
-            /** Items */
-            items: components["schemas"]["forager__api__models__products__Changed"][];
-            /**
-             * Next
-             * @description The `after` of the next page; null: this is the last.
-             * @example WzEsNDJd
-             */
-            next: string | null;
-        };
-        /** Paged[Cluster] */
-        Paged_Cluster_: {
+        /** ClusterPage */
+        ClusterPage: {
             /** Items */
             items: components["schemas"]["Cluster"][];
             /**
@@ -5120,8 +4995,8 @@ export interface components {
              */
             next: string | null;
         };
-        /** Paged[DeadMessage] */
-        Paged_DeadMessage_: {
+        /** DeadMessagePage */
+        DeadMessagePage: {
             /** Items */
             items: components["schemas"]["DeadMessage"][];
             /**
@@ -5131,8 +5006,8 @@ export interface components {
              */
             next: string | null;
         };
-        /** Paged[DomainDay] */
-        Paged_DomainDay_: {
+        /** DomainDayPage */
+        DomainDayPage: {
             /** Items */
             items: components["schemas"]["DomainDay"][];
             /**
@@ -5142,8 +5017,8 @@ export interface components {
              */
             next: string | null;
         };
-        /** Paged[DomainRow] */
-        Paged_DomainRow_: {
+        /** DomainRowPage */
+        DomainRowPage: {
             /** Items */
             items: components["schemas"]["DomainRow"][];
             /**
@@ -5153,8 +5028,8 @@ export interface components {
              */
             next: string | null;
         };
-        /** Paged[ImageRow] */
-        Paged_ImageRow_: {
+        /** ImageRowPage */
+        ImageRowPage: {
             /** Items */
             items: components["schemas"]["ImageRow"][];
             /**
@@ -5164,8 +5039,8 @@ export interface components {
              */
             next: string | null;
         };
-        /** Paged[Move] */
-        Paged_Move_: {
+        /** MovePage */
+        MovePage: {
             /** Items */
             items: components["schemas"]["Move"][];
             /**
@@ -5175,8 +5050,8 @@ export interface components {
              */
             next: string | null;
         };
-        /** Paged[PageRow] */
-        Paged_PageRow_: {
+        /** PageRowPage */
+        PageRowPage: {
             /** Items */
             items: components["schemas"]["PageRow"][];
             /**
@@ -5186,8 +5061,8 @@ export interface components {
              */
             next: string | null;
         };
-        /** Paged[Pattern] */
-        Paged_Pattern_: {
+        /** PatternPage */
+        PatternPage: {
             /** Items */
             items: components["schemas"]["Pattern"][];
             /**
@@ -5197,8 +5072,19 @@ export interface components {
              */
             next: string | null;
         };
-        /** Paged[ProductRow] */
-        Paged_ProductRow_: {
+        /** PriceChangePage */
+        PriceChangePage: {
+            /** Items */
+            items: components["schemas"]["PriceChange"][];
+            /**
+             * Next
+             * @description The `after` of the next page; null: this is the last.
+             * @example WzEsNDJd
+             */
+            next: string | null;
+        };
+        /** ProductRowPage */
+        ProductRowPage: {
             /** Items */
             items: components["schemas"]["ProductRow"][];
             /**
@@ -5208,8 +5094,8 @@ export interface components {
              */
             next: string | null;
         };
-        /** Paged[PurgeRow] */
-        Paged_PurgeRow_: {
+        /** PurgeRowPage */
+        PurgeRowPage: {
             /** Items */
             items: components["schemas"]["PurgeRow"][];
             /**
@@ -5219,8 +5105,8 @@ export interface components {
              */
             next: string | null;
         };
-        /** Paged[RunRow] */
-        Paged_RunRow_: {
+        /** RunRowPage */
+        RunRowPage: {
             /** Items */
             items: components["schemas"]["RunRow"][];
             /**
@@ -5230,8 +5116,8 @@ export interface components {
              */
             next: string | null;
         };
-        /** Paged[TaskRow] */
-        Paged_TaskRow_: {
+        /** TaskRowPage */
+        TaskRowPage: {
             /** Items */
             items: components["schemas"]["TaskRow"][];
             /**
@@ -5241,8 +5127,8 @@ export interface components {
              */
             next: string | null;
         };
-        /** Paged[TokenRow] */
-        Paged_TokenRow_: {
+        /** TokenRowPage */
+        TokenRowPage: {
             /** Items */
             items: components["schemas"]["TokenRow"][];
             /**
@@ -5252,8 +5138,8 @@ export interface components {
              */
             next: string | null;
         };
-        /** Paged[UserRow] */
-        Paged_UserRow_: {
+        /** UserRowPage */
+        UserRowPage: {
             /** Items */
             items: components["schemas"]["UserRow"][];
             /**
@@ -5263,8 +5149,8 @@ export interface components {
              */
             next: string | null;
         };
-        /** Paged[Visit] */
-        Paged_Visit_: {
+        /** VisitPage */
+        VisitPage: {
             /** Items */
             items: components["schemas"]["Visit"][];
             /**
@@ -5274,8 +5160,8 @@ export interface components {
              */
             next: string | null;
         };
-        /** Paged[Waiting] */
-        Paged_Waiting_: {
+        /** WaitingPage */
+        WaitingPage: {
             /** Items */
             items: components["schemas"]["Waiting"][];
             /**
@@ -5285,8 +5171,8 @@ export interface components {
              */
             next: string | null;
         };
-        /** Paged[WorkerRow] */
-        Paged_WorkerRow_: {
+        /** WorkerRowPage */
+        WorkerRowPage: {
             /** Items */
             items: components["schemas"]["WorkerRow"][];
             /**
@@ -5345,11 +5231,7 @@ export interface components {
              * @example 3f9a12bc44d0
              */
             fingerprint: string;
-            /**
-             * Category
-             * @enum {string}
-             */
-            category: "network" | "site" | "parse" | "validation" | "us";
+            category: components["schemas"]["Category"];
             /**
              * Code
              * @example timeout
@@ -5477,6 +5359,38 @@ export interface components {
             old_currency: string | null;
             /** Old Availability */
             old_availability: string | null;
+            /** Task Id */
+            task_id: number | null;
+        };
+        /** PriceChange */
+        PriceChange: {
+            /** Id */
+            id: number;
+            /**
+             * Seen At
+             * Format: date-time
+             */
+            seen_at: string;
+            /** Domain */
+            domain: string;
+            /** Product Id */
+            product_id: number;
+            /** Product Name */
+            product_name: string;
+            /** Url */
+            url: string;
+            /** Old Price */
+            old_price: number | null;
+            /** Price */
+            price: number | null;
+            /** Old Currency */
+            old_currency: string | null;
+            /** Currency */
+            currency: string | null;
+            /** Old Availability */
+            old_availability: string | null;
+            /** Availability */
+            availability: string | null;
             /** Task Id */
             task_id: number | null;
         };
@@ -5684,39 +5598,20 @@ export interface components {
         ProxyChanges: {
             /**
              * Country
-             * @default DE
              * @example DE
              */
             country?: string;
-            /**
-             * City
-             * @default
-             */
+            /** City */
             city?: string;
-            /**
-             * Provider
-             * @default
-             */
+            /** Provider */
             provider?: string;
-            /**
-             * Monthly Cost
-             * @default 0
-             */
+            /** Monthly Cost */
             monthly_cost?: number;
-            /**
-             * Max Requests Per Hour
-             * @default 1000
-             */
+            /** Max Requests Per Hour */
             max_requests_per_hour?: number;
-            /**
-             * Is Forwarding
-             * @default false
-             */
+            /** Is Forwarding */
             is_forwarding?: boolean;
-            /**
-             * Password
-             * @default
-             */
+            /** Password */
             password?: string;
         };
         /** ProxyRow */
@@ -5916,6 +5811,23 @@ export interface components {
              */
             dead_letters: number | null;
         };
+        /** ReasonBody */
+        ReasonBody: {
+            /**
+             * Reason
+             * @example the owner asked for it
+             */
+            reason?: string | null;
+        };
+        /** RecoverRequest */
+        RecoverRequest: {
+            /**
+             * Silent S
+             * @description A worker silent for so long is dead.
+             * @default 300
+             */
+            silent_s?: number;
+        };
         /** Recovered */
         Recovered: {
             /**
@@ -6032,11 +5944,7 @@ export interface components {
         Reread: {
             /** Task Id */
             task_id: number;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "pending" | "queued" | "crawling" | "downloaded" | "queued_parse" | "parsing" | "completed" | "failed" | "paused" | "cancelled";
+            status: components["schemas"]["TaskStatus"];
             /** Pages */
             pages: number;
             /**
@@ -6051,16 +5959,8 @@ export interface components {
         Reset: {
             /** Name */
             name: string;
-            /**
-             * Was
-             * @enum {string}
-             */
-            was: "pending" | "active" | "exhausted" | "blocked" | "unreachable";
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "pending" | "active" | "exhausted" | "blocked" | "unreachable";
+            was: components["schemas"]["DomainStatus"];
+            status: components["schemas"]["DomainStatus"];
             /** Is Active */
             is_active: boolean;
             /**
@@ -6143,6 +6043,39 @@ export interface components {
             /** Reason */
             reason?: string | null;
         };
+        /**
+         * RetentionRule
+         * @description How long something stays, and what becomes of it then.
+         */
+        RetentionRule: {
+            /**
+             * Table
+             * @example robots_requests
+             */
+            table: string;
+            /**
+             * What
+             * @example requests for robots.txt
+             */
+            what: string;
+            /** Kept S */
+            kept_s: number;
+            /**
+             * Then
+             * @example deleted
+             */
+            then: string;
+            /**
+             * Setting
+             * @example robots_retention_s
+             */
+            setting: string;
+            /**
+             * Due
+             * @description Rows whose time has come; null where nobody counted them.
+             */
+            due: number | null;
+        };
         /** Revisits */
         Revisits: {
             /** Pages */
@@ -6192,11 +6125,7 @@ export interface components {
         Run: {
             /** Run Id */
             run_id: number;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "running" | "finished" | "stopped" | "failed";
+            status: components["schemas"]["RunStatus"];
             /** Spec */
             spec: {
                 [key: string]: unknown;
@@ -6257,15 +6186,52 @@ export interface components {
              */
             pause: string | null;
         };
+        /**
+         * RunOrder
+         * @description What `forager crawl` takes, but for lists that are too long to be named.
+         */
+        RunOrder: {
+            /**
+             * Urls
+             * @example [
+             *       "https://shop.example/"
+             *     ]
+             */
+            urls: string[];
+            /** @default host */
+            scope?: components["schemas"]["Scope"];
+            /**
+             * Include
+             * @default []
+             * @example [
+             *       "*\/products/*"
+             *     ]
+             */
+            include?: string[];
+            /**
+             * Exclude
+             * @default []
+             */
+            exclude?: string[];
+            /** Max Depth */
+            max_depth?: number | null;
+            /** Max Pages */
+            max_pages?: number | null;
+            /** Max Pages Per Domain */
+            max_pages_per_domain?: number | null;
+            /** Delay S */
+            delay_s?: number | null;
+            /**
+             * Dry Run
+             * @default false
+             */
+            dry_run?: boolean;
+        };
         /** RunRow */
         RunRow: {
             /** Id */
             id: number;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "running" | "finished" | "stopped" | "failed";
+            status: components["schemas"]["RunStatus"];
             /**
              * Spec
              * @description The order as it was given.
@@ -6331,24 +6297,6 @@ export interface components {
             /** Dry Run */
             dry_run: boolean;
         };
-        /** SentAway */
-        SentAway: {
-            /** Worker */
-            worker: number;
-            /** Run Id */
-            run_id: number | null;
-            /** Host */
-            host: string;
-            /** Pid */
-            pid: number;
-            /**
-             * Drain Asked At
-             * Format: date-time
-             */
-            drain_asked_at: string;
-            /** Message */
-            message: string;
-        };
         /** Series */
         Series: {
             /**
@@ -6356,11 +6304,7 @@ export interface components {
              * @example visits
              */
             metric: string;
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "counted" | "sampled" | "derived";
+            kind: components["schemas"]["MetricKind"];
             /** Unit */
             unit: string;
             /**
@@ -6388,11 +6332,7 @@ export interface components {
              * @example alice
              */
             name: string;
-            /**
-             * Role
-             * @enum {string}
-             */
-            role: "user" | "admin";
+            role: components["schemas"]["Role"];
             /**
              * Csrf Token
              * @description To be sent as `X-CSRF-Token` with every change.
@@ -6482,15 +6422,6 @@ export interface components {
             /** Is Shown */
             is_shown: boolean;
         };
-        /** Silence */
-        Silence: {
-            /**
-             * Silent S
-             * @description A worker silent for so long is dead.
-             * @default 300
-             */
-            silent_s?: number;
-        };
         /** Similar */
         Similar: {
             /** Id */
@@ -6511,6 +6442,19 @@ export interface components {
             is_same_file: boolean | null;
             /** Distance */
             distance: number;
+        };
+        /** SimilarPages */
+        SimilarPages: {
+            /** Url */
+            url: string;
+            /** Title */
+            title: string | null;
+            /** Is Indexed */
+            is_indexed: boolean;
+            /** Has Text */
+            has_text: boolean;
+            /** Members */
+            members: components["schemas"]["Member"][];
         };
         /** SitemapAddress */
         SitemapAddress: {
@@ -6551,62 +6495,6 @@ export interface components {
             requests_per_proxy_hour: number;
             /** Needed */
             needed: number;
-        };
-        /**
-         * Some
-         * @description Which tasks; all that is said holds together.
-         */
-        Some: {
-            /**
-             * Task Ids
-             * @default []
-             */
-            task_ids?: number[];
-            /** Domain */
-            domain?: string | null;
-            /** Batch Id */
-            batch_id?: number | null;
-            /**
-             * Limit
-             * @default 10000
-             */
-            limit?: number;
-            /**
-             * Dry Run
-             * @default false
-             */
-            dry_run?: boolean;
-            /** Reason */
-            reason?: string | null;
-        };
-        /** SomePriority */
-        SomePriority: {
-            /**
-             * Task Ids
-             * @default []
-             */
-            task_ids?: number[];
-            /** Domain */
-            domain?: string | null;
-            /** Batch Id */
-            batch_id?: number | null;
-            /**
-             * Limit
-             * @default 10000
-             */
-            limit?: number;
-            /**
-             * Dry Run
-             * @default false
-             */
-            dry_run?: boolean;
-            /** Reason */
-            reason?: string | null;
-            /**
-             * Priority
-             * @description 1 is the highest.
-             */
-            priority: number;
         };
         /** States */
         States: {
@@ -6744,7 +6632,7 @@ export interface components {
             /** Advice */
             advice: string[];
             /** Rules */
-            rules: components["schemas"]["forager__api__models__storage__Rule"][];
+            rules: components["schemas"]["RetentionRule"][];
         };
         /** Submission */
         Submission: {
@@ -6838,11 +6726,7 @@ export interface components {
             id: number;
             /** Url */
             url: string;
-            /**
-             * Severity
-             * @enum {string}
-             */
-            severity: "warning" | "critical";
+            severity: components["schemas"]["AlertSeverity"];
             /** Is Active */
             is_active: boolean;
             /** Created By */
@@ -6866,13 +6750,9 @@ export interface components {
             url: string;
             /** Domain */
             domain: string;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "pending" | "queued" | "crawling" | "downloaded" | "queued_parse" | "parsing" | "completed" | "failed" | "paused" | "cancelled";
+            status: components["schemas"]["TaskStatus"];
             /** Outcome */
-            outcome: ("success" | "failed" | "timeout" | "blocked_robots" | "blocked_4xx" | "blocked_5xx" | "cancelled") | null;
+            outcome: components["schemas"]["TaskOutcome"] | null;
             /** Priority */
             priority: number;
             /** Retry Count */
@@ -6991,12 +6871,8 @@ export interface components {
             /** Verb */
             verb: string;
             /** From Status */
-            from_status: ("pending" | "queued" | "crawling" | "downloaded" | "queued_parse" | "parsing" | "completed" | "failed" | "paused" | "cancelled") | null;
-            /**
-             * To Status
-             * @enum {string}
-             */
-            to_status: "pending" | "queued" | "crawling" | "downloaded" | "queued_parse" | "parsing" | "completed" | "failed" | "paused" | "cancelled";
+            from_status: components["schemas"]["TaskStatus"] | null;
+            to_status: components["schemas"]["TaskStatus"];
             /**
              * Ordered At
              * Format: date-time
@@ -7025,16 +6901,12 @@ export interface components {
             domain: string;
             /** Run Id */
             run_id: number | null;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "pending" | "queued" | "crawling" | "downloaded" | "queued_parse" | "parsing" | "completed" | "failed" | "paused" | "cancelled";
+            status: components["schemas"]["TaskStatus"];
             /**
              * Outcome
              * @description Null while it is open.
              */
-            outcome: ("success" | "failed" | "timeout" | "blocked_robots" | "blocked_4xx" | "blocked_5xx" | "cancelled") | null;
+            outcome: components["schemas"]["TaskOutcome"] | null;
             /** Status Code */
             status_code: number | null;
             /** Error Code */
@@ -7084,6 +6956,62 @@ export interface components {
             has_body: boolean;
         };
         /**
+         * TaskSelection
+         * @description Which tasks; all that is said holds together.
+         */
+        TaskSelection: {
+            /**
+             * Task Ids
+             * @default []
+             */
+            task_ids?: number[];
+            /** Domain */
+            domain?: string | null;
+            /** Batch Id */
+            batch_id?: number | null;
+            /**
+             * Limit
+             * @default 10000
+             */
+            limit?: number;
+            /**
+             * Dry Run
+             * @default false
+             */
+            dry_run?: boolean;
+            /** Reason */
+            reason?: string | null;
+        };
+        /** TaskSelectionPriority */
+        TaskSelectionPriority: {
+            /**
+             * Task Ids
+             * @default []
+             */
+            task_ids?: number[];
+            /** Domain */
+            domain?: string | null;
+            /** Batch Id */
+            batch_id?: number | null;
+            /**
+             * Limit
+             * @default 10000
+             */
+            limit?: number;
+            /**
+             * Dry Run
+             * @default false
+             */
+            dry_run?: boolean;
+            /** Reason */
+            reason?: string | null;
+            /**
+             * Priority
+             * @description 1 is the highest.
+             */
+            priority: number;
+        };
+        /**
          * TaskState
          * @description A task after an order: where it stands, and whether the order changed that.
          */
@@ -7094,11 +7022,7 @@ export interface components {
             url: string;
             /** Domain */
             domain: string;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "pending" | "queued" | "crawling" | "downloaded" | "queued_parse" | "parsing" | "completed" | "failed" | "paused" | "cancelled";
+            status: components["schemas"]["TaskStatus"];
             /** Priority */
             priority: number;
             /**
@@ -7119,6 +7043,25 @@ export interface components {
             /** Message */
             message: string;
         };
+        /** TokenCreate */
+        TokenCreate: {
+            /**
+             * Name
+             * @example nightly export
+             */
+            name: string;
+            /**
+             * @description read: look; write: change; admin: accounts too.
+             * @default read
+             */
+            scope?: components["schemas"]["TokenScope"];
+            /**
+             * Expires In S
+             * @description How long it works; null: until it is revoked.
+             * @default 7776000
+             */
+            expires_in_s?: number | null;
+        };
         /** TokenMade */
         TokenMade: {
             /** Id */
@@ -7133,11 +7076,7 @@ export interface components {
             owner: string;
             /** Name */
             name: string;
-            /**
-             * Scope
-             * @enum {string}
-             */
-            scope: "read" | "write" | "admin";
+            scope: components["schemas"]["TokenScope"];
             /**
              * Created At
              * Format: date-time
@@ -7163,11 +7102,7 @@ export interface components {
              * @example nightly export
              */
             name: string;
-            /**
-             * Scope
-             * @enum {string}
-             */
-            scope: "read" | "write" | "admin";
+            scope: components["schemas"]["TokenScope"];
             /** Created By */
             created_by: string;
             /**
@@ -7187,27 +7122,6 @@ export interface components {
             /** Is Valid */
             is_valid: boolean;
         };
-        /** TokenWish */
-        TokenWish: {
-            /**
-             * Name
-             * @example nightly export
-             */
-            name: string;
-            /**
-             * Scope
-             * @description read: look; write: change; admin: accounts too.
-             * @default read
-             * @enum {string}
-             */
-            scope?: "read" | "write" | "admin";
-            /**
-             * Expires In S
-             * @description How long it works; null: until it is revoked.
-             * @default 7776000
-             */
-            expires_in_s?: number | null;
-        };
         /** TopDomain */
         TopDomain: {
             /**
@@ -7215,18 +7129,10 @@ export interface components {
              * @example shop.example
              */
             name: string;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "pending" | "active" | "exhausted" | "blocked" | "unreachable";
+            status: components["schemas"]["DomainStatus"];
             /** Is Active */
             is_active: boolean;
-            /**
-             * Breaker State
-             * @enum {string}
-             */
-            breaker_state: "closed" | "open" | "half_open";
+            breaker_state: components["schemas"]["BreakerState"];
             /** Pages Crawled */
             pages_crawled: number;
             /** Pages Discovered */
@@ -7285,13 +7191,6 @@ export interface components {
             /** Subject */
             subject: string;
         };
-        /** Untold */
-        Untold: {
-            /** Id */
-            id: number;
-            /** Url */
-            url: string;
-        };
         /** Urls */
         Urls: {
             /**
@@ -7318,7 +7217,7 @@ export interface components {
         /** UserChange */
         UserChange: {
             /** Role */
-            role?: ("user" | "admin") | null;
+            role?: components["schemas"]["Role"] | null;
             /** Is Active */
             is_active?: boolean | null;
         };
@@ -7334,11 +7233,7 @@ export interface components {
              * @example alice
              */
             name: string;
-            /**
-             * Role
-             * @enum {string}
-             */
-            role: "user" | "admin";
+            role: components["schemas"]["Role"];
             /** Is Active */
             is_active: boolean;
             /**
@@ -7389,13 +7284,9 @@ export interface components {
         Visit: {
             /** Id */
             id: number;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "pending" | "queued" | "crawling" | "downloaded" | "queued_parse" | "parsing" | "completed" | "failed" | "paused" | "cancelled";
+            status: components["schemas"]["TaskStatus"];
             /** Outcome */
-            outcome: ("success" | "failed" | "timeout" | "blocked_robots" | "blocked_4xx" | "blocked_5xx" | "cancelled") | null;
+            outcome: components["schemas"]["TaskOutcome"] | null;
             /** Status Code */
             status_code: number | null;
             /** Error Code */
@@ -7424,6 +7315,40 @@ export interface components {
             completed_at: string | null;
             /** Response Time Ms */
             response_time_ms: number | null;
+        };
+        /**
+         * VisitOrder
+         * @description One visit; what is not said is as usual.
+         */
+        VisitOrder: {
+            /**
+             * Url
+             * @example https://shop.example/lamp
+             */
+            url: string;
+            /** Priority */
+            priority?: number | null;
+            /**
+             * Scheduled For
+             * @description Null: now.
+             */
+            scheduled_for?: string | null;
+            /**
+             * Is Recurring
+             * @description False: once, whatever the frequency of its domain.
+             */
+            is_recurring?: boolean | null;
+            /** Revisit Every S */
+            revisit_every_s?: number | null;
+            /** Max Retries */
+            max_retries?: number | null;
+            /** Webhook Url */
+            webhook_url?: string | null;
+            /**
+             * Depends On
+             * @description The task that has to be completed before.
+             */
+            depends_on?: number | null;
         };
         /** Waiting */
         Waiting: {
@@ -7491,6 +7416,24 @@ export interface components {
             /** Domain Gates */
             domain_gates: components["schemas"]["Gate"][];
         };
+        /** WorkerDrained */
+        WorkerDrained: {
+            /** Worker */
+            worker: number;
+            /** Run Id */
+            run_id: number | null;
+            /** Host */
+            host: string;
+            /** Pid */
+            pid: number;
+            /**
+             * Drain Asked At
+             * Format: date-time
+             */
+            drain_asked_at: string;
+            /** Message */
+            message: string;
+        };
         /** WorkerRow */
         WorkerRow: {
             /** Id */
@@ -7541,169 +7484,6 @@ export interface components {
             is_silent: boolean;
             /** Domains */
             domains: number;
-        };
-        /** Changed */
-        forager__api__models__alerts__Changed: {
-            /** Alerts */
-            alerts: number[];
-            /** Changed */
-            changed: number[];
-        };
-        /** Rule */
-        forager__api__models__alerts__Rule: {
-            /** Rule */
-            rule: string;
-            /**
-             * Severity
-             * @enum {string}
-             */
-            severity: "warning" | "critical";
-            /** Hold S */
-            hold_s: number;
-            /** Quiet S */
-            quiet_s: number;
-            /** Says */
-            says: string;
-        };
-        /** Changed */
-        forager__api__models__products__Changed: {
-            /** Id */
-            id: number;
-            /**
-             * Seen At
-             * Format: date-time
-             */
-            seen_at: string;
-            /** Domain */
-            domain: string;
-            /** Product Id */
-            product_id: number;
-            /** Product Name */
-            product_name: string;
-            /** Url */
-            url: string;
-            /** Old Price */
-            old_price: number | null;
-            /** Price */
-            price: number | null;
-            /** Old Currency */
-            old_currency: string | null;
-            /** Currency */
-            currency: string | null;
-            /** Old Availability */
-            old_availability: string | null;
-            /** Availability */
-            availability: string | null;
-            /** Task Id */
-            task_id: number | null;
-        };
-        /**
-         * Rule
-         * @description How long something stays, and what becomes of it then.
-         */
-        forager__api__models__storage__Rule: {
-            /**
-             * Table
-             * @example robots_requests
-             */
-            table: string;
-            /**
-             * What
-             * @example requests for robots.txt
-             */
-            what: string;
-            /** Kept S */
-            kept_s: number;
-            /**
-             * Then
-             * @example deleted
-             */
-            then: string;
-            /**
-             * Setting
-             * @example robots_retention_s
-             */
-            setting: string;
-            /**
-             * Due
-             * @description Rows whose time has come; null where nobody counted them.
-             */
-            due: number | null;
-        };
-        /**
-         * Order
-         * @description What `forager crawl` takes, but for lists that are too long to be named.
-         */
-        forager__api__routes__runs__Order: {
-            /**
-             * Urls
-             * @example [
-             *       "https://shop.example/"
-             *     ]
-             */
-            urls: string[];
-            /** @default host */
-            scope?: components["schemas"]["Scope"];
-            /**
-             * Include
-             * @default []
-             * @example [
-             *       "*\/products/*"
-             *     ]
-             */
-            include?: string[];
-            /**
-             * Exclude
-             * @default []
-             */
-            exclude?: string[];
-            /** Max Depth */
-            max_depth?: number | null;
-            /** Max Pages */
-            max_pages?: number | null;
-            /** Max Pages Per Domain */
-            max_pages_per_domain?: number | null;
-            /** Delay S */
-            delay_s?: number | null;
-            /**
-             * Dry Run
-             * @default false
-             */
-            dry_run?: boolean;
-        };
-        /**
-         * Order
-         * @description One visit; what is not said is as usual.
-         */
-        forager__api__routes__tasks__Order: {
-            /**
-             * Url
-             * @example https://shop.example/lamp
-             */
-            url: string;
-            /** Priority */
-            priority?: number | null;
-            /**
-             * Scheduled For
-             * @description Null: now.
-             */
-            scheduled_for?: string | null;
-            /**
-             * Is Recurring
-             * @description False: once, whatever the frequency of its domain.
-             */
-            is_recurring?: boolean | null;
-            /** Revisit Every S */
-            revisit_every_s?: number | null;
-            /** Max Retries */
-            max_retries?: number | null;
-            /** Webhook Url */
-            webhook_url?: string | null;
-            /**
-             * Depends On
-             * @description The task that has to be completed before.
-             */
-            depends_on?: number | null;
         };
         /**
          * Trouble
@@ -7773,6 +7553,91 @@ export interface components {
              */
             retryAfter?: number | null;
         };
+        /**
+         * DomainStatus
+         * @enum {string}
+         */
+        DomainStatus: "pending" | "active" | "exhausted" | "blocked" | "unreachable";
+        /**
+         * BreakerState
+         * @enum {string}
+         */
+        BreakerState: "closed" | "open" | "half_open";
+        /**
+         * DomainSort
+         * @enum {string}
+         */
+        DomainSort: "id" | "name";
+        /**
+         * PageStatus
+         * @enum {string}
+         */
+        PageStatus: "discovered" | "queued" | "fetched" | "failed" | "blocked" | "gone";
+        /**
+         * TaskStatus
+         * @enum {string}
+         */
+        TaskStatus: "pending" | "queued" | "crawling" | "downloaded" | "queued_parse" | "parsing" | "completed" | "failed" | "paused" | "cancelled";
+        /**
+         * TaskOutcome
+         * @enum {string}
+         */
+        TaskOutcome: "success" | "failed" | "timeout" | "blocked_robots" | "blocked_4xx" | "blocked_5xx" | "cancelled";
+        /**
+         * TaskKind
+         * @enum {string}
+         */
+        TaskKind: "page" | "image";
+        /**
+         * RunStatus
+         * @enum {string}
+         */
+        RunStatus: "running" | "finished" | "stopped" | "failed";
+        /**
+         * ImageStatus
+         * @enum {string}
+         */
+        ImageStatus: "found" | "stored" | "moved" | "gone" | "blocked" | "failed" | "broken" | "too_big" | "not_an_image" | "dropped";
+        /**
+         * AlertSeverity
+         * @enum {string}
+         */
+        AlertSeverity: "warning" | "critical";
+        /**
+         * AlertStatus
+         * @enum {string}
+         */
+        AlertStatus: "open" | "acknowledged" | "resolved";
+        /**
+         * ContentPolicy
+         * @enum {string}
+         */
+        ContentPolicy: "signals" | "snapshot" | "archive";
+        /**
+         * ImagePolicy
+         * @enum {string}
+         */
+        ImagePolicy: "none" | "found" | "download";
+        /**
+         * Rendering
+         * @enum {string}
+         */
+        Rendering: "never" | "auto" | "always";
+        /**
+         * Role
+         * @enum {string}
+         */
+        Role: "user" | "admin";
+        /**
+         * TokenScope
+         * @enum {string}
+         */
+        TokenScope: "read" | "write" | "admin";
+        /**
+         * MetricKind
+         * @enum {string}
+         */
+        MetricKind: "counted" | "sampled" | "derived";
     };
     responses: never;
     parameters: never;
@@ -7912,7 +7777,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed_Setting_"];
+                    "application/json": components["schemas"]["SettingList"];
                 };
             };
             /** @description Unauthorized */
@@ -7965,11 +7830,11 @@ export interface operations {
     list_workers: {
         parameters: {
             query?: {
-                status?: string | null;
+                status?: string;
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -7983,7 +7848,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Paged_WorkerRow_"];
+                    "application/json": components["schemas"]["WorkerRowPage"];
                 };
             };
             /** @description Unauthorized */
@@ -8059,7 +7924,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SentAway"];
+                    "application/json": components["schemas"]["WorkerDrained"];
                 };
             };
             /** @description Unauthorized */
@@ -8207,7 +8072,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed_Duty_"];
+                    "application/json": components["schemas"]["DutyList"];
                 };
             };
             /** @description Unauthorized */
@@ -8402,8 +8267,8 @@ export interface operations {
     prove_politeness: {
         parameters: {
             query?: {
-                domain?: string | null;
-                since?: string | null;
+                domain?: string;
+                since?: string;
             };
             header?: never;
             path?: never;
@@ -8480,17 +8345,17 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Such as api:alice. */
-                who?: string | null;
+                who?: string;
                 /** @description Such as domain.pause, or domain. */
-                action?: string | null;
-                kind?: string | null;
-                object_id?: string | null;
-                since?: string | null;
-                until?: string | null;
+                action?: string;
+                kind?: string;
+                object_id?: string;
+                since?: string;
+                until?: string;
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -8504,7 +8369,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Paged_AuditEntry_"];
+                    "application/json": components["schemas"]["AuditEntryPage"];
                 };
             };
             /** @description Unauthorized */
@@ -8580,7 +8445,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Hastened"];
+                    "application/json": components["schemas"]["JobTriggered"];
                 };
             };
             /** @description Unauthorized */
@@ -8719,7 +8584,7 @@ export interface operations {
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -8733,7 +8598,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Paged_DeadMessage_"];
+                    "application/json": components["schemas"]["DeadMessagePage"];
                 };
             };
             /** @description Unauthorized */
@@ -9112,11 +8977,11 @@ export interface operations {
             query: {
                 metric: string;
                 /** @description By default an hour ago. */
-                since?: string | null;
+                since?: string;
                 /** @description By default now. */
-                until?: string | null;
+                until?: string;
                 /** @description Seconds; a whole part of a day. */
-                step_s?: number | null;
+                step_s?: number;
             };
             header?: never;
             path?: never;
@@ -9204,7 +9069,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed_Metric_"];
+                    "application/json": components["schemas"]["MetricList"];
                 };
             };
             /** @description Unauthorized */
@@ -9258,7 +9123,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description By default a day ago. */
-                since?: string | null;
+                since?: string;
             };
             header?: never;
             path?: never;
@@ -9272,7 +9137,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed_TaskNumbers_"];
+                    "application/json": components["schemas"]["TaskNumbersList"];
                 };
             };
             /** @description Unauthorized */
@@ -9326,7 +9191,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                "last-event-id"?: string | null;
+                "last-event-id"?: string;
             };
             path?: never;
             cookie?: never;
@@ -9457,22 +9322,22 @@ export interface operations {
     admin_list_domains: {
         parameters: {
             query?: {
-                status?: ("pending" | "active" | "exhausted" | "blocked" | "unreachable") | null;
+                status?: components["schemas"]["DomainStatus"];
                 /** @description False: only those that are paused. */
-                is_active?: boolean | null;
+                is_active?: boolean;
                 /** @description Only this registrable domain and its sub-domains. */
-                parent?: string | null;
-                run?: number | null;
+                parent?: string;
+                run?: number;
                 /** @description A part of the name. */
-                q?: string | null;
+                q?: string;
                 /** @description Open: it rests because its server failed. */
-                breaker?: ("closed" | "open" | "half_open") | null;
+                breaker?: components["schemas"]["BreakerState"];
                 /** @description The order of the list. */
-                sort?: "id" | "name";
+                sort?: components["schemas"]["DomainSort"];
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -9486,7 +9351,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Paged_DomainRow_"];
+                    "application/json": components["schemas"]["DomainRowPage"];
                 };
             };
             /** @description Unauthorized */
@@ -9644,22 +9509,22 @@ export interface operations {
     list_domains: {
         parameters: {
             query?: {
-                status?: ("pending" | "active" | "exhausted" | "blocked" | "unreachable") | null;
+                status?: components["schemas"]["DomainStatus"];
                 /** @description False: only those that are paused. */
-                is_active?: boolean | null;
+                is_active?: boolean;
                 /** @description Only this registrable domain and its sub-domains. */
-                parent?: string | null;
-                run?: number | null;
+                parent?: string;
+                run?: number;
                 /** @description A part of the name. */
-                q?: string | null;
+                q?: string;
                 /** @description Open: it rests because its server failed. */
-                breaker?: ("closed" | "open" | "half_open") | null;
+                breaker?: components["schemas"]["BreakerState"];
                 /** @description The order of the list. */
-                sort?: "id" | "name";
+                sort?: components["schemas"]["DomainSort"];
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -9673,7 +9538,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Paged_DomainRow_"];
+                    "application/json": components["schemas"]["DomainRowPage"];
                 };
             };
             /** @description Unauthorized */
@@ -9736,16 +9601,16 @@ export interface operations {
         parameters: {
             query?: {
                 by?: "yield" | "score" | "pages" | "errors" | "change";
-                status?: ("pending" | "active" | "exhausted" | "blocked" | "unreachable") | null;
+                status?: components["schemas"]["DomainStatus"];
                 /** @description False: only those that are paused. */
-                is_active?: boolean | null;
+                is_active?: boolean;
                 /** @description Only this registrable domain and its sub-domains. */
-                parent?: string | null;
-                run?: number | null;
+                parent?: string;
+                run?: number;
                 /** @description A part of the name. */
-                q?: string | null;
+                q?: string;
                 /** @description Open: it rests because its server failed. */
-                breaker?: ("closed" | "open" | "half_open") | null;
+                breaker?: components["schemas"]["BreakerState"];
                 /** @description Rows at most. */
                 limit?: number;
             };
@@ -9761,7 +9626,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed_TopDomain_"];
+                    "application/json": components["schemas"]["TopDomainList"];
                 };
             };
             /** @description Unauthorized */
@@ -10177,7 +10042,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed_Robots_"];
+                    "application/json": components["schemas"]["RobotsList"];
                 };
             };
             /** @description Unauthorized */
@@ -10242,7 +10107,7 @@ export interface operations {
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path: {
@@ -10258,7 +10123,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Paged_Move_"];
+                    "application/json": components["schemas"]["MovePage"];
                 };
             };
             /** @description Unauthorized */
@@ -10323,7 +10188,7 @@ export interface operations {
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path: {
@@ -10339,7 +10204,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Paged_DomainDay_"];
+                    "application/json": components["schemas"]["DomainDayPage"];
                 };
             };
             /** @description Unauthorized */
@@ -10415,7 +10280,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed_Trap_"];
+                    "application/json": components["schemas"]["TrapList"];
                 };
             };
             /** @description Unauthorized */
@@ -10553,7 +10418,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["ResetOrder"] | null;
+                "application/json": components["schemas"]["ResetOrder"];
             };
         };
         responses: {
@@ -10660,7 +10525,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Because"] | null;
+                "application/json": components["schemas"]["ReasonBody"];
             };
         };
         responses: {
@@ -10758,7 +10623,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Because"] | null;
+                "application/json": components["schemas"]["ReasonBody"];
             };
         };
         responses: {
@@ -10856,7 +10721,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Because"] | null;
+                "application/json": components["schemas"]["ReasonBody"];
             };
         };
         responses: {
@@ -11282,11 +11147,11 @@ export interface operations {
     frontier_urls: {
         parameters: {
             query?: {
-                domain?: string | null;
+                domain?: string;
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -11300,7 +11165,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Paged_Waiting_"];
+                    "application/json": components["schemas"]["WaitingPage"];
                 };
             };
             /** @description Unauthorized */
@@ -11629,7 +11494,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Silence"] | null;
+                "application/json": components["schemas"]["RecoverRequest"];
             };
         };
         responses: {
@@ -11710,16 +11575,16 @@ export interface operations {
     list_pages: {
         parameters: {
             query?: {
-                domain?: string | null;
-                status?: ("discovered" | "queued" | "fetched" | "failed" | "blocked" | "gone") | null;
-                language?: string | null;
-                is_seed?: boolean | null;
+                domain?: string;
+                status?: components["schemas"]["PageStatus"];
+                language?: string;
+                is_seed?: boolean;
                 /** @description As they were found (in a domain: no order that says anything), or the last read first. */
                 sort?: "found" | "-fetched_at";
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -11733,7 +11598,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Paged_PageRow_"];
+                    "application/json": components["schemas"]["PageRowPage"];
                 };
             };
             /** @description Unauthorized */
@@ -11951,7 +11816,7 @@ export interface operations {
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path: {
@@ -11967,7 +11832,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Paged_TaskRow_"];
+                    "application/json": components["schemas"]["TaskRowPage"];
                 };
             };
             /** @description Unauthorized */
@@ -12136,21 +12001,21 @@ export interface operations {
     list_tasks: {
         parameters: {
             query?: {
-                domain?: string | null;
-                status?: ("pending" | "queued" | "crawling" | "downloaded" | "queued_parse" | "parsing" | "completed" | "failed" | "paused" | "cancelled") | null;
-                outcome?: ("success" | "failed" | "timeout" | "blocked_robots" | "blocked_4xx" | "blocked_5xx" | "cancelled") | null;
-                error_code?: string | null;
-                run?: number | null;
+                domain?: string;
+                status?: components["schemas"]["TaskStatus"];
+                outcome?: components["schemas"]["TaskOutcome"];
+                error_code?: string;
+                run?: number;
                 /** @description True: the queue; false: the history. */
-                is_open?: boolean | null;
+                is_open?: boolean;
                 /** @description What the visit is for. */
-                kind?: ("page" | "image") | null;
+                kind?: components["schemas"]["TaskKind"];
                 /** @description Only of this batch. */
-                batch_id?: number | null;
+                batch_id?: number;
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -12164,7 +12029,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Paged_TaskRow_"];
+                    "application/json": components["schemas"]["TaskRowPage"];
                 };
             };
             /** @description Unauthorized */
@@ -12226,21 +12091,21 @@ export interface operations {
     admin_list_tasks: {
         parameters: {
             query?: {
-                domain?: string | null;
-                status?: ("pending" | "queued" | "crawling" | "downloaded" | "queued_parse" | "parsing" | "completed" | "failed" | "paused" | "cancelled") | null;
-                outcome?: ("success" | "failed" | "timeout" | "blocked_robots" | "blocked_4xx" | "blocked_5xx" | "cancelled") | null;
-                error_code?: string | null;
-                run?: number | null;
+                domain?: string;
+                status?: components["schemas"]["TaskStatus"];
+                outcome?: components["schemas"]["TaskOutcome"];
+                error_code?: string;
+                run?: number;
                 /** @description True: the queue; false: the history. */
-                is_open?: boolean | null;
+                is_open?: boolean;
                 /** @description What the visit is for. */
-                kind?: ("page" | "image") | null;
+                kind?: components["schemas"]["TaskKind"];
                 /** @description Only of this batch. */
-                batch_id?: number | null;
+                batch_id?: number;
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -12254,7 +12119,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Paged_TaskRow_"];
+                    "application/json": components["schemas"]["TaskRowPage"];
                 };
             };
             /** @description Unauthorized */
@@ -12576,7 +12441,7 @@ export interface operations {
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path: {
@@ -12592,7 +12457,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Paged_Visit_"];
+                    "application/json": components["schemas"]["VisitPage"];
                 };
             };
             /** @description Unauthorized */
@@ -12657,7 +12522,7 @@ export interface operations {
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path: {
@@ -12673,7 +12538,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Paged_Visit_"];
+                    "application/json": components["schemas"]["VisitPage"];
                 };
             };
             /** @description Unauthorized */
@@ -12738,7 +12603,7 @@ export interface operations {
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -12752,7 +12617,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Paged_Batch_"];
+                    "application/json": components["schemas"]["BatchPage"];
                 };
             };
             /** @description Unauthorized */
@@ -13003,7 +12868,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Because"] | null;
+                "application/json": components["schemas"]["ReasonBody"];
             };
         };
         responses: {
@@ -13110,7 +12975,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Because"] | null;
+                "application/json": components["schemas"]["ReasonBody"];
             };
         };
         responses: {
@@ -13217,7 +13082,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Because"] | null;
+                "application/json": components["schemas"]["ReasonBody"];
             };
         };
         responses: {
@@ -13324,7 +13189,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Restart"] | null;
+                "application/json": components["schemas"]["Restart"];
             };
         };
         responses: {
@@ -13431,7 +13296,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["RestartParsing"] | null;
+                "application/json": components["schemas"]["RestartParsing"];
             };
         };
         responses: {
@@ -13643,7 +13508,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["RestartFailed"] | null;
+                "application/json": components["schemas"]["RestartFailed"];
             };
         };
         responses: {
@@ -13653,7 +13518,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Many"];
+                    "application/json": components["schemas"]["BulkResult"];
                 };
             };
             /** @description Unauthorized */
@@ -13739,7 +13604,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Some"];
+                "application/json": components["schemas"]["TaskSelection"];
             };
         };
         responses: {
@@ -13749,7 +13614,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Many"];
+                    "application/json": components["schemas"]["BulkResult"];
                 };
             };
             /** @description Unauthorized */
@@ -13835,7 +13700,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Some"];
+                "application/json": components["schemas"]["TaskSelection"];
             };
         };
         responses: {
@@ -13845,7 +13710,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Many"];
+                    "application/json": components["schemas"]["BulkResult"];
                 };
             };
             /** @description Unauthorized */
@@ -13931,7 +13796,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Some"];
+                "application/json": components["schemas"]["TaskSelection"];
             };
         };
         responses: {
@@ -13941,7 +13806,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Many"];
+                    "application/json": components["schemas"]["BulkResult"];
                 };
             };
             /** @description Unauthorized */
@@ -14027,7 +13892,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SomePriority"];
+                "application/json": components["schemas"]["TaskSelectionPriority"];
             };
         };
         responses: {
@@ -14037,7 +13902,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Many"];
+                    "application/json": components["schemas"]["BulkResult"];
                 };
             };
             /** @description Unauthorized */
@@ -14133,7 +13998,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Many"];
+                    "application/json": components["schemas"]["BulkResult"];
                 };
             };
             /** @description Unauthorized */
@@ -14195,11 +14060,11 @@ export interface operations {
     list_runs: {
         parameters: {
             query?: {
-                status?: ("running" | "finished" | "stopped" | "failed") | null;
+                status?: components["schemas"]["RunStatus"];
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -14213,7 +14078,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Paged_RunRow_"];
+                    "application/json": components["schemas"]["RunRowPage"];
                 };
             };
             /** @description Unauthorized */
@@ -14357,7 +14222,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["forager__api__routes__runs__Order"];
+                "application/json": components["schemas"]["RunOrder"];
             };
         };
         responses: {
@@ -14532,19 +14397,19 @@ export interface operations {
     list_products: {
         parameters: {
             query?: {
-                domain?: string | null;
-                availability?: string | null;
-                brand?: string | null;
-                category?: string | null;
-                currency?: string | null;
-                min_price?: number | null;
-                max_price?: number | null;
+                domain?: string;
+                availability?: string;
+                brand?: string;
+                category?: string;
+                currency?: string;
+                min_price?: number;
+                max_price?: number;
                 /** @description False: only those with a serious problem. */
-                is_valid?: boolean | null;
+                is_valid?: boolean;
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -14558,7 +14423,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Paged_ProductRow_"];
+                    "application/json": components["schemas"]["ProductRowPage"];
                 };
             };
             /** @description Unauthorized */
@@ -14622,18 +14487,18 @@ export interface operations {
             query: {
                 /** @description All of these; "in this order"; -without; this OR that. */
                 q: string;
-                language?: string | null;
-                domain?: string | null;
-                brand?: string | null;
-                category?: string | null;
-                availability?: string | null;
-                currency?: string | null;
-                min_price?: number | null;
-                max_price?: number | null;
+                language?: string;
+                domain?: string;
+                brand?: string;
+                category?: string;
+                availability?: string;
+                currency?: string;
+                min_price?: number;
+                max_price?: number;
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -14718,13 +14583,13 @@ export interface operations {
     list_changes: {
         parameters: {
             query?: {
-                domain?: string | null;
-                of?: ("price" | "availability") | null;
-                since?: string | null;
+                domain?: string;
+                of?: "price" | "availability";
+                since?: string;
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -14738,7 +14603,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Paged_Changed_"];
+                    "application/json": components["schemas"]["PriceChangePage"];
                 };
             };
             /** @description Unauthorized */
@@ -14800,7 +14665,7 @@ export interface operations {
     list_parsers: {
         parameters: {
             query?: {
-                domain?: string | null;
+                domain?: string;
                 /** @description Rows at most. */
                 limit?: number;
             };
@@ -14816,7 +14681,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed_ParserRate_"];
+                    "application/json": components["schemas"]["ParserRateList"];
                 };
             };
             /** @description Unauthorized */
@@ -14878,7 +14743,7 @@ export interface operations {
     list_dropped_parsers: {
         parameters: {
             query?: {
-                domain?: string | null;
+                domain?: string;
                 /** @description Rows at most. */
                 limit?: number;
             };
@@ -14894,7 +14759,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed_ParserRate_"];
+                    "application/json": components["schemas"]["ParserRateList"];
                 };
             };
             /** @description Unauthorized */
@@ -15108,15 +14973,15 @@ export interface operations {
     list_images: {
         parameters: {
             query?: {
-                domain?: string | null;
-                status?: ("found" | "stored" | "moved" | "gone" | "blocked" | "failed" | "broken" | "too_big" | "not_an_image" | "dropped") | null;
-                format?: string | null;
+                domain?: string;
+                status?: components["schemas"]["ImageStatus"];
+                format?: string;
                 /** @description Only those this page shows. */
-                page?: number | null;
+                page?: number;
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -15130,7 +14995,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Paged_ImageRow_"];
+                    "application/json": components["schemas"]["ImageRowPage"];
                 };
             };
             /** @description Unauthorized */
@@ -15289,7 +15154,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed_Similar_"];
+                    "application/json": components["schemas"]["SimilarList"];
                 };
             };
             /** @description Unauthorized */
@@ -15507,14 +15372,14 @@ export interface operations {
             query: {
                 /** @description All of these; "in this order"; -without; this OR that. */
                 q: string;
-                language?: string | null;
-                domain?: string | null;
+                language?: string;
+                domain?: string;
                 /** @description New or changed since. */
-                since?: string | null;
+                since?: string;
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -15605,7 +15470,7 @@ export interface operations {
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -15681,7 +15546,7 @@ export interface operations {
     top_links: {
         parameters: {
             query?: {
-                domain?: string | null;
+                domain?: string;
                 /** @description Rows at most. */
                 limit?: number;
             };
@@ -15697,7 +15562,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed_Linked_"];
+                    "application/json": components["schemas"]["LinkedList"];
                 };
             };
             /** @description Unauthorized */
@@ -15759,13 +15624,13 @@ export interface operations {
     list_duplicates: {
         parameters: {
             query?: {
-                domain?: string | null;
+                domain?: string;
                 /** @description Bits of 64; 0 is the same text. */
                 distance?: number;
                 members?: number;
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -15779,7 +15644,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Paged_Cluster_"];
+                    "application/json": components["schemas"]["ClusterPage"];
                 };
             };
             /** @description Unauthorized */
@@ -15860,7 +15725,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Likes"];
+                    "application/json": components["schemas"]["SimilarPages"];
                 };
             };
             /** @description Unauthorized */
@@ -15922,8 +15787,8 @@ export interface operations {
     list_proxies: {
         parameters: {
             query?: {
-                country?: string | null;
-                provider?: string | null;
+                country?: string;
+                provider?: string;
             };
             header?: never;
             path?: never;
@@ -15937,7 +15802,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed_ProxyRow_"];
+                    "application/json": components["schemas"]["ProxyRowList"];
                 };
             };
             /** @description Unauthorized */
@@ -15990,8 +15855,8 @@ export interface operations {
     admin_list_proxies: {
         parameters: {
             query?: {
-                country?: string | null;
-                provider?: string | null;
+                country?: string;
+                provider?: string;
             };
             header?: never;
             path?: never;
@@ -16005,7 +15870,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed_ProxyRow_"];
+                    "application/json": components["schemas"]["ProxyRowList"];
                 };
             };
             /** @description Unauthorized */
@@ -16656,7 +16521,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed_MemberRow_"];
+                    "application/json": components["schemas"]["MemberRowList"];
                 };
             };
             /** @description Unauthorized */
@@ -17001,8 +16866,8 @@ export interface operations {
     admin_advise_pool: {
         parameters: {
             query?: {
-                pages_per_hour?: number | null;
-                per_proxy?: number | null;
+                pages_per_hour?: number;
+                per_proxy?: number;
             };
             header?: never;
             path: {
@@ -17018,7 +16883,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed_Advice_"];
+                    "application/json": components["schemas"]["AdviceList"];
                 };
             };
             /** @description Unauthorized */
@@ -17092,7 +16957,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed_Advice_"];
+                    "application/json": components["schemas"]["AdviceList"];
                 };
             };
             /** @description Unauthorized */
@@ -17214,10 +17079,10 @@ export interface operations {
         parameters: {
             query?: {
                 format?: "jsonl" | "csv";
-                domain?: string | null;
-                status?: string | null;
-                run?: number | null;
-                since?: string | null;
+                domain?: string;
+                status?: string;
+                run?: number;
+                since?: string;
             };
             header?: never;
             path: {
@@ -17298,11 +17163,11 @@ export interface operations {
             query?: {
                 /** @description False: also those that are over. */
                 is_open?: boolean;
-                rule?: string | null;
+                rule?: string;
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -17316,7 +17181,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Paged_AlertRow_"];
+                    "application/json": components["schemas"]["AlertRowPage"];
                 };
             };
             /** @description Unauthorized */
@@ -17390,7 +17255,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed_Rule_"];
+                    "application/json": components["schemas"]["AlertRuleList"];
                 };
             };
             /** @description Unauthorized */
@@ -17455,7 +17320,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed_Muted_"];
+                    "application/json": components["schemas"]["MutedList"];
                 };
             };
             /** @description Unauthorized */
@@ -17520,7 +17385,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed_Target_"];
+                    "application/json": components["schemas"]["TargetList"];
                 };
             };
             /** @description Unauthorized */
@@ -17657,7 +17522,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Because"] | null;
+                "application/json": components["schemas"]["ReasonBody"];
             };
         };
         responses: {
@@ -17667,7 +17532,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["forager__api__models__alerts__Changed"];
+                    "application/json": components["schemas"]["AlertChanged"];
                 };
             };
             /** @description Unauthorized */
@@ -17755,7 +17620,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Because"] | null;
+                "application/json": components["schemas"]["ReasonBody"];
             };
         };
         responses: {
@@ -17765,7 +17630,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["forager__api__models__alerts__Changed"];
+                    "application/json": components["schemas"]["AlertChanged"];
                 };
             };
             /** @description Unauthorized */
@@ -18122,7 +17987,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Untold"];
+                    "application/json": components["schemas"]["DeletedTarget"];
                 };
             };
             /** @description Unauthorized */
@@ -18186,11 +18051,11 @@ export interface operations {
             query?: {
                 /** @description Seconds back from now. */
                 since_s?: number;
-                category?: components["schemas"]["Category"] | null;
+                category?: components["schemas"]["Category"];
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -18204,7 +18069,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Paged_Pattern_"];
+                    "application/json": components["schemas"]["PatternPage"];
                 };
             };
             /** @description Unauthorized */
@@ -18339,7 +18204,7 @@ export interface operations {
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -18500,7 +18365,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Redrive"] | null;
+                "application/json": components["schemas"]["Redrive"];
             };
         };
         responses: {
@@ -18667,7 +18532,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed_ColdFile_"];
+                    "application/json": components["schemas"]["ColdFileList"];
                 };
             };
             /** @description Unauthorized */
@@ -18732,7 +18597,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed_Planned_"];
+                    "application/json": components["schemas"]["PlannedList"];
                 };
             };
             /** @description Unauthorized */
@@ -18797,7 +18662,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed_Backup_"];
+                    "application/json": components["schemas"]["BackupList"];
                 };
             };
             /** @description Unauthorized */
@@ -18853,7 +18718,7 @@ export interface operations {
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -18867,7 +18732,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Paged_PurgeRow_"];
+                    "application/json": components["schemas"]["PurgeRowPage"];
                 };
             };
             /** @description Unauthorized */
@@ -18930,7 +18795,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only of this domain. */
-                domain?: string | null;
+                domain?: string;
                 /** @description For the record. */
                 reason?: string;
                 /** @description Only say what would be done. */
@@ -19529,7 +19394,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed_SessionRow_"];
+                    "application/json": components["schemas"]["SessionRowList"];
                 };
             };
             /** @description Unauthorized */
@@ -19724,7 +19589,7 @@ export interface operations {
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -19738,7 +19603,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Paged_TokenRow_"];
+                    "application/json": components["schemas"]["TokenRowPage"];
                 };
             };
             /** @description Unauthorized */
@@ -19806,7 +19671,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["TokenWish"];
+                "application/json": components["schemas"]["TokenCreate"];
             };
         };
         responses: {
@@ -19973,7 +19838,7 @@ export interface operations {
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -19987,7 +19852,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Paged_UserRow_"];
+                    "application/json": components["schemas"]["UserRowPage"];
                 };
             };
             /** @description Unauthorized */
@@ -20499,7 +20364,7 @@ export interface operations {
                 /** @description Rows at most. */
                 limit?: number;
                 /** @description `next` of the page before, with the same filters. */
-                after?: string | null;
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -20513,7 +20378,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Paged_TokenRow_"];
+                    "application/json": components["schemas"]["TokenRowPage"];
                 };
             };
             /** @description Unauthorized */

@@ -10,6 +10,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.params import Query
 from fastapi.routing import APIRoute
 
+from forager.api import schemas
 from forager.api.problems import Problem, problem_of
 
 TAGS = (
@@ -78,6 +79,7 @@ def write(app: FastAPI) -> dict[str, Any]:
     problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
     parts = problem.pop("$defs", {})
     document["components"]["schemas"] |= {**parts, "Problem": problem}
+    schemas.simplify(document)
     for operations in document["paths"].values():
         for operation in operations.values():
             if "requestBody" in operation:  # the door refuses what is too large or too slow, whatever it is for

@@ -37,11 +37,19 @@ class Paged(BaseModel, Generic[T]):
     items: list[T]
     next: Next
 
+    @classmethod
+    def model_parametrized_name(cls, params: tuple[Any, ...]) -> str:
+        return f"{params[0].__name__}Page"
+
 
 class Listed(BaseModel, Generic[T]):
     """A list that is short by nature."""
 
     items: list[T]
+
+    @classmethod
+    def model_parametrized_name(cls, params: tuple[Any, ...]) -> str:
+        return f"{params[0].__name__}List"
 
 
 @dataclass(frozen=True, slots=True)

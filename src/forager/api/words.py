@@ -101,12 +101,17 @@ class Body(BaseModel):
         return _whole(content)
 
 
-class Because(Body):
+class ReasonBody(Body):
     reason: Reason | None = Field(default=None, examples=["the owner asked for it"])
 
 
-def reason_of(body: Because | None) -> str | None:
+def reason_of(body: ReasonBody | None) -> str | None:
     return body.reason if body else None
+
+
+NOT_GIVEN: Any = None
+"""The default of what a change does not name. It is never read, as only what was sent counts, and the document does not
+tell it: a client made from the document would send it."""
 
 
 class Changes(Body):

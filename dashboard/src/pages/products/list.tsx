@@ -13,7 +13,7 @@ import { DomainBox, DomainLink, Export, FilterBox } from "../pages/parts";
 import { moved, oldSince, readRange } from "./facts";
 
 type ProductRow = Schemas["ProductRow"];
-type Change = Schemas["forager__api__models__products__Changed"];
+type Change = Schemas["PriceChange"];
 
 /** A product as a card or row shows it, whether it was listed or searched for. */
 interface Item {

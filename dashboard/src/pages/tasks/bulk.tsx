@@ -8,7 +8,7 @@ import { number } from "../../ui/format";
 import { failedOrder, isClosed, tasksOf, type TaskQuery, type TaskRow, type Verb } from "./filters";
 import { PriorityDialog } from "./priority";
 
-type Many = Schemas["Many"];
+type Many = Schemas["BulkResult"];
 const MOST = 10_000;
 const PAGE = 1_000;
 /** Restarts go one by one, so there are fewer of them in one go. */

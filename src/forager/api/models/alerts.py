@@ -41,7 +41,7 @@ class Alert(AlertRow):
     events: list[AlertEvent]
 
 
-class Rule(Row):
+class AlertRule(Row):
     rule: str
     severity: Severity
     hold_s: float
@@ -71,11 +71,11 @@ class Target(Row):
     created_at: datetime
 
 
-class Untold(Row):
+class DeletedTarget(Row):
     id: int
     url: str
 
 
-class Changed(Row):
+class AlertChanged(Row):
     alerts: list[int]
     changed: list[int]

@@ -201,7 +201,7 @@ class Cluster(Row):
     members: list[Member]
 
 
-class Likes(Row):
+class SimilarPages(Row):
     url: str
     title: str | None
     is_indexed: bool

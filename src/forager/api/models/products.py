@@ -102,7 +102,7 @@ class Prices(Row):
     prices: list[Price] = Field(description="Oldest first.")
 
 
-class Changed(Row):
+class PriceChange(Row):
     id: int
     seen_at: datetime
     domain: str

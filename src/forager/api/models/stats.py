@@ -9,6 +9,8 @@ from forager.api.words import Row
 
 Counts = dict[str, float]
 
+MetricKind = Literal["counted", "sampled", "derived"]
+
 
 class PublicStats(Row):
     """What anybody may know."""
@@ -71,7 +73,7 @@ class Point(Row):
 
 class Series(Row):
     metric: str = Field(examples=["visits"])
-    kind: Literal["counted", "sampled", "derived"]
+    kind: MetricKind
     unit: str
     since: datetime
     until: datetime
@@ -81,7 +83,7 @@ class Series(Row):
 
 class Metric(Row):
     name: str
-    kind: Literal["counted", "sampled", "derived"]
+    kind: MetricKind
     unit: str
     says: str
     of: list[str]

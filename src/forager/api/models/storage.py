@@ -33,7 +33,7 @@ class Folder(Row):
     size_bytes: int
 
 
-class Rule(Row):
+class RetentionRule(Row):
     """How long something stays, and what becomes of it then."""
 
     table: str = Field(examples=["robots_requests"])
@@ -52,7 +52,7 @@ class Storage(Row):
     tables: list[Table]
     folders: list[Folder]
     advice: list[str]
-    rules: list[Rule]
+    rules: list[RetentionRule]
 
 
 class ColdFile(Row):

@@ -41,7 +41,7 @@ class Duty(Row):
     times: int
 
 
-class Hastened(Row):
+class JobTriggered(Row):
     duty: str
     message: str
 

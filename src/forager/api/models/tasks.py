@@ -20,6 +20,7 @@ TaskStatus = Literal[
     "cancelled",
 ]
 Outcome = Literal["success", "failed", "timeout", "blocked_robots", "blocked_4xx", "blocked_5xx", "cancelled"]
+TaskKind = Literal["page", "image"]
 RunStatus = Literal["running", "finished", "stopped", "failed"]
 
 
@@ -128,7 +129,7 @@ class WorkerRow(Row):
     domains: int
 
 
-class SentAway(Row):
+class WorkerDrained(Row):
     worker: int
     run_id: int | None
     host: str
@@ -178,7 +179,7 @@ class TaskState(Row):
     message: str
 
 
-class Many(Row):
+class BulkResult(Row):
     """What a bulk order did, or would do."""
 
     verb: str

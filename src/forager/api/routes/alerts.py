@@ -11,7 +11,7 @@ from forager.api.models import alerts as models
 from forager.api.paging import Listed, Paged
 from forager.api.problems import responses
 from forager.api.reply import listed, reply
-from forager.api.words import After, Because, Body, Limit, Number, PathId, Reason, Text, Url, reason_of
+from forager.api.words import After, Body, Limit, Number, PathId, Reason, ReasonBody, Text, Url, reason_of
 from forager.api.work import change, forager_of, look, snapshot
 from forager.app.manners import guard_of
 from forager.control import alerts as control
@@ -51,7 +51,7 @@ async def list_alerts(
     return paging.page(request, rows, limit)
 
 
-@router.get("/api/alerts/rules", response_model=Listed[models.Rule], responses=responses())
+@router.get("/api/alerts/rules", response_model=Listed[models.AlertRule], responses=responses())
 async def list_rules(_who: User) -> Response:
     """Every rule: what it is about, and how long it waits."""
     return listed(control.list_rules())
@@ -79,8 +79,8 @@ async def show_alert(request: Request, _who: User, alert: PathId) -> Response:
         return reply(await control.describe(conn, alert))
 
 
-@router.post("/api/admin/alerts/{alert:int}/ack", response_model=models.Changed, responses=responses(404))
-async def acknowledge_alert(request: Request, who: Admin, alert: PathId, body: Because | None = None) -> Response:
+@router.post("/api/admin/alerts/{alert:int}/ack", response_model=models.AlertChanged, responses=responses(404))
+async def acknowledge_alert(request: Request, who: Admin, alert: PathId, body: ReasonBody | None = None) -> Response:
     """Somebody looks after it: it stays open, and is shown as taken."""
     async with change(request, who) as deed:
         done = await control.acknowledge(deed.conn, [alert], by=deed.by, reason=reason_of(body))
@@ -88,8 +88,8 @@ async def acknowledge_alert(request: Request, who: Admin, alert: PathId, body: B
     return reply(done)
 
 
-@router.post("/api/admin/alerts/{alert:int}/resolve", response_model=models.Changed, responses=responses(404))
-async def resolve_alert(request: Request, who: Admin, alert: PathId, body: Because | None = None) -> Response:
+@router.post("/api/admin/alerts/{alert:int}/resolve", response_model=models.AlertChanged, responses=responses(404))
+async def resolve_alert(request: Request, who: Admin, alert: PathId, body: ReasonBody | None = None) -> Response:
     """It is over, whatever its rule says."""
     async with change(request, who) as deed:
         done = await control.resolve(deed.conn, [alert], by=deed.by, reason=reason_of(body))
@@ -132,7 +132,7 @@ async def add_target(request: Request, who: Admin, body: NewTarget) -> Response:
     return reply(done, 201)
 
 
-@router.delete("/api/admin/alerts/targets/{target:int}", response_model=models.Untold, responses=responses(404))
+@router.delete("/api/admin/alerts/targets/{target:int}", response_model=models.DeletedTarget, responses=responses(404))
 async def remove_target(request: Request, who: Admin, target: PathId) -> Response:
     """A webhook that is told no more."""
     async with change(request, who) as deed:

@@ -163,7 +163,7 @@ async def end_session(request: Request, who: Person, session: PathId) -> Respons
 # One's own tokens ----------------------------------------------------------------------------------------------------
 
 
-class TokenWish(Body):
+class TokenCreate(Body):
     name: Annotated[str, Field(pattern=accounts.CAPTION, max_length=100, examples=["nightly export"])]
     scope: models.ScopeName = Field("read", description="read: look; write: change; admin: accounts too.")
     expires_in_s: Annotated[Number, Field(ge=60, le=10 * YEAR_S)] | None = Field(
@@ -181,7 +181,7 @@ async def list_tokens(request: Request, who: User, limit: Limit = 100, after: Af
 
 
 @router.post("/api/tokens", response_model=models.TokenMade, status_code=201, responses=responses(409))
-async def create_token(request: Request, who: Person, body: TokenWish) -> Response:
+async def create_token(request: Request, who: Person, body: TokenCreate) -> Response:
     """A token for a program. It is shown this once."""
     assert who.user_id is not None
     async with look(request) as conn, conn.transaction():

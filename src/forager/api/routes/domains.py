@@ -14,8 +14,8 @@ from forager.api.problems import responses
 from forager.api.reply import listed, reply
 from forager.api.words import (
     LARGEST_ID,
+    NOT_GIVEN,
     After,
-    Because,
     Body,
     Changes,
     Country,
@@ -26,6 +26,7 @@ from forager.api.words import (
     PathId,
     PathName,
     Reason,
+    ReasonBody,
     Text,
     Url,
     Whole,
@@ -46,7 +47,11 @@ BY_NAME = paging.Order(("name",), ("text",))
 BY_DAY = paging.Order(("day",), ("day",))
 RESET_WITHIN_S = 60.0
 """It touches all pages of a domain."""
-By = Annotated[Literal["id", "name"], Query(description="The order of the list.")]
+ContentPolicyName = Literal["signals", "snapshot", "archive"]
+ImagesPolicyName = Literal["none", "found", "download"]
+RenderingName = Literal["never", "auto", "always"]
+SortName = Literal["id", "name"]
+By = Annotated[SortName, Query(description="The order of the list.")]
 StatusFilter = Annotated[models.Status | None, Query()]
 ActiveFilter = Annotated[bool | None, Query(description="False: only those that are paused.")]
 ParentFilter = Annotated[Name | None, Query(description="Only this registrable domain and its sub-domains.")]
@@ -207,43 +212,45 @@ class BlockOrder(Body):
 class DomainChanges(Changes):
     """What is named is changed; null takes the default."""
 
-    crawl_delay_s: Number | None = Field(default=None, ge=0, le=86_400)
-    max_concurrent_requests: Whole | None = Field(default=None, ge=1, le=1000)
-    max_pages_per_run: Whole | None = Field(default=None, ge=1, le=2**31 - 1)
+    crawl_delay_s: Number | None = Field(default=NOT_GIVEN, ge=0, le=86_400)
+    max_concurrent_requests: Whole | None = Field(default=NOT_GIVEN, ge=1, le=1000)
+    max_pages_per_run: Whole | None = Field(default=NOT_GIVEN, ge=1, le=2**31 - 1)
     max_pages_per_template: Whole | None = Field(
-        default=None, ge=1, le=2**31 - 1, description="Pages taken of one URL template; then it is a trap."
+        default=NOT_GIVEN, ge=1, le=2**31 - 1, description="Pages taken of one URL template; then it is a trap."
     )
-    revisit_every_s: Number | None = Field(default=None, ge=1, le=315_360_000)
-    is_adaptive: Flag = False
-    revisits_per_day: Number | None = Field(default=None, ge=0.001, le=10_000_000)
-    refresh_every_s: Number | None = Field(default=None, ge=1, le=315_360_000)
+    revisit_every_s: Number | None = Field(default=NOT_GIVEN, ge=1, le=315_360_000)
+    is_adaptive: Flag = NOT_GIVEN
+    revisits_per_day: Number | None = Field(default=NOT_GIVEN, ge=0.001, le=10_000_000)
+    refresh_every_s: Number | None = Field(default=NOT_GIVEN, ge=1, le=315_360_000)
     maintenance_start: Annotated[str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")] | None = Field(
-        default=None, description="UTC, with an end.", examples=["22:00"]
+        default=NOT_GIVEN, description="UTC, with an end.", examples=["22:00"]
     )
     maintenance_end: Annotated[str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")] | None = Field(
-        default=None, examples=["06:00"]
+        default=NOT_GIVEN, examples=["06:00"]
     )
-    content_policy: Literal["signals", "snapshot", "archive"] | None = None
-    images_policy: Literal["none", "found", "download"] | None = None
-    rendering: Literal["never", "auto", "always"] | None = None
-    stores_links: Flag = False
+    content_policy: ContentPolicyName | None = NOT_GIVEN
+    images_policy: ImagesPolicyName | None = NOT_GIVEN
+    rendering: RenderingName | None = NOT_GIVEN
+    stores_links: Flag = NOT_GIVEN
     history_retention_s: Number | None = Field(
-        default=None, ge=86_400, le=3_153_600_000, description="Its visits leave for cold files after so long."
+        default=NOT_GIVEN, ge=86_400, le=3_153_600_000, description="Its visits leave for cold files after so long."
     )
     image_retention_s: Number | None = Field(
-        default=None,
+        default=NOT_GIVEN,
         ge=86_400,
         le=3_153_600_000,
         description="Files of its images are kept so long after they were last seen.",
     )
-    parser_name: Annotated[Text, Field(min_length=1, max_length=60)] | None = Field(default=None, examples=["auto"])
-    proxy_country: Country | None = None
-    paces_per_proxy: Flag = False
-    verifies_tls: Flag = False
-    worker_label: Annotated[str, Field(pattern=LABEL)] | None = Field(
-        default=None, description="Only workers with this label claim it; null: any worker.", examples=["eu"]
+    parser_name: Annotated[Text, Field(min_length=1, max_length=60)] | None = Field(
+        default=NOT_GIVEN, examples=["auto"]
     )
-    is_active: Flag = Field(default=True, description="False pauses it, true resumes it.")
+    proxy_country: Country | None = NOT_GIVEN
+    paces_per_proxy: Flag = NOT_GIVEN
+    verifies_tls: Flag = NOT_GIVEN
+    worker_label: Annotated[str, Field(pattern=LABEL)] | None = Field(
+        default=NOT_GIVEN, description="Only workers with this label claim it; null: any worker.", examples=["eu"]
+    )
+    is_active: Flag = Field(default=NOT_GIVEN, description="False pauses it, true resumes it.")
 
 
 @router.post("/api/admin/domains", status_code=201, response_model=models.Added, responses=responses(409))
@@ -304,7 +311,7 @@ async def reset_domain(request: Request, who: Admin, domain: PathName, body: Res
 
 
 @router.post("/api/admin/domains/{domain}/reset-breaker", response_model=models.BreakerReset, responses=responses(404))
-async def reset_breaker(request: Request, who: Admin, domain: PathName, body: Because | None = None) -> Response:
+async def reset_breaker(request: Request, who: Admin, domain: PathName, body: ReasonBody | None = None) -> Response:
     """Only the breaker is closed: requests may leave again at their pace."""
     reason, rest_s = reason_of(body) or "breaker reset by the API", forager_of(request).settings.breaker_reset_s
     async with change(request, who) as deed:
@@ -314,13 +321,13 @@ async def reset_breaker(request: Request, who: Admin, domain: PathName, body: Be
 
 
 @router.post("/api/admin/domains/{domain}/pause", response_model=models.Switched, responses=responses(404))
-async def pause_domain(request: Request, who: Admin, domain: PathName, body: Because | None = None) -> Response:
+async def pause_domain(request: Request, who: Admin, domain: PathName, body: ReasonBody | None = None) -> Response:
     """No visits until somebody resumes it; what is under way is finished."""
     return await _switch(request, who, domain, False, reason_of(body) or "paused by the API")
 
 
 @router.post("/api/admin/domains/{domain}/resume", response_model=models.Switched, responses=responses(404))
-async def resume_domain(request: Request, who: Admin, domain: PathName, body: Because | None = None) -> Response:
+async def resume_domain(request: Request, who: Admin, domain: PathName, body: ReasonBody | None = None) -> Response:
     """Visits go on where they stopped."""
     return await _switch(request, who, domain, True, reason_of(body) or "resumed by the API")
 

@@ -49,7 +49,7 @@ class SitemapAddress(Body):
     url: Url = Field(examples=["https://shop.example/sitemap.xml"])
 
 
-class Silence(Body):
+class RecoverRequest(Body):
     silent_s: Number = Field(
         default=FIVE_MINUTES_S, ge=1, le=86_400, description="A worker silent for so long is dead."
     )
@@ -155,9 +155,9 @@ def sort(urls: Sequence[str], settings: Settings) -> tuple[list[Seed], list[dict
 
 
 @router.post("/api/frontier/recover", response_model=models.Recovered, responses=responses())
-async def recover(request: Request, who: Admin, body: Silence | None = None) -> Response:
+async def recover(request: Request, who: Admin, body: RecoverRequest | None = None) -> Response:
     """Take domains from dead and silent workers, whatever the settings say."""
-    silent_s = (body or Silence()).silent_s
+    silent_s = (body or RecoverRequest()).silent_s
     settings = forager_of(request).settings
     async with change(request, who, LONGEST_S) as deed:
         freed = sorted(

@@ -94,7 +94,7 @@ async def search_products(
     return await answer(request, query)
 
 
-@router.get("/api/products/changes", response_model=Paged[models.Changed], responses=responses(404))
+@router.get("/api/products/changes", response_model=Paged[models.PriceChange], responses=responses(404))
 async def list_changes(
     request: Request,
     _who: User,

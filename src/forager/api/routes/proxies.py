@@ -11,7 +11,20 @@ from forager.api.models import proxies as models
 from forager.api.paging import Listed
 from forager.api.problems import responses
 from forager.api.reply import listed, reply
-from forager.api.words import Body, Changes, Country, Flag, Id, Number, PathId, PathName, Priority, Text, Whole
+from forager.api.words import (
+    NOT_GIVEN,
+    Body,
+    Changes,
+    Country,
+    Flag,
+    Id,
+    Number,
+    PathId,
+    PathName,
+    Priority,
+    Text,
+    Whole,
+)
 from forager.api.work import change, forager_of, look
 from forager.control import proxies as control
 from forager.errors import ConflictError, NotFoundError, UsageError
@@ -44,13 +57,13 @@ class NewProxies(Body):
 
 
 class ProxyChanges(Changes):
-    country: Country = "DE"
-    city: Label = ""
-    provider: Label = ""
-    monthly_cost: Cost = 0.0
-    max_requests_per_hour: PerHour = 1000
-    is_forwarding: Flag = False
-    password: Annotated[Text, Field(min_length=1, max_length=255)] = ""
+    country: Country = NOT_GIVEN
+    city: Label = NOT_GIVEN
+    provider: Label = NOT_GIVEN
+    monthly_cost: Cost = NOT_GIVEN
+    max_requests_per_hour: PerHour = NOT_GIVEN
+    is_forwarding: Flag = NOT_GIVEN
+    password: Annotated[Text, Field(min_length=1, max_length=255)] = NOT_GIVEN
 
 
 class Members(Body):
@@ -61,8 +74,8 @@ class Members(Body):
 
 
 class MemberChanges(Changes):
-    is_active: Flag = Field(default=True, description="True forgets its failures in a row.")
-    priority: Priority = 5
+    is_active: Flag = Field(default=NOT_GIVEN, description="True forgets its failures in a row.")
+    priority: Priority = NOT_GIVEN
 
 
 # Proxies -------------------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ router = APIRouter(tags=["runs"])
 Glob = Annotated[Text, Field(min_length=1, max_length=2000)]
 
 
-class Order(Body):
+class RunOrder(Body):
     """What `forager crawl` takes, but for lists that are too long to be named."""
 
     urls: Annotated[list[Url], Field(min_length=1, max_length=MOST_NAMED, examples=[["https://shop.example/"]])]
@@ -70,7 +70,7 @@ async def show_run(request: Request, _who: User, run: PathId) -> Response:
 
 
 @router.post("/api/admin/runs", status_code=201, response_model=models.Ordered, responses=responses(409))
-async def start_run(request: Request, who: Seeding, body: Order) -> Response:
+async def start_run(request: Request, who: Seeding, body: RunOrder) -> Response:
     """Order a crawl; the workers of `forager up` carry it out."""
     settings = forager_of(request).settings
     try:

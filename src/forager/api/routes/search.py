@@ -118,7 +118,7 @@ async def list_duplicates(
     return reply({"items": rows, "next": following})
 
 
-@router.get("/api/duplicates/of", response_model=models.Likes, responses=responses(404))
+@router.get("/api/duplicates/of", response_model=models.SimilarPages, responses=responses(404))
 async def duplicates_of(
     request: Request, _who: User, url: PageUrl, distance: Distance = 3, limit: Limit = 100
 ) -> Response:

@@ -230,7 +230,7 @@ async def list_workers(
     return paging.page(request, rows, limit)
 
 
-@router.post("/api/workers/{worker:int}/drain", response_model=task_models.SentAway, responses=responses(404, 409))
+@router.post("/api/workers/{worker:int}/drain", response_model=task_models.WorkerDrained, responses=responses(404, 409))
 async def drain_worker(request: Request, who: Admin, worker: PathId) -> Response:
     """It takes nothing new, finishes what is open, hands its leases back and ends."""
     async with change(request, who) as deed:
@@ -338,7 +338,7 @@ async def list_audit(
 
 
 @router.post(
-    "/api/admin/schedule/{duty}/run", status_code=202, response_model=models.Hastened, responses=responses(404, 409)
+    "/api/admin/schedule/{duty}/run", status_code=202, response_model=models.JobTriggered, responses=responses(404, 409)
 )
 async def run_duty(
     request: Request, who: Admin, duty: Annotated[str, Path(pattern="^[a-z_]{1,40}$", examples=["score"])]

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
@@ -19,7 +19,6 @@ from forager.api.reply import reply
 from forager.api.words import (
     LARGEST_ID,
     After,
-    Because,
     Body,
     Flag,
     Id,
@@ -30,6 +29,7 @@ from forager.api.words import (
     PathId,
     Priority,
     Reason,
+    ReasonBody,
     Text,
     Url,
     Whole,
@@ -60,7 +60,7 @@ RetryCount = Annotated[
 ]
 
 
-class Order(Body):
+class VisitOrder(Body):
     """One visit; what is not said is as usual."""
 
     url: Url = Field(examples=["https://shop.example/lamp"])
@@ -73,13 +73,13 @@ class Order(Body):
     depends_on: Id | None = Field(default=None, description="The task that has to be completed before.")
 
 
-class Submission(Order):
+class Submission(VisitOrder):
     reason: Reason | None = None
 
 
 class BatchOrder(Body):
     name: Annotated[Text, Field(min_length=1, max_length=200)] = Field(examples=["lamps of November"])
-    tasks: Annotated[list[Order], Field(min_length=1, max_length=MOST_AT_ONCE)]
+    tasks: Annotated[list[VisitOrder], Field(min_length=1, max_length=MOST_AT_ONCE)]
     reason: Reason | None = None
 
 
@@ -116,7 +116,7 @@ async def list_tasks(
     error_code: Annotated[Text | None, Query(max_length=60, examples=["timeout"])] = None,
     run: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,
     is_open: Annotated[bool | None, Query(description="True: the queue; false: the history.")] = None,
-    kind: Annotated[Literal["page", "image"] | None, Query(description="What the visit is for.")] = None,
+    kind: Annotated[models.TaskKind | None, Query(description="What the visit is for.")] = None,
     batch_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only of this batch.")] = None,
     limit: Limit = 100,
     after: After = None,
@@ -211,19 +211,19 @@ async def submit_batch(request: Request, who: Seeding, body: BatchOrder) -> Resp
 
 
 @router.post("/api/admin/tasks/{task:int}/pause", response_model=models.TaskState, responses=responses(404, 409))
-async def pause_task(request: Request, who: Admin, task: PathId, body: Because | None = None) -> Response:
+async def pause_task(request: Request, who: Admin, task: PathId, body: ReasonBody | None = None) -> Response:
     """It stays as it is until it is resumed; a worker puts it down at its next step."""
     return await _one(request, who, "pause", task, control.pause, reason=reason_of(body))
 
 
 @router.post("/api/admin/tasks/{task:int}/resume", response_model=models.TaskState, responses=responses(404, 409))
-async def resume_task(request: Request, who: Admin, task: PathId, body: Because | None = None) -> Response:
+async def resume_task(request: Request, who: Admin, task: PathId, body: ReasonBody | None = None) -> Response:
     """It is due now. That never counts as another try."""
     return await _one(request, who, "resume", task, control.resume, reason=reason_of(body))
 
 
 @router.post("/api/admin/tasks/{task:int}/cancel", response_model=models.TaskState, responses=responses(404, 409))
-async def cancel_task(request: Request, who: Admin, task: PathId, body: Because | None = None) -> Response:
+async def cancel_task(request: Request, who: Admin, task: PathId, body: ReasonBody | None = None) -> Response:
     """It is closed with the outcome `cancelled`."""
     return await _one(request, who, "cancel", task, control.cancel, reason=reason_of(body))
 

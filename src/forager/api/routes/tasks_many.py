@@ -29,7 +29,7 @@ class RestartFailed(Body):
     reason: Reason | None = None
 
 
-class Some(Body):
+class TaskSelection(Body):
     """Which tasks; all that is said holds together."""
 
     task_ids: Annotated[list[Id], Field(max_length=MOST_AT_ONCE)] = Field(default=[])
@@ -44,11 +44,11 @@ class Some(Body):
         return Which(tuple(self.task_ids), self.domain, self.batch_id)
 
 
-class SomePriority(Some):
+class TaskSelectionPriority(TaskSelection):
     priority: Priority
 
 
-@router.post("/api/admin/tasks/restart-failed", response_model=models.Many, responses=responses(404))
+@router.post("/api/admin/tasks/restart-failed", response_model=models.BulkResult, responses=responses(404))
 async def restart_failed(request: Request, who: Admin, body: RestartFailed | None = None) -> Response:
     """Pages whose last visit failed, newest first, get a new task each."""
     order = body or RestartFailed()
@@ -70,31 +70,31 @@ async def restart_failed(request: Request, who: Admin, body: RestartFailed | Non
     return _tell(done)
 
 
-@router.post("/api/admin/tasks/pause", response_model=models.Many, responses=responses(404))
-async def pause_tasks(request: Request, who: Admin, body: Some) -> Response:
+@router.post("/api/admin/tasks/pause", response_model=models.BulkResult, responses=responses(404))
+async def pause_tasks(request: Request, who: Admin, body: TaskSelection) -> Response:
     """Pause tasks by number, domain or batch."""
     return await _many(request, who, body, tasks_many.pause_many)
 
 
-@router.post("/api/admin/tasks/resume", response_model=models.Many, responses=responses(404))
-async def resume_tasks(request: Request, who: Admin, body: Some) -> Response:
+@router.post("/api/admin/tasks/resume", response_model=models.BulkResult, responses=responses(404))
+async def resume_tasks(request: Request, who: Admin, body: TaskSelection) -> Response:
     """Resume tasks by number, domain or batch."""
     return await _many(request, who, body, tasks_many.resume_many)
 
 
-@router.post("/api/admin/tasks/cancel", response_model=models.Many, responses=responses(404))
-async def cancel_tasks(request: Request, who: Admin, body: Some) -> Response:
+@router.post("/api/admin/tasks/cancel", response_model=models.BulkResult, responses=responses(404))
+async def cancel_tasks(request: Request, who: Admin, body: TaskSelection) -> Response:
     """Cancel tasks by number, domain or batch."""
     return await _many(request, who, body, tasks_many.cancel_many)
 
 
-@router.post("/api/admin/tasks/priority", response_model=models.Many, responses=responses(404))
-async def set_priorities(request: Request, who: Admin, body: SomePriority) -> Response:
+@router.post("/api/admin/tasks/priority", response_model=models.BulkResult, responses=responses(404))
+async def set_priorities(request: Request, who: Admin, body: TaskSelectionPriority) -> Response:
     """Give tasks another priority; of a whole domain also pages that have no task yet."""
     return await _many(request, who, body, tasks_many.set_priority_many, priority=body.priority)
 
 
-@router.post("/api/admin/batches/{batch:int}/restart", response_model=models.Many, responses=responses(404))
+@router.post("/api/admin/batches/{batch:int}/restart", response_model=models.BulkResult, responses=responses(404))
 async def restart_batch(
     request: Request, who: Admin, batch: PathId, dry_run: Annotated[bool, Query()] = False
 ) -> Response:
@@ -107,7 +107,7 @@ async def restart_batch(
 
 
 async def _many(
-    request: Request, who: Admin, body: Some, deed_of: Callable[..., Awaitable[Many]], **order: Any
+    request: Request, who: Admin, body: TaskSelection, deed_of: Callable[..., Awaitable[Many]], **order: Any
 ) -> Response:
     async with change(request, who, LONGEST_S) as deed:
         done = await deed_of(
