@@ -138,7 +138,8 @@ def test_every_page_is_on_a_shelf() -> None:
 
 def test_every_dependency_has_its_line() -> None:
     project = tomllib.loads(text_of(ROOT / "pyproject.toml"))
-    wanted = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    groups = project["dependency-groups"]
+    wanted = [*project["project"]["dependencies"], *groups["dev"], *groups["generator"]]
     names = {re.split(r"[\[<>=;!~ ]", requirement)[0] for requirement in wanted}
     rows = re.findall(
         r"^\| ([\w-]+)(?:\[[\w,-]+\])? \|", text_of(ROOT / "docs/decisions/0010-dependencies.md"), re.MULTILINE
