@@ -27,7 +27,7 @@ SUFFIX = str(sysconfig.get_config_var("EXT_SUFFIX"))
 """It names the version and the platform: no other Python loads what was compiled for this one."""
 FLAGS = ("-std=c11", "-O3", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-Wall", "-Wextra")
 AS_MODULE = ("-bundle", "-undefined", "dynamic_lookup") if sys.platform == "darwin" else ("-shared",)
-WITHOUT = "Forager works, and a page costs half as much again."
+WITHOUT = "Forager works, and a page costs about three times as much."
 
 
 class NotCompiledError(Exception):

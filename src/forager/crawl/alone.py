@@ -1,4 +1,5 @@
-"""Reads one page in a process of its own: a page that killed a worker may kill this one, and nothing else.
+"""Reads one page in a process of its own, the sanitising way: a page that killed a worker may kill this one, and
+nothing else.
 
 Both sides are here. In goes a line of JSON and the body, out comes the reading as JSON.
 """
@@ -13,14 +14,13 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
-from forager.crawl.black_box import LONGEST_READ_S, START_S
+from forager.crawl.black_box import LONGEST_READ_S, MOST_MEMORY_BYTES, START_S
 from forager.errors import DecodeError, ParserCrashError
 from forager.interpreter import python_module
 from forager.records import Fetched, FoundImage, FoundLink, Reading
 from forager.records.product import Listed, pack, unpack
 
 LONGEST_S = 120.0
-MOST_MEMORY_BYTES = 2 * 1024**3
 
 
 async def read_alone(fetched: Fetched, *, keyword_words: int, robots_agent: str, parser_name: str = "auto") -> Reading:
@@ -83,6 +83,7 @@ def main() -> None:
             keyword_words=order["keyword_words"],
             robots_agent=order["robots_agent"],
             parser_name=order["parser_name"],
+            is_sanitized=True,
         )
         answer = asdict(replace(reading, links=list(reading.links), product=None, listed=()))
         answer["content_hash"] = reading.content_hash.hex()

@@ -6,7 +6,9 @@ side is `reading_room`. Both trust each other, they are one program: frames are 
 
 import gc
 import math
+import os
 import pickle
+import resource
 import select
 import signal
 import socket
@@ -21,7 +23,7 @@ from struct import Struct
 from threading import Thread
 from typing import Any, NamedTuple
 
-from forager.crawl.black_box import LONGEST_READ_S
+from forager.crawl.black_box import LONGEST_READ_S, MOST_MEMORY_BYTES
 from forager.errors import DecodeError
 from forager.records import Fetched, LinkColumns, Reading
 
@@ -33,6 +35,8 @@ MOST_BYTES = 8 * 1024 * 1024
 """Of orders, and of answers, that wait with a reader; about, since the last one may be large."""
 RENEWED_AFTER_S = LONGEST_READ_S / 10
 """So much of its time a page may have lost to those before it."""
+OUT_OF_MEMORY = 3
+"""Exit code: the page is read again the sanitising way."""
 FIELDS = attrgetter(*Reading.__slots__)
 LINKS = Reading.__slots__.index("links")
 BETWEEN = "\0"
@@ -53,6 +57,8 @@ class Order(NamedTuple):
     headers: dict[str, str]
     is_truncated: bool
     parser_name: str
+    is_sanitized: bool
+    """Because a process died while it read this page."""
 
 
 def pack(reading: Reading) -> tuple[Any, ...]:
@@ -174,6 +180,7 @@ def main() -> None:
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
     memory = extract.LanguageMemory()
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY_BYTES, MOST_MEMORY_BYTES))
     with (
         suppress(BrokenPipeError, ConnectionResetError, EOFError),  # the worker is gone
         socket.socket(fileno=int(sys.argv[1])) as line,
@@ -198,9 +205,12 @@ def _read(order: Order, body: bytes, manner: Manner, memory: Any) -> tuple[str, 
             robots_agent=manner.robots_agent,
             memory=memory,
             parser_name=order.parser_name,
+            is_sanitized=order.is_sanitized,
         )
     except DecodeError as error:
         return "unreadable", str(error)
+    except MemoryError:
+        os._exit(OUT_OF_MEMORY)
     except Exception as bug:
         return "bug", (f"{type(bug).__name__}: {bug}", traceback.format_exc())
     return "reading", pack(reading)

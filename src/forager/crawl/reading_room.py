@@ -1,7 +1,8 @@
 """Pages are read beside the worker, in processes of their own: its one core is for the network and the database.
 
-A page that kills its reader is handed to the next one once more, and is not asked for a third time. The others that
-lay on the dead reader's desk are read by its successor. `reader` is the other side.
+A page that kills its reader, or keeps it too long, is read again by the next one, the sanitising way
+(`extract.flatten`), and is not asked for a third time. The others that lay on the dead reader's desk are read by its
+successor. `reader` is the other side.
 
 A process that does not start is our own fault: pages that wait for one go on waiting, the worker is paused, and another
 start is tried after 0.2, 0.4 … 5 s.
@@ -66,7 +67,7 @@ class ReadingRoom:
                 index = len(self._places) - 1 if is_large else self._least_busy()
                 reader = _seated(self._places[index]) or await self._reader_at(index)
                 try:
-                    return await reader.read(fetched, parser_name)
+                    return await reader.read(fetched, parser_name, is_sanitized=deaths > 0)
                 except _ReaderDiedError as death:
                     deaths += death.was_reading_it
         raise ParserCrashError(f"the page killed {MOST_DEATHS} readers")
@@ -241,11 +242,12 @@ class _Reader(asyncio.Protocol):
             self._words = (self._words + text)[-MOST_WORDS:]
             log().info("parser process wrote", action="parser.stderr", pid=process.pid, words=text[:MOST_WORDS])
 
-    async def read(self, fetched: Fetched, parser_name: str) -> Reading:
+    async def read(self, fetched: Fetched, parser_name: str, *, is_sanitized: bool = False) -> Reading:
         if self.is_dead or self._transport is None:
             raise _ReaderDiedError(was_reading_it=False)
         order = pickle.dumps(
-            tuple(Order(fetched.url, dict(fetched.headers), fetched.is_truncated, parser_name)), protocol=5
+            tuple(Order(fetched.url, dict(fetched.headers), fetched.is_truncated, parser_name, is_sanitized)),
+            protocol=5,
         )
         answer = self._expect()
         self._transport.writelines([ORDER.pack(len(order), len(fetched.body)), order, fetched.body])

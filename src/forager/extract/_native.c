@@ -13,6 +13,7 @@
 #include "c/content.h"
 #include "c/links.h"
 #include "c/simhash.h"
+#include "c/stall.h"
 #include "c/state.h"
 #include "c/words.h"
 
@@ -55,15 +56,6 @@ static PyObject *native_first_words(PyObject *Py_UNUSED(module), PyObject *given
     return first_words(text, count, window);
 }
 
-static PyObject *native_count_byte(PyObject *Py_UNUSED(module), PyObject *given)
-{
-    PyObject *page;
-    Byte wanted;
-    if (!PyArg_ParseTuple(given, "Sb:count_byte", &page, &wanted))
-        return NULL;
-    return PyLong_FromSsize_t(count_byte((const Byte *)PyBytes_AS_STRING(page), PyBytes_GET_SIZE(page), wanted));
-}
-
 static PyObject *native_holds(PyObject *Py_UNUSED(module), PyObject *given)
 {
     PyObject *page, *word;
@@ -71,6 +63,21 @@ static PyObject *native_holds(PyObject *Py_UNUSED(module), PyObject *given)
         return NULL;
     return PyBool_FromLong(holds((const Byte *)PyBytes_AS_STRING(page), PyBytes_GET_SIZE(page),
                                  (const Byte *)PyBytes_AS_STRING(word), PyBytes_GET_SIZE(word)));
+}
+
+static PyObject *native_overload(PyObject *Py_UNUSED(module), PyObject *given)
+{
+    PyObject *page;
+    long long limits[LIMITS];
+    if (!PyArg_ParseTuple(given, "S(LLLLL):overload", &page, &limits[0], &limits[1], &limits[2], &limits[3], &limits[4]))
+        return NULL;
+    Pass pass = {.page = (const Byte *)PyBytes_AS_STRING(page), .size = PyBytes_GET_SIZE(page)};
+    for (int limit = 0; limit < LIMITS; limit++)
+        pass.limits[limit] = limits[limit];
+    int exceeded = run_pass(&pass);
+    PyMem_Free(pass.stack);
+    PyMem_Free(pass.formatting);
+    return exceeded < 0 ? NULL : PyLong_FromLong(exceeded);
 }
 
 /* ---- trees ---------------------------------------------------------------------------------------------------- */
@@ -255,8 +262,9 @@ static PyMethodDef METHODS[] = {
     {"simhash", native_simhash, METH_O, "The similarity hash of a text; None where there is too little."},
     {"first_words", native_first_words, METH_VARARGS,
      "first_words(text, count, window): the first words, if more than these begin in the window; else None."},
-    {"count_byte", native_count_byte, METH_VARARGS, "count_byte(page, byte): how often it is there."},
     {"holds", native_holds, METH_VARARGS, "holds(page, word): whether these bytes are in those."},
+    {"overload", native_overload, METH_VARARGS,
+     "overload(page, limits): 0, or which of the limits the page exceeds first, counted from 1."},
     {"count", native_count, METH_VARARGS, "count(root, numbers): how many elements there are by each `tag_id`."},
     {"first_has", native_first_has, METH_VARARGS,
      "first_has(root, kind, attribute): whether the first element of this name has it."},
@@ -273,6 +281,7 @@ static int module_exec(PyObject *module)
 {
     State *state = state_of(module);
     make_crc_table();
+    make_name_table();
 #ifdef SQUEEZES_EIGHT
     make_squeeze_table();
 #endif

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from ada_url import join_url
 
-from forager.errors import BadUrlError
+from forager.errors import BadUrlError, DecodeError
 from forager.extract.byline import find_byline
 from forager.extract.charset import to_utf8
 from forager.extract.clean import collapse, drop_unseen
@@ -64,8 +64,9 @@ def read(
     robots_agent: str = "forager",
     memory: LanguageMemory | None = None,
     parser_name: str = AUTO,
+    is_sanitized: bool = False,
 ) -> Reading:
-    """Raises DecodeError when the parser gives up, and nothing else."""
+    """Raises DecodeError when the parser gives up, and nothing else. `is_sanitized` is for pages that killed one."""
     if fetched.body.startswith(GZIP) and (unpacked := unpack(fetched.body)) is not None:
         fetched = replace(fetched, body=unpacked)
     if is_binary(fetched):
@@ -85,14 +86,11 @@ def read(
             return _read_plain(fetched, text, flags, keyword_words, robots_agent)
     if kind == XHTML:
         page = SELF_CLOSED.sub(rb"<\1\2></\1>", page)
-    if may_stall(page):
+    if is_sanitized or may_stall(page):
         page, flags = flatten(page), (*flags, "flattened")
-    tree = parse(page)
-    tree.sort()
-    if nests_links(tree):
-        tree.forget()
-        tree, flags = parse(flatten(page)), (*flags, "flattened")
-        tree.sort()
+    tree, is_flat = _parse(page, is_flat="flattened" in flags)
+    if is_flat and "flattened" not in flags:
+        flags = (*flags, "flattened")
     try:
         return _read_tree(
             fetched,
@@ -105,6 +103,23 @@ def read(
         )
     finally:
         tree.forget()
+
+
+def _parse(page: bytes, *, is_flat: bool) -> tuple[Tree, bool]:
+    """Returns the sorted tree, and whether it is that of the sanitised page: also where the parser gave up, for want of
+    memory, say, or where its tree would take too long."""
+    try:
+        tree = parse(page)
+        tree.sort()
+        if is_flat or not nests_links(tree):
+            return tree, is_flat
+        tree.forget()
+    except DecodeError:
+        if is_flat:
+            raise
+    tree = parse(flatten(page))
+    tree.sort()
+    return tree, True
 
 
 def is_binary(fetched: Fetched) -> bool:

@@ -37,6 +37,35 @@ extract.read = read
 """
 
 
+NO_GUARD = """
+from forager.crawl import black_box
+from forager.extract import page
+black_box.LONGEST_READ_S = 1.0
+page.may_stall = lambda page: False
+"""
+"""Nothing is held back from the parser, and a page has a second."""
+STALLS = b"<title>Stalls</title><a href=/next>x</a>" + b"".join(b"<p a%d>" % i for i in range(10)) + b"<div>" * 60_000
+FILLS = (
+    b"<title>Fills</title><a href=/next>x</a><p>"
+    + b"".join(b"<b a=%d>" % i for i in range(6_000))
+    + b"</p>"
+    + b"<p>x" * 6_000
+)
+
+
+@pytest.mark.parametrize("body", [STALLS, FILLS], ids=["takes too long", "takes too much memory"])
+async def test_a_page_that_ends_its_reader_is_read_the_sanitising_way(
+    body: bytes, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(NO_GUARD)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    async with open_room(MANNER, 1) as room:
+        assert room is not None
+        reading = await room.read(a_page(body))
+    assert (reading.title, [link.href for link in reading.links]) == (body[7:].partition(b"<")[0].decode(), ["/next"])
+    assert "flattened" in reading.flags
+
+
 @pytest.fixture
 async def room() -> AsyncIterator[ReadingRoom]:
     async with open_room(MANNER, 1) as room:

@@ -23,7 +23,9 @@ def line() -> Iterator[tuple[socket.socket, socket.socket]]:
 
 
 def an_order(number: int, body: bytes = BODY) -> bytes:
-    order = pickle.dumps(tuple(Order(f"http://a.example/{number}", {}, is_truncated=False, parser_name="auto")))
+    order = pickle.dumps(
+        tuple(Order(f"http://a.example/{number}", {}, is_truncated=False, parser_name="auto", is_sanitized=False))
+    )
     return ORDER.pack(len(order), len(body)) + order + body
 
 

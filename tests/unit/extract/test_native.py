@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterable, Iterator
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tests.fuzz.pages import SITES
+from tests.fuzz.pages import BODIES, SITES
 from tests.quality.products.corpus import pages as product_pages
 from tests.quality.reading.corpus import samples
 from tests.unit.extract.pages import TEXTS, fetched
 
 from forager.extract import compiled, read
+from forager.extract.hostile import LIMITS as STALL_LIMITS
+from forager.extract.hostile import overload_in_python
 from forager.extract.links import find_links, find_links_in_python
 from forager.extract.needle import holds
 from forager.extract.simhash import SHORT, simhash_in_python
@@ -71,16 +73,29 @@ def test_first_words_are_the_same(text: str, count: int) -> None:
     assert found is None or found == " ".join(text.split()[:count])
 
 
-@given(st.binary(max_size=2000), st.binary(max_size=3), st.integers(0, 255))
-@example(b"ab" * 500 + b"abc", b"abc", 97)
-@example(b"x" * 239 + b"word", b"word", 0)
+@given(st.binary(max_size=2000), st.binary(max_size=3))
+@example(b"ab" * 500 + b"abc", b"abc")
+@example(b"x" * 239 + b"word", b"word")
 @settings(deadline=None)
-def test_bytes_are_found_where_they_are(page: bytes, word: bytes, byte: int) -> None:
+def test_bytes_are_found_where_they_are(page: bytes, word: bytes) -> None:
     assert _native.holds(page, word) == (word in page)
     assert _native.holds(page + word + page, word)
-    assert _native.count_byte(page, byte) == page.count(bytes([byte]))
     with compiled.left_out():
         assert holds(page, word or b"x") == ((word or b"x") in page)
+
+
+SMALL_LIMITS = st.tuples(*[st.sampled_from([0, 3, 20, 200, 5_000, 1_000_000])] * 5)
+
+
+@given(st.one_of(SITES, BODIES), SMALL_LIMITS)
+@example("<svg><mi><style><b>" * 200, (10**6,) * 5)
+@example("<p><b a=1></p>x<td c>" * 200, (10**6,) * 5)
+@example("<table>x<input type=hidden>" * 200, (10**6,) * 5)
+@example("<script><!--<script></script>--></script>x<b>" * 30, (10**6,) * 5)
+@settings(max_examples=300, deadline=None)
+def test_a_page_costs_the_same(html: str, limits: tuple[int, int, int, int, int]) -> None:
+    page = html.encode("utf-8", "replace")[:20_000]
+    assert _native.overload(page, limits) == overload_in_python(page, limits)
 
 
 @given(SITES)
@@ -238,7 +253,8 @@ def test_pages_that_are_alike_leave_no_memory_behind() -> None:
         lambda: _native.simhash(1),
         lambda: _native.first_words(b"a", 1, 1),
         lambda: _native.holds("a", "b"),
-        lambda: _native.count_byte("a", 1),
+        lambda: _native.overload("a", STALL_LIMITS),
+        lambda: _native.overload(b"a", (1, 2)),
         lambda: _native.count(None, (1,)),
         lambda: _native.links("x", True, str),
         lambda: _native.content(None, None, ()),

@@ -96,19 +96,6 @@ static inline bool is_white(Py_UCS4 letter) { return letter == ' ' || (letter >=
 
 #define BLOCK 240 /* bytes that are counted in one byte each, so that a compiler counts sixteen at once */
 
-static Py_ssize_t count_byte(const Byte *bytes, Py_ssize_t length, Byte wanted)
-{
-    Py_ssize_t found = 0;
-    for (Py_ssize_t at = 0; at < length; at += BLOCK) {
-        Py_ssize_t end = Py_MIN(length, at + BLOCK);
-        Byte here = 0;
-        for (Py_ssize_t place = at; place < end; place++)
-            here += bytes[place] == wanted;
-        found += here;
-    }
-    return found;
-}
-
 /* Of a text in Latin-1: bytes of UTF-8 that are no white space, up to `enough` of them or a few more. */
 static Py_ssize_t weigh_latin(const Byte *letters, Py_ssize_t length, Py_ssize_t enough)
 {
