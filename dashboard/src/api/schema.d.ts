@@ -3541,7 +3541,10 @@ export interface components {
             is_active: boolean;
             /** Pages Discovered */
             pages_discovered: number;
-            /** Pages Crawled */
+            /**
+             * Pages Crawled
+             * @description Visits that brought a page, also repeated ones.
+             */
             pages_crawled: number;
             /** Frontier Size */
             frontier_size: number;
@@ -3559,8 +3562,16 @@ export interface components {
             images_found: number;
             /** Images Stored */
             images_stored: number;
-            /** Image Yield Rate */
+            /**
+             * Image Yield Rate
+             * @description Stored images per page.
+             */
             image_yield_rate: number;
+            /**
+             * Avg Images Per Page
+             * @description Images seen per page, stored or not.
+             */
+            avg_images_per_page: number;
             /** Claimed By */
             claimed_by: number | null;
             /** Claim Expires At */
@@ -3855,7 +3866,10 @@ export interface components {
             is_active: boolean;
             /** Pages Discovered */
             pages_discovered: number;
-            /** Pages Crawled */
+            /**
+             * Pages Crawled
+             * @description Visits that brought a page, also repeated ones.
+             */
             pages_crawled: number;
             /** Frontier Size */
             frontier_size: number;
@@ -7133,16 +7147,29 @@ export interface components {
             /** Is Active */
             is_active: boolean;
             breaker_state: components["schemas"]["BreakerState"];
-            /** Pages Crawled */
+            /**
+             * Pages Crawled
+             * @description Visits that brought a page, also repeated ones.
+             */
             pages_crawled: number;
             /** Pages Discovered */
             pages_discovered: number;
             /** Frontier Size */
             frontier_size: number;
+            /** Images Found */
+            images_found: number;
             /** Images Stored */
             images_stored: number;
-            /** Image Yield Rate */
+            /**
+             * Image Yield Rate
+             * @description Stored images per page.
+             */
             image_yield_rate: number;
+            /**
+             * Avg Images Per Page
+             * @description Images seen per page, stored or not.
+             */
+            avg_images_per_page: number;
             /** Priority Score */
             priority_score: number;
             /** Total Error Count */
@@ -7577,7 +7604,7 @@ export interface components {
          * TaskStatus
          * @enum {string}
          */
-        TaskStatus: "pending" | "queued" | "crawling" | "downloaded" | "queued_parse" | "parsing" | "completed" | "failed" | "paused" | "cancelled";
+        TaskStatus: "pending" | "crawling" | "completed" | "failed" | "paused" | "cancelled";
         /**
          * TaskOutcome
          * @enum {string}

@@ -91,7 +91,8 @@ def _images(card: Card) -> str:
     kept = f"files kept {words.duration(card['image_retention_s'])}" if card["image_retention_s"] else ""
     seen = f"{words.count(card['images_found'])} seen on its pages" if card["images_found"] else ""
     stored = f"{words.count(card['images_stored'])} stored" if seen else ""
-    rate = f"{card['image_yield_rate']:.2f} per page" if card["images_stored"] else ""
+    per_page = card["image_yield_rate"] if card["images_stored"] else card["avg_images_per_page"]
+    rate = f"{per_page:.2f} per page" if seen else ""
     return ", ".join(part for part in (seen, stored, rate, policy, kept, only) if part)
 
 

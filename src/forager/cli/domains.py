@@ -91,7 +91,7 @@ def _listed(rows: list[Row], now: datetime) -> Iterator[tuple[str | Cell, ...] |
             words.clean(row["name"]),
             coloured(_state(row)),
             _pages(row),
-            words.count(row["images_stored"]),
+            _images(row),
             _yield(row),
             words.age(row["last_crawled_at"], now),
         )
@@ -111,8 +111,17 @@ def _pages(row: Row) -> str:
     return f"{words.count(max(0, known - waiting))}/{words.count(known)}"
 
 
+def _images(row: Row) -> str:
+    """Stored of seen; only those that were seen where none are stored, as by default."""
+    seen, stored = words.count(row["images_found"]), row["images_stored"]
+    return f"{words.count(stored)}/{seen}" if stored else seen
+
+
 def _yield(row: Row) -> str:
-    return f"{row['image_yield_rate']:.2f}" if row["pages_crawled"] else "–"
+    """Per page: stored images, or those that were seen where none are stored."""
+    if not row["pages_crawled"]:
+        return "–"
+    return f"{row['image_yield_rate'] if row['images_stored'] else row['avg_images_per_page']:.2f}"
 
 
 def _why_it_stands(row: Row, now: datetime) -> str:
@@ -152,7 +161,7 @@ def top(
             (
                 words.clean(row["name"]),
                 _pages(row),
-                words.count(row["images_stored"]),
+                _images(row),
                 _yield(row),
                 f"{row['priority_score']:,.0f}",
                 words.count(row["total_error_count"]),

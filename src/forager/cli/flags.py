@@ -69,11 +69,7 @@ class TaskKind(StrEnum):
 
 class TaskStatus(StrEnum):
     PENDING = "pending"
-    QUEUED = "queued"
     CRAWLING = "crawling"
-    DOWNLOADED = "downloaded"
-    QUEUED_PARSE = "queued_parse"
-    PARSING = "parsing"
     COMPLETED = "completed"
     FAILED = "failed"
     PAUSED = "paused"

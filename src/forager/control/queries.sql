@@ -5,7 +5,7 @@
 -- The domains, those with most pages first.
 SELECT d.name, d.status::text AS status, d.block_reason_code, d.block_reason, d.is_active,
        d.pages_discovered, d.pages_crawled, d.frontier_size, d.total_error_count, d.consecutive_error_count,
-       d.images_found, d.images_stored, d.image_yield_rate, d.error_rate,
+       d.images_found, d.images_stored, d.image_yield_rate, d.avg_images_per_page, d.error_rate,
        (SELECT count(*) FROM pages p WHERE p.domain_id = d.id AND p.status = 'discovered' AND p.priority = 9 AND p.is_image) AS images_waiting,
        d.claimed_by IS NOT NULL AND d.claim_expires_at > now() AS is_leased,
        d.first_seen_at, d.last_crawled_at, d.ready_at, d.next_crawl_after, d.next_allowed_at,
@@ -16,7 +16,7 @@ ORDER BY d.pages_crawled DESC, d.pages_discovered DESC, d.name
 LIMIT $2::bigint;
 
 -- name: top_domains
--- The domains with most of something: images per page, score, pages, errors, or changes found by revisits in the last 30 days.
+-- The domains with most of something: images per page (stored ones first, then those that were only seen), score, pages, errors, or changes found by revisits in the last 30 days.
 -- Counters change with every visit, so no index has these orders: one walk over all domains keeps the first so many of those that match.
 WITH ranked AS (
     SELECT d.id, CASE $1::text
@@ -25,7 +25,8 @@ WITH ranked AS (
             WHEN 'pages' THEN d.pages_crawled
             WHEN 'errors' THEN d.total_error_count
             WHEN 'change' THEN (SELECT sum(g.changed)::float8 / NULLIF(sum(g.ok), 0) FROM domain_days g
-                                WHERE g.domain_id = d.id AND g.day > current_date - 30) END AS rank
+                                WHERE g.domain_id = d.id AND g.day > current_date - 30) END AS rank,
+           CASE $1 WHEN 'yield' THEN d.avg_images_per_page END AS next_rank
     FROM domains d
     WHERE ($3::text IS NULL OR d.status = $3::text::domain_status)
       AND ($4::boolean IS NULL OR d.is_active = $4)
@@ -33,16 +34,17 @@ WITH ranked AS (
       AND ($6::bigint IS NULL OR d.run_id = $6)
       AND ($7::text IS NULL OR strpos(d.name, $7) > 0)
       AND ($8::text IS NULL OR d.breaker_state = $8)
-    ORDER BY 2 DESC NULLS LAST, d.pages_crawled DESC, d.name
+    ORDER BY 2 DESC NULLS LAST, 3 DESC NULLS LAST, d.pages_crawled DESC, d.name
     LIMIT $2::bigint
 )
-SELECT d.name, d.status::text AS status, d.is_active, d.breaker_state, d.pages_crawled, d.pages_discovered, d.frontier_size, d.images_stored, d.image_yield_rate, d.priority_score,
+SELECT d.name, d.status::text AS status, d.is_active, d.breaker_state, d.pages_crawled, d.pages_discovered, d.frontier_size,
+       d.images_found, d.images_stored, d.image_yield_rate, d.avg_images_per_page, d.priority_score,
        d.total_error_count, d.error_rate, g.changed, g.visits, g.changed::float8 / NULLIF(g.ok, 0) AS change_rate
 FROM ranked r
 JOIN domains d ON d.id = r.id
 CROSS JOIN LATERAL (SELECT COALESCE(sum(s.changed), 0) AS changed, COALESCE(sum(s.visits), 0) AS visits, COALESCE(sum(s.ok), 0) AS ok
                     FROM domain_days s WHERE s.domain_id = d.id AND s.day > current_date - 30) g
-ORDER BY r.rank DESC NULLS LAST, d.pages_crawled DESC, d.name;
+ORDER BY r.rank DESC NULLS LAST, r.next_rank DESC NULLS LAST, d.pages_crawled DESC, d.name;
 
 -- name: claims_of_workers
 -- Who holds how many domains, when the first of these leases ends, and whether the holder is alive.
@@ -73,7 +75,7 @@ SELECT count(*) FROM workers w WHERE w.status = 'running' AND w.heartbeat_at > n
 SELECT d.id, d.name, d.parent_domain, d.base_url, d.source, d.seed_rank, d.status::text AS status, d.block_reason_code, d.block_reason,
        d.first_blocked_at, d.blocked_returns, d.is_active, d.pages_discovered, d.pages_crawled, d.frontier_size, d.depth_reached,
        d.total_error_count, d.consecutive_error_count, d.error_streak_code, d.error_rate, d.images_found, d.images_stored,
-       d.image_yield_rate, d.claimed_by, d.claim_expires_at, d.version,
+       d.image_yield_rate, d.avg_images_per_page, d.claimed_by, d.claim_expires_at, d.version,
        d.claimed_by IS NOT NULL AND d.claim_expires_at > now() AS is_leased,
        d.first_seen_at, d.last_crawled_at, d.ready_at, d.due_at, d.next_crawl_after, d.next_allowed_at,
        d.maintenance_start, d.maintenance_end, window_end(now(), d.maintenance_start, d.maintenance_end) AS window_ends_at,

@@ -5,6 +5,7 @@ CREATE TYPE domain_status AS ENUM ('pending', 'active', 'exhausted', 'blocked', 
 CREATE TYPE page_status AS ENUM ('discovered', 'queued', 'fetched', 'failed', 'blocked', 'gone');
 CREATE TYPE task_status AS ENUM ('pending', 'queued', 'crawling', 'downloaded', 'queued_parse', 'parsing',
                                  'completed', 'failed', 'paused', 'cancelled');
+COMMENT ON TYPE task_status IS 'queued, downloaded, queued_parse and parsing are labels of older versions: no task has them and task_moves leads to none. Dropping a label would rewrite crawl_tasks.';
 CREATE TYPE task_outcome AS ENUM ('success', 'failed', 'timeout', 'blocked_robots', 'blocked_4xx', 'blocked_5xx', 'cancelled');
 CREATE TYPE run_status AS ENUM ('running', 'finished', 'stopped', 'failed');
 CREATE TYPE worker_status AS ENUM ('running', 'stopped', 'dead');
@@ -109,8 +110,8 @@ CREATE TABLE domains (
     depth_reached           smallint         NOT NULL DEFAULT 0,
     -- quality, from the counters
     error_rate              double precision NOT NULL GENERATED ALWAYS AS (total_error_count / GREATEST(pages_crawled, 1)::float8) STORED,
-    image_yield_rate        double precision NOT NULL GENERATED ALWAYS AS (images_stored / GREATEST(pages_crawled, 1)::float8) STORED,
-    avg_images_per_page     double precision NOT NULL GENERATED ALWAYS AS (images_found / GREATEST(pages_crawled, 1)::float8) STORED,
+    image_yield_rate        double precision NOT NULL GENERATED ALWAYS AS (images_stored / GREATEST(LEAST(pages_crawled, pages_discovered), 1)::float8) STORED,
+    avg_images_per_page     double precision NOT NULL GENERATED ALWAYS AS (images_found / GREATEST(LEAST(pages_crawled, pages_discovered), 1)::float8) STORED,
     -- the run that works on it, and what that run has taken from it
     run_id                  bigint           REFERENCES runs (id) ON DELETE SET NULL,
     run_pages               bigint           NOT NULL DEFAULT 0,
@@ -207,6 +208,9 @@ COMMENT ON COLUMN domains.parser_name IS 'Who reads its products: a parser of ex
 COMMENT ON COLUMN domains.proxy_country IS 'Of its pool only proxies of this country are used; NULL: all.';
 COMMENT ON COLUMN domains.verifies_tls IS 'False: whoever answers is believed, whatever its certificate says; each worker logs it.';
 COMMENT ON COLUMN domains.content_policy IS 'What is kept of a body: nothing, the newest, or everything; NULL: the setting.';
+COMMENT ON COLUMN domains.pages_crawled IS 'Visits that brought a page, also repeated ones: with refreshes it passes pages_discovered.';
+COMMENT ON COLUMN domains.image_yield_rate IS 'Stored images per page. A refresh adds visits and no pages, so there are never more pages than are known.';
+COMMENT ON COLUMN domains.avg_images_per_page IS 'Images seen per page, stored or not; pages as in image_yield_rate.';
 COMMENT ON COLUMN domains.images_policy IS 'What is done with images its pages show; NULL: as the run, or the setting, says.';
 COMMENT ON COLUMN domains.images_only IS 'Its run took it for images that pages of other domains show: its own pages are out of reach.';
 COMMENT ON COLUMN domains.stores_links IS 'False: links of its pages are learned and counted, and not kept in page_link_lists.';
@@ -1378,13 +1382,8 @@ CREATE TABLE task_moves (
 );
 COMMENT ON TABLE task_moves IS 'Owner: frontier. The allowed moves of a task; frontier/task_status.py holds the same table and a test compares them.';
 INSERT INTO task_moves VALUES
-    ('pending', 'queued'), ('pending', 'crawling'), ('pending', 'paused'), ('pending', 'cancelled'),
-    ('queued', 'pending'), ('queued', 'crawling'), ('queued', 'paused'), ('queued', 'cancelled'),
-    ('crawling', 'pending'), ('crawling', 'downloaded'), ('crawling', 'completed'), ('crawling', 'failed'),
-    ('crawling', 'paused'), ('crawling', 'cancelled'),
-    ('downloaded', 'pending'), ('downloaded', 'queued_parse'), ('downloaded', 'parsing'), ('downloaded', 'failed'), ('downloaded', 'cancelled'),
-    ('queued_parse', 'pending'), ('queued_parse', 'parsing'), ('queued_parse', 'failed'), ('queued_parse', 'cancelled'),
-    ('parsing', 'pending'), ('parsing', 'completed'), ('parsing', 'failed'), ('parsing', 'paused'), ('parsing', 'cancelled'),
+    ('pending', 'crawling'), ('pending', 'paused'), ('pending', 'cancelled'),
+    ('crawling', 'pending'), ('crawling', 'completed'), ('crawling', 'failed'), ('crawling', 'paused'), ('crawling', 'cancelled'),
     ('paused', 'pending'), ('paused', 'cancelled');
 
 CREATE FUNCTION refuse_task_move() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -1517,7 +1516,7 @@ CREATE TABLE schema_window (
     oldest  text    NOT NULL
 );
 COMMENT ON TABLE schema_window IS 'Owner: db. One row: the oldest revision whose Forager may work on this schema. A migration that takes something away, or asks more of what is written, sets it to its own.';
-INSERT INTO schema_window (oldest) VALUES ('0023');
+INSERT INTO schema_window (oldest) VALUES ('0030');
 
 -- Lists by filter ----------------------------------------------------------------------------------------------------
 -- Rare values only, where a table is written much: a page that is read without trouble is in none of those by status, outcome and error for good.

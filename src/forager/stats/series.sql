@@ -98,7 +98,7 @@ WITH d AS (
     FROM domains GROUP BY status, breaker_state, claimed_by IS NOT NULL
 ), t AS (
     SELECT status::text AS status, count(*) AS tasks,
-           min(scheduled_for) FILTER (WHERE locked_at IS NULL AND scheduled_for <= now() AND status IN ('pending', 'queued')) AS due_at
+           min(scheduled_for) FILTER (WHERE locked_at IS NULL AND scheduled_for <= now() AND status = 'pending') AS due_at
     FROM crawl_tasks WHERE outcome IS NULL GROUP BY status
 ), w AS (
     SELECT count(*) FILTER (WHERE heartbeat_at >= now() - make_interval(secs => $1)) AS active,

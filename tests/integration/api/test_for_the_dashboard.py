@@ -69,8 +69,7 @@ async def test_a_failed_task_names_its_problem_and_where_in_our_code(user: httpx
     task = await ground.a_task(page)
     still_open = (await user.get(f"/api/tasks/{task}")).json()
     assert (still_open["fingerprint"], still_open["stack"]) == (None, None)
-    for status in ("queued", "crawling"):
-        await ground.conn.execute("UPDATE crawl_tasks SET status = $2::task_status WHERE id = $1", task, status)
+    await ground.conn.execute("UPDATE crawl_tasks SET status = 'crawling' WHERE id = $1", task)
     await ground.conn.execute(
         "UPDATE crawl_tasks SET status = 'failed', outcome = 'failed', completed_at = now(), error_code = 'broken',"
         " error_message = 'ZeroDivisionError: division by zero', blame = 'us' WHERE id = $1",

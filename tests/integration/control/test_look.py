@@ -7,6 +7,7 @@ import pytest
 from forager.cli.flags import DomainStatus, PageStatus, TaskStatus
 from forager.control import look
 from forager.errors import NotFoundError
+from forager.frontier import task_status
 from forager.records import OutcomeKind
 
 
@@ -102,10 +103,29 @@ async def test_an_unknown_domain_comes_with_close_ones(world: Any) -> None:
     [
         ("domain_status", DomainStatus),
         ("page_status", PageStatus),
-        ("task_status", TaskStatus),
         ("task_outcome", OutcomeKind),
     ],
 )
 async def test_the_words_of_flags_are_those_of_the_database(conn: Any, kind: str, names: Any) -> None:
     stored = await conn.fetchval(f"SELECT enum_range(NULL::{kind})::text[]")
     assert stored == [name.value for name in names]
+
+
+def test_states_of_tasks_are_those_of_the_frontier() -> None:
+    assert [each.value for each in TaskStatus] == [each.value for each in task_status.TaskStatus]
+
+
+async def test_a_refresh_does_not_halve_the_images_per_page(world: Any) -> None:
+    """Visits are counted again with every refresh, pages and images are not."""
+    sql = """UPDATE domains SET pages_discovered = 5, pages_crawled = $1, images_found = 20, images_stored = 10
+             WHERE name = 'shop.example' RETURNING image_yield_rate, avg_images_per_page"""
+    async with world.conn.transaction():
+        assert tuple(await world.conn.fetchrow(sql, 5)) == (2.0, 4.0)
+        assert tuple(await world.conn.fetchrow(sql, 10)) == (2.0, 4.0)
+
+
+async def test_domains_rank_by_images_that_were_only_seen_where_none_are_stored(world: Any) -> None:
+    await world.conn.execute("UPDATE domains SET images_found = 9, pages_crawled = 3 WHERE name = 'shop.example'")
+    first, *_ = await look.top_domains(world.conn, by="yield", limit=5)
+    assert (first["name"], first["images_stored"]) == ("shop.example", 0)
+    assert first["avg_images_per_page"] > 0

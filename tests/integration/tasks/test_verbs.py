@@ -117,17 +117,6 @@ async def test_an_unknown_task_is_not_found(ground: Ground, verb: str) -> None:
         await tasks.describe(ground.conn, 4711)
 
 
-@pytest.mark.parametrize("status", ["downloaded", "queued_parse"])
-async def test_what_waits_to_be_parsed_cannot_be_paused_but_cancelled(ground: Ground, status: str) -> None:
-    task = (await order(ground.conn, URL)).task_id
-    await ground.conn.execute("UPDATE crawl_tasks SET status = 'crawling'")
-    await ground.conn.execute("UPDATE crawl_tasks SET status = 'downloaded'")
-    await ground.conn.execute("UPDATE crawl_tasks SET status = $1::text::task_status", status)
-    with pytest.raises(ConflictError, match=f"is {status} and cannot be paused now"):
-        await do(ground.conn, "pause", task)
-    assert (await do(ground.conn, "cancel", task)).was_changed
-
-
 # restart -------------------------------------------------------------------------------------------------------------
 
 

@@ -40,7 +40,9 @@ def a_card(**more: Any) -> dict[str, Any]:
         **dict.fromkeys(
             ("pages_discovered", "images_found", "images_stored", "total_error_count", "blocked_returns"), 0
         ),
-        **dict.fromkeys(("consecutive_error_count", "run_pages", "priority_score", "image_yield_rate"), 0),
+        **dict.fromkeys(
+            ("consecutive_error_count", "run_pages", "priority_score", "image_yield_rate", "avg_images_per_page"), 0
+        ),
         **dict.fromkeys(("pace_extra_s", "breaker_failures"), 0),
         "breaker_state": "closed",
         **dict.fromkeys(("is_leased", "is_adaptive"), False),

@@ -12,8 +12,8 @@ def test_nothing_leads_out_of_a_closed_state_and_every_other_ends_in_one() -> No
     assert all(CANCELLED in MOVES[status] for status in TaskStatus if status not in CLOSED)
 
 
-def test_what_may_be_paused_is_what_the_seed_says() -> None:
-    assert {status for status in TaskStatus if PAUSED in MOVES[status]} == {"pending", "queued", "crawling", "parsing"}
+def test_what_waits_or_is_under_way_may_be_paused() -> None:
+    assert {status for status in TaskStatus if PAUSED in MOVES[status]} == {"pending", "crawling"}
 
 
 def test_what_is_paused_waits_or_is_cancelled_and_nothing_else() -> None:
@@ -21,5 +21,5 @@ def test_what_is_paused_waits_or_is_cancelled_and_nothing_else() -> None:
 
 
 def test_the_line_leads_from_order_to_end() -> None:
-    line = ["pending", "queued", "crawling", "downloaded", "queued_parse", "parsing", "completed"]
+    line = ["pending", "crawling", "completed"]
     assert all(then in MOVES[TaskStatus(now)] for now, then in pairwise(line))

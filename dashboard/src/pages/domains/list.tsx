@@ -129,7 +129,7 @@ const LIST_COLUMNS: Column<Row>[] = [
   { name: "last visit", width: "minmax(7.5rem,.9fr)", isWideOnly: true, cell: (row) => <Time at={row.last_crawled_at} empty="never" /> },
   { name: "next", width: "minmax(7.5rem,.9fr)", isWideOnly: true, cell: (row) => row.is_leased ? <Badge tone="info">crawled now</Badge> : row.next_crawl_after ? <Time at={row.next_crawl_after} /> : <span className="text-soft">{row.frontier_size && row.status !== "blocked" ? "in its turn" : "–"}</span> },
 ];
-const YIELD: Column<Row> = { name: "images per page", width: "minmax(8rem,.8fr)", isNumber: true, isWideOnly: true, cell: (row) => (row.image_yield_rate ?? 0).toFixed(2) };
+const YIELD: Column<Row> = { name: "images per page", width: "minmax(8rem,.8fr)", isNumber: true, isWideOnly: true, cell: (row) => (row.image_yield_rate || row.avg_images_per_page || 0).toFixed(2) };
 const CHANGE: Column<Row> = { name: "visits with changes", width: "minmax(9rem,.8fr)", isNumber: true, isWideOnly: true, cell: (row) => row.change_rate == null ? "–" : `${percent(row.change_rate)} of ${short(row.visits)}` };
 
 const columnsFor = (rank: Rank | undefined) => (rank ? [NAME, STATE, VISITED, WAITING, ERRORS, SCORE, YIELD, CHANGE] : LIST_COLUMNS);

@@ -6,9 +6,7 @@ export type TaskRow = Schemas["TaskRow"];
 export type Status = TaskRow["status"];
 export type Outcome = NonNullable<TaskRow["outcome"]>;
 
-export const OPEN_STATES = ["pending", "queued", "crawling", "downloaded", "queued_parse", "parsing", "paused"] as const satisfies readonly Status[];
-/** Parsing is so short that its states are shown only while something is in them. */
-export const SHOWN_STATES: readonly Status[] = ["pending", "queued", "crawling", "paused"];
+export const OPEN_STATES = ["pending", "crawling", "paused"] as const satisfies readonly Status[];
 export const OUTCOMES = ["success", "failed", "timeout", "blocked_robots", "blocked_4xx", "blocked_5xx", "cancelled"] as const satisfies readonly Outcome[];
 
 export interface TaskQuery {

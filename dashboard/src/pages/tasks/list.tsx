@@ -11,7 +11,7 @@ import { duration, pathOf, short, words } from "../../ui/format";
 import { List, useList, type Column } from "../../ui/list";
 import { Bulk } from "./bulk";
 import { FilterBox } from "./filter_box";
-import { OPEN_STATES, OUTCOMES, SHOWN_STATES, toQuery, type TaskRow } from "./filters";
+import { OPEN_STATES, OUTCOMES, toQuery, type TaskRow } from "./filters";
 
 const LIVE_MS = 3_000;
 
@@ -94,7 +94,6 @@ function States({ filters }: { filters: Filters }) {
   const visits: Record<string, number> = stats?.visits ?? {};
   const sum = (of: Record<string, number>) => (stats ? Object.values(of).reduce((total, count) => total + count, 0) : undefined);
   const count = (of: Record<string, number>, name: string) => (stats ? (of[name] ?? 0) : undefined);
-  const states = OPEN_STATES.filter((state) => SHOWN_STATES.includes(state) || open[state] || filters.status === state);
   const here = `${filters.status} ${filters.outcome} ${filters.is_open}`;
   const keep = { domain: filters.domain, error_code: filters.error_code, run: filters.run };
   const queue = { domain: filters.domain, run: filters.run };
@@ -102,7 +101,7 @@ function States({ filters }: { filters: Filters }) {
     <nav aria-label="States and outcomes" className="mb-3 flex flex-col gap-1.5">
       <Row name="Queue" here={here}>
         <StateLink text="all open" to={{ ...queue, is_open: "true" }} now={filters} count={sum(open)} />
-        {states.map((state) => <StateLink key={state} text={words(state)} to={{ ...queue, status: state }} now={filters} count={count(open, state)} />)}
+        {OPEN_STATES.map((state) => <StateLink key={state} text={words(state)} to={{ ...queue, status: state }} now={filters} count={count(open, state)} />)}
       </Row>
       <Row name="History" here={here}>
         <StateLink text="all closed" to={{ ...keep, is_open: "false" }} now={filters} />

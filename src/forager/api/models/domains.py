@@ -24,7 +24,7 @@ class DomainRow(Row):
     block_reason: str | None
     is_active: bool = Field(description="The operator's switch: false while it is paused.")
     pages_discovered: int
-    pages_crawled: int
+    pages_crawled: int = Field(description="Visits that brought a page, also repeated ones.")
     frontier_size: int
     total_error_count: int
     error_rate: float
@@ -47,11 +47,13 @@ class TopDomain(Row):
     status: Status
     is_active: bool
     breaker_state: Breaker
-    pages_crawled: int
+    pages_crawled: int = Field(description="Visits that brought a page, also repeated ones.")
     pages_discovered: int
     frontier_size: int
+    images_found: int
     images_stored: int
-    image_yield_rate: float
+    image_yield_rate: float = Field(description="Stored images per page.")
+    avg_images_per_page: float = Field(description="Images seen per page, stored or not.")
     priority_score: float
     total_error_count: int
     error_rate: float
@@ -145,7 +147,7 @@ class Domain(Row):
     blocked_returns: int
     is_active: bool
     pages_discovered: int
-    pages_crawled: int
+    pages_crawled: int = Field(description="Visits that brought a page, also repeated ones.")
     frontier_size: int
     depth_reached: int
     total_error_count: int
@@ -154,7 +156,8 @@ class Domain(Row):
     error_rate: float
     images_found: int
     images_stored: int
-    image_yield_rate: float
+    image_yield_rate: float = Field(description="Stored images per page.")
+    avg_images_per_page: float = Field(description="Images seen per page, stored or not.")
     claimed_by: int | None
     claim_expires_at: datetime | None
     version: int

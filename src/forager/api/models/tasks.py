@@ -7,18 +7,7 @@ from pydantic import Field
 
 from forager.api.words import Row
 
-TaskStatus = Literal[
-    "pending",
-    "queued",
-    "crawling",
-    "downloaded",
-    "queued_parse",
-    "parsing",
-    "completed",
-    "failed",
-    "paused",
-    "cancelled",
-]
+TaskStatus = Literal["pending", "crawling", "completed", "failed", "paused", "cancelled"]
 Outcome = Literal["success", "failed", "timeout", "blocked_robots", "blocked_4xx", "blocked_5xx", "cancelled"]
 TaskKind = Literal["page", "image"]
 RunStatus = Literal["running", "finished", "stopped", "failed"]

@@ -36,10 +36,7 @@ STATUSES: dict[str, frozenset[str]] = {
     "images": frozenset(
         {"found", "stored", "moved", "gone", "blocked", "failed", "broken", "too_big", "not_an_image", "dropped"}
     ),
-    "tasks": frozenset(
-        {"pending", "queued", "crawling", "downloaded", "queued_parse", "parsing"}
-        | {"completed", "failed", "paused", "cancelled"}
-    ),
+    "tasks": frozenset({"pending", "crawling", "completed", "failed", "paused", "cancelled"}),
 }
 LINES: dict[int | str, dict[str, Any]] = {
     200: {"description": "The rows", "content": {"application/x-ndjson": {}, "text/csv": {}}}
