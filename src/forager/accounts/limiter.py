@@ -86,6 +86,10 @@ class Limiter:
         meter = self._meters.get(subject)
         return meter.wait_s(int(clock.now().timestamp()), limit) if meter else 0
 
+    def standing(self, subject: str, limit: int) -> tuple[int, int]:
+        """As far as this process knows: how many more may come, and in how many seconds it will be more."""
+        return self._meter(subject).standing(int(clock.now().timestamp()), limit)
+
     async def compare(self) -> None:
         """Tell and learn. Who comes while somebody compares waits for that, and then for one that knows of him too."""
         running = self._comparing

@@ -46,6 +46,12 @@ class Meter:
                 return at + WINDOW_S + 1 - second
         return WINDOW_S
 
+    def standing(self, second: int, limit: int) -> tuple[int, int]:
+        """How many more may come, and in how many seconds it will be more."""
+        oldest = second - WINDOW_S
+        first = min((at for at in (*self.known, *self.own) if at >= oldest), default=second)
+        return max(limit - self.count(second), 0), first + WINDOW_S + 1 - second
+
     def take(self, second: int) -> None:
         self.own[second] = self.own.get(second, 0) + 1
 

@@ -180,7 +180,7 @@ async def keeper(request: Request, _cookie: Any = COOKIE, _token: Any = BEARER) 
 
 async def seeding(request: Request, _cookie: Any = COOKIE, _token: Any = BEARER) -> Who:
     who = await admin(request)
-    if wait_s := await gate_of(request).count_seeds(who):
+    if wait_s := await gate_of(request).count_seeds(who, request):
         raise too_many(wait_s)
     return who
 
@@ -193,6 +193,13 @@ def _refuse_foreign(request: Request) -> None:
     """Two lines: what the browser says about the page, and a token that only a page of ours can read."""
     given = request.headers.get(CSRF_HEADER, "")
     if _site(request) is not Site.SAME or not is_csrf_token(given, request.state.session_secret or ""):
+        raise forbidden(FOREIGN)
+
+
+def refuse_foreign_page(request: Request, who: Who) -> None:
+    """For reads that stay open: a page of another site may not listen by somebody's cookie."""
+    told = request.headers.get("sec-fetch-site")
+    if who.via == "session" and told != "none" and _site(request) is Site.FOREIGN:
         raise forbidden(FOREIGN)
 
 

@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute
 from forager import __version__, dashboard
 from forager.api import access, problems, routes
 from forager.api.checking import Checking
+from forager.api.compress import Compress
 from forager.api.desk import Desk
 from forager.api.door import Door
 from forager.api.live import Broadcast
@@ -62,8 +63,14 @@ def create_app(settings: Settings, *, forager: "Forager | None" = None) -> FastA
     app.state.parameters = _parameters()
     app.openapi = document  # type: ignore[method-assign]
     app.add_middleware(Site, files=dashboard.load())
+    app.add_middleware(Compress)
     app.add_middleware(
-        Door, body_bytes=settings.api_body_bytes, seed_bytes=settings.api_seed_bytes, seed_paths=routes.SEED_PATHS
+        Door,
+        body_bytes=settings.api_body_bytes,
+        seed_bytes=settings.api_seed_bytes,
+        seed_paths=routes.SEED_PATHS,
+        public_url=settings.public_url,
+        trusted_proxies=settings.trusted_proxies,
     )
     return app
 

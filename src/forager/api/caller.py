@@ -4,10 +4,11 @@ A proxy in front is believed only where the settings name it; from anybody else 
 """
 
 import ipaddress
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -56,6 +57,53 @@ def read_caller(peer: str | None, scheme: str, headers: Headers, trusted: Sequen
         scheme = (_all(headers, "x-forwarded-proto") or [scheme])[-1].lower()
     is_within = ip_of(ip).is_loopback and host_of(headers.get("host", "")) in LOOPBACK_HOSTS
     return Caller(ip, scheme == "https" or not is_within)
+
+
+def is_tls(scope: MutableMapping[str, Any], public_url: str | None, trusted: Sequence[Network]) -> bool:
+    """Whether the browser speaks TLS, to us or to a proxy that we believe: the address is the public one, which is
+    https, or a trusted proxy says so."""
+    if scope["scheme"] == "https":
+        return True
+    is_public = public_url is not None and public_url.lower().startswith("https://")
+    if not is_public and not trusted:
+        return False
+    headers = Headers(scope=scope)
+    if is_public and host_of(headers.get("host", "")) == host_of(urlsplit(public_url or "").netloc):
+        return True
+    told = _all(headers, "x-forwarded-proto")
+    return bool(told) and told[-1].lower() == "https" and _is_in(_peer(scope), trusted)
+
+
+def stray_host(scope: MutableMapping[str, Any], public_url: str | None, trusted: Sequence[Network]) -> str | None:
+    """The name a request came to, if no client of an API on loopback should know it by that name: a page whose name was
+    made to point here (DNS rebinding) would be of the same site as we. Addresses and names of this machine are fine.
+    Programs with a token may use any name, since no page has one; so may probes, which learn nothing."""
+    server = scope.get("server") or ("", None)
+    if not ip_of(server[0]).is_loopback or scope["path"] == "/health":
+        return None
+    headers = Headers(scope=scope)
+    host = host_of(headers.get("host", ""))
+    if "authorization" in headers or _is_own_name(host) or _is_in(_peer(scope), trusted):
+        return None
+    return None if public_url is not None and host == host_of(urlsplit(public_url).netloc) else host
+
+
+def _is_own_name(host: str) -> bool:
+    return host in {"", *LOOPBACK_HOSTS} or host.endswith(".localhost") or _is_address(host)
+
+
+@lru_cache(maxsize=4096)
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _peer(scope: MutableMapping[str, Any]) -> str:
+    client = scope.get("client")
+    return _spell(client[0] if client else LOCAL)
 
 
 def _all(headers: Headers, name: str) -> list[str]:

@@ -7,7 +7,7 @@ let in reads them.
 import asyncio
 import contextlib
 import secrets
-from collections.abc import MutableMapping
+from collections.abc import MutableMapping, Sequence
 from typing import Any
 
 from fastapi import Request
@@ -16,7 +16,10 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from forager import clock
+from forager.accounts.meter import WINDOW_S
 from forager.api import problems
+from forager.api.caller import Network, is_tls, read_networks, stray_host
+from forager.api.gate import QUOTAS, Quota
 from forager.observe import log
 
 SAFE = {
@@ -36,11 +39,28 @@ DRAINED_BYTES, DRAINED_S = 64 * 1024 * 1024, 10.0
 BODY_WITHIN_S = 60.0
 """For all of a body: the longest list of seeds at 2 Mbit/s. Who trickles keeps a place no longer."""
 CLOSE = {"Connection": "close"}
+HSTS = (b"strict-transport-security", b"max-age=31536000")
+"""Of this host only: what else lives under its domain is not ours to decide."""
+STRAY = (
+    "This API does not answer to the name {}: set public_url to the address that browsers use, or name the proxy in"
+    " front of it in trusted_proxies."
+)
 
 
 class Door:
-    def __init__(self, app: ASGIApp, *, body_bytes: int, seed_bytes: int, seed_paths: frozenset[str]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        body_bytes: int,
+        seed_bytes: int,
+        seed_paths: frozenset[str],
+        public_url: str | None = None,
+        trusted_proxies: Sequence[str] = (),
+    ) -> None:
         self._app = app
+        self._public_url = public_url
+        self._trusted = read_networks(trusted_proxies)
         self._body_bytes = body_bytes
         self._seed_bytes = seed_bytes
         self._seed_paths = seed_paths
@@ -48,12 +68,15 @@ class Door:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        scope["request_id"] = secrets.token_hex(8)
-        passage = _Passage(scope, send)
+        scope["request_id"], scope[QUOTAS] = secrets.token_hex(8), []
+        passage = _Passage(scope, send, self._public_url, self._trusted)
         limit = self._seed_bytes if scope["path"] in self._seed_paths else self._body_bytes
         received = _Bounded(scope, receive, limit)
         inner = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
         try:
+            if (stray := stray_host(scope, self._public_url, self._trusted)) is not None:
+                answer = problems.answer(Request(inner), 421, STRAY.format(stray))
+                return await answer(inner, received, passage.send)
             await self._app(inner, received, passage.send)
         except _HeadIsEnough:
             pass
@@ -74,9 +97,11 @@ class _HeadIsEnough(Exception):  # noqa: N818 (nothing is wrong)
 class _Passage:
     """One answer on its way out."""
 
-    def __init__(self, scope: Scope, send: Send) -> None:
+    def __init__(self, scope: Scope, send: Send, public_url: str | None, trusted: Sequence[Network]) -> None:
         self._scope = scope
         self._send = send
+        self._public_url = public_url
+        self._trusted = trusted
         self._is_head = scope["method"] == "HEAD"
         self._began = clock.monotonic()
         self._status = 0
@@ -98,6 +123,9 @@ class _Passage:
         given = [header for header in message.get("headers", ()) if header[0] != REQUEST_ID]
         told = {name for name, _ in given}
         given += [header for header in RAW if header[0] not in told]
+        given += quota_headers(self._scope[QUOTAS])
+        if is_tls(self._scope, self._public_url, self._trusted):
+            given.append(HSTS)
         message["headers"] = [*given, (REQUEST_ID, self._scope["request_id"].encode())]
 
     def write_log(self) -> None:
@@ -110,6 +138,15 @@ class _Passage:
             status=self._status,
             took_ms=round((clock.monotonic() - self._began) * 1000, 1),
         )
+
+
+def quota_headers(quotas: Sequence[Quota]) -> list[tuple[bytes, bytes]]:
+    """`RateLimit-Policy` and `RateLimit`, as the IETF's draft has them (draft-ietf-httpapi-ratelimit-headers)."""
+    if not quotas:
+        return []
+    policies = ", ".join(f'"{each.policy}";q={each.limit};w={WINDOW_S}' for each in quotas)
+    standings = ", ".join(f'"{each.policy}";r={each.left};t={each.more_in_s}' for each in quotas)
+    return [(b"ratelimit-policy", policies.encode()), (b"ratelimit", standings.encode())]
 
 
 async def drain(receive: Receive) -> None:

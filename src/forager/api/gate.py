@@ -35,6 +35,20 @@ PICTURES = 20
 """A page of the dashboard shows dozens of them: they are counted apart, so many times as generously."""
 
 
+QUOTAS = "forager.quotas"
+"""Where a request keeps what it was counted by, for the headers of its response."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """How a request stands with one rate limit."""
+
+    policy: str
+    limit: int
+    left: int
+    more_in_s: int
+
+
 @dataclass(slots=True)
 class Seen:
     who: Who
@@ -97,17 +111,30 @@ class Gate:
         return (who, secret) if who else (nobody(caller.ip), None)
 
     async def count(self, who: Who, request: Request) -> int:
-        if who.user_id is not None and request.scope["path"].endswith(PICTURE):
-            return await self.limiter.take(f"pictures {who.role}:{who.user_id}", self._limits[who.role] * PICTURES)
-        if who.user_id is not None:
-            return await self.limiter.take(f"{who.role}:{who.user_id}", self._limits[who.role])
-        subject = self.caller(request).subject
-        if request.scope["path"] == PROBED:
-            return await self.limiter.take(f"health {subject}", self._limits[Role.USER])
-        return await self.limiter.take(subject, self._limits[Role.ANONYMOUS])
+        return await self._take(request, *self._quota(who, request))
 
-    async def count_seeds(self, who: Who) -> int:
-        return await self.limiter.take(f"seeds:{who.user_id}", self._seeds)
+    async def count_seeds(self, who: Who, request: Request) -> int:
+        return await self._take(request, "seeds", f"seeds:{who.user_id}", self._seeds)
+
+    def _quota(self, who: Who, request: Request) -> tuple[str, str, int]:
+        """The name of the policy, whom a request counts against, and how many a minute."""
+        path, limit = request.scope["path"], self._limits[who.role]
+        if who.user_id is not None and path.endswith(PICTURE):
+            return "pictures", f"pictures {who.role}:{who.user_id}", limit * PICTURES
+        if who.user_id is not None:
+            return str(who.role), f"{who.role}:{who.user_id}", limit
+        subject = self.caller(request).subject
+        if path == PROBED:
+            return "health", f"health {subject}", self._limits[Role.USER]
+        return "anonymous", subject, limit
+
+    async def _take(self, request: Request, policy: str, subject: str, limit: int) -> int:
+        wait_s = await self.limiter.take(subject, limit)
+        told: list[Quota] | None = request.scope.get(QUOTAS)
+        if told is not None:
+            left, more_in_s = self.limiter.standing(subject, limit)
+            told.append(Quota(policy, limit, 0 if wait_s else left, wait_s or more_in_s))
+        return wait_s
 
     def forget(self) -> None:
         """After a change of accounts, in this process at once."""

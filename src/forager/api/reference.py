@@ -31,6 +31,12 @@ client can be made, is at `/api/openapi.json`.
 - **Bulk verbs and deletions** have a `dry_run`, which says what would be done and does nothing.
 - **Bodies** are at most 1 MB, lists of seeds 16 MB (the settings `api_body_bytes`, `api_seed_bytes`), and arrive within
   a minute.
+- **Limits** of requests a minute are in every response: `RateLimit-Policy` has each limit (`q` in `w` seconds),
+  `RateLimit` what is left of it (`r`, more after `t` seconds); a 429 has `Retry-After`. One account has less than half
+  of the database's connections at once, three exports and a tenth of the live listeners.
+- **Compressed** by zstd, brotli or gzip, as `Accept-Encoding` says, are reads of a kilobyte and more.
+- **The name** an API on loopback is called by is its own, an address, or that of `public_url`; any other is a 421,
+  unless a token or a trusted proxy comes with it.
 - **Webhooks** are shown with scheme and host to whoever may not change things: who knows the whole URL can call it.
 - `HEAD` is `GET` without the body; `OPTIONS` says what a path has. No other origin is allowed anything.
 """

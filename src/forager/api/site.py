@@ -8,6 +8,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from forager.dashboard import INDEX, File
 
 OURS = ("/api/", "/health", "/metrics")
+ICON = "/icon.svg"
+"""Also what browsers ask for at `/favicon.ico`, whatever the page says."""
 NOT_PAGES = ("/assets/",)
 """A file that is gone is not the first page: a script that is HTML would be a riddle."""
 
@@ -42,5 +44,7 @@ class Site:
         path: str = scope["path"]
         if scope["method"] not in {"GET", "HEAD"} or path == "/api" or path.startswith(OURS):
             return None
-        found = self._files.get(path)
+        found = self._files.get(ICON if path == "/favicon.ico" else path)
+        if path == "/favicon.ico":
+            return found
         return self._first if found is None and not path.startswith(NOT_PAGES) else found

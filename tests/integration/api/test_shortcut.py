@@ -82,8 +82,12 @@ def is_moment(text: str) -> bool:
     return True
 
 
+CHANGING = {"x-request-id", "content-length", "ratelimit", "content-encoding"}
+"""The request's own; the sizes of numbers of this very moment, which decide whether they are compressed."""
+
+
 def shown(answer: httpx.Response) -> tuple[Any, ...]:
-    headers = {name: value for name, value in answer.headers.items() if name not in {"x-request-id", "content-length"}}
+    headers = {name: value for name, value in answer.headers.items() if name not in CHANGING}
     is_json = headers.get("content-type") in {"application/json", "application/problem+json"} and answer.content
     if answer.request.url.path in {"/metrics", "/health", "/api/stats", "/api/storage"}:
         return answer.status_code, headers  # numbers of this very moment

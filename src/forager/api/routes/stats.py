@@ -10,7 +10,7 @@ from starlette.responses import StreamingResponse
 
 from forager import clock
 from forager.api import metrics
-from forager.api.access import Anyone, Role, User, is_away
+from forager.api.access import Anyone, Role, User, is_away, refuse_foreign_page
 from forager.api.live import Broadcast
 from forager.api.models import stats as models
 from forager.api.paging import Listed
@@ -76,6 +76,7 @@ async def live(
     request: Request, who: User, last_event_id: Annotated[str | None, Header(max_length=100)] = None
 ) -> Stream:
     """The numbers of /api/stats every second, as server-sent events (`numbers`, `away`, `end`)."""
+    refuse_foreign_page(request, who)
     broadcast = broadcast_of(request)
     listener = broadcast.join(who.user_id)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}

@@ -42,6 +42,8 @@ QUEUE_LATE_S = 30.0
 LITTLE_ROOM = 0.05
 MASK = "***"
 CHECK_WITHIN_S = 60.0
+HEALTH_S = 2.5
+"""A little more than whoever waits for a connection has."""
 NO_CHECK: dict[str, Any] = {
     "state": "none",
     **dict.fromkeys(("id", "started_at", "started_by", "has_files", "heard_at", "ended_at", "error", "result")),
@@ -69,13 +71,7 @@ async def health(request: Request, who: Anyone) -> Response:
     forager = forager_of(request)
     parts: dict[str, dict[str, str]] = {}
     try:
-        async with look(request, is_now=True) as conn:
-            numbers = await listing.parts(conn, dead_after_s=forager.settings.dead_after_s)
-            duties = await listing.duties_now(conn, [name for name in DUTIES if is_kept(name, forager.settings)])
-            stall = await read_stall(
-                conn, dead_after_s=forager.settings.dead_after_s, stall_s=forager.settings.alert_stall_s
-            )
-            trouble = await request.app.state.write_probe.find_trouble(conn)
+        numbers, duties, stall, trouble = await _ask_within(request)
         detail = forager.database.description if who.user_id is not None else "answers"
         parts["database"] = {"state": "ok", "detail": detail}
         if trouble is not None:
@@ -98,6 +94,33 @@ async def health(request: Request, who: Anyone) -> Response:
     states = {part["state"] for part in parts.values()}
     status = "down" if "down" in states else "degraded" if "degraded" in states else "ok"
     return reply({"status": status, "version": __version__, "parts": parts}, 503 if status == "down" else 200)
+
+
+Facts = tuple[dict[str, Any], list[dict[str, Any]], Stall | None, str | None]
+
+
+async def _ask_within(request: Request) -> Facts:
+    """What the database says, within `HEALTH_S`: a server that is frozen would keep whoever asks for as long as a
+    statement may take. All who ask meanwhile wait for the same answer."""
+    state = request.app.state
+    asking: asyncio.Task[Facts] | None = getattr(state, "health_asking", None)
+    if asking is None or asking.done():
+        asking = state.health_asking = asyncio.create_task(_ask(request))
+        asking.add_done_callback(lambda task: None if task.cancelled() else task.exception())
+    done, _ = await asyncio.wait({asking}, timeout=HEALTH_S)
+    if not done:
+        raise TimeoutError
+    return asking.result()
+
+
+async def _ask(request: Request) -> Facts:
+    settings = forager_of(request).settings
+    async with look(request, is_now=True) as conn:
+        numbers = await listing.parts(conn, dead_after_s=settings.dead_after_s)
+        duties = await listing.duties_now(conn, [name for name in DUTIES if is_kept(name, settings)])
+        stall = await read_stall(conn, dead_after_s=settings.dead_after_s, stall_s=settings.alert_stall_s)
+        trouble = await request.app.state.write_probe.find_trouble(conn)
+    return numbers, duties, stall, trouble
 
 
 def _scheduler(duties: list[dict[str, Any]]) -> dict[str, str]:
