@@ -81,7 +81,7 @@ def connect(bucket: Bucket, *, timeout_s: int = REQUEST_S, environ: Mapping[str,
         from obstore.store import S3Store
     except ImportError:
         raise ConfigurationError(
-            f"{bucket} needs a library that is not installed: `pip install 'forager-crawler[s3]'` brings it."
+            f"{bucket} needs a library that is not installed: install `obstore`, or Forager with its extra `s3`."
         ) from None
     if not any(environ.get(name) for name in KEYS):
         raise ConfigurationError(

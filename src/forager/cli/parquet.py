@@ -14,7 +14,7 @@ ROWS_AT_ONCE = 2_000
 """Of these Python objects are held; what is gathered for a group is packed by Arrow."""
 ROWS_OF_GROUP = 50_000
 BYTES_OF_GROUP = 32 * 1024 * 1024
-MISSING = "Parquet needs pyarrow, which is not installed. Install it with: pip install 'forager-crawler[parquet]'"
+MISSING = "Parquet needs pyarrow, which is not installed: install `pyarrow`, or Forager with its extra `parquet`"
 
 
 def refuse_without_library() -> None:

@@ -247,12 +247,12 @@ def sentences(answer: "Answer", asked: str, thing: str = "page") -> Iterator[str
     if page.is_empty_query:
         yield "Nothing to look for is left: write at least one word that is not without, and not as common as `the`."
     elif answer.is_corrected:
-        yield f"No {thing} has {shown}. These have {words.clean(answer.suggestion)}: {_total(page, thing)}."
+        yield f"No {thing} was found for {shown}. These have {words.clean(answer.suggestion)}: {_total(page, thing)}."
     elif not page.hits and page.looked_at and page.total == 0:
         looked_at = words.things(page.looked_at, thing)
         yield f"None of the likeliest {looked_at} for {shown} has it. There are more: {NARROWER}."
     elif not page.hits:
-        yield f"No {thing} has {shown}. Fewer words, other words, or fewer filters find more."
+        yield f"No {thing} was found for {shown}. Fewer or other words, or fewer filters, find more.{_indexed(thing)}"
     else:
         yield f"{_total(page, thing)}{_facets(page)}"
         if answer.suggestion:
@@ -265,6 +265,15 @@ def sentences(answer: "Answer", asked: str, thing: str = "page") -> Iterator[str
     if answer.waiting:
         late = words.things(answer.waiting, "page")
         yield f"{late} read lately cannot be found yet: forager schedule run index --once"
+
+
+def _indexed(thing: str) -> str:
+    """What a search looks at, for whoever knows better."""
+    return (
+        " Of each page the title, the headings and the first `keyword_words` words are searched."
+        if thing == "page"
+        else ""
+    )
 
 
 def _total(page: "HitPage", thing: str) -> str:

@@ -1,4 +1,4 @@
-"""Which page of a domain comes first: 1 is highest, 10 lowest. Pure; `forager why` will print the same answer."""
+"""Which page of a domain comes first: 1 is highest, 10 lowest. Pure."""
 
 import re
 
@@ -12,7 +12,7 @@ _PAGINATION = re.compile(
 
 
 def priority_of(url: str, depth: int, *, is_seed: bool = False, is_image: bool = False) -> int:
-    """Seeds, then home pages and shallow pages, then content, then pagination, archives and deep pages, then images."""
+    """Seeds, then shallow pages, then content, then pagination, archives and deep pages, then images."""
     if is_image:
         return IMAGE
     if is_seed:

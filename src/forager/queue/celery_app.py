@@ -94,6 +94,7 @@ def library() -> Any:
         import celery
     except ImportError:
         raise ConfigurationError(
-            "The setting queue is celery, and Celery is not installed: pip install 'forager-crawler[celery]'."
+            "The setting queue is celery, and Celery is not installed:"
+            " install Forager with its extra `celery`, or the package `celery`."
         ) from None
     return celery

@@ -224,6 +224,7 @@ def _library() -> Any:
         import opensearchpy
     except ImportError:
         raise ConfigurationError(
-            "search_backend is opensearch, and its client is not installed: pip install 'forager-crawler[search]'."
+            "search_backend is opensearch, and its client is not installed:"
+            " install Forager with its extra `search`, or the package `opensearch-py[async]`."
         ) from None
     return opensearchpy

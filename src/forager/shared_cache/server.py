@@ -117,6 +117,7 @@ def _library() -> Any:
         import redis
     except ImportError:
         raise ConfigurationError(
-            "redis_url is set, and the Redis client is not installed: pip install 'forager-crawler[redis]'."
+            "redis_url is set, and the Redis client is not installed:"
+            " install Forager with its extra `redis`, or the package `redis`."
         ) from None
     return redis

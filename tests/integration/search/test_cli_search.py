@@ -63,13 +63,13 @@ async def test_what_was_read_just_now_is_found_without_waiting_for_the_duty(shop
 async def test_nothing_is_said_kindly_and_is_no_error(shop: Any, forager: Any) -> None:
     said = await forager("search", "unheard")
     assert (said.code, said.out) == (0, "")
-    assert "No page has unheard." in said.err
+    assert "No page was found for unheard." in said.err
 
 
 async def test_a_misspelled_word_shows_what_was_meant(shop: Any, forager: Any) -> None:
     said = await forager("search", "keetle")
     assert "a.example/blue" in said.out
-    assert "No page has keetle. These have kettle: 2 pages." in said.err
+    assert "No page was found for keetle. These have kettle: 2 pages." in said.err
 
 
 async def test_quotes_that_the_shell_took_still_mean_something(shop: Any, forager: Any) -> None:

@@ -47,8 +47,8 @@ def test_matches_are_marked() -> None:
     ("answer", "said"),
     [
         (Answer(HitPage(is_empty_query=True)), "at least one word"),
-        (Answer(HitPage()), "No page has tea."),
-        (Answer(HitPage([HIT], 3), "teas", is_corrected=True), "No page has tea. These have teas: 3 pages."),
+        (Answer(HitPage()), "No page was found for tea."),
+        (Answer(HitPage([HIT], 3), "teas", is_corrected=True), "No page was found for tea. These have teas: 3 pages."),
         (Answer(HitPage([HIT], 1), "teas"), "Did you mean teas?"),
         (Answer(HitPage([HIT], 480_000, is_estimate=True)), "about 480,000 pages"),
         (Answer(HitPage([HIT], 9000, is_estimate=True, looked_at=1000)), "The likeliest 1,000 were ranked and counted"),

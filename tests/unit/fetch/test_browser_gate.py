@@ -170,7 +170,7 @@ def test_what_is_missing_is_said_with_what_to_do(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: object())
     assert "apt-get install chromium" in (why_no_browser() or "")
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
-    assert "forager-crawler[browser]" in (why_no_browser() or "")
+    assert "extra `browser`" in (why_no_browser() or "")
 
 
 def test_the_shell_is_preferred_and_any_chromium_does(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ ARGUMENTS = (
     "--renderer-process-limit=4",
     "--js-flags=--max-old-space-size=512",
 )
-NO_PLAYWRIGHT = "the Python package `playwright` is missing: pip install 'forager-crawler[browser]'"
+NO_PLAYWRIGHT = "the Python package `playwright` is missing: install it, or Forager with its extra `browser`"
 NO_CHROMIUM = f"there is no Chromium: apt-get install {SHELL}, or name the program in the setting `chromium`"
 
 
