@@ -6,42 +6,59 @@ cannot be true, `nul` when there were NULs.
 
 import codecs
 import re
+from collections.abc import Iterator
 from functools import lru_cache
+
+from webencodings.labels import LABELS  # type: ignore[import-untyped]
 
 BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 PRESCAN_BYTES = 1024
 SNIFF_BYTES = 4096
 FEWEST_HIGH_BYTES = 0.25
 """Of the text; accents and quotes of a Western page are a few in a hundred, other scripts nearly all."""
+MOST_STRAY_BYTES = 5
+"""So few high bytes say nothing about the charset of a page."""
+DAMAGED = 4
+"""So many letters of UTF-8 for each byte that is none: the page is UTF-8, and damaged."""
 TOLERATED_REPLACEMENTS = 0.01
 """Some bad bytes are damage; more than one character in a hundred is a wrong charset."""
 
 HEADER_CHARSET = re.compile(r"""charset\s*=\s*["']?\s*([^\s"';,]+)""", re.IGNORECASE)
-META_CHARSET = re.compile(rb"""<meta\b[^>]*?\bcharset\s*=\s*["']?\s*([^\s"'/>;]+)""", re.IGNORECASE)
+META = re.compile(rb"""<meta[\s/]((?:[^>"']|"[^"]*"|'[^']*')*+)""", re.IGNORECASE)
+ATTRIBUTE = re.compile(rb"""([^\s"'<>/=]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'<>]++)))?+""")
+CONTENT_CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([^\s"';]+)""", re.IGNORECASE)
 XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]*?\bencoding\s*=\s*["']([^"']+)["']""", re.IGNORECASE)
-COMMENT = re.compile(rb"<!--.*?(?:-->|$)", re.DOTALL)
+NOT_READ = re.compile(rb"<!--.*?(?:-->|$)|<(script|style|title|textarea)\b.*?(?:</\1|$)", re.IGNORECASE | re.DOTALL)
+ESCAPE = b"\x1b"
+"""Switches to other letters in charsets whose bytes are all ASCII."""
 MARKUP = re.compile(rb"<(?:script|style)\b.*?(?:</(?:script|style)|\Z)|<[^>]*+>?|\s++", re.IGNORECASE | re.DOTALL)
 
 KANA = re.compile(r"[\u3040-\u30ff]")
 
 LATIN = "windows-1252"
-# Where WHATWG means another codec than Python does by the same name.
-WHATWG = {
-    **dict.fromkeys(("ascii", "us-ascii", "iso-8859-1", "iso8859-1", "latin1", "latin-1", "l1"), LATIN),
-    **dict.fromkeys(("gb2312", "gbk", "gb_2312-80", "x-gbk", "chinese", "csgb2312"), "gb18030"),
-    **dict.fromkeys(("shift_jis", "shift-jis", "sjis", "x-sjis", "windows-31j", "ms_kanji"), "cp932"),
-    **dict.fromkeys(("euc-kr", "ks_c_5601-1987", "ksc5601", "korean", "windows-949"), "cp949"),
-    **dict.fromkeys(("iso-8859-9", "latin5"), "windows-1254"),
-    **dict.fromkeys(("tis-620", "iso-8859-11"), "cp874"),
-    **dict.fromkeys(("big5", "big5-hkscs", "x-x-big5", "cn-big5"), "big5hkscs"),
-    **dict.fromkeys(("iso-8859-8-i", "logical"), "iso-8859-8"),
-    **dict.fromkeys(("unicode", "utf-16", "ucs-2"), "utf-16-le"),
-    "x-mac-cyrillic": "mac_cyrillic",
-    "macintosh": "mac_roman",
-    "koi": "koi8-r",
-    "utf8": "utf-8",
-    "unicode-1-1-utf-8": "utf-8",
+# Where WHATWG means another codec than Python does by the same name; `replacement` stands for charsets it has given up.
+CODECS = {
+    "windows-1252": LATIN,
+    "gbk": "gb18030",
+    "shift_jis": "cp932",
+    "euc-kr": "cp949",
+    "big5": "big5hkscs",
+    "windows-874": "cp874",
+    "iso-8859-8-i": "iso8859-8",
+    "macintosh": "mac-roman",
+    "x-mac-cyrillic": "mac-cyrillic",
+    "ibm866": "cp866",
+    "x-user-defined": LATIN,
+    "replacement": LATIN,
 }
+OWN_LABELS = {
+    "hz-gb-2312": "hz",
+    "iso-2022-kr": "iso2022_kr",
+    "csiso2022kr": "iso2022_kr",
+    "latin-1": LATIN,
+    "koi": "koi8-r",
+}
+"""Labels whose text we can read although browsers do not, or that only we know."""
 MULTI_BYTE = frozenset({"gb18030", "cp932", "cp949", "big5hkscs", "euc_jp", "iso2022_jp", "utf-16-le", "utf-16-be"})
 CYRILLIC = {"cp1251", "koi8-r", "koi8-u", "iso8859-5", "cp866", "mac-cyrillic"}
 GREEK_AND_EAST = {"cp1253", "iso8859-7", "cp1255", "iso8859-8", "cp1256", "iso8859-6", "cp874"}
@@ -62,14 +79,19 @@ def _transcode(body: bytes, content_type: str) -> tuple[bytes, tuple[str, ...]]:
         if body.startswith(bom):
             return _from(marked, body[len(bom) :]), ()
     codec = _declared_codec(body, content_type)
+    if codec is None and (ESCAPE in body or not _is_utf8(body)):
+        codec = _named_in(NOT_READ.sub(b"", body))
     if codec is None:
-        return (body, ()) if _is_utf8(body) else (_from(sniff(body), body), ())
+        return (body, ()) if _is_utf8(body) else (_mend_utf8(body) or _from(sniff(body), body), ())
     if codec in MULTI_BYTE:
         return _trust_multi_byte(codec, body)
     if _is_utf8(body):
         # Legacy bytes are never valid UTF-8 by chance, so a page that says windows-1252 and is UTF-8 was mislabelled.
         return body, () if codec == "utf-8" or body.isascii() else ("charset_lie",)
-    return _trust_utf8(body) if codec == "utf-8" else (_from(codec, body), ())
+    if codec == "utf-8":
+        return _trust_utf8(body)
+    mended = _mend_utf8(body)
+    return (mended, ("charset_lie",)) if mended is not None else (_from(codec, body), ())
 
 
 def _trust_utf8(body: bytes) -> tuple[bytes, tuple[str, ...]]:
@@ -85,6 +107,15 @@ def _trust_multi_byte(codec: str, body: bytes) -> tuple[bytes, tuple[str, ...]]:
         return _encode(text), ()
     is_lie = ("charset_lie",)
     return (body, is_lie) if _is_utf8(body) else (_from(sniff(body), body), is_lie)
+
+
+def _mend_utf8(body: bytes) -> bytes | None:
+    """UTF-8 with a few bytes out of place, of a page that was cut or glued together; None for other bytes. Letters of
+    legacy charsets hardly ever look like UTF-8."""
+    text = body.decode("utf-8", "replace")
+    bad = text.count("\ufffd")
+    letters = len(text) - len(text.encode("ascii", "ignore")) - bad
+    return text.encode() if letters > DAMAGED * bad else None
 
 
 def _is_readable(text: str) -> bool:
@@ -116,13 +147,29 @@ def _declared_codec(body: bytes, content_type: str) -> str | None:
     head = body[:PRESCAN_BYTES]
     if head.startswith((b"<\0", b"\0<")):
         return "utf-16-le" if head[1] == 0 else "utf-16-be"
-    if b"<!--" in head:
-        head = COMMENT.sub(b"", head)
-    if found := META_CHARSET.search(head) or XML_ENCODING.search(head):
-        codec = find_codec(found[1].decode("ascii", "replace"))
-        # A declaration that could be read as bytes cannot be in UTF-16.
-        return "utf-8" if codec and codec.startswith("utf-16") else codec
+    return _named_in(NOT_READ.sub(b"", head))
+
+
+def _named_in(page: bytes) -> str | None:
+    """Returns the first charset that the page itself names and that there is."""
+    for label in _labels_in(page):
+        if codec := find_codec(label.decode("ascii", "replace")):
+            # A declaration that could be read as bytes cannot be in UTF-16.
+            return "utf-8" if codec.startswith("utf-16") else codec
     return None
+
+
+def _labels_in(page: bytes) -> Iterator[bytes]:
+    for meta in META.finditer(page):
+        given: dict[bytes, bytes] = {}
+        for name, *values in ATTRIBUTE.findall(meta[1]):
+            given.setdefault(name.lower(), b"".join(values))
+        if label := given.get(b"charset"):
+            yield label
+        elif given.get(b"http-equiv", b"").strip().lower() == b"content-type":
+            yield from CONTENT_CHARSET.findall(given.get(b"content", b""))[:1]
+    if declared := XML_ENCODING.search(page):
+        yield declared[1]
 
 
 @lru_cache(maxsize=256)
@@ -135,10 +182,13 @@ def _header_codec(content_type: str) -> str | None:
 def find_codec(label: str) -> str | None:
     """Python's codec for a WHATWG label; None for a label that names no text encoding."""
     label = label.strip().lower()[:40]
-    if known := WHATWG.get(label):
+    if known := OWN_LABELS.get(label):
         return known
+    name = LABELS.get(label)
+    if name in CODECS:
+        return CODECS[name]
     try:
-        codec = codecs.lookup(label)
+        codec = codecs.lookup(name or label)
         b"<meta>".decode(codec.name, "replace")
     except (LookupError, ValueError, TypeError, AttributeError):
         return None
@@ -152,7 +202,7 @@ def sniff(body: bytes) -> str:
 
     text = MARKUP.sub(b" ", body[: 16 * SNIFF_BYTES])
     sample = text[next((i for i, byte in enumerate(text) if byte > 127), 0) :][:SNIFF_BYTES]
-    if sum(byte > 127 for byte in sample) < len(sample) * FEWEST_HIGH_BYTES:
+    if sum(byte > 127 for byte in sample) <= max(MOST_STRAY_BYTES, len(sample) * FEWEST_HIGH_BYTES):
         return LATIN
     if _is_euc_jp(sample):
         return "euc_jp"

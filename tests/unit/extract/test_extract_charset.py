@@ -1,5 +1,6 @@
 import pytest
 from tests.unit.extract.pages import TEXTS, reading
+from webencodings.labels import LABELS  # type: ignore[import-untyped]
 
 from forager.extract.charset import find_codec, to_utf8
 
@@ -122,3 +123,72 @@ def test_labels_mean_what_browsers_mean(label: str, codec: str) -> None:
 
 def test_nuls_are_removed_and_flagged() -> None:
     assert to_utf8(b"a\0b", "text/html") == (b"ab", ("nul",))
+
+
+def test_every_label_of_the_web_is_known() -> None:
+    assert len(LABELS) == 228
+    assert [label for label in LABELS if find_codec(label) is None] == []
+    assert find_codec("  X-CP1251\n") == "cp1251"
+
+
+@pytest.mark.parametrize(
+    ("label", "charset", "text"),
+    [
+        ("x-cp1250", "windows-1250", "Žluťoučký kůň"),
+        ("iso88597", "iso-8859-7", "Γειά σου"),
+        ("x-mac-ukrainian", "mac_cyrillic", "Привіт"),
+        ("dos-874", "cp874", "สวัสดี"),
+        ("ks_c_5601-1989", "cp949", "똠방각하"),
+        ("cseucpkdfmtjapanese", "euc_jp", "こんにちは"),
+        ("unicode20utf8", "utf-8", "Grüße"),
+    ],
+)
+def test_a_page_is_read_by_any_label(label: str, charset: str, text: str) -> None:
+    body = f"<meta charset={label}><title>{text}</title>".encode(charset)
+    assert title_of(body, NEVER_DECLARED) == text
+
+
+@pytest.mark.parametrize(
+    "before", [f"<script>{'x' * 5000}</script>", f"<!--{'x' * 90_000}-->", f"<style>{' ' * 2000}</style><p>text</p>"]
+)
+@pytest.mark.parametrize(
+    ("charset", "language"), [("windows-1251", "ru"), ("iso-8859-2", "pl"), ("gb18030", "zh"), ("euc-kr", "ko")]
+)
+def test_declared_far_down_the_page(charset: str, language: str, before: str) -> None:
+    text = TEXTS[language]
+    body = f"<html><head>{before}<meta charset={charset}><title>{text}</title>".encode(charset)
+    assert title_of(body, NEVER_DECLARED) == text
+
+
+def test_letters_made_of_ascii_are_declared_far_down_the_page() -> None:
+    body = f"<!--{'x' * 2000}--><meta charset=iso-2022-jp><title>こんにちは</title>".encode("iso2022_jp")
+    assert title_of(body, NEVER_DECLARED) == "こんにちは"
+
+
+@pytest.mark.parametrize(
+    "decoy",
+    [
+        "<script>document.write('<meta charset=koi8-r>')</script>",
+        "<meta name=description content='say charset=koi8-r'>",
+        "<meta charset=no-such-thing>",
+        "<meta http-equiv=refresh content='0; url=?charset=koi8-r'>",
+    ],
+)
+@pytest.mark.parametrize("gap", ["", " " * 2000])
+def test_a_decoy_declares_nothing(decoy: str, gap: str) -> None:
+    body = f"{gap}{decoy}<meta charset=windows-1251><title>{TEXTS['ru']}</title>".encode("windows-1251")
+    assert title_of(body, NEVER_DECLARED) == TEXTS["ru"]
+
+
+@pytest.mark.parametrize("declared", ["text/html", "text/html; charset=iso-8859-1"])
+@pytest.mark.parametrize("stray", [b"\xff", b"\xe9", b"\xd0"])
+def test_a_lone_bad_byte_does_not_decide_about_utf_8(stray: bytes, declared: str) -> None:
+    body = f"<title>{TEXTS['ru']}</title><p>".encode() + stray
+    assert title_of(body, declared) == TEXTS["ru"]
+
+
+@pytest.mark.parametrize("text", ["All in ASCII but the caf\xe9", "It costs 5 \xa3", "the end \x93so\x94"])
+def test_a_lone_high_byte_is_western(text: str) -> None:
+    body = ("<p>" + "words of English " * 300 + text).encode("latin-1")
+    page, _ = to_utf8(body, NEVER_DECLARED)
+    assert page.decode().endswith(text.encode("latin-1").decode("windows-1252"))
