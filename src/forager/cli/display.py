@@ -11,7 +11,7 @@ from typing import Any
 
 from forager import clock
 from forager.cli import output
-from forager.cli.picture import Frame, History, plain_line, render
+from forager.cli.picture import Frame, History, plain_line, render, wait_sentence
 from forager.cli.seed_report import Meter
 from forager.records import Progress
 
@@ -68,6 +68,7 @@ class LineDisplay(Display):
         super().__init__(frame)
         self._monotonic = monotonic
         self._next_at = monotonic()
+        self._told_wait: str | None = None
         self._meter = Meter(monotonic)
 
     def show_loading(self, seeds: int) -> None:
@@ -75,8 +76,13 @@ class LineDisplay(Display):
             output.say(self._meter.sentence(seeds))
 
     def draw(self) -> None:
-        if self._last is None or self._monotonic() < self._next_at:
+        if self._last is None:
             return
+        wait = wait_sentence(self._last)
+        is_news = wait is not None and wait != self._told_wait
+        if self._monotonic() < self._next_at and not is_news:
+            return
+        self._told_wait = wait
         self._next_at = self._monotonic() + LINE_EVERY_S
         output.say(plain_line(self._last, self.history, self._frame.max_pages))
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 WINDOW_S = 10.0
 """Rates are of the last ten seconds: steady enough to read, quick enough to see a change."""
 BLOCKS = " ▏▎▍▌▋▊▉█"
-FIXED_LINES = 9
+FIXED_LINES = 10
 """Lines of the picture that are no domains, and one for the prompt."""
 
 
@@ -94,6 +94,8 @@ def render(progress: Progress, history: History, width: int, frame: Frame) -> "G
     if rows:
         parts += [Text(""), _domain_table(progress, rows, width, frame.labels)]
     parts += [Text(""), _last_page(progress, width)]
+    if wait := wait_sentence(progress):
+        parts.append(Text(f" {wait}", style="bold yellow", overflow="ellipsis", no_wrap=True))
     if progress.pause:
         parts.append(Text(f" {pause_sentence(progress.pause)}", style="bold red", overflow="ellipsis", no_wrap=True))
     if frame.notice:
@@ -111,7 +113,18 @@ def plain_line(progress: Progress, history: History, max_pages: int | None) -> s
         f"{words.count(progress.pages_learned)} new URLs"
         + (f" ({counts})" if counts else "")
         + (f"; {pause_sentence(progress.pause)}" if progress.pause else "")
+        + (f"; {wait}" if (wait := wait_sentence(progress)) else "")
     )
+
+
+def wait_sentence(progress: Progress) -> str | None:
+    """Why nothing moves: every domain that is not done waits. None while one of them gets on."""
+    open_domains = [domain for domain in progress.domains if domain.status in {"pending", "active"}]
+    waiting = [domain for domain in open_domains if domain.reason]
+    if not waiting or len(waiting) < len(open_domains):
+        return None
+    more = f"; {words.things(len(waiting) - 1, 'more domain')} too" if len(waiting) > 1 else ""
+    return f"waiting: {words.clean(waiting[0].name)}: {words.plain_reason(waiting[0].reason)}{more}"
 
 
 def pause_sentence(pause: str) -> str:

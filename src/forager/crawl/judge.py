@@ -118,11 +118,21 @@ def is_worth_a_retry(error: VisitError) -> bool:
             return error.may_retry
 
 
-def quick_retry_s(error: VisitError, tries: int, rng: random.Random) -> float | None:
-    """Seconds until the next try of the same task, or None when it is to be closed. `tries` were made already."""
+def quick_tries(error: VisitError, retry_count: int) -> int:
+    """How often a task asks again at once. A later try of a page asks once: sixteen requests to a broken page are of no
+    use to anybody. A site that asks us to wait is asked again once after that."""
+    if retry_count:
+        return 0
+    return 1 if isinstance(error, StatusError) and error.asks_us_to_wait else QUICK_TRIES
+
+
+def quick_retry_s(error: VisitError, tries: int, rng: random.Random, retry_count: int = 0) -> float | None:
+    """Seconds until the next try of the same task, or None when it is to be closed. `tries` were made already, and
+    `retry_count` tasks failed before."""
     if isinstance(error, TooManyRedirectsError) and error.has_new_cookie:
         return 0.0 if tries == 1 else None
-    if tries > QUICK_TRIES or not is_worth_a_retry(error) or isinstance(error, NOT_AT_ONCE):
+    most = quick_tries(error, retry_count)
+    if tries > most or not is_worth_a_retry(error) or isinstance(error, NOT_AT_ONCE):
         return None
     return float(2 ** (tries - 1)) + rng.uniform(0, JITTER_S)
 

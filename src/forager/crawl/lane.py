@@ -29,6 +29,11 @@ MOST_AHEAD = 128
 
 
 class Lane:
+    has_served: bool = False
+    """Whether its server gave a page in this lease: it works, whatever single pages do."""
+    wait_reason: str | None = None
+    """Why it makes no request for a while, until that is written down for people to see."""
+
     def __init__(
         self,
         lease: Lease,

@@ -30,6 +30,7 @@ from forager.errors import (
     BrokenError,
     LeaseLostError,
     ProxyError,
+    StatusError,
     UnavailableError,
     VisitError,
 )
@@ -37,6 +38,9 @@ from forager.observe import about, log
 from forager.politeness.robots import Rules
 from forager.records import ImagePolicy, Outcome, Proxy, Rendering, Target, Trouble
 from forager.urls import origin_of
+
+TOLD_WAIT_S = 3.0
+"""A shorter wait is over before a person could read of it."""
 
 
 class Traffic:
@@ -372,10 +376,16 @@ class Traffic:
             self._put_down(lane, [task])
 
     def _note_health(self, lane: Lane, outcome: Outcome) -> None:
-        """What the breaker and the adaptive pace learn from a request."""
+        """What the breaker and the adaptive pace learn from a request. Where a server gave pages, one that failed and
+        fails again at once says nothing new about it: three broken pages must not hold up the others."""
         is_failure = judge.is_failure(outcome.error)
-        if is_failure:
+        lane.has_served |= outcome.error is None
+        is_repeated = isinstance(outcome.error, StatusError) and bool(lane.tries.get(outcome.target.task_id))
+        if is_failure and not (is_repeated and lane.has_served):
             lane.breaker.fail(clock.monotonic())
+            if lane.breaker.is_open:
+                failures = lane.breaker.failures
+                lane.wait_reason = f"{failures} requests in a row failed, the last one because {outcome.error}"
         elif is_failure is False:
             lane.breaker.succeed()
         if outcome.waited_s is not None:
@@ -385,7 +395,9 @@ class Traffic:
         now, tries = clock.monotonic(), len(earlier) + 1
         hold_s = judge.hold_s(error, tries)
         lane.pace.hold(now, hold_s)
-        quick_s = judge.quick_retry_s(error, tries, self._rng)
+        if hold_s >= TOLD_WAIT_S:
+            lane.wait_reason = f"the server asked us to wait {hold_s:.0f} s (answer {outcome.status_code})"
+        quick_s = judge.quick_retry_s(error, tries, self._rng, outcome.target.retry_count)
         if quick_s is None or lane.pace.wait_s(now) > self._order.longest_wait_s or lane.breaker.is_open:
             return False  # the whole domain waits for longer: this try is recorded, another one follows later
         if self._stop.asked or lane.closing:

@@ -249,6 +249,7 @@ class Worker:
                 lane = self._lanes.get(domain)
                 if lane is not None and lane.lease.version == version:
                     self._go_on_or_close(lane, may_go_on=False)
+            await self._tell_waits()
             if self._calls.is_sent_away and not self._stop.asked:
                 log().info("sent away", action="worker.drained")
                 self._stop.ask()
@@ -268,6 +269,17 @@ class Worker:
             self._pauses.end(PauseReason.DATABASE_UNAVAILABLE)
         else:
             self._pauses.begin(PauseReason.DATABASE_UNAVAILABLE, reason)
+
+    async def _tell_waits(self) -> None:
+        """Domains that make no request for a while: the database says why and until when, for whoever looks."""
+        now = clock.monotonic()
+        waits = []
+        for lane in self._lanes.values():
+            if lane.wait_reason is not None:
+                waits.append((lane.lease.token, lane.wait_reason, lane.wait_s(now)))
+                lane.wait_reason = None
+        if waits:
+            await in_transaction(self._database, lambda conn: domains.note_waits(conn, waits, worker=self._id))
 
     async def _end(self, conn: Any) -> None:
         await series.add(conn, self._id, self._tally)

@@ -180,6 +180,12 @@ FROM unnest($1::bigint[], $2::int[], $3::int[], $4::int[], $5::int[], $6::smalli
            wait_s, delay_s, extra_s, response_s, breaker_state, breaker_failures, open_s, resets, images)
 WHERE d.id = n.domain_id;
 
+-- name: note_waits
+-- Leased domains whose site asked for silence, or whose requests failed: why nothing is asked now, and until when. The claim forgets it.
+UPDATE domains d SET block_reason = n.reason, next_allowed_at = GREATEST(d.next_allowed_at, now() + make_interval(secs => n.wait_s))
+FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::float8[]) AS n (domain_id, version, reason, wait_s)
+WHERE d.id = n.domain_id AND d.version = n.version AND d.claimed_by = $5;
+
 -- name: count_claims
 -- What a run took from its domains, where it has a limit per domain.
 UPDATE domains d SET run_pages = d.run_pages + n.pages FROM unnest($1::bigint[], $2::int[]) AS n (domain_id, pages) WHERE d.id = n.domain_id;
@@ -302,7 +308,8 @@ INSERT INTO robots_requests (domain_id, origin, requested_at, pace_ms)
 SELECT * FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::int[]);
 
 -- name: next_ready
--- When a run's next unleased domain may be claimed by who has the labels of $3, and whether any of its domains is leased now.
+-- When a run's next unleased domain may be claimed by who has the labels of $3, and whether any of its domains is leased now. A domain
+-- of which nothing is ready before $4 seconds have passed does not count: it waits for tries that were put off, and they keep.
 SELECT EXISTS (SELECT FROM domains WHERE claimed_by IS NOT NULL AND run_id = $1) AS is_held,
        LEAST(
            (SELECT 0.0::float8 FROM unnest($3::text[]) AS l (label) CROSS JOIN LATERAL (
@@ -315,7 +322,7 @@ SELECT EXISTS (SELECT FROM domains WHERE claimed_by IS NOT NULL AND run_id = $1)
            (SELECT GREATEST(0, EXTRACT(EPOCH FROM d.due_at - now()))::float8 FROM domains d
             WHERE d.claimed_by IS NULL AND NOT d.is_due AND d.status IN ('pending', 'active') AND d.is_active
               AND d.due_at IS NOT NULL AND d.run_id = $1 AND COALESCE(d.run_pages < LEAST($2::int, d.max_pages_per_run), true)
-              AND d.worker_label = ANY ($3::text[])
+              AND d.worker_label = ANY ($3::text[]) AND d.ready_at <= now() + make_interval(secs => $4)
             ORDER BY d.due_at LIMIT 1)) AS wait_s;
 
 -- name: score_domains

@@ -74,6 +74,7 @@ async def set_prices(conn: Any, prices: Mapping[int, float]) -> None:
 
 async def hasten(conn: Any, names: Sequence[str] | None) -> None:
     await conn.execute(SQL["hasten"], names)
+    await conn.execute(SQL["hasten_tries"], names)
 
 
 async def find_revisitable(conn: Any, names: Sequence[str] | None) -> dict[int, int]:

@@ -103,19 +103,31 @@ UPDATE domains SET next_crawl_after = now() WHERE id IN (
     SELECT id FROM domains WHERE status = 'exhausted' AND is_active AND ($1::text[] IS NULL OR name = ANY ($1))
     ORDER BY id FOR NO KEY UPDATE);
 
+-- name: hasten_tries
+-- Tries that were put off and that a person wants now, of named domains or all. A site that asked us to wait is still waited for.
+WITH hastened AS (
+    UPDATE crawl_tasks t SET scheduled_for = now()
+    FROM domains d
+    WHERE d.id = t.domain_id AND d.status IN ('pending', 'active') AND d.is_active AND ($1::text[] IS NULL OR d.name = ANY ($1))
+      AND t.outcome IS NULL AND t.locked_at IS NULL AND t.status = 'pending' AND t.retry_count > 0 AND t.scheduled_for > now()
+    RETURNING t.domain_id
+)
+UPDATE domains d SET ready_at = now() WHERE d.id IN (SELECT h.domain_id FROM hastened h) AND d.claimed_by IS NULL;
+
 -- name: find_revisitable
--- Runs that are over and have domains with revisits that are due, each with how many. Their order, read again, is what to keep to.
+-- Runs that are over and have domains with revisits that are due, tries that were put off, or visits a person asked for, each with how many. Their order, read again, is what to keep to.
 SELECT d.run_id, count(*)::int AS domains
 FROM domains d JOIN runs r ON r.id = d.run_id AND r.status <> 'running'
 WHERE d.claimed_by IS NULL AND d.status IN ('pending', 'active') AND d.is_active AND ($1::text[] IS NULL OR d.name = ANY ($1))
   AND COALESCE(d.due_at, GREATEST(d.ready_at, d.next_crawl_after)) <= now()
   AND EXISTS (SELECT FROM crawl_tasks t JOIN pages p ON p.id = t.page_id
               WHERE t.domain_id = d.id AND t.outcome IS NULL AND t.locked_at IS NULL AND t.status = 'pending'
-                AND t.scheduled_for <= now() AND p.status = 'fetched')
+                AND t.scheduled_for <= now()
+                AND (p.status = 'fetched' OR t.retry_count > 0 OR t.created_by <> 'system'))
 GROUP BY d.run_id ORDER BY d.run_id;
 
 -- name: adopt_revisitable
--- A run takes over the domains of an earlier one that have revisits that are due.
+-- A run takes over the domains of an earlier one that have such visits due.
 UPDATE domains SET run_id = $1, run_pages = 0, round = 0 WHERE id IN (
     SELECT d.id FROM domains d
     WHERE d.run_id = $2 AND d.claimed_by IS NULL AND d.status IN ('pending', 'active') AND d.is_active
@@ -123,7 +135,8 @@ UPDATE domains SET run_id = $1, run_pages = 0, round = 0 WHERE id IN (
       AND COALESCE(d.due_at, GREATEST(d.ready_at, d.next_crawl_after)) <= now()
       AND EXISTS (SELECT FROM crawl_tasks t JOIN pages p ON p.id = t.page_id
                   WHERE t.domain_id = d.id AND t.outcome IS NULL AND t.locked_at IS NULL AND t.status = 'pending'
-                    AND t.scheduled_for <= now() AND p.status = 'fetched')
+                    AND t.scheduled_for <= now()
+                AND (p.status = 'fetched' OR t.retry_count > 0 OR t.created_by <> 'system'))
     ORDER BY d.id FOR NO KEY UPDATE);
 
 -- name: next_revisit

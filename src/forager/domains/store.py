@@ -10,6 +10,8 @@ from forager.records import Lease
 from forager.urls import registrable
 
 SQL = statements.load("forager.domains")
+PUT_OFF_S = 5.0
+"""A crawl does not stay for a try that was put off for longer: it keeps in the queue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,12 +371,24 @@ async def count_waiting(conn: Any, run: int, *, labels: Sequence[str] = (), most
     return found
 
 
+async def note_waits(conn: Any, waits: Sequence[tuple[tuple[int, int], str, float]], *, worker: int) -> None:
+    """Stores why leased domains make no request now, and for how many seconds."""
+    tokens, reasons, seconds = zip(*waits, strict=True)
+    ids, versions = zip(*tokens, strict=True)
+    await conn.execute(SQL["note_waits"], ids, versions, reasons, seconds, worker)
+
+
 async def next_ready(
-    conn: Any, run: int, *, max_pages_per_domain: int | None, labels: Sequence[str] = ()
+    conn: Any,
+    run: int,
+    *,
+    max_pages_per_domain: int | None,
+    labels: Sequence[str] = (),
+    put_off_s: float = PUT_OFF_S,
 ) -> tuple[bool, float | None]:
     """Whether any domain of the run is leased, and in how many seconds the next one may be claimed by a worker with
-    these labels (None: never)."""
-    row = await conn.fetchrow(SQL["next_ready"], run, max_pages_per_domain, ["", *labels])
+    these labels (None: never). What was put off for longer than `put_off_s` is not waited for."""
+    row = await conn.fetchrow(SQL["next_ready"], run, max_pages_per_domain, ["", *labels], put_off_s)
     return row["is_held"], row["wait_s"]
 
 

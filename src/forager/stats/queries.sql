@@ -214,7 +214,14 @@ SELECT count(*)::bigint FROM (
 -- name: read_busy_domains
 -- The domains of a run with most to show.
 SELECT name, status::text AS status, pages_crawled, total_error_count, frontier_size, claimed_by IS NOT NULL AS is_leased,
-       COALESCE(block_reason, CASE WHEN next_crawl_after > now() THEN 'waits until ' || to_char(next_crawl_after, 'YYYY-MM-DD HH24:MI') END) AS reason
+       CASE WHEN claimed_by IS NOT NULL
+            THEN CASE WHEN next_allowed_at > now() + interval '1 second' THEN block_reason || to_char(next_allowed_at AT TIME ZONE 'UTC', '", until "HH24:MI:SS" UTC"') END
+            WHEN status IN ('pending', 'active') AND next_crawl_after > now()
+            THEN COALESCE(block_reason || to_char(next_crawl_after AT TIME ZONE 'UTC', '", until "HH24:MI:SS" UTC"'), 'waits until ' || to_char(next_crawl_after, 'YYYY-MM-DD HH24:MI'))
+            WHEN status IN ('pending', 'active') AND ready_at > now()
+            THEN to_char(ready_at AT TIME ZONE 'UTC', '"pages that failed for now are tried again from "HH24:MI:SS" UTC on"')
+            ELSE COALESCE(block_reason, CASE WHEN next_crawl_after > now() THEN 'waits until ' || to_char(next_crawl_after, 'YYYY-MM-DD HH24:MI') END)
+       END AS reason
 FROM domains WHERE run_id = $1 ORDER BY claimed_by IS NULL, frontier_size DESC, pages_crawled DESC, name LIMIT $2;
 
 -- name: read_standing_domains

@@ -215,7 +215,7 @@ async def test_a_leased_domain_keeps_a_run_going(ground: Ground) -> None:
 
 async def test_the_earliest_domain_decides_and_a_rest_counts(ground: Ground) -> None:
     run = await ground.a_run()
-    await ground.a_domain(run=run, ready_at="(now() + interval '1 hour')")
+    await ground.a_domain(run=run, next_crawl_after="(now() + interval '1 hour')")
     is_held, wait_s = await next_ready(ground, run)
     assert not is_held
     assert wait_s is not None
@@ -224,6 +224,14 @@ async def test_the_earliest_domain_decides_and_a_rest_counts(ground: Ground) -> 
     _, wait_s = await next_ready(ground, run)
     assert wait_s is not None
     assert 500 < wait_s <= 600
+
+
+async def test_a_try_that_was_put_off_is_not_waited_for(ground: Ground) -> None:
+    run = await ground.a_run()
+    await ground.a_domain(run=run, ready_at="(now() + interval '1 minute')")
+    assert await next_ready(ground, run) == (False, None)
+    await ground.a_domain("b.example", run=run, ready_at="(now() + interval '2 seconds')")
+    assert (await next_ready(ground, run))[1] is not None
 
 
 # robots.txt ---------------------------------------------------------------------------------------------------------

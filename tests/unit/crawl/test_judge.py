@@ -75,6 +75,18 @@ def test_a_status_has_the_outcome_of_its_class(status: int) -> None:
     assert judge.outcome_of(errors.StatusError(status)) == expected
 
 
+@given(ERRORS, st.integers(1, 20), st.integers(1, 5))
+def test_a_later_try_asks_once(error: errors.VisitError, tries: int, retry_count: int) -> None:
+    if not isinstance(error, errors.TooManyRedirectsError):
+        assert judge.quick_retry_s(error, tries, RNG, retry_count=retry_count) is None
+
+
+def test_a_site_that_asks_us_to_wait_is_asked_once_more() -> None:
+    error = errors.StatusError(429, 10.0)
+    assert judge.quick_retry_s(error, 1, RNG) is not None
+    assert judge.quick_retry_s(error, 2, RNG) is None
+
+
 @given(ERRORS, st.integers(1, 20))
 def test_quick_tries_end(error: errors.VisitError, tries: int) -> None:
     wait_s = judge.quick_retry_s(error, tries, RNG)

@@ -10,7 +10,8 @@ from forager.records import RunEnd
     ("waiting", "was_stopped", "has_failed", "end"),
     [
         ({}, False, False, RunEnd.FINISHED),
-        ({"too_deep": 2, "retry_later": 1}, False, False, RunEnd.FINISHED),
+        ({"retry_later": 1}, False, False, RunEnd.FINISHED),
+        ({"too_deep": 2, "retry_later": 1}, False, False, RunEnd.LIMIT),
         ({"over_limit": 3}, False, False, RunEnd.LIMIT),
         ({"stopped": 3}, False, False, RunEnd.STOPPED),
         ({"stopped": 3}, True, False, RunEnd.STOPPED),
