@@ -50,39 +50,60 @@ class Blame(StrEnum):
 class ForagerError(Exception):
     """The root; its text is always one clear sentence for a person."""
 
+    problem: str = "conflict"
+    """One word for the kind of problem, by which a program tells it from others: the end of the API's problem type."""
+
 
 class UserError(ForagerError):
     exit_code: ClassVar[int] = 1
 
 
 class UsageError(UserError):
+    """A value that cannot be taken; `field` is the name under which it was given, where there is one."""
+
     exit_code = 2
+    problem = "invalid_value"
+
+    def __init__(self, sentence: str, *, field: str | None = None) -> None:
+        super().__init__(sentence)
+        self.field = field
 
 
 class NotFoundError(UserError):
     exit_code = 3
+    problem = "not_found"
 
 
 class ConfigurationError(UserError):
     exit_code = 4
+    problem = "not_configured"
 
 
 class DatabaseUnreachableError(UserError):
     exit_code = 5
+    problem = "database_unavailable"
 
 
 class ConflictError(UserError):
-    """What was asked for cannot be done to it as it is now. The API's 409."""
+    """What was asked for cannot be done to it as it is now. The API's 409; `problem` tells one from another."""
 
     exit_code = 7
+
+    def __init__(self, sentence: str, problem: str = "conflict") -> None:
+        super().__init__(sentence)
+        self.problem = problem
 
 
 class NotStoredError(ForagerError):
     """Reading again needs a body, and the content policy kept none. The API's 409."""
 
+    problem = "body_not_stored"
+
 
 class BadUrlError(ForagerError):
     """A string that is no URL Forager can visit. Commands turn it into their own sentence."""
+
+    problem = "invalid_value"
 
 
 class BadListError(ForagerError):

@@ -7536,7 +7536,8 @@ export interface components {
         Problem: {
             /**
              * Type
-             * @example about:blank
+             * @description Which kind of problem it is; programs tell problems apart by it.
+             * @example urn:forager:problem:not_found
              */
             type: string;
             /**
@@ -7569,7 +7570,7 @@ export interface components {
             request_id?: string | null;
             /**
              * Errors
-             * @description Of a 422: each value that was refused.
+             * @description Of a 422: each value that was refused, at least one.
              * @default null
              */
             errors?: components["schemas"]["Trouble"][] | null;

@@ -8,6 +8,7 @@ holds `open_gate(app, forager)` open as long as it lives.
 
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
@@ -23,6 +24,7 @@ from forager.accounts.vouching import Vouching
 from forager.accounts.who import Role, Scope, Who, nobody
 from forager.api.caller import SECURE_COOKIE, Site, site_of
 from forager.api.gate import PROBED, SCRAPED, Gate
+from forager.api.problems import type_of
 from forager.db import CONNECTION_LOST
 
 if TYPE_CHECKING:
@@ -57,23 +59,24 @@ class Refusal(HTTPException):
     """Becomes problem+json by the handler of `install`."""
 
     def __init__(
-        self, status: int, error: str, title: str, headers: dict[str, str] | None = None, **members: Any
+        self, status: int, error: str, problem: str, headers: dict[str, str] | None = None, **members: Any
     ) -> None:
         super().__init__(status, error, headers)
-        self.members = {"type": "about:blank", "title": title, "status": status, "detail": error, "error": error}
+        title = HTTPStatus(status).phrase
+        self.members = {"type": type_of(problem), "title": title, "status": status, "detail": error, "error": error}
         self.members |= members
 
 
 def unknown() -> Refusal:
-    return Refusal(401, WHO_ARE_YOU, "Unauthorized", {"WWW-Authenticate": 'Bearer realm="forager"'})
+    return Refusal(401, WHO_ARE_YOU, "unauthenticated", {"WWW-Authenticate": 'Bearer realm="forager"'})
 
 
 def forbidden(error: str = NOT_YOURS) -> Refusal:
-    return Refusal(403, error, "Forbidden")
+    return Refusal(403, error, "foreign_request" if error == FOREIGN else "forbidden")
 
 
 def too_many(wait_s: int, detail: str = TOO_MANY) -> Refusal:
-    refusal = Refusal(429, TOO_MANY, "Too Many Requests", {"Retry-After": str(wait_s)}, retryAfter=wait_s)
+    refusal = Refusal(429, TOO_MANY, "rate_limited", {"Retry-After": str(wait_s)}, retryAfter=wait_s)
     refusal.members["detail"] = detail
     return refusal
 
@@ -97,11 +100,11 @@ async def answer(request: Request, error: Exception) -> Response:
 def _refusal(error: Exception) -> Refusal:
     match error:
         case WrongPasswordError():
-            return Refusal(401, str(error), "Unauthorized")
+            return Refusal(401, str(error), "wrong_password")
         case MustWaitError():
             return too_many(error.wait_s, str(error))
         case BusyError():
-            return Refusal(503, str(error), "Service Unavailable", {"Retry-After": BUSY_FOR_S})
+            return Refusal(503, str(error), "busy", {"Retry-After": BUSY_FOR_S})
         case _:
             assert isinstance(error, Refusal)
             return error

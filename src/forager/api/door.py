@@ -75,7 +75,7 @@ class Door:
         inner = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
         try:
             if (stray := stray_host(scope, self._public_url, self._trusted)) is not None:
-                answer = problems.answer(Request(inner), 421, STRAY.format(stray))
+                answer = problems.answer(Request(inner), 421, STRAY.format(stray), "unknown_host")
                 return await answer(inner, received, passage.send)
             await self._app(inner, received, passage.send)
         except _HeadIsEnough:

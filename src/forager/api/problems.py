@@ -40,6 +40,63 @@ from forager.observe import log
 from forager.queue.errors import BrokerAwayError
 
 MEDIA_TYPE = "application/problem+json"
+URN = "urn:forager:problem:"
+"""What the type of every problem begins with."""
+PROBLEMS: Mapping[str, str] = {
+    "unauthenticated": "401: neither a session nor a token that is valid",
+    "wrong_password": "401: name or password are wrong",
+    "forbidden": "403: the role or the scope of who asks does not reach so far",
+    "foreign_request": "403: a request that another site had the browser make",
+    "not_found": "404: there is no such path, domain, page, task, …",
+    "method_not_allowed": "405: the path has other methods, which `Allow` names",
+    "body_timeout": "408: the body did not come to its end in time",
+    "conflict": "409: it cannot be done to what is there now, for another reason than those below",
+    "account_disabled": "409: the account is switched off",
+    "account_exists": "409: the name is taken",
+    "body_not_readable": "409: the stored body could not be read again",
+    "body_not_stored": "409: it needs stored bodies, and none were kept",
+    "check_running": "409: a check is under way",
+    "dependency_cycle": "409: a task cannot wait for itself",
+    "dependency_ended": "409: the task it should wait for ended otherwise than well",
+    "domain_held": "409: a worker holds the domain",
+    "domain_without_turn": "409: the domain is blocked, at rest or finished, and has no turn",
+    "exists": "409: the same is there already",
+    "job_running": "409: the job is running right now",
+    "last_admin": "409: nobody else could sign in as an admin",
+    "not_configured": "409: a setting is missing or wrong for it",
+    "not_possible": "409: the database does not allow it as things are",
+    "proxy_in_use": "409: domains use the proxy; `force` removes it all the same",
+    "proxy_without_user": "409: a proxy without a user name has no password",
+    "run_not_stoppable": "409: the run is over, or a `forager crawl` keeps it",
+    "scope_needs_admin": "409: only an admin's token may have this scope",
+    "search_moved": "409: the cursor is of a search server that is not asked any more",
+    "storage_busy": "409: another archive, purge or crawl is in the way",
+    "task_busy": "409: the task is just changing; try again in a moment",
+    "task_closed": "409: what is closed never changes",
+    "task_open": "409: there is an open task for the same page",
+    "worker_not_running": "409: the worker has ended",
+    "body_too_large": "413: the body is larger than allowed",
+    "unknown_host": "421: the request is for a host name that is not ours",
+    "invalid_value": "422: values that cannot be taken; `errors` names each",
+    "rate_limited": "429: too many requests, or too many at once; `retryAfter` says how many seconds to wait",
+    "internal_error": "500: a bug of ours; the log has it under `request_id`",
+    "broker_unavailable": "503: the message broker does not answer",
+    "busy": "503: all places are taken for now",
+    "database_contended": "503: somebody else is changing the same",
+    "database_full": "503: the database has no room left",
+    "database_read_only": "503: the database takes no changes for now",
+    "database_slow": "503: the database took too long",
+    "database_unavailable": "503: the database does not answer",
+    "http_error": "other: HTTP itself refuses it",
+}
+"""What ends the type of a problem, and when it comes. Programs tell problems apart by it; the sentences may change."""
+BY_STATUS: Mapping[int, str] = {
+    404: "not_found",
+    405: "method_not_allowed",
+    408: "body_timeout",
+    413: "body_too_large",
+    503: "busy",
+}
 RETRY_AFTER_S = 2
 """A restart of PostgreSQL takes about so long."""
 MOST_TROUBLES = 20
@@ -58,18 +115,23 @@ class Trouble(BaseModel):
 class Problem(BaseModel):
     """An error, as RFC 9457 has it."""
 
-    type: str = Field(examples=["about:blank"])
+    type: str = Field(
+        description="Which kind of problem it is; programs tell problems apart by it.",
+        examples=["urn:forager:problem:not_found"],
+    )
     title: str = Field(examples=["Not Found"])
     status: int = Field(examples=[404])
     detail: str = Field(examples=["There is no domain 'exmaple.com'. Did you mean example.com?"])
     error: str = Field(description="The detail again, for clients of a simpler kind.", examples=["Not found"])
     request_id: str | None = Field(None, description="What the log calls this request.", examples=["5f0c21d7a9be4c10"])
-    errors: list[Trouble] | None = Field(None, description="Of a 422: each value that was refused.")
+    errors: list[Trouble] | None = Field(None, description="Of a 422: each value that was refused, at least one.")
     retryAfter: int | None = Field(None, description="Of a 429: seconds to wait.")  # noqa: N815 (R235 spells it so)
 
 
 class TooManyError(ForagerError):
     """All places are taken for now: 503, to be tried again."""
+
+    problem = "busy"
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -89,12 +151,13 @@ def answer(
     request: Request | None,
     status: int,
     detail: str,
+    problem: str,
     *,
     headers: Mapping[str, str] | None = None,
     errors: Sequence[Mapping[str, str]] | None = None,
 ) -> Response:
     document: dict[str, Any] = {
-        "type": "about:blank",
+        "type": type_of(problem),
         "title": HTTPStatus(status).phrase,
         "status": status,
         "detail": detail,
@@ -104,6 +167,10 @@ def answer(
     if errors is not None:
         document["errors"] = errors
     return Response(orjson.dumps(document), status, dict(headers or {}), MEDIA_TYPE)
+
+
+def type_of(problem: str) -> str:
+    return URN + problem
 
 
 def install(app: FastAPI) -> None:
@@ -132,7 +199,11 @@ async def _refuse_values(request: Request, error: Exception) -> Response:
     ]
     first = troubles[0] if troubles else {"where": "request", "what": "cannot be understood"}
     more = f" ({len(found) - 1} more)" if len(found) > 1 else ""
-    return answer(request, 422, f"{first['where']}: {first['what']}{more}.", errors=troubles)
+    return refuse_values(request, f"{first['where']}: {first['what']}{more}.", troubles or [first])
+
+
+def refuse_values(request: Request, sentence: str, errors: Sequence[Mapping[str, str]]) -> Response:
+    return answer(request, 422, sentence, "invalid_value", errors=errors)
 
 
 async def _refuse(request: Request, error: Exception) -> Response:
@@ -147,10 +218,11 @@ async def _refuse(request: Request, error: Exception) -> Response:
                 return Response(None, 204, headers)
             detail = f"{request.method} is not possible here; there is {headers['Allow']}."
         case 400:  # a body that is no JSON, or no text
-            return answer(request, 422, "body: it cannot be read as JSON.", errors=[])
+            sentence = "body: it cannot be read as JSON."
+            return refuse_values(request, sentence, [{"where": "body", "what": "it cannot be read as JSON"}])
         case _:
             detail = _printable(str(error.detail))
-    return answer(request, error.status_code, detail, headers=headers)
+    return answer(request, error.status_code, detail, BY_STATUS.get(error.status_code, "http_error"), headers=headers)
 
 
 def methods_of(request: Request) -> list[str]:
@@ -166,19 +238,33 @@ async def _tell(request: Request, error: Exception) -> Response:
     sentence = in_both_worlds(str(error))
     match error:
         case NotFoundError():
-            return answer(request, 404, sentence)
-        case UsageError() | BadUrlError():
-            return answer(request, 422, sentence, errors=[])
+            return answer(request, 404, sentence, error.problem)
+        case UsageError():
+            return refuse_values(request, sentence, [{"where": _place_of(request, error.field), "what": sentence}])
+        case BadUrlError():
+            return refuse_values(request, sentence, [{"where": _place_of(request, "url"), "what": sentence}])
         case NotStoredError() | ConflictError() | ConfigurationError():
-            return answer(request, 409, sentence)
+            return answer(request, 409, sentence, error.problem)
         case StoreError() if error.reason == "missing":
-            return answer(request, 404, sentence)
+            return answer(request, 404, sentence, "not_found")
         case DatabaseUnreachableError():
             return await _away(request, error)
-        case TooManyError() | BrokerAwayError():
-            return answer(request, 503, sentence, headers={"Retry-After": "5"})
+        case BrokerAwayError():
+            return answer(request, 503, sentence, "broker_unavailable", headers={"Retry-After": "5"})
+        case TooManyError():
+            return answer(request, 503, sentence, error.problem, headers={"Retry-After": "5"})
         case _:
-            return answer(request, 409, sentence)
+            return answer(request, 409, sentence, "conflict")
+
+
+def _place_of(request: Request, field: str | None) -> str:
+    """Where the value of this name stood in the request: in its path, behind the question mark, or in its body."""
+    given = {"path": request.path_params, "query": request.query_params}
+    for place, names in given.items():
+        if field is not None and field in names:
+            return f"{place}.{field}"
+    place = "query" if request.method in {"GET", "HEAD", "DELETE"} else "body"
+    return f"{place}.{field}" if field else place
 
 
 # What the database said ----------------------------------------------------------------------------------------------
@@ -187,9 +273,10 @@ async def _tell(request: Request, error: Exception) -> Response:
 async def _blame_database(request: Request, error: Exception) -> Response:
     match error:
         case asyncpg.QueryCanceledError():
-            return _later(request, "The database took too long; narrow the question, or ask again later.")
+            sentence = "The database took too long; narrow the question, or ask again later."
+            return _later(request, sentence, "database_slow")
         case asyncpg.DeadlockDetectedError() | asyncpg.SerializationError() | asyncpg.LockNotAvailableError():
-            return _later(request, "Somebody else is changing the same; ask again.")
+            return _later(request, "Somebody else is changing the same; ask again.", "database_contended")
         case (
             asyncpg.TooManyConnectionsError()
             | asyncpg.OperatorInterventionError()
@@ -197,15 +284,16 @@ async def _blame_database(request: Request, error: Exception) -> Response:
         ):
             return await _away(request, error)
         case asyncpg.DiskFullError() | asyncpg.InsufficientResourcesError():
-            return _later(request, f"The database has no room left.{_unsure(request)}")
+            return _later(request, f"The database has no room left.{_unsure(request)}", "database_full")
         case asyncpg.ReadOnlySQLTransactionError():
-            return _later(request, f"The database is read-only for now.{_unsure(request)}")
+            return _later(request, f"The database is read-only for now.{_unsure(request)}", "database_read_only")
         case asyncpg.DataError():
-            return answer(request, 422, "A value is not one the database can hold.", errors=[])
+            sentence = "A value is not one the database can hold."
+            return refuse_values(request, sentence, [{"where": _place_of(request, None), "what": sentence}])
         case asyncpg.UniqueViolationError():
-            return answer(request, 409, "That is there already.")
+            return answer(request, 409, "That is there already.", "exists")
         case asyncpg.CheckViolationError() | asyncpg.ForeignKeyViolationError():
-            return answer(request, 409, f"That is not possible now: {_printable(str(error))}.")
+            return answer(request, 409, f"That is not possible now: {_printable(str(error))}.", "not_possible")
         case _:
             return await confess(request, error)
 
@@ -213,7 +301,9 @@ async def _blame_database(request: Request, error: Exception) -> Response:
 async def _away(request: Request, error: Exception) -> Response:
     log().warning("database away", action="api.away", request=request.scope.get("request_id"), error=repr(error))
     request.app.state.call_back()
-    return _later(request, f"The database is away.{_unsure(request) or ' Ask again in a moment.'}")
+    return _later(
+        request, f"The database is away.{_unsure(request) or ' Ask again in a moment.'}", "database_unavailable"
+    )
 
 
 def _unsure(request: Request) -> str:
@@ -223,8 +313,8 @@ def _unsure(request: Request) -> str:
     return " What was ordered may or may not have been done: look before you order it again."
 
 
-def _later(request: Request, sentence: str) -> Response:
-    return answer(request, 503, sentence, headers={"Retry-After": str(RETRY_AFTER_S)})
+def _later(request: Request, sentence: str, problem: str) -> Response:
+    return answer(request, 503, sentence, problem, headers={"Retry-After": str(RETRY_AFTER_S)})
 
 
 async def confess(request: Request, error: Exception) -> Response:
@@ -235,7 +325,7 @@ async def confess(request: Request, error: Exception) -> Response:
         path=request.url.path,
         trace="".join(traceback.format_exception(error)),
     )
-    return answer(request, 500, "A bug of ours; the log has it under the id of this request.")
+    return answer(request, 500, "A bug of ours; the log has it under the id of this request.", "internal_error")
 
 
 def _printable(text: str) -> str:

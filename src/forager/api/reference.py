@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from forager.api.openapi import TAGS
+from forager.api.problems import PROBLEMS, URN
 
 Document = dict[str, Any]
 INTRODUCTION = """# The HTTP API
@@ -25,8 +26,9 @@ client can be made, is at `/api/openapi.json`.
   added meanwhile move nothing. A cursor belongs to its list and filters; with others it is a 404. Two lists in one
   answer go on together, until both are at their ends. Rankings (most linked, likes of a page) have a `limit` only.
 - **Errors** are `application/problem+json` (RFC 9457): `title`, `status`, `detail` in one sentence, `request_id` as the
-  log has it; a 422 names each value it refused. A 503 has `Retry-After`: the database is away or took too long, or all
-  places are taken. After one that answers a change, look whether it was done before you order it again.
+  log has it. `type` tells problems apart ([all of them](#problems)), and a 422 names each value it refused. A 503 has
+  `Retry-After`: the database is away or took too long, or all places are taken. After one that answers a change, look
+  whether it was done before you order it again.
 - **Names that are not known** are refused, in bodies and behind the question mark. Numbers are not texts.
 - **Bulk verbs and deletions** have a `dry_run`, which says what would be done and does nothing.
 - **Bodies** are at most 1 MB, lists of seeds 16 MB (the settings `api_body_bytes`, `api_seed_bytes`), and arrive within
@@ -43,7 +45,15 @@ client can be made, is at `/api/openapi.json`.
 
 
 def write(document: Document) -> str:
-    return "\n".join([INTRODUCTION, *_sections(document)]) + "\n"
+    return "\n".join([INTRODUCTION, *_sections(document), *_problems()]) + "\n"
+
+
+def _problems() -> Iterator[str]:
+    yield f"## Problems\n\nThe `type` of an error is `{URN}` and one of these. Sentences may change, these do not.\n"
+    yield "| problem | status | when |\n|---|---|---|"
+    for problem, says in PROBLEMS.items():
+        status, _, when = says.rpartition(": ")
+        yield f"| `{problem}` | {status} | {when} |"
 
 
 def _sections(document: Document) -> Iterator[str]:

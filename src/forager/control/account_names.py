@@ -13,7 +13,8 @@ TAKEN = frozenset({"anonymous", "system", "scheduler"})
 def refuse_bad_name(name: str) -> None:
     if not _NAME.fullmatch(name) or name.endswith("\n"):
         raise UsageError(
-            "A name begins with a letter or digit, and goes on with those and . _ @ + -, up to 64 characters."
+            "A name begins with a letter or digit, and goes on with those and . _ @ + -, up to 64 characters.",
+            field="name",
         )
     if name.casefold() in TAKEN:
-        raise UsageError(f"{name} is not a person's name here; choose another.")
+        raise UsageError(f"{name} is not a person's name here; choose another.", field="name")

@@ -85,7 +85,9 @@ async def invite(conn: Any, who: Who, name: str, role: Role) -> Invited:
     refuse_bad_name(name)
     held = await store.hold_user(conn, name)
     if held is not None and (held["has_password"] or not held["is_active"]):
-        raise ConflictError(f"There is a {held['name']} already; `forager user reset-password` makes a new link.")
+        raise ConflictError(
+            f"There is a {held['name']} already; `forager user reset-password` makes a new link.", "account_exists"
+        )
     identity = held["id"] if held else await _add(conn, who, name, role, None)
     if held is not None and held["role"] != role:
         await store.set_user(conn, identity, role=role, is_active=True)
@@ -98,7 +100,9 @@ async def reset_password(conn: Any, who: Who, user: str | int) -> Invited:
     """A link with which somebody chooses a new password. Until then the old one works; then all sessions end."""
     held = await _hold(conn, user)
     if not held["is_active"]:
-        raise ConflictError(f"{held['name']} is switched off; `forager user enable {held['name']}` comes first.")
+        raise ConflictError(
+            f"{held['name']} is switched off; `forager user enable {held['name']}` comes first.", "account_disabled"
+        )
     await store.forgive_account(conn, held["name"].casefold())
     invited = await _make_link(conn, who, held["id"], held["name"], Role(held["role"]))
     await audit.note(conn, who, "user.reset_password", kind="user", object_id=held["name"])
@@ -163,12 +167,12 @@ async def create_token(
 ) -> NewToken:
     """Its secret is in the answer and nowhere else. It can do at most what its owner's role allows."""
     if not re.fullmatch(CAPTION, name):
-        raise UsageError("The name of a token has 1 to 100 characters, none of them a control character.")
+        raise UsageError("The name of a token has 1 to 100 characters, none of them a control character.", field="name")
     held = await _hold(conn, owner)
     if not held["is_active"]:
-        raise ConflictError(f"{held['name']} is switched off and cannot have a token.")
+        raise ConflictError(f"{held['name']} is switched off and cannot have a token.", "account_disabled")
     if scope is not Scope.READ and held["role"] != Role.ADMIN:
-        raise ConflictError(f"{held['name']} is no admin, so the scope can only be read.")
+        raise ConflictError(f"{held['name']} is no admin, so the scope can only be read.", "scope_needs_admin")
     token = new_token()
     row = await store.add_token(conn, token, held["id"], name, scope, by=who.signature, lasts_s=lasts_s)
     told = {"name": name, "scope": scope, "owner": held["name"], "expires_at": row["expires_at"]}
@@ -195,7 +199,7 @@ async def _add(conn: Any, who: Who, name: str, role: Role, password_hash: str | 
     refuse_bad_name(name)
     identity = await store.add_user(conn, name, role, password_hash, by=who.signature)
     if identity is None:
-        raise ConflictError(f"There is a {name} already.")
+        raise ConflictError(f"There is a {name} already.", "account_exists")
     return identity
 
 
@@ -215,4 +219,4 @@ async def _hold(conn: Any, user: str | int) -> Row:
 
 def _refuse_last(admins: list[int], held: Row) -> None:
     if admins == [held["id"]]:
-        raise ConflictError(f"{held['name']} is the last admin who can sign in; make another one first.")
+        raise ConflictError(f"{held['name']} is the last admin who can sign in; make another one first.", "last_admin")

@@ -88,7 +88,7 @@ async def mute(conn: Any, rule: str, *, seconds: float, by: str, subject: str = 
     """Nobody is told of this rule for a while; its alerts are raised and shown all the same."""
     _refuse_unknown_rule(rule)
     if not 0 < seconds <= LONGEST_MUTE_S:
-        raise UsageError("A rule is muted for more than nothing and for 90 days at most.")
+        raise UsageError("A rule is muted for more than nothing and for 90 days at most.", field="lasts_s")
     return Muted(**await store.mute(conn, rule, subject, seconds=seconds, by=by, reason=reason))
 
 
@@ -108,7 +108,7 @@ async def add_target(
     """A webhook that is told when alerts of this severity, or worse, are raised and resolved. An address that the guard
     forbids is refused here already; a name is looked up when it is called."""
     if severity not in SEVERITIES:
-        raise UsageError(f"There is no severity {severity!r}; there are {' and '.join(SEVERITIES)}.")
+        raise UsageError(f"There is no severity {severity!r}; there are {' and '.join(SEVERITIES)}.", field="severity")
     return await store.add_target(conn, read_webhook(url, guard), severity=severity, by=by)
 
 

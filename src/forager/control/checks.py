@@ -23,7 +23,7 @@ async def begin(conn: Any, *, by: str, has_files: bool) -> Row:
     await conn.execute(SQL["take_turn"])
     row = await conn.fetchrow(SQL["begin"], by, has_files, TOTAL, SILENT_S)
     if row is None:
-        raise ConflictError("A check is under way; GET /api/check shows how far it is.")
+        raise ConflictError("A check is under way; GET /api/check shows how far it is.", "check_running")
     await conn.execute(SQL["forget_old"], KEPT)
     return _job(row)
 

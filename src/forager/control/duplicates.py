@@ -63,7 +63,9 @@ async def of_page(conn: Any, url: str, *, distance_bits: int = NEAR_BITS, limit:
 
 def refuse_far(distance_bits: int) -> None:
     if not 0 <= distance_bits <= NEAR_BITS:
-        raise UsageError(f"The distance is in bits, from 0 (the same text) to {NEAR_BITS}, not {distance_bits}.")
+        raise UsageError(
+            f"The distance is in bits, from 0 (the same text) to {NEAR_BITS}, not {distance_bits}.", field="distance"
+        )
 
 
 async def _members(conn: Any, clusters: Sequence[int], most: int) -> dict[int, list[Any]]:

@@ -142,14 +142,16 @@ async def find(conn: Any, fingerprint: str, *, since: timedelta = DAY) -> Patter
     """By its fingerprint, or the beginning of one: among the failures since, else in the days before."""
     wanted = fingerprint.strip().lower()
     if len(wanted) < SHORTEST_PREFIX:
-        raise UsageError(f"A fingerprint is at least {SHORTEST_PREFIX} characters long, such as 3f9a.")
+        raise UsageError(
+            f"A fingerprint is at least {SHORTEST_PREFIX} characters long, such as 3f9a.", field="fingerprint"
+        )
     since_at = await read_clock(conn) - since
     rows = await conn.fetch(SQL["patterns"], since_at, None, None, wanted, None, None, 2)
     rows = rows or await conn.fetch(SQL["find_fingerprint"], wanted)
     if not rows:
         raise NotFoundError(f"No failure has the fingerprint {fingerprint!r}. `forager errors` lists them.")
     if len(rows) > 1:
-        raise UsageError(f"Several problems begin with {fingerprint!r}: write more of it.")
+        raise UsageError(f"Several problems begin with {fingerprint!r}: write more of it.", field="fingerprint")
     return _pattern(rows[0])
 
 
@@ -217,7 +219,7 @@ def _codes_of(category: str | None) -> list[str] | None:
     if category is None:
         return None
     if category not in set(Category):
-        raise UsageError(f"There is no category {category!r}; there are {', '.join(Category)}.")
+        raise UsageError(f"There is no category {category!r}; there are {', '.join(Category)}.", field="category")
     return [code for code, belongs in CATEGORIES.items() if belongs == category]
 
 

@@ -98,31 +98,41 @@ def refuse_bad(changes: Mapping[str, Any]) -> None:
     if not changes:
         raise UsageError("Nothing to set.")
     for column, value in changes.items():
-        if column in NUMBERS:
-            if value is not None:
-                _refuse_outside(NUMBERS[column], value)
-        elif column == "content_policy":
-            _refuse_policy(value)
-        elif column == "images_policy":
-            _refuse_images(value)
-        elif column == "rendering":
-            _refuse_rendering(value)
-        elif column == "proxy_country":
-            _refuse_country(value)
-        elif column == "parser_name":
-            _refuse_parser(value)
-        elif column == "worker_label":
-            _refuse_label(value)
-        elif column not in {"is_adaptive", "paces_per_proxy", "stores_links", "verifies_tls", *WINDOW}:
-            raise UsageError(f"A domain has no {column!r} that can be set.")
+        try:
+            _refuse_value(column, value)
+        except UsageError as error:
+            error.field = column
+            raise
     _refuse_half_windows(changes)
+
+
+def _refuse_value(column: str, value: Any) -> None:
+    if column in NUMBERS:
+        if value is not None:
+            _refuse_outside(NUMBERS[column], value)
+    elif column == "content_policy":
+        _refuse_policy(value)
+    elif column == "images_policy":
+        _refuse_images(value)
+    elif column == "rendering":
+        _refuse_rendering(value)
+    elif column == "proxy_country":
+        _refuse_country(value)
+    elif column == "parser_name":
+        _refuse_parser(value)
+    elif column == "worker_label":
+        _refuse_label(value)
+    elif column not in {"is_adaptive", "paces_per_proxy", "stores_links", "verifies_tls", *WINDOW}:
+        raise UsageError(f"A domain has no {column!r} that can be set.")
 
 
 def _refuse_half_windows(changes: Mapping[str, Any]) -> None:
     if len(given := [changes.get(edge) for edge in WINDOW if changes.get(edge) is not None]) == 1:
-        raise UsageError("A maintenance window needs a beginning and an end.")
+        raise UsageError("A maintenance window needs a beginning and an end.", field="maintenance_start")
     if given and given[0] == given[1]:
-        raise UsageError("A maintenance window that ends when it begins would never close or never open.")
+        raise UsageError(
+            "A maintenance window that ends when it begins would never close or never open.", field="maintenance_end"
+        )
 
 
 def _refuse_outside(bounds: Bounds, value: float) -> None:

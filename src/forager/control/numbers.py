@@ -136,14 +136,18 @@ async def series(
     now = await read_clock(conn)
     until = min(until or now, now)
     if since >= until:
-        raise UsageError("The series is empty: its beginning has to lie before its end, and in the past.")
+        raise UsageError(
+            "The series is empty: its beginning has to lie before its end, and in the past.", field="since"
+        )
     step_s = choose_step(since, until, now, step_s)
     since = _step_of(since, step_s)
     steps = await store.read_series(conn, known.of or (metric,), since=since, until=until, step_s=float(step_s))
     moments = _moments(since, until, step_s)
     number = max(len(moments) * len({step.label for step in steps}), len(steps))
     if number > MOST_POINTS:
-        raise UsageError(f"These are more than {MOST_POINTS:,} points: take a longer step or a shorter time.")
+        raise UsageError(
+            f"These are more than {MOST_POINTS:,} points: take a longer step or a shorter time.", field="step_s"
+        )
     plot = PLOTS[known.kind]
     if number > LARGE_POINTS:
         points = await asyncio.to_thread(plot, known, steps, moments, step_s, until)
@@ -166,13 +170,17 @@ def choose_step(since: datetime, until: datetime, now: datetime, step_s: int | N
     span_s = (until - since).total_seconds()
     if step_s is not None:
         if step_s < 60 or step_s % 60 or DAY_S % step_s:
-            raise UsageError("A step is a minute at least, and a day is a whole number of steps, such as 60 or 3600.")
+            raise UsageError(
+                "A step is a minute at least, and a day is a whole number of steps, such as 60 or 3600.", field="step_s"
+            )
     elif (now - since).total_seconds() > MINUTES_KEPT_S:
         step_s = STEPS_S[-1]
     else:
         step_s = next((step for step in STEPS_S if span_s / step <= GOOD_STEPS), STEPS_S[-1])
     if span_s / step_s > MOST_STEPS:
-        raise UsageError(f"These are more than {MOST_STEPS:,} steps: take a longer step or a shorter time.")
+        raise UsageError(
+            f"These are more than {MOST_STEPS:,} steps: take a longer step or a shorter time.", field="step_s"
+        )
     return step_s
 
 

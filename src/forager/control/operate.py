@@ -163,7 +163,9 @@ async def rescore(conn: Any, name: str, *, is_scored: bool) -> Rescored:
     held = await _hold(conn, name)
     score = await domain_store.score_domain(conn, held.id, is_scored=is_scored)
     if score is None:
-        raise ConflictError(f"{held.name} is {held.status}: it has no turn, so it has no score. Reset it first.")
+        raise ConflictError(
+            f"{held.name} is {held.status}: it has no turn, so it has no score. Reset it first.", "domain_without_turn"
+        )
     return Rescored(held.name, score)
 
 

@@ -90,7 +90,9 @@ async def purge_tasks(conn: Any, before: datetime, name: str | None, order: Purg
     """History that ended before a moment; the last word on each page stays. A crawl may go on meanwhile."""
     known = await known_name(conn, name)
     if before > await conn.fetchval(SQL["yesterday"]):
-        raise UsageError("History of today and yesterday stays: it is still added up. Choose an earlier day.")
+        raise UsageError(
+            "History of today and yesterday stays: it is still added up. Choose an earlier day.", field="before"
+        )
     domain_id = (await conn.fetchrow(LOOK["find_domain"], known))["id"] if known else None
     purged = Purged("tasks", f"before {before:%Y-%m-%d %H:%M} UTC" + (f" of {known}" if known else ""))
     if order.is_trial:

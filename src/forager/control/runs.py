@@ -29,7 +29,8 @@ async def stop_run(conn: Any, run: int) -> None:
     await refuse_unknown_run(conn, run)
     if not await stats.ask_run_to_stop(conn, run):
         raise ConflictError(
-            f"Run {run} cannot be stopped from here: it is over, or belongs to a `forager crawl`, which Ctrl-C stops."
+            f"Run {run} cannot be stopped from here: it is over, or belongs to a `forager crawl`, which Ctrl-C stops.",
+            "run_not_stoppable",
         )
 
 

@@ -79,7 +79,8 @@ async def _search_anywhere(conn: Any, query: Query, load: Load | None, elsewhere
     if is_theirs:
         raise ConflictError(
             f"{why or 'There is no search server any more.'} The place `after` is one of its own: ask again later, or "
-            "from the beginning, without it."
+            "from the beginning, without it.",
+            "search_moved",
         )
     async with conn.transaction(isolation="repeatable_read", readonly=True):
         answer = await _look(conn, PostgresSearch(conn), query, load)

@@ -109,11 +109,11 @@ async def accept(
 def _name_for(invited: str | None, given: str | None) -> str:
     if invited is None:
         if not given:
-            raise UsageError("Choose a name for the first admin.")
+            raise UsageError("Choose a name for the first admin.", field="name")
         refuse_bad_name(given)
         return given
     if given and given.casefold() != invited.casefold():
-        raise UsageError("This link is for somebody else.")
+        raise UsageError("This link is for somebody else.", field="name")
     return invited
 
 
@@ -123,7 +123,9 @@ async def _become_first_admin(conn: Any, name: str, password_hash: str) -> Login
         raise NotFoundError(USED_UP)
     identity = await store.add_user(conn, name, Role.ADMIN, password_hash, by="first start")
     if identity is None:
-        raise ConflictError(f"{name} is invited already, with a link of their own; choose another name.")
+        raise ConflictError(
+            f"{name} is invited already, with a link of their own; choose another name.", "account_exists"
+        )
     return Login(identity, name, Role.ADMIN, True, password_hash)
 
 

@@ -96,9 +96,11 @@ async def submit(
 def read_orders(orders: Sequence[TaskOrder], guard: AddressGuard | None = None) -> dict[str, TaskOrder]:
     """By normal URL, each once; the first order for a URL counts. Refuses all if one is bad."""
     if not orders:
-        raise UsageError("There is nothing to submit: name at least one URL.")
+        raise UsageError("There is nothing to submit: name at least one URL.", field="urls")
     if len(orders) > MOST_ORDERS:
-        raise UsageError(f"One call orders at most {MOST_ORDERS:,} visits, not {len(orders):,}; split the list.")
+        raise UsageError(
+            f"One call orders at most {MOST_ORDERS:,} visits, not {len(orders):,}; split the list.", field="tasks"
+        )
     wanted: dict[str, TaskOrder] = {}
     for order in orders:
         _refuse_bad(order)
@@ -110,7 +112,7 @@ def read_orders(orders: Sequence[TaskOrder], guard: AddressGuard | None = None) 
 def read_webhook(url: str, guard: AddressGuard | None = None) -> str:
     """A URL that may be told of things: http or https, without a name and password, no forbidden address."""
     if len(url) > LONGEST_WEBHOOK:
-        raise UsageError(f"A webhook's URL has at most {LONGEST_WEBHOOK} characters.")
+        raise UsageError(f"A webhook's URL has at most {LONGEST_WEBHOOK} characters.", field="webhook_url")
     return _read_url(url, guard)
 
 
@@ -132,17 +134,19 @@ def _read_url(url: str, guard: AddressGuard | None) -> str:
 def _refuse_bad(order: TaskOrder) -> None:
     refuse_bad_priority(order.priority)
     if order.max_retries is not None and not 0 <= order.max_retries <= 20:
-        raise UsageError(f"{order.max_retries} are no retries: 0 to 20 are possible.")
+        raise UsageError(f"{order.max_retries} are no retries: 0 to 20 are possible.", field="max_retries")
     if order.revisit_every_s is not None and not 1 <= order.revisit_every_s < float("inf"):
-        raise UsageError("A page is visited again after one second at the soonest.")
+        raise UsageError("A page is visited again after one second at the soonest.", field="revisit_every_s")
     if order.scheduled_for is not None and order.scheduled_for.tzinfo is None:
-        raise UsageError("Say in which time zone the visit is scheduled, such as 2026-01-31T10:00:00Z.")
+        raise UsageError(
+            "Say in which time zone the visit is scheduled, such as 2026-01-31T10:00:00Z.", field="scheduled_for"
+        )
 
 
 def _batch_name(name: str) -> str:
     clean = " ".join(name.split())
     if not 1 <= len(clean) <= 200 or not clean.isprintable():
-        raise UsageError("A batch has a name of 1 to 200 printable characters.")
+        raise UsageError("A batch has a name of 1 to 200 printable characters.", field="name")
     return clean
 
 
@@ -177,7 +181,9 @@ async def _ends_of_dependencies(conn: Any, orders: Sequence[TaskOrder]) -> dict[
         if task not in ends:
             raise NotFoundError(f"There is no task {task} to depend on; `forager tasks` lists them.")
         if ends[task] not in {None, "success"}:
-            raise ConflictError(f"Task {task} ended {ends[task]}, so nothing can wait for it; restart it first.")
+            raise ConflictError(
+                f"Task {task} ended {ends[task]}, so nothing can wait for it; restart it first.", "dependency_ended"
+            )
     return ends
 
 
@@ -188,11 +194,12 @@ async def _refuse_other_dependencies(conn: Any, wanted: Mapping[str, TaskOrder],
         return
     for page, task in (await frontier.open_of(conn, list(waiting))).items():
         if task.id == waiting[page]:
-            raise ConflictError(f"Task {task.id} cannot wait for itself.")
+            raise ConflictError(f"Task {task.id} cannot wait for itself.", "dependency_cycle")
         if task.depends_on != waiting[page]:
             raise ConflictError(
                 f"Task {task.id} is open for the same page and does not depend on task {waiting[page]}; "
-                "cancel it first, or leave the dependency out."
+                "cancel it first, or leave the dependency out.",
+                "task_open",
             )
 
 

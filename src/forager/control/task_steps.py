@@ -182,4 +182,4 @@ def state_of(row: Mapping[str, Any], was_changed: bool, message: str) -> TaskSta
 
 def refuse_bad_priority(priority: int | None) -> None:
     if priority is not None and not 1 <= priority <= 10:
-        raise UsageError(f"There is no priority {priority}: 1 is the first, 10 the last.")
+        raise UsageError(f"There is no priority {priority}: 1 is the first, 10 the last.", field="priority")

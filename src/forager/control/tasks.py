@@ -118,7 +118,9 @@ async def restart(
     held = await _hold_one(conn, task_id)
     if held.status not in CLOSED:
         if not force:
-            raise ConflictError(f"Task {task_id} is {held.status}; force cancels it and starts another one.")
+            raise ConflictError(
+                f"Task {task_id} is {held.status}; force cancels it and starts another one.", "task_open"
+            )
         await cancel_held(conn, [held], by=by, reason=reason or "restarted")
     order = RestartOrder(reset_retry_count, priority, scheduled_at)
     made = await restart_held(conn, [held], order, by=by, reason=reason)
@@ -165,13 +167,16 @@ def _refuse(held: HeldTask, to: TaskStatus, verb: str) -> None:
     if held.status in CLOSED:
         raise _closed(held, verb)
     if held.status is not to and not may_move(held.status, to):
-        raise ConflictError(f"Task {held.id} is {held.status} and cannot be {verb} now; try again in a moment.")
+        raise ConflictError(
+            f"Task {held.id} is {held.status} and cannot be {verb} now; try again in a moment.", "task_busy"
+        )
 
 
 def _closed(held: HeldTask, verb: str) -> ConflictError:
     return ConflictError(
         f"Task {held.id} is {held.status} and cannot be {verb}: what is closed never changes. "
-        "A restart visits its page again."
+        "A restart visits its page again.",
+        "task_closed",
     )
 
 

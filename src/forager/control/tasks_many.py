@@ -44,7 +44,7 @@ class Which:
 
     def __post_init__(self) -> None:
         if not self.task_ids and self.domain is None and self.batch_id is None:
-            raise UsageError("Say which tasks: their numbers, a domain, or a batch.")
+            raise UsageError("Say which tasks: their numbers, a domain, or a batch.", field="tasks")
 
 
 @dataclass(frozen=True, slots=True)

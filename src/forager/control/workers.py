@@ -30,4 +30,4 @@ async def send_away(conn: Any, *, worker: int | None = None, host: str | None = 
     state = await stats.worker_status(conn, worker)
     if state is None:
         raise NotFoundError(f"There is no worker {worker}; `forager workers` lists them.")
-    raise ConflictError(f"Worker {worker} does not run: it is {state}.")
+    raise ConflictError(f"Worker {worker} does not run: it is {state}.", "worker_not_running")

@@ -9,7 +9,8 @@ import httpx
 import pytest
 from fastapi import FastAPI, Request
 from tests.ground import Ground
-from tests.integration.api.conftest import client_for, running, token_of
+from tests.integration.api.conftest import Client, client_for, running, token_of
+from tests.integration.api.house import NAME, furnish
 from tests.wire import a_wire_to_database
 
 from forager import observe
@@ -211,3 +212,44 @@ async def test_without_a_database_the_answer_is_503_and_soon(
                 while (await admin.get("/api/domains")).status_code != 200:  # noqa: ASYNC110 (HTTP tells no events)
                     await asyncio.sleep(0.1)
     assert await conn.fetchval("SELECT count(*) FROM domains") == 0
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "where"),
+    [
+        ("PATCH", f"/api/admin/domains/{NAME}", {"maintenance_start": "22:00"}, "body.maintenance_start"),
+        ("PATCH", f"/api/admin/domains/{NAME}", {"parser_name": "ebay"}, "body.parser_name"),
+        ("GET", "/api/exports/pages?status=broken", None, "query.status"),
+        ("GET", "/api/stats/timeseries?metric=visits&since=2026-01-01T00:00:00Z&step_s=61", None, "query.step_s"),
+        ("POST", "/api/frontier/seed", {"urls": ["no url"]}, "body.urls"),
+        ("POST", "/api/admin/users", {"name": "-", "role": "user"}, "body.name"),
+        ("GET", "/api/domains?limit=0", None, "query.limit"),
+    ],
+)
+async def test_a_422_names_the_value_it_refused(
+    admin: Client, conn: asyncpg.Connection, *, method: str, path: str, body: object, where: str
+) -> None:
+    await furnish(conn)
+    answer = await admin.request(method, path, json=body)
+    assert answer.status_code == 422, answer.text
+    problem = answer.json()
+    assert problem["type"] == "urn:forager:problem:invalid_value"
+    assert [error["where"] for error in problem["errors"]] == [where]
+
+
+async def test_problems_of_one_status_are_told_apart_by_their_type(
+    admin: Client, anybody: Client, conn: asyncpg.Connection
+) -> None:
+    await furnish(conn)
+    closed = await conn.fetchval("SELECT id FROM crawl_tasks WHERE outcome = 'success'")
+    name = await conn.fetchval("SELECT name FROM users LIMIT 1")
+    await conn.execute("UPDATE users SET password_hash = 'x'")
+    found = {
+        (await admin.post(f"/api/admin/tasks/{closed}/cancel")).json()["type"],
+        (await admin.post("/api/admin/users", json={"name": name, "role": "user"})).json()["type"],
+        (await admin.post("/api/workers/1/drain", json={})).json()["type"],
+        (await anybody.get("/api/domains")).json()["type"],
+        (await admin.get("/api/domains/unknown.example")).json()["type"],
+    }
+    kinds = {kind.removeprefix("urn:forager:problem:") for kind in found}
+    assert kinds >= {"task_closed", "account_exists", "unauthenticated", "not_found"}

@@ -283,7 +283,9 @@ async def configure_domain(request: Request, who: Admin, domain: PathName, body:
     settings = forager_of(request).settings
     rest_s = settings.refresh_every_s if settings.refresh else None
     if ("maintenance_start" in changes) != ("maintenance_end" in changes):
-        raise UsageError("A maintenance window needs a beginning and an end; null for both takes it away.")
+        raise UsageError(
+            "A maintenance window needs a beginning and an end; null for both takes it away.", field="maintenance_start"
+        )
     async with change(request, who) as deed:
         switched = None
         if is_active is not None:

@@ -58,7 +58,8 @@ async def export_rows(
     """All rows of one kind that pass the filters, as they are at this moment. What takes longer than an hour to send,
     or a quarter of an hour to read, is broken off: narrow the filters, or read faster."""
     if status is not None and status not in STATUSES.get(kind, ()):
-        raise UsageError(f"query.status: {kind} have {', '.join(sorted(STATUSES.get(kind, ()))) or 'no status'}.")
+        known = ", ".join(sorted(STATUSES.get(kind, ()))) or "no status"
+        raise UsageError(f"{kind.capitalize()} have {known}.", field="status")
     desk: Exports = request.app.state.exports
     sending, reading = contextlib.AsyncExitStack(), contextlib.AsyncExitStack()
     try:

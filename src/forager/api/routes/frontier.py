@@ -116,7 +116,7 @@ async def _plant(request: Request, who: Seeding, body: Urls, *, are_seeds: bool)
     seeds, bad = await asyncio.to_thread(sort, body.urls, settings)  # 100,000 take seconds
     told = {"bad": len(bad), "bad_seeds": bad[:MOST_BAD], "dry_run": body.dry_run, "seeds": len(seeds)}
     if not seeds:
-        raise UsageError(f"body.urls: none of them can be visited: {bad[0]['error']}")
+        raise UsageError(f"None of the URLs can be visited: {bad[0]['error']}", field="urls")
     if body.dry_run:
         async with snapshot(request, LONGEST_S) as conn:
             would = await add.preview_urls(conn, seeds)

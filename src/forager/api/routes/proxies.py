@@ -153,7 +153,7 @@ async def configure_proxy(request: Request, who: Admin, proxy: PathId, body: Pro
     async with change(request, who) as deed:
         known = await _find(deed.conn, proxy)
         if password and known["username"] is None:
-            raise ConflictError("A proxy without a user name has no password.")
+            raise ConflictError("A proxy without a user name has no password.", "proxy_without_user")
         address = ProxyAddress(known["protocol"], known["host"], known["port"], known["username"], password)
         await control.add(deed.conn, vault, [address], facts)
         await deed.note("proxy.configure", "proxy", proxy, changes=changes)
@@ -174,7 +174,7 @@ async def remove_proxy(
         try:
             gone = await control.remove(deed.conn, [proxy], is_forced=force)
         except UsageError as error:
-            raise ConflictError(str(error)) from None
+            raise ConflictError(str(error), "proxy_in_use") from None
         await deed.note("proxy.remove", "proxy", proxy, force=force)
     return reply({"removed": gone})
 
@@ -212,7 +212,7 @@ async def list_pool(request: Request, _who: User, domain: PathName) -> Response:
 async def assign_proxies(request: Request, who: Admin, domain: PathName, body: Members) -> Response:
     """From now on the domain is asked through its pool only. Those that are in it stay as they are."""
     if not (body.proxies or body.country or body.provider):
-        raise UsageError("Which proxies? Name some, a country, or a provider.")
+        raise UsageError("Which proxies? Name some, a country, or a provider.", field="proxies")
     async with change(request, who) as deed:
         done = await control.assign(
             deed.conn,

@@ -44,7 +44,7 @@ async def redrive_dead_messages(request: Request, who: Admin, body: models.Redri
     """Put dead letters back into the queues they were refused in."""
     broker = _broker(request)
     if (body.ids is None) is not body.all:
-        raise UsageError("Say which: ids, or all.")
+        raise UsageError("Say which: ids, or all.", field="ids")
     async with change(request, who, LONGEST_S) as deed:
         done = await control.redrive(broker, body.ids, dry_run=body.dry_run)
         if not done.is_dry:

@@ -163,4 +163,4 @@ async def _really(conn: Any, work: Counted, order: PurgeOrder) -> Any:
     try:
         return await work(conn, order)
     except UsageError as error:
-        raise ConflictError(str(error)) from None
+        raise ConflictError(str(error), "storage_busy") from None

@@ -373,6 +373,6 @@ async def run_duty(
         raise NotFoundError(str(error)) from None
     async with change(request, who) as deed:
         if not await hasten(deed.conn, duty, found.EVERY_S):
-            raise ConflictError(f"{duty} is being done right now.")
+            raise ConflictError(f"{duty} is being done right now.", "job_running")
         await deed.note("schedule.run", "duty", duty)
     return reply({"duty": duty, "message": "It is due now."}, 202)

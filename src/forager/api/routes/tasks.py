@@ -245,7 +245,8 @@ async def restart_parsing(request: Request, who: Admin, task: PathId, body: Rest
             reasons = ", ".join(done["tally"]["left"]) or "it is gone"
             raise ConflictError(
                 f"The body of task {task} could not be read again ({reasons}); nothing was changed."
-                f" `forager tasks restart {task}` visits the page anew."
+                f" `forager tasks restart {task}` visits the page anew.",
+                "body_not_readable",
             )
         told["changed"] = done["tally"]["changed"]
     return reply(
