@@ -9,10 +9,12 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Protocol
 
+from forager import clock
 from forager.domains.store import RobotsCopy
 from forager.errors import AddressRefusedError, LeaseLostError, ProxyError, TlsError, VisitError, VisitTimeoutError
+from forager.fetch import parse_retry_after
 from forager.politeness import robots
-from forager.politeness.robots_file import MAX_BYTES
+from forager.politeness.robots_file import MAX_BYTES, text_of
 from forager.records import Fetched
 from forager.urls import resolve_links
 
@@ -21,6 +23,8 @@ RETRY_WAITS_S = (2.0, 4.0)
 ROBOTS_TRIES = 1 + len(RETRY_WAITS_S)
 TIMEOUT_S = 10.0
 UNREACHABLE_TTL_S = 3600.0
+LONGEST_WAIT_S = 10.0
+"""A server that asks for a longer silence is not tried again within this lease."""
 
 Turn = Callable[[], AbstractAsyncContextManager[Callable[[], None]]]
 """Entered when a request may be made; gives what is to be called when it leaves."""
@@ -58,11 +62,14 @@ async def ask_robots(
 
     Each request is made inside of a `turn`, the redirects' too.
     """
-    error = ""
+    error, silence_s = "", 0.0
     for wait_s in (0.0, *waits_s):
-        await asyncio.sleep(wait_s)
+        if silence_s > LONGEST_WAIT_S:
+            break
+        await asyncio.sleep(max(wait_s, silence_s))
+        silence_s = 0.0
         try:
-            status_code, text = await _fetch(client, f"{origin}/robots.txt", turn)
+            status_code, text, silence_s = await _fetch(client, f"{origin}/robots.txt", turn)
         except (AddressRefusedError, LeaseLostError, ProxyError):
             raise
         except TlsError as trouble:
@@ -78,22 +85,25 @@ async def ask_robots(
                 return RobotsCopy(domain_id, origin, None, status_code, None, ttl_s)
             case "unreachable":
                 error = f"the server answered {status_code}"
-    return RobotsCopy(domain_id, origin, None, None, error, UNREACHABLE_TTL_S)
+    ttl_s = max(UNREACHABLE_TTL_S, silence_s)
+    return RobotsCopy(domain_id, origin, None, None, error, ttl_s, silence_s=silence_s)
 
 
-async def _fetch(client: Asks, url: str, turn: Turn) -> tuple[int, str]:
-    """Status and text after at most five redirects; more of them mean there is no robots.txt (RFC 9309 2.3.1.2)."""
+async def _fetch(client: Asks, url: str, turn: Turn) -> tuple[int, str, float]:
+    """Returns status, text and the seconds of its Retry-After, after at most five redirects; more of them mean that
+    there is no robots.txt (RFC 9309 2.3.1.2)."""
     for _ in range(MOST_REDIRECTS + 1):
         async with turn() as on_sent:
             fetched = await _get(client, url, on_sent)
         location = fetched.headers.get("location")
         if not (300 <= fetched.status_code < 400 and location):
-            return fetched.status_code, fetched.body.decode("utf-8", "replace").replace("\0", "")
+            silence_s = parse_retry_after(fetched.headers.get("retry-after", ""), clock.now()) or 0.0
+            return fetched.status_code, text_of(fetched.body, is_cut=fetched.is_truncated), silence_s
         target = resolve_links(url, [location])[0]
         if target is None:
-            return 404, ""
+            return 404, "", 0.0
         url = target
-    return 404, ""
+    return 404, "", 0.0
 
 
 async def _get(client: Asks, url: str, on_sent: Callable[[], None]) -> Fetched:

@@ -15,7 +15,7 @@ from forager.crawl.addresses import Addresses
 from forager.crawl.lane import Lane, stand_by
 from forager.crawl.line import Tools
 from forager.crawl.order import WorkerOrder
-from forager.crawl.permission import ROBOTS_TRIES, UNREACHABLE_TTL_S, ask_robots
+from forager.crawl.permission import ROBOTS_TRIES, ask_robots
 from forager.crawl.pools import TripClient
 from forager.crawl.stop import StopRequest
 from forager.crawl.trip import Trip
@@ -143,6 +143,7 @@ class RobotsDesk:
             self._keep(self._trust(lane, copy))
         else:
             self._keep(copy)
+            lane.pace.hold(clock.monotonic(), copy.silence_s)
             for _ in range(ROBOTS_TRIES):
                 lane.robots_breaker.fail(clock.monotonic())
             self._stand_off(lane, copy)
@@ -176,14 +177,14 @@ class RobotsDesk:
 
     def _stand_off(self, lane: Lane, copy: RobotsCopy) -> None:
         """No robots.txt, no requests (RFC 9309). A domain that answers at another origin goes on there; else one task
-        says why, and the rest waits an hour."""
+        says why, and the rest waits an hour, or as long as a Retry-After says."""
         kind: type[RefusedError] = InsecureError if copy.is_insecure else RobotsUnreachableError
         error = kind(f"{copy.origin}/robots.txt could not be had: {copy.error}")
         if any(not isinstance(known, RefusedError) for known in lane.rules.values()):
             lane.rules[copy.origin] = error
-            lane.rules_until[copy.origin] = clock.monotonic() + UNREACHABLE_TTL_S
+            lane.rules_until[copy.origin] = clock.monotonic() + copy.ttl_s
             return
         if lane.targets:
             self._give_up(lane, Outcome(lane.targets.popleft(), OutcomeKind.FAILED, error=error))
-        rest_s = UNREACHABLE_TTL_S
+        rest_s = copy.ttl_s
         lane.close(Release(lane.lease, 0.0, rest_s, status="unreachable", reason_code=error.code, reason=str(error)))

@@ -291,7 +291,7 @@ SELECT domain_id, origin, robots_txt, robots_status_code, EXTRACT(EPOCH FROM rob
 FROM origins WHERE domain_id = ANY ($1::bigint[]) AND robots_expires_at > now() AND robots_error IS NULL;
 
 -- name: store_robots
--- What an origin's robots.txt said, or why it could not be had.
+-- What an origin's robots.txt said, or why it could not be had: then the last copy stays, and is not used for crawling.
 INSERT INTO origins (domain_id, origin, robots_txt, robots_status_code, robots_error, robots_fetched_at, robots_expires_at, sitemaps)
 SELECT n.domain_id, n.origin, n.robots_txt, n.status_code, n.error, now(), now() + make_interval(secs => n.ttl_s),
        COALESCE(string_to_array(n.sitemaps, E'\n'), '{}')
@@ -299,8 +299,10 @@ FROM unnest($1::bigint[], $2::text[], $3::text[], $4::smallint[], $5::text[], $6
      AS n (domain_id, origin, robots_txt, status_code, error, ttl_s, sitemaps)
 ORDER BY n.domain_id, n.origin
 ON CONFLICT (domain_id, origin) DO UPDATE
-SET robots_txt = EXCLUDED.robots_txt, robots_status_code = EXCLUDED.robots_status_code, robots_error = EXCLUDED.robots_error,
-    robots_fetched_at = EXCLUDED.robots_fetched_at, robots_expires_at = EXCLUDED.robots_expires_at, sitemaps = EXCLUDED.sitemaps;
+SET robots_txt = CASE WHEN EXCLUDED.robots_error IS NULL THEN EXCLUDED.robots_txt ELSE origins.robots_txt END,
+    robots_status_code = CASE WHEN EXCLUDED.robots_error IS NULL THEN EXCLUDED.robots_status_code ELSE origins.robots_status_code END,
+    sitemaps = CASE WHEN EXCLUDED.robots_error IS NULL THEN EXCLUDED.sitemaps ELSE origins.sitemaps END,
+    robots_error = EXCLUDED.robots_error, robots_fetched_at = EXCLUDED.robots_fetched_at, robots_expires_at = EXCLUDED.robots_expires_at;
 
 -- name: add_robots_requests
 -- When robots.txt files were asked for: evidence of the pace.

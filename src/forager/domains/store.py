@@ -31,6 +31,8 @@ class RobotsCopy:
     """What its Sitemap lines name."""
     is_insecure: bool = False
     """It could not be had because the site's certificate is not valid."""
+    silence_s: float = 0.0
+    """What a Retry-After asked for instead of an answer; the whole domain keeps to it."""
 
 
 @dataclass(frozen=True, slots=True)

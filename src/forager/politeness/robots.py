@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from forager.politeness.patterns import Pattern, compile_variants, escape_octets, open_query, path_of
-from forager.politeness.robots_file import ANY_AGENT, Group, RuleLine, read_lines, show
+from forager.politeness.robots_file import ANY_AGENT, MAX_BYTES, Group, RuleLine, read_lines, show
 
 OWN_PATH = "/robots.txt"
 LONGEST_TRUST_S = 24 * 3600.0
@@ -87,8 +87,10 @@ class Robots:
 
 def parse(content: str | bytes) -> Robots:
     """Read a robots.txt; anything at all is one, if need be an empty one."""
-    raw = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
-    reader = read_lines(raw)
+    if isinstance(content, str):  # `text_of` has written three letters for some bytes
+        reader = read_lines(content.encode("utf-8", "surrogatepass"), 3 * MAX_BYTES)
+    else:
+        reader = read_lines(content)
     return Robots(tuple(reader.sitemaps), tuple(reader.rule_groups), tuple(reader.delay_groups))
 
 

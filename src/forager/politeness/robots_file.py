@@ -4,6 +4,7 @@ Reads what real files contain and Google's parser accepts: any line ends, a byte
 misspellings. Lines RFC 9309 does not define never close a group.
 """
 
+import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ BYTE_ORDER_MARK = re.compile(rb"\A\xef(?:\xbb\xbf?)?")
 PRODUCT = re.compile(r"[A-Za-z_-]*")
 WORD = re.compile(r"[^\s/]*")
 SECONDS = re.compile(r"\d+(?:\.\d*)?|\.\d+")
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class Key(Enum):
@@ -101,9 +103,29 @@ class Reader:
             self.delay_groups[-1].delays_s.append(delay_s)
 
 
-def read_lines(content: bytes) -> Reader:
+def text_of(body: bytes, *, is_cut: bool = False) -> str:
+    """Returns a robots.txt as text that means the same to `read_lines`, octet by octet: what is no UTF-8 becomes the
+    escape that rules compare it by (`/caf\xe9` and `/caf%E9` are one path). Half a line at a cut end is left out."""
+    if is_cut:
+        body = body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]
+    if body.startswith(UTF_16):
+        return body.decode("utf-16", "replace").replace("\0", "")
+    return body.decode("utf-8", ESCAPE_OCTETS).replace("\0", "")
+
+
+def _escape_octets(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)
+    bad = error.object[error.start : error.end]
+    return "".join(f"%{octet:02X}" for octet in bad), error.end
+
+
+ESCAPE_OCTETS = "forager.escape_octets"
+codecs.register_error(ESCAPE_OCTETS, _escape_octets)
+
+
+def read_lines(content: bytes, most_bytes: int = MAX_BYTES) -> Reader:
     reader = Reader()
-    for number, line in enumerate(_lines(content), start=1):
+    for number, line in enumerate(_lines(content, most_bytes), start=1):
         if (pair := _split_line(line)) and (key := _key_of(pair[0])):
             reader.take(number, key, pair[1])
     return reader
@@ -131,9 +153,9 @@ def show(raw: bytes) -> str:
     return text if text.isprintable() else "".join([char if char.isprintable() else "\ufffd" for char in text])
 
 
-def _lines(content: bytes) -> Iterator[bytes]:
-    if len(content) > MAX_BYTES:
-        content = content[:MAX_BYTES]
+def _lines(content: bytes, most_bytes: int) -> Iterator[bytes]:
+    if len(content) > most_bytes:
+        content = content[:most_bytes]
         content = content[: max(content.rfind(b"\n"), content.rfind(b"\r")) + 1]
     for line in BYTE_ORDER_MARK.sub(b"", content, count=1).splitlines():
         yield line[:MAX_LINE_BYTES]

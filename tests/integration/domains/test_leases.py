@@ -270,3 +270,17 @@ async def test_robots_txt_is_found_again_while_it_may_be_trusted(ground: Ground)
     assert set(found) == {"http://a.example", "https://a.example"}
     assert (found[fresh.origin].text, found[none.origin].text) == ("Disallow: /x", None)
     assert 0 < found[fresh.origin].ttl_s <= 60
+
+
+async def test_a_robots_txt_that_cannot_be_had_leaves_the_last_copy(ground: Ground) -> None:
+    domain, origin = await ground.a_domain(), "http://a.example"
+    had = RobotsCopy(domain, origin, "Disallow: /x", 200, None, 60.0, sitemaps=("/s.xml",))
+    failed = RobotsCopy(domain, origin, None, None, "the server answered 503", 3600.0)
+    await domains.store_robots(ground.conn, [had])
+    await domains.store_robots(ground.conn, [failed])
+    row = await ground.conn.fetchrow("SELECT robots_txt, robots_status_code, robots_error, sitemaps FROM origins")
+    assert tuple(row) == ("Disallow: /x", 200, "the server answered 503", ["/s.xml"])
+    assert await domains.find_robots(ground.conn, [domain]) == []
+    await domains.store_robots(ground.conn, [RobotsCopy(domain, origin, None, 404, None, 60.0)])
+    row = await ground.conn.fetchrow("SELECT robots_txt, robots_status_code, robots_error, sitemaps FROM origins")
+    assert tuple(row) == (None, 404, None, [])

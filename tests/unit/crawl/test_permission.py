@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 from tests.builders import a_fetched
@@ -10,6 +11,7 @@ from tests.unit.crawl.scripted import Answer, ScriptedClient
 from forager import errors
 from forager.crawl.permission import MOST_REDIRECTS, MOST_SITEMAPS, UNREACHABLE_TTL_S, ask_robots
 from forager.domains.store import RobotsCopy
+from forager.politeness import robots
 
 ORIGIN = "http://a.example"
 ROBOTS = f"{ORIGIN}/robots.txt"
@@ -101,4 +103,51 @@ async def test_a_redirect_that_leads_off_the_web_means_that_there_is_none() -> N
 
 async def test_bytes_that_are_no_text_do_no_harm() -> None:
     copy, _ = await ask(client_that(a_fetched(200, b"Disallow: /\xff\xfe\0")))
-    assert copy.text == "Disallow: /��"
+    assert copy.text == "Disallow: /%FF%FE"
+
+
+LEGACY = [
+    (b"/caf\xe9/", "/caf%E9/menu"),
+    ("/каталог/".encode("cp1251"), "/%EA%E0%F2%E0%EB%EE%E3/1"),
+    ("/カタログ".encode("shift_jis"), "/%83J%83%5E%83%8D%83O"),
+    ("/grüße".encode(), "/gr%C3%BC%C3%9Fe"),
+    (b"/mixed-\xc3\xbc-\xfc", "/mixed-%C3%BC-%FC"),
+]
+
+
+@pytest.mark.parametrize(("path", "url"), LEGACY)
+async def test_rules_are_obeyed_octet_by_octet(path: bytes, url: str) -> None:
+    body = b"User-agent: *\nDisallow: " + path + b"\n# \xff\xfe\xe9\n"
+    copy, _ = await ask(client_that(a_fetched(200, body)))
+    assert copy.text is not None
+    stored = copy.text.encode().decode()  # as a database gives it back
+    for read in (robots.parse(body), robots.parse(stored)):
+        assert not read.verdict("Forager", ORIGIN + url).allowed
+        assert read.verdict("Forager", ORIGIN + "/other").allowed
+
+
+async def test_a_file_in_utf_16_is_obeyed() -> None:
+    copy, _ = await ask(client_that(a_fetched(200, "\ufeffUser-agent: *\r\nDisallow: /x\r\n".encode("utf-16-le"))))
+    assert not robots.parse(copy.text or "").verdict("Forager", f"{ORIGIN}/x").allowed
+
+
+async def test_half_a_rule_at_a_cut_end_forbids_nothing() -> None:
+    fetched = replace(a_fetched(200, b"User-agent: *\nDisallow: /a\nDisallow: /"), is_truncated=True)
+    copy, _ = await ask(client_that(fetched))
+    assert robots.parse(copy.text or "").verdict("Forager", f"{ORIGIN}/b").allowed
+
+
+async def test_a_long_silence_that_is_asked_for_is_kept() -> None:
+    copy, turns = await ask(client_that(a_fetched(503, retry_after="7200")))
+    assert (turns, copy.silence_s, copy.ttl_s, copy.error) == (1, 7200.0, 7200.0, "the server answered 503")
+
+
+async def test_a_short_silence_that_is_asked_for_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+
+    monkeypatch.setattr("forager.crawl.permission.asyncio.sleep", sleep)
+    copy, turns = await ask(client_that(a_fetched(429, retry_after="7"), a_fetched(200, b"User-agent: *\nDisallow: /")))
+    assert (copy.error, turns, max(waited)) == (None, 2, 7.0)
