@@ -102,6 +102,7 @@ HERE, DEAD = this_process(), f"{os.getpid()} 1 {this_host()}"
         (None, 30, "running"),
         (None, 90, "stopped"),
     ],
+    ids=["alive", "alive and silent", "dead", "elsewhere", "silent elsewhere", "unknown", "silent and unknown"],
 )
 async def test_a_run_is_ended_when_the_process_that_keeps_it_is_gone(
     ground: Ground, kept_by: str | None, silent_s: int, status: str
