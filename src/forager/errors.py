@@ -141,6 +141,11 @@ class VisitError(ForagerError):
     may_retry: ClassVar[bool] = False
     blame: ClassVar[Blame] = Blame.SITE
 
+    def drop_traceback(self) -> None:
+        """Forgets where it was raised, and what it was raised from. A traceback keeps every frame with all it held:
+        240 answers that grew past the limit when decompressed kept 2.6 GB until their outcomes were written."""
+        self.__traceback__ = self.__context__ = self.__cause__ = None
+
 
 class RefusedError(VisitError):
     code = "refused"

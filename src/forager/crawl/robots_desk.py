@@ -82,6 +82,7 @@ class RobotsDesk:
         try:
             copy = await ask_robots(client, lane.lease.domain_id, origin, ttl_s=ttl_s, turn=turn)
         except AddressRefusedError as refusal:
+            refusal.drop_traceback()
             lane.rules[origin] = refusal
             lane.rules_until.pop(origin, None)  # the guard does not change its mind
         except LeaseLostError:
@@ -91,6 +92,7 @@ class RobotsDesk:
         except _NoTurnError:
             return  # nothing was asked
         else:
+            lane.tenant.note_robots(max(trip.waited_s or 0.0 for trip in trips))
             moments = tuple(trip.requested_at for trip in trips)
             pace_ms = min(trip.pace_ms for trip in trips)
             self._take_answer(lane, replace(copy, requests=moments, pace_ms=pace_ms))
@@ -105,6 +107,7 @@ class RobotsDesk:
         try:
             yield trip.sent
         finally:
+            trip.ended()
             lane.pace.finish(has_left=trip.has_left)
             self._addresses.finish(address, has_left=trip.has_left)
 

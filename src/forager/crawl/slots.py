@@ -2,20 +2,25 @@
 
 Pure but for what it is told. While there is plenty, everybody may open. In a crowd a domain that is not prompt has one
 open request at most; an eighth of all is kept for prompt domains, so that hundreds of dripping servers cannot hold up
-the others, and as much is owed to those that are not prompt, so that new and slow sites are never shut out either.
+the others, and as much is owed to slow ones, and to sites that were never asked for a page, so that neither are shut
+out. The two shares are apart: behind hundreds of dripping servers a new site had waited for 50 s.
 """
 
+from collections import deque
 from enum import Enum
 
 PROMPT_S = 2.0
 """A site whose last answer took no longer, and which has kept us waiting no longer now, is prompt."""
 FEWEST_IN_A_CROWD = 16
+MOST_NEW_IN_A_ROW = 3
+"""New sites that are let in one after the other while slow ones wait."""
 
 
 class Wait(Enum):
     """What a domain that may not open a request waits for."""
 
     ANY = "any slot"
+    NEW = "a slot that is not kept for prompt domains, for the first page of a site"
     OPEN_TO_ALL = "a slot that is not kept for prompt domains"
     NO_CROWD = "the end of the crowd, or of its own open request"
 
@@ -34,6 +39,16 @@ class Tenant:
     def open(self) -> int:
         return len(self._opened_at)
 
+    @property
+    def is_new(self) -> bool:
+        """Nobody knows yet how long it takes."""
+        return self._took_s is None
+
+    def note_robots(self, took_s: float) -> None:
+        """One that took long for its robots.txt is slow; one that did not may be slow all the same."""
+        if self._took_s is None and took_s > PROMPT_S:
+            self._took_s = took_s
+
     def is_prompt(self, now: float) -> bool:
         if self._took_s is None or self._took_s > PROMPT_S:
             return False
@@ -47,15 +62,23 @@ class Tenant:
         self._took_s = took_s
 
 
+class Share(Enum):
+    """Whose part of all slots an open request takes."""
+
+    PROMPT = "prompt"
+    NEW = "new"
+    SLOW = "slow"
+
+
 class Slot:
     """One open request."""
 
-    __slots__ = ("is_prompt", "opened_at", "tenant")
+    __slots__ = ("opened_at", "share", "tenant")
 
-    def __init__(self, tenant: Tenant, opened_at: float, *, is_prompt: bool) -> None:
+    def __init__(self, tenant: Tenant, opened_at: float, share: Share) -> None:
         self.tenant = tenant
         self.opened_at = opened_at
-        self.is_prompt = is_prompt
+        self.share = share
 
 
 class Slots:
@@ -64,7 +87,10 @@ class Slots:
         self._crowd = min(most, max(FEWEST_IN_A_CROWD, most // 2))
         self._kept = most // 8
         self.taken = 0
-        self._taken_by_slow = 0
+        self._taken_by = dict.fromkeys(Share, 0)
+        self._young: deque[Slot] = deque()
+        """First requests of new sites, the oldest first; one that is open for long is that of a slow site."""
+        self._new_in_a_row = 0
 
     @property
     def has_any(self) -> bool:
@@ -75,14 +101,23 @@ class Slots:
         return self.taken >= self._crowd
 
     @property
-    def owes_slow(self) -> bool:
-        """Whether those that are not prompt have less than their own eighth, and there is one to give."""
-        return self._taken_by_slow < self._kept and self.has_any
+    def _unproven(self) -> int:
+        return self._taken_by[Share.NEW] + self._taken_by[Share.SLOW]
 
-    @property
-    def is_open_to_all(self) -> bool:
-        """Whether there is one that a domain may have which is not prompt and has no other."""
-        return self.taken < max(self._crowd, self._most - self._kept) or self.owes_slow
+    def owes(self, share: Share) -> bool:
+        """Whether there is one to give, and these come first: slow ones where they and new ones have less than an
+        eighth, new ones where they have less than one for themselves, and prompt ones keep theirs."""
+        if share is Share.NEW:
+            has_less = self._taken_by[share] < self._kept and self._unproven < self._most - self._kept
+        else:
+            has_less = self._unproven < self._kept
+        return has_less and self.has_any
+
+    def is_open_to(self, share: Share) -> bool:
+        """Whether there is one that a domain may have which is not prompt and has no other. Slow ones leave an eighth
+        for new ones besides."""
+        left = self._kept if share is Share.NEW else 2 * self._kept
+        return self.taken < max(self._crowd, self._most - left) or self.owes(share)
 
     def why_wait(self, tenant: Tenant, now: float) -> Wait | None:
         """None: it may open one now."""
@@ -94,17 +129,58 @@ class Slots:
             return None if self.has_any else Wait.ANY
         if tenant.open:
             return Wait.NO_CROWD
-        return None if self.is_open_to_all else Wait.OPEN_TO_ALL
+        self._see_who_is_slow(now)
+        share = Share.NEW if tenant.is_new else Share.SLOW
+        return None if self.is_open_to(share) else self.line_of(tenant, now)
+
+    def line_of(self, tenant: Tenant, now: float) -> Wait:
+        """Where a domain waits that has nothing open."""
+        if self._crowd == self._most or tenant.is_prompt(now):
+            return Wait.ANY
+        return Wait.NEW if tenant.is_new else Wait.OPEN_TO_ALL
+
+    def order_of_lines(self, now: float) -> tuple[tuple[Wait, bool], ...]:
+        """Who comes first of those that wait, and whether they may: first who is owed some."""
+        self._see_who_is_slow(now)
+        unproven = ((Wait.NEW, Share.NEW), (Wait.OPEN_TO_ALL, Share.SLOW))
+        if self._new_in_a_row >= MOST_NEW_IN_A_ROW:
+            unproven = (unproven[1], unproven[0])
+        return (
+            *((wait, self.owes(share)) for wait, share in unproven),
+            (Wait.ANY, self.has_any),
+            *((wait, self.is_open_to(share)) for wait, share in unproven),
+            (Wait.NO_CROWD, not self.is_crowded),
+        )
+
+    def note_turn(self, wait: Wait) -> None:
+        """Somebody of this line is let in."""
+        if wait is Wait.NEW:
+            self._new_in_a_row += 1
+        elif wait is Wait.OPEN_TO_ALL:
+            self._new_in_a_row = 0
 
     def open(self, tenant: Tenant, now: float) -> Slot:
-        is_prompt = tenant.is_prompt(now)
+        share = Share.PROMPT if tenant.is_prompt(now) else Share.NEW if tenant.is_new else Share.SLOW
+        slot = Slot(tenant, now, share)
         tenant.enter(now)
         self.taken += 1
-        self._taken_by_slow += not is_prompt
-        return Slot(tenant, now, is_prompt=is_prompt)
+        self._taken_by[share] += 1
+        if share is Share.NEW:
+            self._young.append(slot)
+        return slot
 
     def close(self, slot: Slot, took_s: float) -> None:
         """`took_s`: how long its site kept us waiting."""
         slot.tenant.leave(slot.opened_at, took_s)
         self.taken -= 1
-        self._taken_by_slow -= not slot.is_prompt
+        self._taken_by[slot.share] -= 1
+        if slot.share is Share.NEW:
+            self._young.remove(slot)
+
+    def _see_who_is_slow(self, now: float) -> None:
+        """So a new site takes of what is for new ones for two seconds at most, however long it drips."""
+        while self._young and now - self._young[0].opened_at > PROMPT_S:
+            slot = self._young.popleft()
+            slot.share = Share.SLOW
+            self._taken_by[Share.NEW] -= 1
+            self._taken_by[Share.SLOW] += 1

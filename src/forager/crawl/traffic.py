@@ -127,14 +127,10 @@ class Traffic:
         """Who may start now of those that waited; first who is owed some."""
         if not self._has_room(len(self._open)):
             return None
-        slots, lines = self._slots, self._lines
-        for wait, may_come in (
-            (Wait.OPEN_TO_ALL, slots.owes_slow),
-            (Wait.ANY, slots.has_any),
-            (Wait.OPEN_TO_ALL, slots.is_open_to_all),
-            (Wait.NO_CROWD, not slots.is_crowded),
-        ):
+        lines = self._lines
+        for wait, may_come in self._slots.order_of_lines(clock.monotonic()):
             if may_come and lines[wait]:
+                self._slots.note_turn(wait)
                 return lines[wait].pop(next(iter(lines[wait])))
         return None
 
@@ -312,7 +308,8 @@ class Traffic:
             note_passage(lane, via, outcome.error, at=at, response_time_ms=took_ms)
         self._settle(lane, outcome)
         if not lane.is_lost:
-            self._lines[Wait.ANY][lane.lease.domain_id] = lane  # those who waited for this come first
+            line = self._slots.line_of(lane.tenant, clock.monotonic())
+            self._lines[line][lane.lease.domain_id] = lane  # those who waited for this come first
         self._addresses.finish(address, has_left=trip.has_left)
         self.go_on()
 

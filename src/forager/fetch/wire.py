@@ -45,7 +45,8 @@ class Connection(asyncio.Protocol):
         """What came in the present span."""
         self._timer: asyncio.TimerHandle | None = None
         self._room = Room()
-        self._is_paused = False
+        self._paused_at: float | None = None
+        """Since when its body waits for room of ours: that time is not the server's."""
 
     @property
     def is_open(self) -> bool:
@@ -78,15 +79,16 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
 
     def pause(self) -> None:
-        """The rest waits in the network, within the time of the whole request."""
-        if not self._is_paused and self.is_open and self._transport is not None:
-            self._is_paused = True
+        """The rest waits in the network; the time of the request stands still."""
+        if self._paused_at is None and self.is_open and self._transport is not None:
+            self._paused_at = self._loop.time()
             self._transport.pause_reading()
 
     def go_on(self) -> None:
-        if not self._is_paused:
+        if self._paused_at is None:
             return
-        self._is_paused = False
+        self._ends_at += self._loop.time() - self._paused_at
+        self._paused_at = None
         if self._waiter is not None:
             self._look_again_in(self._patience.stall_s)
         if self.is_open and self._transport is not None:
@@ -134,7 +136,10 @@ class Connection(asyncio.Protocol):
         if self._timer is not None:
             self._timer.cancel()
         self._span_bytes = 0
-        self._timer = self._loop.call_at(min(self._loop.time() + seconds, self._ends_at), self._look, seconds)
+        look_at = self._loop.time() + seconds
+        if self._paused_at is None:
+            look_at = min(look_at, self._ends_at)
+        self._timer = self._loop.call_at(look_at, self._look, seconds)
 
     def _look(self, span_s: float) -> None:
         """A span is over: does the answer come, and fast enough?"""
@@ -150,10 +155,12 @@ class Connection(asyncio.Protocol):
             self._look_again_in(span_s)
 
     def _why_stop(self, reader: AnswerReader, span_s: float) -> str:
+        if self._paused_at is not None:
+            return ""
         if self._loop.time() >= self._ends_at:
             return "took longer than a request may take"
         if not reader.has_begun:
             return f"sent nothing for {span_s:g} s"
-        if not self._is_paused and self._span_bytes < self._patience.slowest_bytes_per_s * span_s:
+        if self._span_bytes < self._patience.slowest_bytes_per_s * span_s:
             return f"sent {self._span_bytes} bytes in {span_s:g} s, slower than an answer may come"
         return ""

@@ -309,3 +309,8 @@ class Outcome:
     """Where the body is, once it is stored."""
     image: ImageFile | None = None
     """Of an image that answered with something: what it is."""
+
+    def __post_init__(self) -> None:
+        """An outcome waits until it is written, and keeps nothing that it does not say."""
+        if self.error is not None:
+            self.error.drop_traceback()

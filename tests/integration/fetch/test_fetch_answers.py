@@ -210,6 +210,18 @@ async def test_many_requests_at_once() -> None:
     assert [answer.url for answer in answers] == [server.url(f"/{i}") for i in range(50)]
 
 
+async def test_the_time_a_body_waits_for_room_of_ours_is_not_the_servers(monkeypatch: pytest.MonkeyPatch) -> None:
+    room, body = Room(100_000), b"x" * 3_000_000
+    room.keep(200_000)
+    async with serve(http(body)) as server, a_client(timeout_s=0.5, max_bytes=5_000_000) as client:
+        monkeypatch.setattr(client, "_room", room)
+        getting = asyncio.create_task(client.get(server.url()))
+        await asyncio.wait({getting}, timeout=1.2)
+        assert not getting.done()
+        room.free(200_000)
+        assert (await getting).body == body
+
+
 async def test_many_large_bodies_share_a_bounded_room(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     room = Room(2_000_000)
     held: list[int] = []

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forager.crawl.slots import PROMPT_S, Slot, Slots, Tenant, Wait
+from forager.crawl.slots import PROMPT_S, Share, Slot, Slots, Tenant, Wait
 
 LATE = PROMPT_S + 0.1
 
@@ -65,7 +65,9 @@ def test_in_a_crowd_a_prompt_site_has_as_many_as_it_takes() -> None:
 def test_an_eighth_is_kept_for_prompt_sites() -> None:
     slots = Slots(64)
     fill(slots, 56)
-    assert slots.why_wait(Tenant(), 0.0) is Wait.OPEN_TO_ALL
+    for now in (0.0, 2 * PROMPT_S):
+        assert slots.why_wait(Tenant(), now) is Wait.NEW
+        assert slots.why_wait(Tenant(LATE), now) is Wait.OPEN_TO_ALL
     assert slots.why_wait(a_prompt_tenant(), 0.0) is None
 
 
@@ -73,15 +75,36 @@ def test_an_eighth_is_owed_to_the_others() -> None:
     """A worker that is full of prompt sites takes new ones all the same, in the moment a slot is free."""
     slots, prompt = Slots(64), a_prompt_tenant()
     opened = [slots.open(prompt, 0.0) for _ in range(64)]
-    assert slots.why_wait(Tenant(), 0.0) is Wait.OPEN_TO_ALL
+    assert slots.why_wait(Tenant(), 0.0) is Wait.NEW
     for slot in opened[:8]:
         slots.close(slot, 0.1)
-        assert slots.owes_slow
+        assert slots.owes(Share.NEW)
+        assert slots.owes(Share.SLOW)
         assert slots.why_wait(Tenant(), 0.0) is None
         slots.open(Tenant(), 0.0)
     slots.close(opened[8], 0.1)
-    assert slots.why_wait(Tenant(), 0.0) is Wait.OPEN_TO_ALL
+    assert slots.why_wait(Tenant(), 0.0) is Wait.NEW
+    assert slots.why_wait(Tenant(LATE), 0.0) is Wait.OPEN_TO_ALL
     assert slots.why_wait(prompt, 0.0) is None
+
+
+def test_slow_sites_leave_an_eighth_for_new_ones_that_turns_over_every_two_seconds() -> None:
+    slots, slow = Slots(64), [Tenant(LATE) for _ in range(64)]
+    opened = [slots.open(tenant, 0.0) for tenant in slow if slots.why_wait(tenant, 0.0) is None]
+    assert len(opened) == 48
+    for now in (0.0, 2 * PROMPT_S):  # those that let us wait are slow by then, and the next ones may come
+        while slots.why_wait(Tenant(), now) is None:
+            opened.append(slots.open(Tenant(), now))
+    assert len(opened) == 56
+
+
+def test_a_full_worker_gives_the_next_slot_to_a_new_site() -> None:
+    slots, prompt = Slots(64), a_prompt_tenant()
+    opened = [slots.open(Tenant(LATE), 0.0) for _ in range(40)] + [slots.open(prompt, 0.0) for _ in range(24)]
+    assert slots.why_wait(Tenant(), 0.0) is Wait.NEW
+    slots.close(opened[-1], 0.1)
+    assert next(wait for wait, may_come in slots.order_of_lines(0.0) if may_come) is Wait.NEW
+    assert not slots.owes(Share.SLOW)
 
 
 def test_a_site_is_prompt_by_its_last_answer_and_by_what_it_has_open() -> None:
@@ -123,3 +146,24 @@ def test_nobody_waits_for_ever_and_the_limit_holds(most: int, moves: list[tuple[
         slots.close(opened.pop(), 30.0)
     assert slots.taken == 0
     assert all(slots.why_wait(tenant, now) is None for tenant in tenants)
+
+
+def test_a_new_site_waits_in_a_line_of_its_own_and_comes_before_slow_ones_three_times_of_four() -> None:
+    slots = Slots(64)
+    fill(slots, 64)
+    assert slots.why_wait(Tenant(), 0.0) is Wait.NEW
+    assert slots.why_wait(Tenant(took_s=LATE), 0.0) is Wait.OPEN_TO_ALL
+    turns = []
+    for _ in range(8):
+        first = next(wait for wait, _ in slots.order_of_lines(0.0) if wait in {Wait.NEW, Wait.OPEN_TO_ALL})
+        slots.note_turn(first)
+        turns.append(first)
+    assert turns == [*[Wait.NEW] * 3, Wait.OPEN_TO_ALL] * 2
+
+
+def test_a_site_that_took_long_for_its_robots_txt_is_not_new_but_slow() -> None:
+    slots, slow, new = Slots(64), Tenant(), Tenant()
+    slow.note_robots(LATE)
+    new.note_robots(0.1)
+    fill(slots, 64)
+    assert (slots.why_wait(slow, 0.0), slots.why_wait(new, 0.0)) == (Wait.OPEN_TO_ALL, Wait.NEW)

@@ -63,6 +63,27 @@ async def test_lanes_that_wait_for_a_free_request_take_turns() -> None:
     assert 5 <= first_half.count(1) <= 15
 
 
+async def test_a_new_site_does_not_wait_behind_slow_ones_that_are_asked_again_and_again() -> None:
+    road = Road(ScriptedClient(), max_requests_in_flight=32)
+    rules = robots.parse("").rules_for("forager")
+    road.client.gate.clear()
+    for domain in range(2, 62):
+        slow = a_lane(domain, max_in_flight=1, response_s=30.0)
+        slow.rules[f"http://d{domain}.example"] = rules
+        slow.rules_until[f"http://d{domain}.example"] = clock.monotonic() + 3600
+        road.drive(slow, *targets_of(domain, 3))
+    await road.client.arrived.wait()
+    await asyncio.sleep(0)
+    before = len(road.client.urls)
+    new = a_lane(1, max_in_flight=1)
+    new.rules["http://d1.example"], new.rules_until["http://d1.example"] = rules, clock.monotonic() + 3600
+    road.drive(new, *targets_of(1, 3))
+    road.client.gate.set()
+    await road.until(183)
+    assert road.client.most_open <= 32
+    assert road.client.urls[before:].index("http://d1.example/1") < 4
+
+
 async def test_requests_of_one_domain_keep_their_distance_and_their_cap() -> None:
     road = Road(ScriptedClient())
     road.drive(a_lane(1, delay_s=0.05, max_in_flight=2), *targets_of(1, 4))
