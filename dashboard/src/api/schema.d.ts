@@ -3994,6 +3994,11 @@ export interface components {
             broken: number;
             /** Examples */
             examples: string[];
+            /**
+             * Repair
+             * @description What puts it right; empty where nothing is broken.
+             */
+            repair: string;
         };
         /** Folder */
         Folder: {

@@ -25,6 +25,7 @@ const ABOUT: Record<string, string> = {
   revisit_price: "Decides what a revisit must be worth in adaptive domains.",
   rollup: "Sums up what was done in each domain on each day.",
   score: "Scores domains anew, so that the best are crawled first.",
+  seal: "Writes down digests of history and prices, so that a deep check can prove them.",
   series: "Folds the numbers behind the charts.",
   sessions: "Clears sessions and one-time links that are over.",
   takeover: "Frees domains of workers that died or fell silent.",

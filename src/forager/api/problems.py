@@ -25,6 +25,7 @@ from starlette.exceptions import HTTPException
 
 from forager.api.advice import in_both_worlds
 from forager.db import CONNECTION_LOST
+from forager.db.damage import damage_of
 from forager.errors import (
     BadUrlError,
     ConfigurationError,
@@ -79,6 +80,7 @@ PROBLEMS: Mapping[str, str] = {
     "unknown_host": "421: the request is for a host name that is not ours",
     "invalid_value": "422: values that cannot be taken; `errors` names each",
     "rate_limited": "429: too many requests, or too many at once; `retryAfter` says how many seconds to wait",
+    "database_damaged": "500: files or the schema of the database are damaged; the detail says what to do",
     "internal_error": "500: a bug of ours; the log has it under `request_id`",
     "broker_unavailable": "503: the message broker does not answer",
     "busy": "503: all places are taken for now",
@@ -318,6 +320,9 @@ def _later(request: Request, sentence: str, problem: str) -> Response:
 
 
 async def confess(request: Request, error: Exception) -> Response:
+    if damage := damage_of(error):
+        log().error("database damaged", action="database.damaged", path=request.url.path, error=str(error))
+        return answer(request, 500, damage, "database_damaged")
     log().error(
         "a bug of ours",
         action="api.broken",

@@ -28,6 +28,7 @@ from forager.interpreter import python_module
 from forager.observe import log
 from forager.records import Holder, Progress, RunEnd, RunReport, RunSpec
 from forager.settings import Settings, to_environment
+from forager.stats import seals
 from forager.stats import store as stats
 
 FOR_DUTIES = 8
@@ -38,6 +39,8 @@ PROGRESS_EVERY_S = 0.5
 KEEP_EVERY_S = 15.0
 """So often a crawl records that it still keeps its run: workers of other machines cannot look at its process."""
 HOLDERS_SHOWN = 100
+SEAL_PATIENCE_S = 2.0
+"""At the end of a crawl, for transactions of others that run at that moment."""
 SEARCHABLE_S = 5.0
 """At the end of a crawl, for putting what it read into the index."""
 MOST_OF_THE_TIME = 9
@@ -146,6 +149,7 @@ async def carry_out(
         await in_transaction(database, lambda conn: stats.end_run(conn, run, end.value))
     if keeps_time:
         await _make_searchable(forager, stop)
+        await _seal(forager)
     report = await in_transaction(
         database, partial(read_report, run=run, spec=spec, was_stopped=was_stopped, has_failed=not is_fine)
     )
@@ -197,6 +201,15 @@ async def _make_searchable(forager: Forager, stop: StopRequest) -> None:
                 await tend_search(conn, forager.settings, within_s=SEARCHABLE_S)
     except Exception as trouble:  # the pages are safe; that they are not found yet is no reason to fail
         log().warning("pages not indexed", action="index.failed", error=repr(trouble))
+
+
+async def _seal(forager: Forager) -> None:
+    """What the crawl wrote is provable from now on; the job `seal` has what is still being written."""
+    try:
+        async with forager.pool.acquire() as conn:
+            await seals.seal_now(conn, patience_s=SEAL_PATIENCE_S)
+    except Exception as trouble:  # nothing is lost by it
+        log().warning("history not sealed", action="seal.failed", error=repr(trouble))
 
 
 class _Throttled:

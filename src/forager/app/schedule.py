@@ -53,6 +53,7 @@ from forager.schedule import (
     revisit_price,
     rollup,
     score,
+    seal,
     search_server,
     series,
     sessions,
@@ -84,6 +85,7 @@ DUTIES: Mapping[str, Duty] = {
         bodies,
         images,
         index,
+        seal,
         search_server,
         series,
         alerts,
@@ -110,6 +112,7 @@ SLOW = frozenset(
         revisit_price.NAME,
         rollup.NAME,
         score.NAME,
+        seal.NAME,
         search_server.NAME,
     }
 )

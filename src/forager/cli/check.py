@@ -1,18 +1,21 @@
 """`forager check`: the promises of the design, verified on the live database. Exit code 1 when one is broken."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from forager.cli import output, words
 from forager.cli.flags import AsJson, Home
 from forager.cli.help import Command
-from forager.cli.start import ask, begin, refuse_without_bucket
+from forager.cli.start import begin, refuse_without_bucket, repair
 
 if TYPE_CHECKING:
     from forager.control.check import Finding, Verdict
 
 BROKEN = 1
+Deep = Annotated[
+    bool, typer.Option("--deep", help="Also read bodies, history and schema from end to end: as slow as the disk.")
+]
 NAME_WIDTH = 18
 
 
@@ -20,16 +23,13 @@ def register(app: typer.Typer) -> None:
     app.command("check", cls=Command, rich_help_panel="Look after it")(check)
 
 
-def check(as_json: AsJson = False, home: Home = None) -> None:
+def check(deep: Deep = False, as_json: AsJson = False, home: Home = None) -> None:
     """Verify the promises on the live database."""
-    from forager.app.archiving import cold_folder, copies_of
-    from forager.app.bodies import place_of
-    from forager.control.check import check as ask_all
+    from forager.app.checking import look
 
     settings = begin(home=home)
     refuse_without_bucket(settings)
-    place, cold, copies = place_of(settings), cold_folder(settings), copies_of(settings)
-    verdicts = ask(settings, "check", lambda connection: ask_all(connection, place, cold, copies))
+    verdicts = repair(settings, "check", lambda pool: look(pool, settings, deep=deep))
     broken = [verdict for verdict in verdicts if verdict.broken]
     if as_json:
         output.write_json({"is_clean": not broken, "promises": [_as_row(verdict) for verdict in verdicts]})
@@ -38,6 +38,7 @@ def check(as_json: AsJson = False, home: Home = None) -> None:
     if broken:
         names = "; ".join(f"{verdict.promise.number} ({verdict.promise.sentence.lower()})" for verdict in broken)
         output.say(f"forager: broken {'promise' if len(broken) == 1 else 'promises'}: {names}.")
+        output.say("`forager repair --dry-run` shows what would be done about each.")
         raise typer.Exit(BROKEN)
 
 
@@ -71,7 +72,8 @@ def _explain(finding: "Finding") -> list[tuple[int, str]]:
     more = finding.broken - len(finding.examples)
     rest = [(8, f"and {words.count(more)} more")] if more > 0 else []
     examples = [(8, words.clean(example)) for example in finding.examples]
-    return [(8, finding.sentence), *examples, *rest]
+    repair = [(8, f"Repair: {finding.repair}")] if finding.repair else []
+    return [(8, finding.sentence), *examples, *rest, *repair]
 
 
 def _hang(text: str, indent: int, width: int) -> str:
@@ -95,6 +97,7 @@ def _as_row(verdict: "Verdict") -> dict[str, Any]:
                 "things": finding.things,
                 "broken": finding.broken,
                 "examples": finding.examples,
+                "repair": finding.repair,
             }
             for finding in verdict.findings
         ],

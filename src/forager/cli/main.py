@@ -45,6 +45,7 @@ from forager.cli import (
     recover,
     refresh,
     reindex,
+    repair,
     replay,
     restore,
     root,
@@ -71,7 +72,9 @@ from forager.cli.output import say
 from forager.errors import ForagerError, UserError
 
 EXITS = """Exit codes: 0 ok, 1 error, 2 usage, 3 not found, 4 bad configuration, 5 database unreachable,
-6 too many failures, 7 not possible as it is now, 11 interrupted but resumable, 15 limit reached."""
+6 too many failures, 7 not possible as it is now, 8 database damaged, 11 interrupted but resumable, 15 limit reached."""
+
+DAMAGED = 8
 
 app = typer.Typer(
     name="forager",
@@ -109,6 +112,7 @@ for family in (
     export,
     bodies,
     check,
+    repair,
     audit,
     archive,
     backup,
@@ -220,12 +224,16 @@ def _leave_quietly() -> int:
 
 
 def _blame_database(error: Exception) -> int | None:
-    """A database whose disk is full, or which is read-only, is no bug of ours. None where it is something else."""
+    """A database whose disk is full, or which is read-only or damaged, is no bug of ours. None: something else."""
     if "asyncpg" not in sys.modules:
         return None
     from forager.crawl.patience import UNWRITABLE, unavailable_sentence
+    from forager.db.damage import damage_of
 
-    return _refuse(unavailable_sentence(error), 5) if isinstance(error, UNWRITABLE) else None
+    if isinstance(error, UNWRITABLE):
+        return _refuse(unavailable_sentence(error), 5)
+    damage = damage_of(error)
+    return None if damage is None else _refuse(damage, DAMAGED)
 
 
 def _confess(error: Exception) -> int:

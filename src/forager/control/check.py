@@ -5,37 +5,41 @@ looks at robots.txt too.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import asyncpg
+
 from forager.archive.bucket_folder import BucketFolder
 from forager.archive.place import Place
-from forager.control import audit, check_bodies, check_cold
+from forager.control import audit, check_bodies, check_cold, repairs
+from forager.control.repairs import DAMAGED
 from forager.db import statements
+from forager.db.damage import damage_of
 from forager.domains.status import MOVES
 from forager.frontier.task_status import MOVES as TASK_MOVES
 
 
-def _load(file: str) -> dict[str, statements.Statement]:
+def load(file: str) -> dict[str, statements.Statement]:
     text = resources.files("forager.control").joinpath(file).read_text(encoding="utf-8")
     return {statement.name: statement for statement in statements.parse(text, f"forager.control/{file}")}
 
 
-STATEMENTS = _load("check.sql")
+STATEMENTS = load("check.sql")
 POPULATION = STATEMENTS.pop("population")
-PACE = _load("audit.sql")["pace"]
+PACE = load("audit.sql")["pace"]
 MOST_EXAMPLES = 3
 COMPLETE = 3
 """The promise about what a closed task has."""
 _PAIRS = [(now.value, then.value) for now, allowed in MOVES.items() for then in sorted(allowed)]
-_MOVES = ([now for now, _ in _PAIRS], [then for _, then in _PAIRS])
+MOVES_LISTED = ([now for now, _ in _PAIRS], [then for _, then in _PAIRS])
 _TASK_PAIRS = [(now.value, then.value) for now, allowed in TASK_MOVES.items() for then in sorted(allowed)]
-_TASK_MOVES = ([now for now, _ in _TASK_PAIRS], [then for _, then in _TASK_PAIRS])
+TASK_MOVES_LISTED = ([now for now, _ in _TASK_PAIRS], [then for _, then in _TASK_PAIRS])
 ARGUMENTS: Mapping[str, tuple[list[str], list[str]]] = {
-    **dict.fromkeys(("allowed_moves", "table_of_moves"), _MOVES),
-    **dict.fromkeys(("ordered_moves", "task_moves_table"), _TASK_MOVES),
+    **dict.fromkeys(("allowed_moves", "table_of_moves"), MOVES_LISTED),
+    **dict.fromkeys(("ordered_moves", "task_moves_table"), TASK_MOVES_LISTED),
 }
 
 
@@ -138,6 +142,8 @@ class Finding:
     """What was looked at."""
     broken: int
     examples: tuple[str, ...]
+    repair: str = ""
+    """What puts it right, in a sentence; empty where nothing is broken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +158,17 @@ class Verdict:
         return sum(finding.broken for finding in self.findings)
 
 
+def with_repair(finding: Finding) -> Finding:
+    """A broken one says what puts it right."""
+    return replace(finding, repair=repairs.REPAIRS[finding.name].sentence) if finding.broken else finding
+
+
 async def check(
     connection: Any, place: Place | None = None, cold: Path | None = None, copies: BucketFolder | None = None
 ) -> list[Verdict]:
     """All promises. The caller opens the one read-only snapshot that makes this right during a crawl. With the place
     bodies are in, and the folder of cold files, their files are looked for too."""
-    sizes = dict(await connection.fetchrow(POPULATION.sql))
+    sizes = await _sizes(connection)
     return [
         Verdict(
             promise,
@@ -174,21 +185,47 @@ async def check(
 async def _look_at_files(connection: Any, place: Place) -> tuple[Finding, ...]:
     looked_at, missing = await check_bodies.find_missing(connection, place)
     examples = tuple(missing[:MOST_EXAMPLES])
-    return (Finding(check_bodies.NAME, check_bodies.PURPOSE, looked_at, "stored_files", len(missing), examples),)
+    found = Finding(check_bodies.NAME, check_bodies.PURPOSE, looked_at, "stored_files", len(missing), examples)
+    return (with_repair(found),)
 
 
 async def _look_at_cold(connection: Any, cold: Path, copies: BucketFolder | None) -> tuple[Finding, ...]:
     looked_at, missing = await check_cold.find_missing(connection, cold, copies)
     examples = tuple(missing[:MOST_EXAMPLES])
-    return (Finding(check_cold.NAME, check_cold.PURPOSE, looked_at, "cold_files", len(missing), examples),)
+    found = Finding(check_cold.NAME, check_cold.PURPOSE, looked_at, "cold_files", len(missing), examples)
+    return (with_repair(found),)
+
+
+async def _sizes(connection: Any) -> Mapping[str, int]:
+    try:
+        async with connection.transaction():
+            return dict(await connection.fetchrow(POPULATION.sql))
+    except asyncpg.PostgresError as error:
+        if damage_of(error) is None:
+            raise
+        return {}
 
 
 async def _look(connection: Any, name: str, things: str, sizes: Mapping[str, int]) -> Finding:
+    """What one statement finds. That the server itself finds its files damaged is a finding, and the others go on."""
+    try:
+        async with connection.transaction():
+            found = await _ask(connection, name, things, sizes)
+    except asyncpg.PostgresError as error:
+        if (damage := damage_of(error)) is None:
+            raise
+        return Finding(
+            name, STATEMENTS[name].purpose if name in STATEMENTS else PACE.purpose, 0, things, 1, (damage,), DAMAGED
+        )
+    return with_repair(found)
+
+
+async def _ask(connection: Any, name: str, things: str, sizes: Mapping[str, int]) -> Finding:
     if name == "pace":
         return await _look_at_pace(connection, things)
     statement = STATEMENTS[name]
     rows = await connection.fetch(statement.sql, *ARGUMENTS.get(name, ()))
-    looked_at = EXPECTED[name] if name in EXPECTED else sizes[things]
+    looked_at = EXPECTED[name] if name in EXPECTED else sizes.get(things, 0)
     broken = rows[0]["broken"] if rows else 0
     return Finding(name, statement.purpose, looked_at, things, broken, tuple(row["example"] for row in rows))
 

@@ -86,7 +86,7 @@ async def merge(conn: Any, elder: int, others: Sequence[int]) -> None:
     """All but pages, tasks and links, which must have moved before. Moves stay behind: a history is one chain."""
     for statement in ("merge_domains", "move_origins", "move_robots_requests", "move_traps"):
         await conn.execute(SQL[statement], elder, others)
-    await conn.execute(SQL["remove_domains"], others)
+    await _remove(conn, others)
 
 
 class Less(NamedTuple):
@@ -105,7 +105,13 @@ async def lessen(conn: Any, less: Sequence[Less]) -> None:
 
 async def remove(conn: Any, domain_id: int) -> None:
     """With all that belongs to it alone; its pages must be gone."""
-    await conn.execute(SQL["remove_domains"], [domain_id])
+    await _remove(conn, [domain_id])
+
+
+async def _remove(conn: Any, domain_ids: Sequence[int]) -> None:
+    """What is sealed of them leaves its seals: this is an audited way."""
+    await conn.execute(SQL["allow_removal"])
+    await conn.execute(SQL["remove_domains"], domain_ids)
 
 
 async def rename(conn: Any, domain_id: int, name: str, base_url: str) -> None:

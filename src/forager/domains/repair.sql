@@ -128,6 +128,10 @@ UPDATE domain_traps t SET domain_id = $1
 WHERE t.id IN (SELECT min(o.id) FROM domain_traps o WHERE o.domain_id = ANY ($2::bigint[]) GROUP BY o.rule, o.template)
   AND NOT EXISTS (SELECT FROM domain_traps k WHERE k.domain_id = $1 AND k.rule = t.rule AND k.template = t.template);
 
+-- name: allow_removal
+-- For the rest of the transaction history may be deleted.
+SELECT set_config('forager.purge', 'on', true);
+
 -- name: remove_domains
 -- Domains that became part of another; whatever still belonged to them would forbid it.
 DELETE FROM domains WHERE id = ANY ($1::bigint[]);

@@ -1,6 +1,6 @@
 """Traces of domains that are old enough to go. One short function per statement of `traces.sql`.
 
-Opens no transactions: each statement is one, and may be stopped after any of them.
+Each statement is a transaction, and may be stopped after any of them.
 """
 
 from typing import Any, NamedTuple
@@ -19,11 +19,15 @@ class Gone(NamedTuple):
 
 
 async def drop_robots_requests(conn: Any, *, after: int, domains: int, kept_s: float) -> Gone:
-    return Gone(*await conn.fetchrow(SQL["drop_robots_requests"], after, domains, kept_s))
+    async with conn.transaction():
+        await conn.execute(SQL["allow"])
+        return Gone(*await conn.fetchrow(SQL["drop_robots_requests"], after, domains, kept_s))
 
 
 async def drop_moves(conn: Any, *, after: int, domains: int, kept_s: float, refresh_every_s: float) -> Gone:
-    return Gone(*await conn.fetchrow(SQL["drop_moves"], after, domains, kept_s, refresh_every_s, MOVES_STAY))
+    async with conn.transaction():
+        await conn.execute(SQL["allow"])
+        return Gone(*await conn.fetchrow(SQL["drop_moves"], after, domains, kept_s, refresh_every_s, MOVES_STAY))
 
 
 async def count_old(conn: Any, *, robots_s: float, moves_s: float, refresh_every_s: float) -> dict[str, int]:

@@ -1,5 +1,9 @@
 -- What domains leave behind, and when it goes: requests for robots.txt, and moves from state to state.
 
+-- name: allow
+-- What retention deletes in this transaction leaves its seals.
+SELECT set_config('forager.purge', 'on', true);
+
 -- name: drop_robots_requests
 -- Requests for robots.txt of so many domains behind an id that are older than they have to be; a domain that keeps its visits longer keeps
 -- them as long. Answers how many went, and the last id.

@@ -31,7 +31,8 @@ DELETE FROM search_marks WHERE name = $1;
 -- The next pages in the order they were read, and what the index has of them.
 SELECT p.id, p.fetched_at, p.simhash, p.title, p.description, p.language, p.keywords_tsv IS NOT NULL AS has_keywords,
        i.page_id IS NOT NULL AS is_indexed, i.cluster_id,
-       i.content_hash IS NOT DISTINCT FROM p.content_hash AS is_same
+       i.content_hash IS NOT DISTINCT FROM p.content_hash
+           AND i.signals IS NOT DISTINCT FROM row_digest(ROW(p.title, p.description, p.language, p.content_hash)::text) AS is_same
 FROM pages p LEFT JOIN indexed_pages i ON i.page_id = p.id
 WHERE p.fetched_at IS NOT NULL AND (p.fetched_at, p.id) > ($1::timestamptz, $2::bigint) AND p.fetched_at < $3
 ORDER BY p.fetched_at, p.id LIMIT $4;
@@ -49,19 +50,20 @@ SELECT count(*) FROM (SELECT FROM pages WHERE fetched_at IS NOT NULL AND (fetche
 
 -- name: put_pages
 -- Terms of pages: lexemes, those of the title once more, and marks for what a search may be narrowed to.
-INSERT INTO indexed_pages (page_id, domain_id, config, content_hash, read_at, cluster_id, terms)
+INSERT INTO indexed_pages (page_id, domain_id, config, content_hash, read_at, cluster_id, terms, signals)
 SELECT p.id, p.domain_id, n.config, p.content_hash, p.fetched_at, n.cluster_id,
        strip(p.keywords_tsv) || array_to_tsvector(
            ARRAY(SELECT '=a' || lexeme FROM unnest(tsvector_to_array(ts_filter(p.keywords_tsv, '{a}'))) AS lexeme)
            || ARRAY['=c' || n.config, '=d' || p.domain_id, '=t' || LEAST(p.depth, 4), '=l' || lower(COALESCE(p.language, '')),
                     '=l' || split_part(lower(COALESCE(p.language, '')), '-', 1),
-                    to_char(p.fetched_at AT TIME ZONE 'UTC', '"=e"YYYYMMDD'), to_char(p.fetched_at AT TIME ZONE 'UTC', '"=m"YYYYMM')])
+                    to_char(p.fetched_at AT TIME ZONE 'UTC', '"=e"YYYYMMDD'), to_char(p.fetched_at AT TIME ZONE 'UTC', '"=m"YYYYMM')]),
+       row_digest(ROW(p.title, p.description, p.language, p.content_hash)::text)
 FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS n (id, config, cluster_id)
 JOIN pages p ON p.id = n.id
 WHERE p.keywords_tsv IS NOT NULL
 ON CONFLICT (page_id) DO UPDATE
 SET config = excluded.config, content_hash = excluded.content_hash, read_at = excluded.read_at, cluster_id = excluded.cluster_id,
-    terms = excluded.terms;
+    terms = excluded.terms, signals = excluded.signals;
 
 -- name: drop_pages
 -- Pages that have no keywords any more.

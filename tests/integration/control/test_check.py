@@ -18,8 +18,8 @@ DAMAGE = {
     "one_page_per_url": """INSERT INTO pages (domain_id, url, url_hash, depth, priority)
         SELECT (SELECT id FROM domains WHERE name = 'idle.example'), url, url_hash, 0, 5 FROM pages WHERE is_seed""",
     "domains_of_pages": "UPDATE domains SET name = 'other.example' WHERE name = 'shop.example'",
-    "one_open_task": """INSERT INTO crawl_tasks (page_id, domain_id)
-        SELECT page_id, domain_id + 1000 FROM crawl_tasks WHERE outcome IS NULL""",
+    "one_open_task": """INSERT INTO crawl_tasks (page_id, domain_id, is_image)
+        SELECT page_id, domain_id + 1000, is_image FROM crawl_tasks WHERE outcome IS NULL""",
     "tasks_of_pages": "DELETE FROM pages WHERE url LIKE '%gone'",
     "queued_pages": "UPDATE pages SET status = 'queued' WHERE url LIKE '%new'",
     "visited_pages": "UPDATE pages SET status = 'fetched' WHERE url LIKE '%new'",

@@ -35,6 +35,7 @@ storage, task, token list, user list, webhooks key, why, workers
 STARTS = "api, db start, db stop, demo, playground, reindex, up"
 """Processes, and what concerns a database rather than what is in it."""
 NOTED_ELSEWHERE = {
+    "repair": "test_deep_check.py: it wants damage",
     "restore": "test_backups_there.py: it wants an empty database",
     "user add": "test_cli_accounts.py: it asks for a password",
     "tasks restart-parsing": "test_reread.py: it wants a body",

@@ -53,6 +53,7 @@ class Finding(Row):
     things: str
     broken: int
     examples: list[str]
+    repair: str = Field(description="What puts it right; empty where nothing is broken.")
 
 
 class Verdict(Row):

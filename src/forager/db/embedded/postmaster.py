@@ -6,6 +6,7 @@ Whether it runs is asked at its socket, not read from a pid: pids are reused, an
 import contextlib
 import errno
 import os
+import re
 import signal
 import socket
 import struct
@@ -13,6 +14,7 @@ import time
 from enum import Enum, auto
 
 from forager import clock
+from forager.db.damage import ADVICE
 from forager.db.embedded import binaries, private, processes
 from forager.db.embedded.account import Account
 from forager.db.embedded.place import ROLE, Place
@@ -24,6 +26,11 @@ START_PATIENCE_S = 15.0
 """Servers of a killed postmaster hold its memory until they notice; a new one cannot start before."""
 STOP_PATIENCE_S = 60.0
 LARGEST_LOG_BYTES = 16 * 1024 * 1024
+LOST = re.compile(
+    r"checkpoint record|could not open (file|directory)|invalid (page|magic)|control file|WAL", re.IGNORECASE
+)
+"""Words of a server whose own files are damaged or gone."""
+FULL = re.compile(r"no space left|quota|read-only|permission denied", re.IGNORECASE)
 PASSING_TROUBLES = ("shared memory block", "lock file", "could not create any Unix-domain sockets")
 
 
@@ -148,12 +155,15 @@ def _comes_up(place: Place, pid: int) -> bool:
 
 
 def _trouble(place: Place, said_before: int) -> str:
-    """What the server said last, without its time stamp."""
+    """Why the server did not start, without its time stamp: what it panicked about, else what it said last."""
     with open(private.open_file(place.log, os.O_RDONLY), "rb") as log:
         log.seek(said_before)
         lines = log.read().decode(errors="replace").splitlines()
+    panic = [line.split("PANIC:", 1)[1].strip() for line in lines if "PANIC:" in line]
     fatal = [line.split("FATAL:", 1)[1].strip() for line in lines if "FATAL:" in line]
-    return (fatal or lines or [""])[-1].rstrip(".")
+    found = (panic[:1] or fatal or lines or [""])[-1].rstrip(".")
+    is_lost = (panic or LOST.search(found)) and not FULL.search(found)
+    return f"{found}. {ADVICE}".rstrip(".") if is_lost else found
 
 
 def stop(place: Place) -> bool:

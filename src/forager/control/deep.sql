@@ -1,0 +1,151 @@
+-- What `forager check --deep` asks beyond `check.sql`, in the same form: how many rows are broken in all, and three examples in words.
+
+-- name: deep_population
+-- How many rows of each kind there are: what the others look at.
+SELECT (SELECT count(*) FROM products) AS products, (SELECT count(*) FROM product_prices) AS prices, (SELECT count(*) FROM indexed_pages) AS indexed_pages,
+       (SELECT count(*) FROM pages WHERE fetched_at IS NOT NULL) AS read_pages, (SELECT count(*) FROM domains) AS domains,
+       (SELECT count(*) FROM runs) AS runs, (SELECT count(*) FROM crawl_tasks WHERE outcome IS NOT NULL) AS closed_tasks,
+       (SELECT count(*) FROM domain_traps) AS traps, (SELECT count(*) FROM page_link_lists) AS link_lists, (SELECT count(*) FROM duties) AS jobs;
+
+-- name: lease_versions
+-- A domain that was visited has been leased, so its lease has a version above 0, and no offer has a later one.
+SELECT count(*) OVER () AS broken, format('%s has lease version %s', d.name, d.version) AS example
+FROM domains d LEFT JOIN offers o ON o.domain_id = d.id
+WHERE (d.version <= 0 AND d.last_crawled_at IS NOT NULL) OR o.version > d.version
+LIMIT 3;
+
+-- name: requests_on_record
+-- A closed task that got a response has the moment of its request and the pace it was made under.
+SELECT count(*) OVER () AS broken, format('task %s got %s and has no %s', t.id, t.status_code, CASE WHEN t.requested_at IS NULL THEN 'moment of its request' ELSE 'pace' END) AS example
+FROM crawl_tasks t
+WHERE t.outcome IS NOT NULL AND t.status_code IS NOT NULL AND (t.requested_at IS NULL OR t.pace_ms IS NULL)
+LIMIT 3;
+
+-- name: robots_on_record
+-- A domain that was visited while a robots.txt of it was valid has a request for a robots.txt on record, as long as those are kept.
+SELECT count(*) OVER () AS broken, format('%s had its robots.txt fetched %s, and no request for one is on record', d.name, o.fetched_at) AS example
+FROM domains d
+JOIN (SELECT r.domain_id, max(r.robots_fetched_at) AS fetched_at FROM origins r WHERE r.robots_status_code IS NOT NULL GROUP BY r.domain_id) o ON o.domain_id = d.id
+WHERE o.fetched_at > now() - make_interval(secs => $1::float8) AND NOT EXISTS (SELECT FROM robots_requests q WHERE q.domain_id = d.id)
+LIMIT 3;
+
+-- name: page_depths
+-- A page is at most one link deeper than a page that links to it; a redirect leads no deeper.
+SELECT count(*) OVER () AS broken, format('page %s is at depth %s, and page %s at depth %s links to it', t.id, t.depth, f.id, f.depth) AS example
+FROM page_link_lists l
+JOIN pages f ON f.id = l.from_page_id
+JOIN pages t ON t.id = ANY (l.to_page_ids)
+WHERE t.depth > f.depth + CASE l.rels WHEN 'redirect' THEN 0 ELSE 1 END
+LIMIT 3;
+
+-- name: traps_on_record
+-- Where links were left out because of a trap, a trap of that rule is on record, unless a domain was purged since.
+SELECT count(*) OVER () AS broken, format('links were left out by %s, and no such trap is on record', x.rule) AS example
+FROM (SELECT DISTINCT substring(r.reason FROM 6) AS rule FROM run_drops r WHERE r.reason LIKE 'trap:%') x
+WHERE NOT EXISTS (SELECT FROM domain_traps t WHERE t.rule = x.rule) AND NOT EXISTS (SELECT FROM purges u WHERE u.what = 'domain')
+LIMIT 3;
+
+-- name: run_bytes
+-- The bytes and times a run counts equal those of its closed tasks, where none of them left the history.
+SELECT count(*) OVER () AS broken, format('run %s counts %s bytes for %s, its tasks have %s', o.run_id, o.bytes, o.outcome, coalesce(t.bytes, 0)) AS example
+FROM (SELECT r.run_id, r.outcome, sum(r.bytes) AS bytes FROM run_outcomes r GROUP BY r.run_id, r.outcome) o
+LEFT JOIN (SELECT c.run_id, c.outcome, sum(c.bytes) AS bytes FROM crawl_tasks c
+           WHERE c.outcome IS NOT NULL AND c.run_id IS NOT NULL GROUP BY c.run_id, c.outcome) t ON t.run_id = o.run_id AND t.outcome = o.outcome
+WHERE o.bytes <> coalesce(t.bytes, 0) AND NOT EXISTS (SELECT FROM departures e WHERE e.run_id = o.run_id)
+LIMIT 3;
+
+-- name: run_links
+-- The links all runs saw are as many as were counted by the minute; and no run learned more pages, or left out more links, than it saw links
+-- and seeds.
+SELECT count(*) OVER () AS broken, b.example
+FROM (
+    SELECT format('runs saw %s links, by the minute it were %s', r.links, s.links) AS example
+    FROM (SELECT COALESCE(sum(links_seen), 0)::float8 AS links FROM runs) r,
+         (SELECT COALESCE(sum(amount), 0) AS links FROM (SELECT amount FROM series_totals WHERE metric = 'links_seen'
+                                                         UNION ALL SELECT amount FROM series_parts WHERE metric = 'links_seen') c) s
+    WHERE r.links <> s.links AND EXISTS (SELECT FROM series_totals UNION ALL SELECT FROM series_parts)
+) b
+LIMIT 3;
+
+-- name: run_pages
+-- What a run took from a domain equals the tasks of the domain that are its own, those that left the history among them.
+SELECT count(*) OVER () AS broken, format('%s counts %s pages for run %s, it has %s tasks', d.name, d.run_pages, d.run_id, coalesce(t.tasks, 0)) AS example
+FROM domains d
+LEFT JOIN (SELECT c.domain_id, c.run_id, sum(c.tasks) AS tasks
+           FROM (SELECT h.domain_id, h.run_id, count(*) AS tasks FROM crawl_tasks h WHERE h.run_id IS NOT NULL GROUP BY h.domain_id, h.run_id
+                 UNION ALL SELECT e.domain_id, e.run_id, e.tasks FROM departures e WHERE e.run_id IS NOT NULL) c
+           GROUP BY c.domain_id, c.run_id) t ON t.domain_id = d.id AND t.run_id = d.run_id
+WHERE d.run_id IS NOT NULL AND d.claimed_by IS NULL AND d.run_pages > coalesce(t.tasks, 0)
+   OR d.run_pages < 0 OR (d.run_id IS NOT NULL AND d.claimed_by IS NULL AND d.run_pages = 0 AND coalesce(t.tasks, 0) > 0 AND d.last_crawled_at IS NOT NULL)
+LIMIT 3;
+
+-- name: depths_reached
+-- A domain's deepest visited page is as deep as it says, and no deeper than a run goes.
+SELECT count(*) OVER () AS broken, format('%s says it was visited down to %s, the deepest page is at %s', d.name, d.depth_reached, p.depth) AS example
+FROM domains d
+JOIN (SELECT g.domain_id, max(g.depth) FILTER (WHERE g.status = 'fetched') AS depth, max(g.depth) AS deepest FROM pages g WHERE NOT g.is_image GROUP BY g.domain_id) p
+     ON p.domain_id = d.id
+WHERE d.depth_reached < p.depth OR d.depth_reached > GREATEST(p.deepest, (SELECT max(r.max_depth) FROM runs r))
+LIMIT 3;
+
+-- name: jobs_on_record
+-- The timetable has every periodic job; it is written with the first crawl.
+SELECT count(*) OVER () AS broken, format('the job %s is missing', n.name) AS example
+FROM unnest($1::text[]) AS n (name)
+WHERE NOT EXISTS (SELECT FROM duties u WHERE u.name = n.name) AND EXISTS (SELECT FROM runs WHERE ended_at IS NOT NULL OR kept_at IS NOT NULL)
+LIMIT 3;
+
+-- name: current_prices
+-- What a product costs, and whether it can be had, is what the newest row of its history says.
+SELECT count(*) OVER () AS broken,
+       format('product %s costs %s %s, its history says %s %s', p.id, coalesce(p.price::text, 'nothing'), p.currency, coalesce(x.price::text, 'nothing'), x.currency) AS example
+FROM products p
+LEFT JOIN LATERAL (SELECT h.id, h.price, h.currency, h.availability FROM product_prices h
+                   WHERE h.domain_id = p.domain_id AND h.product_id = p.id ORDER BY h.id DESC LIMIT 1) x ON true
+WHERE x.id IS NULL OR (p.price, p.currency, p.availability) IS DISTINCT FROM (x.price, x.currency, x.availability)
+LIMIT 3;
+
+-- name: chained_prices
+-- The history of a price begins with its first sight, and each change begins where the one before ended.
+SELECT count(*) OVER () AS broken, format('row %s of product %s was preceded by %s, it says %s', h.id, h.product_id, coalesce(h.before::text, 'nothing'), coalesce(h.old_price::text, 'nothing')) AS example
+FROM (SELECT x.id, x.product_id, x.is_first, x.old_price, lag(x.price) OVER w AS before, row_number() OVER w AS number,
+             (lag(x.price) OVER w, lag(x.currency) OVER w, lag(x.availability) OVER w) IS DISTINCT FROM (x.old_price, x.old_currency, x.old_availability) AS is_other
+      FROM product_prices x WINDOW w AS (PARTITION BY x.product_id ORDER BY x.id)) h
+WHERE (h.number = 1) <> h.is_first OR (h.number > 1 AND h.is_other)
+LIMIT 3;
+
+-- name: products_of_pages
+-- A product belongs to a page of its own domain and URL.
+SELECT count(*) OVER () AS broken, format('product %s: %s', r.id, r.url) AS example
+FROM products r LEFT JOIN pages p ON p.id = r.page_id
+WHERE p.id IS NULL OR r.url_hash <> substring(sha256(convert_to(r.url, 'UTF8')) FROM 1 FOR 16) OR p.url_hash <> r.url_hash
+LIMIT 3;
+
+-- name: indexed_pages
+-- Every page that was read before the index's mark, and has words, can be found.
+SELECT count(*) OVER () AS broken, format('page %s cannot be found: %s', p.id, p.url) AS example
+FROM pages p
+JOIN search_marks m ON m.name = 'pages' AND (p.fetched_at, p.id) <= (m.read_at, m.page_id)
+LEFT JOIN indexed_pages i ON i.page_id = p.id
+WHERE p.fetched_at IS NOT NULL AND p.keywords_tsv IS NOT NULL AND i.page_id IS NULL
+LIMIT 3;
+
+-- name: indexed_products
+-- Every product of a page that can be found can be found, too.
+SELECT count(*) OVER () AS broken, format('product %s cannot be found: %s', r.id, r.product_name) AS example
+FROM products r JOIN indexed_pages i ON i.page_id = r.page_id
+LEFT JOIN indexed_products x ON x.product_id = r.id
+JOIN pages p ON p.id = r.page_id
+JOIN search_marks m ON m.name = 'pages' AND (p.fetched_at, p.id) <= (m.read_at, m.page_id)
+WHERE x.product_id IS NULL AND NOT r.is_listed
+LIMIT 3;
+
+-- name: indexed_signals
+-- What is known of a page's content is what it was when the page was read.
+SELECT count(*) OVER () AS broken, format('page %s is not what was read: %s', p.id, p.url) AS example
+FROM pages p
+JOIN search_marks m ON m.name = 'pages' AND (p.fetched_at, p.id) <= (m.read_at, m.page_id)
+JOIN indexed_pages i ON i.page_id = p.id
+WHERE p.status = 'fetched' AND (i.content_hash IS DISTINCT FROM p.content_hash
+      OR i.signals <> row_digest(ROW(p.title, p.description, p.language, p.content_hash)::text))
+LIMIT 3;

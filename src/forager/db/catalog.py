@@ -1,0 +1,76 @@
+"""Compares the schema of a database with a fresh one: what is missing, differs or is off, and what makes it whole.
+
+The fresh schema is made beside the live one in a transaction that is rolled back, so that both are described by the
+same server: what PostgreSQL says of an index differs from one version to the next.
+"""
+
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+import asyncpg
+
+from forager.db import schema, statements
+
+SQL = statements.load("forager.db", "catalog.sql")
+REFERENCE, LIVE = "forager_reference", "public"
+ORDER = ("column", "function", "index", "constraint", "trigger")
+"""A trigger needs its function, a foreign key the index it refers to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One part of the schema that is not as it should be."""
+
+    kind: str
+    name: str
+    trouble: str
+    """`missing`, `different` or `off`."""
+    statements: tuple[str, ...]
+    """What makes it whole; none: only a backup has it."""
+
+    def __str__(self) -> str:
+        said = {"missing": "is missing", "different": "is not as this Forager makes it", "off": "is invalid or off"}
+        return f"the {self.kind} {self.name} {said[self.trouble]}"
+
+
+async def compare(connection: Any) -> tuple[int, list[Fault]] | None:
+    """How many parts were compared, and what is wrong; None where it cannot be told: the database has another revision,
+    or its user may not make a schema. Parts that are not ours, such as an operator's index, are left alone."""
+    if await schema.revision_of(connection) != schema.head():
+        return None
+    found = await _describe(connection, LIVE)
+    transaction = connection.transaction()
+    await transaction.start()
+    try:
+        await connection.execute(SQL["make_reference"])
+        await connection.execute(SQL["look_into"], REFERENCE)
+        await connection.execute(resources.files("forager.db").joinpath("schema.sql").read_text(encoding="utf-8"))
+        expected = await _parts(connection)
+    except asyncpg.InsufficientPrivilegeError:
+        return None
+    finally:
+        await transaction.rollback()
+    faults = [fault for key, part in expected.items() if (fault := _fault(part, found.get(key)))]
+    return len(expected), sorted(faults, key=lambda fault: (ORDER.index(fault.kind), fault.name))
+
+
+async def _describe(connection: Any, name: str) -> dict[tuple[str, str], Any]:
+    async with connection.transaction():
+        await connection.execute(SQL["look_into"], name)
+        return await _parts(connection)
+
+
+async def _parts(connection: Any) -> dict[tuple[str, str], Any]:
+    return {(row["kind"], row["name"]): row for row in await connection.fetch(SQL["describe"])}
+
+
+def _fault(part: Any, found: Any) -> Fault | None:
+    make, undo, revive = part["make"], part["undo"], part["revive"]
+    if found is None:
+        return Fault(part["kind"], part["name"], "missing", (make,) if make else ())
+    if found["definition"] != part["definition"]:
+        return Fault(part["kind"], part["name"], "different", tuple(filter(None, (undo, make))) if make else ())
+    if not found["works"]:
+        return Fault(part["kind"], part["name"], "off", (revive,) if revive else ())
+    return None

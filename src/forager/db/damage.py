@@ -1,0 +1,55 @@
+"""Tells a damaged database from a bug of ours: blocks, indexes and files that the server finds broken or missing."""
+
+import re
+
+import asyncpg
+
+BROKEN: tuple[type[Exception], ...] = (
+    asyncpg.DataCorruptedError,
+    asyncpg.IndexCorruptedError,
+    asyncpg.UndefinedFileError,
+    asyncpg.PostgresIOError,
+)
+SCHEMA: tuple[type[Exception], ...] = (
+    asyncpg.UndefinedTableError,
+    asyncpg.UndefinedColumnError,
+    asyncpg.UndefinedFunctionError,
+    asyncpg.UndefinedObjectError,
+)
+"""A part of the schema is gone, as every statement of ours was understood by a whole one."""
+WORDS = re.compile(
+    r"missing chunk|unexpected chunk|could not open (relation with OID|file)|could not read block|invalid page"
+    r"|could not access status of transaction|invalid memory alloc request size"
+)
+"""Of internal errors of the server, those that damaged files lead to."""
+INDEX = re.compile(r'index "([^"]+)"')
+
+
+def damage_of(error: BaseException) -> str | None:
+    """What is broken and the way on; None: it is no damage of the database. Looks into groups of errors."""
+    if isinstance(error, BaseExceptionGroup):
+        return next(filter(None, map(damage_of, error.exceptions)), None)
+    if isinstance(error, SCHEMA):
+        return f"A part of the schema is missing ({_text(error)}). {ADVICE_SCHEMA}"
+    if isinstance(error, BROKEN) or (isinstance(error, asyncpg.InternalServerError) and WORDS.search(str(error))):
+        return f"The files of the database are damaged: {_text(error)}. {_advice(error)}"
+    return None
+
+
+ADVICE_SCHEMA = "`forager check --deep` names all that is missing, `forager repair` makes what can be made again."
+ADVICE = (
+    "The disk or its file system lost or changed data; Forager cannot bring it back. Stop Forager, keep a copy of the"
+    " data folder, and restore the newest backup into another one: `forager backups`, then"
+    " `forager restore BACKUP --into FOLDER`."
+)
+
+
+def _advice(error: BaseException) -> str:
+    found = INDEX.search(str(error))
+    if found is None or not isinstance(error, asyncpg.IndexCorruptedError):
+        return ADVICE
+    return f"`forager repair` rebuilds the index {found[1]} from its table. If that fails: {ADVICE}"
+
+
+def _text(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")

@@ -1,0 +1,14 @@
+"""What never changes is sealed, so that `forager check --deep` can prove it: some minutes after it was written."""
+
+from typing import Any
+
+from forager.schedule.order import ScheduleOrder
+from forager.schedule.words import things
+from forager.stats import seals
+
+NAME = "seal"
+EVERY_S = 120.0
+
+
+async def run_once(conn: Any, order: ScheduleOrder) -> str:  # noqa: ARG001
+    return f"{things(await seals.seal(conn), 'row')} sealed"

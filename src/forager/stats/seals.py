@@ -1,0 +1,80 @@
+"""Digests of rows that never change: closed tasks, prices, moves of domains, requests for robots.txt, the audit log.
+
+A crawl pays nothing for them: a job reads what was written since the last time and writes one row per table. Rows that
+leave in an audited way leave their seals by a trigger; whatever else is altered or deleted, `forager check --deep`
+finds by computing the digests again.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from forager import clock
+from forager.db import statements
+
+SQL = statements.load("forager.stats", "seals.sql")
+TABLES = ("crawl_tasks", "product_prices", "domain_history", "robots_requests", "audit_log")
+POLL_S = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A stretch of a table whose rows are not what they were."""
+
+    seal_id: int
+    after: int
+    until: int
+    expected: int
+    found: int
+
+
+async def seal(conn: Any) -> int:
+    """Seals what was marked the last time and is settled, then marks how far the tables reach now. Returns the number
+    of rows that were sealed."""
+    async with conn.transaction():
+        if not await conn.fetchval(SQL["lock_seals"]):
+            return 0
+        rows = await conn.fetch(SQL["read_marks"])
+        total = 0
+        for row in rows:
+            if row["is_settled"] and row["position"] > row["sealed_until"]:
+                stretch = row["what"], row["sealed_until"], row["position"]
+                total += await conn.fetchval(SQL["seal"], *stretch) or 0
+        await conn.execute(SQL["write_marks"], [row["what"] for row in rows if _is_done(row)])
+        return total
+
+
+async def seal_now(conn: Any, *, patience_s: float) -> int:
+    """Seals all that is there, as soon as the transactions that run now have ended; gives up after a while."""
+    give_up_at = clock.monotonic() + patience_s
+    total = await seal(conn)
+    while True:
+        await asyncio.sleep(POLL_S)
+        total += await seal(conn)
+        if await _is_settled(conn) or clock.monotonic() > give_up_at:
+            return total + await seal(conn)
+
+
+async def find_broken(conn: Any, what: str) -> list[Broken]:
+    """Stretches of a table that are not what they were when they were sealed."""
+    return [Broken(*row) for row in await conn.fetch(SQL["broken_seals"], what)]
+
+
+async def find_broken_chain(conn: Any) -> Sequence[Any]:
+    found: Sequence[Any] = await conn.fetch(SQL["broken_chain"])
+    return found
+
+
+async def count(conn: Any) -> dict[str, tuple[int, int]]:
+    """Table → how many seals it has, and how many rows they hold."""
+    return {row["what"]: (row["seals"], row["row_count"]) for row in await conn.fetch(SQL["count_seals"])}
+
+
+def _is_done(row: Any) -> bool:
+    """Whether its mark may be replaced: one that is not settled yet would never be, if it moved on each time."""
+    return row["position"] is None or bool(row["is_settled"])
+
+
+async def _is_settled(conn: Any) -> bool:
+    return all(row["is_settled"] or row["position"] is None for row in await conn.fetch(SQL["read_marks"]))

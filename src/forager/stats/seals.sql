@@ -1,0 +1,61 @@
+-- Digests of rows that never change. Owner of seals and seal_marks.
+
+-- name: lock_seals
+-- One sealer at a time, without waiting for another.
+SELECT pg_try_advisory_xact_lock(x'466F7261677A'::bigint);
+
+-- name: read_marks
+-- Of each table how far it is sealed, how far it may be sealed now, and where it reached when it was last looked at. May be: every transaction
+-- that began before that look has ended. What has been running for ten minutes, such as an export, writes none of these rows.
+SELECT w.what, COALESCE((SELECT max(s.until) FROM seals s WHERE s.what = w.what), 0) AS sealed_until, m.position,
+       m.seen_at < (SELECT LEAST(now(), min(a.xact_start)) FROM pg_stat_activity a
+                    WHERE a.datname = current_database() AND a.backend_type = 'client backend' AND a.pid <> pg_backend_pid()
+                      AND a.xact_start > now() - interval '10 minutes') AS is_settled
+FROM unnest(ARRAY['crawl_tasks', 'product_prices', 'domain_history', 'robots_requests', 'audit_log']) AS w (what)
+LEFT JOIN seal_marks m ON m.what = w.what;
+
+-- name: write_marks
+-- How far each table reaches now.
+INSERT INTO seal_marks (what, position, seen_at)
+SELECT m.what, m.position, clock_timestamp()
+FROM (VALUES ('crawl_tasks', (EXTRACT(EPOCH FROM now()) * 1000000)::bigint), ('product_prices', (SELECT max(id) FROM product_prices)),
+             ('domain_history', (SELECT max(id) FROM domain_history)), ('robots_requests', (SELECT max(id) FROM robots_requests)),
+             ('audit_log', (SELECT max(id) FROM audit_log))) AS m (what, position)
+WHERE m.position IS NOT NULL AND m.what = ANY ($1::text[])
+ON CONFLICT (what) DO UPDATE SET position = EXCLUDED.position, seen_at = EXCLUDED.seen_at;
+
+-- name: seal
+-- The rows of a table behind a position and up to another are sealed; nothing is written where there are none.
+INSERT INTO seals (what, after, until, row_count, digest, chain)
+SELECT $1::text, $2::bigint, $3::bigint, c.row_count, c.digest,
+       sha256(convert_to(concat_ws(' ', (SELECT encode(p.chain, 'hex') FROM seals p WHERE p.what = $1 ORDER BY p.until DESC LIMIT 1),
+                                   $1, $2, $3, c.row_count, c.digest), 'UTF8'))
+FROM count_sealed($1::text, ARRAY[$2::bigint, $3::bigint]) c
+RETURNING row_count;
+
+-- name: broken_seals
+-- Seals of a table whose rows are not what they were: how many there should be and are, and between which positions.
+WITH made AS MATERIALIZED (
+    SELECT s.id, s.after, s.until, s.row_count - s.left_rows AS row_count, s.digest - s.left_digest AS digest,
+           row_number() OVER (ORDER BY s.until)::int AS stretch
+    FROM seals s WHERE s.what = $1::text
+), bounds AS MATERIALIZED (
+    SELECT ARRAY(SELECT b FROM (SELECT min(after) AS b FROM made UNION SELECT until FROM made) x WHERE b IS NOT NULL ORDER BY b) AS at
+), found AS (
+    SELECT c.* FROM bounds CROSS JOIN LATERAL count_sealed($1::text, bounds.at) c WHERE cardinality(bounds.at) > 1
+)
+SELECT m.id, m.after, m.until, m.row_count AS expected, COALESCE(f.row_count, 0) AS found
+FROM made m LEFT JOIN found f ON f.stretch = m.stretch
+WHERE (m.row_count, m.digest) IS DISTINCT FROM (COALESCE(f.row_count, 0), COALESCE(f.digest, 0))
+ORDER BY m.until;
+
+-- name: broken_chain
+-- Seals whose chain does not follow from the one before: one was altered, taken away or put in.
+SELECT s.id, s.what
+FROM (SELECT e.*, lag(encode(e.chain, 'hex')) OVER w AS before, lag(e.until) OVER w AS until_before FROM seals e WINDOW w AS (PARTITION BY e.what ORDER BY e.until)) s
+WHERE s.chain <> sha256(convert_to(concat_ws(' ', s.before, s.what, s.after, s.until, s.row_count, s.digest), 'UTF8')) OR s.after < s.until_before
+ORDER BY s.id;
+
+-- name: count_seals
+-- How many seals each table has, and how many rows they hold.
+SELECT what, count(*) AS seals, sum(row_count - left_rows)::bigint AS row_count FROM seals GROUP BY what;
