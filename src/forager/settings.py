@@ -121,7 +121,7 @@ class Settings(BaseModel):
         (), description="What workers of this machine offer, such as eu; domains that want one of these are theirs too."
     )
     delay_s: Seconds = Field(
-        1.0, description="Seconds between two requests to one domain; robots.txt may ask for more."
+        1.0, description="Seconds between two requests to one domain, at least 0.05; robots.txt may ask for more."
     )
     max_concurrent_requests: Count = Field(5, description="Requests open at once to one domain.")
     unpaced_concurrency: Count = Field(16, description="Requests open at once to one unpaced domain.")

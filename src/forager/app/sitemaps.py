@@ -24,7 +24,7 @@ from forager.fetch import open_client
 from forager.ingest.seeds import BadLine, Nested, Seed, read_sitemap, unpack
 from forager.politeness import robots
 from forager.politeness.guard import AddressGuard
-from forager.politeness.pace import Pace
+from forager.politeness.pace import Pace, at_least
 from forager.politeness.proxy_rule import proxy_rule
 from forager.politeness.unpaced import is_unpaced
 from forager.settings import Settings
@@ -141,7 +141,7 @@ class Visitor:
         """Entered when the domain may be asked again; gives what is to be called when the request leaves."""
         now = clock.monotonic()
         if domain not in self._paces:
-            delay_s = 0.0 if self._is_unpaced(domain) else self._settings.delay_s
+            delay_s = 0.0 if self._is_unpaced(domain) else at_least(self._settings.delay_s)
             self._paces[domain] = Pace(delay_s=delay_s, max_in_flight=1, now=now)
         pace = self._paces[domain]
         await asyncio.sleep(pace.wait_s(now))

@@ -63,7 +63,10 @@ Depth = Annotated[
 Delay = Annotated[
     float | None,
     typer.Option(
-        min=0, metavar="S", help="Seconds between requests to a domain; robots.txt may ask more.", rich_help_panel=HOW
+        min=0,
+        metavar="S",
+        help="Seconds between requests to a domain, at least 0.05; robots.txt may ask more.",
+        rich_help_panel=HOW,
     ),
 ]
 Workers = Annotated[
@@ -180,6 +183,8 @@ def crawl(
     )
     import asyncio
 
+    if not quiet:
+        say_least_delay(delay)
     if not (quiet or start.listed.is_long):
         seed_report.say_bad_lines(start.tallies)
     try:
@@ -189,6 +194,17 @@ def crawl(
         raise typer.Exit(INTERRUPTED) from None
     _tell(report, spec, start, is_quiet=quiet, as_json=as_json)
     raise typer.Exit(exit_code(report))
+
+
+def say_least_delay(delay_s: float | None) -> None:
+    """Who asks for no pace hears what takes it away."""
+    from forager.politeness.pace import LEAST_DELAY_S
+
+    if delay_s is not None and delay_s < LEAST_DELAY_S:
+        output.say(
+            f"Every host keeps at least {LEAST_DELAY_S:g} s between requests; "
+            "FORAGER_UNPACED_HOSTS names those that need no pace."
+        )
 
 
 def refuse_without_browser(settings: "Settings") -> None:

@@ -23,6 +23,7 @@ from forager.control.gates import (
     things,
 )
 from forager.politeness import robots
+from forager.politeness.pace import LEAST_DELAY_S
 from forager.politeness.unpaced import is_unpaced
 from forager.records import RunSpec, Trouble, describe_pause
 
@@ -262,6 +263,8 @@ def pace_of(facts: DomainFacts, manners: Manners) -> tuple[float, str]:
         delay_s, source = facts.spec.delay_s, f"asked for by run {row['run_id']}"
     else:
         delay_s, source = manners.delay_s, "setting delay_s"
+    if delay_s < LEAST_DELAY_S:
+        delay_s, source = LEAST_DELAY_S, f"the least there is; {delay_s:g} s {source}"
     asked_s = max((_robots_delay(copy, manners.robots_agent) for copy in facts.origins), default=0.0)
     if asked_s > delay_s:
         delay_s, source = asked_s, "robots.txt asks for it"

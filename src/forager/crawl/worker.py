@@ -35,7 +35,7 @@ from forager.domains import store as domains
 from forager.domains.store import Release, Renewal
 from forager.observe import everywhere, log
 from forager.politeness.breaker import Breaker
-from forager.politeness.pace import Pace, Tempo
+from forager.politeness.pace import Pace, Tempo, at_least
 from forager.proxies.pool import ProxyPool
 from forager.queue.inbox import Inbox, Verdict
 from forager.records import Lease, Pause, PauseReason, Target
@@ -454,7 +454,7 @@ class Worker:
             return Lane(
                 lease, pace, breaker, is_unpaced=True, lease_until=until, budget=order.lease_pages, opened_at=asked_at
             )
-        delay_s = lease.delay_s if lease.delay_s is not None else order.delay_s
+        delay_s = at_least(lease.delay_s if lease.delay_s is not None else order.delay_s)
         if pool is not None and pool.paces_per_proxy:
             delay_s = pool.share_pace(delay_s)
         most = lease.max_concurrent_requests or order.max_concurrent_requests

@@ -18,6 +18,16 @@ MOST_EXTRA_S = 30.0
 FEW_DOMAINS, MANY_DOMAINS = 20, 100
 
 
+LEAST_DELAY_S = 0.05
+"""Between two requests to one domain, whatever a flag, a setting or the domain's own delay says: only `unpaced_hosts`
+takes the pace away."""
+
+
+def at_least(delay_s: float) -> float:
+    """Returns the delay that a host with a pace is asked with."""
+    return max(delay_s, LEAST_DELAY_S)
+
+
 def first_wait_s(delay_s: float, opened: int, rng: random.Random) -> float:
     """Returns how long a domain waits before its first request, a random part of its delay, where `opened` others were
     leased a moment ago: started together, all would be asked in one moment and none for the rest of the delay, for as

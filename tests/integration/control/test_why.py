@@ -230,6 +230,11 @@ async def test_where_the_pace_comes_from(questions: Questions) -> None:
     assert await told(unpaced_hosts=(SHOP,)) == "no distance between requests (an unpaced host)"
 
 
+async def test_no_delay_is_the_least_delay(questions: Questions) -> None:
+    pace = (await questions.gates(SHOP, delay_s=0.0))["pace"].sentence
+    assert pace == "0.05 s between requests (the least there is; 0 s setting delay_s)"
+
+
 async def test_the_next_allowed_request_is_waited_for(questions: Questions) -> None:
     await questions.set_domain(next_allowed_at=soon(seconds=40))
     assert seconds_left(await questions.ask(SHOP)) == pytest.approx(40, abs=5)

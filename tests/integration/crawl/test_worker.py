@@ -16,6 +16,7 @@ from forager.db import Database
 from forager.domains.store import RobotsCopy
 from forager.playground import Answer, smallest_gap_s, visits_of
 from forager.playground.answer import refuse
+from forager.politeness.pace import LEAST_DELAY_S
 from forager.records import Fetched, Reading, RunEnd, Scope
 
 pytestmark = pytest.mark.timeout(90)
@@ -83,6 +84,18 @@ async def test_requests_keep_the_pace(database: Database) -> None:
         (host,) = web.hosts.values()
         assert len(stage.requests()) == 8
         assert smallest_gap_s(web.log, host) >= 0.19  # the kernel's clock goes in steps
+
+
+@pytest.mark.parametrize("own", [None, 0.0])
+async def test_a_delay_of_nothing_leaves_a_pace(database: Database, own: float | None) -> None:
+    async with serve(WatchedSite(8)) as web:
+        stage = await Stage.open(database, web)
+        async with database.pool.acquire() as conn:
+            await conn.execute("UPDATE domains SET crawl_delay_s = $1", own)
+        await stage.work(delay_s=0.0 if own is None else 1.0, is_unpaced=lambda _domain: False)
+        (host,) = web.hosts.values()
+        assert smallest_gap_s(web.log, host) >= LEAST_DELAY_S - 0.01
+    assert await stage.broken_promises() == {}
 
 
 # Limits -------------------------------------------------------------------------------------------------------------
