@@ -15,7 +15,7 @@ SELECT d.id, d.name, d.base_url, d.source, d.status::text AS status, d.block_rea
        COALESCE(w.status = 'running' AND w.heartbeat_at > now() - make_interval(secs => $2) AND d.claim_expires_at > now(), false) AS is_held,
        (SELECT count(*) FROM workers k
         WHERE k.run_id = d.run_id AND k.status = 'running' AND k.heartbeat_at > now() - make_interval(secs => $2)) AS run_workers,
-       d.worker_label,
+       d.worker_label, d.content_policy, d.images_policy,
        (SELECT count(*) FROM workers k
         WHERE k.run_id = d.run_id AND k.status = 'running' AND k.heartbeat_at > now() - make_interval(secs => $2)
           AND k.drain_asked_at IS NULL AND d.worker_label = ANY (k.labels)) AS label_workers,

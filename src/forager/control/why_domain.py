@@ -25,7 +25,7 @@ from forager.control.gates import (
 from forager.politeness import robots
 from forager.politeness.pace import LEAST_DELAY_S
 from forager.politeness.unpaced import is_unpaced
-from forager.records import RunSpec, Trouble, describe_pause
+from forager.records import PauseReason, RunSpec, Trouble, describe_pause
 
 MOST_BEFORE = 1000
 SOON_GIVEN_UP = frozenset({Trouble.UNREACHABLE, Trouble.RATE_LIMITED})
@@ -247,6 +247,9 @@ def _pause(facts: DomainFacts) -> tuple[Gate, ...]:
     row = facts.row
     if row["pause_reason"] is None:
         return ()
+    is_spared = row["content_policy"] == "signals" and row["images_policy"] != "download"
+    if row["pause_reason"] == PauseReason.STORE_UNAVAILABLE and is_spared:
+        return ()  # it stores nothing, so it goes on
     since, says = moment(row["paused_since"], facts.now), describe_pause(row["pause_reason"], row["pause_detail"])
     sentence = f"worker {row['paused_worker']} is paused since {since}: {says}; it resumes by itself"
     return (Gate("pause", False, sentence, facts.now),)

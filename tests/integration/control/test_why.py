@@ -529,3 +529,5 @@ async def test_a_pause_of_the_worker_is_named_with_its_reason(questions: Questio
     says = "bodies cannot be stored (No space left on device); it resumes by itself"
     assert (gate.is_open, gate.sentence.endswith(says)) == (False, True)
     assert says in await questions.say(SHOP)
+    await questions.set_domain(content_policy="signals")
+    assert "pause" not in await questions.gates(SHOP)

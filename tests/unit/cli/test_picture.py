@@ -120,3 +120,11 @@ def test_the_plain_line_says_the_same() -> None:
     line = plain_line(a_progress(), history, None)
     assert line.startswith("run 12: 1,204 of 12,560 pages known, 10.0/s, 41 MB, 12,408 new URLs (ok 1,176, ")
     assert "\n" not in line
+
+
+def test_a_pause_is_told_with_its_reason_in_the_line_and_in_the_picture() -> None:
+    paused, history = a_progress(pause="bodies cannot be stored (No space left on device)"), History()
+    history.add(paused)
+    says = "paused: bodies cannot be stored (No space left on device); resumes by itself"
+    assert plain_line(paused, history, None).endswith(says)
+    assert says in "\n".join(shown(paused, 100))
