@@ -61,7 +61,20 @@ def test_two_days_in_a_shop(forager: Forager) -> None:
 
     crawl_on(1, port, forager)
     assert len(forager.ask("SELECT id FROM product_prices")) == len(first) + len(changed), "nothing changed, no row"
+    look_at_the_shop(forager)
     forager.check()
+
+
+def look_at_the_shop(forager: Forager) -> None:
+    """Lists say which shop it is, and a product is found by what its maker calls it."""
+    shop = forager.value("SELECT name FROM domains")
+    assert shop in forager.do("products").splitlines()[1]
+    assert shop in forager.do("products", "changes").splitlines()[1]
+    assert "no product found" not in forager.run("products", "parsers").stderr
+    forager.ask("DELETE FROM product_days RETURNING day")
+    assert f"{shop}: " in forager.run("products", "parsers").stderr
+    row = forager.ask("SELECT url, sku FROM products WHERE sku IS NOT NULL ORDER BY id LIMIT 1")[0]
+    assert row["url"] in forager.do("search", "--products", row["sku"])
 
 
 def changes(forager: Forager) -> list[dict[str, Any]]:

@@ -8,11 +8,12 @@ from datetime import datetime
 
 from forager.cli import hints, words
 from forager.cli.tally import tally
-from forager.records import DomainCount, OutcomeKind, RunEnd, RunReport, RunSpec
+from forager.records import DomainCount, OutcomeKind, RunEnd, RunReport, RunSpec, Scope
 
 FAILED, NOTHING_HAD, INTERRUPTED, LIMIT_REACHED = 1, 6, 11, 15
 GOOD, MIXED, BAD = "bold green", "bold yellow", "bold red"
-CUT = ("over_limit", "too_deep")
+FEW_PAGES = 3
+NO_TLS = frozenset({"tls_error", "robots_unreachable", "connect_error"})
 STOPPED_SENTENCE = "Stopped, everything is saved. The same command resumes."
 
 
@@ -110,6 +111,32 @@ def _nothing_had(report: RunReport) -> tuple[str, str]:
     if report.waiting:
         return "Nothing could be visited now; what waits, and why, is below.", MIXED
     return f"Nothing was left to visit: all known pages were visited before.{again}", MIXED
+
+
+def suspicions(report: RunReport, spec: RunSpec) -> list[str]:
+    """Of a crawl that found next to nothing: where the site may be, with commands."""
+    if report.end is not RunEnd.FINISHED or pages_had(report) > FEW_PAGES or not pages_tried(report):
+        return []
+    reasons = {row.reason for row in report.progress.outcomes}
+    found = []
+    if not pages_had(report) and any(map(is_redirect, reasons)) and report.dropped.get("scope") and spec.seeds:
+        found.append(f"the seed leads to another site: `{hints.fetch(spec.seeds[0])}` shows where; crawl that one")
+    if NO_TLS & reasons and not pages_had(report) and (plain := _without_tls(spec)):
+        found.append(f"the site may speak http only: `{hints.crawl(plain, *_networks(spec))}`")
+    name = _name(report)
+    if name and pages_had(report) and not report.progress.links_seen and spec.scope is not Scope.PAGE:
+        found.append(f"scripts may write the links of the page: `{hints.rendered(name)}`")
+    found += [f"robots.txt names a sitemap, which was not read: `{hints.sitemap(url)}`" for url in report.sitemaps]
+    return found
+
+
+def _without_tls(spec: RunSpec) -> str | None:
+    seed = spec.seeds[0] if spec.seeds else ""
+    return f"http://{seed.removeprefix('https://')}" if seed.startswith("https://") else None
+
+
+def _networks(spec: RunSpec) -> list[str]:
+    return [word for network in spec.allow_networks for word in ("--allow-network", network)]
 
 
 def _refusing(report: RunReport) -> list[DomainCount]:

@@ -26,6 +26,21 @@ def why(name: str) -> str:
     return _join("forager", "why", name)
 
 
+def fetch(url: str) -> str:
+    """Asks for one page and shows what Forager reads from it."""
+    return _join("forager", "fetch", url)
+
+
+def rendered(name: str) -> str:
+    """Visits a domain again, with a browser where pages are empty without one."""
+    return _join("forager", "refresh", name, "--now", "--rendering", "auto")
+
+
+def sitemap(url: str) -> str:
+    """Adds the pages that a sitemap names; a crawl then visits them."""
+    return _join("forager", "seed", "--sitemap", url)
+
+
 def domain(name: str) -> str:
     return _join("forager", "domain", name)
 

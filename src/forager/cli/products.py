@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from forager import clock
-from forager.cli import given, output, table, words
+from forager.cli import given, hints, output, table, words
 from forager.cli.domain_card import LABEL_WIDTH, MARGIN
 from forager.cli.flags import AsJson, DomainName, Home, Limit
 from forager.cli.given import Given
@@ -24,6 +24,8 @@ SUMMARY = "List products; show one, its prices, what changed."
 STOCK_COLOURS = {"in_stock": "green", "limited": "yellow", "out_of_stock": "red", "discontinued": "dim"}
 BARS = "▁▂▃▄▅▆▇█"
 MOST_BARS = 40
+MOST_EMPTY = 5
+"""Shops without a product that are named."""
 FIELDS = (
     *(
         "product_name",
@@ -114,7 +116,17 @@ def products(
         return output.write_json_list(rows)
     now = clock.now()
     table.write(
-        (number("id"), prose("product"), number("price"), "", "change", "availability", number("sure"), "seen"),
+        (
+            number("id"),
+            prose("product"),
+            wide("shop"),
+            number("price"),
+            "",
+            "change",
+            "availability",
+            number("sure"),
+            "seen",
+        ),
         list(_listed(rows, now)),
     )
     return say_more(
@@ -128,6 +140,7 @@ def _listed(rows: Sequence[Row], now: datetime) -> Iterator[tuple[str | Cell, ..
         yield (
             str(row["id"]),
             words.clean(row["product_name"]),
+            words.clean(row["domain"]),
             Cell(amount(row["price"], row["currency"]), "dim" if old else ""),
             row["currency"] or "",
             moved(row["old_price"], row["price"]),
@@ -202,12 +215,23 @@ def changes(
         return output.write_json_list(rows)
     now = clock.now()
     table.write(
-        ("when", number("id"), prose("product"), number("was"), number("is"), "", "change", "availability"),
+        (
+            "when",
+            number("id"),
+            prose("product"),
+            wide("shop"),
+            number("was"),
+            number("is"),
+            "",
+            "change",
+            "availability",
+        ),
         [
             (
                 words.age(row["seen_at"], now),
                 str(row["product_id"]),
                 words.clean(row["product_name"]),
+                words.clean(row["domain"]),
                 amount(row["old_price"], row["old_currency"]),
                 amount(row["price"], row["currency"]),
                 row["currency"] or "",
@@ -226,9 +250,11 @@ def parsers(*, domain: DomainName = None, limit: Limit = 50, as_json: AsJson = F
     """List how well parsers do, the largest drop first."""
     from forager.control import products as control
 
-    rows = ask(
-        begin(home=home), "products", lambda connection: control.list_parsers(connection, domain=domain, limit=limit)
-    )
+    async def both(connection: Any) -> tuple[list[Row], list[Row]]:
+        rows = await control.list_parsers(connection, domain=domain, limit=limit)
+        return rows, await control.list_without_products(connection, domain=domain, limit=MOST_EMPTY)
+
+    rows, empty = ask(begin(home=home), "products", both)
     if as_json:
         return output.write_json_list(rows)
     table.write(
@@ -244,7 +270,13 @@ def parsers(*, domain: DomainName = None, limit: Limit = 50, as_json: AsJson = F
         ),
         list(_rates(rows)),
     )
-    return say_more(rows, limit, "parsers", "No product was read yet.")
+    say_more(rows, limit, "parsers", "No product was read yet.")
+    for row in empty:
+        output.say(
+            f"{row['domain']}: {words.things(row['pages'], 'page')} read, no product found; "
+            f"`{hints.fetch(row['url'])}` shows what a page says."
+        )
+    return None
 
 
 def _rates(rows: Sequence[Row]) -> Iterator[tuple[str | Cell, ...] | Note]:

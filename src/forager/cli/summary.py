@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from forager.cli import hints, output, words
-from forager.cli.ending import limit_flags, opening, pages_had
+from forager.cli.ending import limit_flags, opening, pages_had, suspicions
 from forager.cli.picture import domain_state
 from forager.cli.tally import tally
 from forager.control.trap_words import TRAP_WORDS
@@ -58,6 +58,7 @@ def summary_lines(report: RunReport, spec: RunSpec, now: datetime) -> list[Line]
         _standing([domain for domain in report.standing if domain.status != "exhausted"]),
         _left_out(report.dropped),
         _kept(report.bodies),
+        _suspicions(report, spec),
         _due([domain for domain in report.standing if domain.status == "exhausted"]),
         _next(report),
     )
@@ -80,7 +81,7 @@ def _opening(report: RunReport, spec: RunSpec, now: datetime) -> list[Line]:
     figures = (
         f"run {progress.run_id} · {words.things(progress.pages_done, 'page')} in {words.duration(progress.elapsed_s)}"
         f" ({words.rate(rate)}) · {words.size(progress.wire_bytes)} read"
-        f" · {words.count(progress.links_seen)} links, {words.things(progress.pages_learned, 'new URL')}"
+        f" · {words.things(progress.links_seen, 'link')}, {words.things(progress.pages_learned, 'new URL')}"
     )
     return [Line(sentence, style), Line(figures)]
 
@@ -180,6 +181,12 @@ def _kept(bodies: Mapping[str, int]) -> list[Line]:
 
 def _why_lost(reason: str) -> str:
     return LOSSES.get(reason, words.plain_reason(reason))
+
+
+def _suspicions(report: RunReport, spec: RunSpec) -> list[Line]:
+    """Why a crawl that found next to nothing may have missed a site, each with the command that finds out."""
+    found = [Line(f"  {sentence}", "yellow") for sentence in suspicions(report, spec)]
+    return [Line("perhaps", "bold"), *found] if found else []
 
 
 def _next(report: RunReport) -> list[Line]:

@@ -67,6 +67,12 @@ async def list_parsers(connection: Any, *, domain: str | None = None, limit: int
     return [row | {"has_dropped": has_dropped(row)} for row in rows]
 
 
+async def list_without_products(connection: Any, *, domain: str | None = None, limit: int) -> list[Row]:
+    """Domains whose pages were read and gave nothing like a product, those with most pages first."""
+    name = await known_name(connection, domain)
+    return [dict(row) for row in await connection.fetch(SQL["without_products"], name, limit)]
+
+
 async def list_dropped(connection: Any, *, domain: str | None = None, limit: int | None = None) -> list[Row]:
     """Parsers that read less than in the week before, the largest drop first. Only the last days are looked at."""
     name = await known_name(connection, domain)

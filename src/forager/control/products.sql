@@ -90,3 +90,12 @@ JOIN domains d ON d.id = r.domain_id
 WHERE $1::text IS NULL OR d.name = $1
 ORDER BY (r.valid::float8 / NULLIF(r.attempts, 0)) - (r.valid_before::float8 / NULLIF(r.attempts_before, 0)) NULLS LAST, d.name, r.parser_name
 LIMIT $2::bigint;
+
+-- name: without_products
+-- Domains whose pages were read and on none of which anything like a product was found, with a page of each that was read.
+SELECT d.name AS domain, d.pages_crawled AS pages, g.url
+FROM domains d
+CROSS JOIN LATERAL (SELECT p.url FROM pages p WHERE p.domain_id = d.id AND p.status = 'fetched' AND NOT p.is_image ORDER BY p.id DESC LIMIT 1) g
+WHERE d.pages_crawled > 0 AND ($1::text IS NULL OR d.name = $1) AND NOT EXISTS (SELECT FROM product_days n WHERE n.domain_id = d.id AND n.found > 0)
+ORDER BY d.pages_crawled DESC, d.name
+LIMIT $2::bigint;

@@ -4,12 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from forager.archive.store import read_bodies
+from forager.domains import store as domains
 from forager.ingest.scope import claim_depth, claim_patterns
 from forager.records import OutcomeKind, Progress, RunEnd, RunReport, RunSpec, describe_pause
 from forager.stats import store as stats
 
 DOMAINS_SHOWN = 12
 STANDING_SHOWN = 50
+FEW_PAGES = 3
+"""A crawl that brought no more may have missed the site behind them."""
 
 
 async def read_progress(conn: Any, run: int) -> Progress:
@@ -52,6 +55,7 @@ async def read_report(conn: Any, run: int, spec: RunSpec, *, was_stopped: bool, 
         waiting=waiting,
         standing=await stats.read_standing_domains(conn, run, STANDING_SHOWN),
         next_at=min(due, default=None),
+        sitemaps=await domains.sitemaps_of_run(conn, run, limit=3) if progress.pages_ok <= FEW_PAGES else (),
         bodies=await read_bodies(conn, run),
     )
 

@@ -180,6 +180,12 @@ FROM unnest($1::bigint[], $2::int[], $3::int[], $4::int[], $5::int[], $6::smalli
            wait_s, delay_s, extra_s, response_s, breaker_state, breaker_failures, open_s, resets, images)
 WHERE d.id = n.domain_id;
 
+-- name: sitemaps_of_run
+-- Sitemaps that the robots.txt files of a run's domains name, some of them.
+SELECT o.sitemaps[1] AS url FROM origins o JOIN domains d ON d.id = o.domain_id
+WHERE d.run_id = $1 AND cardinality(o.sitemaps) > 0
+ORDER BY o.domain_id LIMIT $2;
+
 -- name: note_waits
 -- Leased domains whose site asked for silence, or whose requests failed: why nothing is asked now, and until when. The claim forgets it.
 UPDATE domains d SET block_reason = n.reason, next_allowed_at = GREATEST(d.next_allowed_at, now() + make_interval(secs => n.wait_s))

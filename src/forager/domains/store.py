@@ -373,6 +373,10 @@ async def count_waiting(conn: Any, run: int, *, labels: Sequence[str] = (), most
     return found
 
 
+async def sitemaps_of_run(conn: Any, run: int, *, limit: int) -> tuple[str, ...]:
+    return tuple(row["url"] for row in await conn.fetch(SQL["sitemaps_of_run"], run, limit))
+
+
 async def note_waits(conn: Any, waits: Sequence[tuple[tuple[int, int], str, float]], *, worker: int) -> None:
     """Stores why leased domains make no request now, and for how many seconds."""
     tokens, reasons, seconds = zip(*waits, strict=True)

@@ -167,5 +167,7 @@ class RunReport:
     """Domains that are blocked, unreachable or wait, with their reasons."""
     next_at: datetime | None
     """When the first waiting page becomes due."""
+    sitemaps: tuple[str, ...] = ()
+    """Of a crawl that found next to nothing: sitemaps that robots.txt files name."""
     bodies: Mapping[str, int] = field(default_factory=dict)
     """Bodies that were to be kept: `stored`, `known` from before, or `lost:` with the reason → how many."""

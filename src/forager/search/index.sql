@@ -74,7 +74,7 @@ DELETE FROM indexed_pages WHERE page_id = ANY ($1::bigint[]);
 INSERT INTO indexed_products (product_id, config, updated_at, terms)
 SELECT r.id, n.config, r.updated_at,
        setweight(name.terms, 'A')
-       || setweight(to_tsvector(n.config::regconfig, concat_ws(' ', r.brand, r.category)), 'B')
+       || setweight(to_tsvector(n.config::regconfig, concat_ws(' ', r.brand, r.category, r.gtin, r.sku)), 'B')
        || to_tsvector(n.config::regconfig, left(COALESCE(r.description, ''), 4000))
        || array_to_tsvector(
           ARRAY(SELECT '=a' || lexeme FROM unnest(tsvector_to_array(name.terms)) AS lexeme)

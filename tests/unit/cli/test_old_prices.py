@@ -15,7 +15,14 @@ NOW = datetime(2026, 11, 18, tzinfo=UTC)
 
 
 def a_row(**more: Any) -> dict[str, Any]:
-    row = {"id": 1, "product_name": "Lamp", "price": Decimal("49.90"), "currency": "EUR", "old_price": None}
+    row = {
+        "id": 1,
+        "product_name": "Lamp",
+        "domain": "a.example",
+        "price": Decimal("49.90"),
+        "currency": "EUR",
+        "old_price": None,
+    }
     row |= {"availability": "in_stock", "confidence": 0.5, "is_gone": False, "last_seen_at": NOW}
     return row | {"is_price_current": False, "price_seen_at": SEEN} | more
 
