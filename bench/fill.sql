@@ -28,8 +28,8 @@ WITH made AS (
                 FROM generate_series($1::bigint, $2::bigint - 1) AS n) numbered) named
     RETURNING id, domain_id, status
 )
-INSERT INTO crawl_tasks (page_id, domain_id, status, created_by, requested_at, completed_at, outcome, status_code, response_time_ms, bytes)
-SELECT id, domain_id, 'completed', 'bench', now(), now(), 'success', 200, 12, 14000 FROM made WHERE status = 'fetched';
+INSERT INTO crawl_tasks (page_id, domain_id, status, created_by, requested_at, completed_at, outcome, status_code, response_time_ms, bytes, is_image)
+SELECT id, domain_id, 'completed', 'bench', now(), now(), 'success', 200, 12, 14000, false FROM made WHERE status = 'fetched';
 
 -- name: count_domains
 -- Counters as recounted: the filler does not keep them page by page.

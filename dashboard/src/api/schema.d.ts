@@ -9009,7 +9009,7 @@ export interface operations {
         parameters: {
             query: {
                 metric: string;
-                /** @description By default an hour ago. */
+                /** @description By default an hour ago; without a step 1,500 days ago at most. */
                 since?: string;
                 /** @description By default now. */
                 until?: string;

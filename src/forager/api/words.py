@@ -14,6 +14,7 @@ from pydantic import (
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     Strict,
+    WithJsonSchema,
     model_validator,
 )
 from pydantic.json_schema import JsonSchemaValue
@@ -72,7 +73,12 @@ Text = Annotated[str, _Clean()]
 Name = Annotated[str, Field(min_length=1, max_length=260), _Clean()]
 Url = Annotated[str, Field(min_length=1, max_length=4096), _Clean()]
 Reason = Annotated[str, Field(max_length=500), _Clean()]
-Moment = Annotated[AwareDatetime, BeforeValidator(_only_text), AfterValidator(_in_reach)]
+Moment = Annotated[
+    AwareDatetime,
+    BeforeValidator(_only_text),
+    AfterValidator(_in_reach),
+    WithJsonSchema({"type": "string", "format": "date-time", "pattern": "^(19[7-9][0-9]|[2-9][0-9]{3})-"}),
+]
 Whole = Annotated[int, Strict()]
 Flag = Annotated[bool, Strict()]
 Number = Annotated[float, Strict(), Field(allow_inf_nan=False)]

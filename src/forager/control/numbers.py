@@ -131,7 +131,8 @@ METRICS: Mapping[str, Metric] = {
 async def series(
     conn: Any, metric: str, *, since: datetime, until: datetime | None = None, step_s: int | None = None
 ) -> Series:
-    """One metric in steps. Minutes are kept for seven days; what is older has one step a day."""
+    """One metric in steps. Minutes are kept for seven days; what is older has one step a day. Without a step it begins
+    some four years ago at the earliest, and says so."""
     known = find_metric(metric)
     now = await read_clock(conn)
     until = min(until or now, now)
@@ -139,6 +140,8 @@ async def series(
         raise UsageError(
             "The series is empty: its beginning has to lie before its end, and in the past.", field="since"
         )
+    if step_s is None:
+        since = max(since, until - timedelta(seconds=MOST_STEPS * STEPS_S[-1]))
     step_s = choose_step(since, until, now, step_s)
     since = _step_of(since, step_s)
     steps = await store.read_series(conn, known.of or (metric,), since=since, until=until, step_s=float(step_s))

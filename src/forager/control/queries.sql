@@ -177,13 +177,14 @@ SELECT t.id, p.url, d.name AS domain, t.run_id, t.status::text AS status, t.outc
 FROM crawl_tasks t
 JOIN pages p ON p.id = t.page_id
 JOIN domains d ON d.id = p.domain_id
-WHERE ($1::text IS NULL OR p.domain_id = (SELECT n.id FROM domains n WHERE n.name = $1))
+WHERE ($1::text IS NULL OR t.domain_id = (SELECT n.id FROM domains n WHERE n.name = $1))
   AND ($2::bytea IS NULL OR p.url_hash = $2)
   AND ($3::bigint IS NULL OR t.run_id = $3)
   AND ($4::boolean IS NULL OR (t.outcome IS NULL) = $4)
   AND ($5::text IS NULL OR t.status = $5::text::task_status)
+  AND ($5 IS NULL OR $5 IN ('pending', 'completed') OR t.status NOT IN ('pending', 'completed'))
   AND ($6::bigint IS NULL OR t.batch_id = $6)
-  AND ($7::boolean IS NULL OR p.is_image = $7)
+  AND ($7::boolean IS NULL OR t.is_image = $7)
   AND ($8::text IS NULL OR t.error_code = $8)
 ORDER BY t.id DESC
 LIMIT $9::bigint;

@@ -131,9 +131,14 @@ async def test_a_full_house_is_no_database_that_is_away(
 
 
 async def test_slow_requests_of_one_account_wait_for_each_other(
-    app: FastAPI, user: httpx.AsyncClient, admin: httpx.AsyncClient, pool: asyncpg.Pool
+    app: FastAPI,
+    user: httpx.AsyncClient,
+    admin: httpx.AsyncClient,
+    pool: asyncpg.Pool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Others are served meanwhile, and whoever waits too long is told that it is the account."""
+    monkeypatch.setattr(work, "OWN_WITHIN_S", 1.0)
     async with pool.acquire() as holder, holder.transaction():
         await holder.execute("LOCK TABLE domains")
         slow = [asyncio.create_task(user.get("/api/domains")) for _ in range(6)]

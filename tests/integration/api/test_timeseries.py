@@ -15,11 +15,20 @@ def days_ago(days: int) -> str:
     return (clock.now() - timedelta(days=days)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-@pytest.mark.parametrize("since", ["0002-01-01T00:00:00Z", "1969-12-31T23:59:59Z", "1970-01-01T00:00:00Z"])
-@pytest.mark.parametrize("metric", ["pages_per_second", "visits"])
-async def test_nobody_asks_for_a_millennium(user: httpx.AsyncClient, since: str, metric: str) -> None:
-    answer = await user.get(f"/api/stats/timeseries?metric={metric}&since={since}")
+@pytest.mark.parametrize("since", ["0002-01-01T00:00:00Z", "1969-12-31T23:59:59Z"])
+async def test_nobody_asks_for_a_millennium(user: httpx.AsyncClient, since: str) -> None:
+    answer = await user.get(f"/api/stats/timeseries?metric=pages_per_second&since={since}")
     assert answer.status_code == 422
+
+
+@pytest.mark.parametrize("metric", ["pages_per_second", "visits"])
+async def test_a_beginning_long_ago_is_moved_to_where_a_chart_can_begin(user: httpx.AsyncClient, metric: str) -> None:
+    answer = await user.get(f"/api/stats/timeseries?metric={metric}&since=1970-01-01T00:00:00Z")
+    assert answer.status_code == 200
+    assert len(answer.json()["points"]) <= numbers.MOST_STEPS + 1
+    assert answer.json()["since"] >= days_ago(numbers.MOST_STEPS + 2)[:10]
+    asked = await user.get(f"/api/stats/timeseries?metric={metric}&since=1970-01-01T00:00:00Z&step_s=86400")
+    assert asked.status_code == 422
 
 
 async def test_four_years_by_the_day_are_a_chart(user: httpx.AsyncClient) -> None:

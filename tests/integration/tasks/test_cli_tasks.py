@@ -177,6 +177,7 @@ async def test_tasks_are_listed_by_batch_state_and_kind(forager: Any, ground: Gr
     await forager("tasks", "submit", "http://a.example/3")
     page = await ground.conn.fetchval("SELECT id FROM pages WHERE url = 'http://a.example/3'")
     await ground.conn.execute("UPDATE pages SET is_image = true WHERE id = $1", page)
+    await ground.conn.execute("UPDATE crawl_tasks SET is_image = true WHERE page_id = $1", page)
     task = await ground.conn.fetchval("SELECT max(id) FROM crawl_tasks WHERE batch_id IS NOT NULL")
     await forager("tasks", "pause", str(task))
 

@@ -43,7 +43,9 @@ async def timeseries(
     _who: User,
     *,
     metric: Annotated[str, Query(pattern="^[a-z_]{1,40}$", examples=["pages_per_second"])],
-    since: Annotated[Moment | None, Query(description="By default an hour ago.")] = None,
+    since: Annotated[
+        Moment | None, Query(description="By default an hour ago; without a step 1,500 days ago at most.")
+    ] = None,
     until: Annotated[Moment | None, Query(description="By default now.")] = None,
     step_s: Annotated[int | None, Query(ge=60, le=86_400, description="Seconds; a whole part of a day.")] = None,
 ) -> Response:
