@@ -230,10 +230,9 @@ def _blame_database(error: Exception) -> int | None:
     from forager.crawl.patience import UNWRITABLE, unavailable_sentence
     from forager.db.damage import damage_of
 
-    if isinstance(error, UNWRITABLE):
-        return _refuse(unavailable_sentence(error), 5)
-    damage = damage_of(error)
-    return None if damage is None else _refuse(damage, DAMAGED)
+    if (damage := damage_of(error)) is not None:
+        return _refuse(damage, DAMAGED)
+    return _refuse(unavailable_sentence(error), 5) if isinstance(error, UNWRITABLE) else None
 
 
 def _confess(error: Exception) -> int:

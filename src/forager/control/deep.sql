@@ -68,15 +68,14 @@ FROM (
 LIMIT 3;
 
 -- name: run_pages
--- What a run took from a domain equals the tasks of the domain that are its own, those that left the history among them.
-SELECT count(*) OVER () AS broken, format('%s counts %s pages for run %s, it has %s tasks', d.name, d.run_pages, d.run_id, coalesce(t.tasks, 0)) AS example
+-- What a run took from a domain is no more than the tasks the domain ever had, those that left the history among them.
+SELECT count(*) OVER () AS broken, format('%s counts %s pages for run %s, it has %s tasks in all', d.name, d.run_pages, d.run_id, coalesce(t.tasks, 0)) AS example
 FROM domains d
-LEFT JOIN (SELECT c.domain_id, c.run_id, sum(c.tasks) AS tasks
-           FROM (SELECT h.domain_id, h.run_id, count(*) AS tasks FROM crawl_tasks h WHERE h.run_id IS NOT NULL GROUP BY h.domain_id, h.run_id
-                 UNION ALL SELECT e.domain_id, e.run_id, e.tasks FROM departures e WHERE e.run_id IS NOT NULL) c
-           GROUP BY c.domain_id, c.run_id) t ON t.domain_id = d.id AND t.run_id = d.run_id
-WHERE d.run_id IS NOT NULL AND d.claimed_by IS NULL AND d.run_pages > coalesce(t.tasks, 0)
-   OR d.run_pages < 0 OR (d.run_id IS NOT NULL AND d.claimed_by IS NULL AND d.run_pages = 0 AND coalesce(t.tasks, 0) > 0 AND d.last_crawled_at IS NOT NULL)
+LEFT JOIN (SELECT c.domain_id, sum(c.tasks) AS tasks
+           FROM (SELECT h.domain_id, count(*) AS tasks FROM crawl_tasks h GROUP BY h.domain_id
+                 UNION ALL SELECT e.domain_id, e.tasks FROM departures e) c
+           GROUP BY c.domain_id) t ON t.domain_id = d.id
+WHERE d.run_pages < 0 OR d.run_pages > coalesce(t.tasks, 0)
 LIMIT 3;
 
 -- name: depths_reached

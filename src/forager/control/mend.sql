@@ -196,11 +196,12 @@ FROM (SELECT COALESCE(sum(amount), 0)::bigint AS links FROM (SELECT amount FROM 
 WHERE (SELECT count(*) FROM runs) = 1 AND r.links_seen <> s.links;
 
 -- name: recount_run_pages
--- What runs took from domains that nobody holds.
-UPDATE domains d SET run_pages = n.tasks
-FROM (SELECT o.id, COALESCE((SELECT count(*) FROM crawl_tasks h WHERE h.domain_id = o.id AND h.run_id = o.run_id), 0)
-                   + COALESCE((SELECT sum(e.tasks) FROM departures e WHERE e.domain_id = o.id AND e.run_id = o.run_id), 0) AS tasks FROM domains o) n
-WHERE d.id = n.id AND d.claimed_by IS NULL AND d.run_pages <> n.tasks;
+-- What runs took from domains that nobody holds, where it is more than all the tasks they ever had: those of the run.
+UPDATE domains d SET run_pages = n.own
+FROM (SELECT o.id, (SELECT count(*) FROM crawl_tasks h WHERE h.domain_id = o.id AND h.run_id = o.run_id) AS own,
+             (SELECT count(*) FROM crawl_tasks h WHERE h.domain_id = o.id) + COALESCE((SELECT sum(e.tasks) FROM departures e WHERE e.domain_id = o.id), 0) AS tasks
+      FROM domains o) n
+WHERE d.id = n.id AND d.claimed_by IS NULL AND (d.run_pages < 0 OR d.run_pages > n.tasks);
 
 -- name: recount_depths
 -- How deep domains were visited, as deep as their deepest page that was read.

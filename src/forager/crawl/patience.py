@@ -56,7 +56,7 @@ async def in_transaction(
                 log().info("transaction again", action="database.again", error=type(error).__name__)
             except AWAY as error:
                 give_up_if_cancelled()
-                if is_our_mistake(error):
+                if is_our_mistake(error) or isinstance(error, asyncpg.UndefinedFileError):  # a lost file stays lost
                     raise
                 if give_up_after_s is not None and clock.monotonic() - since > give_up_after_s:
                     raise DatabaseUnreachableError(unavailable_sentence(error)) from error

@@ -8,7 +8,6 @@ BROKEN: tuple[type[Exception], ...] = (
     asyncpg.DataCorruptedError,
     asyncpg.IndexCorruptedError,
     asyncpg.UndefinedFileError,
-    asyncpg.PostgresIOError,
 )
 SCHEMA: tuple[type[Exception], ...] = (
     asyncpg.UndefinedTableError,
@@ -22,6 +21,7 @@ WORDS = re.compile(
     r"|could not access status of transaction|invalid memory alloc request size"
 )
 """Of internal errors of the server, those that damaged files lead to."""
+INTERNAL = (asyncpg.InternalServerError, asyncpg.PostgresIOError)
 INDEX = re.compile(r'index "([^"]+)"')
 
 
@@ -31,7 +31,7 @@ def damage_of(error: BaseException) -> str | None:
         return next(filter(None, map(damage_of, error.exceptions)), None)
     if isinstance(error, SCHEMA):
         return f"A part of the schema is missing ({_text(error)}). {ADVICE_SCHEMA}"
-    if isinstance(error, BROKEN) or (isinstance(error, asyncpg.InternalServerError) and WORDS.search(str(error))):
+    if isinstance(error, BROKEN) or (isinstance(error, INTERNAL) and WORDS.search(str(error))):
         return f"The files of the database are damaged: {_text(error)}. {_advice(error)}"
     return None
 
