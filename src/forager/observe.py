@@ -9,10 +9,13 @@ under way is about (`about`), such as `task` and `domain`.
 
 import logging
 import sys
+from collections.abc import Mapping, MutableMapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TextIO, cast
+
+from forager.masking import mask_accounts
 
 
 @dataclass(slots=True)
@@ -90,10 +93,16 @@ def _writer() -> Any:
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
+            _mask,
             *_form(structlog),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(_choice.level),
     )
+
+
+def _mask(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
+    """No line shows the password of a URL, whatever it quotes."""
+    return {name: mask_accounts(value) if isinstance(value, str) else value for name, value in event.items()}
 
 
 def _form(structlog: Any) -> list[Any]:

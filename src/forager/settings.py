@@ -9,6 +9,7 @@ import ipaddress
 import os
 import tomllib
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from forager import __version__
 from forager.errors import ConfigurationError
+from forager.masking import mask_urls
 
 ENV_PREFIX = "FORAGER_"
 FILE_NAME = "forager.toml"
@@ -32,6 +34,33 @@ DAY_S = 86400.0
 SECRETS = frozenset({"database_url", "replica_url", "redis_url", "broker_url", "search_url", "secret_key"})
 """Never repeated to anybody: they are, or hold, passwords."""
 SHORTEST_KEY = 32
+FEWEST_CHARACTERS_OF_KEY = 8
+WORDS_OF_KNOWN_KEYS = (
+    *(
+        "changeme",
+        "change-me",
+        "change_me",
+        "password",
+        "passw0rd",
+        "secretkey",
+        "secret-key",
+        "secret_key",
+        "mysecret",
+    ),
+    *(
+        "supersecret",
+        "topsecret",
+        "notsecret",
+        "your-",
+        "your_",
+        "yoursecret",
+        "example",
+        "replace",
+        "insecure",
+        "default",
+    ),
+    *("qwerty", "letmein", "iloveyou", "deadbeef", "lorem"),
+)
 LABEL = r"^[a-z0-9][a-z0-9._-]{0,62}$"
 
 
@@ -90,7 +119,8 @@ class Settings(BaseModel):
     secret_key: tuple[str, ...] = Field(
         (),
         repr=False,
-        description="Encrypts passwords of proxies; while it is replaced, the new key, then the old one.",
+        description="Encrypts passwords of proxies; by default secret.key in the data folder; while it is replaced, the"
+        " new key, then the old one.",
     )
     log_level: str = Field(
         "warning", pattern="^(debug|info|warning|error)$", description="How much to log on standard error."
@@ -367,6 +397,9 @@ class Settings(BaseModel):
     trusted_proxies: tuple[str, ...] = Field(
         (), description="Networks of reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are believed."
     )
+    session_idle_s: Annotated[float, Field(ge=60, allow_inf_nan=False)] = Field(
+        2 * 3600.0, description="A session of the API that was not used for so long is over; each lasts a day at most."
+    )
     rate_anonymous: Count = Field(10, description="Requests a minute to the API from one address without a login.")
     rate_user: Count = Field(100, description="Requests a minute to the API of one user.")
     rate_admin: Count = Field(500, description="Requests a minute to the API of one admin.")
@@ -404,6 +437,8 @@ class Settings(BaseModel):
     def _check_keys(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if any(len(key) < SHORTEST_KEY for key in value):
             raise ValueError(f"a key has at least {SHORTEST_KEY} characters, such as `openssl rand -hex 32` prints")
+        if any(map(_is_known_key, value)):
+            raise ValueError("a key is random, such as `openssl rand -hex 32` prints; this one can be guessed")
         return value
 
     @field_validator("database_url", "replica_url")
@@ -459,6 +494,18 @@ class Settings(BaseModel):
     def agent_header(self) -> str:
         """C-23: who we are and whom to write to."""
         return self.user_agent or f"Forager/{__version__}" + (f" (+{self.contact})" if self.contact else "")
+
+
+def _is_known_key(key: str) -> bool:
+    """Examples of documentation, a text again and again, and rows of characters."""
+    lower = key.lower()
+    steps = [ord(after) - ord(before) for before, after in pairwise(lower)]
+    return (
+        len(set(lower)) < FEWEST_CHARACTERS_OF_KEY
+        or lower in (lower * 2)[1:-1]
+        or any(word in lower for word in WORDS_OF_KNOWN_KEYS)
+        or max(steps.count(1), steps.count(-1), steps.count(0)) > len(steps) / 2
+    )
 
 
 def load(flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] = os.environ) -> Settings:
@@ -583,6 +630,6 @@ def _one_sentence(error: ValidationError, given: Mapping[str, Any], from_env: Ma
     first = error.errors()[0]
     name = str(first["loc"][0]) if first["loc"] else "?"
     where = "a flag" if name in given else ENV_PREFIX + name.upper() if name in from_env else FILE_NAME
-    value = "" if name in SECRETS else f" {first['input']!r}"
+    value = "" if name in SECRETS else " " + mask_urls(repr(first["input"]))
     reason = first["msg"].removeprefix("Value error, ")
     return f"The setting {name!r} (from {where}) has a bad value{value}: {reason}."

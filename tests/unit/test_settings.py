@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forager.app.backup import as_toml
 from forager.cli.settings import describe
 from forager.errors import ConfigurationError
 from forager.settings import Settings, default_home, ignored_file, load, source_of, to_environment
@@ -253,3 +254,15 @@ def test_a_replica_is_named_as_the_database_is(value: str) -> None:
     with pytest.raises(ConfigurationError, match=r"replica_url.*must start with postgresql://") as told:
         load({}, {"FORAGER_REPLICA_URL": value})
     assert value not in str(told.value)
+
+
+def test_a_secret_in_any_address_is_shown_and_saved_nowhere() -> None:
+    settings = some(
+        s3_endpoint="https://AKIA:hunter2@s3.example", public_url="https://f.example/?token=hunter2", workers=3
+    )
+    shown = {row["name"]: row["value"] for row in describe(settings, set())}
+    assert shown["s3_endpoint"] == "https://***@s3.example"
+    assert "hunter2" not in f"{shown}"
+    assert "hunter2" not in as_toml(settings)
+    assert "workers = 3" in as_toml(settings)
+    assert "hunter2" not in complaint(public_url="ftp://me:hunter2@f.example")

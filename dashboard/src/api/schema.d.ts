@@ -3051,6 +3051,11 @@ export interface components {
             who: string;
             /** Via */
             via: string;
+            /**
+             * Credential Id
+             * @description Which token or session acted, as `via` says.
+             */
+            credential_id: number | null;
             /** Ip */
             ip: string | null;
             /** Action */

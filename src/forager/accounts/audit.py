@@ -9,9 +9,10 @@ from typing import Any
 
 from forager.accounts.who import Who
 from forager.db import statements
+from forager.masking import MASK, mask_accounts
 
 SQL = statements.load("forager.accounts", "audit.sql")
-BLOT = "***"
+BLOT = MASK
 SECRET_WORDS = ("password", "secret", "token", "authorization", "cookie", "api_key", "private")
 MOST_ITEMS = 100
 MOST_ROWS = 1001
@@ -32,8 +33,10 @@ async def note(
     details: Mapping[str, Any] | None = None,
     outcome: str = DONE,
 ) -> None:
-    """`action` is noun.verb, such as `domain.pause`; `kind` and `object_id` say to what, `details` what exactly."""
-    told = json.dumps(blot(details or {}), default=str)
+    """`action` is noun.verb, such as `domain.pause`; `kind` and `object_id` say to what, `details` what exactly. The
+    number of the session or token that acted is kept with them."""
+    acting = {} if who.credential_id is None else {"credential_id": who.credential_id}
+    told = json.dumps(blot(details or {}) | acting, default=str)
     identity = None if object_id is None else _text(str(object_id))
     await conn.execute(SQL["note"], who.signature, who.via, who.ip, action, kind, identity, outcome, told)
 
@@ -68,13 +71,8 @@ def _is_secret(name: str) -> bool:
 
 
 def _text(text: str) -> str:
-    """Without the user and password of a URL, NUL, and halves of characters."""
-    text = text[:LONGEST_TEXT].replace("\0", "�").encode(errors="replace").decode()
-    scheme, mark, rest = text.partition("://")
-    account, at, host = rest.rpartition("@")
-    if mark and at and scheme.replace("+", "").isalnum() and not set(account) & set("/?# "):
-        return f"{scheme}://{BLOT}@{host}"
-    return text
+    """Without the users and passwords of URLs, NUL, and halves of characters."""
+    return mask_accounts(text[:LONGEST_TEXT].replace("\0", "\ufffd").encode(errors="replace").decode())
 
 
 async def read(

@@ -11,7 +11,8 @@ SELECT to_regclass('audit_log') IS NOT NULL;
 
 -- name: read
 -- What was changed, newest first, from before one entry on.
-SELECT id, at, who, via, ip, action, object_kind, object_id, outcome, details
+SELECT id, at, who, via, (details ->> 'credential_id')::bigint AS credential_id, ip, action, object_kind, object_id, outcome,
+       details - 'credential_id' AS details
 FROM audit_log
 WHERE ($1::bigint IS NULL OR id < $1)
   AND ($2::text IS NULL OR who = $2)

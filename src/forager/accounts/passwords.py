@@ -1,12 +1,14 @@
 """Passwords: which are taken, and how they are kept. argon2id, in a few threads of its own: whoever signs in waits for
 them, nobody else does.
 
-Rules as OWASP ASVS 2.1 has them: long enough, no demands on kinds of characters, none of the commonest.
+Rules as OWASP ASVS has them: long enough, no demands on kinds of characters, none of the commonest or like them.
 """
 
 import asyncio
 import functools
+import math
 import os
+import string
 import unicodedata
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +25,12 @@ T = TypeVar("T")
 SHORTEST, LONGEST = 12, 128
 THREADS = max(1, min(2, (os.cpu_count() or 1) // 2))
 MOST_WAITING = 32
+FEWEST_GUESSES, GUESSES_OF_A_WORD = 1e10, 1e5
+LONGEST_LOOKED_AT = 32
+DECORATION = string.digits + string.punctuation + " "
+MOST_DECORATION = 8
+STAND_INS = frozenset("@({[<&#!$+%|")
+MOST_STAND_INS = 4
 MEMORY_KIB, PASSES, LANES = 19 * 1024, 2, 1
 
 
@@ -43,6 +51,32 @@ def refuse_weak(password: str, name: str) -> None:
         raise UsageError("The password is made of the account's name; choose another.")
     if bare in COMMON or any(_is_mostly(bare, seed) for seed in SEEDS) or len(set(bare)) < 4:
         raise UsageError("This is one of the commonest passwords, which are tried first; choose another.")
+    if _is_guessable(password, name):
+        raise UsageError(
+            "This password is like the commonest ones, which are tried first: a word with a year, a row of keys, the "
+            "same again. A few words that do not belong together are better."
+        )
+
+
+def _is_guessable(password: str, name: str) -> bool:
+    """By zxcvbn, which knows 30,000 common passwords, words and names, rows of keys, sequences, repetitions, dates and
+    the usual letters for others. A common word with digits and marks around it is still that word."""
+    core = password.strip(DECORATION)
+    is_decorated_word = len(password) - len(core) <= MOST_DECORATION and _guesses(core, name) < GUESSES_OF_A_WORD
+    return is_decorated_word or _guesses(password, name) < FEWEST_GUESSES
+
+
+def _guesses(password: str, name: str) -> float:
+    """Before a guesser finds it. Only of its beginning, and not of one with so many marks that may stand for letters:
+    that would take seconds, and nobody's favourite word is written so."""
+    from zxcvbn import zxcvbn  # 0.15 s, and only who chooses a password needs it
+
+    beginning = password[:LONGEST_LOOKED_AT]
+    if not beginning:
+        return 0.0
+    if len(set(beginning) & STAND_INS) > MOST_STAND_INS:
+        return math.inf
+    return float(zxcvbn(beginning, user_inputs=[name, *SEEDS])["guesses"])
 
 
 def _bare(text: str) -> str:
@@ -73,6 +107,10 @@ class Hasher:
 
     async def hash(self, password: str) -> str:
         return await self._run(lambda: self._argon2.hash(spelling(password)))
+
+    async def refuse_weak(self, password: str, name: str) -> None:
+        """In a thread: it takes some milliseconds."""
+        await self._run(lambda: refuse_weak(password, name))
 
     async def verify(self, password: str, stored: str | None) -> bool:
         """Takes as long for nobody (None) as for somebody: the time of an answer does not tell who has an account."""

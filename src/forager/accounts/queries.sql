@@ -1,11 +1,11 @@
 -- People, their sessions, tokens and links. Owner of users, invites, sessions, api_tokens, login_attempts.
 
 -- name: find_session
--- Who holds a session, if it lasts still; that it was used is noted once a minute.
+-- Who holds a session, if it lasts still and was used lately; that it was used is noted once a minute.
 WITH found AS (
     SELECT s.id, s.user_id, s.expires_at, s.last_used_at, u.name, u.role
     FROM sessions s JOIN users u ON u.id = s.user_id
-    WHERE s.secret_hash = $1 AND s.expires_at > now() AND u.is_active
+    WHERE s.secret_hash = $1 AND s.expires_at > now() AND s.last_used_at > now() - make_interval(secs => $2) AND u.is_active
 ), used AS (
     UPDATE sessions s SET last_used_at = now() FROM found
     WHERE s.id = found.id AND found.last_used_at < now() - interval '1 minute'
@@ -25,8 +25,9 @@ WITH found AS (
 SELECT id, user_id, name, role, scope, expires_at FROM found;
 
 -- name: find_login
--- The account of a name, with its password's hash.
-SELECT id, name, role, is_active, password_hash FROM users WHERE lower(name) = lower($1);
+-- A name as it is compared, and its account, if there is one, with its password's hash.
+SELECT lower($1::text) AS normal_name, u.id, u.name, u.role, u.is_active, u.password_hash
+FROM (SELECT) AS always LEFT JOIN users u ON lower(u.name) = lower($1);
 
 -- name: open_session
 -- A session, if the password that was checked is the account's password still; the browser's old session ends.
@@ -46,7 +47,7 @@ DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE user_id = $1 ORD
 -- name: list_sessions
 -- Where somebody is signed in, newest first.
 SELECT id, ip, user_agent, created_at, last_used_at, expires_at
-FROM sessions WHERE user_id = $1 AND expires_at > now() ORDER BY id DESC;
+FROM sessions WHERE user_id = $1 AND expires_at > now() AND last_used_at > now() - make_interval(secs => $2) ORDER BY id DESC;
 
 -- name: end_sessions
 -- One session of somebody (NULL: all of them) ends, but for the one that is kept.
@@ -157,6 +158,10 @@ WITH held AS (
     UPDATE api_tokens t SET revoked_at = now() FROM held WHERE t.id = held.id AND held.revoked_at IS NULL
 )
 SELECT id, name, owner, revoked_at IS NOT NULL AS was_revoked FROM held;
+
+-- name: revoke_tokens
+-- All tokens of somebody end.
+UPDATE api_tokens SET revoked_at = now() WHERE user_id = $1 AND revoked_at IS NULL RETURNING id;
 
 -- name: begin_attempts
 -- Rows to count wrong passwords in.

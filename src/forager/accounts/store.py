@@ -25,17 +25,19 @@ class Opened(NamedTuple):
     expires_at: datetime
 
 
-async def find_session(conn: Any, secret: str) -> Any:
-    return await conn.fetchrow(SQL["find_session"], hash_of(secret))
+async def find_session(conn: Any, secret: str, idle_s: float) -> Any:
+    """One that was not used for `idle_s` is over."""
+    return await conn.fetchrow(SQL["find_session"], hash_of(secret), idle_s)
 
 
 async def find_token(conn: Any, token: str) -> Any:
     return await conn.fetchrow(SQL["find_token"], hash_of(token))
 
 
-async def find_login(conn: Any, name: str) -> Login | None:
-    row = await conn.fetchrow(SQL["find_login"], name)
-    return Login(*row) if row else None
+async def find_login(conn: Any, name: str) -> tuple[str, Login | None]:
+    """The name as the database compares it, and whose it is."""
+    normal_name, *columns = await conn.fetchrow(SQL["find_login"], name)
+    return normal_name, Login(*columns) if columns[0] is not None else None
 
 
 async def open_session(
@@ -60,8 +62,8 @@ async def end_oldest_sessions(conn: Any, user_id: int, kept: int) -> None:
     await conn.execute(SQL["end_oldest_sessions"], user_id, kept)
 
 
-async def list_sessions(conn: Any, user_id: int) -> list[Row]:
-    return [dict(row) for row in await conn.fetch(SQL["list_sessions"], user_id)]
+async def list_sessions(conn: Any, user_id: int, idle_s: float) -> list[Row]:
+    return [dict(row) for row in await conn.fetch(SQL["list_sessions"], user_id, idle_s)]
 
 
 async def end_sessions(conn: Any, user_id: int, session: int | None = None, *, keep: int | None = None) -> list[int]:
@@ -149,6 +151,11 @@ async def list_tokens(conn: Any, user_id: int | None, *, before: int | None, lim
 async def revoke_token(conn: Any, token_id: int, *, of: int | None) -> Row | None:
     row = await conn.fetchrow(SQL["revoke_token"], token_id, of)
     return dict(row) if row else None
+
+
+async def revoke_tokens(conn: Any, user_id: int) -> int:
+    """All of somebody's; answers how many there were."""
+    return len(await conn.fetch(SQL["revoke_tokens"], user_id))
 
 
 async def hold_attempts(conn: Any, subjects: Sequence[str]) -> tuple[dict[str, Record], datetime | None]:

@@ -8,6 +8,7 @@ wrong passwords the wait is half a minute, and doubles with each further one up 
 locked out for ever. What was wrong is forgotten by a right one, or after a day.
 """
 
+import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -51,9 +52,24 @@ class Verdict:
     counts: Mapping[str, tuple[int, datetime | None]]
 
 
-def subjects_of(name: str, address: str) -> Subjects:
-    account = name.strip().casefold()[:64]
-    return Subjects(f"account:{account}", f"address:{address[:64]}", f"pair:{account} {address[:64]}")
+def subjects_of(account: int | str, address: str) -> Subjects:
+    """By the number of an account. A name that nobody has counts too, as the database compares names: who guesses must
+    not learn which names there are."""
+    whose, where = account_of(account), network_of(address)
+    return Subjects(f"account:{whose}", f"address:{where}", f"pair:{whose} {where}")
+
+
+def account_of(account: int | str) -> str:
+    return f"#{account}" if isinstance(account, int) else account[:64]
+
+
+def network_of(address: str) -> str:
+    """Of IPv6 the /64: one household has as many addresses as it likes in it."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address[:64]
+    return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else str(found)
 
 
 def wait_after(failures: int) -> float:

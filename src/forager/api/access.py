@@ -92,6 +92,8 @@ def install(app: FastAPI) -> None:
 async def answer(request: Request, error: Exception) -> Response:
     """As problem+json."""
     error = _refusal(error)
+    if error.status_code == 403 and (who := getattr(request.state, "who", None)) is not None:
+        gate_of(request).denials.note(who, request.method, request.scope["path"], str(error.detail))
     document = error.members | {"request_id": request.scope.get("request_id")}
     headers = dict(error.headers or {})
     return Response(orjson.dumps(document), error.status_code, headers, "application/problem+json")

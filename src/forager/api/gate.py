@@ -22,6 +22,7 @@ from forager.accounts.passwords import Hasher
 from forager.accounts.vouching import Nobody, Vouching
 from forager.accounts.who import Role, Scope, Who, nobody
 from forager.api.caller import Caller, read_caller, read_networks
+from forager.api.denials import Denials
 from forager.control.sign_in import Visitor
 from forager.settings import Settings
 
@@ -72,11 +73,13 @@ class Gate:
             Role.ADMIN: settings.rate_admin,
         }
         self._seeds = settings.rate_seeds
+        self._idle_s = settings.session_idle_s
         self._seen: dict[str, Seen] = {}
         self.public_url = settings.public_url
         self.base_url = settings.api_url
         self.limiter = Limiter(pool, *ledgers)
         self.hasher = Hasher()
+        self.denials = Denials(pool)
 
     @contextlib.asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
@@ -85,6 +88,7 @@ class Gate:
                 yield
         finally:
             self.hasher.close()
+            await self.denials.close()
 
     def caller(self, request: Request) -> Caller:
         peer = request.client.host if request.client else None
@@ -164,9 +168,11 @@ class Gate:
         guesses = f"guesses {caller.subject}"
         if key not in self._seen and (wait_s := self.limiter.wait_s(guesses, self._limits[Role.ANONYMOUS])):
             raise MustWaitError(wait_s, "credentials")
-        find = store.find_token if via == "token" else store.find_session
         async with self._pool.acquire(timeout=ACQUIRE_S) as conn:
-            row = await find(conn, secret)
+            if via == "token":
+                row = await store.find_token(conn, secret)
+            else:
+                row = await store.find_session(conn, secret, self._idle_s)
         if row is None:
             self._seen.pop(key, None)
             await self.limiter.take(guesses, self._limits[Role.ANONYMOUS])

@@ -21,7 +21,8 @@ client can be made, is at `/api/openapi.json`.
 `forager up` serves it with everything else, `forager api` alone; the settings `api_host` and `api_port` say where.
 
 - **Who you are**: a session's cookie, or `Authorization: Bearer fgr_…` with a token. Without either only `/health` and
-  a part of `/api/stats` answer. A user reads everything, an admin changes things; every change is in the audit log.
+  a part of `/api/stats` answer. A user reads everything but the audit log, an admin
+  changes things; every change is in the audit log.
 - **Lists** come in pages: `limit` (at most 1000) and `after`, which is the `next` of the page before. Rows that are
   added meanwhile move nothing. A cursor belongs to its list and filters; with others it is a 404. Two lists in one
   answer go on together, until both are at their ends. Rankings (most linked, likes of a page) have a `limit` only.

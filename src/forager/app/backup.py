@@ -16,6 +16,7 @@ from forager.accounts.who import operator
 from forager.app.archiving import cold_folder
 from forager.app.bodies import bucket_at
 from forager.app.bodies import place_of as place_of_bodies
+from forager.app.keys import SECRET_FILE
 from forager.app.webhooks import KEY_FILE, key_marks
 from forager.archive.bucket_folder import BucketFolder
 from forager.archive.shelf import FOLDER as BODIES
@@ -30,6 +31,7 @@ from forager.db.dsn import place_of
 from forager.db.pool import close, connect
 from forager.db.unfinished import Marker
 from forager.errors import ConfigurationError, StoreError
+from forager.masking import mask_urls
 from forager.observe import log
 from forager.schedule.words import things
 from forager.settings import SECRETS, Settings
@@ -45,7 +47,7 @@ STAGED = "bucket-"
 """Before the name of a backup that is only here until it is in a bucket."""
 STAGE = "restore.part"
 """In the home that is restored: what was fetched from a bucket, until it is in its place."""
-BESIDE = frozenset({KEY_FILE, STAGE, unfinished.NAME})
+BESIDE = frozenset({KEY_FILE, SECRET_FILE, STAGE, unfinished.NAME})
 """What may lie in a home that is restored into."""
 
 
@@ -170,7 +172,9 @@ def as_toml(settings: Settings) -> str:
     lines = [f"# Settings of the instance in {settings.home}, without its secrets ({', '.join(sorted(SECRETS))})."]
     for name in sorted(settings.model_fields_set - left_out):
         value = getattr(settings, name)
-        if value is not None:
+        if value is not None and mask_urls(str(value)) == str(
+            value
+        ):  # an address with a password in it is a secret, too
             lines.append(f"{name} = {_toml(value)}")
     return "\n".join(lines) + "\n"
 

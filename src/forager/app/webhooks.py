@@ -1,14 +1,11 @@
 """Calls webhooks: under the rule for addresses that crawling keeps, quickly, signed with keys from the settings."""
 
 import asyncio
-import contextlib
 import hashlib
 import hmac
-import os
-import secrets
 from collections.abc import Sequence
-from pathlib import Path
 
+from forager.app.keys import kept_key
 from forager.errors import AddressRefusedError, VisitError
 from forager.fetch import Client, open_client
 from forager.fetch.webhook import deliver
@@ -59,21 +56,5 @@ def key_marks(settings: Settings) -> tuple[str, ...]:
 def signing_keys(settings: Settings) -> list[bytes]:
     """One for each secret_key, so that a receiver that knows the old one goes on while it is replaced. Without any, one
     that is made once and kept in the data folder."""
-    roots = [key.encode() for key in settings.secret_key] or [_kept_key(settings.home / KEY_FILE)]
+    roots = [key.encode() for key in settings.secret_key] or [kept_key(settings.home / KEY_FILE)]
     return [hmac.new(root, PURPOSE, hashlib.sha256).hexdigest().encode() for root in roots]
-
-
-def _kept_key(path: Path) -> bytes:
-    with contextlib.suppress(FileExistsError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}.{os.getpid()}")
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w") as stream:
-            stream.write(secrets.token_hex(32))
-            stream.flush()
-            os.fsync(stream.fileno())
-        try:
-            os.link(temporary, path)  # whole or not at all, and never over another one
-        finally:
-            temporary.unlink()
-    return path.read_bytes()

@@ -15,6 +15,7 @@ from forager.app.bodies import place_of, shelf_of
 from forager.app.browser import browser_limits
 from forager.app.capacity import max_domains
 from forager.app.celery_mode import open_hints
+from forager.app.keys import vault_of
 from forager.app.reach import read_reach
 from forager.app.sharing import open_sharing
 from forager.control.runs import standing_spec
@@ -39,7 +40,6 @@ from forager.ingest import Reach, Selector
 from forager.politeness.guard import AddressGuard
 from forager.politeness.proxy_rule import proxy_rule
 from forager.politeness.unpaced import is_unpaced
-from forager.proxies.secret import Vault
 from forager.records import RunSpec, Trouble
 from forager.settings import Settings
 from forager.stats import store as stats
@@ -143,7 +143,7 @@ async def _open_tools(
                 ),
                 pauses=pauses,
                 renderer=renderer,
-                vault=Vault(settings.secret_key),
+                vault=vault_of(settings),
                 selector=Selector(reach, max_links_per_page=settings.max_links_per_page),
                 max_redirects=settings.max_redirects,
                 database_time=clock.at,

@@ -25,7 +25,18 @@ OUTPUTS = ("-o", "--output", "--body")
 KNOWN = frozenset(
     {
         *("postgres", "postgres.log", "postgres.log.old", "postgres.lock", "postgres.users", "postgres.keep", "socket"),
-        *("bodies", "reading", "cold", "backups", "restore.part", "up.lock", "webhook.key", "secret.key", "demo"),
+        *(
+            "bodies",
+            "reading",
+            "cold",
+            "backups",
+            "restore.part",
+            "restore.unfinished",
+            "up.lock",
+            "webhook.key",
+            "secret.key",
+            "demo",
+        ),
         *("forager.toml", "playground.jsonl", "plugins", "lost+found", ".cache"),
     }
 )

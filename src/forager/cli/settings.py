@@ -47,6 +47,7 @@ def describe(settings: "Settings", flags: set[str]) -> list[dict[str, Any]]:
 
 
 def _value(name: str, value: Any) -> Any:
+    from forager.masking import mask_urls
     from forager.settings import SECRETS
 
     if name == "secret_key" and value:
@@ -54,8 +55,8 @@ def _value(name: str, value: Any) -> Any:
     if name in SECRETS and value:
         return mask_password(value)
     if isinstance(value, tuple):
-        return list(value)
-    return value if value is None or isinstance(value, bool | int | float) else str(value)
+        return [_value("", each) for each in value]
+    return value if value is None or isinstance(value, bool | int | float) else mask_urls(str(value))
 
 
 def mask_password(url: str) -> str:

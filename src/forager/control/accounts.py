@@ -10,6 +10,7 @@ from typing import Any
 
 from forager.accounts import audit, store
 from forager.accounts.credentials import new_secret, new_token
+from forager.accounts.throttle import account_of
 from forager.accounts.who import Role, Scope, Who
 from forager.control.account_names import refuse_bad_name
 from forager.errors import ConflictError, NotFoundError, UsageError
@@ -103,7 +104,7 @@ async def reset_password(conn: Any, who: Who, user: str | int) -> Invited:
         raise ConflictError(
             f"{held['name']} is switched off; `forager user enable {held['name']}` comes first.", "account_disabled"
         )
-    await store.forgive_account(conn, held["name"].casefold())
+    await store.forgive_account(conn, account_of(held["id"]))
     invited = await _make_link(conn, who, held["id"], held["name"], Role(held["role"]))
     await audit.note(conn, who, "user.reset_password", kind="user", object_id=held["name"])
     return invited
@@ -112,7 +113,8 @@ async def reset_password(conn: Any, who: Who, user: str | int) -> Invited:
 async def change_user(
     conn: Any, who: Who, user: str | int, *, role: Role | None = None, is_active: bool | None = None
 ) -> Row:
-    """Another role, or switched off or on. Whoever is changed signs in anew."""
+    """Another role, or switched off or on. Whoever is changed signs in anew; who is switched off loses the tokens for
+    good: they may be in other hands, and do not come back with the account."""
     admins = await store.hold_admins(conn)
     held = await _hold(conn, user)
     after_role, after_active = role or Role(held["role"]), held["is_active"] if is_active is None else is_active
@@ -121,7 +123,8 @@ async def change_user(
     if (after_role, after_active) != (held["role"], held["is_active"]):
         await store.set_user(conn, held["id"], role=after_role, is_active=after_active)
         await store.end_sessions(conn, held["id"])
-        changes = {"role": after_role, "is_active": after_active}
+        revoked = 0 if after_active else await store.revoke_tokens(conn, held["id"])
+        changes = {"role": after_role, "is_active": after_active, "revoked_tokens": revoked}
         await audit.note(conn, who, "user.change", kind="user", object_id=held["name"], details=changes)
     return await read_user(conn, held["id"])
 
@@ -139,9 +142,9 @@ async def remove_user(conn: Any, who: Who, user: str | int) -> str:
 # Sessions ------------------------------------------------------------------------------------------------------------
 
 
-async def list_sessions(conn: Any, who: Who) -> list[Row]:
+async def list_sessions(conn: Any, who: Who, idle_s: float) -> list[Row]:
     """One's own; `is_this` marks the one that asks."""
-    rows = await store.list_sessions(conn, who.user_id or 0)
+    rows = await store.list_sessions(conn, who.user_id or 0, idle_s)
     return [row | {"is_this": who.via == "session" and row["id"] == who.credential_id} for row in rows]
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from forager.accounts import audit, store, throttle
 from forager.accounts.credentials import csrf_token, new_secret
 from forager.accounts.errors import MustWaitError, WrongPasswordError
-from forager.accounts.passwords import Hasher, refuse_weak
+from forager.accounts.passwords import Hasher
 from forager.accounts.store import Login
 from forager.accounts.who import Role, Scope, Who, nobody
 from forager.control.account_names import refuse_bad_name
@@ -46,11 +46,11 @@ class SignedIn:
 
 
 async def sign_in(pool: Any, hasher: Hasher, name: str, password: str, visitor: Visitor) -> SignedIn:
-    user, is_known = await _checked(pool, hasher, name, password, visitor)
+    user, subjects, is_known = await _checked(pool, hasher, name, password, visitor)
     better = await hasher.hash(password) if hasher.needs_rehash(user.password_hash or "") else None
     async with pool.acquire(timeout=ACQUIRE_S) as conn, conn.transaction():
         signed = await _open_session(conn, user, visitor)
-        await _forgive(conn, name, visitor, is_known=is_known)
+        await store.forgive_attempts(conn, subjects, is_known=is_known)
         if better is not None:
             await store.rehash_password(conn, user, better)
         await audit.note(conn, signed.who, "session.begin", kind="user", object_id=user.name)
@@ -66,15 +66,15 @@ async def sign_out(conn: Any, who: Who) -> None:
 
 async def change_password(pool: Any, hasher: Hasher, who: Who, *, current: str, new: str, visitor: Visitor) -> SignedIn:
     """All sessions end, and a new one begins here."""
-    refuse_weak(new, who.name)
-    user, is_known = await _checked(pool, hasher, who.name, current, visitor)
+    await hasher.refuse_weak(new, who.name)
+    user, subjects, is_known = await _checked(pool, hasher, who.name, current, visitor)
     new_hash = await hasher.hash(new)
     async with pool.acquire(timeout=ACQUIRE_S) as conn, conn.transaction():
         if await store.set_password(conn, user.id, new_hash, old_hash=user.password_hash) is None:
             raise WrongPasswordError  # somebody else changed it meanwhile
         await _forget_others(conn, user.id)
         signed = await _open_session(conn, user._replace(password_hash=new_hash), visitor)
-        await _forgive(conn, who.name, visitor, is_known=is_known)
+        await store.forgive_attempts(conn, subjects, is_known=is_known)
         await audit.note(conn, signed.who, "user.change_password", kind="user", object_id=user.name)
     return signed
 
@@ -88,7 +88,7 @@ async def accept(
     if invite is None:
         raise NotFoundError(USED_UP)
     chosen = _name_for(invite["name"], name)
-    refuse_weak(password, chosen)
+    await hasher.refuse_weak(password, chosen)
     password_hash = await hasher.hash(password)
     async with pool.acquire(timeout=ACQUIRE_S) as conn, conn.transaction():
         if invite["user_id"] is None:
@@ -130,9 +130,12 @@ async def _become_first_admin(conn: Any, name: str, password_hash: str) -> Login
 
 
 async def _set_password(conn: Any, user: Login, password_hash: str) -> None:
+    """By a link: tokens end, too, since the account may have been in other hands. Who changes it and knows the old one
+    keeps them."""
     await store.set_password(conn, user.id, password_hash)
+    await store.revoke_tokens(conn, user.id)
     await _forget_others(conn, user.id)
-    await store.forgive_account(conn, user.name.casefold())
+    await store.forgive_account(conn, throttle.account_of(user.id))
 
 
 async def _forget_others(conn: Any, user_id: int) -> None:
@@ -140,18 +143,22 @@ async def _forget_others(conn: Any, user_id: int) -> None:
     await store.end_sessions(conn, user_id)
 
 
-async def _checked(pool: Any, hasher: Hasher, name: str, password: str, visitor: Visitor) -> tuple[Login, bool]:
-    """The account this is the password of, and whether it signed in from there before."""
+async def _checked(
+    pool: Any, hasher: Hasher, name: str, password: str, visitor: Visitor
+) -> tuple[Login, throttle.Subjects, bool]:
+    """The account this is the password of, whom the try counts against, and whether it signed in from there before. The
+    database decides which account a name means, so that every spelling of it counts against the same one."""
     async with pool.acquire(timeout=ACQUIRE_S) as conn:
+        normal_name, user = await store.find_login(conn, name)
+        subjects = throttle.subjects_of(user.id if user else normal_name, visitor.ip)
         async with conn.transaction():
-            is_known = await _count_try(conn, throttle.subjects_of(name, visitor.ip))
-        user = await store.find_login(conn, name)
+            is_known = await _count_try(conn, subjects)
     can_sign_in = user is not None and user.is_active
     is_right = await hasher.verify(password, user.password_hash if user and can_sign_in else None)
     if user is None or not is_right:
         await _note_wrong(pool, user, visitor)
         raise WrongPasswordError
-    return user, is_known
+    return user, subjects, is_known
 
 
 async def _count_try(conn: Any, subjects: throttle.Subjects) -> bool:
@@ -163,10 +170,6 @@ async def _count_try(conn: Any, subjects: throttle.Subjects) -> bool:
         raise MustWaitError(verdict.wait_s)
     await store.count_attempts(conn, verdict.counts)
     return subjects.pair in verdict.counts
-
-
-async def _forgive(conn: Any, name: str, visitor: Visitor, *, is_known: bool) -> None:
-    await store.forgive_attempts(conn, throttle.subjects_of(name, visitor.ip), is_known=is_known)
 
 
 async def _note_wrong(pool: Any, user: Login | None, visitor: Visitor) -> None:

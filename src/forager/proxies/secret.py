@@ -4,7 +4,7 @@ Several keys may be set while one is being replaced: the first seals, all of the
 """
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -18,10 +18,16 @@ HOW_TO_MAKE_ONE = "such as the output of `openssl rand -hex 32`"
 
 
 class Vault:
-    """Made from the setting `secret_key`. Shows neither keys nor passwords."""
+    """Made from keys, or from what finds them when one is needed. Shows neither keys nor passwords."""
 
-    def __init__(self, keys: Sequence[str]) -> None:
-        self._keys = tuple(keys)
+    def __init__(self, keys: Sequence[str] | Callable[[], Sequence[str]]) -> None:
+        self._find = keys if callable(keys) else lambda: keys
+        self._found: tuple[str, ...] = ()
+
+    @property
+    def _keys(self) -> tuple[str, ...]:
+        self._found = self._found or tuple(self._find())
+        return self._found
 
     def seal(self, password: str) -> str:
         if not self._keys:
@@ -55,7 +61,7 @@ class Vault:
         if not self._keys:
             raise ConfigurationError(
                 f"The password of {whose} cannot be read because no secret_key is set: set FORAGER_SECRET_KEY to the "
-                "one it was added with."
+                "one it was added with, or copy secret.key from the data folder where it was added."
             )
 
     def _wrong_key(self, whose: str) -> ConfigurationError:

@@ -4,11 +4,15 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.integration.accounts.stage import HOST, PASSWORD, Desk, OpenApp
+from fastapi import Request
+from tests.integration.accounts.stage import HOST, PASSWORD, ROOT, Desk, OpenApp
 
+from forager.accounts import audit
 from forager.accounts.credentials import hash_of
 from forager.accounts.passwords import Hasher
-from forager.accounts.who import Role
+from forager.accounts.who import Role, Scope
+from forager.api.denials import MOST_ROWS
+from forager.control import accounts
 
 WRONG = {"error": "Name or password is wrong."}
 OTHER = "nine loud badgers"
@@ -333,3 +337,74 @@ async def test_behind_a_proxy_the_public_address_is_ours(open_app: OpenApp, conn
         assert cookie_of(answer).startswith("__Host-")
         assert await conn.fetchval("SELECT ip FROM sessions") == "192.0.2.7"
         assert (await browser.change("POST", "/user", Origin="https://forager.example")).status_code == 200
+
+
+async def test_a_session_that_is_not_used_ends(open_app: OpenApp, conn: Any) -> None:
+    async with open_app(session_idle_s=600) as app:
+        desk = Desk(app, conn)
+        browser, other = await desk.signed_in(), await desk.signed_in("bob")
+        idle = "UPDATE sessions SET last_used_at = now() - make_interval(secs => $1)"
+        await conn.execute(idle, 599)
+        assert (await browser.change("POST", "/user")).status_code == 200
+        await conn.execute(idle + " WHERE user_id = (SELECT id FROM users WHERE name = 'alice')", 601)
+        assert (await browser.change("POST", "/user")).status_code == 401
+        assert (await other.change("POST", "/user")).status_code == 200
+
+
+async def test_a_password_that_is_set_by_a_link_ends_tokens_and_one_that_is_changed_does_not(desk: Desk) -> None:
+    alice = await desk.signed_in()
+    token = await desk.with_token("alice", Scope.READ)
+    body = {"current": PASSWORD, "new": OTHER}
+    changed = await alice.change("POST", "/api/auth/password", body)
+    assert changed.status_code == 200, changed.text
+    assert (await token.get("/user")).status_code == 200
+    async with desk.conn.transaction():
+        link = await accounts.reset_password(desk.conn, ROOT, "alice")
+    accepted = await desk.browser().change("POST", "/api/auth/accept", {"secret": link.secret, "password": PASSWORD})
+    assert accepted.status_code == 200, accepted.text
+    assert (await token.change("POST", "/user")).status_code == 401
+
+
+# What is on record ---------------------------------------------------------------------------------------------------
+
+
+async def test_who_is_refused_is_on_record_with_the_token_and_the_address(open_app: OpenApp, conn: Any) -> None:
+    async with open_app() as app:
+        desk = Desk(app, conn)
+        await desk.a_user("bob", Role.USER)
+        token = await desk.with_token("bob", Scope.READ)
+        for _ in range(5):
+            assert (await token.get("/admin")).status_code == 403
+        assert (await token.get("/keeper")).status_code == 403
+        assert (await desk.browser().get("/admin")).status_code == 401
+    rows = await conn.fetch("SELECT * FROM audit_log WHERE outcome = 'denied' ORDER BY object_id")
+    assert [(row["who"], row["via"], row["ip"], row["action"], row["object_id"]) for row in rows] == [
+        ("api:bob", "token", "127.0.0.1", "request.deny", "GET /admin"),
+        ("api:bob", "token", "127.0.0.1", "request.deny", "GET /keeper"),
+    ], "once a minute, and no stranger fills the log"
+    number = await conn.fetchval("SELECT id FROM api_tokens")
+    assert {row["credential_id"] for row in await audit.read(conn, action="request.deny")} == {number}
+
+
+async def test_the_record_of_refusals_is_bounded(open_app: OpenApp, conn: Any) -> None:
+    async with open_app() as app:
+        desk = Desk(app, conn)
+        await desk.a_user("bob", Role.USER)
+        token = await desk.with_token("bob", Scope.READ)
+        gate = app.state.gate
+        headers = [(b"authorization", token.headers["Authorization"].encode())]
+        asked = Request({"type": "http", "headers": headers, "client": None, "scheme": "http"})
+        who, _ = await gate.recognise(asked, is_fresh=True)
+        for n in range(500):
+            gate.denials.note(who, "GET", f"/never/{n}", "no")
+    assert await conn.fetchval("SELECT count(*) FROM audit_log WHERE outcome = 'denied'") == MOST_ROWS
+
+
+async def test_a_change_is_noted_with_the_token_that_made_it(desk: Desk) -> None:
+    await desk.a_user()
+    await desk.with_token("alice", Scope.ADMIN)
+    token = await desk.with_token("alice", Scope.ADMIN)
+    made = await token.change("POST", "/api/admin/users", {"name": "carol", "role": "user"})
+    assert made.is_success, made.text
+    newest = await desk.conn.fetchval("SELECT max(id) FROM api_tokens")
+    assert [row["credential_id"] for row in await audit.read(desk.conn, action="user.invite")] == [newest]

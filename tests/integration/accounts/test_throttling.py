@@ -3,6 +3,7 @@
 import asyncio
 
 import asyncpg
+import pytest
 from tests.integration.accounts.stage import PASSWORD, Desk, OpenApp
 from tests.integration.schedule.stage import an_order
 
@@ -45,6 +46,30 @@ async def test_account_and_address_wait_each(desk: Desk) -> None:
     assert await guess(desk, 1, ip="198.51.100.1") == [429]
     assert await guess(desk, 1, name="bob") == [429]
     assert await guess(desk, 1, name="bob", ip="198.51.100.1") == [401]
+
+
+@pytest.mark.parametrize("spelling", ["admİn0", "ADMIN0", "AdmiN0"])
+async def test_every_spelling_that_the_database_takes_counts_against_one_account(desk: Desk, spelling: str) -> None:
+    await desk.a_user("admin0")
+    await guess(desk, 5, name="admin0")
+    answers = [
+        (await desk.browser(f"203.0.113.{n}", base=FAR).log_in(spelling, password)).status_code
+        for n, password in enumerate((WRONG, PASSWORD), 1)
+    ]
+    assert answers == [429, 429] or (answers == [401, 401] and not await knows(desk, spelling))
+
+
+async def knows(desk: Desk, name: str) -> bool:
+    found: bool = await desk.conn.fetchval("SELECT EXISTS (SELECT FROM users WHERE lower(name) = lower($1))", name)
+    return found
+
+
+async def test_another_address_of_the_same_ipv6_network_waits_too(desk: Desk) -> None:
+    await desk.a_user()
+    await desk.a_user("bob")
+    await guess(desk, 5, ip="2001:db8:1:2::1")
+    assert await guess(desk, 1, name="bob", ip="2001:db8:1:2:aaaa::2") == [429]
+    assert await guess(desk, 1, name="bob", ip="2001:db8:1:3::1") == [401]
 
 
 async def test_an_account_that_does_not_exist_waits_like_any_other(desk: Desk) -> None:
@@ -139,7 +164,8 @@ async def test_what_is_over_is_cleared_out(desk: Desk) -> None:
     await desk.conn.execute("INSERT INTO invites (secret_hash, created_by, expires_at) VALUES ('x', 'test', now())")
     assert await sessions.run_once(desk.conn, an_order()) == "1 session, 1 link, 3 login tries cleared out"
     left = {row["subject"] for row in await desk.conn.fetch("SELECT subject FROM login_attempts")}
-    assert left == {"pair:alice 127.0.0.1"}
+    alice = await desk.conn.fetchval("SELECT id FROM users")
+    assert left == {f"pair:#{alice} 127.0.0.1"}
 
 
 async def test_a_login_that_is_cut_off_counts_as_wrong(desk: Desk, pool: asyncpg.Pool) -> None:

@@ -30,7 +30,7 @@ def settings(database_url: str, tmp_path: Path) -> Settings:
             "database_url": database_url,
             "allow_networks": ("127.0.0.0/8",),
             "contact": "test@forager.example",
-            "secret_key": ("k" * 32,),
+            "secret_key": ("8f2c1de07b94a6350d7ecb15f93a42e8",),
             "api_connections": 5,
             "rate_anonymous": PLENTY,
             "rate_user": PLENTY,

@@ -22,7 +22,7 @@ OWN = {
     "DELETE /api/tokens/{token}",
 }
 """Changes everybody makes to what is theirs alone."""
-ADMIN_LOOKS = {"GET /api/admin/users", "GET /api/admin/users/{user}", "GET /api/admin/tokens"}
+ADMIN_LOOKS = {"GET /api/admin/audit", "GET /api/admin/users", "GET /api/admin/users/{user}", "GET /api/admin/tokens"}
 ACCOUNTS = ("/api/admin/users",)
 SEEDS = ("/api/frontier/seed", "/api/frontier/add")
 KINDS: dict[Any, str] = {

@@ -44,6 +44,7 @@ NOW = {
     "/api/openapi.json",
     "/api/storage",
     "/api/storage/backups",
+    "/api/admin/audit",
     "/api/admin/users",
     "/api/admin/users/{user}",
     "/api/admin/tokens",
@@ -87,7 +88,7 @@ def settings(database_url: str, pair: Pair, tmp_path: Path) -> Settings:
             "database_url": database_url,
             "replica_url": pair.replica.dsn,
             "api_connections": 5,
-            "secret_key": ("k" * 32,),
+            "secret_key": ("8f2c1de07b94a6350d7ecb15f93a42e8",),
             **plenty,
         }
     )
@@ -129,7 +130,7 @@ async def a_session(conn: Any, app: FastAPI, name: str = "alice") -> httpx.Async
     cli, secret = operator("cli:test"), new_secret()
     async with conn.transaction():
         await accounts.add_user(conn, cli, name, Role.ADMIN, "no hash")
-        login = await store.find_login(conn, name)
+        _, login = await store.find_login(conn, name)
         assert login is not None
         await store.open_session(conn, login, secret, ip=None, user_agent=None, lasts_s=3600, left_behind=None)
     browser = client_for(app)

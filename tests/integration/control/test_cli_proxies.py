@@ -1,15 +1,18 @@
 """`forager proxies`, from words to rows: what an operator may do, and that no password is ever seen again."""
 
 import json
+import stat
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from forager.app.keys import vault_of
 from forager.proxies.secret import Vault
+from forager.settings import load
 
 SHOP = "shop.example"
-KEY, NEW_KEY = "k" * 32, "n" * 32
+KEY, NEW_KEY = "8f2c1de07b94a6350d7ecb15f93a42e8", "c41b0e7a9d5286f3e70b18d4a6f25c93"
 SECRET = "hunter2-hunter2"
 WITH_ACCOUNT = f"http://user:{SECRET}@proxy.example:3128"
 
@@ -78,11 +81,21 @@ async def test_a_list_of_proxies_is_added_whole_or_not_at_all(forager: Any, worl
     assert SECRET not in said.err
 
 
-async def test_without_a_key_no_password_is_taken(forager: Any, world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_a_key_one_is_made_and_kept(
+    forager: Any, world: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.delenv("FORAGER_SECRET_KEY")
-    said = await forager("proxies", "add", "10.0.0.1:3128", WITH_ACCOUNT)
-    assert (said.code, said.err.count("\n"), await rows(world)) == (4, 1, [])
-    assert "no secret_key is set: set FORAGER_SECRET_KEY" in said.err
+    home = tmp_path / "keys"
+    monkeypatch.setenv("FORAGER_HOME", str(home))
+    before = vault_of(load())
+    assert (await forager("proxies", "add", "10.0.0.1:3128")).code == 0
+    assert not (home / "secret.key").exists(), "made when there is a password"
+    assert (await forager("proxies", "add", WITH_ACCOUNT)).code == 0
+    assert stat.S_IMODE((home / "secret.key").stat().st_mode) == 0o600
+    sealed = await world.conn.fetchval("SELECT sealed_password FROM proxies WHERE sealed_password IS NOT NULL")
+    assert before.open(sealed, "it") == SECRET, "who runs already need not be started again"
+    monkeypatch.setenv("FORAGER_SECRET_KEY", KEY)
+    assert vault_of(load()).open(sealed, "it") == SECRET, "what it sealed is read beside a key that is set later"
 
 
 @pytest.mark.parametrize(

@@ -174,7 +174,7 @@ async def test_orders_for_the_house(forager: Any, world: Any) -> None:
 
 
 async def test_orders_for_proxies(forager: Any, world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FORAGER_SECRET_KEY", "x" * 32)
+    monkeypatch.setenv("FORAGER_SECRET_KEY", "8f2c1de07b94a6350d7ecb15f93a42e8")
     monkeypatch.setenv("FORAGER_ALLOW_NETWORKS", "127.0.0.0/8")
     await carry_out(world.conn, forager, ABOUT_PROXIES)
 

@@ -16,7 +16,7 @@ from forager.proxies.store import Probed, ProbeRow
 from forager.schedule import probe_proxies
 from forager.settings import Settings, load
 
-KEY = "k" * 32
+KEY, OTHER_KEY = "8f2c1de07b94a6350d7ecb15f93a42e8", "c41b0e7a9d5286f3e70b18d4a6f25c93"
 NOW = "UPDATE {} SET probe_at = now() - interval '1 second' WHERE probe_at IS NOT NULL"
 
 
@@ -85,7 +85,9 @@ async def test_a_proxy_at_a_forbidden_address_is_not_dialled(stand: Stand) -> No
     assert "may not be dialled: 127.0.0.1 is a loopback address" in probed.error
 
 
-@pytest.mark.parametrize(("key", "words"), [(None, "no secret_key is set"), ("o" * 32, "cannot be read with")])
+@pytest.mark.parametrize(
+    ("key", "words"), [(None, "no secret_key is set"), ("c41b0e7a9d5286f3e70b18d4a6f25c93", "cannot be read with")]
+)
 async def test_a_password_that_cannot_be_opened_is_a_sentence(stand: Stand, key: str | None, words: str) -> None:
     async with run_proxy(account=("user", "secret")) as proxy:
         await add(stand, proxy)

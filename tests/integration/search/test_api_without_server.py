@@ -21,7 +21,7 @@ def settings(database_url: str, tmp_path: Path) -> Settings:
         {
             "home": tmp_path,
             "database_url": database_url,
-            "secret_key": ("k" * 32,),
+            "secret_key": ("8f2c1de07b94a6350d7ecb15f93a42e8",),
             "search_backend": "opensearch",
             "search_url": "http://crawler:s3cret@127.0.0.1:9",
         }

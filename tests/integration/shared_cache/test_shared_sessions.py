@@ -44,9 +44,9 @@ def questions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     asked: list[str] = []
     find = store.find_session
 
-    async def find_session(conn: Any, secret: str) -> Any:
+    async def find_session(conn: Any, secret: str, idle_s: float) -> Any:
         asked.append(secret)
-        return await find(conn, secret)
+        return await find(conn, secret, idle_s)
 
     monkeypatch.setattr(store, "find_session", find_session)
     return asked
@@ -55,7 +55,7 @@ def questions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 async def a_session(conn: Any, role: Role = Role.ADMIN) -> str:
     secret = new_secret()
     await accounts.add_user(conn, ROOT, "alice", role, "no hash")
-    login = await store.find_login(conn, "alice")
+    _, login = await store.find_login(conn, "alice")
     assert login is not None
     await store.open_session(conn, login, secret, ip=None, user_agent=None, lasts_s=3600, left_behind=None)
     return secret

@@ -26,7 +26,7 @@ from forager.schedule import webhooks
 from forager.settings import Settings
 
 URL = "http://a.example/x"
-KEYS = ("k" * 40, "o" * 40)
+KEYS = ("8f2c1de07b94a6350d7ecb15f93a42e801234567", "c41b0e7a9d5286f3e70b18d4a6f25c9376543210")
 OK = b"HTTP/1.1 204 No Content\r\n\r\n"
 
 

@@ -1,10 +1,11 @@
 """Which passwords are taken, how they are kept, and that signing in cannot take the machine."""
 
 import asyncio
+import contextlib
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forager.accounts.errors import BusyError
@@ -12,6 +13,13 @@ from forager.accounts.passwords import LONGEST, MOST_WAITING, SHORTEST, THREADS,
 from forager.errors import UsageError
 
 GOOD = "seven quiet otters"
+LIKE_COMMON_ONES = (
+    *("123456123456", "123456789123", "qweasdzxc123", "1q2w3e4r5t6y7u8i9o0p", "motherfucker", "Welcome12345678"),
+    *("Summer2026!!!", "qwerty123456!", "Password2026!", "iloveyouforever", "manchester123", "Winter2025!!"),
+    *("abcd1234abcd1234", "zaq1xsw2cde3", "hello123hello123", "0987654321qwerty", "P@ssw0rd1234", "Liverpool2024"),
+    *("Spring2024!@#", "january01/01/1990", "987654321987654321", "thisisapassword", "Company2024!!", "Berlin12345678"),
+    *("qazwsxedcrfvtgb", "poiuytrewqlkjh", "unbelievable", "international", "!!!Monkey2023", "Jennifer1987?"),
+)
 
 
 @pytest.fixture
@@ -44,6 +52,7 @@ def test_long_ones_of_any_characters_are_taken(password: str) -> None:
         ("abababababab", "commonest"),
         ("forager12345", "commonest"),
         ("correct horse battery staple", "commonest"),
+        *((each, "commonest") for each in LIKE_COMMON_ONES),
     ],
 )
 def test_bad_ones_are_refused_with_a_sentence(password: str, why: str) -> None:
@@ -52,6 +61,15 @@ def test_bad_ones_are_refused_with_a_sentence(password: str, why: str) -> None:
     assert password not in str(refused.value)
 
 
+@pytest.mark.parametrize("password", ["4@8({[<369&#!10$5+7%2" * 4, "Aa1!" * 32, "a" * 128, "s3cr3t" * 20])
+def test_no_password_keeps_the_processor_busy(password: str) -> None:
+    began = time.process_time()
+    with contextlib.suppress(UsageError):
+        refuse_weak(password, "alice")
+    assert time.process_time() - began < 1.0
+
+
+@settings(max_examples=50)
 @given(st.text(max_size=200), st.text(max_size=64))
 def test_any_text_is_either_taken_or_refused(password: str, name: str) -> None:
     try:

@@ -2,13 +2,14 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from forager.accounts.throttle import LONGEST_WAIT_S, Record, judge, subjects_of, wait_after
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
-WHO = subjects_of("Alice ", "192.0.2.7")
+WHO = subjects_of(7, "192.0.2.7")
 
 
 def test_five_are_free_then_the_wait_doubles_to_a_quarter_of_an_hour() -> None:
@@ -21,8 +22,21 @@ def test_no_wait_is_longer_than_a_quarter_of_an_hour(failures: int) -> None:
     assert wait_after(failures) <= wait_after(failures + 1)
 
 
-def test_the_case_of_a_name_makes_no_second_account() -> None:
-    assert subjects_of("ALICE", "192.0.2.7") == WHO
+def test_an_account_is_no_name_that_somebody_has() -> None:
+    assert subjects_of("7", "192.0.2.7").account != WHO.account
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", True),
+        ("2001:db8:1:2::1", "2001:db8:1:3::1", False),
+        ("192.0.2.7", "192.0.2.8", False),
+    ],
+)
+def test_addresses_of_one_household_are_one(one: str, other: str, is_same: bool) -> None:
+    assert (subjects_of(7, one).address == subjects_of(7, other).address) is is_same
+    assert (subjects_of(7, one).pair == subjects_of(7, other).pair) is is_same
 
 
 def test_a_stranger_counts_against_account_and_address() -> None:

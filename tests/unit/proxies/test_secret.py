@@ -1,5 +1,7 @@
 """Passwords at rest: only the key opens them, keys can be replaced, and nothing says one aloud."""
 
+import hashlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from forager.errors import ConfigurationError
 from forager.proxies.secret import Vault
 from forager.settings import load
 
-KEY, OTHER = "k" * 32, "o" * 40
+KEY, OTHER = "8f2c1de07b94a6350d7ecb15f93a42e8", "c41b0e7a9d5286f3e70b18d4a6f25c9301234567"
 
 
 @given(st.text(max_size=255))
@@ -60,6 +62,36 @@ def test_keys_are_a_list_and_are_shown_to_nobody() -> None:
     shown = {row["name"]: row["value"] for row in describe(settings, set())}
     assert shown["secret_key"] == "***"
     assert KEY not in f"{settings!r} {settings} {shown}"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *(
+            "a" * 32,
+            "ab" * 16,
+            "0123456789abcdef" * 2,
+            "changemechangemechangemechangeme!",
+            "abcdefghijklmnopqrstuvwxyz0123456",
+        ),
+        *(
+            "your-secret-key-goes-here-please-1",
+            "supersecretkey-8f2c1de07b94a6350d7e",
+            "deadbeefcafebabe8f2c1de07b94a635",
+        ),
+    ],
+)
+def test_a_key_that_can_be_guessed_is_refused(key: str) -> None:
+    with pytest.raises(ConfigurationError, match="this one can be guessed") as caught:
+        load({}, {"FORAGER_SECRET_KEY": key})
+    assert key not in str(caught.value)
+
+
+@given(st.binary(min_size=16, max_size=64))
+def test_what_is_random_is_taken(noise: bytes) -> None:
+    """As `openssl rand -hex` and `-base64` print it."""
+    key = hashlib.sha256(noise).hexdigest()
+    assert load({}, {"FORAGER_SECRET_KEY": key}).secret_key == (key,)
 
 
 def test_a_short_key_is_refused_without_repeating_it() -> None:

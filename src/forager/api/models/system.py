@@ -100,6 +100,7 @@ class AuditEntry(Row):
     at: datetime
     who: str
     via: str
+    credential_id: int | None = Field(description="Which token or session acted, as `via` says.")
     ip: str | None
     action: str
     object_kind: str | None

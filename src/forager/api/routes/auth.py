@@ -139,7 +139,7 @@ def _begun(request: Request, signed: SignedIn) -> Response:
 async def list_sessions(request: Request, who: User) -> Response:
     """Where one is signed in."""
     async with look(request, is_now=True) as conn:
-        return listed(await accounts.list_sessions(conn, who))
+        return listed(await accounts.list_sessions(conn, who, forager_of(request).settings.session_idle_s))
 
 
 @router.delete("/api/auth/sessions", response_model=models.SessionsEnded, responses=responses())

@@ -1,5 +1,6 @@
 """Proxies, and the pools of domains. Passwords come in, and never go out."""
 
+import asyncio
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -26,12 +27,12 @@ from forager.api.words import (
     Whole,
 )
 from forager.api.work import change, forager_of, look
+from forager.app.keys import vault_of
 from forager.control import proxies as control
 from forager.errors import ConflictError, NotFoundError, UsageError
 from forager.proxies.address import ProxyAddress, parse_address
 from forager.proxies.choose import proxies_needed
 from forager.proxies.operate import Facts
-from forager.proxies.secret import Vault
 
 router = APIRouter(tags=["proxies"])
 Label = Annotated[Text, Field(min_length=1, max_length=100)]
@@ -126,7 +127,8 @@ async def add_proxies(request: Request, who: Admin, body: NewProxies) -> Respons
             raise UsageError(f"{error} (address {place})") from None
     cost = None if body.monthly_cost is None else Decimal(str(body.monthly_cost))
     facts = Facts(body.country, body.city, body.provider, cost, body.max_requests_per_hour, body.is_forwarding)
-    vault = Vault(forager_of(request).settings.secret_key)
+    has_password = any(address.password for address in addresses)
+    vault = await asyncio.to_thread(vault_of, forager_of(request).settings, creates=has_password)
     async with change(request, who) as deed:
         done = await control.add(deed.conn, vault, addresses, facts)
         hosts = [f"{address.protocol}://{address.host}:{address.port}" for address in addresses[:100]]
@@ -149,7 +151,7 @@ async def configure_proxy(request: Request, who: Admin, proxy: PathId, body: Pro
         max_requests_per_hour=changes.get("max_requests_per_hour"),
         is_forwarding=changes.get("is_forwarding"),
     )
-    vault = Vault(forager_of(request).settings.secret_key)
+    vault = await asyncio.to_thread(vault_of, forager_of(request).settings, creates=bool(password))
     async with change(request, who) as deed:
         known = await _find(deed.conn, proxy)
         if password and known["username"] is None:

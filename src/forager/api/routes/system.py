@@ -26,6 +26,7 @@ from forager.control.search import Elsewhere
 from forager.crawl.patience import AGAIN, AWAY
 from forager.db.replica import Replica, State
 from forager.errors import ConflictError, NotFoundError, SearchServerError, UsageError
+from forager.masking import mask_urls
 from forager.records import describe_pause
 from forager.schedule.hasten import hasten
 from forager.schedule.timetable import read_duties
@@ -230,7 +231,9 @@ async def show_settings(request: Request, _who: User) -> Response:
 def _shown(name: str, value: Any) -> Any:
     if name in SECRETS or "secret" in name or "password" in name:
         return MASK if value else None
-    return value
+    if isinstance(value, tuple):
+        return [_shown(name, each) for each in value]
+    return mask_urls(value) if isinstance(value, str) else value
 
 
 @router.get("/api/workers", response_model=Paged[task_models.WorkerRow], responses=responses(404))
@@ -329,7 +332,7 @@ async def prove_politeness(
 @router.get("/api/admin/audit", response_model=Paged[models.AuditEntry], responses=responses(404))
 async def list_audit(
     request: Request,
-    _who: User,
+    _who: Admin,
     *,
     who: Annotated[Name | None, Query(description="Such as api:alice.")] = None,
     action: Annotated[Name | None, Query(description="Such as domain.pause, or domain.")] = None,

@@ -1,0 +1,21 @@
+"""Secrets inside text that is shown or kept: user and password of a URL, and parameters that are credentials. Pure."""
+
+import re
+
+MASK = "***"
+ACCOUNT = re.compile(r"(?i)\b([a-z][a-z0-9+.-]*://)[^/\s?#\"'<>]*@")
+PARAMETER = re.compile(
+    r"(?i)([?&;](?:[a-z0-9_.-]*(?:password|passwd|secret|token|signature|credential)|pwd|pass|sig|(?:[a-z0-9.-]*[_-])?key|apikey)"
+    r"=)[^&;#\s\"'<>]+"
+)
+
+
+def mask_accounts(text: str) -> str:
+    """The text with `***` in place of the user and password of every URL in it."""
+    return ACCOUNT.sub(rf"\1{MASK}@", text) if "@" in text and "://" in text else text
+
+
+def mask_urls(text: str) -> str:
+    """The same, and the values of parameters that are named like credentials. For settings and addresses that an
+    operator gave: of a crawled page `?key=` is part of its name."""
+    return PARAMETER.sub(rf"\1{MASK}", mask_accounts(text)) if "://" in text else text
