@@ -174,7 +174,7 @@ class Settings(BaseModel):
     max_depth: Annotated[int, Field(ge=0, le=1000)] = Field(
         10, description="Links from a seed; deeper pages are known but not visited."
     )
-    max_links_per_page: Count = Field(1000, description="Links taken from one page.")
+    max_links_per_page: Count = Field(5000, description="Links taken from one page.")
     max_near_duplicates: Count = Field(
         50, description="Pages of one URL template that bring nothing new before its links are left out."
     )

@@ -7,6 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from forager.frontier.store import flags_of
 from forager.records import Reading, Selection, Sighting
 from forager.records.product import pack_variant
 
@@ -97,7 +98,7 @@ def read_fields(reading: Reading, selection: Selection, url: str) -> Fields:
         "content_hash": reading.content_hash.hex(),
         "simhash": reading.simhash,
         "links_count": len(selection.links),
-        "flags": list(reading.flags),
+        "flags": list(flags_of(reading, selection)),
         "canonical_url": None if reading.canonical == url else reading.canonical,
         "author": reading.author,
         "published_at": reading.published_at,

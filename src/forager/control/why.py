@@ -116,7 +116,8 @@ async def _read_page(connection: Any, url: str, domain: DomainFacts | None) -> P
     row = await connection.fetchrow(SQL["page"], domain.row["id"], url_key(url))
     traps = await connection.fetch(SQL["traps"], domain.row["id"])
     if row is None:
-        return PageFacts(url, name, None, traps=traps)
+        cut = await connection.fetch(SQL["cut_pages"], domain.row["id"])
+        return PageFacts(url, name, None, traps=traps, cut=cut)
     place = await connection.fetchrow(SQL["place"], row["id"], *_reach(domain.spec))
     return PageFacts(url, name, row, under_way=place["under_way"], before=place["before"], traps=traps)
 

@@ -113,6 +113,10 @@ WHERE o.domain_id = $1;
 -- The traps of a domain that were found.
 SELECT t.id, t.rule, t.template, t.released_at IS NOT NULL AS is_released FROM domain_traps t WHERE t.domain_id = $1 AND t.found_at IS NOT NULL ORDER BY t.id;
 
+-- name: cut_pages
+-- Pages of a domain that had more links than were taken.
+SELECT p.url, p.links_count FROM pages p WHERE p.domain_id = $1 AND 'links_cut' = ANY (p.flags) ORDER BY p.id LIMIT 3;
+
 -- name: crowd
 -- The trap that keeps further names below a registrable domain unknown, and the domain it is written down with.
 SELECT t.id, t.rule, t.template, d.name AS domain

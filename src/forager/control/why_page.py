@@ -51,6 +51,8 @@ class PageFacts:
     """Other visits of its domain that come first."""
     traps: Sequence[Any] = ()
     """Those of its domain that were found; of an unknown domain, the one that keeps it unknown."""
+    cut: Sequence[Any] = ()
+    """Of an unknown URL: pages of its domain whose links were not all taken."""
 
 
 def gates_of(page: PageFacts, domain: DomainFacts | None, manners: Manners) -> tuple[Gate, ...]:
@@ -224,10 +226,21 @@ def _recurrence(row: Any, domain: DomainFacts) -> Gate:
 
 def _unknown_gates(page: PageFacts, domain: DomainFacts | None) -> tuple[Gate, ...]:
     remedy = crawl_command(page.url)
-    unknown = Gate("known", False, "it is not known: no page that was visited links to it", remedy=remedy)
+    unknown = Gate("known", False, f"it is not known: {_unlinked(page)}", remedy=remedy)
     if domain is None and page.traps:
         return unknown, trap_gate("link", "a link to it is", page.traps[0]["domain"], page.traps[0])
     return unknown, _scope(page, domain), link_gate(page.url, page.domain, page.traps)
+
+
+def _unlinked(page: PageFacts) -> str:
+    if not page.cut:
+        return "no page that was visited links to it"
+    named = " and ".join(f"{row['url']} ({things(row['links_count'], 'link')} taken)" for row in page.cut[:2])
+    has = "has" if len(page.cut) == 1 else "have"
+    return (
+        f"no link that was taken leads to it. {named} {has} more links than max_links_per_page allows, "
+        "and it may be among the rest"
+    )
 
 
 # Both ----------------------------------------------------------------------------------------------------------------

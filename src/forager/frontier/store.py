@@ -10,9 +10,11 @@ from forager.frontier.catch_up import Portion
 from forager.frontier.compiled import JoinLinks
 from forager.frontier.lexemes import Lexemes
 from forager.frontier.rank import priority_of
-from forager.records import Discovery, Keywords, Lease, Outcome, Past, Target
+from forager.records import Discovery, Keywords, Lease, Outcome, Past, Reading, Selection, Target
 
 SQL = statements.load("forager.frontier")
+LINKS_CUT = "links_cut"
+"""Flag of a page that has more links than are taken from one."""
 OFFERED = statements.load("forager.frontier", "offered.sql")
 
 T = TypeVar("T")
@@ -223,6 +225,11 @@ def _sparse(column: list[T | None]) -> list[T | None]:
     return [] if column.count(None) == len(column) else column
 
 
+def flags_of(reading: Reading, selection: Selection) -> tuple[str, ...]:
+    """Returns the oddities of a page, and whether some of its links were left out for their number."""
+    return (*reading.flags, LINKS_CUT) if selection.dropped.get("too_many") else reading.flags
+
+
 def _array(moments: Sequence[datetime]) -> str | None:
     """As an array literal: most tasks have none, and arrays of arrays must be rectangular."""
     return "{" + ",".join(moment.isoformat() for moment in moments) + "}" if moments else None
@@ -259,7 +266,7 @@ async def record_readings(
         [words.headings if words else None for _, _, words in readings],
         [words.text if words else None for _, _, words in readings],
         _sparse([outcome.is_changed for outcome, _, _ in readings]),
-        _sparse([",".join(reading.flags) or None for _, reading, _ in readings]),
+        _sparse([",".join(flags_of(reading, outcome.selection)) or None for outcome, reading, _ in readings]),
         [reading.simhash for _, reading, _ in readings],
         [words.description if words else None for _, _, words in readings],
         _sparse([_other_than(outcome.target.url, reading.canonical) for outcome, reading, _ in readings]),

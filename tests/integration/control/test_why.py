@@ -356,6 +356,13 @@ async def test_a_page_nobody_linked_to(questions: Questions) -> None:
     )
 
 
+async def test_a_url_that_is_not_known_may_be_a_link_that_was_left_out(questions: Questions) -> None:
+    await questions.change("UPDATE pages SET flags = '{links_cut}', links_count = 5000")
+    said = await questions.say(f"https://{SHOP}/never-heard-of")
+    assert "(5,000 links taken) ha" in said
+    assert "more links than max_links_per_page allows, and it may be among the rest" in said
+
+
 @pytest.mark.parametrize(
     ("path", "gate", "words"),
     [

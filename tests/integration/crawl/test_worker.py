@@ -324,3 +324,12 @@ async def test_a_worker_declared_dead_finishes_all_the_same(database: Database, 
     states = [row["status"] for row in await stage.fetch("SELECT status::text FROM workers ORDER BY id")]
     assert states[0] == "dead"
     assert set(states[1:]) <= {"stopped"}  # none, if all was done before it noticed
+
+
+async def test_a_page_with_too_many_links_says_so(database: Database) -> None:
+    links = b"".join(b"<a href=/p%d>x</a>" % number for number in range(150))
+    async with serve(WatchedSite(2, on_request=lambda _path, _count: Answer(body=links, is_stable=False))) as web:
+        stage = await Stage.open(database, web, max_pages=1)
+        await stage.work()
+    (row,) = await stage.fetch("SELECT links_count, flags FROM pages WHERE flags IS NOT NULL")
+    assert tuple(row) == (100, ["links_cut"])
