@@ -3266,6 +3266,8 @@ export interface components {
             started_by: string | null;
             /** Has Files */
             has_files: boolean | null;
+            /** Is Deep */
+            is_deep: boolean | null;
             /** Heard At */
             heard_at: string | null;
             /**
@@ -8230,6 +8232,8 @@ export interface operations {
             query?: {
                 /** @description Look for stored files too. */
                 files?: boolean;
+                /** @description Read bodies, history and schema from end to end, too. */
+                deep?: boolean;
             };
             header?: never;
             path?: never;

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any
 import asyncpg
 from fastapi import FastAPI
 
-from forager.api.work import FREE_WITHIN_S, SQL
-from forager.app.bodies import place_of
+from forager.api.work import FREE_WITHIN_S
+from forager.app.checking import look
 from forager.control import checks
 from forager.control.check import check
-from forager.control.checks import Counted
+from forager.control.checks import CountedPool, Progress
 from forager.db import CONNECTION_LOST
+from forager.db.pool import close_pool, open_pool
 from forager.observe import log
 
 if TYPE_CHECKING:
     from forager.app import Forager
 
-STATEMENT_S = 1800.0
+CONNECTIONS = 2
 WITHIN_S = 3 * 3600.0
 INTERRUPTED = "The API process that ran it was stopped; start it again."
 
@@ -31,8 +32,8 @@ class Checking:
         self._app = app
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def start(self, check_id: int, *, has_files: bool) -> None:
-        task = asyncio.create_task(self._run(check_id, has_files))
+    def start(self, check_id: int, *, has_files: bool, is_deep: bool = False) -> None:
+        task = asyncio.create_task(self._run(check_id, has_files, is_deep))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -41,15 +42,15 @@ class Checking:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _run(self, check_id: int, has_files: bool) -> None:
+    async def _run(self, check_id: int, has_files: bool, is_deep: bool) -> None:
         forager: Forager = self._app.state.forager
-        progress = Counted()
+        progress = Progress()
         beating = asyncio.create_task(self._beat(check_id, progress))
         error: str | None = None
         result: dict[str, Any] | None = None
         try:
             async with asyncio.timeout(WITHIN_S):
-                result = checks.result_of(await self._check(progress, has_files))
+                result = checks.result_of(await self._check(progress, has_files=has_files, is_deep=is_deep))
         except asyncio.CancelledError:
             error = INTERRUPTED
             raise
@@ -66,19 +67,21 @@ class Checking:
                 async with forager.pool.acquire(timeout=FREE_WITHIN_S) as conn:
                     await checks.finish(conn, check_id, progress.done, error=error, result=result)
 
-    async def _check(self, progress: Counted, has_files: bool) -> Any:
-        """In one snapshot, on a connection of the routes' share, as any long question."""
-        desk, settings = self._app.state.desk, self._app.state.settings
-        conn = await desk.take(within_s=checks.BEAT_S)
+    async def _check(self, progress: Progress, *, has_files: bool, is_deep: bool) -> Any:
+        """On connections of its own: those of the routes end what takes longer than ten seconds."""
+        settings, dsn = self._app.state.settings, self._app.state.forager.database.dsn
+        keeps = settings.prepared_statements
+        pool = await open_pool(dsn, size=CONNECTIONS, application="forager check", keeps_statements=keeps)
         try:
-            async with conn.transaction(isolation="repeatable_read", readonly=True):
-                await conn.execute(SQL["lengthen"], f"{round(STATEMENT_S * 1000)}ms")
-                progress.use(conn)
-                return await check(progress, place_of(settings) if has_files else None)
+            counted = CountedPool(pool, progress)
+            if has_files or is_deep:
+                return await look(counted, settings, deep=is_deep)
+            async with counted.acquire() as conn, conn.transaction(isolation="repeatable_read", readonly=True):
+                return await check(conn)
         finally:
-            await desk.give_back(conn, is_fine=False, within_s=FREE_WITHIN_S)
+            await close_pool(pool)
 
-    async def _beat(self, check_id: int, progress: Counted) -> None:
+    async def _beat(self, check_id: int, progress: Progress) -> None:
         while True:
             await asyncio.sleep(checks.BEAT_S)
             with contextlib.suppress(*CONNECTION_LOST, asyncpg.PostgresError):

@@ -1,7 +1,8 @@
 """Checks of the promises as jobs: who started the last one, how far it is, and what came of it."""
 
+import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -18,10 +19,10 @@ KEPT = 20
 TOTAL = sum(len(promise.statements) for promise in PROMISES) + 1
 
 
-async def begin(conn: Any, *, by: str, has_files: bool) -> Row:
+async def begin(conn: Any, *, by: str, has_files: bool, is_deep: bool = False) -> Row:
     """Needs a transaction. One check is under way at a time, in whichever process."""
     await conn.execute(SQL["take_turn"])
-    row = await conn.fetchrow(SQL["begin"], by, has_files, TOTAL, SILENT_S)
+    row = await conn.fetchrow(SQL["begin"], by, has_files, TOTAL, SILENT_S, is_deep)
     if row is None:
         raise ConflictError("A check is under way; GET /api/check shows how far it is.", "check_running")
     await conn.execute(SQL["forget_old"], KEPT)
@@ -66,24 +67,39 @@ def _job(row: Any) -> Row:
     return {"state": state, **found, "result": json.loads(result) if result is not None else None}
 
 
-class Counted:
-    """A connection that counts what it is asked, which is how far a check is."""
+class Progress:
+    """How far a check is: the number of questions that were answered."""
 
     def __init__(self) -> None:
-        self._conn: Any = None
         self.done = 0
 
-    def use(self, conn: Any) -> None:
+
+class CountedPool:
+    """A pool whose connections count what they are asked."""
+
+    def __init__(self, pool: Any, progress: Progress) -> None:
+        self._pool = pool
+        self._progress = progress
+
+    @contextlib.asynccontextmanager
+    async def acquire(self) -> AsyncIterator[Any]:
+        async with self._pool.acquire() as conn:
+            yield _Counted(conn, self._progress)
+
+
+class _Counted:
+    def __init__(self, conn: Any, progress: Progress) -> None:
         self._conn = conn
+        self._progress = progress
 
     async def fetch(self, *arguments: Any, **named: Any) -> Any:
         found = await self._conn.fetch(*arguments, **named)
-        self.done += 1
+        self._progress.done += 1
         return found
 
     async def fetchrow(self, *arguments: Any, **named: Any) -> Any:
         found = await self._conn.fetchrow(*arguments, **named)
-        self.done += 1
+        self._progress.done += 1
         return found
 
     def __getattr__(self, name: str) -> Any:

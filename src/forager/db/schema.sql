@@ -1657,7 +1657,9 @@ CREATE TABLE checks (
     total      integer     NOT NULL,
     ended_at   timestamptz,
     error      text,
-    result     jsonb
+    result     jsonb,
+    is_deep    boolean     NOT NULL DEFAULT false
 );
 COMMENT ON TABLE checks IS 'Owner: control. Checks of the promises that were started over HTTP, the last few, with what came of them.';
+COMMENT ON COLUMN checks.is_deep IS 'Whether bodies, history and schema are read from end to end, too.';
 COMMENT ON COLUMN checks.heard_at IS 'When its process last said that it is at it; long ago and no end: the process is gone.';

@@ -81,3 +81,16 @@ async def test_a_process_that_stops_says_that_its_check_was_interrupted(
             await asyncio.sleep(0.1)
     job = (await admin.get("/api/check")).json()
     assert (job["state"], "stopped" in job["error"]) == ("failed", True)
+
+
+async def test_a_deep_check_reads_everything(admin: httpx.AsyncClient, ground: Ground) -> None:
+    await ground.a_domain("a.example", pages=3)
+    started = await admin.post("/api/check?deep=true")
+    assert (started.status_code, started.json()["is_deep"], started.json()["has_files"]) == (202, True, True)
+    job = await over(admin)
+    assert (job["state"], job["error"]) == ("finished", None)
+    names = {each["name"] for promise in job["result"]["promises"] for each in promise["findings"]}
+    await admin.post("/api/check")
+    assert names > {
+        each["name"] for promise in (await over(admin))["result"]["promises"] for each in promise["findings"]
+    }

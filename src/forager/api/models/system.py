@@ -74,6 +74,7 @@ class CheckJob(Row):
     started_at: datetime | None
     started_by: str | None
     has_files: bool | None
+    is_deep: bool | None
     heard_at: datetime | None
     done: int = Field(description="Questions answered so far.")
     total: int

@@ -47,7 +47,9 @@ HEALTH_S = 2.5
 """A little more than whoever waits for a connection has."""
 NO_CHECK: dict[str, Any] = {
     "state": "none",
-    **dict.fromkeys(("id", "started_at", "started_by", "has_files", "heard_at", "ended_at", "error", "result")),
+    **dict.fromkeys(
+        ("id", "started_at", "started_by", "has_files", "is_deep", "heard_at", "ended_at", "error", "result")
+    ),
     **dict.fromkeys(("done", "total"), 0),
 }
 SEARCH_WITHIN_S = 1.0
@@ -284,14 +286,18 @@ async def show_schedule(request: Request, _who: User) -> Response:
 
 @router.post("/api/check", status_code=202, response_model=models.CheckJob, responses=responses(409))
 async def start_check(
-    request: Request, who: Admin, files: Annotated[bool, Query(description="Look for stored files too.")] = False
+    request: Request,
+    who: Admin,
+    *,
+    files: Annotated[bool, Query(description="Look for stored files too.")] = False,
+    deep: Annotated[bool, Query(description="Read bodies, history and schema from end to end, too.")] = False,
 ) -> Response:
     """Start a check whether the promises are kept, in one snapshot; one is under way at a time. `GET /api/check` shows
     how far it is and what came of it."""
     async with change(request, who) as deed:
-        job = await checks.begin(deed.conn, by=deed.by, has_files=files)
-        await deed.note("check.start", "check", job["id"], files=files)
-    request.app.state.checking.start(job["id"], has_files=files)
+        job = await checks.begin(deed.conn, by=deed.by, has_files=files or deep, is_deep=deep)
+        await deed.note("check.start", "check", job["id"], files=files or deep, deep=deep)
+    request.app.state.checking.start(job["id"], has_files=files or deep, is_deep=deep)
     return reply(job, 202)
 
 

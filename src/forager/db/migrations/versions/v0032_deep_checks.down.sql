@@ -1,0 +1,1 @@
+ALTER TABLE checks DROP COLUMN is_deep;
