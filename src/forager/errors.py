@@ -23,7 +23,8 @@
         │   └── LeaseLostError            the domain is no longer ours
         ├── NetworkError              we asked and nobody usable answered
         │   ├── DnsError · ConnectError · ConnectionLostError · TlsError · VisitTimeoutError
-        │   └── ProxyError                our way out is broken: ours to mend, never the site's fault
+        │   ├── ProxyError                our way out is broken: ours to mend, never the site's fault
+        │   └── ExhaustedError            this machine has no file, memory or buffer left for another connection
         ├── AnswerError               somebody answered, but not with a page
         │   ├── TooLargeError · BadResponseError · DecodeError · TooManyRedirectsError · StatusError
         ├── ParserCrashError          the page killed its reader, and killed it again; it is left alone
@@ -212,6 +213,11 @@ class VisitTimeoutError(NetworkError):
 
 class ProxyError(NetworkError):
     code = "proxy_error"
+    blame = Blame.US
+
+
+class ExhaustedError(NetworkError):
+    code = "exhausted"
     blame = Blame.US
 
 

@@ -61,6 +61,7 @@ CATEGORIES: Mapping[str, Category] = {
     "address_refused": Category.VALIDATION,
     "invalid_product": Category.VALIDATION,
     "proxy_error": Category.US,
+    "exhausted": Category.US,
     "lease_lost": Category.US,
     "called_off": Category.US,
     "unavailable": Category.US,

@@ -11,7 +11,15 @@ from typing import Protocol
 
 from forager import clock
 from forager.domains.store import RobotsCopy
-from forager.errors import AddressRefusedError, LeaseLostError, ProxyError, TlsError, VisitError, VisitTimeoutError
+from forager.errors import (
+    AddressRefusedError,
+    ExhaustedError,
+    LeaseLostError,
+    ProxyError,
+    TlsError,
+    VisitError,
+    VisitTimeoutError,
+)
 from forager.fetch import parse_retry_after
 from forager.politeness import robots
 from forager.politeness.robots_file import MAX_BYTES, text_of
@@ -58,7 +66,7 @@ async def ask_robots(
     waits_s: tuple[float, ...] = RETRY_WAITS_S,
 ) -> RobotsCopy:
     """One copy, whatever the server does. Raises AddressRefusedError where the guard forbids to ask at all,
-    LeaseLostError where the domain is no longer ours, and ProxyError where our way there is broken.
+    LeaseLostError where the domain is no longer ours, and ProxyError or ExhaustedError where our way there is broken.
 
     Each request is made inside of a `turn`, the redirects' too.
     """
@@ -70,7 +78,7 @@ async def ask_robots(
         silence_s = 0.0
         try:
             status_code, text, silence_s = await _fetch(client, f"{origin}/robots.txt", turn)
-        except (AddressRefusedError, LeaseLostError, ProxyError):
+        except (AddressRefusedError, LeaseLostError, ProxyError, ExhaustedError):
             raise
         except TlsError as trouble:
             return RobotsCopy(domain_id, origin, None, None, str(trouble), UNREACHABLE_TTL_S, is_insecure=True)

@@ -22,6 +22,7 @@ from forager.crawl.trip import Trip
 from forager.domains.store import Release, RobotsCopy
 from forager.errors import (
     AddressRefusedError,
+    ExhaustedError,
     InsecureError,
     LeaseLostError,
     ProxyError,
@@ -33,6 +34,8 @@ from forager.politeness import robots
 from forager.politeness.robots import Rules
 from forager.records import Outcome, OutcomeKind
 
+EXHAUSTED_HOLD_S = 5.0
+"""A machine without a free file is asked again after a while."""
 LOOK_EVERY_S = 0.5
 
 
@@ -89,6 +92,9 @@ class RobotsDesk:
             return  # whoever has the domain now asks for itself
         except ProxyError:
             return  # it is asked for again, through the next one
+        except ExhaustedError:
+            lane.pace.hold(clock.monotonic(), EXHAUSTED_HOLD_S)  # then it is asked for again
+            return
         except _NoTurnError:
             return  # nothing was asked
         else:

@@ -4,12 +4,19 @@ import errno
 import socket
 import ssl
 
-from forager.errors import ConnectError, DnsError, TlsError, VisitError, VisitTimeoutError
+from forager.errors import ConnectError, DnsError, ExhaustedError, TlsError, VisitError, VisitTimeoutError
+
+OURS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+"""What the machine lacks is no fault of the site."""
 
 
 def translate(error: Exception, where: str) -> VisitError:
     """`where` is the host and port, for the person who reads the sentence."""
     match error:
+        case socket.gaierror() if error.errno in {socket.EAI_SYSTEM, socket.EAI_MEMORY}:
+            return ExhaustedError(f"this machine could not look up the name in {where}: {reason_of(error)}")
+        case OSError() if error.errno in OURS and not isinstance(error, socket.gaierror):
+            return ExhaustedError(f"this machine could not dial {where}: {reason_of(error)}")
         case socket.gaierror():
             return DnsError(f"the name in {where} could not be resolved: {reason_of(error)}")
         case ssl.SSLCertVerificationError():

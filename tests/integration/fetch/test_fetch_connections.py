@@ -1,6 +1,8 @@
 """When a connection serves again, when it is closed, and where it leads."""
 
 import asyncio
+import os
+import resource
 import socket
 import ssl
 from collections.abc import AsyncIterator
@@ -12,7 +14,16 @@ import uvloop
 from tests.integration.fetch.raw_server import MAX_BYTES, Answer, a_client, allow_all, http, serve
 from tests.integration.fetch.test_fetch_hostile import send_and_reset
 
-from forager.errors import BadResponseError, ConfigurationError, ConnectError, ConnectionLostError, VisitTimeoutError
+from forager.crawl import judge
+from forager.errors import (
+    BadResponseError,
+    Blame,
+    ConfigurationError,
+    ConnectError,
+    ConnectionLostError,
+    ExhaustedError,
+    VisitTimeoutError,
+)
 from forager.fetch import Client, client, open_client
 from forager.fetch.dial import Dialler, GuardedResolver, LookUp
 from forager.fetch.pool import Pool
@@ -263,3 +274,17 @@ def test_the_faster_loop_gives_the_same_answers() -> None:
                 await client.get(server.url())
 
     uvloop.run(ask())
+
+
+async def test_a_machine_that_is_out_of_files_is_no_fault_of_the_site() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    async with serve(http(b"hello")) as server, a_client() as client:
+        os.close(free := os.dup(0))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (free, hard))
+        try:
+            with pytest.raises(ExhaustedError, match="this machine could not dial") as caught:
+                await client.get(server.url())
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        assert (caught.value.blame, judge.trouble_of(caught.value)) == (Blame.US, None)
+        assert (await client.get(server.url())).body == b"hello"

@@ -25,6 +25,7 @@ RETRIED = {
     errors.ConnectionLostError,
     errors.VisitTimeoutError,
     errors.ProxyError,
+    errors.ExhaustedError,
 }
 STATUSES = [400, 401, 403, 404, 408, 410, 418, 425, 429, 451, 500, 502, 503, 504, 599]
 RETRIED_STATUSES = {408, 425, 429, 500, 502, 503, 504, 599}
