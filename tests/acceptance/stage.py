@@ -206,9 +206,9 @@ class Forager:
         assert ended.returncode == 0, ended.stdout + ended.stderr
         return ended.stdout
 
-    def check(self) -> None:
-        """The promises hold."""
-        self.do("check")
+    def check(self, *, deep: bool = False) -> None:
+        """The promises hold; `deep`: also for who reads everything."""
+        self.do("check", *(["--deep"] if deep else []))
 
     def rows(self, name: str = "out.jsonl") -> list[dict[str, Any]]:
         return [json.loads(line) for line in (self.folder / name).read_text(encoding="utf-8").splitlines()]

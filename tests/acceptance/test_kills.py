@@ -75,6 +75,7 @@ def test_everything_killed_and_started_again(forager: Forager, open_web: OpenWeb
         tell(f"went on after {web.visits()[before].started_s - crawl.started_s:.1f} s")
     crawl.finish()
     assert_exact(forager, web, at_risk=len(moments) * 2 * AT_RISK)
+    forager.check(deep=True)
 
 
 def test_a_worker_that_is_told_to_stop_hands_its_domains_on(forager: Forager, open_web: OpenWeb) -> None:

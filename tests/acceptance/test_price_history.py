@@ -62,7 +62,7 @@ def test_two_days_in_a_shop(forager: Forager) -> None:
     crawl_on(1, port, forager)
     assert len(forager.ask("SELECT id FROM product_prices")) == len(first) + len(changed), "nothing changed, no row"
     look_at_the_shop(forager)
-    forager.check()
+    forager.check(deep=True)
 
 
 def look_at_the_shop(forager: Forager) -> None:
