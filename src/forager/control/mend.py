@@ -5,6 +5,7 @@ named. Each step is a transaction of its own, may be done twice, and leaves doma
 where it counts again.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -168,17 +169,18 @@ async def _revisit_bodies(work: _Work) -> int:
     names = [ref.split(":")[1] for ref in refs if ref.startswith("snapshot:")]
     async with work.pool.acquire() as conn, conn.transaction():
         changed = await _run(conn, "put_bodies_on_record") + await _run(conn, "give_up_bodies", names)
-        changed += await _run(conn, "give_up_images", images)
+        files = [row["body_ref"] for row in await conn.fetch(SQL["give_up_images"], images)]
         work.pages += [row["id"] for row in await conn.fetch(SQL["pages_of_bodies"], refs)]
         work.pages += [row["id"] for row in await conn.fetch(SQL["pages_of_images"], images)]
     if work.order.place is not None:
-        work.order.place.delete([key_of(name) for name in names], unless_since=clock.now())
+        keys = [*map(key_of, names), *dict.fromkeys(files)]
+        await asyncio.to_thread(partial(work.order.place.delete, keys, unless_since=clock.now()))
     if len(names) < len(refs):
         left = len(refs) - len(names)
         work.mended.trouble = (
             f"{left} records of archives stay damaged: a WARC file is never rewritten; a backup has them"
         )
-    return changed
+    return changed + len(files)
 
 
 async def _collect(work: _Work, statement: str) -> int:

@@ -89,8 +89,8 @@ ON CONFLICT (task_id) DO NOTHING;
 UPDATE bodies SET dropped_at = now(), deleted_at = now() WHERE name = ANY ($1::text[]) AND kind = 'snapshot' AND dropped_at IS NULL;
 
 -- name: give_up_images
--- Files of images that are missing or damaged.
-UPDATE images SET dropped_at = now(), status = 'dropped' WHERE id = ANY ($1::bigint[]) AND dropped_at IS NULL;
+-- Files of images that are missing or damaged; answers where they are.
+UPDATE images SET dropped_at = now(), status = 'dropped' WHERE id = ANY ($1::bigint[]) AND dropped_at IS NULL RETURNING body_ref;
 
 -- name: put_bodies_on_record
 -- Snapshots that tasks refer to and that are not on record, given up.

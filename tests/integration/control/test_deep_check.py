@@ -313,11 +313,13 @@ async def test_a_damaged_body_is_found_and_its_page_visited_again(
 
 
 async def test_a_damaged_image_is_found(sound: World, pool: Any, bodies: LocalPlace, tmp_path: Path) -> None:
-    flip(tmp_path / "bodies" / "images" / "aa" / "bb.gif")
+    path = tmp_path / "bodies" / "images" / "aa" / "bb.gif"
+    flip(path)
     found = await look(pool, place=bodies)
     assert "bodies_intact" in broken(found)
     await mend(pool, found, place=bodies)
     assert broken(await look(pool, place=bodies)) == {}
+    assert not path.exists(), "a visit stores it again only if it is not there"
 
 
 async def test_a_flipped_byte_in_an_archive_is_found(sound: World, pool: Any, bodies: LocalPlace) -> None:
