@@ -529,7 +529,8 @@ export interface paths {
         post?: never;
         /**
          * Purge Domain
-         * @description Delete a domain with everything that is known of it. Other domains go on.
+         * @description Delete a domain with everything that is known of it. Other domains go on. Where pages were visited it needs a
+         *     reason, and a session or a token of scope `admin`.
          */
         delete: operations["purge_domain"];
         options?: never;
@@ -2543,7 +2544,7 @@ export interface paths {
         post?: never;
         /**
          * Clear Frontier
-         * @description Forget all pages that wait for their first visit. Only domains concerned are held up.
+         * @description Forget all pages that wait for their first visit. Only domains concerned are held up. It needs a reason.
          */
         delete: operations["clear_frontier"];
         options?: never;
@@ -2563,7 +2564,8 @@ export interface paths {
         post?: never;
         /**
          * Purge Pages
-         * @description Delete pages of a domain, with all that is known of them. Only this domain is held up.
+         * @description Delete pages of a domain, with all that is known of them. Only this domain is held up. Where pages were visited
+         *     it needs a reason, and a session or a token of scope `admin`.
          */
         delete: operations["purge_pages"];
         options?: never;

@@ -8,6 +8,7 @@ from typing import Any
 
 from forager import clock, extract
 from forager.app.browser import browser_limits
+from forager.app.manners import guard_of
 from forager.crawl.permission import ask_robots, at_once
 from forager.crawl.rendering import FAILED as RENDER_FAILED
 from forager.crawl.rendering import RENDERED, Drawing, open_renderer
@@ -16,7 +17,6 @@ from forager.extract.language import choose_sample, detect
 from forager.fetch import Client, Patience, open_client
 from forager.fetch.client import is_page
 from forager.ingest import Reach, Selector
-from forager.politeness.guard import AddressGuard
 from forager.politeness.robots import Rules, Verdict, parse
 from forager.records import Fetched, Reading, Rendering, RunSpec, Scope, Selection, Target
 from forager.settings import Settings
@@ -70,7 +70,7 @@ class Seen:
 
 async def fetch_one(settings: Settings, url: str, *, parser: str = "auto", rendering: str = Rendering.NEVER) -> Seen:
     """`url` is normalised. What a site or the guard does is in the answer; only mistakes of ours are raised."""
-    guard = AddressGuard(settings.allow_networks, settings.allow_ports)
+    guard = guard_of(settings)
     seen = Seen([])
     async with open_client(
         user_agent=settings.agent_header,

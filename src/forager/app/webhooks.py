@@ -6,11 +6,11 @@ import hmac
 from collections.abc import Sequence
 
 from forager.app.keys import kept_key
+from forager.app.manners import guard_of
 from forager.errors import AddressRefusedError, VisitError
 from forager.fetch import Client, open_client
 from forager.fetch.webhook import deliver
 from forager.frontier.webhooks import DueCall, Heard
-from forager.politeness.guard import AddressGuard
 from forager.settings import Settings
 
 PURPOSE = b"forager: webhooks"
@@ -23,7 +23,7 @@ GONE = 410
 async def call_webhooks(settings: Settings, calls: Sequence[DueCall]) -> list[Heard]:
     """All at once. Never raises for what a receiver does."""
     keys = signing_keys(settings)
-    guard = AddressGuard(settings.allow_networks, settings.allow_ports)
+    guard = guard_of(settings)
     async with open_client(
         user_agent=settings.agent_header,
         check_address=guard.check_ip,

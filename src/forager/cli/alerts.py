@@ -256,13 +256,12 @@ def tell(
     home: Home = None,
 ) -> None:
     """Tell a webhook when alerts are raised and resolved."""
+    from forager.app.manners import guard_of
     from forager.control import alerts as control
     from forager.control.webhooks import shown
 
     settings, severity = begin(home=home), "critical" if only_critical else "warning"
-    from forager.politeness.guard import AddressGuard
-
-    guard = AddressGuard(settings.allow_networks, settings.allow_ports)
+    guard = guard_of(settings)
     row = act(
         settings,
         "alerts",

@@ -99,15 +99,15 @@ def judge(text: bytes | str, agent: str, url: str) -> dict[str, Any]:
 async def _ask_site(settings: "Settings", agent: str, url: str) -> dict[str, Any]:
     """The site's own robots.txt, asked for as a crawl does: guarded, through redirects and its domain's proxies,
     forbidding when unreachable."""
+    from forager.app.manners import guard_of
     from forager.app.ways import open_ways
     from forager.crawl.permission import ask_robots, at_once
     from forager.fetch import open_client
-    from forager.politeness.guard import AddressGuard
     from forager.politeness.proxy_rule import proxy_rule
     from forager.urls import origin_of
 
     origin = origin_of(url)
-    guard = AddressGuard(settings.allow_networks, settings.allow_ports)
+    guard = guard_of(settings)
     async with (
         open_client(
             user_agent=settings.agent_header,

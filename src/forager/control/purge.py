@@ -49,6 +49,11 @@ class Purged:
         return self
 
 
+async def has_history(conn: Any, domain: str) -> bool:
+    """Whether a page of this domain was ever visited: the newest visit of each stays in the database."""
+    return await frontier.has_history(conn, await _known(conn, domain))
+
+
 async def purge_domain(conn: Any, name: str, order: PurgeOrder) -> Purged:
     """A domain with everything that is known of it. Found again by a link, it is new."""
     known = await _known(conn, name)

@@ -110,10 +110,18 @@ def read_orders(orders: Sequence[TaskOrder], guard: AddressGuard | None = None) 
 
 
 def read_webhook(url: str, guard: AddressGuard | None = None) -> str:
-    """A URL that may be told of things: http or https, without a name and password, no forbidden address."""
+    """A URL that may be told of things: http or https, without a name and password, and none that the guard would
+    refuse whenever it is called."""
     if len(url) > LONGEST_WEBHOOK:
         raise UsageError(f"A webhook's URL has at most {LONGEST_WEBHOOK} characters.", field="webhook_url")
-    return _read_url(url, guard)
+    normal = _read_url(url, None)
+    if guard is not None:
+        parts = urlsplit(normal)
+        try:
+            guard.check_host(parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
+        except AddressRefusedError as error:
+            raise UsageError(f"The webhook could never be called: {error}", field="webhook_url") from None
+    return normal
 
 
 def _read_url(url: str, guard: AddressGuard | None) -> str:

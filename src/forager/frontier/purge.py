@@ -33,6 +33,11 @@ async def find_pages(conn: Any, domain_id: int, text: str | None, *, after: int,
     return [row["id"] for row in await conn.fetch(SQL["find_pages"], domain_id, after, text, limit)]
 
 
+async def has_history(conn: Any, domain: str) -> bool:
+    found: bool = await conn.fetchval(SQL["has_history"], domain)
+    return found
+
+
 async def count_pages(conn: Any, domain_id: int, text: str | None) -> dict[str, int]:
     return dict(await conn.fetchrow(SQL["count_pages"], domain_id, text))
 

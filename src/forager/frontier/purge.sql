@@ -13,6 +13,10 @@ SELECT count(*) AS pages,
         WHERE q.domain_id = $1 AND ($2::text IS NULL OR position($2 IN q.url) > 0)) AS products
 FROM pages p WHERE p.domain_id = $1 AND ($2::text IS NULL OR position($2 IN p.url) > 0);
 
+-- name: has_history
+-- Whether a domain has a visit on record.
+SELECT EXISTS (SELECT FROM crawl_tasks t JOIN domains d ON d.id = t.domain_id WHERE d.name = $1 AND t.outcome IS NOT NULL);
+
 -- name: allow
 -- For the rest of the transaction closed tasks may be deleted.
 SELECT set_config('forager.purge', 'on', true);

@@ -71,6 +71,24 @@ FORBIDDEN: tuple[tuple[Network, str], ...] = tuple(
 GLOBAL_UNICAST = IPv6Network("2000::/3")
 """All of IPv6 that is handed out to hosts; whatever lies outside and has no name above is not public either."""
 
+NAMES = {
+    "localhost": "127.0.0.1",
+    "localhost.localdomain": "127.0.0.1",
+    "ip6-localhost": "::1",
+    "ip6-loopback": "::1",
+    "metadata": "169.254.169.254",
+    "metadata.google.internal": "169.254.169.254",
+    "metadata.goog": "169.254.169.254",
+    "instance-data": "169.254.169.254",
+    "instance-data.ec2.internal": "169.254.169.254",
+    "host.docker.internal": "172.17.0.1",
+    "gateway.docker.internal": "172.17.0.1",
+    "kubernetes.default.svc": "10.96.0.1",
+}
+"""Names that lead to such an address on every machine that knows them."""
+SOME_PUBLIC_ADDRESS = "1.1.1.1"
+"""Stands for whatever a name leads to: contact and port are asked for alike of all of them."""
+
 REMEMBERED = 16_384
 """Answers kept per guard; an address costs about 20 µs to look up and is asked for with every request."""
 
@@ -97,6 +115,15 @@ class AddressGuard:
         """Raise AddressRefusedError unless this address may be dialled on this port."""
         if reason := self._why_not(str(ip), port):
             raise AddressRefusedError(reason)
+
+    def check_host(self, host: str, port: int) -> None:
+        """Raise AddressRefusedError for a host of a URL that can never be dialled: a forbidden address, a name that is
+        always one, or any name where only the operator's own networks, of which there are none, might be."""
+        ip = host_as_ip(host) or _address_of_name(host)
+        if ip is not None:
+            self.check_ip(ip, port)
+        elif not self._networks and (reason := self._why_not(SOME_PUBLIC_ADDRESS, port)):
+            raise AddressRefusedError(reason.replace(SOME_PUBLIC_ADDRESS, host))
 
     def check_all(self, ips: Iterable[str | Address], port: int) -> None:
         """A name's whole answer: one bad address among good ones is an attack or a mistake, so all are refused."""
@@ -136,6 +163,12 @@ def kind_of(ip: Address) -> str | None:
     if isinstance(ip, IPv6Address) and ip not in GLOBAL_UNICAST:
         return "no public address"
     return None
+
+
+def _address_of_name(host: str) -> Address | None:
+    name = host.lower().rstrip(".")
+    known = NAMES.get("localhost" if name.endswith(".localhost") else name)
+    return ip_address(known) if known else None
 
 
 def host_as_ip(host: str) -> Address | None:

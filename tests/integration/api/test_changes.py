@@ -6,8 +6,11 @@ from typing import Any
 import asyncpg
 import httpx
 import pytest
+from fastapi import FastAPI
 from tests.ground import Ground
+from tests.integration.api.conftest import client_for, token_of
 
+from forager.accounts.who import Role, Scope
 from forager.control.check import check
 
 SEEDS = {"urls": ["https://a.example/", "https://b.example/x", "nonsense", "http://10.0.0.1/"]}
@@ -200,7 +203,9 @@ async def test_the_frontier_is_cleared(admin: httpx.AsyncClient, ground: Ground,
     assert await conn.fetchval("SELECT count(*) FROM pages") == 3
     one = (await admin.delete("/api/frontier?domain=b.example&reason=test")).json()
     assert one["counts"] == {"pages": 1, "tasks": 0, "domains": 1}
-    done = (await admin.delete("/api/frontier")).json()
+    assert (await admin.delete("/api/frontier")).status_code == 422, "nobody would know why"
+    assert await conn.fetchval("SELECT count(*) FROM pages") == 2
+    done = (await admin.delete("/api/frontier?reason=test")).json()
     assert (done["counts"]["pages"], done["counts"]["tasks"]) == (2, 1)
     assert await conn.fetchval("SELECT count(*) FROM pages") == 0
     assert await conn.fetchval("SELECT sum(frontier_size + pages_discovered) FROM domains") == 0
@@ -214,7 +219,7 @@ async def test_clearing_keeps_what_was_visited(
 ) -> None:
     domain = await ground.a_domain("a.example", pages=2)
     page = await ground.a_page("http://a.example/read", domain, status="fetched", fetched_at="(now())")
-    await admin.delete("/api/frontier")
+    await admin.delete("/api/frontier?reason=test")
     assert [row["id"] for row in await conn.fetch("SELECT id FROM pages")] == [page]
 
 
@@ -223,7 +228,7 @@ async def test_workers_that_run_are_no_obstacle(
 ) -> None:
     await ground.a_domain("a.example", pages=2)
     await ground.a_worker()
-    assert (await admin.delete("/api/frontier")).json()["counts"]["pages"] == 2
+    assert (await admin.delete("/api/frontier?reason=test")).json()["counts"]["pages"] == 2
     assert (await admin.delete("/api/admin/domains/a.example")).status_code == 200
     assert await conn.fetchval("SELECT count(*) FROM domains") == 0
 
@@ -284,3 +289,43 @@ async def test_a_webhook_may_not_lead_inside(admin: httpx.AsyncClient) -> None:
         assert (await admin.post("/api/admin/alerts/targets", json={"url": url})).status_code == 422
         order = {"url": "https://a.example/", "webhook_url": url}
         assert (await admin.post("/api/admin/tasks", json=order)).status_code == 422
+
+
+async def test_history_is_deleted_by_who_may_manage_accounts_and_says_why(
+    app: FastAPI, admin: httpx.AsyncClient, ground: Ground, conn: asyncpg.Connection
+) -> None:
+    writer = client_for(app, await token_of(conn, Role.ADMIN, Scope.WRITE))
+    domain = await ground.a_domain("a.example", pages=1)
+    page = await ground.a_page("http://a.example/read", domain, status="fetched", fetched_at="(now())")
+    task = await ground.a_task(page)
+    async with conn.transaction():
+        await conn.execute("SET LOCAL session_replication_role = replica")
+        closed = "UPDATE crawl_tasks SET status = 'completed', outcome = 'success', completed_at = now() WHERE id = $1"
+        await conn.execute(closed, task)
+    for path in (
+        "/api/admin/domains/a.example?reason=test",
+        "/api/admin/pages?domain=a.example&contains=/&reason=test",
+    ):
+        refused = await writer.delete(path)
+        assert (refused.status_code, refused.json()["detail"]) == (403, "Deleting history needs a token of scope admin")
+    assert (await writer.delete("/api/admin/domains/a.example?dry_run=true")).status_code == 200
+    assert (await admin.delete("/api/admin/domains/a.example")).status_code == 422
+    assert await conn.fetchval("SELECT count(*) FROM crawl_tasks") == 1
+    assert (await admin.delete("/api/admin/domains/a.example?reason=asked")).status_code == 200
+    await ground.a_domain("b.example", pages=1)
+    assert (await writer.delete("/api/admin/domains/b.example")).status_code == 200, "nothing was visited there"
+
+
+@pytest.mark.parametrize(
+    "url", ["http://metadata.google.internal/", "http://169.254.169.254/latest", "http://10.0.0.1/"]
+)
+async def test_a_webhook_that_could_never_be_called_is_refused_when_it_is_given(
+    admin: httpx.AsyncClient, url: str
+) -> None:
+    for path, body in (
+        ("/api/admin/tasks", {"url": "https://a.example/", "webhook_url": url}),
+        ("/api/admin/tasks/batch", {"name": "b", "tasks": [{"url": "https://a.example/", "webhook_url": url}]}),
+        ("/api/admin/alerts/targets", {"url": url}),
+    ):
+        answer = await admin.post(path, json=body)
+        assert (answer.status_code, "could never be called" in answer.text) == (422, True), f"{path}: {answer.text}"

@@ -45,9 +45,9 @@ ABOUT_DOMAINS: tuple[Deed, ...] = (
     ("run_duty", "POST", "/api/admin/schedule/score/run", None, "schedule.run"),
     ("start_run", "POST", "/api/admin/runs", {"urls": ["https://new.example/"]}, "run.start"),
     ("stop_run", "POST", "/api/admin/runs/2/stop", None, "run.stop"),
-    ("clear_frontier", "DELETE", "/api/frontier?domain=b.example", None, "frontier.clear"),
-    ("purge_pages", "DELETE", f"/api/admin/pages?domain={NAME}&contains=/waits", None, "page.purge"),
-    ("purge_domain", "DELETE", SITE, None, "domain.purge"),
+    ("clear_frontier", "DELETE", "/api/frontier?domain=b.example&reason=test", None, "frontier.clear"),
+    ("purge_pages", "DELETE", f"/api/admin/pages?domain={NAME}&contains=/waits&reason=test", None, "page.purge"),
+    ("purge_domain", "DELETE", f"{SITE}?reason=test", None, "domain.purge"),
 )
 TASK, MANY = "/api/admin/tasks/{task}", {"domain": NAME}
 ABOUT_TASKS: tuple[Deed, ...] = (

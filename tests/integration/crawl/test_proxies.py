@@ -22,7 +22,7 @@ from forager.proxies.secret import Vault
 from forager.records import RunEnd
 
 pytestmark = pytest.mark.timeout(90)
-KEY = "k" * 32
+KEY = "8f2c1de07b94a6350d7ecb15f93a42e8"
 VAULT = Vault([KEY])
 
 

@@ -28,6 +28,7 @@ def forager(
 ) -> Callable[..., Any]:
     monkeypatch.setenv("FORAGER_DATABASE_URL", database_url)
     monkeypatch.setenv("FORAGER_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("FORAGER_CONTACT", "test@forager.example")
 
     async def call(*arguments: str) -> Said:
         code = await asyncio.to_thread(run, arguments)
@@ -192,3 +193,23 @@ async def test_tasks_are_listed_by_batch_state_and_kind(forager: Any, ground: Gr
     assert (said.code, "There is no batch 'nothing'" in said.err) == (3, True)
     said = await forager("tasks", "--status", "paused", "resume", str(task))
     assert (said.code, "stand behind it" in said.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("webhook", "why"),
+    [
+        ("http://localhost/hook", "is a loopback address"),
+        ("http://metadata.google.internal/", "is a cloud metadata address"),
+        ("https://h.example:25/", "Port 25 of h.example is none of the allowed ones"),
+    ],
+)
+async def test_a_webhook_that_could_never_be_called_is_refused(forager: Any, webhook: str, why: str) -> None:
+    for command in (("tasks", "submit", URL, "--webhook", webhook), ("alerts", "tell", webhook)):
+        said = await forager(*command)
+        assert (said.code, why in said.err) == (2, True), said.err
+
+
+async def test_without_a_contact_nobody_else_s_webhook_is_taken(forager: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FORAGER_CONTACT")
+    said = await forager("tasks", "submit", URL, "--webhook", "https://h.example/")
+    assert (said.code, "no contact is set" in said.err) == (2, True)

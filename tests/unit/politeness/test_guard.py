@@ -236,3 +236,28 @@ def test_every_way_to_write_an_ipv4_address_is_read_alike(number: int, data: st.
 def host_of(url: str) -> str:
     name = origin_of(url).partition("://")[2]
     return name if name.endswith("]") else name.partition(":")[0] if "[" not in name else name.rpartition(":")[0]
+
+
+@pytest.mark.parametrize(
+    ("host", "port"),
+    [
+        *(("localhost", 80), ("LOCALHOST.", 80), ("app.localhost", 443), ("ip6-localhost", 80), ("127.0.0.1", 80)),
+        *(("metadata.google.internal", 80), ("169.254.169.254", 80), ("[::1]", 80), ("host.docker.internal", 80)),
+        *(("hooks.example", 25), ("10.0.0.1", 443)),
+    ],
+)
+def test_a_host_that_can_never_be_dialled(host: str, port: int) -> None:
+    with pytest.raises(AddressRefusedError):
+        AddressGuard((), (80, 443)).check_host(host, port)
+
+
+def test_a_host_that_may_be_dialled() -> None:
+    AddressGuard((), (80, 443)).check_host("hooks.example", 443)
+    AddressGuard(("127.0.0.0/8",), (80,)).check_host("localhost", 9000)
+    AddressGuard(("10.0.0.0/8",), (80,)).check_host("hooks.example", 25)  # it may lead there
+
+
+def test_without_a_contact_no_name_of_others_may_be_dialled() -> None:
+    with pytest.raises(AddressRefusedError, match="no contact is set"):
+        AddressGuard((), (80, 443), is_anonymous=True).check_host("hooks.example", 443)
+    AddressGuard(("10.0.0.0/8",), (443,), is_anonymous=True).check_host("hooks.example", 443)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 
 from forager.api import paging
-from forager.api.access import Admin, User
+from forager.api.access import Admin, User, Who, forbidden
 from forager.api.models import storage as models
 from forager.api.paging import Listed, Paged
 from forager.api.problems import responses
@@ -97,7 +97,7 @@ async def clear_frontier(
     reason: Why = "",
     dry_run: DryRun = False,
 ) -> Response:
-    """Forget all pages that wait for their first visit. Only domains concerned are held up."""
+    """Forget all pages that wait for their first visit. Only domains concerned are held up. It needs a reason."""
     subject = domain or "all domains"
     return await _purge(
         request,
@@ -106,6 +106,7 @@ async def clear_frontier(
         subject=subject,
         reason=reason,
         dry_run=dry_run,
+        history_of=None,
     )
 
 
@@ -119,7 +120,8 @@ async def purge_pages(
     reason: Why = "",
     dry_run: DryRun = False,
 ) -> Response:
-    """Delete pages of a domain, with all that is known of them. Only this domain is held up."""
+    """Delete pages of a domain, with all that is known of them. Only this domain is held up. Where pages were visited
+    it needs a reason, and a session or a token of scope `admin`."""
     return await _purge(
         request,
         who,
@@ -127,6 +129,7 @@ async def purge_pages(
         subject=f"{domain} {contains}",
         reason=reason,
         dry_run=dry_run,
+        history_of=domain,
     )
 
 
@@ -134,7 +137,8 @@ async def purge_pages(
 async def purge_domain(
     request: Request, who: Admin, domain: PathName, *, reason: Why = "", dry_run: DryRun = False
 ) -> Response:
-    """Delete a domain with everything that is known of it. Other domains go on."""
+    """Delete a domain with everything that is known of it. Other domains go on. Where pages were visited it needs a
+    reason, and a session or a token of scope `admin`."""
     return await _purge(
         request,
         who,
@@ -142,10 +146,32 @@ async def purge_domain(
         subject=domain,
         reason=reason,
         dry_run=dry_run,
+        history_of=domain,
     )
 
 
-async def _purge(request: Request, who: Admin, work: Counted, *, subject: str, reason: str, dry_run: bool) -> Response:
+async def _refuse_unexplained(conn: Any, who: Who, reason: str, history_of: str | None) -> None:
+    """Clearing the frontier needs a reason. So does deleting visits, which prove what Forager did: only who may manage
+    accounts, too, does that."""
+    if history_of is not None:
+        if not await purge.has_history(conn, history_of):
+            return
+        if not who.may_manage:
+            raise forbidden("Deleting history needs a token of scope admin")
+    if not reason.strip():
+        raise UsageError("Say why: what is deleted is gone for good, and the record shows the reason.", field="reason")
+
+
+async def _purge(
+    request: Request,
+    who: Admin,
+    work: Counted,
+    *,
+    subject: str,
+    reason: str,
+    dry_run: bool,
+    history_of: str | None,
+) -> Response:
     """A trial has to understand the order first. It works in many transactions, and keeps its own record."""
     settings = forager_of(request).settings
     async with alone(request), look(request, LONGEST_S) as conn:
@@ -153,6 +179,7 @@ async def _purge(request: Request, who: Admin, work: Counted, *, subject: str, r
             await lengthen(request, conn, REPORT_S)
             done = await work(conn, order_of(settings, who=who, reason=reason, is_trial=True))
         if not dry_run:
+            await _refuse_unexplained(conn, who, reason, history_of)
             done = await _really(conn, work, order_of(settings, who=who, reason=reason, is_trial=False))
     await delete_files(settings, done.keys)
     return reply({"subject": subject, "counts": dict(done.counts), "dry_run": dry_run})
