@@ -23,7 +23,6 @@ async def test_the_loser_of_a_deadlock_tries_again(database: Database, ground: G
     async def count(conn: Any, first: int, second: int) -> None:
         nonlocal tries
         tries += 1
-        await conn.execute("SET LOCAL deadlock_timeout = '10ms'")
         await conn.execute("UPDATE domains SET run_pages = run_pages + 1 WHERE id = $1", first)
         if tries <= 2:
             await both_hold_one.wait()

@@ -133,6 +133,7 @@ async def test_pace_and_breaker_are_handed_over(ground: Ground, standing: Standi
         await domains.count_visits(ground.conn, {domain: Visits()}, {domain: standing}, lease_s=60)
         await ground.conn.execute("UPDATE workers SET status = 'dead'")
         await domains.free_lost_leases(ground.conn, dead_after_s=60, delay_s=0.0)
+        await ground.conn.execute("UPDATE workers SET status = 'running'")  # the heir, which has to live
     else:
         release = Release(lease, standing.wait_s, standing=standing)
         await domains.release(ground.conn, [release], max_depth=9, patterns=NO_PATTERNS, keeping=Keeping())

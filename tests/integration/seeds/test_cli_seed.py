@@ -15,6 +15,7 @@ from tests.acceptance.stage import until
 from tests.conftest import in_thread
 
 from forager.app.seeding import MOST_NAMED
+from forager.cli.ending import LIMIT_REACHED
 from forager.db.pool import close, connect
 from forager.playground import Running, start_playground
 
@@ -107,7 +108,8 @@ def test_a_sitemap_in_a_file(forager: Call, tmp_path: Path) -> None:
 def test_what_was_seeded_is_crawled_later(forager: Call, web: Running, tmp_path: Path) -> None:
     page = next(url for url in web.answer_key.expected_success() if url != web.urls[0])
     assert forager("seed", page, "--source", "mine").returncode == 0
-    assert forager("crawl", web.urls[0], "--depth", "0", "--delay", "0", "-o", "out.jsonl").returncode == 0
+    ended = forager("crawl", web.urls[0], "--depth", "0", "--delay", "0", "-o", "out.jsonl")
+    assert ended.returncode == LIMIT_REACHED, ended.stderr
     assert {row["url"] for row in rows_of(tmp_path / "out.jsonl")} == {page, web.urls[0]}
 
 
