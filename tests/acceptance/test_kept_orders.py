@@ -49,8 +49,7 @@ def test_a_refresh_is_allowed_what_the_crawl_was(forager: Forager) -> None:
 def test_our_own_guard_changes_no_page_and_is_no_success(forager: Forager) -> None:
     port = walk(forager, day=0)
     before = states(forager)
-    forager.ask("UPDATE domains SET allow_networks = NULL RETURNING id")
-    forager.ask("UPDATE runs SET spec = spec - 'allow_networks' RETURNING id")
+    forager.do("domain", forager.value("SELECT name FROM domains"), "set", "--forget-networks")
     forager.ask(DUE)
     with start_playground(("shop=6",), host_base=HOST_BASE, port=port, day=1) as running:
         again = forager.run("refresh", **NOT_ALLOWED)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import asdict
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -122,6 +123,11 @@ VerifyTls = Annotated[
     ),
 ]
 
+ForgetNetworks = Annotated[
+    bool,
+    typer.Option("--forget-networks", help="Take back what --allow-network allowed for it.", rich_help_panel=SAFE),
+]
+
 
 def change(
     name: Name,
@@ -146,6 +152,7 @@ def change(
     pace_per_proxy: PerProxy = None,
     verify_tls: VerifyTls = None,
     worker_label: Label = None,
+    forget_networks: ForgetNetworks = False,
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
@@ -175,6 +182,8 @@ def change(
         "worker_label": worker_label,
     }
     changes = {column: flag.value for column, flag in flags.items() if flag is not None}
+    if forget_networks:
+        return _forget_networks(name, home, has_more=bool(changes), as_json=as_json)
     if not changes:
         raise UsageError(f"Nothing to set; `forager domain {name} set --help` lists what can be.")
     settings = begin(home=home)
@@ -195,6 +204,24 @@ def change(
             output.say(f"{words.things(queued, 'image')} found earlier wait to be fetched.")
     if verify_tls is False:
         output.say(f"Warning: {UNVERIFIED}")
+    return None
+
+
+def _forget_networks(name: str, home: Path | None, *, has_more: bool, as_json: bool) -> None:
+    from forager.control import operate
+
+    if has_more:
+        raise UsageError("--forget-networks stands alone; set the rest with a second command.")
+    done = act(
+        begin(home=home),
+        "domain",
+        lambda connection: operate.forget_networks(connection, name, by=whoami()),
+        noted=lambda done: Noted("domain.configure", "domain", done.name, {"changes": {"allow_networks": None}}),
+    )
+    if as_json:
+        output.write_json(asdict(done))
+    else:
+        output.say(f"{done.name}: only public addresses and the setting allow_networks count for it now.")
 
 
 def _edges(window: Given | None) -> dict[str, Given | None]:

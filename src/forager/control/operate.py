@@ -187,6 +187,14 @@ async def configure(
     return Configured(held.name, changes, planned, dropped)
 
 
+async def forget_networks(conn: Any, name: str, *, by: str) -> Configured:
+    """Take back what --allow-network allowed for a domain. A run under way keeps what it was given."""
+    held = await _hold(conn, name)
+    await domains.forget_networks(conn, held.id)
+    await domains.note(conn, held.id, by=by, reason="networks forgotten")
+    return Configured(held.name, {})
+
+
 async def set_page_frequency(
     conn: Any, url: str, every_s: float | None, *, by: str, refresh_every_s: float | None
 ) -> Configured:

@@ -104,6 +104,10 @@ async def configure(conn: Any, domain_id: int, changes: Mapping[str, Any]) -> No
     await conn.execute(SQL["configure_domain"], domain_id, json.dumps(dict(changes)))
 
 
+async def forget_networks(conn: Any, domain_id: int) -> None:
+    await conn.execute(SQL["forget_networks"], domain_id)
+
+
 async def count_run_pages(conn: Any, domain_id: int, *, budget: int) -> None:
     """Before a budget is set for the first time: what the run that works on the domain took of it so far."""
     await conn.execute(SQL["count_run_pages"], domain_id, budget)

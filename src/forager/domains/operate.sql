@@ -72,6 +72,13 @@ SET (crawl_delay_s, max_concurrent_requests, max_pages_per_run, revisit_every_s,
     FROM jsonb_populate_record(d, $2::jsonb) r)
 WHERE d.id = $1;
 
+-- name: forget_networks
+-- A domain may be dialled at public addresses only again; a refresh of its run keeps nothing of it either.
+WITH run AS (
+    UPDATE runs r SET spec = r.spec - 'allow_networks' FROM domains d WHERE d.id = $1 AND r.id = d.run_id AND r.spec ? 'allow_networks'
+)
+UPDATE domains SET allow_networks = NULL, has_new_settings = claimed_by IS NOT NULL WHERE id = $1;
+
 -- name: count_run_pages
 -- A domain gets a page budget while a run works on it that had none: what the run took of it so far counts, up to the budget $2. What a
 -- worker has and did not visit yet comes on top, because it is given back. In the run that never ends a budget counts from now on.
