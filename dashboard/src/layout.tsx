@@ -6,7 +6,8 @@ import { api, ask } from "./api/client";
 import { useLive } from "./api/live";
 import { SessionProvider, useIsAdmin, useMe } from "./api/session";
 import { SignIn } from "./pages/sign_in";
-import { Button, ErrorNote } from "./ui/basic";
+import { find } from "./pages/search/find";
+import { Button, ErrorNote, Time } from "./ui/basic";
 import * as icon from "./ui/icons";
 
 interface Place {
@@ -47,7 +48,7 @@ export function Shell() {
     <SessionProvider>
       {(me, state, again) => {
         if (state === "pending") return <div className="min-h-dvh" aria-busy="true" />;
-        if (state === "error") return <ErrorNote error="Forager does not answer. Is it running?" again={again} />;
+        if (state === "error") return <ErrorNote error="Forager, or its database, does not answer. It is asked again every few seconds." again={again} />;
         return me ? <Frame /> : <SignIn />;
       }}
     </SessionProvider>
@@ -58,6 +59,7 @@ function Frame() {
   const [isOpen, setIsOpen] = useState(false);
   const path = useRouterState({ select: (state) => state.location.pathname });
   const main = useRef<HTMLElement>(null);
+  const isAway = useLive().link === "away";
   useEffect(() => setIsOpen(false), [path]);
   useEffect(() => {
     document.title = `${nameOf(path)} · Forager`;
@@ -79,16 +81,29 @@ function Frame() {
       <div className="flex min-w-0 flex-col">
         <TopBar openMenu={() => setIsOpen(true)} />
         <main id="main" ref={main} tabIndex={-1} className="mx-auto w-full max-w-[96rem] min-w-0 flex-1 p-4 outline-none md:p-6">
-          <Outlet />
+          <Stale />
+          <div className={isAway ? "opacity-60" : undefined}><Outlet /></div>
         </main>
       </div>
     </div>
   );
 }
 
+/** What is on the screen is old: since when, and that it is tried again. */
+function Stale() {
+  const { link, past } = useLive();
+  const last = past.at(-1);
+  if (link !== "away") return null;
+  return (
+    <p role="alert" className="mb-4 flex flex-wrap items-center gap-2 rounded-lg border border-line bg-bad-ground px-4 py-2.5 text-bad">
+      <icon.Alert /> <span>Forager, or its database, does not answer. {last ? <>Numbers on this page are of <Time at={new Date(last.at).toISOString()} isExact />.</> : "Numbers on this page may be old."} It is asked again every few seconds.</span>
+    </p>
+  );
+}
+
 function Places() {
   const isAdmin = useIsAdmin();
-  const alerts = Object.values(useLive().stats?.alerts_open ?? {}).reduce((sum, count) => sum + count, 0);
+  const alerts = Object.values(useLive().stats?.alerts_unacknowledged ?? {}).reduce((sum, count) => sum + count, 0);
   return (
     <div className="flex flex-col gap-4 px-2 pb-6">
       {PLACES.map((group) => (
@@ -137,11 +152,11 @@ function TopBar({ openMenu }: { openMenu: () => void }) {
         onSubmit={(event) => {
           event.preventDefault();
           const words = box.current?.value.trim();
-          if (words) void navigate({ to: "/search", search: { q: words } } as never);
+          if (words) void find(words).then((found) => navigate(found as never));
         }}
       >
         <icon.Search className="pointer-events-none absolute top-2.5 left-2.5 size-4 text-soft" />
-        <input ref={box} type="search" aria-label="Search pages" placeholder="Search pages   /" className="min-h-9 w-full rounded-md border border-line bg-ground pl-8 text-sm placeholder:text-soft" />
+        <input ref={box} type="search" aria-label="Search pages" placeholder="Words, a URL or a domain   /" className="min-h-9 w-full rounded-md border border-line bg-ground pl-8 text-sm placeholder:text-soft" />
       </form>
       <LinkState />
       <ThemeButton />

@@ -3234,6 +3234,11 @@ export interface components {
             network: number;
             /** Site */
             site: number;
+            /**
+             * Robots
+             * @description What a robots.txt forbids: no failures.
+             */
+            robots: number;
             /** Parse */
             parse: number;
             /** Validation */
@@ -3245,7 +3250,7 @@ export interface components {
          * Category
          * @enum {string}
          */
-        Category: "network" | "site" | "parse" | "validation" | "us";
+        Category: "network" | "site" | "robots" | "parse" | "validation" | "us";
         /** Changes */
         Changes: {
             /** Comparisons */
@@ -4776,6 +4781,16 @@ export interface components {
              * @description Normalised.
              */
             seeds: string[];
+            /**
+             * Visited
+             * @description Seeds that were read before: a run does not visit them again.
+             */
+            visited: string[];
+            /**
+             * Waiting
+             * @description Pages that waited in the domains of the seeds before the order.
+             */
+            waiting: number;
             /** Dry Run */
             dry_run: boolean;
         };
@@ -6609,6 +6624,13 @@ export interface components {
             };
             /** Alerts Open */
             alerts_open: {
+                [key: string]: number;
+            };
+            /**
+             * Alerts Unacknowledged
+             * @description Of them, those that nobody looks after yet.
+             */
+            alerts_unacknowledged: {
                 [key: string]: number;
             };
             /** Visits */

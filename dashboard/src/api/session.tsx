@@ -23,7 +23,7 @@ export async function fetchMe(): Promise<Me | null> {
 
 export function SessionProvider({ children }: { children: (me: Me | null, state: "pending" | "error" | "done", again: () => void) => ReactNode }) {
   const queries = useQueryClient();
-  const me = useQuery({ queryKey: ["me"], queryFn: fetchMe, staleTime: 60_000, retry: 1 });
+  const me = useQuery({ queryKey: ["me"], queryFn: fetchMe, staleTime: 60_000, retry: 1, refetchInterval: (query) => (query.state.status === "error" ? 3_000 : false) });
   useEffect(() => whenSignedOut(() => queries.setQueryData(["me"], null)), [queries]);
   const state = me.isPending ? "pending" : me.isError ? "error" : "done";
   return <Session.Provider value={me.data ?? null}>{children(me.data ?? null, state, () => void me.refetch())}</Session.Provider>;

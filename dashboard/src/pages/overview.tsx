@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { api, ask } from "../api/client";
+import { api, ask, type Schemas } from "../api/client";
 import { useLive, type Stats } from "../api/live";
 import { useIsAdmin } from "../api/session";
 import { Button, Card, Empty, Loaded, Stat, State, Time } from "../ui/basic";
@@ -50,9 +50,9 @@ export function Overview() {
         <Card title="Received"><Course metric="bytes" hours={hours} format={bytes} label={`Bytes received over ${span}`} colour="--warn" /></Card>
       </div>
       <div className="grid gap-4 xl:grid-cols-3">
-        <Card title="How visits end"><Shares of={stats.visits} tones={outcomeTone} format={short} /></Card>
-        <Card title="Answers by status"><Shares of={stats.statuses} tones={statusTone} format={short} /></Card>
-        <Card title="Domains by state"><Shares of={stats.domain_states} tones={domainTone} format={short} /></Card>
+        <Card title={`How visits ended, ${span}`}><Sums metric="visits" hours={hours} tones={outcomeTone} /></Card>
+        <Card title={`Answers by status, ${span}`}><Sums metric="status" hours={hours} tones={statusTone} /></Card>
+        <Card title="Domains by state, now"><Shares of={stats.domain_states} tones={domainTone} format={short} /></Card>
       </div>
       <div className="grid gap-4 xl:grid-cols-3">
         <Card title="Right now" className="xl:col-span-2" pad={false} action={<Link to="/tasks" className="text-brand hover:underline">All tasks</Link>}><RightNow /></Card>
@@ -70,25 +70,32 @@ const Figure = ({ name, value, values }: { name: string; value: string; values: 
 function Attention({ stats }: { stats: Stats }) {
   const alerts = useQuery({ queryKey: ["alerts", "open"], queryFn: () => ask(api.GET("/api/alerts", { params: { query: { is_open: true, limit: 5 } } })), refetchInterval: 10_000 });
   const parsers = useQuery({ queryKey: ["parsers", "dropped"], queryFn: () => ask(api.GET("/api/products/parsers/dropped", { params: { query: { limit: FAILING_PARSERS } } })), refetchInterval: 60_000 });
+  const health = useQuery({ queryKey: ["health"], queryFn: readHealth, refetchInterval: 15_000 });
+  const { link } = useLive();
   const open = alerts.data?.items ?? [];
   const troubles: { text: string; to: string; search?: Record<string, string> }[] = [];
-  const blocked = (stats.domain_states.blocked ?? 0) + (stats.domain_states.unreachable ?? 0);
-  if (!stats.active_workers) troubles.push({ text: "No worker runs, so nothing is crawled.", to: "/workers" });
-  if (blocked) troubles.push({ text: `${things(blocked, "domain is", "domains are")} blocked or cannot be reached.`, to: "/domains", search: { status: stats.domain_states.blocked ? "blocked" : "unreachable" } });
+  const { blocked = 0, unreachable = 0 } = stats.domain_states;
+  for (const [part, { detail }] of ailing(health.data)) troubles.push({ text: `${PARTS[part] ?? part}: ${detail}.`, to: PART_PAGES[part] ?? "/workers" });
+  if (!stats.active_workers && !troubles.length) troubles.push({ text: "No worker runs, so nothing is crawled.", to: "/workers" });
+  if (isIdle(stats) && !troubles.length) troubles.push({ text: `${things(stats.frontier_size, "page waits", "pages wait")} and none is due now: their domains are in cooldown, paused or out of budget, or the pages lie beyond the depth or scope of their run. The page of a domain says which.`, to: "/domains" });
+  if (blocked) troubles.push({ text: `${things(blocked, "domain is", "domains are")} blocked.`, to: "/domains", search: { status: "blocked" } });
+  if (unreachable) troubles.push({ text: `${things(unreachable, "domain", "domains")} cannot be reached.`, to: "/domains", search: { status: "unreachable" } });
   if (stats.breakers.open) troubles.push({ text: stats.breakers.open === 1 ? "1 domain rests because its server failed." : `${number(stats.breakers.open)} domains rest because their servers failed.`, to: "/domains", search: { breaker: "open" } });
   if (stats.paused_domains) troubles.push({ text: `${things(stats.paused_domains, "domain is", "domains are")} paused.`, to: "/domains", search: { is_active: "false" } });
   const isTold = (domain: string) => open.some((alert) => alert.rule === "parse_drop" && alert.subject === domain);
   for (const parser of (parsers.data?.items ?? []).filter((each) => !isTold(each.domain))) {
     troubles.push({ text: `Fewer products of ${parser.domain} can be read: ${percent(parser.rate)}, in the week before ${percent(parser.rate_before)} (parser ${parser.parser_name}).`, to: "/products", search: { domain: parser.domain } });
   }
+  if (link === "away") return null; // the banner says so, and nothing here is known to be true
   if (!open.length && !troubles.length) {
     return <p className="flex items-center gap-2 rounded-lg border border-line bg-good-ground px-4 py-2.5 text-good"><Check /> Nothing needs your attention.</p>;
   }
   return (
     <section aria-label="Needs attention" className="flex flex-col gap-1.5">
       {open.map((alert) => (
-        <Link key={alert.id} to="/alerts" search={{ alert: String(alert.id) } as never} className="flex items-center gap-3 rounded-lg border border-line bg-bad-ground px-4 py-2.5 text-bad hover:opacity-90">
+        <Link key={alert.id} to="/alerts" search={{ alert: String(alert.id) } as never} className={`flex items-center gap-3 rounded-lg border border-line px-4 py-2.5 hover:opacity-90 ${alertTone(alert)}`}>
           <Alert /> <span className="min-w-0 flex-1 truncate">{alert.message}</span>
+          {alert.acknowledged_by && <span className="hidden shrink-0 text-xs sm:inline">acknowledged by {alert.acknowledged_by}</span>}
           <Time at={alert.raised_at} />
         </Link>
       ))}
@@ -100,6 +107,23 @@ function Attention({ stats }: { stats: Stats }) {
     </section>
   );
 }
+
+/** Acknowledged ones are calm: somebody looks after them. A warning is not painted like a critical one. */
+export const alertTone = (alert: { severity: string; acknowledged_at?: string | null }) =>
+  alert.acknowledged_at ? "bg-raised text-soft" : alert.severity === "critical" ? "bg-bad-ground text-bad" : "bg-warn-ground text-warn";
+
+type Health = Schemas["Health"];
+const PARTS: Record<string, string> = { progress: "The crawl stands still", scheduler: "Scheduler", workers: "Workers", queue: "Broker", search: "Search", redis: "Redis", replica: "Replica", disk: "Disk", database: "Database" };
+const PART_PAGES: Record<string, string> = { scheduler: "/schedule", search: "/search" };
+/** Pages wait, nobody crawls, and nothing is wrong: all of them wait for something of their own. */
+const isIdle = (stats: Stats) => stats.frontier_size > 0 && stats.active_workers > 0 && !stats.leases_held && !stats.pages_per_second;
+
+/** It answers 503 where something is down, with the same parts. */
+async function readHealth(): Promise<Health> {
+  return (await (await fetch("/health")).json()) as Health;
+}
+
+const ailing = (health: Health | undefined) => Object.entries(health?.parts ?? {}).filter(([, part]) => part.state === "degraded" || part.state === "down");
 
 const SHORTEST = 10;
 
@@ -144,6 +168,22 @@ export function Course({ metric, format, label, colour, hours = 1 }: { metric: s
       {() => (shown.at.length > 2 ? <Chart at={shown.at} lines={shown.lines} format={format} label={label} /> : <p className="flex h-[180px] items-center justify-center text-soft">The line begins when there are three minutes to show.</p>)}
     </Loaded>
   );
+}
+
+/** What was counted in the chosen period, by label. */
+function Sums({ metric, hours, tones }: { metric: string; hours: number; tones: (name: string) => string }) {
+  const series = useQuery({
+    queryKey: ["series", metric, hours],
+    queryFn: () => ask(api.GET("/api/stats/timeseries", { params: { query: { metric, since: new Date(Date.now() - hours * HOUR_MS).toISOString() } } })),
+    refetchInterval: 30_000,
+  });
+  return <Loaded query={series} lines={4}>{(data) => <Shares of={sumsOf(data.points)} tones={tones} format={short} />}</Loaded>;
+}
+
+export function sumsOf(points: readonly { label: string; value?: number | null }[]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const { label, value } of points) if (value) sums[label] = (sums[label] ?? 0) + value;
+  return sums;
 }
 
 function RightNow() {

@@ -32,6 +32,8 @@ class Category(StrEnum):
     """Nobody usable answered."""
     SITE = "site"
     """Somebody answered, and it was no page for us."""
+    ROBOTS = "robots"
+    """A robots.txt forbids it: no failure, and shown only where it is asked for."""
     PARSE = "parse"
     """The answer could not be read."""
     VALIDATION = "validation"
@@ -48,7 +50,7 @@ CATEGORIES: Mapping[str, Category] = {
     "timeout": Category.NETWORK,
     "visit_error": Category.SITE,
     "refused": Category.SITE,
-    "robots_denied": Category.SITE,
+    "robots_denied": Category.ROBOTS,
     "robots_unreachable": Category.SITE,
     "tls_error": Category.SITE,
     "bad_answer": Category.SITE,

@@ -2,13 +2,13 @@
 
 -- name: patterns
 -- Failures between two moments ($2 NULL: until now), by code and shape: how many, in how many domains, when first and last, and one of them. What
--- somebody called off did not fail. $3: only these codes, $4: only fingerprints that begin so, $5 and $6: only what comes behind this one. Messages are grouped before they are shaped: a thousand equal ones are shaped once for each domain.
+-- somebody called off did not fail, and neither did what a robots.txt forbids: that is listed by its code or its fingerprint only. $3: only these codes, $4: only fingerprints that begin so, $5 and $6: only what comes behind this one. Messages are grouped before they are shaped: a thousand equal ones are shaped once for each domain.
 WITH failed AS (
     SELECT t.error_code AS code, COALESCE(t.blame, 'nobody') AS blame, COALESCE(t.error_message, '') AS message, e.stack, t.domain_id,
            count(*) AS failures, min(t.completed_at) AS first_at, max(t.completed_at) AS last_at, max(t.id) AS task_id
     FROM crawl_tasks t LEFT JOIN errors e ON e.task_id = t.id
     WHERE t.completed_at >= $1 AND ($2::timestamptz IS NULL OR t.completed_at <= $2) AND t.error_code IS NOT NULL AND t.outcome <> 'cancelled'
-      AND ($3::text[] IS NULL OR t.error_code = ANY ($3))
+      AND CASE WHEN $3::text[] IS NOT NULL THEN t.error_code = ANY ($3) ELSE $4::text IS NOT NULL OR t.error_code <> 'robots_denied' END
     GROUP BY 1, 2, 3, 4, 5
     UNION ALL
     SELECT 'invalid_product', 'site', problem, NULL, p.domain_id, count(*), min(p.updated_at), max(p.updated_at), max(p.crawl_task_id)

@@ -208,3 +208,13 @@ LIMIT $1::bigint;
 -- name: find_run
 -- Whether a run exists.
 SELECT r.id FROM runs r WHERE r.id = $1;
+
+-- name: seeds_read
+-- Of these pages, by domain and key, those that were read before: a run does not visit them again.
+SELECT p.url FROM unnest($1::text[], $2::bytea[]) AS n (domain, key)
+JOIN domains d ON d.name = n.domain JOIN pages p ON p.domain_id = d.id AND p.url_hash = n.key
+WHERE p.status = 'fetched';
+
+-- name: waiting_of
+-- Pages that wait in these domains.
+SELECT COALESCE(sum(d.frontier_size), 0)::bigint FROM domains d WHERE d.name = ANY ($1::text[]);

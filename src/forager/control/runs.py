@@ -3,13 +3,15 @@
 Every door (CLI, API) calls these. Each verb runs in the caller's one transaction.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
-from forager.control.look import refuse_unknown_run
+from forager.control.look import SQL, refuse_unknown_run
 from forager.control.seed import start_run
 from forager.errors import ConflictError
 from forager.records import STANDING, RunSpec, Scope
 from forager.stats import store as stats
+from forager.urls import domain_of, url_key
 
 
 def standing_spec(*, max_depth: int) -> RunSpec:
@@ -37,3 +39,12 @@ async def stop_run(conn: Any, run: int) -> None:
 async def drops(conn: Any, run: int) -> dict[str, int]:
     """Why → how many links it saw and left out."""
     return await stats.read_drops(conn, run)
+
+
+async def foresee(conn: Any, seeds: Sequence[str]) -> tuple[list[str], int]:
+    """Returns the seeds that were read before, which a run does not visit again, and how many pages wait in the domains
+    of all of them."""
+    names = [domain_of(seed) for seed in seeds]
+    rows = await conn.fetch(SQL["seeds_read"], names, [url_key(seed) for seed in seeds])
+    waiting: int = await conn.fetchval(SQL["waiting_of"], sorted(set(names)))
+    return sorted(row["url"] for row in rows), waiting

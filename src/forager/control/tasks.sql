@@ -63,9 +63,10 @@ WHERE t.outcome IS NULL AND t.status = ANY ($1::text[]::task_status[])
 ORDER BY t.id LIMIT $6;
 
 -- name: choose_failed
--- The last tasks of pages whose last visit failed, newest first. A page that has a newer task is left.
+-- The last tasks of pages whose last visit failed, newest first. A page that has a newer task is left; so is what a robots.txt forbids, unless
+-- it is asked for by its code: it would be forbidden again.
 SELECT t.id FROM crawl_tasks t
-WHERE t.status = 'failed' AND ($1::bigint IS NULL OR t.domain_id = $1) AND ($2::text IS NULL OR t.error_code = $2)
+WHERE t.status = 'failed' AND ($1::bigint IS NULL OR t.domain_id = $1) AND ($2::text IS NULL AND t.outcome <> 'blocked_robots' OR t.error_code = $2)
   AND ($3::timestamptz IS NULL OR t.completed_at >= $3)
   AND NOT EXISTS (SELECT FROM crawl_tasks n WHERE n.page_id = t.page_id AND n.id > t.id)
 ORDER BY t.completed_at DESC, t.id DESC LIMIT $4;

@@ -130,6 +130,8 @@ UNION ALL SELECT 'connections', '', (SELECT count(*) FROM pg_stat_activity WHERE
 UNION ALL SELECT 'alerts_open', s.severity, count(a.id)::float8
           FROM (VALUES ('warning'), ('critical')) s (severity) LEFT JOIN alerts a ON a.severity = s.severity AND a.resolved_at IS NULL
           GROUP BY s.severity
+UNION ALL SELECT 'alerts_unacknowledged', a.severity, count(*)::float8
+          FROM alerts a WHERE a.resolved_at IS NULL AND a.acknowledged_at IS NULL GROUP BY a.severity
 ORDER BY 1, 2;
 
 -- name: read_duty_ages

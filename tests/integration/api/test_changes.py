@@ -148,6 +148,15 @@ async def test_bulk_verbs_have_a_dry_run(admin: httpx.AsyncClient, conn: asyncpg
     assert len(await noted(conn, "tasks.pause")) == 1
 
 
+async def test_a_dry_run_says_which_seeds_would_not_be_visited(admin: httpx.AsyncClient, ground: Ground) -> None:
+    """It used to say that all of them would be crawled; a page that was read is not visited again by a run."""
+    domain = await ground.a_domain("a.example")
+    await ground.a_page("http://a.example/", domain, status="fetched", fetched_at="(now())")
+    order = {"urls": ["http://a.example/", "http://a.example/new"], "dry_run": True}
+    told = (await admin.post("/api/admin/runs", json=order)).json()
+    assert (told["visited"], told["waiting"]) == (["http://a.example/"], 0)
+
+
 async def test_a_run_is_ordered_and_stopped(admin: httpx.AsyncClient, conn: asyncpg.Connection) -> None:
     order = {"urls": ["https://a.example/"], "max_pages": 10, "scope": "host"}
     assert (await admin.post("/api/admin/runs", json={**order, "dry_run": True})).json()["run"] is None

@@ -234,3 +234,13 @@ async def test_one_problem_is_tried_again_whoever_is_to_blame(world: Any) -> Non
     assert len(done.tasks) == 1
     assert "http://shop.example/b" in await open_tasks(world)
     assert "http://shop.example/a" not in await open_tasks(world)
+
+
+async def test_what_a_robots_txt_forbids_is_no_failure_and_is_listed_where_it_is_asked_for(world: Any) -> None:
+    await fail(world, "http://shop.example/cart", "robots.txt line 2 says 'Disallow: /cart'", code="robots_denied")
+    assert not await find(world, "robots_denied")
+    [forbidden] = await errors.patterns(world.conn, category="robots")
+    assert forbidden.category is Category.ROBOTS
+    assert (await errors.find(world.conn, forbidden.fingerprint)).code == "robots_denied"
+    counts = await errors.count_categories(world.conn)
+    assert counts["robots"] > 0

@@ -334,6 +334,15 @@ async def test_the_duration_of_a_task_is_not_its_wait(ground: Ground) -> None:
     assert 1.9 < row["average_s"] < 60
 
 
+async def test_what_a_robots_txt_forbids_is_not_restarted_with_what_failed(ground: Ground) -> None:
+    task = (await order(ground.conn, URL)).task_id
+    await close(ground, task, "blocked_robots")
+    async with ground.conn.transaction():
+        chosen = await tasks_many.restart_failed(ground.conn, dry_run=True, **BY)
+        asked_for = await tasks_many.restart_failed(ground.conn, error_code="timeout", dry_run=True, **BY)
+    assert ([each.task_id for each in chosen.tasks], [each.task_id for each in asked_for.tasks]) == ([], [task])
+
+
 # domains with paused tasks around ------------------------------------------------------------------------------------
 
 

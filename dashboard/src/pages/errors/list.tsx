@@ -20,7 +20,7 @@ export function Errors() {
   const category = isCategory(filters.category) ? filters.category : undefined;
   const counts = useQuery({ queryKey: ["error-counts", since_s], queryFn: () => ask(api.GET("/api/errors/categories", { params: { query: { since_s } } })), refetchInterval: 10_000 });
   const dead = useQuery({ queryKey: ["dead"], queryFn: () => ask(api.GET("/api/errors/dead", { params: { query: { limit: 1000 } } })), refetchInterval: 10_000 });
-  const total = counts.data && Object.values(counts.data).reduce((sum, count) => sum + count, 0);
+  const total = counts.data && Object.entries(counts.data).reduce((sum, [key, count]) => (key === "robots" ? sum : sum + count), 0);
   return (
     <>
       <PageHead title="Errors" about="Failures that have their cause in common are one problem. The largest come first.">

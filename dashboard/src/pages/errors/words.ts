@@ -6,6 +6,7 @@ export type Category = keyof Schemas["Categories"];
 export const CATEGORIES: readonly [Category, string, string][] = [
   ["network", "Network", "Nobody usable answered."],
   ["site", "Site", "Somebody answered, and it was no page for us."],
+  ["robots", "Robots", "A robots.txt forbids these visits. That is no failure, and not counted among all."],
   ["parse", "Reading", "The answer could not be read."],
   ["validation", "Rules", "It was read, or asked for, and broke a rule."],
   ["us", "Ours", "A fault of ours: these are worth a look first."],

@@ -53,6 +53,7 @@ function Shown({ run }: { run: Run }) {
 
 function Progress({ run, order }: { run: Run; order: Order }) {
   const { share, of } = progressOf(run, order.maxPages);
+  if (run.ended_at && !run.pages_done) return <Card><p role="status" className="text-warn">This run ended after {duration(run.elapsed_s)} and visited nothing.</p></Card>;
   return (
     <Card>
       <div className="mb-2 flex flex-wrap justify-between gap-2">
@@ -67,7 +68,7 @@ function Progress({ run, order }: { run: Run; order: Order }) {
 
 function Outcomes({ run }: { run: Run }) {
   const rows = outcomesOf(run.outcomes);
-  if (!rows.length) return <p className="p-4 text-soft">No visit has ended yet.</p>;
+  if (!rows.length) return <p className="p-4 text-soft">{run.ended_at ? "It visited nothing. Pages that were read before are not visited again by a run; the domains of its seeds say what else may hold them back." : "No visit has ended yet."}</p>;
   return (
     <div className="max-h-96 overflow-auto" tabIndex={0} role="region" aria-label="How its visits ended">
       <table className="w-full">
@@ -91,7 +92,7 @@ function Outcomes({ run }: { run: Run }) {
 function Domains({ run }: { run: Run }) {
   const rows = domainsOf(run.domains);
   const states = Object.entries(run.domain_states);
-  if (!rows.length) return <p className="p-4 text-soft">It has no domain yet.</p>;
+  if (!rows.length) return <p className="p-4 text-soft">{run.ended_at ? "None of the domains is its own any more: another run took them since." : "It has no domain yet."}</p>;
   return (
     <>
       <div className="max-h-80 overflow-auto" tabIndex={0} role="region" aria-label="Busy domains">

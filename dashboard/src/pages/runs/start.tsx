@@ -25,7 +25,7 @@ export function StartRun({ onClose }: { onClose: () => void }) {
   const [limits, setLimits] = useState({ max_depth: "", max_pages: "", max_pages_per_domain: "", delay_s: "" });
   const [include, setInclude] = useState("");
   const [exclude, setExclude] = useState("");
-  const [checked, setChecked] = useState<string[] | null>(null);
+  const [checked, setChecked] = useState<Schemas["Ordered"] | null>(null);
   const [trouble, setTrouble] = useState<string>();
   const urls = linesOf(text);
 
@@ -44,13 +44,13 @@ export function StartRun({ onClose }: { onClose: () => void }) {
     setTrouble(undefined);
     setChecked(null);
     try {
-      setChecked((await ask(api.POST("/api/admin/runs", { body: body(true) }))).seeds);
+      setChecked(await ask(api.POST("/api/admin/runs", { body: body(true) })));
     } catch (error) {
       setTrouble(error instanceof ApiError ? error.message : String(error));
     }
   };
   const start = async () => {
-    const done = await act(() => ask(api.POST("/api/admin/runs", { body: body(false) })), (ordered) => `Run ${ordered.run} begins with ${seedsOf(ordered.seeds.length)}.`, "runs");
+    const done = await act(() => ask(api.POST("/api/admin/runs", { body: body(false) })), (ordered) => `Run ${ordered.run} begins with ${seedsOf(ordered.seeds.length)}${ordered.visited.length ? `, of which ${number(ordered.visited.length)} were read before and are not visited again` : ""}.`, "runs");
     if (done?.run) void navigate({ to: "/runs/$run", params: { run: String(done.run) } } as never);
   };
   const limit = (name: keyof typeof limits, label: string, hint: string, step = "1", min = "1") => (
@@ -95,14 +95,25 @@ export function StartRun({ onClose }: { onClose: () => void }) {
             <Field label="Not those like" hint="One pattern per line.">{(given) => <textarea {...given} rows={3} className={`${given.className} py-2 font-mono`} value={exclude} onChange={(event) => setExclude(event.target.value)} />}</Field>
           </div>
         </details>
-        {checked && (
-          <div role="status" className="rounded-md bg-good-ground p-3 text-good">
-            <p className="font-medium">All is well: {seedsOf(checked.length)} would be crawled. Nothing was started.</p>
-            <ul className="mt-1 max-h-32 overflow-auto text-xs">{checked.slice(0, 50).map((seed) => <li key={seed} className="break-all">{seed}</li>)}</ul>
-          </div>
-        )}
+        {checked && <Foreseen order={checked} />}
       </form>
     </Dialog>
+  );
+}
+
+/** What the run would do. A page that was read is not visited again by a run, so an order may come to nothing. */
+function Foreseen({ order }: { order: Schemas["Ordered"] }) {
+  const fresh = order.seeds.length - order.visited.length;
+  const isEmpty = fresh === 0 && order.waiting === 0;
+  const sentence = isEmpty ? "This run would visit nothing: every seed was read before, and nothing of their sites waits."
+    : fresh ? `${seedsOf(fresh)} would be visited. Nothing was started.`
+    : `Every seed was read before; ${number(order.waiting)} pages of their sites wait and would be visited. Nothing was started.`;
+  return (
+    <div role="status" className={`rounded-md p-3 ${isEmpty ? "bg-warn-ground text-warn" : "bg-good-ground text-good"}`}>
+      <p className="font-medium">{sentence}</p>
+      {order.visited.length > 0 && <p className="mt-1">{seedsOf(order.visited.length)} of {number(order.seeds.length)} {order.visited.length === 1 ? "was" : "were"} read before and {order.visited.length === 1 ? "is" : "are"} not visited again by a run. To visit a page again, open it and choose “Visit it now”, or reset its domain.</p>}
+      <ul className="mt-1 max-h-32 overflow-auto text-xs">{order.seeds.slice(0, 50).map((seed) => <li key={seed} className="break-all">{seed}{order.visited.includes(seed) && " (read before)"}</li>)}</ul>
+    </div>
   );
 }
 

@@ -10,6 +10,7 @@ import { Thumb } from "../images/thumb";
 import { PageLink } from "../pages/parts";
 import { oldSince } from "../products/facts";
 import { OldPrice } from "../products/list";
+import { isUrl } from "./find";
 import { pieces } from "./marked";
 
 type Hits = Schemas["Hits"];
@@ -123,8 +124,8 @@ function Results({ found, kind, asked, onAsk, more, isBusy, isFiltered, clear }:
           </div>
         </>
       ) : (
-        <Empty title={`No ${kind} say this`} action={isFiltered && <Button onClick={clear}>Look in all languages and domains</Button>}>
-          {isFiltered ? "At least not in the language and domain that are chosen." : "Try fewer or other words, or look under the other tab. Pages can be found a few minutes after they are read."}
+        <Empty title={isUrl(asked) ? "This address was not read" : `No ${kind} were found`} action={isFiltered && <Button onClick={clear}>Look in all languages and domains</Button>}>
+          {isUrl(asked) ? "This address is not known, or was not read yet: no page has it. Add it as a seed, or look at its domain." : isFiltered ? "At least not in the language and domain that are chosen." : "Try fewer or other words, or look under the other tab. Of each page the title, the headings and the first words are searched. Pages can be found a few minutes after they are read."}
         </Empty>
       )}
     </div>

@@ -92,8 +92,10 @@ function States({ filters }: { filters: Filters }) {
   const { stats } = useLive();
   const open: Record<string, number> = stats?.tasks_open ?? {};
   const visits: Record<string, number> = stats?.visits ?? {};
-  const sum = (of: Record<string, number>) => (stats ? Object.values(of).reduce((total, count) => total + count, 0) : undefined);
-  const count = (of: Record<string, number>, name: string) => (stats ? (of[name] ?? 0) : undefined);
+  // The numbers are those of the whole instance: with a filter they would be of something else than the rows below.
+  const isNarrowed = Boolean(filters.domain || filters.run || filters.error_code);
+  const sum = (of: Record<string, number>) => (stats && !isNarrowed ? Object.values(of).reduce((total, count) => total + count, 0) : undefined);
+  const count = (of: Record<string, number>, name: string) => (stats && !isNarrowed ? (of[name] ?? 0) : undefined);
   const here = `${filters.status} ${filters.outcome} ${filters.is_open}`;
   const keep = { domain: filters.domain, error_code: filters.error_code, run: filters.run };
   const queue = { domain: filters.domain, run: filters.run };

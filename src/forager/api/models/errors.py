@@ -8,7 +8,7 @@ from pydantic import Field
 from forager.api.paging import Next
 from forager.api.words import Row
 
-Category = Literal["network", "site", "parse", "validation", "us"]
+Category = Literal["network", "site", "robots", "parse", "validation", "us"]
 
 
 class Pattern(Row):
@@ -30,6 +30,7 @@ class Pattern(Row):
 class Categories(Row):
     network: int
     site: int
+    robots: int = Field(description="What a robots.txt forbids: no failures.")
     parse: int
     validation: int
     us: int

@@ -56,6 +56,7 @@ class Stats(Row):
     tasks_open: Counts
     proxies: Counts
     alerts_open: Counts
+    alerts_unacknowledged: Counts = Field(description="Of them, those that nobody looks after yet.")
     visits: Counts
     statuses: Counts
     failures: Counts

@@ -89,6 +89,8 @@ class Run(Row):
 class Ordered(Row):
     run: int | None = Field(description="Null in a dry run.")
     seeds: list[str] = Field(description="Normalised.")
+    visited: list[str] = Field(description="Seeds that were read before: a run does not visit them again.")
+    waiting: int = Field(description="Pages that waited in the domains of the seeds before the order.")
     dry_run: bool
 
 

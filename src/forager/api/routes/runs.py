@@ -89,12 +89,15 @@ async def start_run(request: Request, who: Seeding, body: RunOrder) -> Response:
         max_pages_per_domain=body.max_pages_per_domain,
         delay_s=body.delay_s,
     )
+    async with look(request) as conn:
+        visited, waiting = await control.foresee(conn, seeds)
+    ordered = {"run": None, "seeds": seeds, "visited": visited, "waiting": waiting, "dry_run": body.dry_run}
     if body.dry_run:
-        return reply({"run": None, "seeds": seeds, "dry_run": True}, 201)
+        return reply(ordered, 201)
     async with change(request, who, 60.0) as deed:
         run = await control.order_run(deed.conn, spec, by=deed.by, is_scored=settings.scheduling == "smart")
         await deed.note("run.start", "run", run, seeds=seeds[:10], scope=body.scope.value)
-    return reply({"run": run, "seeds": seeds, "dry_run": False}, 201)
+    return reply(ordered | {"run": run}, 201)
 
 
 @router.post("/api/admin/runs/{run:int}/stop", response_model=models.Stopping, responses=responses(404, 409))
