@@ -62,7 +62,7 @@ function Person({ user, onLink }: { user: UserRow; onLink: (link: { name: string
           {!user.has_password && <Badge tone="warn">invited</Badge>}
           {isMe && <Badge>you</Badge>}
         </div>
-        <div className="text-xs text-soft">last seen <Time at={user.last_login_at} empty="never" /> · {user.sessions} sessions · {user.tokens} tokens</div>
+        <div className="text-xs text-soft">last seen <Time at={user.last_login_at} empty="never" /> · {user.sessions} {user.sessions === 1 ? "session" : "sessions"} · {user.tokens} {user.tokens === 1 ? "token" : "tokens"}</div>
       </div>
       {!isMe && (
         <div className="flex flex-wrap gap-1.5">

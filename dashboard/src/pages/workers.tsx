@@ -33,7 +33,7 @@ export function Workers() {
   }, [rows.length, hasNextPage, isFetchingNextPage, fetchNextPage]);
   return (
     <>
-      <PageHead title="Workers" about="A worker is a process that crawls. It holds the domains it works on by a lease, and gives a sign of life every few seconds.">
+      <PageHead title="Workers" about="A worker is a process that crawls. It holds the domains it works on by a lease, and gives a sign of life at least every half minute.">
         <Recover />
       </PageHead>
       <div className="mb-4 grid grid-cols-2 gap-3 lg:grid-cols-4">

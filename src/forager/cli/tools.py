@@ -146,12 +146,14 @@ def understand(body: bytes, url: str, content_type: str, scope: Scope, settings:
     from forager import extract
     from forager.ingest import Reach, Selector
     from forager.records import Fetched, RunSpec, Target
+    from forager.records.product import pack
 
     fetched = Fetched(url, 200, {"content-type": content_type}, body, len(body), 0)
     reading = extract.read(fetched, keyword_words=settings.keyword_words, robots_agent=settings.robots_agent)
     selector = Selector(Reach.of(RunSpec((url,), scope)), max_links_per_page=settings.max_links_per_page)
     target = Target(0, 0, 0, 0, url, 0, 0, 0)
-    return {"url": url, **_signals(reading), **_links(reading, selector.select(reading, target))}
+    product = pack(reading.product) if reading.product else None
+    return {"url": url, **_signals(reading), "product": product, **_links(reading, selector.select(reading, target))}
 
 
 def _signals(reading: "Reading") -> dict[str, Any]:

@@ -60,7 +60,7 @@ function WhenFacts({ domain }: { domain: Domain }) {
 function PaceFacts({ domain }: { domain: Domain }) {
   return (
     <Facts of={[
-      ["Between requests", <>{duration(domain.pace_delay_s)}{domain.pace_extra_s > 0 && <span className="text-warn"> + {duration(domain.pace_extra_s)}, its server is slow</span>} <span className="text-soft">{domain.crawl_delay_s === null ? "(default or robots.txt)" : "(set)"}</span></>],
+      ["Between requests", <>{duration(domain.pace_delay_s)}{domain.pace_extra_s > 0 && <span className={domain.pace_extra_s >= 1 ? "text-warn" : "text-soft"}> + {duration(domain.pace_extra_s)}, as its server slowed down</span>} <span className="text-soft">{domain.crawl_delay_s === null ? "(default or robots.txt)" : "(set)"}</span></>],
       ["Answers in", duration(domain.response_s)],
       ["Requests at once", orDefault(domain.max_concurrent_requests)],
       ["Next request", domain.next_allowed_at && Date.parse(domain.next_allowed_at) > Date.now() ? <Time at={domain.next_allowed_at} /> : "whenever its turn comes"],

@@ -29,7 +29,7 @@ export function ErrorPattern() {
           <>
             <PageHead title={found.pattern.sample} about={<span className="flex flex-wrap items-center gap-2"><Badge>{found.pattern.code}</Badge> {CATEGORIES.find(([key]) => key === found.pattern.category)?.[2]}{found.pattern.category !== "us" && ` It is ${blameOf(found.pattern.blame)}.`}</span>}>
               <Select label="Period" value={filters.since ?? "month"} onChange={(since) => setFilters({ since: since === "month" ? undefined : since })} options={PERIODS.map(([key, text]) => [key, text] as [string, string])} />
-              <Redrive fingerprint={fingerprint} since_s={since_s} text="Try these again" />
+              {found.pattern.category !== "robots" && <Redrive fingerprint={fingerprint} since_s={since_s} text="Try these again" />}
             </PageHead>
             <Shown found={found} />
           </>

@@ -22,7 +22,7 @@ export function Runs() {
   const list = useList<RunRow>(["runs", status], (after) => ask(api.GET("/api/runs", { params: { query: { status, after } } })), { refetchInterval: 5_000 });
   return (
     <>
-      <PageHead title="Runs" about="A run is one order to crawl. The first is the standing one: whatever is due in all known domains.">
+      <PageHead title="Runs" about="A run is one order to crawl. The standing one, of `forager up`, never ends: it has whatever is due in domains of no other run.">
         {isAdmin && <Button kind="main" onClick={() => setFilters({ start: "yes" })}><Play /> Start a run</Button>}
       </PageHead>
       <Tabs label="State of runs" value={status ?? "all"} onChange={(key) => setFilters({ status: key === "all" ? undefined : key })} tabs={TABS} />
