@@ -48,7 +48,8 @@ def _advice(error: BaseException) -> str:
     found = INDEX.search(str(error))
     if found is None or not isinstance(error, asyncpg.IndexCorruptedError):
         return ADVICE
-    return f"`forager repair` rebuilds the index {found[1]} from its table. If that fails: {ADVICE}"
+    statement = f"REINDEX INDEX {found[1]}"
+    return f"Its table may be sound: `psql \"$(forager db url)\" -c '{statement}'` rebuilds it. If that fails: {ADVICE}"
 
 
 def _text(error: BaseException) -> str:
