@@ -18,6 +18,7 @@
         │   ├── RobotsDeniedError         robots.txt forbids it
         │   ├── RobotsUnreachableError    robots.txt could not be had, so nothing may be asked for now
         │   ├── AddressRefusedError       the address guard forbids it
+        │   ├── NetworkDownError          our own network is down; nothing is judged until it is back
         │   ├── InsecureError             its certificate is no proof of who answers
         │   ├── CalledOffError            somebody paused or cancelled the task
         │   └── LeaseLostError            the domain is no longer ours
@@ -167,6 +168,13 @@ class AddressRefusedError(RefusedError):
     code = "address_refused"
 
 
+class NetworkDownError(RefusedError):
+    """Never on record: what was asked for stays open until our own network is back."""
+
+    code = "network_down"
+    blame = Blame.US
+
+
 class InsecureError(RefusedError):
     code = "tls_error"
     blame = Blame.SITE
@@ -194,7 +202,13 @@ class DnsError(NetworkError):
 
 
 class ConnectError(NetworkError):
+    """Where the host answered that it wants no connection, `is_refused`: the network works."""
+
     code = "connect_error"
+
+    def __init__(self, sentence: str = "", *, is_refused: bool = False) -> None:
+        super().__init__(sentence)
+        self.is_refused = is_refused
 
 
 class ConnectionLostError(NetworkError):

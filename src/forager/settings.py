@@ -257,7 +257,9 @@ class Settings(BaseModel):
     cooldown_forbidden_s: Span = Field(14 * DAY_S, description="Rest of a domain that keeps answering 403.")
     cooldown_rate_limited_s: Span = Field(7 * DAY_S, description="Rest of a domain that keeps answering 429.")
     cooldown_server_error_s: Span = Field(7 * DAY_S, description="Rest of a domain that keeps answering 5xx.")
-    cooldown_unreachable_s: Span = Field(7 * DAY_S, description="Rest of a domain nobody answers for.")
+    cooldown_unreachable_s: Span = Field(
+        7 * DAY_S, description="Longest rest of a domain nobody answers for: 5 min at first, longer each time."
+    )
     cooldown_robots_s: Span = Field(90 * DAY_S, description="Rest of a domain whose robots.txt forbids everything.")
 
     lease_s: Annotated[float, Field(ge=2, allow_inf_nan=False)] = Field(
@@ -351,7 +353,10 @@ class Settings(BaseModel):
     cleanup_at: TimeOfDay = Field("03:00", description="When old visits leave for cold files (UTC), or never.")
     vacuum_at: TimeOfDay = Field("Sun 04:00", description="When all tables are vacuumed (UTC), or never.")
 
-    alert_error_rate: Share = Field(0.2, description="Alert when a larger share of the answers is 4xx or 5xx.")
+    alert_error_rate: Share = Field(
+        0.2, description="Alert when a larger share of the visits is answered with 4xx or 5xx, or not at all."
+    )
+    alert_success_rate: Share = Field(0.5, description="Alert when a smaller share of the visits brings a page.")
     alert_frontier_growth: Span = Field(0.1, description="Alert when the frontier grows by a larger share a minute.")
     alert_fewest_proxies: Annotated[int, Field(ge=0)] = Field(
         3, description="Alert when fewer proxies of a domain's pool work."

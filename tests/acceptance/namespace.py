@@ -6,7 +6,7 @@ import shutil
 import socket
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -81,9 +81,37 @@ class Machine:
     def let_database_speak(self) -> None:
         _do("ip", "route", "del", "blackhole", f"{DATABASE_CLIENT}/32")
 
+    def silence_web(self) -> None:
+        """Whatever the web sends to it is lost from now on."""
+        _do("ip", "route", "add", "blackhole", f"{THERE}/32")
+
+    def let_web_speak(self) -> None:
+        _do("ip", "route", "del", "blackhole", f"{THERE}/32")
+
+    def take_route_away(self) -> None:
+        """It knows no way to the web from now on."""
+        self._inside("ip", "route", "del", WEB)
+
+    def give_route_back(self) -> None:
+        self._inside("ip", "route", "add", WEB, "via", HERE, "dev", self._far_end)
+
+    def name_hosts(self, addresses: Mapping[str, str]) -> None:
+        """It knows these names, and no other: there is no name server it could reach. Before the first command, and
+        again while commands run."""
+        lines = "".join(f"{address} {name}\n" for name, address in addresses.items())
+        self._folder.mkdir(parents=True, exist_ok=True)
+        (self._folder / "hosts").write_text(lines)  # the same file: it is mounted where a command runs
+
+    @property
+    def _folder(self) -> Path:
+        """Files here lie over those of /etc for commands that run on it."""
+        return Path("/etc/netns") / self._name
+
     def destroy(self) -> None:
         subprocess.run(["ip", "netns", "del", self._name], check=False)
-        subprocess.run(["ip", "route", "del", "blackhole", f"{DATABASE_CLIENT}/32"], capture_output=True, check=False)
+        shutil.rmtree(self._folder, ignore_errors=True)
+        for silent in (DATABASE_CLIENT, THERE):
+            subprocess.run(["ip", "route", "del", "blackhole", f"{silent}/32"], capture_output=True, check=False)
 
     def _inside(self, *command: str) -> None:
         _do(*self.command, *command)

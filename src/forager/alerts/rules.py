@@ -34,7 +34,14 @@ RULES: Mapping[str, Rule] = {
             "critical",
             5 * MINUTE,
             5 * MINUTE,
-            "More answers than `alert_error_rate` allows are 4xx or 5xx.",
+            "More visits than `alert_error_rate` allows are answered with 4xx or 5xx, or not at all.",
+        ),
+        Rule(
+            "success_rate",
+            "critical",
+            5 * MINUTE,
+            5 * MINUTE,
+            "Fewer visits than `alert_success_rate` bring a page.",
         ),
         Rule(
             "frontier_backlog",
@@ -115,6 +122,7 @@ class Limits:
     """Where it begins to be bad; the settings `alert_…`. It is good again well below."""
 
     error_rate: float = 0.20
+    success_rate: float = 0.50
     frontier_growth: float = 0.10
     """A minute."""
     fewest_proxies: int = 3
@@ -126,6 +134,8 @@ class Limits:
 
 
 USUAL = Limits()
+BETTER = 1.2
+"""Times the limit of the success rate: above it is good again."""
 NEARLY, HALF = 0.75, 0.5
 """Of a limit: below it is good again."""
 ROOMY, TWICE = 1.6, 2
@@ -201,6 +211,10 @@ class Facts:
     visits: float = 0.0
     refused: float = 0.0
     """Of them, those that were answered with 4xx or 5xx."""
+    unanswered: float = 0.0
+    """Of them, those that nobody answered: no name, no connection, no answer in time."""
+    succeeded: float | None = None
+    """Of them, those that brought a page; None: not known."""
     frontier: Sequence[tuple[float, float]] = ()
     """Seconds ago and size, oldest first."""
     workers: Sequence[SilentWorkers] = ()
@@ -227,6 +241,7 @@ def judge(facts: Facts, limits: Limits = USUAL) -> list[Finding]:
     """Everything that is not good."""
     return [
         *error_rate(facts, limits),
+        *success_rate(facts, limits),
         *frontier_backlog(facts, limits),
         *worker_silent(facts),
         *worker_paused(facts),
@@ -246,9 +261,22 @@ def judge(facts: Facts, limits: Limits = USUAL) -> list[Finding]:
 def error_rate(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
     """R213."""
     if facts.visits >= FEWEST_VISITS:
-        rate = facts.refused / facts.visits
-        says = f"{rate:.0%} of {facts.visits:,.0f} visits were answered with 4xx or 5xx."
+        rate = (facts.refused + facts.unanswered) / facts.visits
+        how = f"{facts.refused:,.0f} were answered with 4xx or 5xx, {facts.unanswered:,.0f} not at all"
+        says = f"{rate:.0%} of {facts.visits:,.0f} visits failed: {how}."
         yield from _above("error_rate", "", rate, (limits.error_rate, NEARLY), says)
+
+
+def success_rate(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
+    """Whatever the reason: a crawl that brings hardly any page is worth a look."""
+    if facts.succeeded is None or facts.visits < FEWEST_VISITS:
+        return
+    rate = facts.succeeded / facts.visits
+    says = f"Only {rate:.0%} of {facts.visits:,.0f} visits brought a page."
+    if rate < limits.success_rate:
+        yield Finding("success_rate", "", Level.BAD, rate, says)
+    elif rate < min(1.0, limits.success_rate * BETTER):
+        yield Finding("success_rate", "", Level.BETWEEN, rate, says)
 
 
 def frontier_backlog(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:

@@ -286,6 +286,7 @@ def times_of(settings: Settings) -> dict[str, times.At]:
 def limits_of(settings: Settings) -> Limits:
     return Limits(
         error_rate=settings.alert_error_rate,
+        success_rate=settings.alert_success_rate,
         frontier_growth=settings.alert_frontier_growth,
         fewest_proxies=settings.alert_fewest_proxies,
         proxy_failures=settings.alert_proxy_failures,

@@ -26,6 +26,8 @@ ROBOTS_FAILURES = 3
 ROBOTS_RESET_S = 60.0
 SECONDS_AHEAD = 10.0
 MOST_AHEAD = 128
+UNREACHABLE_COOLDOWNS_S = (300.0, 900.0, 3600.0, 6 * 3600.0, 86400.0, 7 * 86400.0)
+"""The setting `cooldown_unreachable_s` is the longest."""
 
 
 class Lane:
@@ -74,6 +76,8 @@ class Lane:
         """Task → when requests were made for it that are to be made again."""
         self.paces: dict[int, int] = {}
         """Task → the smallest distance in force when these were made: what can be promised of each of them."""
+        self.unjudged = 0
+        """Failed requests of which it is not known yet whether our own network was at fault."""
         self.unrecorded = 0
         """Outcomes that are not yet in the database."""
         self.times_heard = 0
@@ -120,7 +124,12 @@ class Lane:
     def is_quiet(self) -> bool:
         """Nothing is under way: no request, no retry, no unwritten outcome."""
         return not (
-            self.pace.in_flight or self.unrecorded or self.is_asking_robots or self.is_refilling or self._delayed
+            self.pace.in_flight
+            or self.unjudged
+            or self.unrecorded
+            or self.is_asking_robots
+            or self.is_refilling
+            or self._delayed
         )
 
     @property
@@ -165,6 +174,11 @@ class Lane:
         """A batch was written that may have brought it some."""
         self.times_heard += 1
         self.is_dry = False
+
+    def forgive(self) -> None:
+        """What looked like trouble of the site was an outage of our own."""
+        self.streak = Streak(is_new=True)
+        self.breaker.reset()
 
     def hear_of_resets(self, resets: int) -> None:
         """How often an operator closed the breaker by hand: once more than we knew of, then it is closed here, too."""
@@ -238,4 +252,13 @@ def give_in(lane: Lane, cooldowns: Mapping[str, float]) -> Release:
     status = "unreachable" if code == Trouble.UNREACHABLE else "blocked"
     wait_s = lane.wait_s(clock.monotonic())
     reason_code, reason = lane.streak.reason_code, lane.streak.reason
-    return Release(lane.lease, wait_s, cooldowns[code], status=status, reason_code=reason_code, reason=reason)
+    rest_s = cooldowns[code]
+    if code == Trouble.UNREACHABLE:
+        rest_s = unreachable_cooldown_s(lane.lease.unreachable_cooldowns, rest_s)
+    return Release(lane.lease, wait_s, rest_s, status=status, reason_code=reason_code, reason=reason)
+
+
+def unreachable_cooldown_s(earlier: int, longest_s: float) -> float:
+    """Returns how long a domain rests that nobody answers for, after so many cooldowns in a row: a server that is being
+    restarted is asked again soon, one that is gone rarely."""
+    return min(longest_s, UNREACHABLE_COOLDOWNS_S[min(earlier, len(UNREACHABLE_COOLDOWNS_S) - 1)])

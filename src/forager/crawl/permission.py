@@ -5,7 +5,7 @@ Answers with a copy to keep; what it means is `politeness.robots`' business.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Protocol
 
@@ -15,6 +15,7 @@ from forager.errors import (
     AddressRefusedError,
     ExhaustedError,
     LeaseLostError,
+    NetworkDownError,
     ProxyError,
     TlsError,
     VisitError,
@@ -33,6 +34,14 @@ TIMEOUT_S = 10.0
 UNREACHABLE_TTL_S = 3600.0
 LONGEST_WAIT_S = 10.0
 """A server that asks for a longer silence is not tried again within this lease."""
+
+IsOurs = Callable[[VisitError | None], Awaitable[bool]]
+"""Told how each request ended, None for an answer; whether our own network is at fault."""
+
+
+async def never_ours(_error: VisitError | None) -> bool:
+    return False
+
 
 Turn = Callable[[], AbstractAsyncContextManager[Callable[[], None]]]
 """Entered when a request may be made; gives what is to be called when it leaves."""
@@ -64,9 +73,11 @@ async def ask_robots(
     ttl_s: float,
     turn: Turn,
     waits_s: tuple[float, ...] = RETRY_WAITS_S,
+    is_ours: IsOurs = never_ours,
 ) -> RobotsCopy:
     """One copy, whatever the server does. Raises AddressRefusedError where the guard forbids to ask at all,
-    LeaseLostError where the domain is no longer ours, and ProxyError or ExhaustedError where our way there is broken.
+    LeaseLostError where the domain is no longer ours, ProxyError or ExhaustedError where our way there is broken, and
+    NetworkDownError where `is_ours` says that our own network is at fault.
 
     Each request is made inside of a `turn`, the redirects' too.
     """
@@ -83,8 +94,11 @@ async def ask_robots(
         except TlsError as trouble:
             return RobotsCopy(domain_id, origin, None, None, str(trouble), UNREACHABLE_TTL_S, is_insecure=True)
         except VisitError as trouble:
+            if await is_ours(trouble):
+                raise NetworkDownError("our own network is down") from None
             error = str(trouble)
             continue
+        await is_ours(None)
         match robots.policy_for(status_code):
             case "parse":
                 sitemaps = robots.parse(text).sitemaps[:MOST_SITEMAPS]

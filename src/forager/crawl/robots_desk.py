@@ -14,6 +14,7 @@ from forager import clock
 from forager.crawl.addresses import Addresses
 from forager.crawl.lane import Lane, stand_by
 from forager.crawl.line import Tools
+from forager.crawl.network_watch import NetworkWatch, is_network_failure, shows_network_works
 from forager.crawl.order import WorkerOrder
 from forager.crawl.permission import ROBOTS_TRIES, ask_robots
 from forager.crawl.pools import TripClient
@@ -25,10 +26,12 @@ from forager.errors import (
     ExhaustedError,
     InsecureError,
     LeaseLostError,
+    NetworkDownError,
     ProxyError,
     RefusedError,
     RobotsDeniedError,
     RobotsUnreachableError,
+    VisitError,
 )
 from forager.politeness import robots
 from forager.politeness.robots import Rules
@@ -54,6 +57,7 @@ class RobotsDesk:
         note_sent: Callable[[Lane, str | None, float, bool], None],
         give_up: Callable[[Lane, Outcome], None],
         keep: Callable[[RobotsCopy], None],
+        network: NetworkWatch | None = None,
     ) -> None:
         self._order = order
         self._tools = tools
@@ -62,6 +66,7 @@ class RobotsDesk:
         self._note_sent = note_sent
         self._give_up = give_up
         self._keep = keep
+        self._network = network
 
     def rules_of(self, lane: Lane, origin: str, now: float) -> Rules | RefusedError | None:
         """None where robots.txt is to be asked for. After three failures nothing is asked for a minute (R246)."""
@@ -82,12 +87,15 @@ class RobotsDesk:
         client = TripClient(self._tools.client, lane, trips)
         lane.robots_breaker.start(clock.monotonic())
         turn = partial(self._turn, lane, origin, trips)
+        is_ours = partial(self._is_ours, lane, origin)
         try:
-            copy = await ask_robots(client, lane.lease.domain_id, origin, ttl_s=ttl_s, turn=turn)
+            copy = await ask_robots(client, lane.lease.domain_id, origin, ttl_s=ttl_s, turn=turn, is_ours=is_ours)
         except AddressRefusedError as refusal:
             refusal.drop_traceback()
             lane.rules[origin] = refusal
             lane.rules_until.pop(origin, None)  # the guard does not change its mind
+        except NetworkDownError:
+            return  # it is asked for again when our network is back
         except LeaseLostError:
             return  # whoever has the domain now asks for itself
         except ProxyError:
@@ -102,6 +110,17 @@ class RobotsDesk:
             moments = tuple(trip.requested_at for trip in trips)
             pace_ms = min(trip.pace_ms for trip in trips)
             self._take_answer(lane, replace(copy, requests=moments, pace_ms=pace_ms))
+
+    async def _is_ours(self, lane: Lane, origin: str, error: VisitError | None) -> bool:
+        """Whether robots.txt could not be had because of our own network; where there is no error, it works."""
+        if self._network is None or lane.pool is not None:
+            return False
+        if shows_network_works(error):
+            self._network.reached(lane.lease.domain_id, f"{origin}/")
+        if error is None or not is_network_failure(error):
+            return False
+        domain = lane.lease.domain_id
+        return await self._network.is_ours(domain, f"{origin}/", error, is_known=lane.has_pages)
 
     @asynccontextmanager
     async def _turn(self, lane: Lane, origin: str, trips: list[Trip]) -> AsyncIterator[Callable[[], None]]:

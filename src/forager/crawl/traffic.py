@@ -18,6 +18,7 @@ from forager.crawl import judge
 from forager.crawl.addresses import Addresses
 from forager.crawl.lane import Lane, give_in, stand_by
 from forager.crawl.line import Tools, admit, visit
+from forager.crawl.network_watch import NetworkWatch, is_network_failure, shows_network_works
 from forager.crawl.order import WorkerOrder
 from forager.crawl.pools import POOL_REST_S, note_passage
 from forager.crawl.rendering import Drawing
@@ -56,6 +57,7 @@ class Traffic:
         has_room: Callable[[int], bool] = lambda _open: True,
         put_down: Callable[[Lane, Sequence[int]], None] = lambda _lane, _tasks: None,
         rest: Callable[[], None] = lambda: None,
+        network: NetworkWatch | None = None,
     ) -> None:
         self._order = order
         self._tools = tools
@@ -67,12 +69,21 @@ class Traffic:
         """Whether what so many open requests bring could be kept, if it could not be written now."""
         self._put_down = put_down
         """Told of tasks that somebody paused or cancelled, and that go no further."""
+        self._network = network
+        """Asked before a failure of the network is held against a site."""
         self._rest = rest
         """Called when nothing is under way any more, and when a page is there whose lane could go on at once if it had
         another target."""
         self._addresses = Addresses(tools.client.locate, delay_s=order.delay_per_ip_s, most=order.max_requests_per_ip)
         self.robots = RobotsDesk(
-            order, tools, stop, self._addresses, note_sent=self._note_sent, give_up=self._give_up, keep=keep_robots
+            order,
+            tools,
+            stop,
+            self._addresses,
+            note_sent=self._note_sent,
+            give_up=self._give_up,
+            keep=keep_robots,
+            network=network,
         )
         self._open: set[asyncio.Task[None]] = set()
         self._slots = Slots(order.max_requests_in_flight)
@@ -306,12 +317,40 @@ class Traffic:
         if via is not None:
             at, took_ms = trip.requested_at, outcome.response_time_ms
             note_passage(lane, via, outcome.error, at=at, response_time_ms=took_ms)
-        self._settle(lane, outcome)
+        if via is None and await self._is_ours(lane, outcome):
+            self._take_back(lane, outcome)
+        else:
+            self._settle(lane, outcome)
         if not lane.is_lost:
             line = self._slots.line_of(lane.tenant, clock.monotonic())
             self._lines[line][lane.lease.domain_id] = lane  # those who waited for this come first
         self._addresses.finish(address, has_left=trip.has_left)
         self.go_on()
+
+    async def _is_ours(self, lane: Lane, outcome: Outcome) -> bool:
+        """Whether a request failed because of our own network."""
+        network, error, domain = self._network, outcome.error, lane.lease.domain_id
+        if network is None:
+            return False
+        if shows_network_works(error):
+            network.reached(domain, outcome.target.url)
+        if error is None or not is_network_failure(error):
+            return False
+        lane.unjudged += 1
+        try:
+            return await network.is_ours(domain, outcome.target.url, error, is_known=lane.has_pages)
+        finally:
+            lane.unjudged -= 1
+
+    def _take_back(self, lane: Lane, outcome: Outcome) -> None:
+        """The visit is made again when the network is back; that a request left for it stays on record."""
+        if lane.is_lost or lane.closing:
+            return
+        self._note_request(lane, outcome)
+        if outcome.target.task_id in lane.called_off:
+            self._put_down(lane, [outcome.target.task_id])
+        else:
+            lane.put_back(outcome.target)
 
     def _note_sent(self, lane: Lane, address: str | None, now: float, again: bool) -> None:
         """A request leaves; not without a lease, however long it dialled."""
@@ -365,12 +404,16 @@ class Traffic:
     def postpone(self, lane: Lane, outcome: Outcome) -> None:
         """Somebody paused or cancelled it, or something of ours is missing: the task is open again, for any worker.
         That a request was made for it stays on record."""
+        self._note_request(lane, outcome)
+        if not lane.is_lost:
+            self._put_down(lane, [outcome.target.task_id])
+
+    def _note_request(self, lane: Lane, outcome: Outcome) -> None:
+        """A request that left is told with the next outcome of its task."""
         task, pace_ms = outcome.target.task_id, outcome.pace_ms or 0
         if outcome.waited_s is not None and outcome.requested_at is not None:
             lane.tries[task] = [*outcome.earlier_requests, *lane.tries.get(task, []), outcome.requested_at]
             lane.paces[task] = min(lane.paces.get(task, pace_ms), pace_ms)
-        if not lane.is_lost:
-            self._put_down(lane, [task])
 
     def _note_health(self, lane: Lane, outcome: Outcome) -> None:
         """What the breaker and the adaptive pace learn from a request. Where a server gave pages, one that failed and

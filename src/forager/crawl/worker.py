@@ -22,6 +22,7 @@ from forager.crawl.evenly import Evenly
 from forager.crawl.first_waits import FirstWaits
 from forager.crawl.lane import Lane, give_in
 from forager.crawl.line import Tools
+from forager.crawl.network_watch import NetworkWatch
 from forager.crawl.order import WorkerOrder
 from forager.crawl.patience import in_transaction
 from forager.crawl.pools import Pools
@@ -123,6 +124,17 @@ class Worker:
             on_room=self._go_on,
             on_proxies=self._pools.update,
         )
+        self._network = (
+            NetworkWatch(
+                tools.client.network,
+                tools.pauses,
+                domains=lambda: len(self._lanes),
+                is_stopping=lambda: stop.asked,
+                forgive=self._forgive,
+            )
+            if tools.client.network is not None
+            else None
+        )
         self._traffic = Traffic(
             order,
             replace(tools, database_time=self._clock.at),
@@ -133,6 +145,7 @@ class Worker:
             has_room=self._writer.batches.has_room,
             put_down=self._calls.put_down,
             rest=self._hurry,
+            network=self._network,
         )
 
     async def work(self) -> None:
@@ -166,6 +179,8 @@ class Worker:
         finally:
             await cancel({writing, beating, tending, listening, stopping, keeping})
             await self._traffic.cut_off()
+            if self._network is not None:
+                await self._network.close()
 
     def _give_back_held(self) -> None:
         """Pages whose bodies could not be stored to the end stay open tasks, with the requests made for them."""
@@ -506,6 +521,17 @@ class Worker:
         if lane.streak.code is not None and not lane.has_pages:
             return replace(give_in(lane, self._order.cooldowns), is_fallback=True, is_spent=lane.had_its_turn)
         return Release(lane.lease, wait_s=lane.wait_s(clock.monotonic()), is_spent=lane.had_its_turn)
+
+    async def _forgive(self, blamed: Iterable[int]) -> None:
+        """Undoes what was held against domains while our own network was down."""
+        domain_ids = sorted(blamed)
+        for domain in domain_ids:
+            if lane := self._lanes.get(domain):
+                lane.forgive()
+        freed = await in_transaction(self._database, lambda conn: domains.forgive_unreachable(conn, domain_ids))
+        log().info("domains forgiven", action="network.forgiven", domains=len(domain_ids), woken=freed)
+        self._claim_at = 0.0
+        self._stir.set()
 
     def _go_on_or_close(self, lane: Lane, *, may_go_on: bool) -> None:
         """An operator's pause and a maintenance window end a lease; what is in flight is finished and recorded."""

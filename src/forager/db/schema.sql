@@ -93,6 +93,7 @@ CREATE TABLE domains (
     block_reason_code       text,
     first_blocked_at        timestamptz,
     blocked_returns         smallint         NOT NULL DEFAULT 0,
+    unreachable_cooldowns   smallint         NOT NULL DEFAULT 0,
     is_active               boolean          NOT NULL DEFAULT true,
     -- the lease: version is the fencing token, it changes whenever the holder does
     claimed_by              bigint,
@@ -193,6 +194,7 @@ COMMENT ON COLUMN domains.next_crawl_after IS 'A cooldown: nothing is claimed be
 COMMENT ON COLUMN domains.due_at IS 'ready_at, or later: when cooldown and maintenance window let it be claimed; NULL also when its run took all it may.';
 COMMENT ON COLUMN domains.is_due IS 'due_at had come when the row was last written; the claim wakes those whose time came since.';
 COMMENT ON COLUMN domains.round IS 'Claims take the lowest round first: a domain whose page budget is spent goes to the back.';
+COMMENT ON COLUMN domains.unreachable_cooldowns IS 'How many cooldowns in a row it had because nobody answered; each is longer than the one before. A page that came ends the row.';
 COMMENT ON COLUMN domains.blocked_returns IS 'How often it came back from a block and was not crawled to its end since.';
 COMMENT ON COLUMN domains.error_streak_code IS 'What the errors in a row were; another kind starts a new row.';
 COMMENT ON COLUMN domains.revisit_every_s IS 'Its pages are visited again that often; NULL: once.';

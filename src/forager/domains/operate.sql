@@ -35,7 +35,7 @@ WHERE id = $1;
 -- name: start_afresh
 -- Nothing of what happened to a domain holds it back any more, and so many of its pages wait again.
 UPDATE domains
-SET next_crawl_after = NULL, consecutive_error_count = 0, error_streak_code = NULL, blocked_returns = 0, run_pages = 0,
+SET next_crawl_after = NULL, consecutive_error_count = 0, error_streak_code = NULL, blocked_returns = 0, unreachable_cooldowns = 0, run_pages = 0,
     breaker_state = 'closed', breaker_failures = 0, breaker_opened_at = NULL, breaker_resets = breaker_resets + 1, pace_extra_s = 0,
     frontier_size = frontier_size + $2, ready_at = LEAST(COALESCE(ready_at, now()), now())
 WHERE id = $1;

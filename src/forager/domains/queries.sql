@@ -91,6 +91,21 @@ UPDATE domains SET allow_networks = $2::text[] WHERE id = ANY (ARRAY(
     SELECT id FROM domains WHERE name = ANY ($1::text[]) ORDER BY id FOR NO KEY UPDATE))
 RETURNING id;
 
+-- name: forgive_unreachable
+-- Domains that failed only because our own network was down: their failures in a row are forgotten, and those that rest for it are ready again.
+UPDATE domains d
+SET consecutive_error_count = 0, error_streak_code = NULL,
+    unreachable_cooldowns = GREATEST(0, d.unreachable_cooldowns - (d.status = 'unreachable')::int),
+    status = CASE WHEN d.status = 'unreachable' THEN 'pending' ELSE d.status END,
+    block_reason = CASE WHEN d.status = 'unreachable' THEN NULL ELSE d.block_reason END,
+    block_reason_code = CASE WHEN d.status = 'unreachable' THEN NULL ELSE d.block_reason_code END,
+    next_crawl_after = CASE WHEN d.status = 'unreachable' THEN NULL ELSE d.next_crawl_after END
+FROM (SELECT id, status FROM domains
+      WHERE id = ANY ($1::bigint[]) AND (status = 'unreachable' OR error_streak_code = 'unreachable')
+      ORDER BY id FOR NO KEY UPDATE) held
+WHERE d.id = held.id
+RETURNING held.status = 'unreachable' AS was_resting;
+
 -- name: adopt_domains
 -- A run takes the domains it was asked to crawl: named ones, those below named parents, or all with something to do. With them come
 -- those that an earlier run took for the images of their pages and did not finish. Found once, as an array: where statistics are older
@@ -165,6 +180,7 @@ SET pages_crawled = d.pages_crawled + n.ok, total_error_count = d.total_error_co
     consecutive_error_count = CASE WHEN n.is_new_streak OR (n.streak_code IS NOT NULL AND n.streak_code IS DISTINCT FROM d.error_streak_code)
                                    THEN n.streak ELSE d.consecutive_error_count + n.streak END,
     error_streak_code = CASE WHEN n.is_new_streak THEN n.streak_code ELSE COALESCE(n.streak_code, d.error_streak_code) END,
+    unreachable_cooldowns = CASE WHEN n.ok > 0 THEN 0 ELSE d.unreachable_cooldowns END,
     depth_reached = GREATEST(d.depth_reached, n.depth),
     frontier_size = d.frontier_size - n.closed + n.retries, images_found = d.images_found + n.images,
     next_allowed_at = COALESCE(now() + make_interval(secs => n.wait_s), d.next_allowed_at),
@@ -244,6 +260,7 @@ SET claimed_by = NULL, claim_expires_at = NULL, version = d.version + 1,
                             THEN LEAST(left_over.since, now() + make_interval(secs => COALESCE(d.refresh_every_s, $12)))
                             ELSE d.next_crawl_after END,
     blocked_returns = CASE WHEN left_over.is_none AND (n.reason_code IS NULL OR NOT left_over.takes_status) THEN 0 ELSE d.blocked_returns END,
+    unreachable_cooldowns = LEAST(d.unreachable_cooldowns + (n.status = 'unreachable' AND n.reason_code IS NOT NULL AND left_over.takes_status)::int, 100),
     block_reason = CASE WHEN left_over.takes_status THEN n.reason END,
     block_reason_code = CASE WHEN left_over.takes_status THEN n.reason_code END,
     first_blocked_at = CASE WHEN n.reason_code IS NOT NULL AND left_over.takes_status THEN COALESCE(d.first_blocked_at, now()) ELSE d.first_blocked_at END,

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from forager.db import statements
+from forager.domains.rest import sign_moves
 from forager.records import Lease
 from forager.urls import registrable
 
@@ -365,6 +366,12 @@ async def store_robots(conn: Any, copies: Sequence[RobotsCopy]) -> None:
         [at for _, at in asked],
         [copy.pace_ms for copy, _ in asked],
     )
+
+
+async def forgive_unreachable(conn: Any, domain_ids: Sequence[int]) -> int:
+    """Forgets failures of these domains that our own network caused; returns how many were resting for them."""
+    await sign_moves(conn, by="worker", reason_code="network_back", reason="our own network was down, not the site")
+    return sum(row["was_resting"] for row in await conn.fetch(SQL["forgive_unreachable"], domain_ids))
 
 
 async def count_waiting(conn: Any, run: int, *, labels: Sequence[str] = (), most: int) -> int:

@@ -14,6 +14,7 @@ from forager.fetch.answer import AnswerReader
 from forager.fetch.cookies import CookieJar
 from forager.fetch.decode import ACCEPTED, decode
 from forager.fetch.dial import CheckAddress, Dialler, GuardedResolver
+from forager.fetch.network_probe import NetworkProbe
 from forager.fetch.origin import Origin, build_post, build_request, hosts_of, is_sendable, split_url
 from forager.fetch.pool import Pool
 from forager.fetch.room import FREE_BYTES, Room
@@ -115,6 +116,8 @@ class Client:
     ) -> None:
         self._pool = pool
         self._resolver = resolver
+        self.network = NetworkProbe(resolver) if resolver is not None else None
+        """Tells whether our own network works; None: it cannot be told."""
         self._user_agent = user_agent
         self._fixed_headers = self._headers(ACCEPT)
         self._timeout_s = timeout_s

@@ -67,6 +67,8 @@ class GuardedResolver:
         self._asked: dict[tuple[str, int], asyncio.Future[list[str]]] = {}
         self._rules: dict[tuple[str, int], CheckAddress] = {}
         """Hosts with ports that have a rule of their own."""
+        self.found_at = 0.0
+        """When a name was last looked up and found, on the monotonic clock."""
 
     def set_rule(self, host: str, port: int, check_address: CheckAddress | None) -> None:
         """From now on this rule holds for a host, None: the common one. What was found under another is forgotten."""
@@ -82,7 +84,7 @@ class GuardedResolver:
 
     async def resolve(self, host: str, port: int) -> list[str]:
         """A host that is an address already is checked like any other."""
-        if _is_address(host):
+        if is_address(host):
             self._rule(host, port)(host, port)
             return [host]
         known_until, known = self._known.get((host, port), (0.0, []))
@@ -91,6 +93,14 @@ class GuardedResolver:
                 raise known.with_traceback(None)
             return known
         return await asyncio.shield(self._ask(host, port))
+
+    async def look_up_anew(self, host: str, port: int) -> list[str]:
+        """Looks the name up whatever is remembered of it."""
+        return await asyncio.shield(self._ask(host, port))
+
+    def forget_failures(self) -> None:
+        """Names that were not found are looked up again when they are next asked for."""
+        self._known = {name: known for name, known in self._known.items() if not isinstance(known[1], Exception)}
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -121,6 +131,7 @@ class GuardedResolver:
         if isinstance(error, AddressRefusedError) or is_no_name(error):
             self._remember((host, port), NO_ADDRESS_TTL_S, error)
         elif error is None:
+            self.found_at = clock.monotonic()
             self._remember((host, port), DNS_TTL_S, done.result())
 
     def _remember(self, name: tuple[str, int], ttl_s: float, known: list[str] | Exception) -> None:
@@ -135,7 +146,7 @@ def is_no_name(error: BaseException | None) -> TypeGuard[socket.gaierror]:
     return isinstance(error, socket.gaierror) and error.errno in NO_NAME
 
 
-def _is_address(host: str) -> bool:
+def is_address(host: str) -> bool:
     try:
         ip_address(host)
     except ValueError:
@@ -164,6 +175,37 @@ async def connect(protocol: asyncio.Protocol, address: str, port: int, tls: ssl.
         if isinstance(error, OSError):  # a bad certificate is both
             raise
         raise ssl.SSLError(ssl.SSL_ERROR_SSL, "no certificate can carry this name") from error
+
+
+async def ask_name_server(server: str, port: int, query: bytes, wait_s: float) -> bool:
+    """Returns whether a name server of this machine answers a query in time, whatever it answers."""
+    loop = asyncio.get_running_loop()
+    heard: asyncio.Future[bool] = loop.create_future()
+    try:
+        transport, _ = await loop.create_datagram_endpoint(lambda: _Listener(heard), remote_addr=(server, port))
+    except OSError:
+        return False
+    try:
+        transport.sendto(query)
+        async with asyncio.timeout(wait_s):
+            return await heard
+    except OSError:
+        return False
+    finally:
+        transport.close()
+
+
+class _Listener(asyncio.DatagramProtocol):
+    def __init__(self, heard: asyncio.Future[bool]) -> None:
+        self._heard = heard
+
+    def datagram_received(self, _data: bytes, _addr: object) -> None:
+        if not self._heard.done():
+            self._heard.set_result(True)
+
+    def error_received(self, _error: Exception) -> None:
+        if not self._heard.done():
+            self._heard.set_result(False)
 
 
 class Dialler:

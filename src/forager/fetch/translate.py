@@ -28,7 +28,8 @@ def translate(error: Exception, where: str) -> VisitError:
         case OSError() if error.errno == errno.ETIMEDOUT:
             return VisitTimeoutError(f"{where} did not answer the call")
         case _:
-            return ConnectError(f"{where} could not be reached: {reason_of(error)}")
+            is_refused = isinstance(error, OSError) and error.errno in {errno.ECONNREFUSED, errno.ECONNRESET}
+            return ConnectError(f"{where} could not be reached: {reason_of(error)}", is_refused=is_refused)
 
 
 def reason_of(error: Exception) -> str:

@@ -45,7 +45,7 @@ SET claimed_by = $1, claim_expires_at = now() + make_interval(secs => $4), versi
     status = 'active', block_reason = NULL, block_reason_code = NULL, last_crawled_at = now(), has_new_settings = false
 WHERE d.id = ANY (ARRAY(SELECT id FROM best))
 RETURNING d.id, d.name, d.version, d.crawl_delay_s, d.max_concurrent_requests, d.content_policy, d.max_pages_per_run, d.max_pages_per_template,
-          d.consecutive_error_count, d.error_streak_code, d.pages_crawled > 0 AS has_pages, d.verifies_tls,
+          d.consecutive_error_count, d.error_streak_code, d.unreachable_cooldowns, d.pages_crawled > 0 AS has_pages, d.verifies_tls,
           EXISTS (SELECT FROM domain_proxies dp WHERE dp.domain_id = d.id) AS has_proxies,
           d.pace_delay_s, d.pace_extra_s, d.response_s, d.breaker_state, d.breaker_failures, d.breaker_resets,
           COALESCE(EXTRACT(EPOCH FROM now() - d.breaker_opened_at), 0)::float8 AS breaker_open_s,

@@ -62,6 +62,7 @@ async def claim_domains(
             max_pages_per_template=row["max_pages_per_template"],
             errors_in_a_row=row["consecutive_error_count"],
             error_streak_code=row["error_streak_code"],
+            unreachable_cooldowns=row["unreachable_cooldowns"],
             has_pages=row["has_pages"],
             has_proxies=row["has_proxies"],
             verifies_tls=row["verifies_tls"],

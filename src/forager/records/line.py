@@ -68,6 +68,8 @@ class Lease:
     errors_in_a_row: int = 0
     error_streak_code: str | None = None
     """What the last visits before this lease met, so that a streak goes on through a stop."""
+    unreachable_cooldowns: int = 0
+    """How many cooldowns in a row it had because nobody answered."""
     has_pages: bool = True
     """Whether it ever gave us a page."""
     has_proxies: bool = False

@@ -1,13 +1,23 @@
 """The rules look at the numbers: what has been bad for long enough is raised, what has been quiet is resolved."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from forager.alerts import store
 from forager.alerts.look import look, say
 from forager.alerts.rules import Facts, judge
+from forager.errors import (
+    ConnectError,
+    ConnectionLostError,
+    DnsError,
+    RobotsUnreachableError,
+    TlsError,
+    VisitTimeoutError,
+)
 from forager.frontier import webhooks
+from forager.records import OutcomeKind
 from forager.schedule.order import ScheduleOrder
 from forager.schedule.words import things
 from forager.search.tend import read_refusals
@@ -20,6 +30,10 @@ NAME = "alerts"
 EVERY_S = 30.0
 ANSWERS_S = 60.0
 """The rate of errors is that of this minute and the one before."""
+UNANSWERED = frozenset(
+    error.code
+    for error in (DnsError, ConnectError, ConnectionLostError, TlsError, VisitTimeoutError, RobotsUnreachableError)
+)
 GROWTH = timedelta(minutes=3)
 SILENT_S = 120.0
 """R215."""
@@ -41,13 +55,15 @@ async def run_once(conn: Any, order: ScheduleOrder) -> str:
 
 async def gather(conn: Any, order: ScheduleOrder) -> Facts:
     """All that the rules look at, a statement each."""
-    visits, refused = await _answers(conn)
+    answers = await _answers(conn)
     dead = await store.dead_letters(conn, since_s=DEAD_S)
     unsearchable, refusal = await read_refusals(conn)
     stall = await read_stall(conn, dead_after_s=order.dead_after_s, stall_s=order.stall_s)
     return Facts(
-        visits=visits,
-        refused=refused,
+        visits=answers.visits,
+        refused=answers.refused,
+        unanswered=answers.unanswered,
+        succeeded=answers.succeeded,
         frontier=await _frontier(conn),
         workers=await store.silent_workers(
             conn,
@@ -73,11 +89,28 @@ def _is_kept(name: str, order: ScheduleOrder) -> bool:
     return name != NAME and (not order.duties or name in order.duties)
 
 
-async def _answers(conn: Any) -> tuple[float, float]:
-    """Visits, and of them those answered with 4xx or 5xx."""
-    numbers, _ = await series.read_recent(conn, ["visits", "status"], since_s=ANSWERS_S)
-    visits = sum(each.amount for each in numbers if each.metric == "visits" and each.label not in NOT_ASKED)
-    return visits, sum(each.amount for each in numbers if each.metric == "status" and each.label[:1] in {"4", "5"})
+class Answers(NamedTuple):
+    visits: float
+    refused: float
+    """Answered with 4xx or 5xx."""
+    unanswered: float
+    """Ended by the network."""
+    succeeded: float
+
+
+async def _answers(conn: Any) -> Answers:
+    """How the visits of the last minute and the one before ended."""
+    numbers, _ = await series.read_recent(conn, ["visits", "status", "failures"], since_s=ANSWERS_S)
+
+    def count(metric: str, is_meant: Callable[[str], bool]) -> float:
+        return sum(each.amount for each in numbers if each.metric == metric and is_meant(each.label))
+
+    return Answers(
+        visits=count("visits", lambda outcome: outcome not in NOT_ASKED),
+        refused=count("status", lambda code: code[:1] in {"4", "5"}),
+        unanswered=count("failures", lambda code: code in UNANSWERED),
+        succeeded=count("visits", lambda outcome: outcome == OutcomeKind.SUCCESS),
+    )
 
 
 async def _frontier(conn: Any) -> list[tuple[float, float]]:

@@ -36,9 +36,12 @@ async def test_answers_are_counted_also_before_they_are_folded(ground: Ground) -
         tally.add("visits", outcome, number)
         tally.add("status", code, number)
     tally.add("visits", "cancelled", 100)
+    for outcome, code, number in (("failed", "dns_error", 3), ("timeout", "timeout", 4), ("failed", "broken", 1)):
+        tally.add("visits", outcome, number)
+        tally.add("failures", code, number)
     await store.add(ground.conn, 1, tally)
     found = await facts(ground)
-    assert (found.visits, found.refused) == (40, 10)
+    assert (found.visits, found.refused, found.unanswered, found.succeeded) == (48, 10, 7, 30)
 
 
 async def test_the_frontier_over_the_last_minutes(ground: Ground) -> None:

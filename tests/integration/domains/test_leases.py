@@ -127,7 +127,7 @@ async def test_a_row_of_trouble_goes_on_from_batch_to_batch(
 @pytest.mark.parametrize("by", ["record", "release"])
 async def test_pace_and_breaker_are_handed_over(ground: Ground, standing: Standing, by: str) -> None:
     """Whether the predecessor handed its lease back, or was killed after its last record."""
-    domain, worker = await a_leased_domain(ground)
+    domain, _ = await a_leased_domain(ground)
     lease = Lease(domain, "a.example", 1, None, 0.0, None)
     if by == "record":
         await domains.count_visits(ground.conn, {domain: Visits()}, {domain: standing}, lease_s=60)
@@ -138,8 +138,9 @@ async def test_pace_and_breaker_are_handed_over(ground: Ground, standing: Standi
         release = Release(lease, standing.wait_s, standing=standing)
         await domains.release(ground.conn, [release], max_depth=9, patterns=NO_PATTERNS, keeping=Keeping())
     run = await ground.conn.fetchval("SELECT run_id FROM domains")
+    successor = await ground.a_worker(run)
     (heir,) = await frontier.claim_domains(
-        ground.conn, worker=worker, run=run, limit=1, lease_s=60, workers=1, max_pages_per_domain=None
+        ground.conn, worker=successor, run=run, limit=1, lease_s=60, workers=1, max_pages_per_domain=None
     )
     assert (heir.pace_extra_s, heir.response_s) == (standing.extra_s, standing.response_s)
     assert (heir.breaker_state, heir.breaker_failures) == (standing.breaker_state, standing.breaker_failures)

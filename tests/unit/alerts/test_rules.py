@@ -22,7 +22,7 @@ from forager.errors import ConfigurationError
 from forager.settings import load
 
 GIGABYTE = 1024**3
-SHARES = ("error_rate", "frontier_growth", "proxy_failures", "parse_drop", "disk_free")
+SHARES = ("error_rate", "success_rate", "frontier_growth", "proxy_failures", "parse_drop", "disk_free")
 
 
 def levels(facts: Facts) -> dict[tuple[str, str], Level]:
@@ -37,6 +37,27 @@ def test_errors_above_a_fifth_are_bad_where_there_are_enough_visits(
     visits: int, refused: int, level: Level | None
 ) -> None:
     assert levels(Facts(visits=visits, refused=refused)).get(("error_rate", "")) == level
+
+
+def test_visits_that_nobody_answers_are_errors() -> None:
+    assert levels(Facts(visits=100, refused=5, unanswered=16))["error_rate", ""] is Level.BAD
+
+
+@pytest.mark.parametrize(
+    ("visits", "succeeded", "level"),
+    [
+        (100, 49, Level.BAD),
+        (100, 55, Level.BETWEEN),
+        (100, 60, None),
+        (9, 0, None),
+        (10, 0, Level.BAD),
+        (50, None, None),
+    ],
+)
+def test_few_pages_are_bad_where_there_are_enough_visits(
+    visits: int, succeeded: int | None, level: Level | None
+) -> None:
+    assert levels(Facts(visits=visits, succeeded=succeeded)).get(("success_rate", "")) == level
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,9 @@ async def at_once(_url: str) -> None:
 class ScriptedClient:
     """Answers per URL, the last one again and again; 404 for robots.txt and an empty 200 for what has no script."""
 
+    network = None
+    """Nothing can be told of a network."""
+
     def __init__(self, script: dict[str, list[Answer]] | None = None) -> None:
         self.script = script or {}
         self.asked: list[tuple[str, float]] = []

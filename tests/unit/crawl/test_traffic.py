@@ -190,14 +190,17 @@ async def test_a_site_that_asks_for_a_long_rest_is_left() -> None:
 
 
 @pytest.mark.usefixtures("hasty")
-async def test_a_domain_nobody_answers_for_is_left_for_its_cooldown() -> None:
+@pytest.mark.parametrize(
+    ("earlier", "rest_s"), [(0, 300.0), (1, 900.0), (2, 3600.0), (5, COOLDOWN_S), (99, COOLDOWN_S)]
+)
+async def test_a_domain_nobody_answers_for_is_left_for_longer_each_time(earlier: int, rest_s: float) -> None:
     road = Road(ScriptedClient(script(1, trouble(errors.ConnectError), count=9)))
-    lane = a_lane(1, max_in_flight=1)
+    lane = a_lane(1, max_in_flight=1, unreachable_cooldowns=earlier)
     road.drive(lane, *targets_of(1, 9))
     await road.until_closing(lane)
     assert lane.closing is not None
     assert (lane.closing.status, lane.closing.reason_code) == ("unreachable", "connect_error")
-    assert lane.closing.rest_s == COOLDOWN_S
+    assert lane.closing.rest_s == rest_s
     assert len(road.outcomes) == 5
 
 

@@ -1,0 +1,129 @@
+"""Whether our own network works: looks names up and opens connections, and makes no request.
+
+A crawl that fails everywhere at once asks it before a site is blamed. Addresses pass the same guard as a request's.
+"""
+
+import asyncio
+import errno
+import struct
+from collections.abc import Sequence
+from contextlib import suppress
+from enum import Enum
+from pathlib import Path
+
+from forager.errors import AddressRefusedError
+from forager.fetch.dial import GuardedResolver, ask_name_server, connect, is_address, is_no_name
+from forager.fetch.origin import split_url
+
+PROBE_S = 3.0
+NAME_SERVER_S = 2.0
+MOST_ADDRESSES = 2
+ANSWERED = frozenset({errno.ECONNREFUSED, errno.ECONNRESET})
+"""The host is there, although it wants no connection."""
+NO_ROUTE = frozenset({errno.ENETUNREACH, errno.ENETDOWN})
+ROOT_QUERY = struct.pack(">6H", 0x464F, 0x0100, 1, 0, 0, 0) + b"\0" + struct.pack(">2H", 2, 1)
+"""The name servers of the root: every resolver answers that, if only with a refusal."""
+
+
+class Probed(Enum):
+    REACHED = "reached"
+    FAILED = "failed"
+    NO_ROUTE = "no route"
+    """The kernel knows no way there."""
+    NO_NAME = "no such name"
+    """A name server, or the hosts file, says that the name does not exist."""
+    SKIPPED = "needs no look-up"
+
+
+class NetworkProbe:
+    def __init__(self, resolver: GuardedResolver) -> None:
+        self._resolver = resolver
+
+    @property
+    def name_found_at(self) -> float:
+        """When a name was last looked up, and found, on the monotonic clock."""
+        return self._resolver.found_at
+
+    def forget_failures(self) -> None:
+        """Names that were not found are looked up again with the next request."""
+        self._resolver.forget_failures()
+
+    async def look_up(self, url: str) -> Probed:
+        """Looks the name of a site up, whatever is remembered of it."""
+        origin, _ = split_url(url)
+        if is_address(origin.host):
+            return Probed.SKIPPED
+        try:
+            async with asyncio.timeout(PROBE_S):
+                await self._resolver.look_up_anew(origin.host, origin.port)
+        except AddressRefusedError:
+            return Probed.REACHED
+        except OSError as error:
+            return Probed.NO_NAME if is_no_name(error) else Probed.FAILED
+        return Probed.REACHED
+
+    async def reach(self, url: str) -> Probed:
+        """Opens a connection to the site and closes it."""
+        origin, _ = split_url(url)
+        result = Probed.FAILED
+        try:
+            async with asyncio.timeout(PROBE_S):
+                for address in (await self._resolver.resolve(origin.host, origin.port))[:MOST_ADDRESSES]:
+                    result = await _reach(address, origin.port)
+                    if result is Probed.REACHED:
+                        return result
+        except AddressRefusedError:
+            return Probed.SKIPPED
+        except OSError:
+            return Probed.FAILED
+        return result
+
+
+class _Caller(asyncio.Protocol):
+    """Hangs up when it is through."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        transport.close()
+
+
+async def _reach(address: str, port: int) -> Probed:
+    try:
+        await connect(_Caller(), address, port, None, "")
+    except TimeoutError:
+        return Probed.FAILED
+    except OSError as error:
+        if error.errno in ANSWERED:
+            return Probed.REACHED
+        return Probed.NO_ROUTE if error.errno in NO_ROUTE else Probed.FAILED
+    return Probed.REACHED
+
+
+def has_default_route(routes: Path = Path("/proc/net/route"), routes_v6: Path = Path("/proc/net/ipv6_route")) -> bool:
+    """Returns whether the kernel has a default route. True where it does not tell."""
+    try:
+        lines = [line.split() for line in routes.read_text(encoding="ascii").splitlines()[1:]]
+    except OSError:
+        return True
+    if any(fields[1] == "00000000" and fields[7] == "00000000" for fields in lines if len(fields) > 7):
+        return True
+    with suppress(OSError):
+        lines = [line.split() for line in routes_v6.read_text(encoding="ascii").splitlines()]
+        return any(fields[1] == "00" and set(fields[0]) == {"0"} and fields[9] != "lo" for fields in lines)
+    return False
+
+
+def name_servers(file: Path = Path("/etc/resolv.conf")) -> list[str]:
+    try:
+        lines = [line.split() for line in file.read_text(encoding="utf-8", errors="replace").splitlines()]
+    except OSError:
+        return []
+    return [fields[1] for fields in lines if len(fields) > 1 and fields[0] == "nameserver"]
+
+
+async def name_server_answers(servers: Sequence[str], port: int = 53) -> bool:
+    """Returns whether one of the machine's name servers answers anything at all. Where the machine has none in its
+    configuration it cannot be told, which counts as an answer."""
+    if not servers:
+        return True
+    asked = (ask_name_server(server, port, ROOT_QUERY, NAME_SERVER_S) for server in servers[:3])
+    return any(await asyncio.gather(*asked))
