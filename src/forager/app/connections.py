@@ -89,11 +89,11 @@ class ConnectionTable:
         address = group_of(peer or "")
         is_crowded = self._number.get(address, 0) >= self.limits.per_address and not self._is_trusted(peer)
         if is_crowded:
-            self.events.note("too many connections of one address", "api.connections", address)
+            self.events.note("too many connections of one address", "connections", address)
             if not self._evict(self._idle_of.get(address, {})):
                 return False
         elif len(self._address) >= self.limits.in_all:
-            self.events.note("too many connections", "api.connections", address)
+            self.events.note("too many connections", "connections", address)
             if not self._evict(self._idle):
                 return False
         self._address[connection] = address
@@ -140,12 +140,12 @@ class EventLog:
         self._call_later = call_later
         self._waiting: dict[tuple[str, str], tuple[int, str]] = {}
 
-    def note(self, event: str, action: str, address: str) -> None:
-        kind = event, action
+    def note(self, event: str, reason: str, address: str) -> None:
+        kind = event, reason
         if kind in self._waiting:
             self._waiting[kind] = self._waiting[kind][0] + 1, address
             return
-        log().warning(event, action=action, address=address, times=1)
+        log().warning(event, action="api.limited", reason=reason, address=address, times=1)
         self._open_window(kind)
 
     def _open_window(self, kind: tuple[str, str]) -> None:
@@ -155,8 +155,8 @@ class EventLog:
     def _flush(self, kind: tuple[str, str]) -> None:
         times, address = self._waiting.pop(kind)
         if times:
-            event, action = kind
-            log().warning(event, action=action, address=address, times=times)
+            event, reason = kind
+            log().warning(event, action="api.limited", reason=reason, address=address, times=times)
             self._open_window(kind)
 
 

@@ -120,7 +120,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def _end_head(self) -> None:
         self._head_timer = None
         if self._is_mid_message:
-            self.table.events.note("request headers took too long", "api.slow_headers", self._peer())
+            self.table.events.note("request headers took too long", "slow_headers", self._peer())
             self._reject(408, f"The headers took longer than {self.table.limits.head_s:g} s.")
         else:
             self.transport.close()
@@ -145,7 +145,7 @@ class LimitedProtocol(HttpToolsProtocol):
         """Nothing is written while the buffer is full, so it only shrinks: by how much is what the client read."""
         size = self.transport.get_write_buffer_size()
         if before - size < self.table.limits.write_bytes:
-            self.table.events.note("client does not read", "api.slow_reader", self._peer())
+            self.table.events.note("client does not read", "slow_reader", self._peer())
             self.transport.abort()
         else:
             self._watch_writing(size)
@@ -161,7 +161,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self._reject(400, msg)
 
     def _reject_size(self) -> None:
-        self.table.events.note("request headers too large", "api.large_headers", self._peer())
+        self.table.events.note("request headers too large", "large_headers", self._peer())
         self._reject(431, f"The headers are larger than {self.table.limits.head_bytes:,} bytes.")
 
     def _reject(self, status: int, detail: str, headers: str = "") -> None:

@@ -167,12 +167,14 @@ class Claims:
 
         return await in_transaction(self._database, once)
 
-    async def next_ready(self) -> tuple[bool, float | None]:
+    async def next_ready(self, within_s: float = 86_400.0) -> tuple[bool, float | None]:
         """Whether somebody still works on the run, and in how many seconds the next domain may be claimed."""
         limit = self._spec.max_pages_per_domain
         return await in_transaction(
             self._database,
-            lambda conn: domains.next_ready(conn, self._run, max_pages_per_domain=limit, labels=self._labels),
+            lambda conn: domains.next_ready(
+                conn, self._run, max_pages_per_domain=limit, labels=self._labels, within_s=within_s
+            ),
         )
 
 

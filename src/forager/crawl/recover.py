@@ -46,7 +46,7 @@ async def reclaim(conn: Any, *, lease_s: float, dead_after_s: float, delay_s: fl
 
 async def _bury_silent(conn: Any, dead_after_s: float) -> None:
     if buried := await stats.bury_silent(conn, silent_s=dead_after_s, host=this_host()):
-        log().warning("workers of another machine are silent", action="worker.buried", workers=buried)
+        log().info("workers of another machine are silent", action="worker.buried", workers=buried)
 
 
 async def free_lost(conn: Any, *, dead_after_s: float, delay_s: float, strays_of: int | None = None) -> list[str]:

@@ -367,7 +367,7 @@ class Worker:
             return True
         # We hold nothing: a lease in our name is one whose claim was committed and whose answer the connection lost.
         await in_transaction(self._database, partial(self._free_lost, strays_of=self._id))
-        is_held, wait_s = await self._claims.next_ready()
+        is_held, wait_s = await self._claims.next_ready(self._order.longest_wait_s)
         if self._hints is not None:
             self._hints.see(is_ready=wait_s == 0)
         if self._order.spec.is_standing:

@@ -334,7 +334,8 @@ SELECT * FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::int[]);
 
 -- name: next_ready
 -- When a run's next unleased domain may be claimed by who has the labels of $3, and whether any of its domains is leased now. A domain
--- of which nothing is ready before $4 seconds have passed does not count: it waits for tries that were put off, and they keep.
+-- of which nothing is ready before $4 seconds have passed does not count: it waits for tries that were put off, and they keep. Nor does
+-- one that is due later than in $5 seconds, so that those that sleep for long are not looked through.
 SELECT EXISTS (SELECT FROM domains WHERE claimed_by IS NOT NULL AND run_id = $1) AS is_held,
        LEAST(
            (SELECT 0.0::float8 FROM unnest($3::text[]) AS l (label) CROSS JOIN LATERAL (
@@ -348,6 +349,7 @@ SELECT EXISTS (SELECT FROM domains WHERE claimed_by IS NOT NULL AND run_id = $1)
             WHERE d.claimed_by IS NULL AND NOT d.is_due AND d.status IN ('pending', 'active') AND d.is_active
               AND d.due_at IS NOT NULL AND d.run_id = $1 AND COALESCE(d.run_pages < LEAST($2::int, d.max_pages_per_run), true)
               AND d.worker_label = ANY ($3::text[]) AND d.ready_at <= now() + make_interval(secs => $4)
+              AND d.due_at <= now() + make_interval(secs => $5)
             ORDER BY d.due_at LIMIT 1)) AS wait_s;
 
 -- name: score_domains

@@ -398,10 +398,12 @@ async def next_ready(
     max_pages_per_domain: int | None,
     labels: Sequence[str] = (),
     put_off_s: float = PUT_OFF_S,
+    within_s: float = 86_400.0,
 ) -> tuple[bool, float | None]:
     """Whether any domain of the run is leased, and in how many seconds the next one may be claimed by a worker with
-    these labels (None: never). What was put off for longer than `put_off_s` is not waited for."""
-    row = await conn.fetchrow(SQL["next_ready"], run, max_pages_per_domain, ["", *labels], put_off_s)
+    these labels (None: never). What was put off for longer than `put_off_s`, or is due later
+    than in `within_s`, is not waited for."""
+    row = await conn.fetchrow(SQL["next_ready"], run, max_pages_per_domain, ["", *labels], put_off_s, within_s)
     return row["is_held"], row["wait_s"]
 
 

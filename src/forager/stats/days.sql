@@ -18,7 +18,7 @@ WITH written AS (
            COALESCE(sum(t.bytes), 0), COALESCE(sum(t.response_time_ms), 0)
     FROM crawl_tasks t JOIN domains d ON d.id = t.domain_id
     WHERE t.completed_at >= $1 AND t.completed_at < $1 + interval '1 day' AND t.outcome <> 'cancelled'
-      AND t.domain_id > $2 AND t.domain_id <= $3
+      AND t.domain_id + 0 > $2 AND t.domain_id + 0 <= $3 -- by the day, not by the whole history of each domain
     GROUP BY t.domain_id
     ORDER BY t.domain_id
     ON CONFLICT (domain_id, day) DO UPDATE

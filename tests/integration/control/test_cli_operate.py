@@ -57,7 +57,7 @@ async def test_every_verb_answers_in_json(forager: Any, verb: str) -> None:
     assert json.loads(said.out)["name"] == SHOP
 
 
-@pytest.mark.parametrize("verb", ["", "reset", "pause", "resume", "block --reason x", "set --delay 1", "--history"])
+@pytest.mark.parametrize("verb", ["", "reset", "pause", "resume", "set --delay 1", "--history"])
 async def test_an_unknown_domain_comes_with_close_ones(forager: Any, verb: str) -> None:
     said = await forager("domain", "shop.exmaple", *verb.split())
     assert (said.code, said.out) == (3, "")

@@ -103,6 +103,7 @@ ABOUT_HISTORY = (
     (f"purge cold {MONTH} --yes", "cold.purge"),
     ("purge tasks --before 3d --yes", "task.purge"),
     ("purge pages old.example /1 --yes", "page.purge"),
+    ("purge frontier --domain old.example --yes", "frontier.clear"),
     ("purge domain old.example --yes", "domain.purge"),
     ("backup", "backup.make"),
 )

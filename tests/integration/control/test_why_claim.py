@@ -14,6 +14,7 @@ from forager import clock
 from forager.control.why import ask_why
 from forager.domains import store as domains
 from forager.frontier import store as frontier
+from forager.stats import store as stats
 
 CLAIM = ("state", "cooldown", "switch", "window", "budget", "lease", "frontier")
 NAME = "shop.example"
@@ -91,9 +92,10 @@ async def is_claimed(world: World, run_limit: int | None) -> bool:
     await rollback.start()
     try:
         await domains.wake_due(world.conn, world.run)
+        another = await stats.add_worker(world.conn, world.run, host="elsewhere", pid=1, pid_started=0)
         leases = await frontier.claim_domains(
             world.conn,
-            worker=world.worker + 1,
+            worker=another,
             run=world.run,
             limit=100,
             lease_s=60.0,

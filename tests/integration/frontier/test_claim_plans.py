@@ -39,7 +39,7 @@ def hot(run: int) -> dict[str, Hot]:
         ),
         "has_silent_workers": Hot(STATS["has_silent_workers"], (1800.0, 120.0, "here"), {"workers_running"}),
         "next_ready": Hot(
-            DOMAINS["next_ready"], (run, None, [""]), {"domains_claimable", "domains_held", "domains_asleep"}
+            DOMAINS["next_ready"], (run, None, [""], 5.0, 60.0), {"domains_claimable", "domains_held", "domains_asleep"}
         ),
     }
 

@@ -100,7 +100,7 @@ HOT = {
     ),
     "free_lost_leases": Hot(DOMAINS["free_lost_leases"], (60.0, 1.0, 7), {"domains_claimed"}),
     "next_ready": Hot(
-        DOMAINS["next_ready"], (RUN, None, [""], 5.0), {"domains_claimable", "domains_held", "domains_asleep"}
+        DOMAINS["next_ready"], (RUN, None, [""], 5.0, 60.0), {"domains_claimable", "domains_held", "domains_asleep"}
     ),
 }
 
