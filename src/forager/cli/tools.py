@@ -157,8 +157,6 @@ def understand(body: bytes, url: str, content_type: str, scope: Scope, settings:
 
 
 def _signals(reading: "Reading") -> dict[str, Any]:
-    from forager.cli.fetch_view import reading_document
-
     return {
         "title": reading.title,
         "description": reading.description,
@@ -169,7 +167,6 @@ def _signals(reading: "Reading") -> dict[str, Any]:
         "content_hash": reading.content_hash.hex(),
         "headings": reading.headings,
         "text": reading.text,
-        "product": reading_document(reading)["product"],
         "flags": list(reading.flags),
     }
 
