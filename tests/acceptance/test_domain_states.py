@@ -68,7 +68,9 @@ def test_each_trouble_has_its_reason_and_its_cooldown(forager: Forager, open_web
     assert_rests(forager, wall, "blocked", "login_required", 30)
     assert_rests(forager, gate, "blocked", "login_required", 30)
     assert_rests(forager, hidden, "blocked", "robots_denied", 90)
-    assert_rests(forager, mortal.hosts[0], "unreachable", "connect_error", 7)
+    dead = state_of(forager, mortal.hosts[0])
+    assert (dead["status"], dead["block_reason_code"]) == ("unreachable", "connect_error")
+    assert timedelta(minutes=3) < dead["rests"] <= timedelta(minutes=5), "the first time it rests for a moment only"
     silent = state_of(forager, deaf)
     assert (silent["status"], silent["block_reason_code"]) == ("unreachable", "robots_unreachable")
     assert silent["rests"] > timedelta(minutes=50)
