@@ -80,9 +80,9 @@ function Frame() {
       </nav>
       <div className="flex min-w-0 flex-col">
         <TopBar openMenu={() => setIsOpen(true)} />
-        <main id="main" ref={main} tabIndex={-1} className="mx-auto w-full max-w-[96rem] min-w-0 flex-1 p-4 outline-none md:p-6">
-          <Stale />
-          <div className={isAway ? "opacity-60" : undefined}><Outlet /></div>
+        <Stale />
+        <main id="main" ref={main} tabIndex={-1} className={`mx-auto w-full max-w-[96rem] min-w-0 flex-1 p-4 outline-none md:p-6 ${isAway ? "opacity-60" : ""}`}>
+          <Outlet />
         </main>
       </div>
     </div>
@@ -95,7 +95,7 @@ function Stale() {
   const last = past.at(-1);
   if (link !== "away") return null;
   return (
-    <p role="alert" className="mb-4 flex flex-wrap items-center gap-2 rounded-lg border border-line bg-bad-ground px-4 py-2.5 text-bad">
+    <p role="alert" className="flex items-center gap-2 border-b border-line bg-bad-ground px-4 py-2.5 text-bad md:px-6">
       <icon.Alert /> <span>Forager, or its database, does not answer. {last ? <>Numbers on this page are of <Time at={new Date(last.at).toISOString()} isExact />.</> : "Numbers on this page may be old."} It is asked again every few seconds.</span>
     </p>
   );
