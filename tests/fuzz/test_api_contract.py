@@ -59,7 +59,7 @@ def instance(database_url: str, tmp_path: Path) -> Iterator[Instance]:
     """An API on a port, in a thread of its own, over a database with something of everything."""
     rates = dict.fromkeys(("rate_anonymous", "rate_user", "rate_admin", "rate_seeds"), PLENTY)
     given = {"home": tmp_path, "database_url": database_url, "contact": "test@forager.example"}
-    settings = Settings.model_validate({**given, **rates, "secret_key": ("k" * 32,)})
+    settings = Settings.model_validate({**given, **rates, "secret_key": ("8f2c1de07b94a6350d7ecb15f93a42e8",)})
     tokens = in_thread(_prepare(database_url))
     ready, stops = threading.Event(), []
     told: dict[str, Any] = {}

@@ -17,6 +17,8 @@ from pathlib import Path
 from forager.control.disk import CHUNK, PART, digest, make_folder, sync_file
 from forager.errors import StoreError
 
+FOLDERS = frozenset({"bodies", "cold"})
+"""Of a data folder, whose files are in a backup."""
 GROWING = (".open", ".cdxj")
 """Endings of files that are written to in their place."""
 LEFT_OUT = frozenset({"tmp", "dying"})
@@ -150,9 +152,11 @@ def understand_list(packed: bytes) -> dict[str, tuple[int, str]]:
 
 
 def _safe(name: str) -> str:
-    """A list from a stranger must not lead us out of the folder."""
-    parts = name.split("/")
-    if name.startswith("/") or "\0" in name or any(part in {"", ".", ".."} for part in parts):
+    """A list from a stranger must not lead us out of the folders of stored files: a settings file beside them could
+    name a program to run."""
+    folder, *rest = name.split("/")
+    is_inside = folder in FOLDERS and rest and not any(part in {"", ".", ".."} for part in rest)
+    if not is_inside or "\0" in name:
         raise StoreError(
             f"The backup lists a file with a bad name ({name[:100]!r}): it is not one of ours.", "bad_name"
         )
