@@ -56,6 +56,8 @@ AT_ONCE = 500
 """Leases a heartbeat handles before the event loop may do something else."""
 MAKE_ROOM_EVERY_S = 1.0
 """How often a worker without room looks whether domains wait."""
+GRACE_S = 3.0
+"""For other workers to be heard again after the database was away."""
 RECLAIM_EVERY_S = 1.0
 """How often a worker looks for leases of workers that fell silent."""
 
@@ -83,6 +85,10 @@ class Worker:
         self._first_waits = FirstWaits()
         self._beat_at = 0.0
         """When we asked for the last heartbeat that was committed: others count our silence from there."""
+        self._beat_within_s = 3 * min(order.heartbeat_s, order.lease_s / 3, order.dead_after_s / 3)
+        """A longer time between two of them is a gap: the database was away, or this process stood still."""
+        self._steady_at = 0.0
+        """After a gap: until then the silence of others may have had the same cause."""
         self._stir = asyncio.Event()
         self._hints = hints
         if hints is not None:
@@ -211,7 +217,7 @@ class Worker:
 
     async def _beat(self) -> None:
         """Say that we live and renew the leases; whatever is no longer ours is dropped at once."""
-        every_s = min(self._order.heartbeat_s, self._order.lease_s / 3, self._order.dead_after_s / 3)
+        every_s = self._beat_within_s / 3
         while True:
             await asyncio.sleep(every_s)
             await self._read_clock()
@@ -220,14 +226,12 @@ class Worker:
             is_alive, held = await in_transaction(self._database, partial(self._beat_once, told=told))
             self._tally.forget(told)
             if is_alive:
-                self._beat_at = asked_at
+                self._note_beat(asked_at)
             until = self._lease_until(asked_at)
             await self._pools.refresh(self._database)
             await self._look_around()
-            lost = []
-            for number, lane in enumerate(
-                asked_for
-            ):  # not those that were claimed meanwhile: their leases are young, and were not seen
+            # Not those that were claimed meanwhile: their leases are young, and were not seen.
+            for number, lane in enumerate(asked_for):
                 if number % AT_ONCE == AT_ONCE - 1:
                     await asyncio.sleep(0)
                 if self._lanes.get(lane.lease.domain_id) is not lane:
@@ -237,13 +241,15 @@ class Worker:
                     lane.hear_of_resets(renewal.breaker_resets)
                     self._go_on_or_close(lane, may_go_on=renewal.may_go_on)
                 else:
-                    lost.append(lane)
                     self._lose(lane)
             if not is_alive:
                 await self._register()
-            if lost:  # leases that ran out while we stood still: free at once, not at somebody's next look
-                await in_transaction(self._database, self._free_lost)
             await self._spare_some(every_s)
+
+    def _note_beat(self, asked_at: float) -> None:
+        if asked_at - self._beat_at > self._beat_within_s:
+            self._steady_at = clock.monotonic() + GRACE_S
+        self._beat_at = asked_at
 
     async def _spare_some(self, every_s: float) -> None:
         spared = [
@@ -379,9 +385,11 @@ class Worker:
         await free_lost(conn, dead_after_s=order.dead_after_s, delay_s=order.delay_s, strays_of=strays_of)
 
     async def _reclaim(self) -> None:
-        """Frees the leases of workers that fell silent, so that the claim finds their domains."""
+        """Frees the leases of workers that fell silent, so that the claim finds their domains. Where our own heartbeats
+        could not be written either, the others' silence says nothing until they had time to end it."""
         now = clock.monotonic()
-        if now < self._reclaim_at:
+        is_steady = now - self._beat_at < self._beat_within_s and now >= self._steady_at
+        if now < self._reclaim_at or not is_steady:
             return
         self._reclaim_at = now + RECLAIM_EVERY_S
         order = self._order

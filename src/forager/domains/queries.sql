@@ -218,8 +218,9 @@ UPDATE domains d SET run_pages = GREATEST(0, d.run_pages - n.pages)
 FROM unnest($1::bigint[], $2::bigint[], $3::int[]) AS n (run_id, domain_id, pages) WHERE d.id = n.domain_id AND d.run_id = n.run_id;
 
 -- name: renew_leases
--- The heartbeat: everything this worker holds stays its own for another lease.
-UPDATE domains SET claim_expires_at = now() + make_interval(secs => $2) WHERE claimed_by = $1 AND claim_expires_at > now()
+-- The heartbeat: everything this worker holds stays its own for another lease. Also what ran out meanwhile, while the database was away: until
+-- another worker took it, nobody else worked on it, and what was fetched under it is recorded.
+UPDATE domains SET claim_expires_at = now() + make_interval(secs => $2) WHERE claimed_by = $1
 RETURNING id, version, breaker_resets,
           is_active AND NOT has_new_settings AND window_end(now(), maintenance_start, maintenance_end) IS NULL AS may_go_on;
 
