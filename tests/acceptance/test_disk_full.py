@@ -89,8 +89,9 @@ def test_a_crawl_waits_while_the_disk_is_full(small_disk: Path, own_forager: For
 
 
 def test_up_stays_and_says_so_while_the_disk_is_full(small_disk: Path, own_forager: Forager, open_web: OpenWeb) -> None:
-    web = open_web("uniform=10x40")
-    with up(own_forager, "--workers", "1") as instance:
+    web = open_web("uniform=10x60")
+    # At this pace the disk is full before all is fetched.
+    with up(own_forager, "--workers", "1", FORAGER_DELAY_S="0.1", FORAGER_UNPACED_HOSTS="") as instance:
         own_forager.do("seed", *web.urls)
         web.wait_past(60)
         with full(small_disk):
@@ -106,8 +107,8 @@ def test_up_stays_and_says_so_while_the_disk_is_full(small_disk: Path, own_forag
 
 
 def test_up_and_crawl_wait_while_the_database_is_read_only(forager: Forager, open_web: OpenWeb) -> None:
-    web = open_web("uniform=10x40")
-    with up(forager, "--workers", "1") as instance:
+    web = open_web("uniform=10x60")
+    with up(forager, "--workers", "1", FORAGER_DELAY_S="0.1", FORAGER_UNPACED_HOSTS="") as instance:
         forager.do("seed", *web.urls)
         web.wait_past(60)
         with read_only(forager):

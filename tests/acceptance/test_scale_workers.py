@@ -89,4 +89,4 @@ def test_a_schema_that_grows_under_a_crawl_and_a_worker_that_is_sent_away(
 
 def learn_robots(forager: Forager, web: Web) -> None:
     """The first page of each site, so that nobody asks a frozen web for a robots.txt, which is not waited for long."""
-    forager.do("crawl", *web.urls, "--depth", "0", "--delay", "0.01", **FEW)
+    forager.start(*web.urls, "--depth", "0", "--delay", "0.05", **FEW).finish(15)

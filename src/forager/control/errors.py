@@ -67,6 +67,7 @@ CATEGORIES: Mapping[str, Category] = {
     "lease_lost": Category.US,
     "called_off": Category.US,
     "unavailable": Category.US,
+    "network_down": Category.US,
     "no_parser": Category.US,
     "store_unavailable": Category.US,
     "broken": Category.US,

@@ -46,7 +46,8 @@ async def test_a_rule_is_muted_for_a_while(forager: Any, alert: int) -> None:
     assert (await forager("alerts", "unmute", "disk_low")).err == "disk_low was not muted.\n"
 
 
-async def test_webhooks_are_told(forager: Any) -> None:
+async def test_webhooks_are_told(forager: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORAGER_CONTACT", "test@forager.example")
     said = await forager("alerts", "tell", "https://hooks.example/x", "--only-critical", "--json")
     target = json.loads(said.out)["id"]
     assert "critical alerts" in (await forager("alerts", "targets")).out

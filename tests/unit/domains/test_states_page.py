@@ -39,4 +39,6 @@ def test_every_kind_of_trouble_has_its_row() -> None:
 def test_the_cooldowns_are_the_defaults_of_their_settings() -> None:
     told = {row[4].strip("`"): row[3] for row in rows("## Reasons") if row[4] != "–"}
     fields = {name: field.default for name, field in Settings.model_fields.items() if name.startswith("cooldown_")}
+    assert told.pop("cooldown_unreachable_s").startswith("5 min, then 15 min, 1 h, 6 h, 1 d, at most 7 d")
+    assert fields.pop("cooldown_unreachable_s") == 7 * DAY_S
     assert told == {name: f"{default / DAY_S:g} days" for name, default in fields.items()}
