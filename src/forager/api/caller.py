@@ -4,14 +4,17 @@ A proxy in front is believed only where the settings name it; from anybody else 
 """
 
 import ipaddress
+import socket
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
+
+from forager.accounts.credentials import TOKEN_PREFIX
 
 LOCAL = "127.0.0.1"
 LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -74,22 +77,48 @@ def is_tls(scope: MutableMapping[str, Any], public_url: str | None, trusted: Seq
     return bool(told) and told[-1].lower() == "https" and _is_in(_peer(scope), trusted)
 
 
+def is_tls_for_host(scope: MutableMapping[str, Any], public_url: str | None, trusted: Sequence[Network]) -> bool:
+    """Whether the browser speaks TLS on its own port, 443. On another one it says nothing about the rest of the host,
+    whose other ports may be plain HTTP."""
+    if not is_tls(scope, public_url, trusted):
+        return False
+    told = Headers(scope=scope).get("host", "")
+    is_public = public_url is not None and public_url.lower().startswith("https://")
+    public = urlsplit(public_url or "").netloc if is_public else told
+    if host_of(told) == host_of(public):  # the proxy may pass the name on without the port, or with ours
+        told = public
+    return {_port_of(told), _port_of(public)} <= {None, 443}
+
+
 def stray_host(scope: MutableMapping[str, Any], public_url: str | None, trusted: Sequence[Network]) -> str | None:
     """The name a request came to, if no client of an API on loopback should know it by that name: a page whose name was
     made to point here (DNS rebinding) would be of the same site as we. Addresses and names of this machine are fine.
-    Programs with a token may use any name, since no page has one; so may probes, which learn nothing."""
+    Programs with a token may use any name, since no page has one; so may probes, which learn nothing. A browser can be
+    made to send other kinds of authorization, and names the page (`Origin`) where it sends a change."""
     server = scope.get("server") or ("", None)
     if not ip_of(server[0]).is_loopback or scope["path"] == "/health":
         return None
     headers = Headers(scope=scope)
     host = host_of(headers.get("host", ""))
-    if "authorization" in headers or _is_own_name(host) or _is_in(_peer(scope), trusted):
+    if _is_program(headers) or _is_own_name(host) or _is_in(_peer(scope), trusted):
         return None
     return None if public_url is not None and host == host_of(urlsplit(public_url).netloc) else host
 
 
+def _is_program(headers: Headers) -> bool:
+    scheme, _, secret = headers.get("authorization", "").partition(" ")
+    return scheme.lower() == "bearer" and secret.strip().startswith(TOKEN_PREFIX) and "origin" not in headers
+
+
 def _is_own_name(host: str) -> bool:
-    return host in {"", *LOOPBACK_HOSTS} or host.endswith(".localhost") or _is_address(host)
+    return host in {"", *LOOPBACK_HOSTS} or host in _machine_names() or host.endswith(".localhost") or _is_address(host)
+
+
+@cache
+def _machine_names() -> frozenset[str]:
+    """What this machine calls itself; Debian has it point at 127.0.1.1."""
+    name = socket.gethostname().lower()
+    return frozenset({name, name.partition(".")[0]})
 
 
 @lru_cache(maxsize=4096)
@@ -129,6 +158,13 @@ def host_of(netloc: str) -> str:
         return (urlsplit(f"//{netloc}").hostname or "").lower()
     except ValueError:
         return ""
+
+
+def _port_of(netloc: str) -> int | None:
+    try:
+        return urlsplit(f"//{netloc}").port
+    except ValueError:
+        return 0
 
 
 @lru_cache(maxsize=4096)

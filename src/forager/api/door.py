@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from forager import clock
 from forager.accounts.meter import WINDOW_S
 from forager.api import problems
-from forager.api.caller import Network, is_tls, read_networks, stray_host
+from forager.api.caller import Network, is_tls_for_host, read_networks, stray_host
 from forager.api.gate import QUOTAS, Quota
 from forager.observe import log
 
@@ -124,7 +124,7 @@ class _Passage:
         told = {name for name, _ in given}
         given += [header for header in RAW if header[0] not in told]
         given += quota_headers(self._scope[QUOTAS])
-        if is_tls(self._scope, self._public_url, self._trusted):
+        if is_tls_for_host(self._scope, self._public_url, self._trusted):
             given.append(HSTS)
         message["headers"] = [*given, (REQUEST_ID, self._scope["request_id"].encode())]
 

@@ -16,6 +16,8 @@ from forager.observe import log
 HANDLES_KEPT = 128
 """File handles left to the database, files and the answers of lookups."""
 FEWEST = 8
+MOST_LINGERING = 32
+"""Connections without a place that may stay open for the moment in which their client reads why."""
 LOG_EVERY_S = 10.0
 
 
@@ -80,6 +82,7 @@ class ConnectionTable:
         self._idle: dict[Evictable, None] = {}
         """In the order they became idle."""
         self._idle_of: dict[str, dict[Evictable, None]] = {}
+        self._lingering: set[Evictable] = set()
 
     def __len__(self) -> int:
         return len(self._address)
@@ -113,7 +116,15 @@ class ConnectionTable:
         elif not own:
             del self._idle_of[address]
 
+    def linger(self, connection: Evictable) -> bool:
+        """Registers a connection that `add` had no place for. False: too many of those are still open."""
+        if len(self._lingering) >= MOST_LINGERING:
+            return False
+        self._lingering.add(connection)
+        return True
+
     def remove(self, connection: Evictable) -> None:
+        self._lingering.discard(connection)
         self.set_idle(connection, is_idle=False)
         address = self._address.pop(connection, None)
         if address is not None:

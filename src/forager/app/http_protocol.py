@@ -2,7 +2,7 @@
 
     headers and request line        431 above `head_bytes`, also in one value or in trailers of a body
     time for them                   408 after `head_s`
-    connections                     503 where `ConnectionTable` has no place
+    connections                     503 where `ConnectionTable` has no place; cut off where many were just told so
     a client that does not read     cut off after `write_s` without progress
 
 It overrides what asyncio and httptools call (`connection_made`, `data_received`, `on_headers_complete`, …), which
@@ -44,8 +44,10 @@ class LimitedProtocol(HttpToolsProtocol):
         super().connection_made(transport)
         if self.table.add(self, self.client[0] if self.client else None):
             self._start_head_timer()
-        else:
+        elif self.table.linger(self):
             self._reject(503, "All connections are in use; try again in a moment.", "Retry-After: 5\r\n")
+        else:
+            self.evict()  # a flood of rejected ones would take all file handles
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.table.remove(self)

@@ -190,7 +190,9 @@ async def test_browsers_are_told_to_stay_with_tls_where_they_use_it(
         assert name not in (await client.get("/health")).headers  # over loopback, without TLS
     behind = settings.model_copy(update={"trusted_proxies": ("127.0.0.0/8",)})
     async with running(behind) as app, client_for(app) as client:
-        assert name in (await client.get("/api/runs", headers=secure)).headers
+        assert name in (await client.get("/api/runs", headers={**secure, "Host": "forager.example"})).headers
+        other = {**secure, "Host": "forager.example:8443"}
+        assert name not in (await client.get("/api/runs", headers=other)).headers  # it would bind all ports of the host
         assert name not in (await client.get("/api/runs")).headers
 
 

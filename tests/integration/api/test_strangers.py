@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from forager.app.connections import ConnectionLimits
+from forager.app.connections import MOST_LINGERING, ConnectionLimits
 from forager.app.serve import bind, serve
 from forager.crawl.stop import StopRequest
 
@@ -231,6 +231,29 @@ async def test_without_an_idle_connection_the_new_one_is_turned_away() -> None:
         streams = await connect("127.0.0.3")
         assert await status_of(streams) == 503
         assert b"\r\nRetry-After: " in await streams[0].readuntil(b"\r\n\r\n")
+
+
+async def test_a_flood_of_new_connections_takes_few_handles() -> None:
+    async with serving(ConnectionLimits(in_all=3, per_address=3)) as connect:
+        busy = [await connect() for _ in range(3)]
+        for _, writer in busy:
+            writer.write(b"POST /read HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n")
+        await asyncio.sleep(0.2)
+        rejected = [await connect("127.0.0.3") for _ in range(MOST_LINGERING + 20)]
+        answers = await asyncio.gather(*map(first_line, rejected))
+        assert answers.count(b"HTTP/1.1 503 Service Unavailable\r\n") == MOST_LINGERING
+        assert answers.count(b"") == 20
+        await close(rejected)
+        await asyncio.sleep(0.2)
+        assert await status_of(await connect("127.0.0.3")) == 503, "the places of those that left are free again"
+
+
+async def first_line(streams: Streams) -> bytes:
+    """What a client reads; nothing where it was cut off."""
+    try:
+        return await streams[0].readline()
+    except ConnectionError:
+        return b""
 
 
 async def test_connections_of_a_trusted_proxy_are_not_counted_by_address() -> None:

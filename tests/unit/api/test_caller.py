@@ -1,13 +1,24 @@
 """Where a request comes from: headers of strangers mean nothing, and a foreign page is recognised."""
 
+import socket
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from starlette.datastructures import Headers
 
-from forager.api.caller import Network, Site, ip_of, read_caller, read_networks, site_of
+from forager.api.caller import (
+    Network,
+    Site,
+    ip_of,
+    is_tls_for_host,
+    read_caller,
+    read_networks,
+    site_of,
+    stray_host,
+)
 
 NONE = read_networks(())
 PROXY = read_networks(["10.0.0.0/8", "::1"])
@@ -113,3 +124,52 @@ def test_a_foreign_page_is_recognised(headers: dict[str, str], site: Site) -> No
 def test_without_a_host_nothing_is_ours() -> None:
     assert site_of({"origin": "null"}, None) is Site.FOREIGN
     assert site_of({"origin": "//"}, None) is Site.FOREIGN
+
+
+def a_scope(**headers: str) -> dict[str, Any]:
+    raw = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+    ends = {"server": ("127.0.0.1", 8600), "client": ("127.0.0.1", 4711)}
+    return {"type": "http", "scheme": "http", "path": "/api/runs", "headers": raw, **ends}
+
+
+@pytest.mark.parametrize(
+    ("headers", "is_stray"),
+    [
+        ({}, True),
+        ({"authorization": "Bearer fgr_secret"}, False),
+        ({"authorization": "bearer fgr_secret"}, False),
+        ({"authorization": "Bearer fgr_secret", "origin": "http://attacker.example"}, True),
+        ({"authorization": "Bearer x"}, True),
+        ({"authorization": "Basic Zm9vOmJhcg=="}, True),
+        ({"authorization": ""}, True),
+    ],
+)
+def test_only_a_program_with_a_token_may_use_any_name(headers: dict[str, str], is_stray: bool) -> None:
+    assert (stray_host(a_scope(host="attacker.example", **headers), None, NONE) is not None) is is_stray
+
+
+def test_the_names_of_the_machine_are_ours() -> None:
+    name = socket.gethostname()
+    for each in (name, name.upper(), name.partition(".")[0]):
+        assert stray_host(a_scope(host=f"{each}:8600"), None, NONE) is None
+    assert stray_host(a_scope(host=f"{name}.attacker.example:8600"), None, NONE) is not None
+
+
+@pytest.mark.parametrize(
+    ("public_url", "host", "is_pinned"),
+    [
+        ("https://forager.example", "forager.example", True),
+        ("https://forager.example:443", "forager.example:8600", True),
+        ("https://forager.example:8443", "forager.example:8443", False),
+        ("https://forager.example:8443", "forager.example", False),
+        ("https://forager.example", "other.example:8443", False),
+        (None, "forager.example", True),
+        (None, "forager.example:443", True),
+        (None, "forager.example:8443", False),
+        (None, "[2001:db8::1]:8443", False),
+        (None, "forager.example:rubbish", False),
+    ],
+)
+def test_tls_is_asked_of_a_whole_host_only_on_its_own_port(public_url: str | None, host: str, is_pinned: bool) -> None:
+    scope = a_scope(host=host, x_forwarded_proto="https")
+    assert is_tls_for_host(scope, public_url, read_networks(["127.0.0.1"])) is is_pinned

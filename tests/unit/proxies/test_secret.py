@@ -87,6 +87,14 @@ def test_a_key_that_can_be_guessed_is_refused(key: str) -> None:
     assert key not in str(caught.value)
 
 
+def test_a_weak_key_can_be_replaced() -> None:
+    """It opens what it sealed until that is sealed anew; only the first key seals."""
+    strong, weak = "c41b0e7a9d5286f3e70b18d4a6f25c93", "deadbeefcafebabe8f2c1de07b94a635"
+    assert load({}, {"FORAGER_SECRET_KEY": f"{strong},{weak}"}).secret_key == (strong, weak)
+    with pytest.raises(ConfigurationError, match="this one can be guessed"):
+        load({}, {"FORAGER_SECRET_KEY": f"{weak},{strong}"})
+
+
 @given(st.binary(min_size=16, max_size=64))
 def test_what_is_random_is_taken(noise: bytes) -> None:
     """As `openssl rand -hex` and `-base64` print it."""
