@@ -4,7 +4,7 @@ Promise 6 is asked with the statements of the audit, and as far as the database 
 looks at robots.txt too.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -173,7 +173,7 @@ async def check(
         Verdict(
             promise,
             tuple([await _look(connection, name, things, sizes) for name, things in promise.statements.items()])
-            + (await _look_at_files(connection, place) if place is not None and promise.number == COMPLETE else ())
+            + (await look_at_files(connection, place) if place is not None and promise.number == COMPLETE else ())
             + (
                 await _look_at_cold(connection, cold, copies) if cold is not None and promise.number == COMPLETE else ()
             ),
@@ -182,11 +182,21 @@ async def check(
     ]
 
 
-async def _look_at_files(connection: Any, place: Place) -> tuple[Finding, ...]:
-    looked_at, missing = await check_bodies.find_missing(connection, place)
-    examples = tuple(missing[:MOST_EXAMPLES])
-    found = Finding(check_bodies.NAME, check_bodies.PURPOSE, looked_at, "stored_files", len(missing), examples)
-    return (with_repair(found),)
+async def look_at_files(connection: Any, place: Place) -> tuple[Finding, Finding]:
+    """Whether the files of bodies and images are there, and whether they can be read."""
+    files = await check_bodies.find_missing(connection, place)
+    examples = tuple(files.missing[:MOST_EXAMPLES])
+    found = Finding(
+        check_bodies.NAME, check_bodies.PURPOSE, files.looked_at, "stored_files", len(files.missing), examples
+    )
+    return with_repair(found), readable(files.looked_at, files.unreadable)
+
+
+def readable(looked_at: int, unreadable: Sequence[str]) -> Finding:
+    """Files that could not be read, which proves nothing about their content."""
+    examples = tuple(unreadable[:MOST_EXAMPLES])
+    name, purpose = check_bodies.READABLE, check_bodies.READABLE_PURPOSE
+    return with_repair(Finding(name, purpose, looked_at, "stored_files", len(unreadable), examples))
 
 
 async def _look_at_cold(connection: Any, cold: Path, copies: BucketFolder | None) -> tuple[Finding, ...]:

@@ -4,6 +4,7 @@ verified when they are read."""
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from typing import Any
 
 from forager.archive import store as bodies
@@ -22,47 +23,69 @@ QUESTIONS = 16
 """Files that are looked for at the same time: a bucket is some way off."""
 NOT_TOLD = frozenset({"store_away", "store_refused", "no_bucket"})
 """Who gets no answer knows nothing about a file."""
+PROVEN = frozenset({"missing", "damaged", "not_ours", "bad_ref", "bad_key"})
+"""Reasons that prove a file missing or damaged. Any other, such as a permission, says nothing about its content."""
+READABLE = "bodies_readable"
+READABLE_PURPOSE = "Every body and image on record can be read: no permission, disk or bucket stands in the way."
 
 
-async def find_missing(conn: Any, place: Place) -> tuple[int, list[str]]:
-    """How many files were looked at, and which of them are missing or too short, in words."""
+@dataclass(slots=True)
+class Files:
+    """What a look at names and sizes found, in words."""
+
+    looked_at: int = 0
+    missing: list[str] = field(default_factory=list)
+    """Missing, or too short."""
+    unreadable: list[str] = field(default_factory=list)
+
+    def add(self, names: Sequence[str], errors: Sequence[StoreError | None]) -> None:
+        self.looked_at += len(names)
+        for name, error in zip(names, errors, strict=True):
+            if error is not None and error.reason in PROVEN:
+                self.missing.append(f"{name} is not in the store")
+            elif error is not None:
+                self.unreadable.append(unreadable(error))
+
+
+def unreadable(error: StoreError) -> str:
+    return f"could not be read: {error}"
+
+
+async def find_missing(conn: Any, place: Place) -> Files:
+    """Which files are missing, too short, or cannot be read."""
     ends = await bodies.ends_of_archives(conn)
-    looked_at, missing = 0, []
+    files = Files()
     async for portion in bodies.stored_names(conn, at_once=AT_ONCE):
-        looked_at += len(portion)
-        missing += await asyncio.to_thread(_missing, place, [name for name, _ in portion], ends)
+        names = [name for name, _ in portion]
+        files.add(
+            names, await asyncio.to_thread(_look_at, names, lambda name: _of_body(place, name, ends.get(name, 0)))
+        )
     async for keys in stored_files(conn, at_once=AT_ONCE):
-        looked_at += len(keys)
-        missing += await asyncio.to_thread(_missing_files, place, keys)
-    return looked_at, missing
+        files.add(keys, await asyncio.to_thread(_look_at, keys, lambda key: _trouble(place, key, 0, 0)))
+    return files
 
 
-def _missing_files(place: Place, keys: Sequence[str]) -> list[str]:
-    return _without(keys, lambda key: _has(place, key, 0, 0))
-
-
-def _missing(place: Place, names: Sequence[str], ends: dict[str, int]) -> list[str]:
-    return _without(names, lambda name: _is_there(place, name, ends.get(name, 0)))
-
-
-def _without(names: Sequence[str], is_there: Callable[[str], bool]) -> list[str]:
+def _look_at(names: Sequence[str], look: Callable[[str], StoreError | None]) -> list[StoreError | None]:
     with ThreadPoolExecutor(QUESTIONS) as threads:
-        found = threads.map(is_there, names)
-        return [f"{name} is not in the store" for name, is_found in zip(names, found, strict=True) if not is_found]
+        return list(threads.map(look, names))
 
 
-def _is_there(place: Place, name: str, until: int) -> bool:
-    """A file that is still written has another ending."""
+def _of_body(place: Place, name: str, until: int) -> StoreError | None:
+    """A file that is still written has another ending, and may get its own between two looks."""
     key = key_of(name)
-    candidates = (key, key + OPEN) if name.endswith(".gz") else (key,)
-    return any(_has(place, candidate, max(until - 1, 0), min(until, 1)) for candidate in candidates)
+    error: StoreError | None = None
+    for candidate in (key, key + OPEN, key) if name.endswith(".gz") else (key,):
+        error = _trouble(place, candidate, max(until - 1, 0), min(until, 1))
+        if error is None or error.reason != "missing":
+            return error
+    return error
 
 
-def _has(place: Place, key: str, start: int, length: int) -> bool:
+def _trouble(place: Place, key: str, start: int, length: int) -> StoreError | None:
     try:
         place.get(key, start, length)
     except StoreError as error:
         if error.reason in NOT_TOLD:
             raise
-        return False
-    return True
+        return error
+    return None

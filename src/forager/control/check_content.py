@@ -1,11 +1,11 @@
 """Are stored bodies, records of archives and images what they were? Reads each of them and compares its checksum.
 
-A few files at once in threads, and rows by a cursor, so that memory does not grow with the store.
+A few files at once in threads, and rows portion by portion, so that memory does not grow with the store.
 """
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from forager.archive import snapshot, warc_record
 from forager.archive.place import Place
 from forager.archive.refs import OPEN, SnapshotRef, WarcRef, parse
-from forager.control.check_bodies import NOT_TOLD
+from forager.control.check_bodies import NOT_TOLD, PROVEN, unreadable
 from forager.db import statements
 from forager.errors import StoreError
 
@@ -27,74 +27,114 @@ MOST_NAMED = 100_000
 MOST_EXAMPLES = 3
 
 
+FIRST: Mapping[str, str | int] = {"snapshot": "", "record": 0, "image": 0}
+"""Kind of what is stored → the key that all others come behind."""
+
+
 @dataclass(slots=True)
 class Content:
     looked_at: int = 0
     broken: int = 0
     examples: list[str] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
+    """What could not be read, in words; whether it is damaged nobody knows."""
     names: list[str] = field(default_factory=list)
     """Refs of damaged bodies."""
     images: list[int] = field(default_factory=list)
 
-    def add(self, troubles: Sequence[str | None]) -> None:
-        self.looked_at += len(troubles)
-        bad = [trouble for trouble in troubles if trouble]
-        self.broken += len(bad)
-        self.examples += bad[: max(0, MOST_EXAMPLES - len(self.examples))]
+    def add(self, kind: str, row: Any, error: StoreError) -> None:
+        if error.reason not in PROVEN:
+            self.unreadable.append(unreadable(error))
+            return
+        self.broken += 1
+        if len(self.examples) < MOST_EXAMPLES:
+            name = f"image {row['key']}" if kind == "image" else row["ref"][:90]
+            self.examples.append(f"{name}: {error}")
+        if kind == "image" and len(self.images) < MOST_NAMED:
+            self.images.append(row["key"])
+        elif kind != "image" and len(self.names) < MOST_NAMED:
+            self.names.append(row["ref"])
 
 
 async def read_all(conn: Any, place: Place) -> Content:
-    """Everything that has to be in the store, read once."""
+    """Everything that has to be in the store, read once. The connection is in no transaction: reading takes hours, and
+    what is deleted meanwhile, as it should be, is no damage."""
     content = Content()
     with ThreadPoolExecutor(READERS) as threads:
-        async for rows in _portions(conn, "every_snapshot"):
-            refs = [f"snapshot:{row['name']}" for row in rows]
-            await _read(threads, content, refs, lambda ref: _trouble(place, ref))
-        async for rows in _portions(conn, "every_record"):
-            await _read(threads, content, [row["body_ref"] for row in rows], lambda ref: _trouble(place, ref))
-        async for rows in _portions(conn, "every_image"):
-            troubles = await asyncio.to_thread(lambda: list(threads.map(lambda row: _image_trouble(place, row), rows)))  # noqa: B023
-            content.add(troubles)
-            bad = [row["id"] for row, trouble in zip(rows, troubles, strict=True) if trouble]
-            content.images += bad[: MOST_NAMED - len(content.images)]
+        for kind in FIRST:
+            async for rows in _portions(conn, kind):
+                content.looked_at += len(rows)
+                suspects = await _look_at(threads, place, rows)
+                for row, error in await _confirm(threads, conn, place, kind, [row for row, _ in suspects]):
+                    content.add(kind, row, error)
     return content
 
 
-async def _portions(conn: Any, name: str) -> Any:
-    rows: list[Any] = []
-    async for row in conn.cursor(SQL[name], prefetch=AT_ONCE):
-        rows.append(row)
-        if len(rows) == AT_ONCE:
-            yield rows
-            rows = []
-    if rows:
+async def damaged_still(place: Place, refs: Sequence[str]) -> list[str]:
+    """Which of these bodies are proven to be missing or damaged, now that they are looked at again."""
+    with ThreadPoolExecutor(READERS) as threads:
+        bad = await _look_at(threads, place, [{"ref": ref, "content_hash": None} for ref in refs])
+    return [row["ref"] for row, error in bad if error.reason in PROVEN]
+
+
+async def damaged_images_still(conn: Any, place: Place, images: Sequence[int]) -> list[int]:
+    """Which of these images are proven to be missing or damaged, now that they are looked at again."""
+    rows = await conn.fetch(SQL["still_image"], images)
+    with ThreadPoolExecutor(READERS) as threads:
+        return [row["key"] for row, error in await _look_at(threads, place, rows) if error.reason in PROVEN]
+
+
+async def _portions(conn: Any, kind: str) -> Any:
+    after = FIRST[kind]
+    while rows := await conn.fetch(SQL[f"every_{kind}"], after, AT_ONCE):
+        after = rows[-1]["key"]
         yield rows
 
 
-async def _read(
-    threads: ThreadPoolExecutor, content: Content, refs: Sequence[str], look: Callable[[str], str | None]
-) -> None:
-    troubles = await asyncio.to_thread(lambda: list(threads.map(look, refs)))
-    content.add(troubles)
-    bad = [ref for ref, trouble in zip(refs, troubles, strict=True) if trouble]
-    content.names += bad[: MOST_NAMED - len(content.names)]
+async def _look_at(threads: ThreadPoolExecutor, place: Place, rows: Sequence[Any]) -> list[tuple[Any, StoreError]]:
+    """Rows whose files are not what they should be, each with what is wrong."""
+    errors = await asyncio.to_thread(lambda: list(threads.map(lambda row: _trouble(place, row), rows)))
+    return [(row, error) for row, error in zip(rows, errors, strict=True) if error is not None]
 
 
-def _trouble(place: Place, ref: str) -> str | None:
-    """What is wrong with a body, in words. A store that does not answer says nothing about it."""
+async def _confirm(
+    threads: ThreadPoolExecutor, conn: Any, place: Place, kind: str, suspects: Sequence[Any]
+) -> list[tuple[Any, StoreError]]:
+    """Those that still have to be there, looked at once more, and asked for once more: retention or a purge may have
+    deleted one while it was read."""
+    if not suspects:
+        return []
+    found = await _look_at(threads, place, await _still(conn, kind, suspects))
+    left = {row["key"]: row["ref"] for row in await _still(conn, kind, [row for row, _ in found])}
+    return [(row, error) for row, error in found if left.get(row["key"]) == row["ref"]]
+
+
+async def _still(conn: Any, kind: str, rows: Sequence[Any]) -> Sequence[Any]:
+    found: Sequence[Any] = await conn.fetch(SQL[f"still_{kind}"], [row["key"] for row in rows])
+    return found
+
+
+def _trouble(place: Place, row: Any) -> StoreError | None:
+    """What is wrong with a body or an image. A store that does not answer says nothing about it."""
     try:
-        found = parse(ref)
-        if isinstance(found, SnapshotRef):
-            snapshot.unpack(place.get(found.key), found, "")
+        if row["content_hash"] is not None:
+            _verify_image(place, row)
         else:
-            _verify_record(place, found)
+            _verify_body(place, parse(row["ref"]))
     except StoreError as error:
         if error.reason in NOT_TOLD:
             raise
-        return f"{ref[:90]}: {error}"
+        return error
     except (ValueError, KeyError) as error:
-        return f"{ref[:90]}: cannot be read ({type(error).__name__})"
+        return StoreError(f"its content makes no sense ({type(error).__name__}).", "damaged")
     return None
+
+
+def _verify_body(place: Place, ref: SnapshotRef | WarcRef) -> None:
+    if isinstance(ref, SnapshotRef):
+        snapshot.unpack(place.get(ref.key), ref, "")
+    else:
+        _verify_record(place, ref)
 
 
 def _verify_record(place: Place, ref: WarcRef) -> None:
@@ -113,11 +153,6 @@ def _bytes(place: Place, ref: WarcRef) -> bytes:
         return place.get(ref.key + OPEN, ref.offset, ref.length)
 
 
-def _image_trouble(place: Place, row: Any) -> str | None:
-    try:
-        content = place.get(row["body_ref"])
-    except StoreError as error:
-        if error.reason in NOT_TOLD:
-            raise
-        return f"image {row['id']}: {error}"
-    return None if hashlib.sha256(content).digest() == row["content_hash"] else f"image {row['id']} is damaged"
+def _verify_image(place: Place, row: Any) -> None:
+    if hashlib.sha256(place.get(row["ref"])).digest() != row["content_hash"]:
+        raise StoreError("the image is damaged: it is not what its checksum says.", "damaged")

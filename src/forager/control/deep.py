@@ -7,15 +7,27 @@ their history, the search index against the pages. Reads only; as slow as the di
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import asyncpg
 
+from forager import clock
 from forager.archive.bucket_folder import BucketFolder
 from forager.archive.place import Place
 from forager.control import check_content, cold
-from forager.control.check import MOST_EXAMPLES, Finding, Promise, Verdict, check, load, with_repair
+from forager.control.check import (
+    MOST_EXAMPLES,
+    Finding,
+    Promise,
+    Verdict,
+    check,
+    load,
+    look_at_files,
+    readable,
+    with_repair,
+)
 from forager.control.repairs import DAMAGED
 from forager.db import catalog
 from forager.db.catalog import Fault
@@ -86,6 +98,8 @@ class Deep:
     """What was found, for people and for `repair`."""
 
     verdicts: list[Verdict]
+    began_at: datetime
+    """What is stored after it is not what was looked at."""
     faults: tuple[Fault, ...] = ()
     """Of the schema."""
     damaged: tuple[str, ...] = ()
@@ -101,20 +115,22 @@ async def _snapshot(pool: Any) -> AsyncIterator[Any]:
 
 async def check_deep(pool: Any, order: DeepOrder) -> Deep:
     """All promises of `check`, and what only reading everything can tell."""
+    began_at = clock.now()
     schema = None
     if order.compares_schema:
         async with pool.acquire() as conn:
             schema = await catalog.compare(conn)
     async with _snapshot(pool) as conn:
-        quick = await check(conn, order.place, order.cold, order.copies)
+        quick = await check(conn, None, order.cold, order.copies)
         found: dict[int, list[Finding]] = {number: [] for number in range(1, KEPT.number + 1)}
         found[1].append(_schema(schema))
         await _ask_all(conn, order, found)
         await _look_at_seals(conn, found)
+    async with pool.acquire() as conn:  # in no snapshot: reading may take hours, and would hold vacuum back
         content = await _look_at_content(conn, order, found)
     verdicts = [replace(each, findings=(*each.findings, *found[each.promise.number])) for each in quick]
     faults = () if schema is None else tuple(schema[1])
-    return Deep([*verdicts, Verdict(KEPT, tuple(found[8]))], faults, *content)
+    return Deep([*verdicts, Verdict(KEPT, tuple(found[8]))], began_at, faults, *content)
 
 
 def _schema(compared: tuple[int, list[Fault]] | None) -> Finding:
@@ -182,16 +198,23 @@ def _describe(broken: seals.Broken) -> str:
     return f"{rows} (seal {broken.seal_id}, positions {broken.after} to {broken.until})"
 
 
+def _all_readable(quick: Finding, content: check_content.Content) -> Finding:
+    """A file that neither look could read is named once."""
+    return quick if not content.unreadable else readable(quick.looked_at, list(dict.fromkeys(content.unreadable)))
+
+
 async def _look_at_content(
     conn: Any, order: DeepOrder, found: dict[int, list[Finding]]
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
     damaged: tuple[str, ...] = ()
     images: tuple[int, ...] = ()
     if order.place is not None:
+        stored, quick = await look_at_files(conn, order.place)
         content = await check_content.read_all(conn, order.place)
         damaged, images = tuple(content.names), tuple(content.images)
         examples = tuple(content.examples)
         total = content.broken
+        found[3] += [stored, _all_readable(quick, content)]
         found[3].append(
             with_repair(
                 Finding(check_content.NAME, check_content.PURPOSE, content.looked_at, "bodies", total, examples)

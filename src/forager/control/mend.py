@@ -13,10 +13,9 @@ from typing import Any
 
 import asyncpg
 
-from forager import clock
 from forager.archive.place import Place
 from forager.archive.refs import key_of
-from forager.control import repair
+from forager.control import check_content, repair
 from forager.control.check import MOVES_LISTED, TASK_MOVES_LISTED, Finding
 from forager.control.deep import Deep
 from forager.control.repairs import REPAIRS, Kind
@@ -164,8 +163,9 @@ async def _rebuild(work: _Work) -> int:
 
 
 async def _revisit_bodies(work: _Work) -> int:
-    """Files that are damaged are deleted, so that the visit stores them again."""
-    refs, images = list(work.deep.damaged), list(work.deep.damaged_images)
+    """Files that are damaged are deleted, so that the visit stores them again: those that still are, when they are
+    looked at once more, and never one that was stored since the check began."""
+    refs, images = await _damaged_still(work)
     names = [ref.split(":")[1] for ref in refs if ref.startswith("snapshot:")]
     async with work.pool.acquire() as conn, conn.transaction():
         changed = await _run(conn, "put_bodies_on_record") + await _run(conn, "give_up_bodies", names)
@@ -174,13 +174,22 @@ async def _revisit_bodies(work: _Work) -> int:
         work.pages += [row["id"] for row in await conn.fetch(SQL["pages_of_images"], images)]
     if work.order.place is not None:
         keys = [*map(key_of, names), *dict.fromkeys(files)]
-        await asyncio.to_thread(partial(work.order.place.delete, keys, unless_since=clock.now()))
+        await asyncio.to_thread(partial(work.order.place.delete, keys, unless_since=work.deep.began_at))
     if len(names) < len(refs):
         left = len(refs) - len(names)
         work.mended.trouble = (
             f"{left} records of archives stay damaged: a WARC file is never rewritten; a backup has them"
         )
     return changed + len(files)
+
+
+async def _damaged_still(work: _Work) -> tuple[list[str], list[int]]:
+    if work.order.place is None:
+        return [], []
+    refs = await check_content.damaged_still(work.order.place, work.deep.damaged)
+    async with work.pool.acquire() as conn:
+        images = await check_content.damaged_images_still(conn, work.order.place, work.deep.damaged_images)
+    return refs, images
 
 
 async def _collect(work: _Work, statement: str) -> int:

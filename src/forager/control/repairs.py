@@ -80,6 +80,10 @@ REPAIRS: dict[str, Repair] = {
     "told_tasks": _recompute("orders the calls", "order_calls"),
     "history_guard": SCHEMA,
     "bodies_stored": _revisit("gives up the missing files", "revisit_bodies"),
+    "bodies_readable": _backup(
+        "That a file cannot be read does not prove it damaged: put right what stands in the way (permissions, the disk,"
+        " access to the bucket), and check again. Only what the disk itself lost has to come from a backup:"
+    ),
     "bodies_intact": _revisit("gives up the damaged files", "revisit_bodies"),
     "cold_files": _backup("The archive file is missing."),
     "cold_intact": _backup("The archive file is damaged."),

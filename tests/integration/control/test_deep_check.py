@@ -1,7 +1,10 @@
 """A deep check finds every kind of damage and names its repair, which puts it right or says that a backup has to."""
 
+import asyncio
 import gzip
 import hashlib
+import os
+import stat
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
@@ -322,6 +325,72 @@ async def test_a_damaged_image_is_found(sound: World, pool: Any, bodies: LocalPl
     assert not path.exists(), "a visit stores it again only if it is not there"
 
 
+async def test_a_body_that_cannot_be_read_is_reported_and_stays(
+    sound: World, pool: Any, bodies: LocalPlace, tmp_path: Path
+) -> None:
+    """A socket in its place: the system refuses to open it, as it does without a permission; root is refused, too."""
+    paths = [*(tmp_path / "bodies").glob("*/*.zst"), tmp_path / "bodies" / "images" / "aa" / "bb.gif"]
+    for path in paths:
+        path.rename(path.with_suffix(".aside"))
+        os.mknod(path, stat.S_IFSOCK | 0o600)
+    found = await look(pool, place=bodies)
+    assert set(broken(found)) == {"bodies_readable"}
+    assert "permissions" in broken(found)["bodies_readable"]
+    assert [each.changed + each.visits for each in await mend(pool, found, place=bodies)] == [0]
+    for path in paths:
+        path.with_suffix(".aside").rename(path)
+    assert broken(await look(pool, place=bodies)) == {}
+    assert await sound.conn.fetchval("SELECT count(*) FROM bodies WHERE dropped_at IS NOT NULL") == 0
+
+
+async def test_a_body_that_is_whole_again_is_not_given_up(
+    sound: World, pool: Any, bodies: LocalPlace, tmp_path: Path
+) -> None:
+    paths = [*(tmp_path / "bodies").glob("*/*.zst"), tmp_path / "bodies" / "images" / "aa" / "bb.gif"]
+    whole = {path: path.read_bytes() for path in paths}
+    for path in paths:
+        flip(path)
+    found = await look(pool, place=bodies)
+    for path, content in whole.items():
+        path.write_bytes(content)
+    await mend(pool, found, place=bodies)
+    assert {path: path.read_bytes() for path in paths} == whole
+    assert await sound.conn.fetchval("SELECT count(*) FROM bodies WHERE dropped_at IS NOT NULL") == 0
+    assert await sound.conn.fetchval("SELECT count(*) FROM images WHERE dropped_at IS NOT NULL") == 0
+
+
+class Retained(LocalPlace):
+    """What is read first is dropped by retention just then, by another connection."""
+
+    def __init__(self, root: Path, drop: Callable[[], None]) -> None:
+        super().__init__(root)
+        self.drop = drop
+
+    def get(self, key: str, start: int = 0, length: int | None = None) -> bytes:
+        if length is None:
+            self.drop()
+        return super().get(key, start, length)
+
+
+async def test_what_retention_deletes_during_the_check_is_no_damage(
+    sound: World, pool: Any, bodies: LocalPlace, tmp_path: Path
+) -> None:
+    loop = asyncio.get_running_loop()
+
+    async def retain() -> None:
+        async with pool.acquire() as conn:
+            await conn.execute("UPDATE bodies SET dropped_at = now(), deleted_at = now() WHERE dropped_at IS NULL")
+            held = "SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_xmin IS NOT NULL"
+            snapshots.append(await conn.fetchval(f"{held} AND datname = current_database()"))
+        for path in (tmp_path / "bodies").glob("*/*.zst"):
+            path.unlink()
+
+    snapshots: list[int] = []
+    place = Retained(tmp_path / "bodies", lambda: asyncio.run_coroutine_threadsafe(retain(), loop).result(30))
+    assert "bodies_intact" not in broken(await look(pool, place=place))
+    assert snapshots[0] == 0, "no snapshot is held while files are read"
+
+
 async def test_a_flipped_byte_in_an_archive_is_found(sound: World, pool: Any, bodies: LocalPlace) -> None:
     record = b"WARC/1.1\r\nWARC-Type: response\r\nContent-Length: 4\r\n\r\nHTTP\r\n\r\n"
     member = bytearray(gzip.compress(record))
@@ -377,5 +446,5 @@ def test_every_check_has_its_damage_and_its_repair() -> None:
         {name for names in LOOKED_AT.values() for name in names} | {name for _, name, *_ in SEALED.values()} | {"seals"}
     )
     assert deep == set(DEEP)
-    files = {"bodies_stored", "bodies_intact", "cold_files", "cold_intact"}
+    files = {"bodies_stored", "bodies_readable", "bodies_intact", "cold_files", "cold_intact"}
     assert set(REPAIRS) == deep | set(DAMAGE) | files | {"schema"}

@@ -78,7 +78,7 @@ class Store:
 
     async def assert_sound(self) -> None:
         assert await self.desk.broken() == []
-        assert (await find_missing(self.desk.ground.conn, self.place))[1] == []
+        assert (await find_missing(self.desk.ground.conn, self.place)).missing == []
 
 
 @pytest.fixture
@@ -216,5 +216,5 @@ async def test_shown_again_after_it_went_it_is_asked_for_again(store: Store) -> 
 async def test_check_misses_a_file_that_is_gone(store: Store) -> None:
     await store.stores(f"{HOST}kept.png", 1)
     (store.folder / small_name(bytes([1]) * 32)).unlink()
-    looked_at, missing = await find_missing(store.desk.ground.conn, store.place)
-    assert (looked_at, missing) == (2, [f"{small_name(bytes([1]) * 32)} is not in the store"])
+    files = await find_missing(store.desk.ground.conn, store.place)
+    assert (files.looked_at, files.missing) == (2, [f"{small_name(bytes([1]) * 32)} is not in the store"])

@@ -93,4 +93,6 @@ def test_who_gets_no_answer_takes_no_body_for_missing(objects: ObjectServer, mon
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     place = ObjectPlace(parse_bucket(f"s3://{BUCKET}"))
     with pytest.raises(StoreError, match="Nobody answers"):
-        check_bodies._missing(place, [f"{number:064x}" for number in range(500)], {})
+        check_bodies._look_at(
+            [f"{number:064x}" for number in range(500)], lambda name: check_bodies._of_body(place, name, 0)
+        )
