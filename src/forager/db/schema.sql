@@ -1592,6 +1592,7 @@ BEGIN
     IF current_setting('forager.purge', true) IS DISTINCT FROM 'on' AND NULLIF(current_setting('forager.slice', true), '') IS NULL THEN
         RETURN NULL;
     END IF;
+    PERFORM pg_advisory_xact_lock_shared(x'466F7261677A'::bigint);
     EXECUTE format(
         'UPDATE seals s SET left_rows = s.left_rows + g.row_count, left_digest = s.left_digest + g.digest
          FROM (SELECT n.id, count(*) AS row_count, sum(row_digest(sealed_line(gone::%1$I))) AS digest
@@ -1609,6 +1610,7 @@ CREATE TRIGGER robots_requests_unsealed AFTER DELETE ON robots_requests REFERENC
 
 CREATE FUNCTION note_resealed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+    PERFORM pg_advisory_xact_lock_shared(x'466F7261677A'::bigint);
     UPDATE seals s SET left_digest = s.left_digest + row_digest(sealed_line(OLD)) - row_digest(sealed_line(NEW))
     WHERE s.id = (SELECT e.id FROM seals e WHERE e.what = 'crawl_tasks' AND e.until >= sealed_position(OLD) ORDER BY e.until LIMIT 1)
       AND s.after < sealed_position(OLD);

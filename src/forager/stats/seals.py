@@ -16,6 +16,8 @@ from forager.db import statements
 SQL = statements.load("forager.stats", "seals.sql")
 TABLES = ("crawl_tasks", "product_prices", "domain_history", "robots_requests", "audit_log")
 POLL_S = 0.05
+MOST_AT_ONCE = 50_000
+"""So many rows of a table are sealed in one transaction: who deletes in an audited way waits for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,20 +31,34 @@ class Broken:
     found: int
 
 
-async def seal(conn: Any) -> int:
-    """Seals what was marked the last time and is settled, then marks how far the tables reach now. Returns the number
-    of rows that were sealed."""
+async def seal(conn: Any, *, most: int = MOST_AT_ONCE) -> int:
+    """Seals what was marked the last time and is settled, at most so many rows of each table, then marks how far the
+    tables reach now. Returns the number of rows that were sealed."""
     async with conn.transaction():
         if not await conn.fetchval(SQL["lock_seals"]):
             return 0
-        rows = await conn.fetch(SQL["read_marks"])
         total = 0
-        for row in rows:
+        done = []
+        for row in await conn.fetch(SQL["read_marks"]):
+            end = None
             if row["is_settled"] and row["position"] > row["sealed_until"]:
                 stretch = row["what"], row["sealed_until"], row["position"]
-                total += await conn.fetchval(SQL["seal"], *stretch) or 0
-        await conn.execute(SQL["write_marks"], [row["what"] for row in rows if _is_done(row)])
+                end = await conn.fetchval(SQL["end_of_stretch"], *stretch, most)
+                total += await conn.fetchval(SQL["seal"], *stretch[:2], row["position"] if end is None else end) or 0
+            if end is None and _is_done(row):
+                done.append(row["what"])
+        await conn.execute(SQL["write_marks"], done)
         return total
+
+
+async def seal_within(conn: Any, *, within_s: float, most: int = MOST_AT_ONCE) -> int:
+    """Seals stretch by stretch, each in a transaction of its own, as long as one was full and there is time."""
+    give_up_at = clock.monotonic() + within_s
+    total = portion = await seal(conn, most=most)
+    while portion >= most and clock.monotonic() < give_up_at:
+        portion = await seal(conn, most=most)
+        total += portion
+    return total
 
 
 async def seal_now(conn: Any, *, patience_s: float) -> int:

@@ -1,7 +1,7 @@
 -- Digests of rows that never change. Owner of seals and seal_marks.
 
 -- name: lock_seals
--- One sealer at a time, without waiting for another.
+-- One sealer at a time, without waiting for another, nor for who deletes in an audited way: triggers hold the same lock, shared.
 SELECT pg_try_advisory_xact_lock(x'466F7261677A'::bigint);
 
 -- name: read_marks
@@ -23,6 +23,18 @@ FROM (VALUES ('crawl_tasks', (EXTRACT(EPOCH FROM now()) * 1000000)::bigint), ('p
              ('audit_log', (SELECT max(id) FROM audit_log))) AS m (what, position)
 WHERE m.position IS NOT NULL AND m.what = ANY ($1::text[])
 ON CONFLICT (what) DO UPDATE SET position = EXCLUDED.position, seen_at = EXCLUDED.seen_at;
+
+-- name: end_of_stretch
+-- The position of the row that is so many rows behind a position of a table, up to another; none: fewer are left.
+SELECT x.position FROM (
+    (SELECT sealed_position(t) AS position FROM crawl_tasks t
+     WHERE $1::text = 'crawl_tasks' AND t.outcome IS NOT NULL AND t.completed_at > 'epoch'::timestamptz + ($2::bigint - 1) * interval '1 microsecond'
+       AND sealed_position(t) > $2 AND sealed_position(t) <= $3::bigint ORDER BY t.completed_at OFFSET $4::bigint - 1 LIMIT 1)
+    UNION ALL (SELECT p.id FROM product_prices p WHERE $1 = 'product_prices' AND p.id > $2 AND p.id <= $3 ORDER BY p.id OFFSET $4 - 1 LIMIT 1)
+    UNION ALL (SELECT h.id FROM domain_history h WHERE $1 = 'domain_history' AND h.id > $2 AND h.id <= $3 ORDER BY h.id OFFSET $4 - 1 LIMIT 1)
+    UNION ALL (SELECT r.id FROM robots_requests r WHERE $1 = 'robots_requests' AND r.id > $2 AND r.id <= $3 ORDER BY r.id OFFSET $4 - 1 LIMIT 1)
+    UNION ALL (SELECT a.id FROM audit_log a WHERE $1 = 'audit_log' AND a.id > $2 AND a.id <= $3 ORDER BY a.id OFFSET $4 - 1 LIMIT 1)
+) x;
 
 -- name: seal
 -- The rows of a table behind a position and up to another are sealed; nothing is written where there are none.

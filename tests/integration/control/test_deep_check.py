@@ -441,6 +441,43 @@ async def test_what_is_being_written_is_sealed_only_when_it_is_settled(sound: Wo
     assert sealed == await sound.conn.fetchval("SELECT count(*) FROM audit_log")
 
 
+async def test_what_is_purged_while_it_is_sealed_leaves_the_seal(sound: World, pool: Any) -> None:
+    request = await sound.conn.fetchval(
+        "INSERT INTO robots_requests (domain_id, origin, requested_at, pace_ms)"
+        " VALUES ($1, 'http://shop.example', now() - interval '2 hours', 1000) RETURNING id",
+        sound.domains["shop.example"],
+    )
+    marked = "SELECT position FROM seal_marks WHERE what = 'robots_requests'"
+    while await sound.conn.fetchval(marked) < request:
+        await seals.seal(sound.conn)
+
+    async def purge() -> None:
+        async with pool.acquire() as conn, conn.transaction():
+            await conn.execute("SELECT set_config('forager.purge', 'on', true)")
+            await conn.execute("DELETE FROM robots_requests WHERE id = $1", request)
+
+    waiting = """SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+        WHERE d.datname = current_database() AND l.locktype = 'advisory' AND NOT l.granted"""
+    async with pool.acquire() as sealer, sealer.transaction():
+        assert await seals.seal(sealer) > 0
+        purging = asyncio.create_task(purge())
+        while not purging.done() and not await sound.conn.fetchval(waiting):
+            pass
+    await purging
+    assert broken(await look(pool)) == {}
+
+
+async def test_a_long_history_is_sealed_in_stretches(sound: World, pool: Any) -> None:
+    await sound.damage("DELETE FROM seals; DELETE FROM seal_marks")
+    rows = await sound.conn.fetchval("SELECT count(*) FROM crawl_tasks WHERE outcome IS NOT NULL")
+    await seals.seal(sound.conn)
+    while (await seals.count(sound.conn)).get("crawl_tasks", (0, 0))[1] < rows:
+        await seals.seal(sound.conn, most=1)
+    assert await sound.conn.fetchval("SELECT max(row_count) FROM seals WHERE what = 'audit_log'") == 1
+    assert (await seals.count(sound.conn))["crawl_tasks"][0] > 1
+    assert broken(await look(pool)) == {}
+
+
 def test_every_check_has_its_damage_and_its_repair() -> None:
     deep = (
         {name for names in LOOKED_AT.values() for name in names} | {name for _, name, *_ in SEALED.values()} | {"seals"}
