@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 from tests.acceptance.stage import until
 
+from forager.cli import root
 from forager.db import embedded
-from forager.db.embedded import account, processes
+from forager.db.embedded import account, private, processes
+from forager.errors import ConfigurationError
 from forager.fetch.browser.program import why_no_browser
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can stop being root")
@@ -143,6 +145,59 @@ def test_what_root_left_with_its_rights_is_handed_over(fresh: Path, tmp_path: Pa
     done = run(fresh, "domains", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert 0 not in {path.lstat().st_uid for path in (fresh, *fresh.rglob("*"))}
+
+
+def test_what_root_left_deep_in_the_home_of_another_is_given_back(home: Path, tmp_path: Path) -> None:
+    folder = home / "bodies" / "1f"
+    folder.mkdir(parents=True)
+    for each in (home, home / "bodies", folder):
+        os.chown(each, NOBODY.pw_uid, NOBODY.pw_gid)
+    done = run(home, "--allow-root", "domains", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    body, linked, link = folder / "body", folder / "linked", folder / "link"
+    body.write_text("written as root")
+    link.symlink_to(tmp_path)
+    precious, to_file = tmp_path / "precious", folder / "to_file"
+    precious.write_text("root's own")
+    to_file.symlink_to(precious)
+    linked.write_text("root's own")
+    (folder / "second name").hardlink_to(linked)
+    done = run(home, "domains", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert {path.lstat().st_uid for path in (body, link, to_file)} == {NOBODY.pw_uid}
+    assert {path.stat().st_uid for path in (linked, tmp_path, precious)} == {0}
+
+
+def test_a_home_is_looked_through_once_for_what_root_left(home: Path) -> None:
+    folder, owner = home / "bodies" / "1f", account.Account(NOBODY.pw_uid, NOBODY.pw_gid)
+    folder.mkdir(parents=True)
+    for each in (home, home / "bodies", folder):
+        os.chown(each, owner.uid, owner.gid)
+    first, second = folder / "first", folder / "second"
+    first.touch()
+    root._mark_use(home)
+    with private.open_resolved(home) as handle:
+        root._hand_over(home, handle, owner)
+        assert (home / root.MARK).stat().st_size == 1, "root, this process, may write more"
+        (home / root.MARK).unlink()  # as that process ends
+        second.touch()
+        root._hand_over(home, handle, owner)
+    assert (first.stat().st_uid, second.stat().st_uid) == (owner.uid, 0)
+
+
+def test_a_home_that_is_exchanged_for_a_link_meanwhile_gives_nothing_away(home: Path, tmp_path: Path) -> None:
+    victim, real, aside = tmp_path / "victim", home / "real", home / "aside"
+    for each in (victim, real):
+        (each / "bodies").mkdir(parents=True)
+    os.chown(real, NOBODY.pw_uid, NOBODY.pw_gid)
+    with private.open_resolved(real) as handle:
+        real.rename(aside)
+        real.symlink_to(victim)
+        root._hand_over(real, handle, account.of_folder(handle))
+    assert ((victim / "bodies").stat().st_uid, (aside / "bodies").stat().st_uid) == (0, NOBODY.pw_uid)
+    for path in (real, real / "bodies"):
+        with pytest.raises(ConfigurationError, match="somebody exchanged it"), private.open_resolved(path):
+            pass
 
 
 def test_a_folder_with_other_things_in_it_is_not_given_away(home: Path, tmp_path: Path) -> None:

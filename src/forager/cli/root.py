@@ -5,8 +5,10 @@ is the home's owner, or the system account `forager`. `--allow-root` (or FORAGER
 """
 
 import contextlib
+import fcntl
 import json
 import os
+import stat
 import sys
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 ALLOW = "FORAGER_ALLOW_ROOT"
 LEFT = "FORAGER_LEFT_ROOT"
 """In the environment of a command that root started: the output files that were opened before, by path, as JSON."""
+MARK = "root.used"
+"""In the home of another account: root worked in it as root, so files in it may be root's. Locked while root does."""
 OUTPUTS = ("-o", "--output", "--body")
 KNOWN = frozenset(
     {
@@ -37,7 +41,7 @@ KNOWN = frozenset(
             "secret.key",
             "demo",
         ),
-        *("forager.toml", "playground.jsonl", "plugins", "lost+found", ".cache"),
+        *("forager.toml", "playground.jsonl", "plugins", "lost+found", ".cache", MARK),
     }
 )
 """What lies in a home. A folder with anything else in it is not given away."""
@@ -53,13 +57,20 @@ def mark_program() -> None:
 
 def leave_root(home: Path) -> None:
     """Continues as an ordinary account that owns the home. Does nothing without root, or where root is allowed."""
-    if not _is_program or os.geteuid() != 0 or is_allowed():
+    if not _is_program or os.geteuid() != 0:
         return
-    from forager.db.embedded import account
+    from forager.db.embedded import account, private
 
     home = home.expanduser().resolve()
-    chosen = account.of_home(home)
-    _hand_over(home, chosen)
+    if is_allowed():
+        _mark_use(home)
+        return
+    home.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        home.mkdir(mode=0o700)
+    with private.open_resolved(home) as folder:
+        chosen = account.of_folder(folder)
+        _hand_over(home, folder, chosen)
     chosen = account.able_to_reach(chosen, home, *_needed())
     opened = _open_outputs(sys.argv[1:])
     _prepare_environment(home, opened)
@@ -115,33 +126,107 @@ def account_name() -> str:
     return name_of(os.geteuid())
 
 
-def _hand_over(home: Path, chosen: "Account") -> None:
-    """Makes the home its own: a new folder, or one that root used before and that holds nothing but a home's files."""
+def _hand_over(home: Path, folder: int, chosen: "Account") -> None:
+    """Makes the home its own: a new folder, or one that root used before and that holds nothing but a home's files.
+    All goes through the open folder, as who owns a folder above may exchange what the path leads to."""
     from forager.db import embedded
     from forager.db.embedded import private
+
+    if os.fstat(folder).st_uid != 0:
+        _take_back(folder, chosen)
+        return
+    _refuse_other_things(home, folder, chosen)
+    if embedded.status(home).is_used:
+        raise ConfigurationError(f"Another Forager runs as root in {home}: stop it first, or say --allow-root.")
+    embedded.stop(home)
+    os.fchmod(folder, 0o700)
+    _refuse_other_things(home, folder, chosen)  # from now on nobody else puts anything in
+    for name in os.listdir(folder):
+        private.give_entry(name, folder, chosen.uid, chosen.gid)
+    os.fchown(folder, chosen.uid, chosen.gid)  # last: until then it is root's, and nobody else changes it
+
+
+def _refuse_other_things(home: Path, folder: int, chosen: "Account") -> None:
     from forager.db.embedded.account import name_of
 
-    if not home.exists():
-        home.parent.mkdir(parents=True, exist_ok=True)
-        home.mkdir(mode=0o700)
-    elif home.stat().st_uid != 0:
-        for name in KNOWN.intersection(os.listdir(home)):  # left by a command with --allow-root
-            if (home / name).lstat().st_uid == 0:
-                private.give(home / name, chosen.uid, chosen.gid)
-        return
-    strange = sorted(name for name in os.listdir(home) if name not in KNOWN and not name.startswith("postgres.new."))
+    strange = sorted(name for name in os.listdir(folder) if name not in KNOWN and not name.startswith("postgres.new."))
     if strange:
         raise ConfigurationError(
             f"Forager does not work as root, and {home} cannot be given to the user {name_of(chosen.uid)}: it holds "
             f"other things, such as {strange[0]!r}. Choose a folder of its own with FORAGER_HOME, or say --allow-root."
         )
-    if embedded.status(home).is_used:
-        raise ConfigurationError(f"Another Forager runs as root in {home}: stop it first, or say --allow-root.")
-    embedded.stop(home)
-    for name in os.listdir(home):
-        private.give(home / name, chosen.uid, chosen.gid)
-    home.chmod(0o700)
-    os.chown(home, chosen.uid, chosen.gid)  # last: until then it is root's, and nobody else changes it
+
+
+def _mark_use(home: Path) -> None:
+    """Notes in the home of another account that root's files come into it, for as long as this process lives."""
+    from forager.db.embedded import private
+
+    with contextlib.suppress(OSError, ConfigurationError), private.open_resolved(home) as folder:
+        if os.fstat(folder).st_uid != 0 and (mark := _open_mark(folder, os.O_CREAT)) is not None:
+            fcntl.flock(mark, fcntl.LOCK_SH)
+            os.pwrite(mark, b"1", 0)
+
+
+def _open_mark(folder: int, flags: int = 0) -> int | None:
+    """The mark, if it is root's: the home's owner can put anything in its place."""
+    from forager.db.embedded import private
+
+    try:
+        mark = os.open(MARK, os.O_RDWR | flags | private.PLAIN, 0o600, dir_fd=folder)
+    except OSError:
+        return None
+    found = os.fstat(mark)
+    if stat.S_ISREG(found.st_mode) and found.st_uid == 0 and found.st_nlink == 1:
+        return mark
+    os.close(mark)
+    return None
+
+
+def _take_back(folder: int, chosen: "Account") -> None:
+    """Gives the home's owner what commands with --allow-root left in it. All of the home is looked through only after
+    such a command, or where the upper two levels show one of an earlier version: there may be a million bodies."""
+    from forager.db.embedded import private
+
+    names = KNOWN.intersection(os.listdir(folder)) - {MARK}
+    mark = _open_mark(folder)
+    try:
+        is_marked = mark is not None and os.fstat(mark).st_size > 0
+        if is_marked or any(_shows_root(name, folder) for name in names):
+            is_over = mark is not None and _lock(mark)
+            for name in names:
+                private.give_entry(name, folder, chosen.uid, chosen.gid, only_of=0)
+            if mark is not None and is_over:
+                os.ftruncate(mark, 0)
+    finally:
+        if mark is not None:
+            os.close(mark)
+
+
+def _lock(mark: int) -> bool:
+    """False: root works there still, and the mark stays for the next time."""
+    try:
+        fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _shows_root(name: str, folder: int) -> bool:
+    """Whether an entry, or one directly in it, is root's and can be given away."""
+    from forager.db.embedded import private
+
+    with contextlib.suppress(OSError):
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        if found.st_uid == 0 and private.is_single(found):
+            return True
+        below = os.open(name, private.FOLDER, dir_fd=folder)
+        try:
+            with os.scandir(below) as entries:
+                inner = [entry.stat(follow_symlinks=False) for entry in entries]
+        finally:
+            os.close(below)
+        return any(each.st_uid == 0 and private.is_single(each) for each in inner)
+    return False
 
 
 def _needed() -> list[Path]:

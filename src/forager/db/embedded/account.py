@@ -105,6 +105,12 @@ def of_home(home: Path) -> Account:
     return owner if owner is not None and owner.uid != 0 else service_account()
 
 
+def of_folder(handle: int) -> Account:
+    """The same of a home that is open."""
+    found = os.fstat(handle)
+    return Account(found.st_uid, found.st_gid) if found.st_uid != 0 else service_account()
+
+
 def is_lent(data: Path) -> bool:
     """Whether an earlier version, run as root, made this cluster under the account that other services share."""
     owner, home = _owner(data), _owner(data.parent)

@@ -53,30 +53,59 @@ def write_file(folder: Path, name: str, text: str, uid: int, gid: int) -> None:
 
 
 def give(path: Path, uid: int, gid: int) -> None:
-    """Gives a file, or a folder with all that is in it, to an account. Files with a second name are left alone: the
-    other name may be somebody else's."""
+    """Gives a file, or a folder with all that is in it, to an account."""
+    with open_folder(path.parent) as folder:
+        give_entry(path.name, folder, uid, gid)
+
+
+def give_entry(name: str, folder: int, uid: int, gid: int, *, only_of: int | None = None) -> None:
+    """Gives what has this name in an open folder, with all that is in it, to an account; `only_of`: what belongs to
+    that user. Files with a second name are left alone: the other name may be somebody else's."""
     try:
-        found = path.lstat()
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return
-    if not stat.S_ISDIR(found.st_mode):
-        _give_entry(path.name, path.parent, uid, gid)
-        return
-    for _, _, names, handle in os.fwalk(path, topdown=False, follow_symlinks=False):
-        for name in names:
-            _give_one(name, handle, uid, gid)
-        os.fchown(handle, uid, gid)
+    if stat.S_ISDIR(found.st_mode):
+        for _, folders, names, handle in os.fwalk(name, topdown=False, follow_symlinks=False, dir_fd=folder):
+            for each in (*names, *folders):
+                _give_one(each, handle, uid, gid, only_of)
+    _give_one(name, folder, uid, gid, only_of)
 
 
-def _give_entry(name: str, folder: Path, uid: int, gid: int) -> None:
-    with open_folder(folder) as handle:
-        _give_one(name, handle, uid, gid)
+def _give_one(name: str, folder: int, uid: int, gid: int, only_of: int | None) -> None:
+    with suppress(FileNotFoundError):
+        handle = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+        try:
+            found = os.fstat(handle)
+            if is_single(found) and only_of in {None, found.st_uid}:
+                os.chown(f"/proc/self/fd/{handle}", uid, gid)  # what was looked at, whatever has its name by now
+        finally:
+            os.close(handle)
 
 
-def _give_one(name: str, handle: int, uid: int, gid: int) -> None:
-    found = os.stat(name, dir_fd=handle, follow_symlinks=False)
-    if found.st_nlink == 1 or stat.S_ISLNK(found.st_mode):
-        os.chown(name, uid, gid, dir_fd=handle, follow_symlinks=False)
+def is_single(found: os.stat_result) -> bool:
+    """Whether this is a folder, a link, or a file without a second name."""
+    return found.st_nlink == 1 or stat.S_ISDIR(found.st_mode) or stat.S_ISLNK(found.st_mode)
+
+
+@contextmanager
+def open_resolved(path: Path) -> Iterator[int]:
+    """Opens a folder by a path without links, so that none is followed that somebody puts in afterwards."""
+    handle = os.open("/", FOLDER)
+    try:
+        for part in path.parts[1:]:
+            below = os.open(part, FOLDER, dir_fd=handle)
+            os.close(handle)
+            handle = below
+    except OSError as error:
+        os.close(handle)
+        raise ConfigurationError(
+            f"{path} cannot be opened ({error.strerror}): it is no folder, or somebody exchanged it for a link."
+        ) from None
+    try:
+        yield handle
+    finally:
+        os.close(handle)
 
 
 @contextmanager
