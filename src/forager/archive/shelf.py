@@ -5,6 +5,7 @@ visit back until it can be.
 """
 
 import contextlib
+import threading
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import partial
@@ -54,6 +55,7 @@ class Shelf:
     def __init__(self, place: Place, desk: WarcDesk) -> None:
         self._place = place
         self._desk = desk
+        self._storing = threading.Lock()
         self._originals: dict[str, Original] = {}
         """Payload digest → where it is."""
 
@@ -106,7 +108,11 @@ class Shelf:
     # storing -------------------------------------------------------------------------------------------------------
 
     def store(self, keepsakes: Sequence[Keepsake]) -> list[Shelved]:
-        """In their order; what is stored is durable when this returns."""
+        """In their order; what is stored is durable when this returns. One call at a time: a WARC file has one end."""
+        with self._storing:
+            return self._store(keepsakes)
+
+    def _store(self, keepsakes: Sequence[Keepsake]) -> list[Shelved]:
         shelved: dict[int, Shelved] = {}
         for at, keepsake in enumerate(keepsakes):
             if keepsake.ref is not None:
@@ -127,15 +133,16 @@ class Shelf:
         return self._unconfirmed(keepsake, ref)
 
     def _unconfirmed(self, keepsake: Keepsake, ref: SnapshotRef) -> Shelved:
-        """A body that is not in its place is lost; one of which nobody can tell, or which cannot be marked as used
-        because the store takes no writes, is not."""
-        error = StoreError(f"{ref.key} of the store of bodies cannot be marked as used.", "not_writable")
+        """A body that is not in its place is lost; one of which nobody can tell is not. One that is there and cannot be
+        marked as used is stored again: its file may belong to another account, or the store takes no writes."""
         try:
-            self._place.get(ref.key, 0, 0)
+            error = self._place.put({ref.key: self._place.get(ref.key)}).get(ref.key)
         except StoreError as found:
             if found.reason == "missing":
                 return Shelved(None, None, keepsake.kind, LOST + "missing", 0, 0)
             error = found
+        if error is None:
+            return Shelved(str(ref), ref.name, keepsake.kind, KNOWN, 0, 0)
         return Shelved(None, None, keepsake.kind, LOST + error.reason, 0, 0, error)
 
     def _store_snapshots(self, keepsakes: dict[int, Keepsake]) -> dict[int, Shelved]:

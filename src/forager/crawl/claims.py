@@ -163,7 +163,10 @@ class Claims:
 
         async def once(conn: Any) -> int:
             await domains.wake_due(conn, self._run)
-            return await domains.count_waiting(conn, self._run, labels=self._labels, most=most)
+            limit = self._spec.max_pages_per_domain
+            return await domains.count_waiting(
+                conn, self._run, labels=self._labels, most=most, max_pages_per_domain=limit
+            )
 
         return await in_transaction(self._database, once)
 

@@ -65,14 +65,14 @@ class ImageShelf:
             return
         wait_s = FIRST_WAIT_S
         while error is not None:
-            self._pauses.begin(PauseReason.STORE_UNAVAILABLE, error)
+            self._pauses.begin(PauseReason.STORE_UNAVAILABLE, error, owner="images")
             with suppress(TimeoutError):
                 async with asyncio.timeout(wait_s):
                     await self._stop.wait_asked()
                 raise StoreUnavailableError(f"an image cannot be stored: {error}")
             wait_s = min(2 * wait_s, LONGEST_WAIT_S)
             error = await asyncio.to_thread(self._put, files)
-        self._pauses.end(PauseReason.STORE_UNAVAILABLE)
+        self._pauses.end(PauseReason.STORE_UNAVAILABLE, owner="images")
 
     def _put(self, files: Mapping[str, bytes]) -> str | None:
         """Returns why they are not stored, if they are not."""

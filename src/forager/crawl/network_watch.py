@@ -31,8 +31,10 @@ from forager.errors import (
     VisitError,
 )
 from forager.fetch.network_probe import Probed, has_default_route, name_server_answers, name_servers
+from forager.fetch.origin import split_url
 from forager.observe import log
 from forager.records import PauseReason
+from forager.urls import registrable
 
 FEWEST_KNOWN = 3
 """Domains that were reached before and now fail together, without any that is reached: our network."""
@@ -62,7 +64,7 @@ class Evidence:
     """What speaks for an outage of our own, where no host is reached."""
 
     failed: int
-    """Domains that failed since the last one was reached."""
+    """Sites that failed since the last one was reached."""
     known: int
     """Of them, those that were reached some time before."""
     is_cut_off: bool
@@ -95,6 +97,11 @@ def is_network_failure(error: VisitError | None) -> bool:
             return error.blame is not Blame.US
         case _:
             return False
+
+
+def site_of(url: str) -> str:
+    """What fails together for reasons of its own: the sub-domains of a site count as one."""
+    return registrable(split_url(url)[0].host)
 
 
 class Probe(Protocol):
@@ -135,8 +142,8 @@ class NetworkWatch:
         """Domain → a URL of it and when it was reached, the newest last."""
         self._works_at = dict.fromkeys(Layer, 0.0)
         self._failed: dict[Layer, dict[int, Failure]] = {layer: {} for layer in Layer}
-        self._blamed: dict[Layer, set[int]] = {layer: set() for layer in Layer}
-        """Domains whose failures were judged to be their own since the layer was last seen to work."""
+        self._blamed: dict[Layer, dict[int, float]] = {layer: {} for layer in Layer}
+        """Domains whose failures were judged to be their own since the layer was last seen to work, and when."""
         self._asking: dict[Layer, asyncio.Task[bool]] = {}
         self._down: Layer | None = None
         self._trusted_until = 0.0
@@ -162,9 +169,12 @@ class NetworkWatch:
             return True
         now = clock.monotonic()
         layer = Layer.NAMES if isinstance(error, DnsError) else Layer.CONNECTIONS
+        self._forget_before(
+            layer, max(self._works_at[layer], self._probe.name_found_at if layer is Layer.NAMES else 0.0)
+        )
         self._failed[layer][domain] = Failure(url, now, is_known or domain in self._reached)
         if now < self._trusted_until or self._has_worked(layer, domain, now) or not await self._ask(layer):
-            self._blamed[layer].add(domain)
+            self._blamed[layer][domain] = now
             return False
         return True
 
@@ -180,6 +190,12 @@ class NetworkWatch:
             return max(self._probe.name_found_at, self._works_at[layer]) > since
         newest = next((at for other, (_, at) in reversed(self._reached.items()) if other != domain), 0.0)
         return newest > since
+
+    def _forget_before(self, layer: Layer, moment: float) -> None:
+        """The layer was seen to work then: earlier failures were the sites' own."""
+        if any(failure.at < moment for failure in self._failed[layer].values()):
+            self._failed[layer] = {d: failure for d, failure in self._failed[layer].items() if failure.at >= moment}
+            self._blamed[layer] = {d: at for d, at in self._blamed[layer].items() if at >= moment}
 
     def _works(self, layer: Layer, now: float) -> None:
         self._works_at[layer] = now
@@ -197,7 +213,7 @@ class NetworkWatch:
     async def _find_out(self, layer: Layer) -> bool:
         began_at = clock.monotonic()
         results = await self._probe_some(layer)
-        if Probed.REACHED in results:
+        if Probed.REACHED in results or await self._has_no_such_names(layer, results):
             self._works(layer, clock.monotonic())
             return False
         is_cut_off = await self._is_cut_off(layer, results)
@@ -215,8 +231,19 @@ class NetworkWatch:
 
     def _evidence(self, layer: Layer, *, is_cut_off: bool) -> Evidence:
         since = clock.monotonic() - SPAN_S
-        failed = [failure for failure in self._failed[layer].values() if failure.at > since]
-        return Evidence(len(failed), sum(failure.is_known for failure in failed), is_cut_off)
+        sites: dict[str, bool] = {}
+        for failure in self._failed[layer].values():
+            if failure.at > since:
+                site = site_of(failure.url)
+                sites[site] = sites.get(site, False) or failure.is_known
+        return Evidence(len(sites), sum(sites.values()), is_cut_off)
+
+    async def _has_no_such_names(self, layer: Layer, results: list[Probed]) -> bool:
+        """A name server answers, and says that the names do not exist: looking names up works."""
+        if layer is not Layer.NAMES or Probed.NO_NAME not in results or Probed.FAILED in results:
+            return False
+        servers = name_servers()
+        return bool(servers) and await name_server_answers(servers)
 
     async def _probe_some(self, layer: Layer) -> list[Probed]:
         """Some hosts that were reached lately, and some that failed."""
@@ -256,8 +283,10 @@ class NetworkWatch:
                 self._end()
 
     async def _is_doubtful(self, layer: Layer, results: list[Probed], down_s: float) -> bool:
-        """Whether nothing but the failures themselves speaks for an outage of our own, and has for long."""
-        return down_s > DOUBT_S and not self._reached and not await self._is_cut_off(layer, results)
+        """Whether nothing but the failures themselves, or silent hosts of very few sites, speaks for an outage of our
+        own, and has for long."""
+        sites = {site_of(url) for url, _ in self._reached.values()}
+        return down_s > DOUBT_S and len(sites) < FEWEST_KNOWN and not await self._is_cut_off(layer, results)
 
     def _end(self) -> None:
         layer, self._down = self._down, None

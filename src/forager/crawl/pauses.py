@@ -14,7 +14,8 @@ from forager.records import Pause, PauseReason, describe_pause
 
 class Pauses:
     def __init__(self) -> None:
-        self._open: dict[PauseReason, Pause] = {}
+        self._open: dict[tuple[PauseReason, str], Pause] = {}
+        """By reason and by who noticed the fault: a reason is over when everybody who did says so."""
         self._listeners: list[Callable[[], None]] = []
 
     def on_change(self, listener: Callable[[], None]) -> None:
@@ -29,26 +30,26 @@ class Pauses:
     @property
     def stops_all(self) -> bool:
         """Whether no request at all may start."""
-        return any(reason is not PauseReason.STORE_UNAVAILABLE for reason in self._open)
+        return any(reason is not PauseReason.STORE_UNAVAILABLE for reason, _ in self._open)
 
     def stops(self, *, stores_bodies: bool) -> bool:
         """Whether requests of a domain may not start; one that stores nothing needs no store."""
-        return self.stops_all or (stores_bodies and PauseReason.STORE_UNAVAILABLE in self._open)
+        return self.stops_all or (stores_bodies and bool(self._open))
 
-    def begin(self, reason: PauseReason, detail: str) -> None:
-        """Pauses for `reason`; a pause in force gets the newest detail."""
-        before = self._open.get(reason)
+    def begin(self, reason: PauseReason, detail: str, *, owner: str = "") -> None:
+        """Pauses for `reason`, until the same owner ends it; a pause in force gets the newest detail."""
+        before = self._open.get((reason, owner))
         if before is not None and before.detail == detail:
             return
-        self._open[reason] = Pause(reason, detail, before.since if before else clock.monotonic())
+        self._open[reason, owner] = Pause(reason, detail, before.since if before else clock.monotonic())
         if before is None:
             says = describe_pause(reason, detail)
             log().error(f"paused: {says}", action="worker.paused", reason=reason.value, detail=detail)
         self._tell()
 
-    def end(self, reason: PauseReason) -> None:
-        """Ends the pause for `reason`, if there is one."""
-        pause = self._open.pop(reason, None)
+    def end(self, reason: PauseReason, *, owner: str = "") -> None:
+        """Ends the pause that this owner began for `reason`, if there is one."""
+        pause = self._open.pop((reason, owner), None)
         if pause is not None:
             paused_s = round(clock.monotonic() - pause.since, 1)
             log().warning("resumed", action="worker.resumed", reason=reason.value, paused_s=paused_s)

@@ -371,6 +371,8 @@ class Worker:
     async def _is_done(self) -> bool:
         if self._claims.is_spent:
             return True
+        if not self._is_steady(clock.monotonic()):
+            return False
         # We hold nothing: a lease in our name is one whose claim was committed and whose answer the connection lost.
         await in_transaction(self._database, partial(self._free_lost, strays_of=self._id))
         is_held, wait_s = await self._claims.next_ready(self._order.longest_wait_s)
@@ -384,12 +386,15 @@ class Worker:
         order = self._order
         await free_lost(conn, dead_after_s=order.dead_after_s, delay_s=order.delay_s, strays_of=strays_of)
 
+    def _is_steady(self, now: float) -> bool:
+        """Whether our own heartbeats were written in their time for a while."""
+        return now - self._beat_at < self._beat_within_s and now >= self._steady_at
+
     async def _reclaim(self) -> None:
         """Frees the leases of workers that fell silent, so that the claim finds their domains. Where our own heartbeats
         could not be written either, the others' silence says nothing until they had time to end it."""
         now = clock.monotonic()
-        is_steady = now - self._beat_at < self._beat_within_s and now >= self._steady_at
-        if now < self._reclaim_at or not is_steady:
+        if now < self._reclaim_at or not self._is_steady(now):
             return
         self._reclaim_at = now + RECLAIM_EVERY_S
         order = self._order

@@ -64,11 +64,11 @@ UPDATE domains SET is_due = true WHERE id = ANY (ARRAY(
     FOR NO KEY UPDATE SKIP LOCKED));
 
 -- name: count_waiting
--- How many domains of a run are due and not leased, for a worker with the labels of $2; counted up to $3.
+-- How many domains of a run could be leased now by a worker with the labels of $2, within a budget of $4 pages each; counted up to $3.
 SELECT count(*)::int FROM unnest($2::text[]) AS l (label) CROSS JOIN LATERAL (
     SELECT FROM domains d
     WHERE d.claimed_by IS NULL AND d.is_due AND d.status IN ('pending', 'active') AND d.is_active AND d.run_id = $1
-      AND d.worker_label = l.label
+      AND d.worker_label = l.label AND d.due_at <= now() AND COALESCE(d.run_pages < LEAST($4::int, d.max_pages_per_run), true)
     LIMIT $3) waiting;
 
 -- name: wake
@@ -321,6 +321,7 @@ SELECT n.domain_id, n.origin, n.robots_txt, n.status_code, n.error, now(), now()
        COALESCE(string_to_array(n.sitemaps, E'\n'), '{}')
 FROM unnest($1::bigint[], $2::text[], $3::text[], $4::smallint[], $5::text[], $6::float8[], $7::text[])
      AS n (domain_id, origin, robots_txt, status_code, error, ttl_s, sitemaps)
+JOIN domains d ON d.id = n.domain_id
 ORDER BY n.domain_id, n.origin
 ON CONFLICT (domain_id, origin) DO UPDATE
 SET robots_txt = CASE WHEN EXCLUDED.robots_error IS NULL THEN EXCLUDED.robots_txt ELSE origins.robots_txt END,
@@ -331,7 +332,8 @@ SET robots_txt = CASE WHEN EXCLUDED.robots_error IS NULL THEN EXCLUDED.robots_tx
 -- name: add_robots_requests
 -- When robots.txt files were asked for: evidence of the pace.
 INSERT INTO robots_requests (domain_id, origin, requested_at, pace_ms)
-SELECT * FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::int[]);
+SELECT n.* FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::int[]) AS n (domain_id, origin, requested_at, pace_ms)
+JOIN domains d ON d.id = n.domain_id; -- one that was purged meanwhile has no history
 
 -- name: next_ready
 -- When a run's next unleased domain may be claimed by who has the labels of $3, and whether any of its domains is leased now. A domain

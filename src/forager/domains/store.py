@@ -374,9 +374,11 @@ async def forgive_unreachable(conn: Any, domain_ids: Sequence[int]) -> int:
     return sum(row["was_resting"] for row in await conn.fetch(SQL["forgive_unreachable"], domain_ids))
 
 
-async def count_waiting(conn: Any, run: int, *, labels: Sequence[str] = (), most: int) -> int:
-    """Returns how many due domains of a run no worker has leased, up to `most` for each label."""
-    found: int = await conn.fetchval(SQL["count_waiting"], run, ["", *labels], most)
+async def count_waiting(
+    conn: Any, run: int, *, labels: Sequence[str] = (), most: int, max_pages_per_domain: int | None = None
+) -> int:
+    """Returns how many domains of a run could be leased now, up to `most` for each label."""
+    found: int = await conn.fetchval(SQL["count_waiting"], run, ["", *labels], most, max_pages_per_domain)
     return found
 
 

@@ -54,7 +54,8 @@ async def test_a_file_that_kills_two_processes_is_broken_and_the_next_is_not(mon
         with monkeypatch.context() as deadly:
             deadly.setattr(decoder, "_start", start_and_kill)
             seen, _ = await decoder.look(encode(draw(2)))
-        assert (seen.status, seen.reason) == ("broken", "it killed its decoder (signal 9)")
+        assert seen.status == "broken"
+        assert (seen.reason or "").startswith("it killed its decoder (")
         seen, _ = await decoder.look(encode(draw(3)))
         assert seen.status == "stored"
 

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -115,3 +116,29 @@ def test_a_full_disk_loses_bodies_and_nothing_else(full_home: Path, policy: str)
 def test_no_ref_reads_anything_else(shelf: Shelf, ref: str) -> None:
     with pytest.raises(StoreError):
         shelf.load(ref, PAGE.url)
+
+
+def test_batches_that_are_stored_at_once_do_not_overwrite_each_other(shelf: Shelf) -> None:
+    """What was held back while the disk was full is tried again beside the next batch."""
+    pages = [
+        a_fetched(200, b"<p>page %d of many" % number * 50, url=f"http://a.example/{number}", content_type="text/html")
+        for number in range(400)
+    ]
+    kept = [shelf.pack("archive", page, None, AT) for page in pages]
+    batches = [[keepsake for keepsake in kept[at : at + 10] if keepsake] for at in range(0, len(kept), 10)]
+    with ThreadPoolExecutor(8) as threads:
+        shelved = [each for batch in threads.map(shelf.store, batches) for each in batch]
+    for page, stored in zip(pages, shelved, strict=True):
+        assert shelf.load(stored.ref or "", page.url).body == page.body
+
+
+def test_a_snapshot_that_cannot_be_marked_as_used_is_stored_again(
+    shelf: Shelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its file belongs to another account; the store itself takes writes."""
+    (shelved,) = shelf.store([shelf.pack("snapshot", PAGE, None, AT)])  # type: ignore[list-item]
+    confirmed = shelf.pack("snapshot", a_fetched(304), a_past(shelved.ref), AT)
+    assert confirmed is not None
+    monkeypatch.setattr(LocalPlace, "confirm", lambda _place, _keys: set())
+    (again,) = shelf.store([confirmed])
+    assert (again.ref, again.what, again.error) == (shelved.ref, "known", None)

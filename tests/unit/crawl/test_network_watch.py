@@ -207,9 +207,46 @@ async def test_a_name_that_was_just_found_shows_that_names_are_resolved() -> Non
 async def test_sites_that_were_never_reached_are_to_blame_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network_watch, "DOUBT_S", 0.05)
     scene = Scene(domains=6)
-    scene.network.failed = Probed.NO_NAME
-    assert await scene.fail(1, 2, 3, 4, 5, error=NO_NAME, is_known=False) == [True] * 5
+    assert await scene.fail(1, 2, 3, 4, 5, is_known=False) == [True] * 5
     await scene.until_back()
-    assert await scene.fail(1, 2, 3, 4, 5, error=NO_NAME, is_known=False) == [False] * 5
+    assert await scene.fail(1, 2, 3, 4, 5, is_known=False) == [False] * 5
     assert scene.forgiven == set()
+    await scene.watch.close()
+
+
+@pytest.mark.parametrize("answers", [True, False])
+async def test_names_that_do_not_exist_are_no_outage_where_a_name_server_says_so(
+    monkeypatch: pytest.MonkeyPatch, answers: bool
+) -> None:
+    """A list with five misspelled names pauses nothing."""
+
+    async def name_server_answers(_servers: object) -> bool:
+        return answers
+
+    monkeypatch.setattr(network_watch, "name_servers", lambda: ["192.0.2.1"])
+    monkeypatch.setattr(network_watch, "name_server_answers", name_server_answers)
+    scene = Scene(domains=6)
+    scene.network.failed = Probed.NO_NAME
+    assert await scene.fail(1, 2, 3, 4, 5, error=NO_NAME, is_known=False) == [not answers] * 5
+    assert scene.is_down is not answers
+    await scene.watch.close()
+
+
+async def test_sub_domains_of_one_site_that_fail_together_are_to_blame() -> None:
+    """Its server bans us; nothing is known of the rest of the network."""
+    scene = Scene(domains=4)
+    urls = {number: f"http://d{number}.shop.example.com/" for number in range(1, 5)}
+    failing = (scene.watch.is_ours(n, url, SILENT, is_known=True) for n, url in urls.items())
+    assert await asyncio.gather(*failing) == [False] * 4
+    assert not scene.is_down
+    await scene.watch.close()
+
+
+async def test_failures_before_a_name_was_found_are_forgotten() -> None:
+    scene = Scene(domains=6)
+    for number in range(1, 50):
+        scene.network.name_found_at = clock.monotonic()
+        assert await scene.fail(number, error=NO_NAME, is_known=False) == [False]
+    assert len(scene.watch._failed[network_watch.Layer.NAMES]) <= 2
+    assert len(scene.watch._blamed[network_watch.Layer.NAMES]) <= 2
     await scene.watch.close()
