@@ -55,15 +55,19 @@ WHERE o.bytes <> coalesce(t.bytes, 0) AND NOT EXISTS (SELECT FROM departures e W
 LIMIT 3;
 
 -- name: run_links
--- The links all runs saw are as many as were counted by the minute; and no run learned more pages, or left out more links, than it saw links
--- and seeds.
+-- The links all runs saw are as many as were counted by the minute. Of a run that began before the first count some may be missing there.
 SELECT count(*) OVER () AS broken, b.example
 FROM (
     SELECT format('runs saw %s links, by the minute it were %s', r.links, s.links) AS example
-    FROM (SELECT COALESCE(sum(links_seen), 0)::float8 AS links FROM runs) r,
+    FROM (SELECT COALESCE(sum(n.links_seen), 0)::float8 AS links, COALESCE(sum(n.links_seen) FILTER (WHERE n.started_at >= f.at), 0)::float8 AS counted
+          FROM (SELECT COALESCE((SELECT min(d.day + 1)::timestamp AT TIME ZONE 'UTC' FROM series_days d WHERE d.metric = 'links_seen'),
+                          (SELECT min(m.minute) - interval '10 minutes'
+                           FROM (SELECT minute FROM series WHERE metric = 'links_seen' UNION ALL SELECT minute FROM series_parts WHERE metric = 'links_seen') m),
+                          '-infinity') AS at) f
+          LEFT JOIN runs n ON true) r,
          (SELECT COALESCE(sum(amount), 0) AS links FROM (SELECT amount FROM series_totals WHERE metric = 'links_seen'
                                                          UNION ALL SELECT amount FROM series_parts WHERE metric = 'links_seen') c) s
-    WHERE r.links <> s.links AND EXISTS (SELECT FROM series_totals UNION ALL SELECT FROM series_parts)
+    WHERE s.links NOT BETWEEN r.counted AND r.links AND EXISTS (SELECT FROM series_totals UNION ALL SELECT FROM series_parts)
 ) b
 LIMIT 3;
 

@@ -189,11 +189,15 @@ FROM (SELECT u.id, COALESCE((SELECT count(*) FROM crawl_tasks h WHERE h.run_id =
 WHERE r.id = n.id AND r.max_pages IS NOT NULL AND r.pages_claimed <> n.tasks;
 
 -- name: recount_links
--- The links of the only run there is, as they were counted by the minute.
+-- The links of the only run there is, as they were counted by the minute; if it began before the first count, no fewer than it says.
 UPDATE runs r SET links_seen = s.links
 FROM (SELECT COALESCE(sum(amount), 0)::bigint AS links FROM (SELECT amount FROM series_totals WHERE metric = 'links_seen'
-                                                             UNION ALL SELECT amount FROM series_parts WHERE metric = 'links_seen') c) s
-WHERE (SELECT count(*) FROM runs) = 1 AND r.links_seen <> s.links;
+                                                             UNION ALL SELECT amount FROM series_parts WHERE metric = 'links_seen') c) s,
+     (SELECT COALESCE((SELECT min(d.day + 1)::timestamp AT TIME ZONE 'UTC' FROM series_days d WHERE d.metric = 'links_seen'),
+                          (SELECT min(m.minute) - interval '10 minutes'
+                           FROM (SELECT minute FROM series WHERE metric = 'links_seen' UNION ALL SELECT minute FROM series_parts WHERE metric = 'links_seen') m),
+                          '-infinity') AS at) f
+WHERE (SELECT count(*) FROM runs) = 1 AND r.links_seen <> s.links AND (r.started_at >= f.at OR s.links > r.links_seen);
 
 -- name: recount_run_pages
 -- What runs took from domains that nobody holds, where it is more than all the tasks they ever had: those of the run.

@@ -13,7 +13,7 @@ import asyncpg
 from forager.db import schema, statements
 
 SQL = statements.load("forager.db", "catalog.sql")
-REFERENCE, LIVE = "forager_reference", "public"
+REFERENCE = "forager_reference"
 ORDER = ("column", "function", "index", "constraint", "trigger")
 """A trigger needs its function, a foreign key the index it refers to."""
 
@@ -39,7 +39,8 @@ async def compare(connection: Any) -> tuple[int, list[Fault]] | None:
     or its user may not make a schema. Parts that are not ours, such as an operator's index, are left alone."""
     if await schema.revision_of(connection) != schema.head():
         return None
-    found = await _describe(connection, LIVE)
+    live: str = await connection.fetchval(SQL["live_schema"])
+    found = await _describe(connection, live)
     transaction = connection.transaction()
     await transaction.start()
     try:
@@ -51,7 +52,7 @@ async def compare(connection: Any) -> tuple[int, list[Fault]] | None:
         return None
     finally:
         await transaction.rollback()
-    faults = [fault for key, part in expected.items() if (fault := _fault(part, found.get(key)))]
+    faults = [fault for key, part in expected.items() if (fault := _fault(part, found.get(key), live))]
     return len(expected), sorted(faults, key=lambda fault: (ORDER.index(fault.kind), fault.name))
 
 
@@ -65,11 +66,12 @@ async def _parts(connection: Any) -> dict[tuple[str, str], Any]:
     return {(row["kind"], row["name"]): row for row in await connection.fetch(SQL["describe"])}
 
 
-def _fault(part: Any, found: Any) -> Fault | None:
+def _fault(part: Any, found: Any, live: str) -> Fault | None:
+    """The name of the live schema is taken out of both definitions: it may be part of another name, too."""
     make, undo, revive = part["make"], part["undo"], part["revive"]
     if found is None:
         return Fault(part["kind"], part["name"], "missing", (make,) if make else ())
-    if found["definition"] != part["definition"]:
+    if found["definition"].replace(f"{live}.", "") != part["definition"].replace(f"{live}.", ""):
         return Fault(part["kind"], part["name"], "different", tuple(filter(None, (undo, make))) if make else ())
     if not found["works"]:
         return Fault(part["kind"], part["name"], "off", (revive,) if revive else ())

@@ -1,5 +1,9 @@
 -- What a schema is made of, and the statement that makes each part of it. Asked of the live schema and of a fresh one beside it.
 
+-- name: live_schema
+-- The schema that Forager's tables are in, ready to be looked into.
+SELECT quote_ident(current_schema());
+
 -- name: make_reference
 -- A schema beside the live one, for as long as the transaction lasts.
 CREATE SCHEMA forager_reference;
@@ -16,7 +20,7 @@ WITH parts AS (
            concat_ws(' ', format_type(a.atttypid, a.atttypmod), CASE WHEN a.attnotnull THEN 'NOT NULL' END,
                      pg_get_expr(d.adbin, d.adrelid), a.attgenerated, a.attidentity) AS definition, true AS works, NULL AS make, NULL AS undo, NULL AS revive
     FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
-    WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'v') AND a.attnum > 0 AND NOT a.attisdropped
+    WHERE c.relnamespace = quote_ident(current_schema())::regnamespace AND c.relkind IN ('r', 'p', 'v') AND a.attnum > 0 AND NOT a.attisdropped
     UNION ALL
     SELECT 'index', c.relname, pg_get_indexdef(i.indexrelid), i.indisvalid AND i.indisready,
            CASE WHEN k.oid IS NULL THEN pg_get_indexdef(i.indexrelid) ELSE format('ALTER TABLE %I ADD CONSTRAINT %I %s', t.relname, k.conname, pg_get_constraintdef(k.oid)) END,
@@ -24,22 +28,22 @@ WITH parts AS (
            format('REINDEX INDEX %I', c.relname)
     FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid
     LEFT JOIN pg_constraint k ON k.conindid = i.indexrelid AND k.contype IN ('p', 'u', 'x')
-    WHERE c.relnamespace = current_schema()::regnamespace AND t.relkind IN ('r', 'p')
+    WHERE c.relnamespace = quote_ident(current_schema())::regnamespace AND t.relkind IN ('r', 'p')
     UNION ALL
     SELECT 'constraint', k.conrelid::regclass::text || '.' || k.conname, pg_get_constraintdef(k.oid), k.convalidated,
            format('ALTER TABLE %s ADD CONSTRAINT %I %s', k.conrelid::regclass, k.conname, pg_get_constraintdef(k.oid)),
            format('ALTER TABLE %s DROP CONSTRAINT IF EXISTS %I', k.conrelid::regclass, k.conname),
            format('ALTER TABLE %s VALIDATE CONSTRAINT %I', k.conrelid::regclass, k.conname)
-    FROM pg_constraint k WHERE k.connamespace = current_schema()::regnamespace AND k.contype IN ('c', 'f')
+    FROM pg_constraint k WHERE k.connamespace = quote_ident(current_schema())::regnamespace AND k.contype IN ('c', 'f')
     UNION ALL
     SELECT 'function', f.oid::regprocedure::text, pg_get_functiondef(f.oid), true, pg_get_functiondef(f.oid), NULL, NULL
-    FROM pg_proc f WHERE f.pronamespace = current_schema()::regnamespace
+    FROM pg_proc f WHERE f.pronamespace = quote_ident(current_schema())::regnamespace
       AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = f.oid AND d.deptype = 'e')
     UNION ALL
     SELECT 'trigger', t.relname || '.' || g.tgname, pg_get_triggerdef(g.oid), g.tgenabled IN ('O', 'A') OR g.tgname IN ('indexed_pages_outbox', 'indexed_products_outbox', 'pages_outbox'),
            pg_get_triggerdef(g.oid), format('DROP TRIGGER IF EXISTS %I ON %I', g.tgname, t.relname), format('ALTER TABLE %I ENABLE TRIGGER %I', t.relname, g.tgname)
-    FROM pg_trigger g JOIN pg_class t ON t.oid = g.tgrelid WHERE t.relnamespace = current_schema()::regnamespace AND NOT g.tgisinternal
+    FROM pg_trigger g JOIN pg_class t ON t.oid = g.tgrelid WHERE t.relnamespace = quote_ident(current_schema())::regnamespace AND NOT g.tgisinternal
 )
-SELECT p.kind, p.name, replace(replace(p.definition, current_schema() || '.', ''), '"', '') AS definition, p.works,
-       replace(p.make, current_schema() || '.', '') AS make, p.undo, p.revive
+SELECT p.kind, p.name, replace(replace(p.definition, quote_ident(current_schema()) || '.', ''), '"', '') AS definition, p.works,
+       replace(p.make, quote_ident(current_schema()) || '.', '') AS make, p.undo, p.revive
 FROM parts p;

@@ -22,6 +22,7 @@ from forager.archive.local import LocalPlace
 from forager.control.deep import LOOKED_AT, SEALED, Deep, DeepOrder, check_deep
 from forager.control.mend import Mended, RepairOrder, carry_out, plan
 from forager.control.repairs import REPAIRS, Kind
+from forager.db import catalog
 from forager.extract.keywords import CONFIGS
 from forager.products.store import Sight, store
 from forager.records import Fetched
@@ -226,6 +227,33 @@ async def test_a_column_that_is_gone_needs_a_backup_and_stops_no_check(sound: Wo
         each for each in await mend(pool, await look(pool, compares_schema=True)) if each.step.finding.name == "schema"
     ]
     assert "only a backup has it" in (step.trouble or "")
+
+
+async def test_a_schema_of_another_name_is_compared(sound: World) -> None:
+    """Also one whose name is the beginning of other names, such as that of a setting."""
+    transaction = sound.conn.transaction()
+    await transaction.start()
+    await sound.conn.execute("ALTER SCHEMA public RENAME TO forager; SET LOCAL search_path TO forager")
+    compared = await catalog.compare(sound.conn)
+    await transaction.rollback()
+    assert compared is not None
+    assert compared[0] > 100
+    assert compared[1] == []
+
+
+@pytest.mark.parametrize(
+    "counted",
+    [
+        "INSERT INTO series VALUES (date_trunc('minute', now()), 'links_seen', '', 4)",
+        "INSERT INTO series_days VALUES (current_date, 'links_seen', '', 4)",
+    ],
+)
+async def test_links_of_runs_before_the_first_count_are_not_missed(sound: World, pool: Any, counted: str) -> None:
+    await sound.damage(counted)
+    await sound.damage("UPDATE runs SET started_at = now() - interval '30 days', links_seen = links_seen + 7")
+    assert "run_links" not in broken(await look(pool))
+    await sound.damage("UPDATE series_totals SET amount = 99 WHERE metric = 'links_seen'")
+    await assert_repaired(pool, "run_links")
 
 
 # The command line ---------------------------------------------------------------------------------------------------
