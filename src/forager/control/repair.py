@@ -18,6 +18,7 @@ from forager.domains.store import find_domains
 from forager.errors import BadUrlError, UsageError
 from forager.frontier.merge import merge_domain_pages
 from forager.images import store as images
+from forager.products import store as products
 from forager.proxies import operate as proxies
 from forager.stats import store as stats
 from forager.urls import domain_of, normalize
@@ -118,7 +119,9 @@ async def _merge(conn: Any, name: str, names: Sequence[str], *, by: str) -> Merg
     moved, twice = 0, 0
     if others:
         await images.merge_domains(conn, elder.id, others)
+        await products.keep_twins(conn, [elder.id, *others])
         moved, twice = await merge_domain_pages(conn, elder.id, others)
+        await products.merge_domains(conn, elder.id, others)
         await stats.move_days(conn, elder.id, others)
         await proxies.move_pools(conn, elder.id, others)
         await repair.merge(conn, elder.id, others)

@@ -107,3 +107,31 @@ FROM unnest($1::bigint[], $2::text[], $3::int[], $4::int[], $5::int[], $6::int[]
 ORDER BY n.domain_id, n.parser_name, n.parser_version
 ON CONFLICT (domain_id, day, parser_name, parser_version)
 DO UPDATE SET attempts = d.attempts + EXCLUDED.attempts, found = d.found + EXCLUDED.found, valid = d.valid + EXCLUDED.valid;
+
+-- name: move_to_twins
+-- Where several of these domains know a page, its product goes to the page that stays (the eldest), unless that one has a product.
+UPDATE products r SET page_id = n.stays
+FROM (
+    SELECT DISTINCT ON (t.stays) q.id, t.stays
+    FROM (SELECT p.id AS page, first_value(p.id) OVER (PARTITION BY p.url_hash ORDER BY p.discovered_at, p.id) AS stays
+          FROM pages p WHERE p.domain_id = ANY ($1::bigint[])) t
+    JOIN products q ON q.page_id = t.page
+    ORDER BY t.stays, (q.page_id = t.stays) DESC, q.last_seen_at DESC, q.id
+) n
+WHERE r.id = n.id AND r.page_id <> n.stays;
+
+-- name: move_products
+-- Products of domains that became one.
+UPDATE products SET domain_id = $1 WHERE domain_id = ANY ($2::bigint[]);
+
+-- name: move_prices
+-- Prices of domains that became one.
+UPDATE product_prices SET domain_id = $1 WHERE domain_id = ANY ($2::bigint[]);
+
+-- name: move_product_days
+-- The days of parsers in domains that became one, summed up.
+INSERT INTO product_days AS kept (domain_id, day, parser_name, parser_version, attempts, found, valid)
+SELECT $1, day, parser_name, parser_version, sum(attempts), sum(found), sum(valid)
+FROM product_days WHERE domain_id = ANY ($2::bigint[]) GROUP BY day, parser_name, parser_version
+ON CONFLICT (domain_id, day, parser_name, parser_version) DO UPDATE
+SET attempts = kept.attempts + EXCLUDED.attempts, found = kept.found + EXCLUDED.found, valid = kept.valid + EXCLUDED.valid;

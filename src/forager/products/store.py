@@ -151,3 +151,14 @@ async def _count(conn: Any, sights: Sequence[Sight]) -> None:
             *([key[at] for key in parsers] for at in range(3)),
             *([counts[at] for counts in counted] for at in range(3)),
         )
+
+
+async def keep_twins(conn: Any, domains: Sequence[int]) -> None:
+    """Products of pages that go, because a twin in another of these domains stays, go to that twin; before pages do."""
+    await conn.execute(SQL["move_to_twins"], domains)
+
+
+async def merge_domains(conn: Any, elder: int, others: Sequence[int]) -> None:
+    """Products, prices and days of domains become the elder's; after their pages did."""
+    for statement in ("move_products", "move_prices", "move_product_days"):
+        await conn.execute(SQL[statement], elder, others)

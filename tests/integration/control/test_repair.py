@@ -2,6 +2,8 @@
 
 import asyncio
 import hashlib
+from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import asyncpg
@@ -14,6 +16,8 @@ from forager.domains import store as domains
 from forager.domains.repair import Mended
 from forager.errors import UsageError
 from forager.frontier.learn import Learned, learn
+from forager.products.store import Sight, store
+from forager.records.product import Product
 from forager.urls import url_key
 
 SHOP = "shop.example"
@@ -183,6 +187,28 @@ def test_the_one_spelling_of_a_name(name: str, base_url: str, right: str) -> Non
 
 async def test_nothing_to_merge(world: Any, pool: asyncpg.Pool) -> None:
     assert await merge(pool, is_trial=False, **ALONE) == []
+
+
+async def test_a_merge_keeps_products_and_their_prices(world: Any, pool: asyncpg.Pool) -> None:
+    """Of a page that moves, and of one whose twin stays."""
+    other = await twin(world)
+    kettle = Product(name="Kettle", price=Decimal("19.99"), currency="EUR", content_hash=bytes(16))
+    known = await world.conn.fetchval(
+        "SELECT url FROM pages WHERE domain_id = $1 ORDER BY id LIMIT 1", world.domains[SHOP]
+    )
+    for url in ("http://shop.example/only-there", known):
+        page = await add(world, other, url)
+        for number, price in enumerate(("19.99", "24.99")):
+            await store(world.conn, [Sight(other, page, number, url, replace(kettle, price=Decimal(price)))])
+    days = await world.conn.fetchval("SELECT sum(found) FROM product_days")
+    await merge(pool, is_trial=False, **ALONE)
+    shop = world.domains[SHOP]
+    kept = await world.conn.fetch(
+        "SELECT r.url FROM products r JOIN pages p ON p.id = r.page_id AND p.domain_id = r.domain_id"
+    )
+    assert {row["url"] for row in kept} == {"http://shop.example/only-there", known}
+    assert await world.conn.fetchval("SELECT count(*) FROM product_prices WHERE domain_id = $1", shop) == 4
+    assert await world.conn.fetchval("SELECT sum(found) FROM product_days WHERE domain_id = $1", shop) == days
 
 
 async def test_a_trial_changes_nothing(world: Any, pool: asyncpg.Pool) -> None:
