@@ -3,7 +3,6 @@ advised by `tests/acceptance/test_advice.py` and the acceptance tests of its own
 
 from typing import Any
 
-import pytest
 from tests.integration.control.conftest import SEED, World
 from tests.unit.cli.test_hints import advised, command_of
 
@@ -17,8 +16,6 @@ ELSEWHERE = (
 """How these begin: processes that stay, requests to sites, changes that have tests of their own."""
 NAMED = {"domain NAME set", "links", "proxies add", "seed"}
 """Names of commands that want something, though no parameter of theirs is required."""
-PARTS = 4
-"""Loading and building a command takes most of a second: parts run beside each other."""
 PAGE = f"{SEED}about"
 VALUES = {"NAME": "shop.example", "a.example": "shop.example", "word": "shop.example", "URL": PAGE, "WORDS": "shop"}
 
@@ -39,14 +36,13 @@ def is_whole(words: list[str]) -> bool:
     return len(given) >= len(wanted)
 
 
-@pytest.mark.parametrize("part", range(PARTS))
-async def test_what_a_message_advises_works(forager: Any, world: World, part: int) -> None:
+async def test_what_a_message_advises_works(forager: Any, world: World) -> None:
     task = await world.conn.fetchval("SELECT max(id) FROM crawl_tasks WHERE outcome IS NOT NULL")
     values = VALUES | {"ID": str(task)}
     whole = [words for hint in sorted(filter(is_run_here, advised())) if is_whole(words := hint.split()[1:])]
     commands = sorted({tuple(values.get(word, word) for word in words) for words in whole})
     failed = {}
-    for command in commands[part::PARTS]:
+    for command in commands:
         said = await forager(*command)
         if said.code:
             failed[command] = said.err

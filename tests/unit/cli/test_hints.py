@@ -1,6 +1,7 @@
 """Every command that a message advises exists, with the flags it names."""
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,12 +30,13 @@ def is_advice(hint: str) -> bool:
     return hint.isprintable() and not set("…([|") & set(hint)
 
 
-def advised() -> set[str]:
+@functools.cache
+def advised() -> frozenset[str]:
     found = set()
     for file in SOURCE.rglob("*.py"):
         for text in texts(ast.parse(file.read_text(encoding="utf-8"))):
             found |= {" ".join(hint.split()) for hint in ADVISED.findall(text) if is_advice(hint)}
-    return found | {
+    return frozenset(found) | {
         hints.EXPORT,
         hints.DOMAINS,
         hints.refresh("a.example"),
