@@ -37,7 +37,7 @@ def hot(run: int) -> dict[str, Hot]:
             (WORKER, run, 50, 60.0, 1.0, None, ["", "eu"], 120.0, 30.0),
             {"domains_claimable", "domains_held"},
         ),
-        "has_silent_workers": Hot(STATS["has_silent_workers"], (1800.0, 120.0, "here"), set()),
+        "has_silent_workers": Hot(STATS["has_silent_workers"], (1800.0, 120.0, "here"), {"workers_running"}),
         "next_ready": Hot(
             DOMAINS["next_ready"], (run, None, [""], 5.0, 60.0), {"domains_claimable", "domains_held", "domains_asleep"}
         ),
@@ -53,7 +53,14 @@ async def run(ground: Ground) -> AsyncIterator[int]:
     await ground.conn.execute(empty)
 
 
+ENDED_WORKERS = """INSERT INTO workers (run_id, host, pid, pid_started, status, ended_at)
+                   SELECT $1, 'here', n, 0, 'stopped', now() FROM generate_series(1, 2000) AS n"""
+
+
 async def grow(conn: Any, run: int, have: int, size: int) -> None:
+    if not have:  # as after a month, and known to the planner
+        await conn.execute(ENDED_WORKERS, run)
+        await conn.execute("VACUUM (ANALYZE) workers")
     await conn.execute(FILL["add_domains"], run, have + 1, size)
     await conn.execute("VACUUM (ANALYZE) domains")
 

@@ -54,8 +54,10 @@ async def test_a_file_that_kills_two_processes_is_broken_and_the_next_is_not(mon
         with monkeypatch.context() as deadly:
             deadly.setattr(decoder, "_start", start_and_kill)
             seen, _ = await decoder.look(encode(draw(2)))
-        assert seen.status == "broken"
-        assert (seen.reason or "").startswith("it killed its decoder (")
+        # 255 is what asyncio says of a child whose end somebody else has heard of already.
+        assert (seen.status, seen.reason) in [
+            ("broken", f"it killed its decoder ({how})") for how in ("signal 9", "exit code 255")
+        ]
         seen, _ = await decoder.look(encode(draw(3)))
         assert seen.status == "stored"
 
