@@ -5,7 +5,8 @@ Lease ── Target ──get──> Fetched ──read──> Reading ──sel
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
+from decimal import Decimal
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -231,6 +232,21 @@ class Reading:
     """As the page says; of a feed or sitemap, the newest of its entries."""
     listed: tuple[Listed, ...] = ()
     """Of a page that lists products: those that name a page of their own."""
+    headline: str | None = None
+    """What the page is about, without the name of the site."""
+    site_name: str | None = None
+    section: str | None = None
+    """The part of the site it belongs to, as the page says: `Politics`."""
+    tags: tuple[str, ...] = ()
+    """The page's own keywords."""
+    rating: Decimal | None = None
+    """Of whatever the page is about, from 0 to 5."""
+    rating_count: int | None = None
+    published_on: date | None = None
+    """The calendar day the page itself shows, which in its time zone may be another than that of `published_at`."""
+    modified_on: date | None = None
+    structured_data: bytes = b""
+    """A JSON array of all JSON-LD, microdata, RDFa and OpenGraph items; empty where there is none."""
 
 
 class Keywords(NamedTuple):

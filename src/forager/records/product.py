@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 FACTS = (
     *("name", "description", "price", "currency", "availability", "rating", "review_count", "brand", "category"),
     *("sku", "gtin", "image_urls", "variants"),
+    *("mpn", "regular_price", "unit_price", "unit", "seller", "condition", "shipping", "attributes"),
 )
 """The fields of a product that pages speak of, in the order they are shown in."""
 SERIOUS = frozenset({"no_name", "no_price", "bad_price", "price_out_of_range", "bad_currency", "no_currency"})
@@ -63,6 +64,20 @@ class Product:
     gtin: str | None = None
     image_urls: tuple[str, ...] = ()
     variants: tuple[Variant, ...] = ()
+    mpn: str | None = None
+    """The manufacturer's number."""
+    regular_price: Decimal | None = None
+    """Struck through beside a lower one."""
+    unit_price: Decimal | None = None
+    """For one `unit`: `4.20` for `kg`."""
+    unit: str | None = None
+    seller: str | None = None
+    condition: str | None = None
+    """`new`, `used`, `refurbished` or `damaged`."""
+    shipping: Decimal | None = None
+    """What delivery costs, in `currency`."""
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    """What else the page says of it: color, material, weight."""
     content_hash: bytes = b""
     """16 bytes over the facts, so that only a change of them is a change."""
     confidence: float = 0.0
@@ -84,6 +99,10 @@ def pack(product: Product) -> dict[str, Any]:
     return packed | {
         "price": _text(product.price),
         "rating": _text(product.rating),
+        "regular_price": _text(product.regular_price),
+        "unit_price": _text(product.unit_price),
+        "shipping": _text(product.shipping),
+        "attributes": dict(product.attributes),
         "content_hash": product.content_hash.hex(),
         "variants": [pack_variant(variant) for variant in product.variants],
         "evidence": pack_evidence(product.evidence),
@@ -104,6 +123,9 @@ def unpack(packed: Mapping[str, Any]) -> Product:
     given = dict(packed) | {
         "price": _number(packed["price"]),
         "rating": _number(packed["rating"]),
+        "regular_price": _number(packed.get("regular_price")),
+        "unit_price": _number(packed.get("unit_price")),
+        "shipping": _number(packed.get("shipping")),
         "content_hash": bytes.fromhex(packed["content_hash"]),
         "image_urls": tuple(packed["image_urls"]),
         "problems": tuple(packed["problems"]),
