@@ -1,4 +1,4 @@
-"""`normalize`, `robots`, `read`: one URL, one robots.txt, one file in Forager's eyes. No database; answers in JSON."""
+"""`normalize`, `robots`: one URL, one robots.txt in Forager's eyes. No database; answers in JSON."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,17 +10,15 @@ from forager.cli.help import Command
 from forager.cli.seeds import refuse_without_contact
 from forager.cli.start import begin
 from forager.errors import AddressRefusedError, BadUrlError, UsageError
-from forager.records import Scope
 
 if TYPE_CHECKING:
-    from forager.records import Reading, Selection
     from forager.settings import Settings
 
 Json = Annotated[bool, typer.Option("--json", help="JSON is the answer anyway; accepted for uniformity.")]
 
 
 def register(app: typer.Typer) -> None:
-    for name, function in (("normalize", normalize), ("robots", robots), ("read", read)):
+    for name, function in (("normalize", normalize), ("robots", robots)):
         app.command(name, cls=Command, rich_help_panel="Try one thing (no database)")(function)
 
 
@@ -64,11 +62,11 @@ def robots(
     _as_json: Json = False,
 ) -> None:
     """Say whether robots.txt allows a URL, and by which line."""
-    target = _normal(url)
+    target = normal_url(url)
     settings = begin()
     name = agent or settings.robots_agent
     if file is not None:
-        answer = {"source": str(file), **judge(_bytes_of(file), name, url)}
+        answer = {"source": str(file), **judge(bytes_of(file), name, url)}
     else:
         import asyncio
 
@@ -128,60 +126,7 @@ async def _ask_site(settings: "Settings", agent: str, url: str) -> dict[str, Any
     return found | ({"allowed": False, "error": error} if error else {})
 
 
-def read(
-    file: Path,
-    url: Annotated[str, typer.Option(metavar="URL", help="The address the file came from.")],
-    content_type: Annotated[str, typer.Option(metavar="TYPE", help="Its Content-Type header.")] = "text/html",
-    scope: Annotated[Scope, typer.Option(help="How far its links may lead.")] = Scope.ANY,
-    _as_json: Json = False,
-) -> None:
-    """Show the signals and links Forager reads from a file."""
-    target = _normal(url)
-    body = _bytes_of(file)
-    output.write_json(understand(body, target, content_type, scope, begin()))
-
-
-def understand(body: bytes, url: str, content_type: str, scope: Scope, settings: "Settings") -> dict[str, Any]:
-    """The fourth and fifth verb on one body."""
-    from forager import extract
-    from forager.ingest import Reach, Selector
-    from forager.records import Fetched, RunSpec, Target
-    from forager.records.product import pack
-
-    fetched = Fetched(url, 200, {"content-type": content_type}, body, len(body), 0)
-    reading = extract.read(fetched, keyword_words=settings.keyword_words, robots_agent=settings.robots_agent)
-    selector = Selector(Reach.of(RunSpec((url,), scope)), max_links_per_page=settings.max_links_per_page)
-    target = Target(0, 0, 0, 0, url, 0, 0, 0)
-    product = pack(reading.product) if reading.product else None
-    return {"url": url, **_signals(reading), "product": product, **_links(reading, selector.select(reading, target))}
-
-
-def _signals(reading: "Reading") -> dict[str, Any]:
-    return {
-        "title": reading.title,
-        "description": reading.description,
-        "canonical": reading.canonical,
-        "language": reading.language,
-        "is_noindex": reading.is_noindex,
-        "is_nofollow": reading.is_nofollow,
-        "content_hash": reading.content_hash.hex(),
-        "headings": reading.headings,
-        "text": reading.text,
-        "flags": list(reading.flags),
-    }
-
-
-def _links(reading: "Reading", selection: "Selection") -> dict[str, Any]:
-    return {
-        "base_url": reading.base_url,
-        "links_found": len(reading.links),
-        "links_count": len(selection.links),
-        "links": [{"url": link.url, "anchor": link.anchor, "rel": link.rel} for link in selection.links],
-        "dropped": dict(selection.dropped),
-    }
-
-
-def _normal(url: str) -> str:
+def normal_url(url: str) -> str:
     from forager.urls import normalize as spell
 
     try:
@@ -190,7 +135,7 @@ def _normal(url: str) -> str:
         raise UsageError(str(error)) from None
 
 
-def _bytes_of(path: Path) -> bytes:
+def bytes_of(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
