@@ -1,6 +1,8 @@
 """Small records for tests: each names only what the test is about."""
 
 from collections.abc import Callable
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 from forager.crawl.lane import Lane
@@ -24,6 +26,7 @@ from forager.records import (
 from forager.urls import domain_of, url_key
 
 HOME = "http://a.example/"
+ITEMS = b'[{"syntax":"json-ld","types":["Product"],"properties":{"name":"A lamp","offers":{"price":"49.90"}}}]'
 COOLDOWN_S = 7 * 86400.0
 
 
@@ -60,6 +63,22 @@ def a_reading(*hrefs: str, **more: Any) -> Reading:
         "base_url": HOME,
     }
     return Reading(**given | more)
+
+
+def a_detailed_reading(**more: Any) -> Reading:
+    """With everything that pages say beyond their signals."""
+    given: dict[str, Any] = {
+        "headline": "A lamp",
+        "site_name": "Lumen",
+        "section": "Lights",
+        "tags": ("lamp", "brass, polished"),
+        "rating": Decimal("4.5"),
+        "rating_count": 12,
+        "published_on": date(2026, 1, 2),
+        "modified_on": date(2026, 1, 3),
+        "structured_data": ITEMS,
+    }
+    return a_reading(**given | more)
 
 
 def a_fetched(status_code: int = 200, body: bytes = b"", url: str = HOME, **headers: str) -> Fetched:

@@ -982,6 +982,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/pages/{page}/structured-data": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Structured Data
+         * @description All JSON-LD, microdata, RDFa and OpenGraph items that the last reading of a page found.
+         */
+        get: operations["show_structured_data"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/pages/{page}/tasks": {
         parameters: {
             query?: never;
@@ -4928,6 +4948,41 @@ export interface components {
              * @description What it offers, where it is the page of a product.
              */
             product_id: number | null;
+            /**
+             * Headline
+             * @description What it is about, without the name of the site.
+             */
+            headline: string | null;
+            /** Site Name */
+            site_name: string | null;
+            /**
+             * Section
+             * @description The part of the site, as the page says.
+             * @example Politics
+             */
+            section: string | null;
+            /**
+             * Tags
+             * @description The page's own keywords.
+             */
+            tags: string[] | null;
+            /**
+             * Rating
+             * @description Of what the page is about, from 0 to 5.
+             * @example 4.5
+             */
+            rating: number | null;
+            /** Rating Count */
+            rating_count: number | null;
+            /**
+             * Published On
+             * @description The calendar day the page shows, in its own time zone.
+             */
+            published_on: string | null;
+            /** Modified On */
+            modified_on: string | null;
+            /** Has Structured Data */
+            has_structured_data: boolean;
         };
         /** PageChanges */
         PageChanges: {
@@ -5485,6 +5540,49 @@ export interface components {
             sku: string | null;
             /** Gtin */
             gtin: string | null;
+            /**
+             * Mpn
+             * @description The manufacturer's number.
+             */
+            mpn: string | null;
+            /**
+             * Regular Price
+             * @description Struck through beside a lower one.
+             */
+            regular_price: number | null;
+            /**
+             * Unit Price
+             * @description For one unit.
+             * @example 4.2
+             */
+            unit_price: number | null;
+            /**
+             * Unit
+             * @example kg
+             */
+            unit: string | null;
+            /** Seller */
+            seller: string | null;
+            /**
+             * Condition
+             * @description new, used, refurbished or damaged.
+             */
+            condition: string | null;
+            /**
+             * Shipping
+             * @description What delivery costs, in the same currency.
+             */
+            shipping: number | null;
+            /**
+             * Attributes
+             * @description What else the page says of it.
+             * @example {
+             *       "color": "blue"
+             *     }
+             */
+            attributes: {
+                [key: string]: unknown;
+            };
             /** Image Urls */
             image_urls: string[];
             /** Variants */
@@ -6683,6 +6781,33 @@ export interface components {
             advice: string[];
             /** Rules */
             rules: components["schemas"]["RetentionRule"][];
+        };
+        /** StructuredData */
+        StructuredData: {
+            /** Items */
+            items: components["schemas"]["StructuredItem"][];
+        };
+        /**
+         * StructuredItem
+         * @description One item of a page's structured data.
+         */
+        StructuredItem: {
+            /**
+             * Syntax
+             * @enum {string}
+             */
+            syntax: "json-ld" | "microdata" | "rdfa" | "opengraph";
+            /**
+             * Types
+             * @example [
+             *       "Recipe"
+             *     ]
+             */
+            types: string[];
+            /** Properties */
+            properties: {
+                [key: string]: unknown;
+            };
         };
         /** Submission */
         Submission: {
@@ -11818,6 +11943,82 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_structured_data: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                page: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StructuredData"];
                 };
             };
             /** @description Unauthorized */
@@ -17152,7 +17353,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                kind: "pages" | "links" | "products" | "prices" | "images" | "tasks";
+                kind: "pages" | "structured-data" | "links" | "products" | "prices" | "images" | "tasks";
             };
             cookie?: never;
         };

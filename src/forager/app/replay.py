@@ -34,6 +34,7 @@ from forager.errors import DecodeError, ParserCrashError, StoreError, UsageError
 from forager.extract import CONFIGS, keywords_of
 from forager.frontier import reread
 from forager.frontier import store as frontier
+from forager.frontier.details import record_details
 from forager.images import store as images
 from forager.images.store import Shown
 from forager.ingest import Selector
@@ -329,6 +330,7 @@ class _Desk:
         await reread.renew_languages(conn, {page: reading.language for page, reading in readings.items()})
         keywords = [keywords_of(reading) for reading in readings.values()]
         await frontier.record_readings(conn, list(zip(outcomes, keywords, strict=True)), CONFIGS)
+        await record_details(conn, outcomes, were_read_before=True)
         await reread.settle_reread(
             conn, [(again.row["page_id"], again.row["fetched_at"], again.row["status"]) for again in ours]
         )

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 class What(StrEnum):
     PAGES = "pages"
+    STRUCTURED_DATA = "structured-data"
     LINKS = "links"
     PRODUCTS = "products"
     PRICES = "prices"
@@ -75,7 +76,8 @@ def export(
         lambda connection: _write(connection, what, filters, file=file, chosen=chosen, packed=packed, is_quiet=quiet),
     )
     if file not in {None, "-"} and not quiet:
-        output.say(f"{words.things(rows, what.value.removesuffix('s'))} written to {file}.")
+        one = "page" if what is What.STRUCTURED_DATA else what.value.removesuffix("s")
+        output.say(f"{words.things(rows, one)} written to {file}.")
 
 
 def refuse_unfit(what: What, status: str | None) -> None:

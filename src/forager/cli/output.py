@@ -8,7 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
@@ -44,7 +44,7 @@ def as_json(value: object) -> str:
 
 
 def _plain(value: object) -> str:
-    if isinstance(value, datetime):
+    if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, bytes):
         return value.hex()

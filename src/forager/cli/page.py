@@ -1,7 +1,9 @@
 """`forager page URL`: one page and when it is visited again; `forager page URL every 6h` changes that."""
 
+from collections import Counter
 from dataclasses import asdict
-from datetime import datetime
+from datetime import date, datetime
+from decimal import Decimal
 from typing import Annotated, Any
 
 import typer
@@ -36,12 +38,19 @@ def register(app: typer.Typer) -> None:
 
 def show(url: Url, as_json: AsJson = False, home: Home = None) -> None:
     """Show its state, its signals and its next visit."""
-    from forager.control import look
-
-    page = ask(begin(home=home), "page", lambda connection: look.find_page(connection, url))
+    page = ask(begin(home=home), "page", lambda connection: _find(connection, url))
     if as_json:
         return output.write_json({column: value for column, value in page.items() if column != "id"})
     return _write(page, clock.now())
+
+
+async def _find(connection: Any, url: str) -> Row:
+    """The page with its structured data."""
+    from forager.control import look
+    from forager.frontier.details import structured_data_of
+
+    page = await look.find_page(connection, url)
+    return page | {"structured_data": await structured_data_of(connection, page["id"])}
 
 
 def every(url: Url, time: Frequency, as_json: AsJson = False, home: Home = None) -> None:
@@ -79,6 +88,15 @@ def _write(page: Row, now: datetime) -> None:
 def page_lines(page: Row, now: datetime) -> list[tuple[str, str]]:
     lines = [
         ("title", page["title"]),
+        ("headline", page["headline"] if page["headline"] != page["title"] else None),
+        ("site", page["site_name"]),
+        ("section", page["section"]),
+        ("tags", ", ".join(page["tags"] or ())),
+        ("author", page["author"]),
+        ("published", day(page["published_at"], page["published_on"])),
+        ("modified", day(page["modified_at"], page["modified_on"])),
+        ("rating", rating(page["rating"], page["rating_count"])),
+        ("items", item_types(page["structured_data"])),
         ("status", f"{page['status']}, {_when(page, now)}"),
         ("domain", page["domain"]),
         ("place", f"depth {page['depth']}, priority {page['priority']}" + (", a seed" if page["is_seed"] else "")),
@@ -86,6 +104,26 @@ def page_lines(page: Row, now: datetime) -> list[tuple[str, str]]:
         ("changes", _changes(page, now)),
     ]
     return [(label, value) for label, value in lines if value]
+
+
+def day(moment: datetime | None, own: date | None) -> str | None:
+    """The moment, and the page's own calendar day where that is another."""
+    if moment is None:
+        return own.isoformat() if own is not None else None
+    other = own is not None and own != moment.date()
+    return f"{moment:%Y-%m-%d %H:%M} UTC" + (f" (on the page: {own})" if other else "")
+
+
+def rating(value: Decimal | None, count: int | None) -> str | None:
+    if value is None:
+        return None
+    return f"{value.normalize():f} of 5" + (f" ({words.things(count, 'rating')})" if count is not None else "")
+
+
+def item_types(items: list[Row]) -> str:
+    """`Recipe (json-ld), BreadcrumbList (json-ld) 2 ×`."""
+    found = Counter(f"{'/'.join(item['types']) or 'item'} ({item['syntax']})" for item in items)
+    return ", ".join(name + (f" {count} ×" if count > 1 else "") for name, count in found.items())
 
 
 def _when(page: Row, now: datetime) -> str:

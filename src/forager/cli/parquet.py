@@ -72,6 +72,7 @@ def schema_of(types: Mapping[str, str]) -> "pa.Schema":
         "int8": pa.int64(),
         "float8": pa.float64(),
         "numeric": pa.decimal128(20, 4),
+        "date": pa.date32(),
         "timestamptz": pa.timestamp("us", tz="UTC"),
         "text[]": pa.list_(pa.string()),
     }

@@ -39,8 +39,10 @@ FIELDS = (
         "sku",
         "gtin",
     ),
+    *("mpn", "regular_price", "unit_price", "unit", "seller", "condition", "shipping", "attributes"),
     *("image_urls", "variants", "description"),
 )
+AMOUNTS = frozenset({"price", "regular_price", "unit_price", "shipping"})
 LONGEST_VALUE = 300
 
 
@@ -397,8 +399,10 @@ def _evidence(row: Row) -> Iterator[tuple[str | Cell, ...]]:
 
 def _value(row: Row, field: str) -> str:
     value = row[field]
-    if field == "price":
+    if field in AMOUNTS:
         return "" if value is None else amount(value, row["currency"])
+    if field == "attributes":
+        return ", ".join(f"{name}: {said}" for name, said in value.items())[:LONGEST_VALUE]
     if field == "image_urls":
         return f"{len(value)}: {value[0]}" if value else ""
     if field == "variants":

@@ -8,6 +8,7 @@ import typer
 
 from forager.cli import output, words
 from forager.cli.help import Command
+from forager.cli.page import day, rating
 from forager.cli.start import begin
 from forager.cli.tools import bytes_of, normal_url
 from forager.records import Scope
@@ -89,9 +90,6 @@ def _write(screen: "Console", page: "PageContent", selected: dict[str, Any]) -> 
 
 
 def _facts(page: "PageContent") -> list[tuple[str, str | None]]:
-    rating = f"{page.rating} of 5" if page.rating is not None else None
-    if rating and page.rating_count is not None:
-        rating += f" ({words.things(page.rating_count, 'rating')})"
     return [
         ("title", page.title),
         ("headline", page.headline),
@@ -100,25 +98,17 @@ def _facts(page: "PageContent") -> list[tuple[str, str | None]]:
         ("canonical", page.canonical if page.canonical != page.url else None),
         ("language", page.language),
         ("author", page.author),
-        ("published", _day(page.published_at, page.published_on)),
-        ("modified", _day(page.modified_at, page.modified_on)),
+        ("published", day(page.published_at, page.published_on)),
+        ("modified", day(page.modified_at, page.modified_on)),
         ("section", page.section),
         ("tags", ", ".join(page.tags)),
-        ("rating", rating),
+        ("rating", rating(page.rating, page.rating_count)),
         ("flags", ", ".join([*page.flags, *_directives(page)])),
     ]
 
 
 def _directives(page: "PageContent") -> list[str]:
     return [name for name, is_set in (("noindex", page.is_noindex), ("nofollow", page.is_nofollow)) if is_set]
-
-
-def _day(moment: Any, day: Any) -> str | None:
-    """The moment, and the page's own day where that is another."""
-    if moment is None or day is None:
-        return (moment or day).isoformat() if moment or day else None
-    own = f" (on the page: {day.isoformat()})" if day != moment.date() else ""
-    return f"{moment.isoformat()}{own}"
 
 
 def _write_product(screen: "Console", product: "PageProduct") -> None:

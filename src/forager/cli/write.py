@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import date
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any, BinaryIO
@@ -81,7 +81,7 @@ def json_line(row: dict[str, Any]) -> str:
 
 def _plain(value: object) -> str | float:
     match value:
-        case datetime():
+        case date():
             return value.isoformat()
         case Decimal():
             return float(value)

@@ -8,7 +8,7 @@ leading `'` away gives the text back. Numbers, moments and JSON are never change
 import json
 import re
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -30,7 +30,7 @@ def cell(value: Any) -> str:
             return quoted(neutral(value))
         case bool():
             return "true" if value else "false"
-        case datetime():
+        case date():
             return value.isoformat()
         case Decimal():
             return f"{value.normalize():f}"
@@ -42,7 +42,7 @@ def cell(value: Any) -> str:
 
 def _plain(value: object) -> str:
     match value:
-        case datetime():
+        case date():
             return value.isoformat()
         case bytes():
             return value.hex()

@@ -36,7 +36,7 @@ from forager.stats import seals
 
 STATEMENTS = load("deep.sql")
 POPULATION = STATEMENTS.pop("deep_population")
-KEPT = Promise(8, "What was read is kept: prices, and what can be found", {})
+KEPT = Promise(8, "What was read is kept: prices, details, and what can be found", {})
 LOOKED_AT: Mapping[int, Mapping[str, str]] = {
     2: {"lease_versions": "domains"},
     4: {"page_depths": "link_lists", "traps_on_record": "traps"},
@@ -50,6 +50,7 @@ LOOKED_AT: Mapping[int, Mapping[str, str]] = {
         "indexed_pages": "read_pages",
         "indexed_products": "products",
         "indexed_signals": "indexed_pages",
+        "details_of_pages": "details",
     },
 }
 """Promise → its statements, each with what it looks at: a column of `deep_population`."""

@@ -5,7 +5,8 @@
 SELECT (SELECT count(*) FROM products) AS products, (SELECT count(*) FROM product_prices) AS prices, (SELECT count(*) FROM indexed_pages) AS indexed_pages,
        (SELECT count(*) FROM pages WHERE fetched_at IS NOT NULL) AS read_pages, (SELECT count(*) FROM domains) AS domains,
        (SELECT count(*) FROM runs) AS runs, (SELECT count(*) FROM crawl_tasks WHERE outcome IS NOT NULL) AS closed_tasks,
-       (SELECT count(*) FROM domain_traps) AS traps, (SELECT count(*) FROM page_link_lists) AS link_lists, (SELECT count(*) FROM duties) AS jobs;
+       (SELECT count(*) FROM domain_traps) AS traps, (SELECT count(*) FROM page_link_lists) AS link_lists, (SELECT count(*) FROM duties) AS jobs,
+       (SELECT count(*) FROM page_details) AS details;
 
 -- name: lease_versions
 -- A domain that was visited has been leased, so its lease has a version above 0, and no offer has a later one.
@@ -151,4 +152,13 @@ JOIN search_marks m ON m.name = 'pages' AND (p.fetched_at, p.id) <= (m.read_at, 
 JOIN indexed_pages i ON i.page_id = p.id
 WHERE p.status = 'fetched' AND (i.content_hash IS DISTINCT FROM p.content_hash
       OR i.signals <> row_digest(ROW(p.title, p.description, p.language, p.content_hash)::text))
+LIMIT 3;
+
+-- name: details_of_pages
+-- What is kept of a page's headline, site, dates and structured data is what was written when the page was read.
+SELECT count(*) OVER () AS broken, format('page %s: %s', p.id, p.url) AS example
+FROM page_details d JOIN pages p ON p.id = d.page_id
+WHERE d.content_hash <> substring(sha256(convert_to(concat_ws(E'\x1f', COALESCE(d.headline, ''), COALESCE(d.site_name, ''), COALESCE(d.section, ''),
+          COALESCE(array_to_string(d.tags, E'\x1f'), ''), COALESCE(d.rating::text, ''), COALESCE(d.rating_count::text, ''), COALESCE(to_char(d.published_on, 'YYYY-MM-DD'), ''),
+          COALESCE(to_char(d.modified_on, 'YYYY-MM-DD'), '')), 'UTF8') || COALESCE(d.structured_data, '')) FROM 1 FOR 16)
 LIMIT 3;

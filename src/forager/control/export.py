@@ -12,11 +12,12 @@ from typing import Any, Literal, assert_never
 from forager.control.look import Row, known_name, refuse_unknown_run
 from forager.db import statements
 from forager.errors import UsageError
+from forager.frontier.details import unpack_items
 from forager.ingest import Reach
 from forager.records import RunSpec, Scope
 from forager.urls import domain_of, registrable
 
-Kind = Literal["pages", "links", "products", "prices", "images", "tasks"]
+Kind = Literal["pages", "structured-data", "links", "products", "prices", "images", "tasks"]
 SQL = statements.load("forager.control", "exports.sql")
 PREFETCH_ROWS = 500
 
@@ -26,13 +27,16 @@ COLUMNS: dict[Kind, tuple[str, ...]] = {
         *("language", "canonical_url", "author", "published_at", "modified_at", "content_hash", "simhash"),
         *("content_type", "links_count", "flags", "etag", "last_modified", "discovered_at", "fetched_at", "changed_at"),
         *("completed_at", "error_code", "error_message", "response_time_ms", "bytes", "body_ref", "run_id"),
+        *("headline", "site_name", "section", "tags", "rating", "rating_count", "published_on", "modified_on"),
     ),
+    "structured-data": ("url", "domain", "fetched_at", "structured_data"),
     "links": ("from_url", "to_url", "anchor", "rel", "position", "domain", "to_status"),
     "products": (
         *("id", "url", "domain", "product_name", "description", "price", "currency", "availability", "rating"),
         *("review_count", "brand", "category", "sku", "gtin", "image_urls", "variants", "content_hash"),
         *("parser_name", "parser_version", "confidence", "evidence", "problems", "is_valid", "page_status"),
         *("created_at", "updated_at", "last_seen_at", "is_price_current", "price_seen_at"),
+        *("mpn", "regular_price", "unit_price", "unit", "seller", "condition", "shipping", "attributes"),
     ),
     "prices": (
         *("id", "product_id", "url", "domain", "product_name", "sku", "gtin", "seen_at", "price", "currency"),
@@ -51,8 +55,10 @@ COLUMNS: dict[Kind, tuple[str, ...]] = {
     ),
 }
 """The order of a CSV file's columns; a test holds them to the statements."""
-DOCUMENTS: dict[Kind, tuple[str, ...]] = {"products": ("variants", "evidence")}
+DOCUMENTS: dict[Kind, tuple[str, ...]] = {"products": ("variants", "evidence", "attributes")}
 """Columns of JSON."""
+PACKED: dict[Kind, str] = {"structured-data": "structured_data"}
+"""Columns of compressed JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +78,13 @@ async def stream(connection: Any, kind: Kind, filters: Filters = EVERYTHING) -> 
     """All rows of one kind that pass the filters. Needs an open transaction, as every cursor does."""
     arguments = await _arguments(connection, kind, filters)
     await prefer_first_rows(connection, filters)
-    documents = DOCUMENTS.get(kind, ())
-    async for record in connection.cursor(SQL[f"export_{kind}"], *arguments, prefetch=PREFETCH_ROWS):
+    documents, packed = DOCUMENTS.get(kind, ()), PACKED.get(kind)
+    async for record in connection.cursor(statement_of(kind), *arguments, prefetch=PREFETCH_ROWS):
         row = dict(record)
         for column in documents:
             row[column] = json.loads(row[column])
+        if packed is not None:
+            row[packed] = unpack_items(row[packed])
         yield row
 
 
@@ -89,14 +97,15 @@ async def prefer_first_rows(connection: Any, filters: Filters) -> None:
 async def estimate(connection: Any, kind: Kind, filters: Filters = EVERYTHING) -> int:
     """About how many rows there will be: what the planner thinks, which costs nothing."""
     arguments = await _arguments(connection, kind, filters)
-    plan = await connection.fetchval("EXPLAIN (FORMAT JSON) " + SQL[f"export_{kind}"], *arguments)
+    plan = await connection.fetchval("EXPLAIN (FORMAT JSON) " + statement_of(kind), *arguments)
     return int(json.loads(plan)[0]["Plan"]["Plan Rows"])
 
 
 async def column_types(connection: Any, kind: Kind) -> Mapping[str, str]:
     """Column → its type, as PostgreSQL names it, in their order."""
-    prepared = await connection.prepare(SQL[f"export_{kind}"])
-    return {attribute.name: attribute.type.name for attribute in prepared.get_attributes()}
+    prepared = await connection.prepare(statement_of(kind))
+    types = {attribute.name: attribute.type.name for attribute in prepared.get_attributes()}
+    return types | {packed: "jsonb" for packed in [PACKED.get(kind)] if packed is not None}
 
 
 async def stream_crawl(connection: Any, spec: RunSpec) -> AsyncIterator[Row]:
@@ -126,7 +135,7 @@ async def _arguments(connection: Any, kind: Kind, filters: Filters) -> tuple[Any
             return _one(name), [], status, _one(run), False, since
         case "tasks" | "images":
             return name, status, run, since
-        case "links" | "products" | "prices":
+        case "links" | "products" | "prices" | "structured-data":
             if status is not None:
                 raise UsageError(f"{kind.capitalize()} have no status; filter them with --domain, --run or --since.")
             return name, run, since
@@ -139,6 +148,10 @@ async def _runs_of(connection: Any, spec: RunSpec) -> list[int]:
     to be named, shows in its visits only."""
     rows = await connection.fetch(SQL["runs_with_seeds"], json.dumps(list(spec.seeds)), spec.seeds_digest)
     return [row["id"] for row in rows]
+
+
+def statement_of(kind: Kind) -> str:
+    return SQL[f"export_{kind.replace('-', '_')}"]
 
 
 def _one(value: Any) -> list[Any] | None:

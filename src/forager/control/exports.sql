@@ -12,9 +12,10 @@ SELECT p.url, d.name AS domain, p.status::text AS status, t.status_code, t.outco
        p.is_seed, p.title, p.description, p.language, p.canonical_url, p.author, p.published_at, p.modified_at,
        encode(p.content_hash, 'hex') AS content_hash, lpad(to_hex(p.simhash), 16, '0') AS simhash, p.content_type, p.links_count, p.flags, p.etag, p.last_modified,
        p.discovered_at, p.fetched_at, p.changed_at, t.completed_at, t.error_code, t.error_message, t.response_time_ms, t.bytes,
-       t.body_ref, t.run_id
+       t.body_ref, t.run_id, e.headline, e.site_name, e.section, e.tags, e.rating, e.rating_count, e.published_on, e.modified_on
 FROM pages p
 JOIN domains d ON d.id = p.domain_id
+LEFT JOIN page_details e ON e.page_id = p.id
 LEFT JOIN LATERAL (
     SELECT c.status_code, c.outcome, c.completed_at, c.error_code, c.error_message, c.response_time_ms, c.bytes, c.body_ref, c.run_id
     FROM crawl_tasks c
@@ -29,6 +30,17 @@ WHERE ($1::text[] IS NULL OR p.domain_id = ANY (ARRAY(
   AND ($5::boolean IS FALSE OR t.outcome IS NOT NULL) AND NOT p.is_image
   AND ($6::timestamptz IS NULL OR p.fetched_at >= $6)
 ORDER BY p.id;
+
+-- name: export_structured_data
+-- Pages with structured data, and all items of each, compressed.
+SELECT p.url, d.name AS domain, p.fetched_at, e.structured_data
+FROM page_details e
+JOIN pages p ON p.id = e.page_id
+JOIN domains d ON d.id = p.domain_id
+WHERE e.structured_data IS NOT NULL AND ($1::text IS NULL OR p.domain_id = (SELECT n.id FROM domains n WHERE n.name = $1))
+  AND ($2::bigint IS NULL OR EXISTS (SELECT FROM crawl_tasks c WHERE c.page_id = p.id AND c.run_id = $2 AND c.outcome IS NOT NULL))
+  AND ($3::timestamptz IS NULL OR p.fetched_at >= $3)
+ORDER BY e.page_id;
 
 -- name: export_links
 -- Every stored link: from which page to which, in the order of the pages.
@@ -78,7 +90,8 @@ ORDER BY t.id;
 SELECT p.id, p.url, d.name AS domain, p.product_name, p.description, p.price, p.currency, p.availability, p.rating::float8 AS rating, p.review_count,
        p.brand, p.category, p.sku, p.gtin, p.image_urls, p.variants, encode(p.content_hash, 'hex') AS content_hash, p.parser_name,
        p.parser_version, round(p.confidence::numeric, 4)::float8 AS confidence, p.evidence, p.problems, p.is_valid, g.status::text AS page_status, p.created_at, p.updated_at,
-       p.last_seen_at, p.is_price_current AND g.status <> 'gone' AS is_price_current, p.price_seen_at
+       p.last_seen_at, p.is_price_current AND g.status <> 'gone' AS is_price_current, p.price_seen_at,
+       p.mpn, p.regular_price, p.unit_price, p.unit, p.seller, p.condition, p.shipping, p.attributes
 FROM products p
 JOIN domains d ON d.id = p.domain_id
 JOIN pages g ON g.id = p.page_id

@@ -11,6 +11,7 @@ from typing import Any
 from forager.control.look import Row, known_name, refuse_unknown_run
 from forager.db import statements
 from forager.errors import NotFoundError
+from forager.frontier.details import structured_data_of
 
 SQL = statements.load("forager.control", "listing.sql")
 Key = Sequence[Any]
@@ -81,6 +82,14 @@ async def pages_of(
 
 async def find_page(conn: Any, page_id: int) -> Row:
     return _one(await conn.fetchrow(SQL["find_page_by_id"], page_id), "page", page_id)
+
+
+async def structured_data(conn: Any, page_id: int) -> list[dict[str, Any]]:
+    """All items of one page. Raises where there is no such page."""
+    items = await structured_data_of(conn, page_id)
+    if not items:
+        await find_page(conn, page_id)
+    return items
 
 
 async def frontier(conn: Any, after: Key, *, domain: str | None, limit: int) -> list[Row]:

@@ -118,9 +118,12 @@ SELECT p.id, p.url, encode(p.url_hash, 'hex') AS url_hash, d.name AS domain, p.s
        lpad(to_hex(p.simhash), 16, '0') AS simhash, p.links_count, p.canonical_url, p.author, p.published_at, p.modified_at, p.etag, p.last_modified, p.flags, p.discovered_at,
        p.fetched_at, p.failed_at, p.revisit_every_s, p.comparisons, p.changes, p.changed_at, p.crashes, p.trap_id,
        t.id AS open_task_id, t.status::text AS open_task_status, t.scheduled_for AS next_visit_at,
-       (SELECT min(x.id) FROM products x WHERE x.domain_id = p.domain_id AND x.page_id = p.id) AS product_id
+       (SELECT min(x.id) FROM products x WHERE x.domain_id = p.domain_id AND x.page_id = p.id) AS product_id,
+       e.headline, e.site_name, e.section, e.tags, e.rating, e.rating_count, e.published_on, e.modified_on,
+       e.structured_data IS NOT NULL AS has_structured_data
 FROM pages p
 JOIN domains d ON d.id = p.domain_id
+LEFT JOIN page_details e ON e.page_id = p.id
 LEFT JOIN crawl_tasks t ON t.domain_id = p.domain_id AND t.page_id = p.id AND t.outcome IS NULL
 WHERE p.id = $1;
 

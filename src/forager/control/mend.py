@@ -255,6 +255,7 @@ FUNCTIONS: dict[str, Callable[[_Work], Awaitable[int]]] = {
     "revisit_bodies": _revisit_bodies,
     "count_links": partial(_collect, statement="count_links"),
     "revisit_signals": partial(_collect, statement="forget_signals"),
+    "revisit_details": partial(_collect, statement="forget_details"),
     "relax_depths": _relax_depths,
     "note_moves": _note_moves,
     "moves": partial(_moves, table="domain", pairs=MOVES_LISTED),

@@ -285,3 +285,15 @@ WITH other AS (
 )
 UPDATE pages p SET etag = NULL, last_modified = NULL, content_hash = NULL FROM other o WHERE p.id = o.id
 RETURNING p.id;
+
+-- name: forget_details
+-- Details of pages that are not what was read are removed, and the pages read again as a whole.
+WITH other AS (
+    DELETE FROM page_details d
+    WHERE d.content_hash <> substring(sha256(convert_to(concat_ws(E'\x1f', COALESCE(d.headline, ''), COALESCE(d.site_name, ''), COALESCE(d.section, ''),
+          COALESCE(array_to_string(d.tags, E'\x1f'), ''), COALESCE(d.rating::text, ''), COALESCE(d.rating_count::text, ''), COALESCE(to_char(d.published_on, 'YYYY-MM-DD'), ''),
+          COALESCE(to_char(d.modified_on, 'YYYY-MM-DD'), '')), 'UTF8') || COALESCE(d.structured_data, '')) FROM 1 FOR 16)
+    RETURNING d.page_id
+)
+UPDATE pages p SET etag = NULL, last_modified = NULL FROM other o WHERE p.id = o.page_id
+RETURNING p.id;

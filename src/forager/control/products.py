@@ -37,7 +37,7 @@ async def find_product(connection: Any, which: str) -> Row:
     found = await connection.fetchrow(SQL["find_product"], number, name, key)
     if found is None:
         raise NotFoundError(f"There is no product {which}. `forager products` lists those that are known.")
-    return dict(found) | {name: json.loads(found[name]) for name in ("variants", "evidence")}
+    return dict(found) | {name: json.loads(found[name]) for name in ("variants", "evidence", "attributes")}
 
 
 async def list_prices(connection: Any, which: str) -> tuple[Row, list[Row]]:

@@ -24,7 +24,8 @@ LIMIT $6::bigint;
 -- name: find_product
 -- One product by number or by the key of its page, with all that is known of it.
 SELECT p.id, d.name AS domain, p.url, p.page_id, p.domain_id, p.crawl_task_id, p.product_name, p.description, p.price, p.currency,
-       p.availability, p.rating, p.review_count, p.brand, p.category, p.sku, p.gtin, p.image_urls, p.variants, p.content_hash,
+       p.availability, p.rating, p.review_count, p.brand, p.category, p.sku, p.gtin, p.mpn, p.regular_price, p.unit_price,
+       p.unit, p.seller, p.condition, p.shipping, p.attributes, p.image_urls, p.variants, p.content_hash,
        p.parser_name, p.parser_version, p.confidence, p.evidence, p.problems, p.is_valid, p.is_listed, p.created_at, p.updated_at, p.last_seen_at,
        p.missing_since, p.is_price_current AND g.status <> 'gone' AS is_price_current, p.price_seen_at, g.status::text AS page_status
 FROM products p

@@ -162,9 +162,11 @@ LIMIT $4::bigint;
 -- One page by its key, with its recurrence and its open task.
 SELECT p.id, p.url, d.name AS domain, p.status::text AS status, p.depth, p.priority, p.is_seed, p.title, p.language, p.content_type,
        p.links_count, p.discovered_at, p.fetched_at, p.failed_at, p.revisit_every_s, d.revisit_every_s AS domain_revisit_every_s,
-       d.is_adaptive, d.stores_links, p.comparisons, p.changes, p.changed_at, t.scheduled_for, t.locked_by
+       d.is_adaptive, d.stores_links, p.comparisons, p.changes, p.changed_at, t.scheduled_for, t.locked_by,
+       p.author, p.published_at, p.modified_at, e.headline, e.site_name, e.section, e.tags, e.rating, e.rating_count, e.published_on, e.modified_on
 FROM pages p
 JOIN domains d ON d.id = p.domain_id
+LEFT JOIN page_details e ON e.page_id = p.id
 LEFT JOIN crawl_tasks t ON t.domain_id = p.domain_id AND t.page_id = p.id AND t.outcome IS NULL
 WHERE d.name = $1 AND p.url_hash = $2;
 

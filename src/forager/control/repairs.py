@@ -153,5 +153,6 @@ REPAIRS: dict[str, Repair] = {
     "indexed_pages": _recompute("indexes the page again", "index_missing"),
     "indexed_products": _recompute("indexes the product again", "index_missing"),
     "indexed_signals": _revisit("marks the page as not known", "revisit_signals"),
+    "details_of_pages": _revisit("removes what was not read so", "revisit_details"),
 }
 """Name of a check → what puts right what it finds."""

@@ -22,7 +22,8 @@ SELECT p.id AS page_id, p.domain_id, d.name AS domain, p.url, p.depth, p.redirec
        NOT EXISTS (SELECT FROM crawl_tasks c WHERE c.page_id = p.id AND c.id > t.id AND c.outcome = 'success'
                                                AND c.status_code BETWEEN 200 AND 299) AS is_newest,
        p.title, p.description, p.language, encode(p.content_hash, 'hex') AS content_hash, p.simhash, p.links_count, p.flags,
-       p.canonical_url, p.author, p.published_at, p.modified_at
+       p.canonical_url, p.author, p.published_at, p.modified_at,
+       e.headline, e.site_name, e.section, e.tags, e.rating, e.rating_count, e.published_on, e.modified_on
 FROM (SELECT DISTINCT ON (c.page_id) c.page_id, c.id, c.body_ref, c.completed_at, c.run_id
       FROM crawl_tasks c
       WHERE c.body_ref IS NOT NULL AND c.page_id > $1 AND ($2::bigint IS NULL OR c.domain_id = $2)
@@ -31,6 +32,7 @@ FROM (SELECT DISTINCT ON (c.page_id) c.page_id, c.id, c.body_ref, c.completed_at
 JOIN pages p ON p.id = t.page_id
 JOIN domains d ON d.id = p.domain_id
 JOIN bodies b ON b.name = split_part(t.body_ref, ':', 2)
+LEFT JOIN page_details e ON e.page_id = p.id
 WHERE ($4::timestamptz IS NULL OR t.completed_at >= $4) AND ($5::timestamptz IS NULL OR t.completed_at < $5)
 ORDER BY p.id;
 
@@ -44,7 +46,8 @@ SELECT max(page_id) FROM (
 -- name: known_products
 -- What is known of the products of these pages, as far as a replay compares it.
 SELECT page_id, product_name AS name, price::text AS price, currency, availability, rating::text AS rating, review_count, brand, category, sku, gtin,
-       description, image_urls, variants::text AS variants
+       description, image_urls, variants::text AS variants, mpn, regular_price::text AS regular_price, unit_price::text AS unit_price, unit, seller,
+       condition, shipping::text AS shipping, attributes::text AS attributes
 FROM products WHERE page_id = ANY ($1::bigint[]);
 
 -- name: known_images

@@ -3,10 +3,11 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
+from forager.frontier.details import details_of
 from forager.frontier.store import flags_of
 from forager.records import Reading, Selection, Sighting
 from forager.records.product import pack_variant
@@ -15,13 +16,16 @@ MOST_EXAMPLES = 3
 LONGEST_SHOWN = 200
 FEW = 3
 """Of a longer list, an example shows only so many of those that the other side has not."""
+DETAILS = ("headline", "site_name", "section", "tags", "rating", "rating_count", "published_on", "modified_on")
 SIGNALS = (
     *("title", "description", "language", "content_hash", "simhash", "links_count", "flags"),
     *("canonical_url", "author", "published_at", "modified_at"),
+    *DETAILS,
 )
 PRODUCT = (
     *("name", "price", "currency", "availability", "rating", "review_count", "brand", "category", "sku", "gtin"),
     *("description", "image_urls", "variants"),
+    *("mpn", "regular_price", "unit_price", "unit", "seller", "condition", "shipping", "attributes"),
 )
 IMAGES = ("count", "primary", "urls", "alts")
 Fields = dict[str, Any]
@@ -75,7 +79,8 @@ def known_fields(
 ) -> Fields:
     """Of a page, its product and the images it shows, as the database has them."""
     signals = {name: plain(row[name]) for name in SIGNALS}
-    sold = product and {**product, "variants": json.loads(product["variants"])}
+    documents = ("variants", "attributes")
+    sold = product and {**product, **{name: json.loads(product[name]) for name in documents}}
     shown = {
         "count": len(images["urls"]) if images else None,
         "primary": images["primary_url"] if images else None,
@@ -104,6 +109,8 @@ def read_fields(reading: Reading, selection: Selection, url: str) -> Fields:
         "published_at": reading.published_at,
         "modified_at": reading.modified_at,
     }
+    details = details_of(reading)._asdict() | {"tags": reading.tags}
+    signals |= {name: details[name] for name in DETAILS}
     found = reading.product if reading.product and reading.product.name else None
     product = {f"product.{name}": getattr(found, name) if found else None for name in PRODUCT}
     product["product.variants"] = [pack_variant(variant) for variant in found.variants] if found else None
@@ -122,12 +129,14 @@ def _shown_images(sightings: Sequence[Sighting]) -> Fields:
 
 def plain(value: Any) -> Any:
     """As JSON has it, so that what was stored and what was read are equal when they say the same."""
-    if isinstance(value, datetime):
+    if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, Decimal):
         return _number(str(value))
     if isinstance(value, str) and value[:1].isdigit():
         return _number(value)
+    if isinstance(value, Mapping):
+        return dict(value) or None
     return (list(value) or None) if isinstance(value, list | tuple) else value
 
 

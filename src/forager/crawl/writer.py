@@ -37,6 +37,7 @@ from forager.frontier import era as eras
 from forager.frontier import store as frontier
 from forager.frontier import tasks
 from forager.frontier.catch_up import CatchUp
+from forager.frontier.details import record_details
 from forager.frontier.images import make_pages, record_images
 from forager.frontier.known import UNSHARED, KnownPages, SharedPages, pack
 from forager.frontier.learn import Learned, learn, sort_known, take_recalled
@@ -308,6 +309,7 @@ class Writer:
         read = [outcome for outcome in done if outcome.reading is not None]
         keywords = [keywords_of(outcome.reading) for outcome in read if outcome.reading]
         depths = await frontier.record_readings(conn, list(zip(read, keywords, strict=True)), CONFIGS, self._lexemes)
+        await record_details(conn, read)
         states = [(o, _page_status(o, again)) for o in done if o.reading is None and not keeps_its_state(o)]
         depths |= await frontier.record_states(conn, [state for state in states if not state[0].target.is_image])
         self._depths = depths

@@ -486,6 +486,26 @@ CROSS JOIN LATERAL ROWS FROM (
     WITH ORDINALITY AS e (to_page_id, rel, anchor, position);
 COMMENT ON VIEW page_links IS 'Who links to whom, a row for each link: to read; frontier writes page_link_lists.';
 
+CREATE TABLE page_details (
+    page_id         bigint PRIMARY KEY REFERENCES pages (id) ON DELETE CASCADE,
+    headline        text,
+    site_name       text,
+    section         text,
+    tags            text[],
+    rating          numeric(3,2) CHECK (rating BETWEEN 0 AND 5),
+    rating_count    integer      CHECK (rating_count >= 0),
+    published_on    date,
+    modified_on     date,
+    structured_data bytea,
+    content_hash    bytea        NOT NULL
+) WITH (autovacuum_vacuum_scale_factor = 0.05);
+ALTER TABLE page_details ALTER COLUMN structured_data SET STORAGE EXTERNAL;
+COMMENT ON TABLE page_details IS 'Owner: frontier. What the last good reading of a page found beyond the signals in pages, which are read and written far more often.';
+COMMENT ON COLUMN page_details.rating IS 'Of what the page is about, whatever scale the page uses.';
+COMMENT ON COLUMN page_details.published_on IS 'The calendar day the page itself shows, in its own time zone; so is modified_on.';
+COMMENT ON COLUMN page_details.structured_data IS 'All JSON-LD, microdata, RDFa and OpenGraph items as a JSON array, compressed by zlib before it comes here: pglz takes four times as long.';
+COMMENT ON COLUMN page_details.content_hash IS '16 bytes of the SHA-256 of the other columns: the row is written only when it changes, and forager check --deep compares.';
+
 CREATE TABLE errors (
     id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     task_id     bigint      NOT NULL,
@@ -593,6 +613,14 @@ CREATE TABLE products (
     price_seen_at  timestamptz,
     missing_since  timestamptz,
     is_price_current boolean     NOT NULL GENERATED ALWAYS AS (COALESCE(price_seen_at >= last_seen_at AND missing_since IS NULL, false)) STORED,
+    mpn            text,
+    regular_price  numeric(20,4) CHECK (regular_price >= 0),
+    unit_price     numeric(20,4) CHECK (unit_price >= 0),
+    unit           text,
+    seller         text,
+    condition      text,
+    shipping       numeric(20,4) CHECK (shipping >= 0),
+    attributes     jsonb         NOT NULL DEFAULT '{}',
     UNIQUE (domain_id, page_id),
     UNIQUE (domain_id, url_hash)
 ) WITH (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.05);
@@ -612,6 +640,10 @@ COMMENT ON COLUMN products.price_seen_at IS 'When a visit last read this price; 
 COMMENT ON COLUMN products.missing_since IS 'Since when its page was read without finding the product; NULL: the last reading found it.';
 COMMENT ON COLUMN products.is_price_current IS 'Whether the last reading of its page named this price.';
 COMMENT ON COLUMN products.is_listed IS 'Only lists showed it so far; once its own page was read, lists are not believed any more.';
+COMMENT ON COLUMN products.regular_price IS 'Struck through beside a lower one; in currency, as are unit_price and shipping.';
+COMMENT ON COLUMN products.unit_price IS 'For one unit, such as kg.';
+COMMENT ON COLUMN products.condition IS 'new, used, refurbished or damaged.';
+COMMENT ON COLUMN products.attributes IS 'What else the page says of it: color, material, weight.';
 
 CREATE TABLE product_prices (
     id               bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -38,8 +38,9 @@ async def _become_one(conn: Any, twins: Sequence[Twin]) -> None:
     await conn.execute(SQL["drop_spare_tasks"], silent)
     await conn.execute(SQL["merge_pages"], *map(list, zip(*twins, strict=True)))
     await conn.execute(SQL["drop_spare_links"], silent)
+    await conn.execute(SQL["drop_spare_details"], silent)
     going = [twin for twin in twins if twin.page != twin.stays]
     places = [twin.page for twin in going], [twin.stays for twin in going]
-    for statement in ("move_links_from", "move_links_to", "move_tasks"):
+    for statement in ("move_links_from", "move_details", "move_links_to", "move_tasks"):
         await conn.execute(SQL[statement], *places)
     await conn.execute(SQL["remove_pages"], places[0])

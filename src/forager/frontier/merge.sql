@@ -23,12 +23,17 @@ DELETE FROM crawl_tasks WHERE outcome IS NULL AND page_id = ANY ($1::bigint[]);
 -- Links of pages whose twin speaks for them.
 DELETE FROM page_link_lists WHERE from_page_id = ANY ($1::bigint[]);
 
+-- name: drop_spare_details
+-- Details of pages whose twin speaks for them.
+DELETE FROM page_details WHERE page_id = ANY ($1::bigint[]);
+
 -- name: merge_pages
 -- The page that stays takes what its twins know: the state and signals of the one that speaks, the sums of all.
 UPDATE pages s
 SET status = CASE WHEN v.trap_id IS NULL THEN v.status ELSE 'discovered' END, fetched_at = v.fetched_at, failed_at = v.failed_at, title = v.title, description = v.description,
     language = v.language, keywords_tsv = v.keywords_tsv, content_hash = v.content_hash, content_type = v.content_type,
-    links_count = v.links_count, etag = v.etag, last_modified = v.last_modified,
+    links_count = v.links_count, etag = v.etag, last_modified = v.last_modified, canonical_url = v.canonical_url, author = v.author,
+    published_at = v.published_at, modified_at = v.modified_at, flags = v.flags,
     is_seed = m.is_seed, depth = m.depth, priority = m.priority, redirects = m.redirects, discovered_at = m.discovered_at,
     revisit_every_s = m.revisit_every_s, comparisons = m.comparisons, changes = m.changes, watched_s = m.watched_s,
     changed_at = m.changed_at, simhash = v.simhash, trap_id = NULL
@@ -46,6 +51,11 @@ WHERE s.id = m.stays;
 -- The links of the page that speaks become those of the page that stays.
 UPDATE page_link_lists l SET from_page_id = n.stays
 FROM unnest($1::bigint[], $2::bigint[]) AS n (page, stays) WHERE l.from_page_id = n.page;
+
+-- name: move_details
+-- The details of the page that speaks become those of the page that stays.
+UPDATE page_details d SET page_id = n.stays
+FROM unnest($1::bigint[], $2::bigint[]) AS n (page, stays) WHERE d.page_id = n.page;
 
 -- name: move_links_to
 -- Links to a page that goes lead to the one that stays.

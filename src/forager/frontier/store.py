@@ -8,6 +8,7 @@ from forager.db import statements
 from forager.frontier import compiled
 from forager.frontier.catch_up import Portion
 from forager.frontier.compiled import JoinLinks
+from forager.frontier.details import ITEMS_CUT, MOST_BYTES
 from forager.frontier.lexemes import Lexemes
 from forager.frontier.rank import priority_of
 from forager.records import Discovery, Keywords, Lease, Outcome, Past, Reading, Selection, Target
@@ -227,8 +228,9 @@ def _sparse(column: list[T | None]) -> list[T | None]:
 
 
 def flags_of(reading: Reading, selection: Selection) -> tuple[str, ...]:
-    """Returns the oddities of a page, and whether some of its links were left out for their number."""
-    return (*reading.flags, LINKS_CUT) if selection.dropped.get("too_many") else reading.flags
+    """Returns the oddities of a page, and whether some of its links or items were left out for their number."""
+    flags = (*reading.flags, LINKS_CUT) if selection.dropped.get("too_many") else reading.flags
+    return (*flags, ITEMS_CUT) if len(reading.structured_data) > MOST_BYTES else flags
 
 
 def _array(moments: Sequence[datetime]) -> str | None:

@@ -6,24 +6,28 @@
 WITH n AS (
     SELECT domain_id, page_id, task_id, COALESCE(seen_at, now()) AS seen_at, url, url_hash, name, description, price, currency,
            availability, rating, review_count, brand, category, sku, gtin, image_urls, variants, content_hash, parser_name,
-           parser_version, confidence, evidence, problems, is_valid, is_listed
+           parser_version, confidence, evidence, problems, is_valid, is_listed, mpn, regular_price, unit_price, unit, seller, condition,
+           shipping, attributes
     FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::timestamptz[], $5::text[], $6::bytea[], $7::text[], $8::text[],
                 $9::numeric[], $10::text[], $11::text[], $12::numeric[], $13::int[], $14::text[], $15::text[], $16::text[],
                 $17::text[], $18::text[], $19::text[], $20::bytea[], $21::text[], $22::int[], $23::float8[], $24::text[],
-                $25::text[], $26::boolean[], $27::boolean[])
+                $25::text[], $26::boolean[], $27::boolean[], $28::text[], $29::numeric[], $30::numeric[], $31::text[], $32::text[],
+                $33::text[], $34::numeric[], $35::text[])
         AS n (domain_id, page_id, task_id, seen_at, url, url_hash, name, description, price, currency, availability, rating,
               review_count, brand, category, sku, gtin, image_urls, variants, content_hash, parser_name, parser_version, confidence,
-              evidence, problems, is_valid, is_listed)
+              evidence, problems, is_valid, is_listed, mpn, regular_price, unit_price, unit, seller, condition, shipping, attributes)
 ), added AS (
     INSERT INTO products (domain_id, page_id, crawl_task_id, url, url_hash, product_name, description, price, currency, availability,
                           rating, review_count, brand, category, sku, gtin, image_urls, variants, content_hash, parser_name,
-                          parser_version, confidence, evidence, problems, is_valid, is_listed, created_at, updated_at, last_seen_at, price_seen_at)
+                          parser_version, confidence, evidence, problems, is_valid, is_listed, created_at, updated_at, last_seen_at, price_seen_at,
+                          mpn, regular_price, unit_price, unit, seller, condition, shipping, attributes)
     SELECT domain_id, page_id, task_id, url, url_hash, name, description, price, currency, availability, rating, review_count, brand,
            category, sku, gtin, ARRAY(SELECT jsonb_array_elements_text(image_urls::jsonb)), variants::jsonb, content_hash, parser_name,
            parser_version, confidence, evidence::jsonb, ARRAY(SELECT jsonb_array_elements_text(problems::jsonb)), is_valid,
-           is_listed, seen_at, seen_at, seen_at, CASE WHEN price IS NOT NULL THEN seen_at END
+           is_listed, seen_at, seen_at, seen_at, CASE WHEN price IS NOT NULL THEN seen_at END,
+           mpn, regular_price, unit_price, unit, seller, condition, shipping, COALESCE(attributes::jsonb, '{}')
     FROM n ORDER BY domain_id, page_id
-    ON CONFLICT (domain_id, page_id) DO NOTHING
+    ON CONFLICT DO NOTHING -- whichever of the unique keys the other transaction has reached
     RETURNING id, domain_id, page_id, crawl_task_id, created_at, price, currency, availability
 ), priced AS (
     INSERT INTO product_prices (domain_id, product_id, task_id, seen_at, price, currency, availability, is_first)
@@ -38,14 +42,16 @@ SELECT page_id FROM added;
 WITH n AS (
     SELECT domain_id, page_id, task_id, COALESCE(seen_at, now()) AS seen_at, url, url_hash, name, description, price, currency,
            availability, rating, review_count, brand, category, sku, gtin, image_urls, variants, content_hash, parser_name,
-           parser_version, confidence, evidence, problems, is_valid, is_listed
+           parser_version, confidence, evidence, problems, is_valid, is_listed, mpn, regular_price, unit_price, unit, seller, condition,
+           shipping, attributes
     FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::timestamptz[], $5::text[], $6::bytea[], $7::text[], $8::text[],
                 $9::numeric[], $10::text[], $11::text[], $12::numeric[], $13::int[], $14::text[], $15::text[], $16::text[],
                 $17::text[], $18::text[], $19::text[], $20::bytea[], $21::text[], $22::int[], $23::float8[], $24::text[],
-                $25::text[], $26::boolean[], $27::boolean[])
+                $25::text[], $26::boolean[], $27::boolean[], $28::text[], $29::numeric[], $30::numeric[], $31::text[], $32::text[],
+                $33::text[], $34::numeric[], $35::text[])
         AS n (domain_id, page_id, task_id, seen_at, url, url_hash, name, description, price, currency, availability, rating,
               review_count, brand, category, sku, gtin, image_urls, variants, content_hash, parser_name, parser_version, confidence,
-              evidence, problems, is_valid, is_listed)
+              evidence, problems, is_valid, is_listed, mpn, regular_price, unit_price, unit, seller, condition, shipping, attributes)
 ), old AS MATERIALIZED (
     SELECT p.id, p.domain_id, p.page_id, p.crawl_task_id, p.price, p.currency, p.availability, p.is_listed
     FROM products p JOIN n ON n.domain_id = p.domain_id AND n.page_id = p.page_id
@@ -64,7 +70,9 @@ WITH n AS (
         sku = f.sku, gtin = f.gtin, image_urls = ARRAY(SELECT jsonb_array_elements_text(f.image_urls::jsonb)),
         variants = f.variants::jsonb, content_hash = f.content_hash, parser_name = f.parser_name, parser_version = f.parser_version,
         confidence = f.confidence, evidence = f.evidence::jsonb, problems = ARRAY(SELECT jsonb_array_elements_text(f.problems::jsonb)),
-        is_valid = f.is_valid, is_listed = f.is_listed, updated_at = CASE WHEN p.content_hash <> f.content_hash THEN f.seen_at ELSE p.updated_at END,
+        mpn = f.mpn, regular_price = f.regular_price, unit_price = f.unit_price, unit = f.unit, seller = f.seller, condition = f.condition,
+        shipping = f.shipping, attributes = COALESCE(f.attributes::jsonb, '{}'), is_valid = f.is_valid, is_listed = f.is_listed,
+        updated_at = CASE WHEN p.content_hash <> f.content_hash THEN f.seen_at ELSE p.updated_at END,
         last_seen_at = f.seen_at, price_seen_at = CASE WHEN f.price IS NOT NULL THEN f.seen_at ELSE p.price_seen_at END, missing_since = NULL
     FROM fresh f WHERE p.id = f.product_id
 )

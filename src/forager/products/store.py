@@ -7,6 +7,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
+from itertools import islice
 from typing import Any
 
 from forager.db import statements
@@ -16,6 +18,10 @@ from forager.urls import domain_of, url_key
 
 SQL = statements.load("forager.products")
 NOT_MODIFIED = 304
+LONGEST_TEXT = 255
+MOST_ATTRIBUTES = 100
+HIGHEST = Decimal(10) ** 15
+"""Prices from here on are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +133,29 @@ def _row(sight: Sight, product: Product) -> tuple[Any, ...]:
         json.dumps(product.problems),
         product.is_valid,
         sight.is_listed,
+        _cut(product.mpn),
+        _amount(product.regular_price),
+        _amount(product.unit_price),
+        _cut(product.unit),
+        _cut(product.seller),
+        product.condition,
+        _amount(product.shipping),
+        json.dumps(_attributes(product)) if product.attributes else None,
     )
+
+
+def _attributes(product: Product) -> dict[str, str]:
+    found = islice(product.attributes.items(), MOST_ATTRIBUTES)
+    return {name[:LONGEST_TEXT]: value[:LONGEST_TEXT] for name, value in found}
+
+
+def _cut(text: str | None) -> str | None:
+    return text if text is None else text[:LONGEST_TEXT]
+
+
+def _amount(value: Decimal | None) -> Decimal | None:
+    """What the column can hold: one price that no shop asks for must not fail a batch."""
+    return value if value is not None and value.is_finite() and 0 <= value < HIGHEST else None
 
 
 async def _count(conn: Any, sights: Sequence[Sight]) -> None:

@@ -4,11 +4,14 @@
 import json
 from typing import Any
 
+from tests.builders import a_detailed_reading, a_target
 from tests.ground import Ground
 
 from forager.domains.store import find_domains
+from forager.frontier.details import record_details
 from forager.proxies.address import ProxyAddress
 from forager.proxies.operate import Facts, add_proxy, assign
+from forager.records import Outcome, OutcomeKind
 
 NAME = "a.example"
 
@@ -27,6 +30,8 @@ async def furnish(conn: Any) -> None:
     await ground.link(first, 1)
     await _visits(conn, ground, first, domain, run)
     await _things(conn, first, domain)
+    target = a_target(page=first)
+    await record_details(conn, [Outcome(target, OutcomeKind.SUCCESS, 200, reading=a_detailed_reading())])
     await _words(conn, run)
     proxy, _ = await add_proxy(conn, ProxyAddress("http", "proxy.example", 3128, "me"), Facts(country="DE"), None)
     await add_proxy(conn, ProxyAddress("http", "other.example", 3128), Facts(), None)

@@ -1,13 +1,18 @@
 """What the dashboard asks for: filters, days of a domain, why a task failed, seeds before they are planted."""
 
+import json
 from typing import Any
 
 import asyncpg
 import httpx
 import pytest
+from tests.builders import ITEMS, a_detailed_reading, a_target
 from tests.ground import Ground
 from tests.integration.fetch.raw_server import http
 from tests.integration.seeds.test_follow_sitemap import a_site, index, urlset
+
+from forager.frontier.details import record_details
+from forager.records import Outcome, OutcomeKind
 
 
 @pytest.fixture
@@ -90,6 +95,23 @@ async def test_hashes_are_hexadecimal_and_a_page_knows_its_product(user: httpx.A
     page = await ground.a_page("http://a.example/1", domain, simhash=-2)
     shown = (await user.get(f"/api/pages/{page}")).json()
     assert (shown["simhash"], shown["product_id"]) == ("fffffffffffffffe", None)
+
+
+async def test_a_page_tells_its_details_and_items(user: httpx.AsyncClient, ground: Ground) -> None:
+    page = await ground.a_page("http://a.example/1", await ground.a_domain())
+    shown = (await user.get(f"/api/pages/{page}")).json()
+    assert (shown["headline"], shown["tags"], shown["has_structured_data"]) == (None, None, False)
+    assert (await user.get(f"/api/pages/{page}/structured-data")).json() == {"items": []}
+    read = Outcome(a_target(page=page), OutcomeKind.SUCCESS, 200, reading=a_detailed_reading())
+    await record_details(ground.conn, [read])
+    shown = (await user.get(f"/api/pages/{page}")).json()
+    assert (shown["headline"], shown["site_name"], shown["section"]) == ("A lamp", "Lumen", "Lights")
+    assert (shown["rating"], shown["rating_count"], shown["published_on"]) == (4.5, 12, "2026-01-02")
+    assert shown["has_structured_data"] is True
+    assert (await user.get(f"/api/pages/{page}/structured-data")).json() == {"items": json.loads(ITEMS)}
+    assert (await user.get("/api/pages/4711/structured-data")).status_code == 404
+    lines = (await user.get("/api/exports/structured-data")).text.splitlines()
+    assert json.loads(lines[0])["structured_data"] == json.loads(ITEMS)
 
 
 async def test_a_preview_of_seeds_tells_what_is_new(admin: httpx.AsyncClient, ground: Ground) -> None:

@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.builders import ITEMS, a_detailed_reading, a_target
 
 from forager.control.cells import restore
+from forager.frontier.details import record_details
+from forager.records import Outcome, OutcomeKind
 
 
 @pytest.mark.parametrize("command", [["domains"], ["pages"], ["tasks"], ["runs"], ["domain", "shop.example"]])
@@ -116,3 +119,22 @@ async def test_the_card_of_a_domain(forager: Any, world: Any) -> None:
     assert "5 known: 1 discovered, 1 queued, 2 fetched, 1 gone" in text
     assert "http://shop.example answered 200" in text
     assert "1 404" in text
+
+
+async def test_a_page_shows_its_details(forager: Any, world: Any) -> None:
+    seed = "http://shop.example/"
+    read = Outcome(a_target(page=world.pages[seed]), OutcomeKind.SUCCESS, 200, reading=a_detailed_reading())
+    await record_details(world.conn, [read])
+    shown = (await forager("page", seed)).out
+    for told in (
+        "A lamp",
+        "Lumen",
+        "lamp, brass, polished",
+        "2026-01-02",
+        "4.5 of 5 (12 ratings)",
+        "Product (json-ld)",
+    ):
+        assert told in shown
+    document = json.loads((await forager("page", seed, "--json")).out)
+    assert document["structured_data"] == json.loads(ITEMS)
+    assert (document["published_on"], document["section"]) == ("2026-01-02", "Lights")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.builders import a_detailed_reading, a_target
 from tests.conftest import database_url
 from tests.integration.control.conftest import SEED, World
 from tests.integration.control.test_check import DAMAGE
@@ -24,8 +25,9 @@ from forager.control.mend import Mended, RepairOrder, carry_out, plan
 from forager.control.repairs import REPAIRS, Kind
 from forager.db import catalog
 from forager.extract.keywords import CONFIGS
+from forager.frontier.details import record_details
 from forager.products.store import Sight, store
-from forager.records import Fetched
+from forager.records import Fetched, Outcome, OutcomeKind
 from forager.records.product import Product
 from forager.search import index
 from forager.stats import seals
@@ -54,6 +56,7 @@ DEEP = {
     "indexed_pages": "DELETE FROM indexed_pages",
     "indexed_products": "DELETE FROM indexed_products",
     "indexed_signals": "UPDATE pages SET title = 'Another' WHERE url LIKE '%about'",
+    "details_of_pages": "UPDATE page_details SET structured_data = substring(structured_data FROM 2)",
     "sealed_tasks": "UPDATE crawl_tasks SET bytes = bytes + 1 WHERE id = (SELECT min(id) FROM crawl_tasks)",
     "sealed_moves": "DELETE FROM domain_history",
     "sealed_audit": "DELETE FROM audit_log",
@@ -62,6 +65,7 @@ DEEP = {
     "seals": "UPDATE seals SET row_count = row_count + 1, left_rows = left_rows + 1 WHERE what = 'crawl_tasks'",
 }
 OTHERS = {
+    "a headline": ("details_of_pages", "UPDATE page_details SET headline = 'Another'"),
     "a content hash": ("indexed_signals", "UPDATE pages SET content_hash = NULL WHERE url LIKE '%about'"),
     "a status code": ("sealed_tasks", "UPDATE crawl_tasks SET status_code = 201 WHERE outcome = 'success'"),
     "a moment": (
@@ -133,6 +137,8 @@ async def sound(world: World) -> World:
     for number, price in enumerate(("19.99", "24.99")):
         product = replace(KETTLE, price=Decimal(price))
         await store(conn, [Sight(shop, world.pages[f"{SEED}about"], number, f"{SEED}about", product)])
+    read = Outcome(a_target(page=world.pages[f"{SEED}about"]), OutcomeKind.SUCCESS, 200, reading=a_detailed_reading())
+    await record_details(conn, [read])
     assert (await index.index_portion(conn, CONFIGS)).changed > 0
     await seals.seal_now(conn, patience_s=30)
     await world.close(

@@ -2,15 +2,28 @@
 
 import dataclasses
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.builders import ITEMS, a_detailed_reading, a_target
 
-from forager.control.export import COLUMNS, SQL, Filters, Kind, column_types, estimate, stream, stream_crawl
+from forager.cli.write import write_file
+from forager.control.export import (
+    COLUMNS,
+    Filters,
+    Kind,
+    column_types,
+    estimate,
+    statement_of,
+    stream,
+    stream_crawl,
+)
 from forager.errors import NotFoundError, UsageError
-from forager.records import RunSpec, Scope
+from forager.frontier.details import record_details
+from forager.records import Outcome, OutcomeKind, RunSpec, Scope
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 SPEC = RunSpec(("http://shop.example/",))
@@ -24,7 +37,7 @@ SELECT id, domain_id, ARRAY[id - 1, id - 2], '' FROM pages WHERE url LIKE '%/n%'
 INSERT INTO crawl_tasks (page_id, domain_id) SELECT id, domain_id FROM pages WHERE url LIKE '%/n%';
 ANALYZE;
 """
-KINDS: tuple[Kind, ...] = ("pages", "links", "products", "prices", "images", "tasks")
+KINDS: tuple[Kind, ...] = ("pages", "structured-data", "links", "products", "prices", "images", "tasks")
 
 
 async def rows_of(conn: Any, kind: Kind, **filters: Any) -> list[dict[str, Any]]:
@@ -93,10 +106,17 @@ async def show(world: Any) -> None:
         )
 
 
+async def detail(world: Any) -> None:
+    """The seed has a headline and structured data."""
+    target = a_target(page=world.pages[SPEC.seeds[0]])
+    await record_details(world.conn, [Outcome(target, OutcomeKind.SUCCESS, 200, reading=a_detailed_reading())])
+
+
 @pytest.mark.parametrize("kind", KINDS)
 async def test_columns_are_those_of_the_statement(world: Any, kind: Kind) -> None:
     await sell(world)
     await show(world)
+    await detail(world)
     rows = await rows_of(world.conn, kind)
     assert rows
     for row in rows:
@@ -131,6 +151,9 @@ async def test_a_page_has_what_scripts_rely_on(world: Any) -> None:
         ("products", {"since": datetime(2026, 1, 2, tzinfo=UTC)}, 0),
         ("prices", {"since": AT}, 2),
         ("prices", {"since": datetime(2026, 1, 2, tzinfo=UTC)}, 0),
+        ("structured-data", {}, 1),
+        ("structured-data", {"domain": "idle.example"}, 0),
+        ("structured-data", {"since": datetime(2999, 1, 1, tzinfo=UTC)}, 0),
         ("images", {}, 3),
         ("images", {"status": "stored"}, 0),
         ("images", {"domain": "idle.example"}, 0),
@@ -139,7 +162,35 @@ async def test_a_page_has_what_scripts_rely_on(world: Any) -> None:
 async def test_filters(world: Any, kind: Kind, filters: dict[str, Any], found: int) -> None:
     await sell(world)
     await show(world)
+    await detail(world)
     assert len(await rows_of(world.conn, kind, **filters)) == found
+
+
+async def test_details_of_pages_are_exported(world: Any) -> None:
+    await detail(world)
+    page = (await rows_of(world.conn, "pages"))[0]
+    assert (page["headline"], page["site_name"], page["tags"]) == ("A lamp", "Lumen", ["lamp", "brass, polished"])
+    assert (page["rating"], page["published_on"]) == (Decimal("4.50"), date(2026, 1, 2))
+    [row] = await rows_of(world.conn, "structured-data")
+    assert row["structured_data"] == json.loads(ITEMS)
+    assert (await column_types(world.conn, "structured-data"))["structured_data"] == "jsonb"
+
+
+async def test_details_fit_every_format(world: Any, tmp_path: Path) -> None:
+    from pyarrow import parquet
+
+    await detail(world)
+    for kind in ("pages", "structured-data"):
+        for ending in ("jsonl", "csv", "parquet"):
+            async with world.conn.transaction(isolation="repeatable_read", readonly=True):
+                types = await column_types(world.conn, kind)
+                await write_file(str(tmp_path / f"{kind}.{ending}"), stream(world.conn, kind), types)
+    line = json.loads((tmp_path / "pages.jsonl").read_text().splitlines()[0])
+    assert (line["published_on"], line["rating"]) == ("2026-01-02", 4.5)
+    assert ",2026-01-02,2026-01-03" in (tmp_path / "pages.csv").read_text()
+    assert parquet.read_table(tmp_path / "pages.parquet")["published_on"][0].as_py() == date(2026, 1, 2)
+    items = parquet.read_table(tmp_path / "structured-data.parquet")["structured_data"][0].as_py()
+    assert json.loads(items) == json.loads(ITEMS)
 
 
 async def test_pages_of_a_run_are_those_it_visited(world: Any) -> None:
@@ -216,9 +267,7 @@ async def test_a_whole_table_is_streamed_and_not_sorted(world: Any, kind: Kind) 
             "tasks": (None,) * 4,
             "images": (None,) * 4,
         }
-        plan = await world.conn.fetchval(
-            "EXPLAIN (FORMAT JSON) " + SQL[f"export_{kind}"], *nothing.get(kind, (None,) * 3)
-        )
+        plan = await world.conn.fetchval("EXPLAIN (FORMAT JSON) " + statement_of(kind), *nothing.get(kind, (None,) * 3))
     assert set(nodes(json.loads(plan)[0]["Plan"])) & {"Sort", "Hash", "Hash Join", "Merge Join", "Materialize"} == set()
 
 

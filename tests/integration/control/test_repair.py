@@ -8,15 +8,17 @@ from typing import Any
 
 import asyncpg
 import pytest
-from tests.builders import a_discovery
+from tests.builders import a_detailed_reading, a_discovery, a_target
 
 from forager.control.check import check
 from forager.control.repair import Rebuilt, merge, misspelled, rebuild, spelled
 from forager.domains import store as domains
 from forager.domains.repair import Mended
 from forager.errors import UsageError
+from forager.frontier.details import record_details
 from forager.frontier.learn import Learned, learn
 from forager.products.store import Sight, store
+from forager.records import Outcome, OutcomeKind
 from forager.records.product import Product
 from forager.urls import url_key
 
@@ -300,9 +302,16 @@ async def test_a_page_known_twice_becomes_one(world: Any, pool: asyncpg.Pool) ->
         other,
         newer,
     )
+    await world.conn.execute("UPDATE pages SET author = 'Ann' WHERE id = $1", newer)
+    for page_id, headline in ((world.pages[url], "Older"), (newer, "Newer")):
+        read = Outcome(a_target(page=page_id), OutcomeKind.SUCCESS, 200, reading=a_detailed_reading(headline=headline))
+        await record_details(world.conn, [read])
     (done,) = await merge(pool, is_trial=False, **ALONE)
     assert done.pages_twice == 1
     page = await world.conn.fetchrow("SELECT *, status::text FROM pages WHERE url = $1", url)
+    details = await world.conn.fetch("SELECT page_id, headline FROM page_details")
+    assert [tuple(row) for row in details] == [(page["id"], "Newer")]
+    assert page["author"] == "Ann"
     assert page["id"] == world.pages[url]
     assert (page["status"], page["title"], page["comparisons"]) == ("fetched", "Newer", 3)
     assert await world.conn.fetchval("SELECT count(*) FROM crawl_tasks WHERE page_id = $1", page["id"]) == 1

@@ -11,6 +11,7 @@ from typing import Any
 
 import asyncpg
 import pytest
+from tests.builders import a_detailed_reading, a_target
 from tests.integration.control.conftest import build
 from tests.integration.lifecycle.conftest import DAY, PAGES, RETENTION, Past, files, go_on, stop_after
 from tests.integration.lifecycle.test_cold import this_month
@@ -23,7 +24,8 @@ from forager.control.purge import Purged
 from forager.control.purge_record import PurgeOrder
 from forager.control.seed import start_run
 from forager.errors import NotFoundError, UsageError
-from forager.records import RunSpec
+from forager.frontier.details import record_details
+from forager.records import Outcome, OutcomeKind, RunSpec
 
 SHOP = "shop.example"
 ORDER = PurgeOrder(operator("cli:ann"), "they asked us to", is_trial=False, dead_after_s=60.0)
@@ -92,6 +94,11 @@ async def links_of(web: Past, url: str) -> list[tuple[str, str, str]]:
 
 @pytest.mark.both_servers
 async def test_a_purged_domain_is_gone_with_everything(web: Past) -> None:
+    pages = [row["id"] for row in await web.conn.fetch("SELECT id FROM pages WHERE url LIKE 'http://shop.example/%'")]
+    await record_details(
+        web.conn,
+        [Outcome(a_target(page=page), OutcomeKind.SUCCESS, 200, reading=a_detailed_reading()) for page in pages],
+    )
     purged = await purge.purge_domain(web.conn, SHOP, ORDER)
     assert (purged.counts["pages"], purged.counts["tasks"], purged.counts["images"]) == (5, 4, 1)
     assert purged.keys == ["images/01/x.png"]
@@ -100,6 +107,7 @@ async def test_a_purged_domain_is_gone_with_everything(web: Past) -> None:
         ("http://fan.example/only", "canonical", "to http://fan.example/only")
     ]
     assert await web.conn.fetchval("SELECT count(*) FROM domains WHERE name = $1", SHOP) == 0
+    assert await web.conn.fetchval("SELECT count(*) FROM page_details") == 0
     heir = await web.conn.fetchrow("SELECT images_found, images_stored FROM domains WHERE name = 'fan.example'")
     assert tuple(heir) == (1, 1)
     assert await web.broken() == {}

@@ -131,6 +131,38 @@ async def test_a_page_that_names_no_price_any_more_is_no_change_of_it(shop: Shop
     assert (row["price"], row["problems"], row["is_valid"]) == (Decimal("19.99"), ["no_price"], False)
 
 
+async def test_what_else_a_page_says_is_kept_and_follows_it(shop: Shop) -> None:
+    told = replace(
+        KETTLE,
+        mpn="K-1",
+        regular_price=Decimal("29.99"),
+        unit_price=Decimal("4.20"),
+        unit="kg",
+        seller="Acme Shop",
+        condition="used",
+        shipping=Decimal("4.90"),
+        attributes={"color": "blue", "material": "steel"},
+    )
+    await shop.sees(told)
+    product = await control.find_product(shop.conn, (await shop.product())["url"])
+    assert (product["mpn"], product["seller"], product["condition"]) == ("K-1", "Acme Shop", "used")
+    assert (product["regular_price"], product["shipping"]) == (Decimal("29.99"), Decimal("4.90"))
+    assert (product["unit_price"], product["unit"]) == (Decimal("4.20"), "kg")
+    assert product["attributes"] == {"color": "blue", "material": "steel"}
+    await shop.sees(replace(told, regular_price=None, attributes={}))
+    product = await control.find_product(shop.conn, product["url"])
+    assert (product["regular_price"], product["attributes"], product["mpn"]) == (None, {}, "K-1")
+    assert len(await shop.prices()) == 1
+
+
+async def test_an_amount_that_is_none_fails_no_batch(shop: Shop) -> None:
+    odd = replace(KETTLE, regular_price=Decimal("NaN"), shipping=Decimal(-1), unit_price=Decimal("1e30"))
+    await shop.sees(replace(odd, seller="x" * 1000, attributes={str(number): "y" * 1000 for number in range(1000)}))
+    row = await shop.product()
+    assert (row["regular_price"], row["shipping"], row["unit_price"]) == (None, None, None)
+    assert len(row["seller"]) == 255
+
+
 async def test_a_late_record_writes_nothing(shop: Shop) -> None:
     await shop.sees(KETTLE)
     await shop.sees(costs("24.99"))

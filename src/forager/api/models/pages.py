@@ -1,6 +1,6 @@
 """Pages, the frontier, links, duplicates and hits, as answers show them."""
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Literal
 
 from pydantic import Field
@@ -73,6 +73,27 @@ class Page(Row):
     open_task_status: str | None
     next_visit_at: datetime | None
     product_id: int | None = Field(description="What it offers, where it is the page of a product.")
+    headline: str | None = Field(description="What it is about, without the name of the site.")
+    site_name: str | None
+    section: str | None = Field(description="The part of the site, as the page says.", examples=["Politics"])
+    tags: list[str] | None = Field(description="The page's own keywords.")
+    rating: float | None = Field(description="Of what the page is about, from 0 to 5.", examples=[4.5])
+    rating_count: int | None
+    published_on: date | None = Field(description="The calendar day the page shows, in its own time zone.")
+    modified_on: date | None
+    has_structured_data: bool
+
+
+class StructuredItem(Row):
+    """One item of a page's structured data."""
+
+    syntax: Literal["json-ld", "microdata", "rdfa", "opengraph"]
+    types: list[str] = Field(examples=[["Recipe"]])
+    properties: dict[str, Any]
+
+
+class StructuredData(Row):
+    items: list[StructuredItem]
 
 
 class Waiting(Row):

@@ -63,6 +63,14 @@ class Product(Row):
     category: str | None
     sku: str | None
     gtin: str | None
+    mpn: str | None = Field(description="The manufacturer's number.")
+    regular_price: float | None = Field(description="Struck through beside a lower one.")
+    unit_price: float | None = Field(description="For one unit.", examples=[4.2])
+    unit: str | None = Field(examples=["kg"])
+    seller: str | None
+    condition: str | None = Field(description="new, used, refurbished or damaged.")
+    shipping: float | None = Field(description="What delivery costs, in the same currency.")
+    attributes: dict[str, Any] = Field(description="What else the page says of it.", examples=[{"color": "blue"}])
     image_urls: list[str]
     variants: list[Any]
     content_hash: str

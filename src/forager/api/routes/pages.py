@@ -12,7 +12,7 @@ from forager.api.models import pages as models
 from forager.api.models.tasks import TaskRow
 from forager.api.paging import Paged
 from forager.api.problems import responses
-from forager.api.reply import reply
+from forager.api.reply import listed, reply
 from forager.api.words import After, Body, Limit, Name, Number, PathId, Text, Url
 from forager.api.work import change, forager_of, look, naming_a_page
 from forager.control import listing, operate
@@ -79,6 +79,13 @@ async def show_page(request: Request, _who: User, page: PathId) -> Response:
     """All that is kept of one page."""
     async with look(request) as conn:
         return reply(await listing.find_page(conn, page))
+
+
+@router.get("/api/pages/{page:int}/structured-data", response_model=models.StructuredData, responses=responses(404))
+async def show_structured_data(request: Request, _who: User, page: PathId) -> Response:
+    """All JSON-LD, microdata, RDFa and OpenGraph items that the last reading of a page found."""
+    async with look(request) as conn:
+        return listed(await listing.structured_data(conn, page))
 
 
 @router.get("/api/pages/{page:int}/tasks", response_model=Paged[TaskRow], responses=responses(404))

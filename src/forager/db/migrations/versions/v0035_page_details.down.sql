@@ -1,0 +1,10 @@
+DROP TABLE page_details;
+ALTER TABLE products
+    DROP COLUMN mpn,
+    DROP COLUMN regular_price,
+    DROP COLUMN unit_price,
+    DROP COLUMN unit,
+    DROP COLUMN seller,
+    DROP COLUMN condition,
+    DROP COLUMN shipping,
+    DROP COLUMN attributes;

@@ -1,0 +1,30 @@
+"""What is read of pages and products is on the API's surface, and the same everywhere."""
+
+from typing import get_args
+
+from forager.api.models.pages import Page, StructuredItem
+from forager.api.models.products import Product
+from forager.cli.export import What
+from forager.control.export import COLUMNS, Kind
+from forager.control.replay_diff import DETAILS, PRODUCT
+from forager.records.product import FACTS
+
+
+def test_a_page_has_every_detail() -> None:
+    assert set(DETAILS) <= set(Page.model_fields)
+    assert set(DETAILS) <= set(COLUMNS["pages"])
+
+
+def test_a_product_has_every_fact() -> None:
+    facts = {"product_name" if fact == "name" else fact for fact in FACTS}
+    assert facts <= set(Product.model_fields)
+    assert facts <= set(COLUMNS["products"])
+    assert set(FACTS) == set(PRODUCT)
+
+
+def test_an_item_says_what_it_is() -> None:
+    assert set(StructuredItem.model_fields) == {"syntax", "types", "properties"}
+
+
+def test_commands_and_routes_export_the_same_kinds() -> None:
+    assert {what.value for what in What} - {"warc"} == set(get_args(Kind)) == set(COLUMNS)
