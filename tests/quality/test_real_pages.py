@@ -1,7 +1,7 @@
-"""Reading real pages: none of them looks hostile."""
+"""Reading real pages: none of them looks hostile, and what they say is found as often as ever. Floors may only rise."""
 
 import pytest
-from tests.quality.real_pages import real_pages
+from tests.quality.real_pages import Figures, load_floors, measure, real_pages
 
 from forager.extract.charset import to_utf8
 from forager.extract.hostile import may_stall, nests_links
@@ -19,3 +19,15 @@ def test_no_real_page_is_read_the_sanitising_way() -> None:
             names.append(name)
         tree.forget()
     assert names == []
+
+
+@pytest.fixture(scope="module")
+def figures() -> Figures:
+    return measure()
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("name", load_floors())
+def test_a_field_is_right_as_often_as_ever(figures: Figures, name: str) -> None:
+    figure, floor = figures[name], load_floors()[name]
+    assert figure.score >= floor, f"{name} fell to {figure.score:.4f}, below {floor}:\n" + "\n".join(figure.misses[:50])
