@@ -9,15 +9,20 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+import cchardet
 from webencodings.labels import LABELS  # type: ignore[import-untyped]
 
 BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 PRESCAN_BYTES = 1024
-SNIFF_BYTES = 4096
-FEWEST_HIGH_BYTES = 0.25
-"""Of the text; accents and quotes of a Western page are a few in a hundred, other scripts nearly all."""
+SNIFF_BYTES = 65_536
+"""From the first byte on that is not ASCII. The detector takes 36 ns for each byte of another script."""
 MOST_STRAY_BYTES = 5
-"""So few high bytes say nothing about the charset of a page."""
+"""So few high bytes say nothing about the charset of a page, unless there is hardly anything else."""
+SURE = 0.75
+"""Of 20 letters with a few accents, 0.99 of Western texts are right with this, and 0.67 of Eastern European ones."""
+UTF8_BY_CHANCE = 8
+"""Bytes that continue a letter: so few may be Chinese or Japanese that is valid UTF-8 by chance."""
+CUT = "unexpected end of data"
 DAMAGED = 4
 """So many letters of UTF-8 for each byte that is none: the page is UTF-8, and damaged."""
 TOLERATED_REPLACEMENTS = 0.01
@@ -30,10 +35,13 @@ CONTENT_CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([^\s"';]+)""", re.IGNOR
 XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]*?\bencoding\s*=\s*["']([^"']+)["']""", re.IGNORECASE)
 NOT_READ = re.compile(rb"<!--.*?(?:-->|$)|<(script|style|title|textarea)\b.*?(?:</\1|$)", re.IGNORECASE | re.DOTALL)
 ESCAPE = b"\x1b"
+SHIFT = b"\x1b$"
 """Switches to other letters in charsets whose bytes are all ASCII."""
+HIGH = re.compile(rb"[\x80-\xff]")
+HIGH_BYTES = bytes(range(128, 256))
+LETTERS = re.compile(rb"[A-Za-z]")
+HTML_LANG = re.compile(rb"""<html\b[^>]*?\slang\s*=\s*["']?([A-Za-z]{2,3}(?:-[A-Za-z]{2,4})?)""", re.IGNORECASE)
 MARKUP = re.compile(rb"<(?:script|style)\b.*?(?:</(?:script|style)|\Z)|<[^>]*+>?|\s++", re.IGNORECASE | re.DOTALL)
-
-KANA = re.compile(r"[\u3040-\u30ff]")
 
 LATIN = "windows-1252"
 # Where WHATWG means another codec than Python does by the same name; `replacement` stands for charsets it has given up.
@@ -59,95 +67,123 @@ OWN_LABELS = {
     "koi": "koi8-r",
 }
 """Labels whose text we can read although browsers do not, or that only we know."""
-MULTI_BYTE = frozenset({"gb18030", "cp932", "cp949", "big5hkscs", "euc_jp", "iso2022_jp", "utf-16-le", "utf-16-be"})
-CYRILLIC = {"cp1251", "koi8-r", "koi8-u", "iso8859-5", "cp866", "mac-cyrillic"}
-GREEK_AND_EAST = {"cp1253", "iso8859-7", "cp1255", "iso8859-8", "cp1256", "iso8859-6", "cp874"}
-FAR_EAST = {"euc_jis_2004", "euc_kr", "johab", "big5", "gbk", "shift_jis_2004"}
-OTHER_SCRIPTS = MULTI_BYTE | CYRILLIC | GREEK_AND_EAST | FAR_EAST
+NOT_ASCII = frozenset({"utf-16-le", "utf-16-be", "utf-16", "iso2022_jp", "iso2022_kr", "hz"})
+"""Where even ASCII bytes may be other letters."""
+MULTI_BYTE = NOT_ASCII | {"gb18030", "cp932", "cp949", "big5hkscs", "euc_jp"}
+MEANT = {
+    # Never seen on the web, but taken by the detector for text of a few words.
+    **dict.fromkeys(("ibm850", "ibm852", "ibm437", "ibm865", "maccentraleurope", "mac-centraleurope"), LATIN),
+    **dict.fromkeys(("iso-8859-3", "iso-8859-10"), LATIN),
+    "iso-8859-16": "windows-1250",
+    "koi8-r": "koi8-u",  # the same but for four letters, in place of lines to draw boxes with
+}
+USUAL_CODECS = {
+    **dict.fromkeys(("ar", "fa", "ur", "ug"), "cp1256"),
+    **dict.fromkeys(("ba", "be", "bg", "kk", "ky", "mk", "ru", "sah", "sr", "tg", "tt", "uk"), "cp1251"),
+    **dict.fromkeys(("cs", "hr", "sk", "ro"), "cp1250"),
+    **dict.fromkeys(("hu", "pl", "sl"), "iso8859-2"),
+    **dict.fromkeys(("et", "lt", "lv"), "cp1257"),
+    **dict.fromkeys(("ku", "tr", "az"), "cp1254"),
+    **dict.fromkeys(("he", "yi"), "cp1255"),
+    **dict.fromkeys(("zh", "zh-cn"), "gb18030"),
+    **dict.fromkeys(("zh-tw", "zh-hk"), "big5hkscs"),
+    "el": "iso8859-7",
+    "ja": "cp932",
+    "ko": "cp949",
+    "th": "cp874",
+    "vi": "cp1258",
+}
+"""By language, as the HTML standard has it for a user's."""
+
+
+def to_text(body: bytes, content_type: str) -> tuple[str, tuple[str, ...]]:
+    """The page without BOM or NUL, and the oddities met; bytes that mean nothing become U+FFFD. Valid UTF-8, as nearly
+    all pages are, is decoded once and costs nothing else."""
+    text, flags = _decode(body, content_type)
+    # Looked for among the bytes: ten times as fast as in a string of wide characters.
+    if b"\0" in body and "\0" in text:
+        return text.replace("\0", ""), (*flags, "nul")
+    return text, flags
 
 
 def to_utf8(body: bytes, content_type: str) -> tuple[bytes, tuple[str, ...]]:
-    """The page as valid UTF-8 without BOM or NUL, and the oddities met."""
-    page, flags = _transcode(body, content_type)
-    if b"\0" in page:
-        return page.replace(b"\0", b""), (*flags, "nul")
-    return page, flags
+    """The same in bytes. UTF-16 can carry lone surrogates past its decoder's replacement; UTF-8 cannot."""
+    text, flags = to_text(body, content_type)
+    return text.encode("utf-8", "replace"), flags
 
 
-def _transcode(body: bytes, content_type: str) -> tuple[bytes, tuple[str, ...]]:
+def _decode(body: bytes, content_type: str) -> tuple[str, tuple[str, ...]]:
     for bom, marked in BOMS:
         if body.startswith(bom):
-            return _from(marked, body[len(bom) :]), ()
-    codec = _declared_codec(body, content_type)
-    if codec is None and (ESCAPE in body or not _is_utf8(body)):
-        codec = _named_in(NOT_READ.sub(b"", body))
-    if codec is None:
-        return (body, ()) if _is_utf8(body) else (_mend_utf8(body) or _from(sniff(body), body), ())
+            return str(memoryview(body)[len(bom) :], marked, "replace"), ()
+    codec = _header_codec(content_type) or _codec_of_head(body[:PRESCAN_BYTES])
+    if codec in NOT_ASCII:
+        return _trust_multi_byte(codec, body)
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return _decode_legacy(body, codec or _named_in(NOT_READ.sub(b"", body)), error)
+    if codec is None and ESCAPE in body and (shifting := _shifting_codec(body)):
+        return _trust_multi_byte(shifting, body)
+    surplus = len(body) - len(text)
+    if codec in MULTI_BYTE and 0 < surplus < UTF8_BY_CHANCE:
+        return _trust_multi_byte(codec, body)
+    # More legacy letters are never valid UTF-8 by chance: a page that says windows-1252 and is UTF-8 was mislabelled.
+    return text, () if codec in {None, "utf-8"} or not surplus else ("charset_lie",)
+
+
+def _decode_legacy(body: bytes, codec: str | None, error: UnicodeDecodeError) -> tuple[str, tuple[str, ...]]:
+    """Of what is not valid UTF-8."""
     if codec in MULTI_BYTE:
         return _trust_multi_byte(codec, body)
-    if _is_utf8(body):
-        # Legacy bytes are never valid UTF-8 by chance, so a page that says windows-1252 and is UTF-8 was mislabelled.
-        return body, () if codec == "utf-8" or body.isascii() else ("charset_lie",)
-    if codec == "utf-8":
-        return _trust_utf8(body)
-    mended = _mend_utf8(body)
-    return (mended, ("charset_lie",)) if mended is not None else (_from(codec, body), ())
-
-
-def _trust_utf8(body: bytes) -> tuple[bytes, tuple[str, ...]]:
     text = body.decode("utf-8", "replace")
-    if _is_readable(text):
-        return text.encode(), ()
-    return _from(sniff(body), body), ("charset_lie",)
+    if codec == "utf-8":
+        return (text, ()) if _is_readable(text) else (_guess(body), ("charset_lie",))
+    if _is_damaged_utf8(text) or (error.reason == CUT and not body[: error.start].isascii()):
+        return text, ("charset_lie",) if codec else ()
+    return body.decode(codec, "replace") if codec else _guess(body), ()
 
 
-def _trust_multi_byte(codec: str, body: bytes) -> tuple[bytes, tuple[str, ...]]:
+def _trust_multi_byte(codec: str, body: bytes) -> tuple[str, tuple[str, ...]]:
     text = body.decode(codec, "replace")
     if _is_readable(text):
-        return _encode(text), ()
-    is_lie = ("charset_lie",)
-    return (body, is_lie) if _is_utf8(body) else (_from(sniff(body), body), is_lie)
+        return text, ()
+    try:
+        return body.decode("utf-8"), ("charset_lie",)
+    except UnicodeDecodeError:
+        return _guess(body), ("charset_lie",)
 
 
-def _mend_utf8(body: bytes) -> bytes | None:
-    """UTF-8 with a few bytes out of place, of a page that was cut or glued together; None for other bytes. Letters of
-    legacy charsets hardly ever look like UTF-8."""
-    text = body.decode("utf-8", "replace")
+def _guess(body: bytes) -> str:
+    return body.decode(sniff(body), "replace")
+
+
+def _is_damaged_utf8(text: str) -> bool:
+    """UTF-8 with a few bytes out of place, of a page that was cut or glued together. Letters of legacy charsets hardly
+    ever look like UTF-8."""
     bad = text.count("\ufffd")
-    letters = len(text) - len(text.encode("ascii", "ignore")) - bad
-    return text.encode() if letters > DAMAGED * bad else None
+    return len(text) - len(text.encode("ascii", "ignore")) - bad > DAMAGED * bad
 
 
 def _is_readable(text: str) -> bool:
     return text.count("�") <= max(2, len(text) * TOLERATED_REPLACEMENTS)
 
 
-def _is_utf8(body: bytes) -> bool:
-    if body.isascii():
-        return True
-    try:
-        body.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _from(codec: str, body: bytes) -> bytes:
-    return _encode(body.decode(codec, "replace"))
-
-
-def _encode(text: str) -> bytes:
-    """UTF-16 can carry lone surrogates past its decoder's replacement; UTF-8 cannot."""
-    return text.encode("utf-8", "replace")
-
-
-def _declared_codec(body: bytes, content_type: str) -> str | None:
-    if codec := _header_codec(content_type):
-        return codec
-    head = body[:PRESCAN_BYTES]
+def _codec_of_head(head: bytes) -> str | None:
     if head.startswith((b"<\0", b"\0<")):
         return "utf-16-le" if head[1] == 0 else "utf-16-be"
     return _named_in(NOT_READ.sub(b"", head))
+
+
+def _shifting_codec(body: bytes) -> str | None:
+    """Of a page that is all ASCII and changes alphabets by escape sequences."""
+    if SHIFT not in body:
+        return None
+    if codec := _named_in(NOT_READ.sub(b"", body)):
+        return codec if codec in NOT_ASCII else None
+    start = body.index(SHIFT)
+    codec = find_codec(cchardet.detect(body[start : start + SNIFF_BYTES])["encoding"] or "")
+    return codec if codec in NOT_ASCII else None
 
 
 def _named_in(page: bytes) -> str | None:
@@ -197,22 +233,32 @@ def find_codec(label: str) -> str | None:
 
 
 def sniff(body: bytes) -> str:
-    """A guess from the text itself, markup left out; windows-1252 when nothing speaks for anything else."""
-    from charset_normalizer import from_bytes
-
-    text = MARKUP.sub(b" ", body[: 16 * SNIFF_BYTES])
-    sample = text[next((i for i, byte in enumerate(text) if byte > 127), 0) :][:SNIFF_BYTES]
-    if sum(byte > 127 for byte in sample) <= max(MOST_STRAY_BYTES, len(sample) * FEWEST_HIGH_BYTES):
-        return LATIN
-    if _is_euc_jp(sample):
-        return "euc_jp"
-    guess = from_bytes(sample, threshold=0.4, enable_fallback=False).best()
-    codec = find_codec(guess.encoding) if guess else None
-    # Between Latin charsets it guesses badly ("č" for "è"), so those fall to the one browsers take.
-    return codec if codec and codec in OTHER_SCRIPTS else LATIN
+    """A guess from the text itself; what browsers take for the page's language when it says too little."""
+    first = HIGH.search(body)
+    sample = body[first.start() :][:SNIFF_BYTES] if first else b""
+    found = cchardet.detect(sample)
+    name = (found["encoding"] or "").lower()
+    codec, usual = find_codec(MEANT.get(name, name)), _usual_codec(body)
+    if codec in {None, "utf-8"} or (usual == LATIN and _says_little(sample, found["confidence"] or 0.0)):
+        return usual
+    return codec or usual
 
 
-def _is_euc_jp(sample: bytes) -> bool:
-    """Half kana and no byte out of place; the guesser takes it for Big5."""
-    text = sample.decode("euc_jp", "replace")
-    return _is_readable(text) and len(KANA.findall(text)) * 4 > len(text)
+def _says_little(sample: bytes, sureness: float) -> bool:
+    """A pound sign, two quotation marks or the accents of a name fit many charsets."""
+    high = len(sample) - len(sample.translate(None, HIGH_BYTES))
+    if high > MOST_STRAY_BYTES:
+        return False
+    letters = len(LETTERS.findall(MARKUP.sub(b" ", sample))) + high
+    return high * 2 < letters and (high == 1 or sureness < SURE or high * 50 < letters)
+
+
+@lru_cache(maxsize=64)
+def _codec_for(language: str) -> str:
+    primary = language.partition("-")[0]
+    return USUAL_CODECS.get(language) or USUAL_CODECS.get(primary) or LATIN
+
+
+def _usual_codec(body: bytes) -> str:
+    lang = HTML_LANG.search(body[:PRESCAN_BYTES])
+    return _codec_for(lang[1].decode().lower()) if lang else LATIN

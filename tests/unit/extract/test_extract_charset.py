@@ -1,8 +1,9 @@
 import pytest
 from tests.unit.extract.pages import TEXTS, reading
+from tests.unit.extract.sentences import LEGACY_CHARSETS, SENTENCES
 from webencodings.labels import LABELS  # type: ignore[import-untyped]
 
-from forager.extract.charset import find_codec, to_utf8
+from forager.extract.charset import find_codec, to_text, to_utf8
 
 NEVER_DECLARED = "text/html"
 LEGACY = [
@@ -192,3 +193,70 @@ def test_a_lone_high_byte_is_western(text: str) -> None:
     body = ("<p>" + "words of English " * 300 + text).encode("latin-1")
     page, _ = to_utf8(body, NEVER_DECLARED)
     assert page.decode().endswith(text.encode("latin-1").decode("windows-1252"))
+
+
+def sentences_in(language: str, charset: str) -> str:
+    """As somebody wrote it who had that charset: without letters that it does not have."""
+    text = (TEXTS | SENTENCES)[language].translate(str.maketrans("șțȘȚ", "şţŞŢ"))
+    return text.encode(charset, "ignore").decode(charset)
+
+
+UNDECLARED = [
+    (language, charset)
+    for language, charsets in LEGACY_CHARSETS.items()
+    for charset in charsets
+    if language in TEXTS | SENTENCES and language != "fa"
+]
+LAID_OUT = "<html><head><title>Site</title><style>p{color:red}</style></head><body>%s<p>%s</p></body></html>"
+
+
+@pytest.mark.parametrize(("language", "charset"), UNDECLARED)
+def test_undeclared_text_of_two_sentences_is_read_in_any_charset(language: str, charset: str) -> None:
+    text = sentences_in(language, charset)
+    for links in ("", "<div class=nav><a href=/a/b>x</a></div>" * 500):
+        page, flags = to_text((LAID_OUT % (links, text)).encode(charset), NEVER_DECLARED)
+        assert (page, flags) == (LAID_OUT % (links, text), ())
+
+
+@pytest.mark.parametrize("cut", [1, 2, 3, 5])
+@pytest.mark.parametrize(
+    ("language", "charset"),
+    [("ja", "shift_jis"), ("ja", "euc-jp"), ("zh", "gb18030"), ("ko", "euc-kr"), ("ru", "koi8-r"), ("ru", "utf-8")],
+)
+def test_a_page_that_was_cut_within_a_letter_keeps_its_charset(language: str, charset: str, cut: int) -> None:
+    body = f"<p>{TEXTS[language]}".encode(charset)[:-cut]
+    page, _ = to_text(body, NEVER_DECLARED)
+    assert page[:-5] == f"<p>{TEXTS[language]}"[: len(page) - 5]
+
+
+@pytest.mark.parametrize("end", [b"\xc3", b"\xe2", b"\xe2\x82"])
+def test_two_letters_of_utf_8_outweigh_one_that_was_cut(end: bytes) -> None:
+    assert to_text("<title>Grüße</title> ".encode() + end, NEVER_DECLARED)[0] == "<title>Grüße</title> �"
+
+
+def test_a_language_the_detector_does_not_know_is_read_as_browsers_do() -> None:
+    text = sentences_in("fa", "windows-1256")
+    body = f'<!doctype html><html dir="rtl" lang="fa-IR"><p>{text}'.encode("windows-1256")
+    assert to_text(body, NEVER_DECLARED)[0].endswith(text)
+
+
+def test_chinese_in_utf_8_that_calls_itself_gbk_is_a_lie() -> None:
+    body = f"<meta charset=gb2312><p>{TEXTS['zh']}".encode()
+    assert to_text(body, NEVER_DECLARED) == (body.decode(), ("charset_lie",))
+
+
+def test_a_word_that_is_utf_8_by_chance_is_read_as_declared() -> None:
+    """Two letters of GBK whose bytes are also two of UTF-8."""
+    body = "<meta charset=gbk><p>侄墙".encode("gbk")
+    assert body.decode("utf-8")
+    assert to_text(body, NEVER_DECLARED)[0].endswith("侄墙")
+
+
+@pytest.mark.parametrize("charset", ["iso-2022-jp", "iso-2022-kr"])
+def test_undeclared_letters_made_of_ascii(charset: str) -> None:
+    text = TEXTS["ja" if charset.endswith("jp") else "ko"]
+    assert to_text(f"<p>{text}".encode(charset), NEVER_DECLARED)[0] == f"<p>{text}"
+
+
+def test_lines_and_colours_of_a_terminal_are_no_charset() -> None:
+    assert to_text(b"<pre>\x1b[31mred $1\x1b[0m", NEVER_DECLARED) == ("<pre>\x1b[31mred $1\x1b[0m", ())
