@@ -2,9 +2,12 @@ from itertools import pairwise
 
 import pytest
 from tests.unit.extract.pages import TEXTS, fetched, reading
+from tests.unit.extract.sentences import SENTENCES
 
 from forager.extract import LanguageMemory, read, search_config
-from forager.extract.language import choose_sample, declare, detect, normalize_tag
+from forager.extract import language as language_module
+from forager.extract.language import CLOSE, choose_sample, decide, declare, detect, normalize_tag
+from forager.extract.language_words import FREQUENT
 
 MENU = "<nav>" + "".join(f"<li><a href=/{i}>Home page</a></li>" for i in range(30)) + "</nav>"
 
@@ -180,3 +183,73 @@ def test_memory_does_not_grow_without_end() -> None:
 )
 def test_search_configurations(language: str | None, config: str) -> None:
     assert search_config(language) == config
+
+
+ALL_TEXTS = SENTENCES | TEXTS
+
+
+def openings(text: str, letters: int) -> list[str]:
+    """Some words from several places, with as many letters; characters where there are no spaces."""
+    words = text.split() if text.count(" ") > 8 else list(text)
+    gap = " " if text.count(" ") > 8 else ""
+    found = []
+    for start in range(0, len(words) // 2, 3):
+        end = start
+        while end < len(words) and sum(map(str.isalpha, "".join(words[start:end]))) < letters:
+            end += 1
+        found.append(gap.join(words[start:end]))
+    return found
+
+
+@pytest.mark.parametrize(("letters", "right"), [(15, 0.95), (30, 0.99), (60, 0.995)])
+def test_a_few_letters_tell_the_language_of_a_page_that_does_not(letters: int, right: float) -> None:
+    asked = [(language, part) for language, text in ALL_TEXTS.items() for part in openings(text, letters)]
+    missed = [
+        (language, part, found) for language, part in asked if not is_close(language, found := decide(None, part))
+    ]
+    assert len(ALL_TEXTS) >= 30
+    assert len(missed) <= len(asked) * (1 - right), missed
+
+
+def is_close(language: str, found: str | None) -> bool:
+    primary = (found or "").partition("-")[0]
+    return primary == language or any({primary, language} <= group for group in CLOSE)
+
+
+@pytest.mark.parametrize(
+    "noise",
+    ["qwertz asdfg yxcv bnmlk", "SKU ABX-CDE HGF-KLM PLK", "ffffffffffffffffffff", "Nike Air Max Samsung Galaxy"],
+)
+def test_letters_that_are_no_words_have_no_language(noise: str) -> None:
+    assert decide(None, noise) is None
+
+
+@pytest.mark.parametrize("declared", ["de", "fr-CH", "pl"])
+def test_a_label_does_not_overrule_a_declaration_but_another_script_does(declared: str) -> None:
+    assert decide(declared, "Home About Contact us") == declared
+    assert decide(declared, "Добро пожаловать на сайт") == "ru"
+    assert decide(declared, "お問い合わせはこちら") == "ja"
+
+
+@pytest.mark.parametrize("language", sorted(FREQUENT.keys() & ALL_TEXTS.keys()))
+def test_common_words_confirm_the_language_they_are_of_and_no_other(language: str) -> None:
+    text = ALL_TEXTS[language]
+    others = {
+        declared for declared in FREQUENT if declared != language and language_module._is_confirmed(declared, text)
+    }
+    assert others == set()
+
+
+def test_most_prose_is_confirmed_without_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(language_module, "load_detector", lambda: pytest.fail("the model was asked"))
+    for language in ("en", "de", "fr", "pt", "sv", "vi", "ar"):
+        text = f"{ALL_TEXTS[language]} {ALL_TEXTS[language]}"
+        assert decide(f"{language}-XX", text) == f"{language}-XX"
+    for language in ("ja", "ko", "el", "zh"):
+        assert (decide(None, ALL_TEXTS[language]) or "").startswith(language)
+
+
+def test_no_word_is_common_in_two_languages() -> None:
+    words = [word for own in FREQUENT.values() for word in own]
+    assert len(words) == len(set(words))
+    assert min(map(len, FREQUENT.values())) >= 15
