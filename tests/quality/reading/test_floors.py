@@ -62,3 +62,11 @@ def test_the_corpus_is_wide() -> None:
     assert len(pages) >= 60
     assert len({page.name.rpartition(" ")[2] for page in pages}) >= 12
     assert all(sentence in page.html for page in pages for sentence in (*page.inside, *page.outside))
+
+
+def test_the_pages_are_as_large_as_real_ones() -> None:
+    sizes = sorted(len(page.html.encode()) for page in samples())
+    assert sizes[0] >= 45_000
+    assert 400_000 <= sizes[-1] <= 520_000
+    assert 100_000 <= sizes[len(sizes) // 2] <= 160_000
+    assert [page.html for page in samples()] == [page.html for page in samples()]
