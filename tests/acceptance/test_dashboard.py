@@ -1,5 +1,6 @@
 """The dashboard in a real browser against a running instance: every page, live, by role, safe, reachable by all."""
 
+import json
 import os
 import signal
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from tests.ports import free_port
 
 from forager import dashboard
 from forager.fetch.browser import find_chromium, why_no_browser
+from forager.frontier.details import pack_items
 from forager.playground import start_playground
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(300), pytest.mark.xdist_group("dashboard")]
@@ -230,6 +232,34 @@ def test_what_was_crawled_is_only_ever_text(house: House, seen: Seen) -> None:
     assert "unsafe" not in policy
     assert "script-src 'self'" in policy
     assert seen.troubles == []
+
+
+def test_structured_data_opens_item_by_item(house: House, examined: BrowserContext) -> None:
+    seen = look(examined)
+    offer = {"@type": "Offer", "price": "24.50", "url": "javascript:window.hurt=1", "note": EVIL}
+    item = {"syntax": "json-ld", "types": ["Product"], "properties": {"name": EVIL, "offers": [offer]}}
+    page_id = house.forager.value("SELECT max(id) FROM pages WHERE fetched_at IS NOT NULL AND NOT is_image")
+    house.forager.ask("DELETE FROM page_details WHERE page_id = $1", page_id)
+    house.forager.ask(
+        "INSERT INTO page_details (page_id, headline, site_name, published_on, structured_data, content_hash)"
+        " VALUES ($1, 'A headline', 'A site', '2026-01-02', $2, '')",
+        page_id,
+        pack_items(json.dumps([item]).encode()),
+    )
+    settle(seen.page, f"/pages/{page_id}")
+    for told in ("A headline", "A site", "2026-01-02"):
+        expect(seen.page.get_by_text(told, exact=True)).to_be_visible()
+    product = seen.page.get_by_role("region", name="Product", exact=True)
+    expect(product.get_by_text("24.50")).to_have_count(0)
+    product.get_by_text("JSON-LD").click()
+    product.get_by_text("Offer", exact=True).click()
+    expect(product.get_by_text("24.50")).to_be_visible()
+    expect(product.get_by_role("link")).to_have_count(0)
+    assert seen.page.evaluate("window.hurt") is None
+    seen.page.add_script_tag(path=AXE)
+    assert accessibility(seen.page) == []
+    assert seen.troubles == []
+    seen.page.close()
 
 
 def test_nothing_comes_from_elsewhere(house: House, seen: Seen) -> None:

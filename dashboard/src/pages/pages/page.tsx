@@ -15,6 +15,7 @@ import { ProductOf } from "../products/of_page";
 import { Neighbours } from "./neighbours";
 import { DomainLink, PageLink } from "./parts";
 import { Revisit } from "./revisit";
+import { StructuredDataOf } from "./structured";
 import { WhyView } from "../why/why";
 
 type Page = Schemas["Page"];
@@ -96,6 +97,11 @@ const useLinks = (url: string, limit: number) =>
 /** A line of facts that is left out where there is nothing to say. */
 const known = (name: string, value: ReactNode): [ReactNode, ReactNode][] => (value ? [[name, value]] : []);
 
+/** The moment, and the day that the page itself shows. */
+const Day = ({ at, on }: { at: string | null; on: string | null }) => (
+  <span className="flex flex-wrap gap-x-2">{at && <Time at={at} isExact />}{on && <span className={at ? "text-soft" : ""}>{at ? `on the page: ${on}` : on}</span>}</span>
+);
+
 function About({ page }: { page: Page }) {
   const links = useLinks(page.url, 100);
   return (
@@ -108,11 +114,16 @@ function About({ page }: { page: Page }) {
       <Card title="What it says" className="xl:col-span-2">
         <Facts of={[
           ["Title", page.title],
+          ...known("Headline", page.headline !== page.title && page.headline),
+          ...known("Site", page.site_name),
+          ...known("Section", page.section),
           ["Description", page.description],
           ["Language", page.language],
           ...known("Author", page.author),
-          ...known("Published", page.published_at && <Time at={page.published_at} isExact />),
-          ...known("Modified", page.modified_at && <Time at={page.modified_at} isExact />),
+          ...known("Published", (page.published_at || page.published_on) && <Day at={page.published_at} on={page.published_on} />),
+          ...known("Modified", (page.modified_at || page.modified_on) && <Day at={page.modified_at} on={page.modified_on} />),
+          ...known("Rating", page.rating !== null && `${page.rating} of 5${page.rating_count ? ` from ${number(page.rating_count)} ${page.rating_count === 1 ? "rating" : "ratings"}` : ""}`),
+          ...known("Tags", page.tags?.join(", ")),
           ...known("Canonical", page.canonical_url && <PageLink url={page.canonical_url} className="break-all text-brand" />),
           ["Type", page.content_type],
           ["Links", number(page.links_count)],
@@ -143,6 +154,7 @@ function About({ page }: { page: Page }) {
         <Card title="Visits again"><Revisit key={String(page.revisit_every_s)} page={page} /></Card>
       </div>
       {page.product_id !== null && <ProductOf id={page.product_id} />}
+      {page.has_structured_data && <StructuredDataOf page={page.id} readAt={page.fetched_at} />}
       <PicturesOf page={page.id} />
     </div>
   );

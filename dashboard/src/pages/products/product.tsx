@@ -1,7 +1,7 @@
 /** One product: its facts, how its price went, and where on the page each of them stood. */
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { useEffect, useMemo } from "react";
+import { useEffect, useMemo, type ReactNode } from "react";
 import { api, ask, type Schemas } from "../../api/client";
 import { Badge, Card, Empty, ErrorNote, Facts, PageHead, Skeleton, Stat, State, Time, WebLink } from "../../ui/basic";
 import { Chart } from "../../ui/chart";
@@ -102,6 +102,9 @@ function OnItsPage({ page }: { page: number }) {
   );
 }
 
+/** A line of facts that is left out where there is nothing to say. */
+const known = (name: string, value: ReactNode): [ReactNode, ReactNode][] => (value ? [[name, value]] : []);
+
 const About = ({ product }: { product: Product }) => (
   <Facts of={[
     ["Description", product.description && <span className="whitespace-pre-line">{product.description}</span>],
@@ -110,6 +113,13 @@ const About = ({ product }: { product: Product }) => (
     ["Rating", product.rating === null ? null : `${product.rating}${product.review_count ? ` from ${number(product.review_count)} reviews` : ""}`],
     ["SKU", product.sku && <code>{product.sku}</code>],
     ["GTIN", product.gtin && <code>{product.gtin}</code>],
+    ...known("MPN", product.mpn && <code>{product.mpn}</code>),
+    ...known("Regular price", product.regular_price !== null && <s>{money(product.regular_price, product.currency)}</s>),
+    ...known("Unit price", product.unit_price !== null && `${money(product.unit_price, product.currency)}${product.unit ? ` / ${product.unit}` : ""}`),
+    ...known("Shipping", product.shipping !== null && (product.shipping === 0 ? "free" : money(product.shipping, product.currency))),
+    ...known("Seller", product.seller),
+    ...known("Condition", product.condition && words(product.condition)),
+    ...Object.entries(product.attributes).map(([name, value]): [ReactNode, ReactNode] => [<span className="block break-words first-letter:uppercase">{name}</span>, String(value)]),
     ["Domain", <DomainLink name={product.domain} className="text-brand" />],
     ["Page", <><PageLink url={product.url} id={product.page_id} className="text-brand">Page {product.page_id}</PageLink> <State of={product.page_status} /></>],
     ["Read by", product.crawl_task_id === null ? "a visit that is not kept" : <Link to="/tasks/$task" params={{ task: String(product.crawl_task_id) } as never} className="text-brand hover:underline">Task {product.crawl_task_id}</Link>],
