@@ -10,6 +10,9 @@ NATIVE := $(VENV)/.native
 DEV := $(VENV)/.dev
 PEERS := $(VENV)/.peers
 GENERATOR := $(VENV)/.generator
+# The newest release whose programs were published too.
+SPIDER_RS := 0.0.157
+comma := ,
 # Tests start hundreds of processes; compiling every module anew in each would cost them a third of their time.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -48,6 +51,8 @@ $(GENERATOR): pyproject.toml | $(UV)
 
 $(PEERS): pyproject.toml $(DEV)
 	@$(UV) pip install --quiet --python $(RUN)/python --group peers
+	@npm install --silent --no-audit --no-fund --prefix $(VENV)/spider-rs @spider-rs/spider-rs@$(SPIDER_RS) >/dev/null 2>&1 || \
+		echo "spider-rs could not be installed: its row is skipped"
 	@touch $@
 
 setup: $(NATIVE) dashboard-if-possible ## install Forager; gives .venv/bin/forager
@@ -135,8 +140,9 @@ fuzz: $(DEV) $(NATIVE) ## attack everything that reads strangers' bytes, for MIN
 contract: $(DEV) ## try the whole HTTP API with schemathesis, for MINUTES=10
 	@CONTRACT_SECONDS=$$(($(MINUTES) * 60)) $(RUN)/python -m pytest -q --timeout 7200 tests/fuzz/test_api_contract.py
 
-bench: $(PEERS) $(NATIVE) ## compare with Scrapy and Crawlee on a synthetic web, and measure growth
-	@$(RUN)/python -m bench
+PAGES ?=
+bench: $(PEERS) $(NATIVE) ## compare with other crawlers on lifelike pages and saved ones (PAGES=FOLDER), and measure growth
+	@$(RUN)/python -m bench $(if $(PAGES),--web lifelike$(comma)plain$(comma)saved --pages $(PAGES))
 
 test-search: $(DEV) $(NATIVE) ## run the tests of search against a real OpenSearch, which is fetched into .venv; needs Java and npm
 	@$(RUN)/python -m tests.search_server

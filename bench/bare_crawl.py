@@ -1,4 +1,4 @@
-"""A crawl that keeps nothing: Forager's client, one parse for title, description and links, a set of seen URLs.
+"""A crawl that keeps nothing: Forager's client, one parse for title, description, base and links, a set of seen URLs.
 
 Runs as a process of its own, by the same written order as the peers.
 """
@@ -26,6 +26,7 @@ class BareSite:
     """One site's crawl: what is seen, what waits, and how many requests are open."""
 
     def __init__(self, seed: str, at_once: int, client: Client, ledger: Ledger) -> None:
+        self._root = seed
         self._seen = {seed}
         self._waiting = deque([seed])
         self._at_once = at_once
@@ -54,20 +55,26 @@ class BareSite:
 
     async def _visit(self, url: str) -> None:
         fetched = await self._client.get(url)
-        title, description, links = read_page(fetched.body)
+        title, description, base, links = read_page(fetched.body)
         self._ledger.note(url, title, description, len(links))
-        for link in resolve_links(url, links):
-            if link is not None and link not in self._seen:
+        near = [link for link in links if not link.startswith(("http", "//")) or link.startswith(self._root)]
+        for link in resolve_links(base or url, near):
+            if link is not None and link.startswith(self._root) and link not in self._seen:
                 self._seen.add(link)
                 self._waiting.append(link)
 
 
-def read_page(body: bytes) -> tuple[str | None, str | None, list[str]]:
+def read_page(body: bytes) -> tuple[str | None, str | None, str | None, list[str]]:
     """As lean as it gets: a ceiling that dawdles would flatter what is held against it."""
     tree = LexborHTMLParser(body, options=OPTIONS)
-    title, meta = tree.css_first("title"), tree.css_first("meta[name=description]")
+    title, meta, base = (tree.css_first(path) for path in ("title", "meta[name=description]", "base[href]"))
     links = [href for anchor in tree.tags("a") if (href := anchor.attributes.get("href"))]
-    return title.text() if title else None, meta.attributes.get("content") if meta else None, links
+    return (
+        title.text() if title else None,
+        meta.attributes.get("content") if meta else None,
+        base.attributes.get("href") if base else None,
+        links,
+    )
 
 
 async def crawl(order: PeerOrder, ledger: Ledger) -> None:

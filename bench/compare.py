@@ -8,13 +8,14 @@ from bench.roster import FORAGER, Entrant
 from bench.run import InvalidRunError, Job, Run, Skipped
 from bench.table import describe, middle
 from bench.talk import tell
-from bench.web import Web
+from bench.web import Web, WebSite
 
 RUN_TIMEOUT_S = 900.0
 
 
 @dataclass(slots=True)
 class Comparison:
+    web: str
     runs: list[Run] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     invalid: list[str] = field(default_factory=list)
@@ -31,19 +32,41 @@ class Comparison:
         return {name: middle([run for run in self.runs if run.crawler == name]) for name in names}
 
 
-def compare(web: Web, entrants: Sequence[Entrant], *, rounds: int, peer_sites: int) -> Comparison:
+@dataclass(frozen=True, slots=True)
+class Part:
+    """How much of a web a crawler gets."""
+
+    peer_sites: int
+    limit: int | None = None
+    """Pages at most, where a site alone has not more."""
+
+    def choose(self, web: Web, entrant: Entrant) -> tuple[WebSite, ...]:
+        """The first sites: all have the same mix of pages, so that a few stand for all."""
+        most = 1 if entrant.is_slow else self.peer_sites if entrant.is_peer else len(web.sites)
+        chosen: list[WebSite] = []
+        pages = 0
+        for site in web.sites[:most]:
+            if chosen and self.limit is not None and pages + len(site.urls) > self.limit:
+                break
+            chosen.append(site)
+            pages += len(site.urls)
+        return tuple(chosen)
+
+
+def compare(web: Web, entrants: Sequence[Entrant], *, rounds: int, part: Part) -> Comparison:
     """All entrants, round by round; each round begins with another one."""
-    comparison = Comparison()
-    for number in range(rounds):
+    comparison = Comparison(web.name)
+    entrants = [entrant for entrant in entrants if web.name in entrant.webs]
+    for number in range(rounds if entrants else 0):
         start = number % len(entrants)
         for entrant in (*entrants[start:], *entrants[:start]):
             if not any(skipped.crawler == entrant.crawler for skipped in comparison.skipped):
-                run_entrant(web, entrant, peer_sites, comparison)
+                run_entrant(web, entrant, part, comparison)
     return comparison
 
 
-def run_entrant(web: Web, entrant: Entrant, peer_sites: int, comparison: Comparison) -> None:
-    sites = web.sites[:peer_sites] if entrant.is_peer else web.sites
+def run_entrant(web: Web, entrant: Entrant, part: Part, comparison: Comparison) -> None:
+    sites = part.choose(web, entrant)
     with fresh_folder() as folder:
         job = Job(
             seeds=tuple(site.seed for site in sites),
@@ -52,6 +75,7 @@ def run_entrant(web: Web, entrant: Entrant, peer_sites: int, comparison: Compari
             hosts=tuple(dict.fromkeys(site.host for site in sites)),
             folder=folder,
             timeout_s=RUN_TIMEOUT_S,
+            is_exact=web.is_exact,
         )
         cpu_before_s = web.cpu_s()
         try:
@@ -76,6 +100,6 @@ def note(result: Run | Skipped, serving_s: float, comparison: Comparison) -> Non
 def make_rows(comparison: Comparison, entrants: Sequence[Entrant]) -> list[tuple[str, ...]]:
     """The table's rows, fastest first."""
     middles = comparison.middles()
-    states = {entrant.crawler: entrant.state for entrant in entrants}
+    stores = {entrant.crawler: entrant.stores for entrant in entrants}
     ordered = sorted(middles.values(), key=lambda run: -run.pages_per_s)
-    return [describe(run, states[run.crawler], middles.get(FORAGER)) for run in ordered]
+    return [describe(run, stores[run.crawler], middles.get(FORAGER)) for run in ordered]

@@ -30,6 +30,16 @@ class Ledger:
         self.last_done_at = time.time()
         self.first_page_at = self.first_page_at or self.last_done_at
 
+    def add(self, other: "Ledger") -> None:
+        """As if one crawler had done the work of both."""
+        self.urls += other.urls
+        self.titles += other.titles
+        self.descriptions += other.descriptions
+        self.links += other.links
+        self.first_request_at = min(filter(None, (self.first_request_at, other.first_request_at)), default=0.0)
+        self.first_page_at = min(filter(None, (self.first_page_at, other.first_page_at)), default=0.0)
+        self.last_done_at = max(self.last_done_at, other.last_done_at)
+
     def write(self, path: Path) -> None:
         path.write_text(json.dumps(asdict(self)), encoding="utf-8")
 

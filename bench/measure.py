@@ -16,6 +16,8 @@ from typing import NamedTuple, Self
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 INTERVAL_S = 0.1
+PSS_EVERY = 10
+"""Proportional memory is asked for at every tenth sample: the kernel walks all pages of a process for it."""
 MB = 1024 * 1024
 
 
@@ -35,6 +37,8 @@ class Sample:
     postgres_cpu_s: float
     own_rss_bytes: int
     largest_rss_bytes: int
+    own_pss_bytes: int = 0
+    """Shared pages counted once, in shares; 0 where it was not asked for."""
 
 
 def read_process(pid: int) -> Process | None:
@@ -48,6 +52,15 @@ def read_process(pid: int) -> Process | None:
     fields = rest.split()
     cpu_ticks = sum(int(field) for field in fields[11:15])
     return Process(pid, int(fields[1]), command, cpu_ticks * TICK_S, int(fields[21]) * PAGE_BYTES)
+
+
+def read_pss_bytes(pid: int) -> int:
+    """Memory of one process with its share of what it shares; 0 when it is gone or not ours to look at."""
+    try:
+        lines = _read(f"/proc/{pid}/smaps_rollup").splitlines()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
 
 
 def list_children(pid: int) -> list[int]:
@@ -128,6 +141,11 @@ class Meter:
         return max((sample.own_rss_bytes for sample in self._samples), default=0)
 
     @property
+    def pss_bytes(self) -> int:
+        """The most memory all processes together held, what they share counted once."""
+        return max((sample.own_pss_bytes for sample in self._samples), default=0)
+
+    @property
     def largest_bytes(self) -> int:
         """The most memory any one process held."""
         return max((sample.largest_rss_bytes for sample in self._samples), default=0)
@@ -139,6 +157,7 @@ class Meter:
 
     def _take(self) -> Sample:
         own = walk_tree(self._own, skip=is_postgres)
+        asks_pss = len(self._samples) % PSS_EVERY == PSS_EVERY - 1
         postgres = self._walk_postgres()
         return Sample(
             at=time.time(),
@@ -146,6 +165,7 @@ class Meter:
             postgres_cpu_s=sum(process.cpu_s for process in postgres),
             own_rss_bytes=sum(process.rss_bytes for process in own),
             largest_rss_bytes=max((process.rss_bytes for process in own), default=0),
+            own_pss_bytes=sum(read_pss_bytes(process.pid) for process in own) if asks_pss else 0,
         )
 
     def _walk_postgres(self) -> list[Process]:

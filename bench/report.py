@@ -44,7 +44,8 @@ def describe_machine() -> dict[str, Any]:
 
 
 def show_comparison(comparison: Comparison, entrants: Sequence[Entrant], *, is_markdown: bool) -> str:
-    lines = [show_table(HEADINGS, make_rows(comparison, entrants), is_markdown=is_markdown), ""]
+    lines = [f"The {comparison.web} web:", ""] if is_markdown else [f"The {comparison.web} web:"]
+    lines += [show_table(HEADINGS, make_rows(comparison, entrants), is_markdown=is_markdown), ""]
     lines.append(f"The web's own process: {comparison.serving_us:.0f} µs of CPU per page.")
     lines += [f"Skipped: {skipped.crawler}: {skipped.reason}" for skipped in comparison.skipped]
     lines += [f"INVALID: {problem}" for problem in comparison.invalid]

@@ -6,7 +6,17 @@ from statistics import median
 
 from bench.run import Run
 
-HEADINGS = ("crawler", "state", "pages/s", "Forager is", "CPU µs/page", "+ PostgreSQL", "memory MB", "first page s")
+HEADINGS = (
+    "crawler",
+    "stores",
+    "pages",
+    "pages/s",
+    "Forager is",
+    "CPU ms/page",
+    "of it PostgreSQL",
+    "memory MB (PSS)",
+    "first page s",
+)
 
 
 def middle(runs: Sequence[Run]) -> Run:
@@ -22,18 +32,20 @@ def middle(runs: Sequence[Run]) -> Run:
         postgres_us=median(postgres) if postgres else None,
         peak_mb=median(run.peak_mb for run in runs),
         largest_mb=median(run.largest_mb for run in runs),
+        pss_mb=median(run.pss_mb for run in runs),
     )
 
 
-def describe(run: Run, state: str, reference: Run | None) -> tuple[str, ...]:
+def describe(run: Run, stores: str, reference: Run | None) -> tuple[str, ...]:
     return (
         run.crawler,
-        state,
+        stores,
+        f"{run.pages:,}",
         f"{run.pages_per_s:,.0f}",
         f"{reference.pages_per_s / run.pages_per_s:.2f} ×" if reference else "–",
-        f"{run.own_us:,.0f}",
-        "–" if run.postgres_us is None else f"{run.postgres_us:,.0f}",
-        f"{run.peak_mb:,.0f}",
+        f"{run.cpu_ms:,.2f}",
+        "–" if run.postgres_us is None else f"{run.postgres_us / 1000:,.2f}",
+        f"{run.pss_mb or run.peak_mb:,.0f}",
         f"{run.first_page_s:.1f}",
     )
 

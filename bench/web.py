@@ -1,12 +1,20 @@
-"""The synthetic web: the playground's `bench` sites, served by a process of its own whose cost is measured too."""
+"""The webs that are crawled, each served by a process of its own whose cost is measured too.
+
+`plain` are the playground's `bench` sites, `lifelike` those with the make-up of real pages, `saved` is any folder.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from bench.measure import read_process
-from forager.playground import AnswerKey, start_playground
+from bench.saved import HOSTS, find_pages, saved_sites, serve_command
+from forager.errors import UsageError
+from forager.playground import AnswerKey, start_playground, start_server
 
+PLAIN, LIFELIKE, SAVED = "plain", "lifelike", "saved"
+WEBS = (LIFELIKE, PLAIN, SAVED)
 HOST_BASE = "127.0.2.1"
 """Apart from the demo's addresses, so that both can run."""
 
@@ -25,6 +33,9 @@ class WebSite:
 class Web:
     pid: int
     sites: tuple[WebSite, ...]
+    name: str = PLAIN
+    is_exact: bool = True
+    """Whether every page must be brought home. Saved pages may redirect by a meta tag or forbid to follow links."""
 
     def cpu_s(self) -> float:
         """What serving has cost so far."""
@@ -33,10 +44,20 @@ class Web:
 
 
 @contextmanager
-def serve_web(sites: int, pages: int) -> Iterator[Web]:
+def serve_web(sites: int, pages: int, *, name: str = PLAIN) -> Iterator[Web]:
     """A web whose pages are all made beforehand: making them is no part of what serving them costs."""
-    with start_playground([f"bench={sites}x{pages}"], host_base=HOST_BASE, warm_pages=pages) as running:
-        yield Web(running.process.pid, describe_sites(running.answer_key))
+    order = f"{'bench' if name == PLAIN else name}={sites}x{pages}"
+    with start_playground([order], host_base=HOST_BASE, warm_pages=pages) as running:
+        yield Web(running.process.pid, describe_sites(running.answer_key), name)
+
+
+@contextmanager
+def serve_saved(folder: Path) -> Iterator[Web]:
+    """The saved pages of a folder, on a handful of addresses."""
+    if not find_pages(folder):
+        raise UsageError(f"{folder} has no saved pages: no *.html below it.")
+    with start_server(serve_command(folder), saved_sites(folder, HOSTS)) as running:
+        yield Web(running.process.pid, describe_sites(running.answer_key), SAVED, is_exact=False)
 
 
 def describe_sites(key: AnswerKey) -> tuple[WebSite, ...]:

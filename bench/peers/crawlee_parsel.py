@@ -46,8 +46,9 @@ def make_crawler(order: PeerOrder, ledger: Ledger) -> ParselCrawler:
         page, url = context.selector, context.request.url
         title = page.xpath("//title/text()").get()
         description = page.xpath("//meta[@name='description']/@content").get()
-        links = [urljoin(url, href) for href in page.xpath("//a/@href").getall()]
-        wanted = list(dict.fromkeys(links))
+        base = urljoin(url, page.xpath("//base/@href").get() or "")
+        links = [urljoin(base, href) for href in page.xpath("//a/@href").getall()]
+        wanted = list(dict.fromkeys(link.partition("#")[0] for link in links if link.startswith(order.scope)))
         if has_own_set:
             wanted = [link for link in wanted if link not in seen]
             seen.update(wanted)

@@ -16,6 +16,13 @@ class PeerOrder:
     ledger: str
     state: str = ""
     """A folder or a database, by mode."""
+    processes: int = 1
+    """Between which the sites are divided."""
+
+    @property
+    def scope(self) -> tuple[str, ...]:
+        """How the URLs of pages begin that are to be crawled: as the seeds, which are roots of sites."""
+        return tuple(self.seeds)
 
     def write(self, path: Path) -> None:
         path.write_text(json.dumps(asdict(self)), encoding="utf-8")

@@ -20,11 +20,11 @@ CONNECT_TIMEOUT_S = 5.0
 
 
 def run_memory(crawler: str, job: Job) -> Run | Skipped:
-    return run_peer(crawler, MODULE, job, needs=PACKAGE, mode="memory")
+    return run_peer(crawler, MODULE, job, needs=(PACKAGE,), mode="memory")
 
 
 def run_memory_seen(crawler: str, job: Job) -> Run | Skipped:
-    return run_peer(crawler, MODULE, job, needs=PACKAGE, mode="memory-seen")
+    return run_peer(crawler, MODULE, job, needs=(PACKAGE,), mode="memory-seen")
 
 
 def run_postgres(crawler: str, job: Job) -> Run | Skipped:
@@ -44,7 +44,7 @@ def _run_on_postgres(crawler: str, job: Job, mode: str) -> Run | Skipped:
         return Skipped(crawler, f"no PostgreSQL at {place} ({error}); name one with {SERVER_VARIABLE}")
     with fresh_database(server) as database:
         url = f"{server}/{database}".replace("postgresql://", "postgresql+asyncpg://", 1)
-        return run_peer(crawler, MODULE, job, needs=PACKAGE, mode=mode, state=url, postmaster=lambda: postmaster)
+        return run_peer(crawler, MODULE, job, needs=(PACKAGE,), mode=mode, state=url, postmaster=lambda: postmaster)
 
 
 async def find_postmaster(server: str) -> int | None:

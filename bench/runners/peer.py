@@ -1,7 +1,7 @@
 """Starts a crawler that follows a written order and leaves a ledger: all but Forager itself."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
 from bench.child import run_child
@@ -17,13 +17,14 @@ def run_peer(
     *,
     mode: str = "",
     state: str = "",
-    needs: str | None = None,
+    needs: Sequence[str] = (),
+    processes: int = 1,
     postmaster: Callable[[], int | None] | None = None,
 ) -> Run | Skipped:
-    if needs and find_spec(needs) is None:
-        return Skipped(crawler, f"{needs} is not installed; `make bench` installs it")
+    if absent := [package for package in needs if find_spec(package) is None]:
+        return Skipped(crawler, f"{absent[0]} is not installed; `make bench` installs it")
     order, ledger = job.folder / "order.json", job.folder / "ledger.json"
-    PeerOrder(list(job.seeds), mode, job.per_site, str(ledger), state).write(order)
+    PeerOrder(list(job.seeds), mode, job.per_site, str(ledger), state, processes).write(order)
     ran = run_child(
         [sys.executable, "-m", module, str(order)],
         folder=job.folder,

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
         smallest_gap_s,
         visits_of,
     )
-    from forager.playground.process import Running, serve, start_playground
+    from forager.playground.process import Running, serve, start_playground, start_server
     from forager.playground.site import Fate, Site, SitePage
     from forager.playground.sites import DEMO_SITES, LIFE_SITES, make_sites
     from forager.playground.sites.bench import bench_sites
+    from forager.playground.sites.lifelike import lifelike_sites
     from forager.playground.sites.news import News
     from forager.playground.sites.uniform import uniform_sites
     from forager.playground.web import Playground, make_answer_key, open_playground
@@ -40,10 +41,11 @@ _HOMES = {
         "smallest_gap_s",
         "visits_of",
     ),
-    "process": ("Running", "serve", "start_playground"),
+    "process": ("Running", "serve", "start_playground", "start_server"),
     "site": ("Fate", "Site", "SitePage"),
     "sites": ("DEMO_SITES", "LIFE_SITES", "make_sites"),
     "sites.bench": ("bench_sites",),
+    "sites.lifelike": ("lifelike_sites",),
     "sites.news": ("News",),
     "sites.uniform": ("uniform_sites",),
     "web": ("Playground", "make_answer_key", "open_playground"),
@@ -66,6 +68,7 @@ __all__ = [
     "Visit",
     "bench_sites",
     "forbidden_hits",
+    "lifelike_sites",
     "make_answer_key",
     "make_key",
     "make_sites",
@@ -77,6 +80,7 @@ __all__ = [
     "serve",
     "smallest_gap_s",
     "start_playground",
+    "start_server",
     "uniform_sites",
     "visits_of",
 ]

@@ -18,6 +18,8 @@ class Answer:
     """The connection is cut instead of answering."""
     is_stable: bool = True
     """The same for every request, so the server may keep it ready."""
+    prefers_brotli: bool = False
+    """Compressed with brotli for clients that take it; gzip otherwise."""
     modified_at: datetime | None = None
     """Sent as Last-Modified, in whole seconds. Without it a stable page has one that is made from its body."""
 

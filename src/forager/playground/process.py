@@ -43,7 +43,7 @@ class Running:
 
 
 def serve(
-    sites: Sequence[str] = tuple(DEMO_SITES),
+    sites: Sequence[str | Site] = tuple(DEMO_SITES),
     *,
     scale: float = 1.0,
     seed: int = 1,
@@ -95,7 +95,13 @@ def start_playground(
     command += ["--seed", str(seed), "--day", str(day), "--host-base", host_base, "--port", str(port)]
     command += ["--log", str(log_path)] if log_path else []
     command += ["--warm", str(warm_pages)]
-    made = collect_sites(sites, seed, scale, day)
+    with start_server(command, collect_sites(sites, seed, scale, day), seed) as running:
+        yield running
+
+
+@contextmanager
+def start_server(command: Sequence[str], made: Sequence[Site], seed: int = 1) -> Iterator[Running]:
+    """Starts a process that calls `serve` for these sites, waits until it serves, stops it when the block ends."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
         try:
             urls = _read_urls(process, len(made))

@@ -27,18 +27,22 @@ LAST_DATA_RECV = 52
 STEP_S = 0.01
 
 
+ReplyKey = tuple[str, str, bool, bool]
+"""Host, target, whether the client takes gzip, whether it takes brotli."""
+
+
 class ReplyCache:
     """Replies ready to be sent, bounded in bytes; the oldest go first."""
 
     def __init__(self, max_bytes: int) -> None:
-        self._replies: dict[tuple[str, str, bool], wire.Reply] = {}
+        self._replies: dict[ReplyKey, wire.Reply] = {}
         self._max_bytes = max_bytes
         self.bytes = 0
 
-    def get(self, key: tuple[str, str, bool]) -> wire.Reply | None:
+    def get(self, key: ReplyKey) -> wire.Reply | None:
         return self._replies.get(key)
 
-    def put(self, key: tuple[str, str, bool], reply: wire.Reply) -> None:
+    def put(self, key: ReplyKey, reply: wire.Reply) -> None:
         self._replies[key] = reply
         self.bytes += len(reply.whole)
         while self.bytes > self._max_bytes:
@@ -54,18 +58,18 @@ class Desk:
         self.log = log
         self._cache = cache
 
-    def reply(self, target: str, *, takes_gzip: bool) -> wire.Reply:
-        key = (self.host, target, takes_gzip)
+    def reply(self, target: str, *, takes_gzip: bool, takes_brotli: bool = False) -> wire.Reply:
+        key = (self.host, target, takes_gzip, takes_brotli)
         ready = self._cache.get(key)
         if ready is None:
-            ready = wire.render(self._ask(target), takes_gzip=takes_gzip)
+            ready = wire.render(self._ask(target), takes_gzip=takes_gzip, takes_brotli=takes_brotli)
             if ready.is_stable:
                 self._cache.put(key, ready)
         return ready
 
     def prepare(self, target: str) -> None:
-        """Puts the compressed reply in the cache, without counting as a visit."""
-        self.reply(target, takes_gzip=True)
+        """Puts the reply for clients that take all codings in the cache, without counting as a visit."""
+        self.reply(target, takes_gzip=True, takes_brotli=True)
 
     def _ask(self, target: str) -> Answer:
         path, _, query = target.partition("?")
@@ -181,7 +185,7 @@ class Connection(asyncio.Protocol):
     def _answer(self, line: wire.RequestLine, headers: wire.Headers) -> None:
         started_s = clock.monotonic()
         self._late_s = how_late_s(self._transport)
-        reply = self._desk.reply(line.target, takes_gzip=headers.takes_gzip)
+        reply = self._desk.reply(line.target, takes_gzip=headers.takes_gzip, takes_brotli=headers.takes_brotli)
         if not reply.delay_s:
             self._send(reply, line, headers, started_s)
             return

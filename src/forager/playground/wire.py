@@ -10,6 +10,8 @@ from functools import lru_cache
 from http import HTTPStatus
 from typing import NamedTuple
 
+import brotli  # type: ignore[import-untyped]
+
 from forager.playground.answer import Answer, refuse
 
 try:
@@ -21,6 +23,8 @@ MAX_HEAD_BYTES = 16 * 1024
 MAX_BODY_BYTES = 1024 * 1024
 SMALLEST_GZIP_BYTES = 256
 GZIP_WBITS = 31
+BROTLI_QUALITY = 4
+"""What servers use for pages they make on request."""
 REASONS = {status.value: status.phrase for status in HTTPStatus}
 FIRST_DAY = datetime(2024, 1, 1, 8, tzinfo=UTC)
 
@@ -48,6 +52,7 @@ class Headers(NamedTuple):
     if_none_match: str = ""
     if_modified_since: str = ""
     body_bytes: int = 0
+    takes_brotli: bool = False
 
     @property
     def is_conditional(self) -> bool:
@@ -99,20 +104,22 @@ def parse_headers(block: bytes) -> Headers:
         found[name.lower()] = value.strip()
     if "transfer-encoding" in found:
         raise BadRequestError(411, "Length required")
+    accepted = found.get("accept-encoding", "")
     return Headers(
         found.get("user-agent", ""),
-        _takes_gzip(found.get("accept-encoding", "")),
+        _takes(accepted, "gzip"),
         found.get("connection", "").lower(),
         found.get("if-none-match", ""),
         found.get("if-modified-since", ""),
         _body_bytes(found.get("content-length", "0")),
+        _takes(accepted, "br"),
     )
 
 
-def _takes_gzip(accepted: str) -> bool:
+def _takes(accepted: str, wanted: str) -> bool:
     for coding in accepted.lower().split(","):
         name, _, quality = coding.partition(";")
-        if name.strip() in {"gzip", "*"}:
+        if name.strip() in {wanted, "*"}:
             return quality.replace(" ", "") not in {"q=0", "q=0.0", "q=0.00", "q=0.000"}
     return False
 
@@ -129,7 +136,7 @@ def keeps_alive(line: RequestLine, headers: Headers) -> bool:
     return headers.connection != "close" if line.is_http_1_1 else headers.connection == "keep-alive"
 
 
-def render(answer: Answer, *, takes_gzip: bool, is_last: bool = False) -> Reply:
+def render(answer: Answer, *, takes_gzip: bool, takes_brotli: bool = False, is_last: bool = False) -> Reply:
     body, head = answer.body, [f"HTTP/1.1 {answer.status} {REASONS.get(answer.status, 'Unknown')}"]
     etag = last_modified = ""
     if answer.status == 200 and (answer.is_stable or answer.modified_at):
@@ -137,12 +144,20 @@ def render(answer: Answer, *, takes_gzip: bool, is_last: bool = False) -> Reply:
         head += [f"ETag: {etag}", f"Last-Modified: {last_modified}"]
     if answer.content_type.startswith("text/"):
         head.append("Vary: Accept-Encoding")
-        if takes_gzip and len(body) >= SMALLEST_GZIP_BYTES:
-            body = compress(body, 1, GZIP_WBITS)
-            head.append("Content-Encoding: gzip")
+        body, coding = _compress(answer, takes_gzip=takes_gzip, takes_brotli=takes_brotli)
+        head += [f"Content-Encoding: {coding}"] if coding else []
     head += [f"Content-Type: {answer.content_type}", f"Content-Length: {len(body)}", "Server: forager-playground"]
     head += [f"{name}: {value}" for name, value in answer.headers]
     return _assemble(answer, head, body, etag, last_modified, is_last=is_last)
+
+
+def _compress(answer: Answer, *, takes_gzip: bool, takes_brotli: bool) -> tuple[bytes, str]:
+    """The body as it is sent, and the name of its coding."""
+    if len(answer.body) < SMALLEST_GZIP_BYTES:
+        return answer.body, ""
+    if takes_brotli and answer.prefers_brotli:
+        return brotli.compress(answer.body, quality=BROTLI_QUALITY), "br"
+    return (compress(answer.body, 1, GZIP_WBITS), "gzip") if takes_gzip else (answer.body, "")
 
 
 def _assemble(answer: Answer, head: list[str], body: bytes, etag: str, last_modified: str, *, is_last: bool) -> Reply:

@@ -15,7 +15,7 @@ from forager.playground import DEMO_SITES, Answer, AnswerKey, Fate, Site, make_a
 from forager.playground.language import LANGUAGES, load_language
 from forager.urls import normalize
 
-SMALL_FIELDS = ("uniform=3x40", "bench=2x30")
+SMALL_FIELDS = ("uniform=3x40", "bench=2x30", "lifelike=2x12")
 ORDERS = (*DEMO_SITES, *SMALL_FIELDS)
 SCALES = (0.01, 0.3, 1.0, 7.0)
 

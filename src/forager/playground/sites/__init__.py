@@ -46,7 +46,11 @@ HOSTILE_SITES = {"maze": Recipe("Maze", 200)}
 """Made to do a crawler harm."""
 SCRIPT_SITES = {"app": Recipe("App", 24)}
 """Written by scripts: whoever runs none finds nothing there."""
-FIELDS = {"uniform": ("uniform_sites", 200, 50), "bench": ("bench_sites", 20, 1000)}
+FIELDS = {
+    "uniform": ("uniform_sites", 200, 50),
+    "bench": ("bench_sites", 20, 1000),
+    "lifelike": ("lifelike_sites", 20, 200),
+}
 """Many equal sites: function, sites, pages of each."""
 
 
