@@ -1,8 +1,9 @@
-/* The inner loop of selecting. `gather_in_python` of select.py is the reference and the fall-back: same results, to the
-   letter; a property test compares them. */
+/* The inner loops of selecting. `gather_in_python` and `recall_in_python` of select.py are the reference and the
+   fall-back: same results, to the letter; property tests compare them. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <string.h>
 
 /* Where a Place has what; of select.py. */
 #define PLACE_FIELDS 4
@@ -216,7 +217,194 @@ gather(PyObject *Py_UNUSED(self), PyObject *const *arguments, Py_ssize_t count)
     return gathered;
 }
 
+/* Links whose origin decides ------------------------------------------------------------------------------------- */
+
+/* As in select.py, where it is said why. */
+#define LONGEST_PLAIN 1300
+#define LONGEST_ORIGIN 270
+#define SHORTEST_ORIGIN 8
+#define LONGEST_ENDING 6
+#define ESCAPES_UP_TO 8
+
+static int
+is_printable(char letter)
+{
+    return letter > ' ' && letter <= '~';
+}
+
+static int
+is_letter_for_letter(const char *one, const char *other, Py_ssize_t length)
+{
+    for (Py_ssize_t at = 0; at < length; at++) {
+        const char small = one[at] >= 'A' && one[at] <= 'Z' ? (char)(one[at] + 32) : one[at];
+        if (small != other[at]) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Whether a path may be that of a file we do not read: it has an ending, and not one that we know as a page's. */
+static int
+may_be_binary(const char *path, Py_ssize_t length)
+{
+    static const char *const PAGES[] = {"html", "htm", "php", "asp", "aspx", "jsp", "shtml", NULL};
+    const Py_ssize_t first = length > LONGEST_ENDING ? length - LONGEST_ENDING : 0;
+    Py_ssize_t dot = length - 1;
+    while (dot >= first && path[dot] != '.') {
+        dot--;
+    }
+    if (dot < first) {
+        return 0;
+    }
+    const Py_ssize_t size = length - dot - 1;
+    for (const char *const *page = PAGES; *page != NULL; page++) {
+        if ((Py_ssize_t)strlen(*page) == size && is_letter_for_letter(path + dot + 1, *page, size)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Whether a path stays what it is, as far as dots and its ending go, however it is normalised. */
+static int
+is_steady_path(const char *path, Py_ssize_t length)
+{
+    for (Py_ssize_t at = 0; at < length; at++) {
+        const char letter = path[at], next = at + 1 < length ? path[at + 1] : ' ';
+        if (!is_printable(letter) || letter == '\\' || (letter == '/' && next == '.')) {
+            return 0;
+        }
+        if (letter == '%' && (length - at <= ESCAPES_UP_TO || (next == '2' && (path[at + 2] | 32) == 'e'))) {
+            return 0;
+        }
+    }
+    return !may_be_binary(path, length);
+}
+
+static Py_ssize_t
+count_until(const char *text, Py_ssize_t length, const char *ends)
+{
+    Py_ssize_t at = 0;
+    while (at < length && strchr(ends, text[at]) == NULL) {
+        at++;
+    }
+    return at;
+}
+
+/* The length of the origin of a link that may be left out for it alone; 0 of others. */
+static Py_ssize_t
+deciding_origin(PyObject *href)
+{
+    const Py_ssize_t length = PyUnicode_GET_LENGTH(href);
+    if (!PyUnicode_IS_COMPACT_ASCII(href) || length > LONGEST_PLAIN || length <= SHORTEST_ORIGIN) {
+        return 0;
+    }
+    const char *text = (const char *)PyUnicode_1BYTE_DATA(href);
+    if (memcmp(text, "http", 4) != 0) {
+        return 0;
+    }
+    const Py_ssize_t end
+        = SHORTEST_ORIGIN + count_until(text + SHORTEST_ORIGIN, length - SHORTEST_ORIGIN, "/?#");
+    const Py_ssize_t path = count_until(text + end, length - end, "?#");
+    if (end == SHORTEST_ORIGIN || end >= LONGEST_ORIGIN || !is_steady_path(text + end, path)) {
+        return 0;
+    }
+    for (Py_ssize_t at = end + path; at < length; at++) {
+        if (!is_printable(text[at])) {
+            return 0;
+        }
+    }
+    return end;
+}
+
+/* Whether an origin lies outside; -1 with an error. Whoever knows is asked once. */
+static int
+lies_outside(PyObject *outside, PyObject *ask, PyObject *origin)
+{
+    PyObject *known = PyDict_GetItemWithError(outside, origin);
+    if (known != NULL) {
+        return known == Py_True;
+    }
+    if (PyErr_Occurred() != NULL) {
+        return -1;
+    }
+    PyObject *answer = PyObject_CallOneArg(ask, origin);
+    const int failed = answer == NULL || PyDict_SetItem(outside, origin, answer) < 0;
+    const int is_outside = answer == Py_True;
+    Py_XDECREF(answer);
+    return failed ? -1 : is_outside;
+}
+
+/* A new reference to the place of a link, or to None. The origin that was asked about last is mostly the next one's too. */
+static PyObject *
+recall_one(PyObject *href, PyObject *const *arguments, PyObject **last, int *is_last_outside)
+{
+    const Py_ssize_t end = deciding_origin(href);
+    if (end > 0) {
+        const char *text = (const char *)PyUnicode_1BYTE_DATA(href);
+        if (*last == NULL || PyUnicode_GET_LENGTH(*last) != end
+            || memcmp(PyUnicode_1BYTE_DATA(*last), text, (size_t)end) != 0) {
+            Py_XDECREF(*last);
+            *last = PyUnicode_Substring(href, 0, end);
+            *is_last_outside = *last == NULL ? -1 : lies_outside(arguments[2], arguments[3], *last);
+        }
+        if (*is_last_outside < 0) {
+            return NULL;
+        }
+        if (*is_last_outside) {
+            return Py_NewRef(arguments[4]);
+        }
+    }
+    PyObject *place = PyDict_GetItemWithError(arguments[1], href);
+    return place != NULL ? Py_NewRef(place) : PyErr_Occurred() != NULL ? NULL : Py_NewRef(Py_None);
+}
+
+static int
+recall_all(PyObject *hrefs, PyObject *const *arguments, PyObject *places)
+{
+    PyObject *last = NULL;
+    int is_last_outside = 0, failed = 0;
+    for (Py_ssize_t i = 0; !failed && i < PyTuple_GET_SIZE(hrefs); i++) {
+        PyObject *href = PyTuple_GET_ITEM(hrefs, i), *place = NULL;
+        if (!PyUnicode_CheckExact(href)) {
+            PyErr_SetString(PyExc_TypeError, "links are recalled by their href, which is str");
+        }
+        else {
+            place = recall_one(href, arguments, &last, &is_last_outside);
+        }
+        if (place == NULL) {
+            failed = 1;
+        }
+        else {
+            PyList_SET_ITEM(places, i, place);
+        }
+    }
+    Py_XDECREF(last);
+    return failed ? -1 : 0;
+}
+
+PyDoc_STRVAR(
+    recall_doc, "recall(hrefs, known, outside, ask, foreign, /)\n--\n\nAs `select.recall_in_python`.");
+
+static PyObject *
+recall(PyObject *Py_UNUSED(self), PyObject *const *arguments, Py_ssize_t count)
+{
+    if (count != 5 || !PyDict_CheckExact(arguments[1]) || !PyDict_CheckExact(arguments[2])) {
+        PyErr_SetString(PyExc_TypeError, "recall takes hrefs, two dicts, a function and a place");
+        return NULL;
+    }
+    PyObject *hrefs = PySequence_Tuple(arguments[0]);
+    PyObject *places = hrefs == NULL ? NULL : PyList_New(PyTuple_GET_SIZE(hrefs));
+    if (places != NULL && recall_all(hrefs, arguments, places) < 0) {
+        Py_CLEAR(places);
+    }
+    Py_XDECREF(hrefs);
+    return places;
+}
+
 static PyMethodDef functions[] = {
+    {"recall", (PyCFunction)(void (*)(void))recall, METH_FASTCALL, recall_doc},
     {"gather", (PyCFunction)(void (*)(void))gather, METH_FASTCALL, gather_doc},
     {NULL, NULL, 0, NULL},
 };
@@ -228,7 +416,7 @@ static PyModuleDef_Slot slots[] = {
 static struct PyModuleDef module = {
     PyModuleDef_HEAD_INIT,
     .m_name = "forager.ingest._native",
-    .m_doc = "The inner loop of selecting in C.",
+    .m_doc = "The inner loops of selecting in C.",
     .m_size = 0,
     .m_methods = functions,
     .m_slots = slots,

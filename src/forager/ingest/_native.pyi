@@ -1,6 +1,6 @@
-"""What `_native.c` has; the function is described where its Python twin is."""
+"""What `_native.c` has; the functions are described where their Python twins are."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from forager.records import Discovery
@@ -14,3 +14,11 @@ def gather(
     depth: int,
     /,
 ) -> tuple[list[Discovery], dict[str, int]]: ...
+def recall(
+    hrefs: Sequence[str],
+    known: dict[str, Any],
+    outside: dict[str, bool],
+    ask: Callable[[str], bool],
+    foreign: Any,
+    /,
+) -> list[Any]: ...

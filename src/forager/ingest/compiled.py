@@ -1,5 +1,5 @@
-"""The inner loop of this room that is there in C, or None: it is described where its Python twin is, which is taken
-then. Nobody else imports `_native`."""
+"""The inner loops of this room that are there in C, or None: they are described where their Python twins are, which are
+taken then. Nobody else imports `_native`."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -11,7 +11,10 @@ Gather = Callable[
     [Sequence[tuple[Any, ...]], Sequence[str], Sequence[str], bytes, int], tuple[list[Discovery], dict[str, int]]
 ]
 
+Recall = Callable[[Sequence[str], dict[str, Any], dict[str, bool], Callable[[str], bool], Any], list[Any]]
+
 gather: Gather | None = None
+recall: Recall | None = None
 
 try:
     from forager.ingest import _native
@@ -20,3 +23,4 @@ except ImportError:
 else:
     IS_THERE = True
     gather = partial(_native.gather, Discovery)
+    recall = _native.recall

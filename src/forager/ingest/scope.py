@@ -52,6 +52,23 @@ class Reach:
             return "excluded"
         return None
 
+    def excludes(self, origin: str, domain: str) -> bool:
+        """Whether every URL of a canonical origin is out of scope; False also where that is costly to say."""
+        match self.scope:
+            case Scope.PREFIX:
+                return not any(prefix.startswith(f"{origin}/") for prefix in self.prefixes)
+            case Scope.PAGE:
+                few = len(self.seeds) <= MOST_NAMED
+                return few and not any(seed.startswith(f"{origin}/") for seed in self.seeds)
+            case _:
+                return not self._is_inside(f"{origin}/", domain)
+
+    def includes(self, domain: str) -> bool:
+        """Whether every URL of a domain is part of the crawl; False also where it depends."""
+        if self.include is not None or self.exclude is not None or self.scope in {Scope.PREFIX, Scope.PAGE}:
+            return False
+        return self._is_inside("", domain)
+
     def _is_inside(self, url: str, domain: str) -> bool:
         match self.scope:
             case Scope.HOST:

@@ -2,27 +2,39 @@
 
 A page repeats most of its links from the page before (navigation, footers), so what a link resolves to is remembered:
 60 links cost about 20 µs instead of 180. The memory holds facts about URLs only, never whether a page is known.
+Most links of real pages leave the crawl's scope by their origin alone: these are neither normalised nor remembered.
 What is known of a domain's traps is handed in with `heed`; what a rule met is handed out with `take_notes`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 from forager import clock
 from forager.errors import BadUrlError
 from forager.ingest import compiled, templates, traps
-from forager.ingest.compiled import Gather
+from forager.ingest.compiled import Gather, Recall
 from forager.ingest.images import see_images
 from forager.ingest.name_set import GrowingNames
 from forager.ingest.scope import Reach
 from forager.records import ALL_OF_A_LOOK, Discovery, LinkColumns, Reading, Selection, Sighting, Target, Trap
-from forager.urls import domain_of, origin_of, resolve_links, url_key
+from forager.urls import LONGEST_ORIGIN, domain_of, is_canonical_origin, origin_of, resolve_links, url_key
 
 REMEMBERED = 50_000
 """Links kept per generation, about 300 bytes each; at most two generations live."""
 LONGEST_REMEMBERED = 500
 """Longer links are resolved anew on every page: a hostile site could fill the memory with 8 KB each."""
+MOST_ORIGINS = 20_000
+"""Of which it is remembered whether they lie outside."""
+LONGEST_PLAIN = 1300
+"""A longer link may be no URL at all: normalising makes up to three letters of each."""
+STEADY = re.compile(r"(?s)http.{4}[^/?#]+((?:(?!/\.|%2[Ee])[!\"$->@-\[\]-~])*)(?:[?#][!-~]*)?")
+"""A link whose path keeps its dots where they are, however it is normalised."""
+ENDING = re.compile(r"(?:(?!\.(?:html?|php|aspx?|jsp|shtml)\Z)\.[^.]{0,5}|%.{0,7})\Z", re.IGNORECASE)
+"""Of a path that may be that of a file we do not read, and is not surely that of a page."""
+SIMPLE = re.compile(r"(?:/[A-Za-z0-9_~!$&*+,=@-]+)*(?:/|\.(?:html?|php|aspx?|jsp|shtml))?")
+"""A rooted link that is written as it is normalised, and leads to no file we do not read."""
 ROOTED = ("/", "http://", "https://")
 """How links begin that mean the same on every page of an origin."""
 NO_KEY = b""
@@ -71,6 +83,8 @@ class Selector:
         self._old: dict[str, dict[str, Place]] = {}
         """Origin → link → place."""
         self._remembered = 0
+        self._outside: dict[str, bool] = {}
+        """Origin → whether all its URLs are out of scope."""
 
     def select(self, reading: Reading, target: Target) -> Selection:
         """The links of one page that are worth knowing, in the order the page has them."""
@@ -103,10 +117,15 @@ class Selector:
         young = self._young.get(origin)
         if young is None:
             young = self._young[origin] = {}
-        places = list(map(young.get, hrefs))
+        if len(self._outside) > MOST_ORIGINS:
+            self._outside.clear()
+        places = recall(hrefs, young, self._outside, self._is_outside, OUT_OF_SCOPE)
         if None in places:
             self._fill(places, hrefs, origin, base_url)
-        return places  # type: ignore[return-value]  # every None was filled
+        return places
+
+    def _is_outside(self, origin: str) -> bool:
+        return is_canonical_origin(origin) and self._reach.excludes(origin, domain_of(f"{origin}/"))
 
     def _fill(self, places: list[Place | None], hrefs: Sequence[str], origin: str, base_url: str) -> None:
         strange = dict.fromkeys([href for href, place in zip(hrefs, places, strict=True) if place is None])
@@ -124,12 +143,30 @@ class Selector:
         old = self._old.get(origin, {})
         found = {href: old[href] for href in rooted if href in old}
         new = [href for href in rooted if href not in found]
+        if self._is_open(origin):
+            found |= self._take_simple(new, origin)
+            new = [href for href in new if href not in found]
         found |= zip(new, map(self._judge, resolve_links(origin + "/", new)), strict=True)
         short = {href: place for href, place in found.items() if len(href) <= LONGEST_REMEMBERED}
         self._young[origin] |= short
         self._remembered += len(short)
         if self._remembered > REMEMBERED:
             self._old, self._young, self._remembered = self._young, {}, 0
+        return found
+
+    def _is_open(self, origin: str) -> bool:
+        """Whether only what a link looks like can speak against it."""
+        domain = domain_of(f"{origin}/")
+        return self._reach.includes(domain) and domain not in self._heeded
+
+    def _take_simple(self, rooted: Iterable[str], origin: str) -> dict[str, Place]:
+        """Places of links that need no normalising and are no trap: half of what judging them costs."""
+        domain, new, found = domain_of(f"{origin}/"), tuple.__new__, {}
+        for href in rooted:
+            if SIMPLE.fullmatch(href) and len(href) <= LONGEST_REMEMBERED:
+                url = origin + href
+                if traps.trap_in(url, self._latest_year) is None:
+                    found[href] = new(Place, (url, url_key(url), domain, None))
         return found
 
     def _judge(self, url: str | None, *, keeps_session: bool = False) -> Place:
@@ -171,6 +208,7 @@ class Selector:
         """The run reaches these domains too from now on, if it is one that grows."""
         if self.growing is not None and self.growing.add(domains):
             self._young, self._old, self._remembered = {}, {}, 0  # links to them were left out
+            self._outside.clear()
 
     def take_notes(self) -> list[TrapNote]:
         notes, self._notes = self._notes, {}
@@ -225,10 +263,38 @@ def gather_in_python(
 gather: Gather = compiled.gather or gather_in_python
 
 
+def recall_in_python(
+    hrefs: Sequence[str], known: dict[str, Any], outside: dict[str, bool], ask: Callable[[str], bool], foreign: Any
+) -> list[Any]:
+    """Each link's place: `foreign` where its origin lies outside and nothing else could decide, else as it is known, or
+    None. `ask` says of an origin whether it lies outside, once."""
+    places = []
+    for href in hrefs:
+        origin = _origin_that_decides(href)
+        if origin and origin not in outside:
+            outside[origin] = ask(origin)
+        places.append(foreign if origin and outside[origin] else known.get(href))
+    return places
+
+
+recall: Recall = compiled.recall or recall_in_python
+
+
+def _origin_that_decides(href: str) -> str:
+    """The origin of a link that is surely a URL, and surely no file we do not read; empty of others."""
+    match = STEADY.fullmatch(href) if len(href) <= LONGEST_PLAIN and href.isascii() else None
+    if match is None or match.start(1) >= LONGEST_ORIGIN or ENDING.search(match[1]):
+        return ""
+    return href[: match.start(1)]
+
+
 @cache
 def _refuse(reason: str) -> Place:
     """One place for all links that are left out for one reason."""
     return Place("", NO_KEY, "", reason)
+
+
+OUT_OF_SCOPE = _refuse("scope")
 
 
 def _base_of(reading: Reading, target: Target) -> tuple[str, str]:

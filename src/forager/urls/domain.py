@@ -2,6 +2,7 @@
 sub-domains and other ports do (D-05).
 """
 
+import re
 from functools import cache, lru_cache
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
@@ -12,6 +13,10 @@ from forager.urls.normalize import normalize
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
 
+PLAIN_ORIGIN = re.compile(r"https?://(?:[a-z0-9-]{1,63}\.)+[a-z]{1,63}")
+"""Of a host that is written as DNS has it: nothing to decode, and its last label makes it no address."""
+LONGEST_PLAIN_ORIGIN = 250
+"""A DNS name has up to 253 letters."""
 LONGEST_ORIGIN = 270
 """`https://`, a full DNS name and a port. Longer strings never enter the cache, so its memory is bounded."""
 
@@ -37,6 +42,8 @@ def origin_of(url: str) -> str:
 @lru_cache(maxsize=8192)
 def is_canonical_origin(origin: str) -> bool:
     """Whether a URL that starts with `origin` and a slash keeps these very characters when it is normalised."""
+    if PLAIN_ORIGIN.fullmatch(origin) and "xn--" not in origin and len(origin) < LONGEST_PLAIN_ORIGIN:
+        return True
     try:
         return normalize(origin + "/") == origin + "/"
     except BadUrlError:

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forager.errors import BadUrlError
-from forager.urls import domain_of, is_address, normalize, origin_of, registrable
+from forager.urls import domain_of, is_address, is_canonical_origin, normalize, origin_of, registrable
 
 
 @pytest.mark.parametrize(
@@ -139,3 +139,20 @@ def test_a_url_and_its_normal_form_share_domain_and_origin(url: str) -> None:
     assert domain_of(url) == domain_of(normal)
     assert origin_of(url) == origin_of(normal)
     assert normal.startswith(origin_of(normal) + "/")
+
+
+LABELS = st.text("abcxyz019-", min_size=1, max_size=8) | st.sampled_from(
+    ["a" * 63, "a" * 64, "xn--a", "XN--a", "0x1", ""]
+)
+
+
+@given(
+    st.sampled_from(["http://", "https://", "HTTP://"]), st.lists(LABELS, max_size=6), st.sampled_from(["", ".", ":80"])
+)
+def test_an_origin_is_canonical_if_normalising_keeps_it(scheme: str, labels: list[str], end: str) -> None:
+    origin = scheme + ".".join(labels) + end
+    try:
+        is_kept = normalize(f"{origin}/") == f"{origin}/"
+    except BadUrlError:
+        is_kept = False
+    assert is_canonical_origin(origin) is is_kept
