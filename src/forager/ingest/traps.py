@@ -55,7 +55,8 @@ _BINARY = re.compile(
 def is_binary(url: str) -> bool:
     """A link to a file we do not read, told by its ending; packed sitemaps we do."""
     path = url.partition("?")[0]
-    return path.rfind(".", len(path) - 6) > 0 and _BINARY.search(path) is not None
+    dot = path.rfind(".", len(path) - 6)
+    return dot > 0 and _BINARY.match(path, dot) is not None
 
 
 def trap_in(url: str, latest_year: int, released: frozenset[str] = frozenset()) -> str | None:
