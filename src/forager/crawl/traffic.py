@@ -99,6 +99,11 @@ class Traffic:
         """Fails when a task of ours does: a bug here must end the worker, not leave a lane waiting for ever."""
         self._rng = random.Random(os.urandom(8))  # noqa: S311 (jitter, keeps no secret)
 
+    @property
+    def under_way(self) -> int:
+        """Requests that were begun, up to what they brought; who asks from within one counts it."""
+        return len(self._open)
+
     # starting ------------------------------------------------------------------------------------------------------
 
     def pump(self, lane: Lane) -> None:

@@ -571,9 +571,13 @@ class Worker:
         self._traffic.resume()
 
     def _hurry(self) -> None:
-        """No lane has another target: only what requests brought, once it is written, brings more."""
+        """No lane has another target: only what requests brought, once it is written, brings more. While more is under
+        way than was brought, that is waited for: else the last 256 pages of a crawl were written one by one, each at
+        the price of ten."""
         batches = self._writer.batches
-        if not batches.is_due and not any(lane.targets for lane in self._lanes.values()):
+        if batches.is_due or batches.backlog < self._traffic.under_way:
+            return
+        if not any(lane.targets for lane in self._lanes.values()):
             batches.hurry()
 
     def _after_learn(self, domains: Iterable[int]) -> None:
