@@ -5,9 +5,14 @@ word, which need not be one to it: `e-mail` has three lexemes, `the` none. Its a
 `to_tsvector`, `setweight` and `||` do it, to the letter, so a query finds the same pages either way. Losing the memory
 loses nothing. Only tags go over spaces, and a sign like `~` is another at the beginning than behind a space: where
 there may be one, and in texts without end, PostgreSQL does it all.
+
+It is asked for many words in one text. A word of plain letters takes one position of it, whatever becomes of it; behind
+others stands a mark, a number of their own, that shows how many positions they take.
 """
 
-from collections.abc import Sequence
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from forager.db import statements
@@ -21,10 +26,18 @@ REMEMBERED = 50_000
 LONGEST_REMEMBERED = 40
 MOST_WORDS = 4000
 """Of a page; positions end at 16,383, and a word may take several."""
+LAST_PLACE = 16_383
+"""PostgreSQL counts no further."""
 MOST_PLACES = 250
 """Of a lexeme in one page: PostgreSQL leaves out those behind the 255th."""
-MARK = "7777777"
+ASKED_TOGETHER = 200
+"""Words in one text: a lexeme has no more positions than that."""
+FIRST_MARK = 7_770_000
 """A number is itself in every configuration."""
+LETTERS = re.compile(r"[(\"']*([A-Za-z]{1,40})[,.;:!?)\"']*")
+"""A word of plain letters, and the signs around it that change nothing; neither does the size of its letters."""
+LEXEME = re.compile(r"('(?:[^'\\]|''|\\\\)*':)([0-9,]+)")
+"""In the text of a vector: as it is spelled in another one, and its positions."""
 
 PLAIN = ("", " ")
 """How a piece may begin besides, for its first word to be like others."""
@@ -67,12 +80,25 @@ class Lexemes:
     async def _find_out(self, conn: Any, strange: dict[str, dict[str, None]]) -> dict[str, dict[str, Heard]]:
         """By configuration, what was heard of words that are not young: the old ones, and those PostgreSQL is asked."""
         found = {config: {w: old[w] for w in words if w in old} for config, words, old in self._with_old(strange)}
-        asked = [(config, word) for config, words in strange.items() for word in words if word not in found[config]]
+        core = {
+            (config, word): (config, core_of(word))
+            for config, words in strange.items()
+            for word in words
+            if word not in found[config]
+        }
+        heard = {each: known for each in core.values() if (known := self._recall(*each)) is not None}
+        asked = [each for each in dict.fromkeys(core.values()) if each not in heard]
         if asked:
-            for (config, word), heard in (await ask(conn, asked)).items():
-                found[config][word] = heard
-        self._remember({(config, word): heard for config, words in found.items() for word, heard in words.items()})
+            heard |= await ask(conn, asked)
+        for (config, word), each in core.items():
+            found[config][word] = heard[each]
+        answers = {(config, word): answer for config, words in found.items() for word, answer in words.items()}
+        self._remember(heard | answers)
         return found
+
+    def _recall(self, config: str, word: str) -> Heard | None:
+        known = self._young.get(config, NOTHING).get(word)
+        return self._old.get(config, NOTHING).get(word) if known is None else known
 
     def _with_old(self, strange: dict[str, dict[str, None]]) -> list[tuple[str, dict[str, None], dict[str, Heard]]]:
         return [(config, words, self._old.get(config, NOTHING)) for config, words in strange.items()]
@@ -86,21 +112,97 @@ class Lexemes:
             self._old, self._young, self._remembered = self._young, {}, 0
 
 
+def core_of(word: str) -> str:
+    """The word PostgreSQL makes the same of."""
+    match = LETTERS.fullmatch(word)
+    return match[1].lower() if match else word
+
+
 async def ask(conn: Any, words: Sequence[Word]) -> dict[Word, Heard]:
-    rows = await conn.fetch(SQL["lex"], [config for config, _ in words], [word for _, word in words], MARK)
-    found: list[list[tuple[str, list[int]]]] = [[] for _ in words]
-    for number, lexeme, positions in rows:
-        found[number - 1].append((lexeme, positions))
-    return {word: _hear(lexemes) for word, lexemes in zip(words, found, strict=True)}
+    texts: list[Plain | Marked] = [Plain(*each) for each in _portions([word for word in words if _is_plain(word[1])])]
+    texts += [Marked(*each) for each in _portions([word for word in words if not _is_plain(word[1])])]
+    answers: dict[Word, Heard] = {}
+    while texts:
+        rows = await conn.fetch(SQL["lex"], [text.config for text in texts], [text.text for text in texts])
+        alone: list[Plain | Marked] = []
+        for text, (vector,) in zip(texts, rows, strict=True):
+            heard = text.hear(vector)
+            if heard is None:
+                alone += [Marked(text.config, [word]) for word in text.words]
+            else:
+                answers |= zip([(text.config, word) for word in text.words], heard, strict=True)
+        texts = alone
+    return answers
 
 
-def _hear(lexemes: Sequence[tuple[str, Sequence[int]]]) -> Heard:
-    """The mark has the last position."""
-    last = max(max(positions) for _, positions in lexemes)
-    parts = tuple((quote(lexeme), place) for lexeme, positions in lexemes for place in positions if place < last)
-    if last == 2 and len(parts) < 2:
-        return parts[0][0] if parts else STOP
-    return last - 1, parts
+def _is_plain(word: str) -> bool:
+    return word.isascii() and word.isalpha() and len(word) <= LONGEST_REMEMBERED
+
+
+def _portions(words: Sequence[Word]) -> Iterator[tuple[str, list[str]]]:
+    """By configuration, so many together."""
+    by_config: dict[str, list[str]] = {}
+    for config, word in words:
+        by_config.setdefault(config, []).append(word)
+    for config, alike in by_config.items():
+        for first in range(0, len(alike), ASKED_TOGETHER):
+            yield config, alike[first : first + ASKED_TOGETHER]
+
+
+class Plain:
+    """A text of words that take one position each."""
+
+    def __init__(self, config: str, words: list[str]) -> None:
+        self.config = config
+        self.words = words
+        self.text = " ".join(words)
+
+    def hear(self, vector: str) -> list[Heard] | None:
+        """What became of each word; None where a dictionary makes more than one word of some."""
+        found: list[list[str]] = [[] for _ in self.words]
+        for lexeme, positions in LEXEME.findall(vector):
+            for place in map(int, positions.split(",")):
+                if place > len(found):
+                    return None
+                found[place - 1].append(lexeme)
+        return [_hear(1, [(lexeme, 1) for lexeme in lexemes]) for lexemes in found]
+
+
+class Marked:
+    """A text of words with a mark behind each."""
+
+    def __init__(self, config: str, words: list[str]) -> None:
+        self.config = config
+        self.words = words
+        marked = [f" {word} {FIRST_MARK + number}" for number, word in enumerate(words)]
+        self.text = "".join(marked)
+
+    def hear(self, vector: str) -> list[Heard] | None:
+        """What became of each word; None where one of them hides the marks, or has more lexemes than can be told from
+        the others', and each has to be asked for alone."""
+        places = {lexeme: [int(place) for place in found.split(",")] for lexeme, found in LEXEME.findall(vector)}
+        marks = [places.get(f"'{FIRST_MARK + number}':", []) for number in range(len(self.words))]
+        if len(self.words) == 1:
+            marks = [[max(max(found) for found in places.values())]]
+        elif not all(len(mark) == 1 for mark in marks) or max(map(len, places.values())) > MOST_PLACES:
+            return None
+        ends = [mark[0] for mark in marks]
+        if len(ends) > 1 and ends[-1] >= LAST_PLACE:
+            return None
+        starts = [0, *ends[:-1]]
+        found: list[list[tuple[str, int]]] = [[] for _ in ends]
+        for lexeme, at in places.items():
+            for place in at:
+                number = bisect_left(ends, place)
+                if place < ends[number]:
+                    found[number].append((lexeme, place - starts[number]))
+        return [_hear(end - start - 1, parts) for start, end, parts in zip(starts, ends, found, strict=True)]
+
+
+def _hear(takes: int, lexemes: Sequence[tuple[str, int]]) -> Heard:
+    if takes == 1 and len(lexemes) < 2:
+        return lexemes[0][0] if lexemes else STOP
+    return takes, tuple(lexemes)
 
 
 def quote(lexeme: str) -> str:

@@ -88,8 +88,14 @@ ODD = (
         "ﬁ",
     ),
 )
+AROUND = st.text("(\"'“„‘«,.;:!?)”’»…-/&<", max_size=3)
+"""Signs, of which most change nothing."""
 WORDS = st.one_of(
-    st.sampled_from(ODD), st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8)
+    st.sampled_from(ODD),
+    st.builds(
+        "".join, st.tuples(AROUND, st.sampled_from(["The", "HOUSES", "running", "http", "amp", "Häuser"]), AROUND)
+    ),
+    st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8),
 )
 PIECE = st.lists(WORDS, max_size=12).map(" ".join)
 PAGES = st.lists(
@@ -169,6 +175,28 @@ async def test_each_word_is_asked_for_once(ground: Ground, monkeypatch: pytest.M
     assert asked == ["red", "green", "blue", "x" * 41, "x" * 41], "long ones are not remembered"
     await memory.spell(ground.conn, [("german", Keywords("red", "red", "red", "red"))])
     assert asked[5:] == ["red"], "another language has other lexemes"
+
+
+async def test_signs_and_capitals_make_no_other_word(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    async def note(conn: Any, words: Sequence[tuple[str, str]]) -> Any:
+        asked.extend(word for _, word in words)
+        return await ask(conn, words)
+
+    ask = lexemes.ask
+    monkeypatch.setattr(lexemes, "ask", note)
+    pages, memory = [("english", Keywords("Houses", "houses, (HOUSES)", "houses:", "house-s (Houses.)"))], Lexemes()
+    wanted = await by_postgres(ground.conn, pages)
+    assert await spelled(ground.conn, memory, pages) == wanted
+    assert asked == ["houses", "house-s"]
+
+
+@pytest.mark.parametrize("word", ["7770000", "7770001"])
+async def test_words_that_hide_the_marks_are_asked_for_alone(ground: Ground, word: str) -> None:
+    words = " ".join(f"e-{number} {word}" for number in range(3))
+    pages = [("english", Keywords("", "", "", words))]
+    assert await spelled(ground.conn, Lexemes(), pages) == await by_postgres(ground.conn, pages)
 
 
 async def test_what_is_used_is_not_forgotten(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
