@@ -1,5 +1,6 @@
 """`forager` started by root, as a person in a container does it: everything works, and nothing of it is root."""
 
+import json
 import os
 import pwd
 import stat
@@ -222,6 +223,21 @@ def test_what_root_may_and_forager_may_not_is_explained(fresh: Path, tmp_path: P
     done = run(fresh, "backup", str(tmp_path / "backups"), folder=tmp_path)
     assert done.returncode != 0
     assert "Started by root, Forager works as the user forager: give it the file, or say --allow-root" in done.stderr
+
+
+@pytest.mark.parametrize("named", ["page.html", "./page.html", "-"])
+def test_a_page_that_only_root_may_read_is_read_by_another(fresh: Path, tmp_path: Path, named: str) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("<title>A page of root</title>")
+    page.chmod(0o600)
+    tmp_path.chmod(0o700)
+    with page.open() as stdin:
+        command = [str(PROGRAM), "read", named, "--url", "http://a.example/", "--json"]
+        done = subprocess.run(
+            command, env=environ(fresh), cwd=tmp_path, stdin=stdin, capture_output=True, text=True, check=False
+        )
+    assert json.loads(done.stdout)["title"] == "A page of root", done.stderr
+    assert fresh.stat().st_uid == pwd.getpwnam(account.SERVICE).pw_uid
 
 
 @pytest.mark.skipif(why_no_browser() is not None, reason=f"{why_no_browser()}")

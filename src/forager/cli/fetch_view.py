@@ -4,6 +4,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from forager.cli import output, words
+from forager.cli.page import day, item_types, rating
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,9 +44,12 @@ def reading_document(reading: "Reading") -> dict[str, Any]:
     """Every field of a reading but its links, which are selected elsewhere."""
     from dataclasses import fields
 
+    from forager.reading import parse_items
+
     found = {field.name: getattr(reading, field.name) for field in fields(reading) if field.name != "links"}
     found["content_hash"] = reading.content_hash.hex()
     found["links_found"] = len(reading.links)
+    found["structured_data"] = parse_items(reading.structured_data)
     return {name: _plain(value) for name, value in found.items()}
 
 
@@ -92,19 +96,27 @@ def _write_headers(screen: "Console", fetched: "Fetched") -> None:
 
 
 def _write_reading(screen: "Console", seen: "Seen", reading: "Reading", url: str) -> None:
+    from forager.reading import parse_items
+
     screen.print()
     for label, value in (
         ("title", reading.title),
+        ("headline", reading.headline),
+        ("site", reading.site_name),
+        ("section", reading.section),
+        ("tags", ", ".join(reading.tags)),
         ("description", reading.description),
         ("canonical", reading.canonical if reading.canonical != url else None),
         ("language", _language(reading.language, *seen.detected)),
         ("author", reading.author),
-        ("published", reading.published_at.isoformat() if reading.published_at else None),
-        ("modified", reading.modified_at.isoformat() if reading.modified_at else None),
+        ("published", day(reading.published_at, reading.published_on)),
+        ("modified", day(reading.modified_at, reading.modified_on)),
+        ("rating", rating(reading.rating, reading.rating_count)),
         ("headings", reading.headings),
         ("text", reading.text),
         ("flags", ", ".join([*reading.flags, *_directives(reading)])),
         ("hash", f"{reading.content_hash.hex()}  simhash {_simhash(reading)}"),
+        ("items", item_types(parse_items(reading.structured_data))),
         ("drawn in", f"{seen.draw_ms:g} ms, by the browser" if seen.draw_ms is not None else None),
         ("read in", f"{seen.read_ms:g} ms" if seen.read_ms is not None else None),
     ):

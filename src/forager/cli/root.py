@@ -26,6 +26,8 @@ LEFT = "FORAGER_LEFT_ROOT"
 MARK = "root.used"
 """In the home of another account: root worked in it as root, so files in it may be root's. Locked while root does."""
 OUTPUTS = ("-o", "--output", "--body")
+READ = "read"
+"""The command that takes a file to read."""
 KNOWN = frozenset(
     {
         *("postgres", "postgres.log", "postgres.log.old", "postgres.lock", "postgres.users", "postgres.keep", "socket"),
@@ -72,7 +74,7 @@ def leave_root(home: Path) -> None:
         chosen = account.of_folder(folder)
         _hand_over(home, folder, chosen)
     chosen = account.able_to_reach(chosen, home, *_needed())
-    opened = _open_outputs(sys.argv[1:])
+    opened = _open_outputs(sys.argv[1:]) | _open_inputs(sys.argv[1:])
     _prepare_environment(home, opened)
     if chosen.may_search:
         for handle in opened.values():
@@ -107,6 +109,23 @@ def _open_outputs(arguments: Sequence[str]) -> dict[str, int]:
         with contextlib.suppress(OSError):
             if os.path.basename(path) != "-" and (os.path.isfile(path) or not os.path.exists(path)):
                 opened[path] = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    return opened
+
+
+def opened_input(path: str) -> int | None:
+    """The handle of a file that root named, and that only root may read."""
+    return opened_output(path)
+
+
+def _open_inputs(arguments: Sequence[str]) -> dict[str, int]:
+    """Opens the page that `forager read` is given: it may lie in a folder of root."""
+    if READ not in arguments:
+        return {}
+    opened = {}
+    for path in map(os.path.abspath, arguments[arguments.index(READ) + 1 :]):
+        with contextlib.suppress(OSError, ValueError):
+            if os.path.isfile(path):
+                opened[path] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     return opened
 
 

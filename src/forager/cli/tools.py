@@ -1,5 +1,6 @@
 """`normalize`, `robots`: one URL, one robots.txt in Forager's eyes. No database; answers in JSON."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -7,6 +8,7 @@ import typer
 
 from forager.cli import output
 from forager.cli.help import Command
+from forager.cli.root import opened_input
 from forager.cli.seeds import refuse_without_contact
 from forager.cli.start import begin
 from forager.errors import AddressRefusedError, BadUrlError, UsageError
@@ -137,6 +139,9 @@ def normal_url(url: str) -> str:
 
 def bytes_of(path: Path) -> bytes:
     try:
+        if (handle := opened_input(str(path))) is not None:
+            with os.fdopen(handle, "rb") as stream:
+                return stream.read()
         return path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from None

@@ -60,7 +60,7 @@ class Spool:
 def size_of(outcome: Outcome) -> int:
     """About how much memory it takes: links are what makes it large."""
     reading = outcome.reading
-    text = len(reading.text) + len(reading.headings) if reading else 0
+    text = len(reading.text) + len(reading.headings) + len(reading.structured_data) if reading else 0
     links = len(outcome.selection.links) + (len(reading.links) if reading else 0)
     body = outcome.keepsake.bytes_held if outcome.keepsake else 0
     return OUTCOME_BYTES + text + LINK_BYTES * links + body

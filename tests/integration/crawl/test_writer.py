@@ -1,5 +1,6 @@
 """Outcomes become rows: tasks closed, pages and links kept, counters moved, once and only under the lease."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -7,7 +8,16 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.builders import a_discovery, a_lane, a_reading, a_success, a_target, an_order
+from tests.builders import (
+    ITEMS,
+    a_detailed_reading,
+    a_discovery,
+    a_lane,
+    a_reading,
+    a_success,
+    a_target,
+    an_order,
+)
 from tests.ground import Ground
 
 from forager.accounts.who import operator
@@ -19,6 +29,7 @@ from forager.crawl.writer import Writer, count_visits
 from forager.db import Database
 from forager.domains.store import RobotsCopy, Visits
 from forager.errors import BrokenError, ConnectError, RobotsDeniedError, StatusError
+from forager.frontier.details import structured_data_of
 from forager.records import Lease, Outcome, OutcomeKind, Selection, Target, Trouble
 from forager.records.product import Listed, Product
 
@@ -75,6 +86,16 @@ async def depth_of(desk: Desk, path: str) -> int:
     sql = "SELECT depth FROM pages WHERE url = $1"
     found: int = await desk.ground.conn.fetchval(sql, f"http://a.example/{path}")
     return found
+
+
+async def test_details_are_written_under_the_lease_only(desk: Desk) -> None:
+    """With the visit, in its transaction; results of a lost lease are refused with all that hangs on them."""
+    first, second, _ = desk.targets
+    late = replace(second, lease_version=second.lease_version + 1)
+    await desk.write(a_success(first, reading=a_detailed_reading()), a_success(late, reading=a_detailed_reading()))
+    rows = await desk.ground.conn.fetch("SELECT page_id, headline FROM page_details")
+    assert [tuple(row) for row in rows] == [(first.page_id, "A lamp")]
+    assert await structured_data_of(desk.ground.conn, first.page_id) == json.loads(ITEMS)
 
 
 # What is written ----------------------------------------------------------------------------------------------------

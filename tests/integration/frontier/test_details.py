@@ -12,7 +12,7 @@ from tests.builders import ITEMS, a_detailed_reading, a_reading, a_target
 from tests.ground import Ground
 
 from forager.control.deep import STATEMENTS
-from forager.frontier.details import MOST_BYTES, record_details, structured_data_of
+from forager.frontier.details import MOST_BYTES, MOST_CUT_BYTES, record_details, structured_data_of
 from forager.frontier.store import flags_of
 from forager.records import Outcome, OutcomeKind, Past, Reading, Selection
 
@@ -121,6 +121,13 @@ async def test_a_page_is_not_all_items(ground: Ground, page: int) -> None:
     assert await structured_data_of(ground.conn, page) == [item] * 6
     assert flags_of(reading, Selection()) == ("items_cut",)
     assert flags_of(a_detailed_reading(), Selection()) == ()
+
+
+async def test_what_is_far_too_much_is_not_taken_apart(ground: Ground, page: int) -> None:
+    reading = a_detailed_reading(structured_data=b"[" + b" " * MOST_CUT_BYTES + b"{}]")
+    await record(ground, page, reading)
+    assert await structured_data_of(ground.conn, page) == []
+    assert flags_of(reading, Selection()) == ("items_cut",)
 
 
 async def test_items_go_with_their_page(ground: Ground, page: int) -> None:

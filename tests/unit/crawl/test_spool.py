@@ -2,7 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.builders import a_discovery, a_success, a_target
+from tests.builders import a_discovery, a_reading, a_success, a_target
 
 from forager.crawl.spool import OUTCOME_BYTES, Spool, size_of
 from forager.domains.store import RobotsCopy
@@ -57,3 +57,5 @@ def test_a_robots_txt_takes_room_too() -> None:
 def test_what_makes_an_outcome_large_is_counted() -> None:
     few, many = (a_success(a_target(), *[a_discovery(f"http://a.example/{n}").url for n in range(k)]) for k in (1, 50))
     assert size_of(many) - size_of(few) > 49 * 200
+    plain, rich = (a_success(a_target(), reading=a_reading(structured_data=data)) for data in (b"", b"[]" * 5000))
+    assert size_of(rich) - size_of(plain) == 10_000
