@@ -36,7 +36,7 @@ ROOT = Path(__file__).parents[1]
 PROGRAM = Path(sys.executable).with_name("forager")
 TO_LOAD = (
     *("forager.app.worker", "forager.app.archiving", "forager.app.up", "forager.app.serve", "forager.api.app"),
-    *("forager.control.check", "forager.crawl.reader", "forager.crawl.alone", "forager.images.decode.child"),
+    *("forager.control.check", "forager.crawl.parser_server", "forager.images.decode.child"),
     *("forager.playground.process", "forager.app.celery_mode", "forager.app.replay_queue", "uvloop"),
     # What they load when they come to it: the language detector is 40 ms of each reader, Celery 60 of its workers.
     *("py3langid.langid", "structlog.dev", "rich.console", "rich.progress", "rich.table", "rich.markup"),

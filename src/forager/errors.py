@@ -28,7 +28,8 @@
         │   └── ExhaustedError            this machine has no file, memory or buffer left for another connection
         ├── AnswerError               somebody answered, but not with a page
         │   ├── TooLargeError · BadResponseError · DecodeError · TooManyRedirectsError · StatusError
-        ├── ParserCrashError          the page killed its reader, and killed it again; it is left alone
+        ├── ParserCrashError          the page crashed its parser process twice; it is left alone
+        │   └── ParserLimitError          it needs more time or memory than a page may
         ├── UnavailableError          something of ours is missing; the task stays open and is visited again
         │   ├── ParserUnavailableError    no parser process starts
         │   └── StoreUnavailableError     what came could not be stored
@@ -280,6 +281,10 @@ class StatusError(AnswerError):
 class ParserCrashError(VisitError):
     code = "parser_crash"
     blame = Blame.PARSER
+
+
+class ParserLimitError(ParserCrashError):
+    code = "parser_limit"
 
 
 class UnavailableError(VisitError):

@@ -20,13 +20,19 @@ FAILED = "SELECT count(*) FROM crawl_tasks WHERE outcome = 'failed'"
 
 
 def parsers_of(crawl: Crawl) -> list[int]:
-    """Parser processes of its workers, those that are starting among them."""
-    found = []
-    for worker in crawl.workers():
-        with suppress(OSError):
-            children = Path(f"/proc/{worker}/task/{worker}/children").read_text().split()
-            found += [int(pid) for pid in children if "forager.crawl.reader" in command_of(int(pid))]
-    return found
+    """Parser processes of its workers and the servers that fork them, those that are starting among them."""
+    servers = [pid for worker in crawl.workers() for pid in children_of(worker) if is_parser(pid)]
+    return servers + [pid for server in servers for pid in children_of(server)]
+
+
+def is_parser(pid: int) -> bool:
+    return "forager.crawl.parser_server" in command_of(pid)
+
+
+def children_of(pid: int) -> list[int]:
+    with suppress(OSError):
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return []
 
 
 def new_parsers(crawl: Crawl, killed: set[int]) -> set[int]:
@@ -59,7 +65,7 @@ def test_without_a_parser_the_worker_is_paused_and_resumes(forager: Forager, ope
     web = open_web("uniform=2x20")
     fault = forager.folder / "broken"
     fault.mkdir()
-    guilty = "import sys\nif 'forager.crawl.reader' in ' '.join(sys.orig_argv):\n    raise SystemExit('out of order')\n"
+    guilty = "import sys\nif 'parser_server' in ' '.join(sys.orig_argv):\n    raise SystemExit('out of order')\n"
     (fault / "sitecustomize.py").write_text(guilty)
     crawl = forager.start(*web.urls, "-o", "out.jsonl", PYTHONPATH=str(fault), **UNPACED)
     paused = until(lambda: forager.ask("SELECT pause_detail FROM workers WHERE pause_reason = 'no_parser'"), "a pause")

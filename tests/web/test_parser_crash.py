@@ -1,4 +1,4 @@
-"""A page that kills whoever reads it: it takes one worker with it, then a process of its own, and is left alone."""
+"""A page that ends the process that reads it, by a crash or by its limits: it is read apart, then left alone."""
 
 from pathlib import Path
 
@@ -11,10 +11,10 @@ pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(120)]
 KILLER = """
 import os, signal
 from forager import extract
-from forager.crawl import black_box
+from forager.crawl import black_box, parser_limits
 from forager.extract import page
 
-black_box.LONGEST_READ_S, black_box.START_S = 0.5, 1.5
+black_box.LONGEST_READ_S = parser_limits.SHARED_CPU_S = parser_limits.ISOLATED_CPU_S = 0.5
 real = page.read
 
 def read(fetched, **how):
@@ -24,6 +24,7 @@ def read(fetched, **how):
 
 extract.read = page.read = read
 """
+STUCK = "__import__('re').match('(a|a)*b', 'a' * 64)"
 SETTINGS = {
     "FORAGER_ALLOW_NETWORKS": NETWORK,
     "FORAGER_UNPACED_HOSTS": NETWORK,
@@ -34,14 +35,16 @@ SETTINGS = {
 
 
 @pytest.mark.parametrize(
-    "end",
+    ("end", "code", "says"),
     [
-        pytest.param("os.kill(os.getpid(), signal.SIGSEGV)", id="crash"),
-        pytest.param("os.kill(os.getpid(), signal.SIGKILL)", id="killed"),
-        pytest.param("__import__('re').match('(a|a)*b', 'a' * 64)", id="stuck in C"),
+        pytest.param("os.kill(os.getpid(), signal.SIGSEGV)", "parser_crash", "twice: signal 11", id="crash"),
+        pytest.param("os.kill(os.getpid(), signal.SIGKILL)", "parser_crash", "was killed", id="killed"),
+        pytest.param(STUCK, "parser_limit", "out of processor time", id="stuck in C"),
     ],
 )
-def test_a_page_that_kills_its_reader_is_quarantined_after_two(forager: Forager, tmp_path: Path, end: str) -> None:
+def test_a_page_that_kills_its_worker_is_quarantined_after_two(
+    forager: Forager, tmp_path: Path, end: str, code: str, says: str
+) -> None:
     patch = tmp_path / "patch"
     patch.mkdir()
     (patch / "sitecustomize.py").write_text(KILLER.format(end=end))
@@ -58,9 +61,9 @@ def test_a_page_that_kills_its_reader_is_quarantined_after_two(forager: Forager,
         " JOIN pages p ON p.id = t.page_id WHERE p.url = $1",
         site.url("/killer"),
     )
-    assert (task["outcome"], task["error_code"], task["blame"]) == ("failed", "parser_crash", "parser")
+    assert (task["outcome"], task["error_code"], task["blame"]) == ("failed", code, "parser")
     assert (task["crashes"], task["status"]) == (1, "failed")
-    assert "killed its reader again" in task["error_message"]
+    assert says in task["error_message"]
     assert site.pages_asked().count("/killer") == 2
     assert crawl.said.count("worker.died") == 1
     assert forager.value("SELECT count(*) FROM pages WHERE status <> 'fetched' AND url <> $1", site.url("/killer")) == 0
@@ -70,13 +73,16 @@ def test_a_page_that_kills_its_reader_is_quarantined_after_two(forager: Forager,
 
 
 @pytest.mark.parametrize(
-    "end",
+    ("end", "code"),
     [
-        pytest.param("os.kill(os.getpid(), signal.SIGSEGV)", id="crash"),
-        pytest.param("__import__('re').match('(a|a)*b', 'a' * 64)", id="stuck in C"),
+        pytest.param("os.kill(os.getpid(), signal.SIGSEGV)", "parser_crash", id="crash"),
+        pytest.param(STUCK, "parser_limit", id="stuck in C"),
+        pytest.param("bytes(1024**3)", "parser_limit", id="eats memory"),
     ],
 )
-def test_where_others_read_a_page_that_kills_them_costs_no_worker(forager: Forager, tmp_path: Path, end: str) -> None:
+def test_a_page_that_ends_parser_processes_costs_no_worker(
+    forager: Forager, tmp_path: Path, end: str, code: str
+) -> None:
     patch = tmp_path / "patch"
     patch.mkdir()
     (patch / "sitecustomize.py").write_text(KILLER.format(end=end))
@@ -93,10 +99,10 @@ def test_where_others_read_a_page_that_kills_them_costs_no_worker(forager: Forag
         " JOIN pages p ON p.id = t.page_id WHERE p.url = $1",
         site.url("/killer"),
     )
-    assert (task["outcome"], task["error_code"], task["blame"]) == ("failed", "parser_crash", "parser")
+    assert (task["outcome"], task["error_code"], task["blame"]) == ("failed", code, "parser")
     assert site.pages_asked().count("/killer") == 1
     assert crawl.said.count("worker.died") == 0
-    assert crawl.said.count("reader.died") == 2
+    assert crawl.said.count("parser.died") == 2
     assert forager.value("SELECT count(*) FROM pages WHERE status = 'fetched'") == 21
     forager.check()
 

@@ -21,10 +21,11 @@ from forager.archive import Shelf
 from forager.control import replay as control
 from forager.control.replay import Into, Matches, Replay, ReplayOrder, Stored
 from forager.control.replay_diff import Fields, Tally, known_fields, read_fields
-from forager.crawl.alone import read_alone
 from forager.crawl.black_box import FOLDER, BlackBox, open_box, take_note
 from forager.crawl.crowds import Crowds, without_links
 from forager.crawl.image_desk import ImageDesk, record_shown
+from forager.crawl.parser_pool import read_isolated
+from forager.crawl.parser_protocol import ParserConfig
 from forager.crawl.patience import in_transaction
 from forager.crawl.stop import StopRequest
 from forager.crawl.writer import Writer
@@ -254,7 +255,9 @@ class _Desk:
         settings, parser = self._forager.settings, self._order.parser or row["parser_name"]
         words, agent = settings.keyword_words, settings.robots_agent
         if row["crashes"]:
-            return await read_alone(fetched, keyword_words=words, robots_agent=agent, parser_name=parser)
+            reading = await read_isolated(fetched, ParserConfig(words, agent), parser_name=parser)
+            assert reading is not None, "stored bodies are plain"
+            return reading
         with self._box.reading(row["page_id"]) if self._box else ExitStack():
             return extract.read(
                 fetched, keyword_words=words, robots_agent=agent, memory=self._memory, parser_name=parser

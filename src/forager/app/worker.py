@@ -19,15 +19,14 @@ from forager.app.keys import vault_of
 from forager.app.reach import read_reach
 from forager.app.sharing import open_sharing
 from forager.control.runs import standing_spec
-from forager.crawl.alone import read_alone
 from forager.crawl.black_box import FOLDER, open_box
 from forager.crawl.image_shelf import ImageShelf
 from forager.crawl.line import Tools
 from forager.crawl.order import WorkerOrder
+from forager.crawl.parser_pool import ParserPool, open_pool, read_isolated
+from forager.crawl.parser_protocol import ParserConfig
 from forager.crawl.patience import in_transaction
 from forager.crawl.pauses import Pauses
-from forager.crawl.reader import Manner
-from forager.crawl.reading_room import ReadingRoom, open_room
 from forager.crawl.rendering import open_renderer
 from forager.crawl.stop import StopRequest
 from forager.crawl.worker import Worker
@@ -53,10 +52,10 @@ async def work(settings: Settings, run: int | None, *, workers: int, is_attached
     # Commits wait for the disk. A crash of the server that undid some would leave a worker with leases, tasks and pages
     # in its memory whose ids the database gives out again: pages were lost and counters broken in every kill test.
     limit_s = settings.dead_after_s
-    manner, pauses = Manner(settings.keyword_words, settings.robots_agent), Pauses()
+    config, pauses = ParserConfig(settings.keyword_words, settings.robots_agent), Pauses()
     async with (
-        open_room(manner, settings.readers, pauses=pauses, stop=stop) as room,
-        warming_up(room) as is_warm,
+        open_pool(config, settings.readers, pauses=pauses, stop=stop) as parsers,
+        warming_up(parsers) as is_warm,
         open_database(settings, size=4, application=name, idle_limit_s=limit_s, resets=False) as database,
     ):
         if run is None:
@@ -67,7 +66,7 @@ async def work(settings: Settings, run: int | None, *, workers: int, is_attached
         _calm_collector()
         reach = await read_reach(database, run, spec)
         async with (
-            _open_tools(settings, spec, reach, room, pauses=pauses, stop=stop) as made,
+            _open_tools(settings, spec, reach, parsers, pauses=pauses, stop=stop) as made,
             open_sharing(settings, database.pool) as sharing,
         ):
             tools = replace(made, shared=sharing.pages)
@@ -92,11 +91,11 @@ def _calm_collector() -> None:
 
 
 @contextlib.asynccontextmanager
-async def warming_up(room: ReadingRoom | None) -> AsyncIterator[asyncio.Task[None]]:
+async def warming_up(parsers: ParserPool | None) -> AsyncIterator[asyncio.Task[None]]:
     """The language model takes a second to load, while the database is opened. No request leaves before there is
     somebody to read what it brings: pages that wait for that are fetched again when the worker is killed."""
     extract.keep_freed_memory()
-    warming = asyncio.create_task(room.warm_up() if room else asyncio.to_thread(extract.warm_up))
+    warming = asyncio.create_task(parsers.warm_up() if parsers else asyncio.to_thread(extract.warm_up))
     try:
         yield warming
     finally:
@@ -106,7 +105,7 @@ async def warming_up(room: ReadingRoom | None) -> AsyncIterator[asyncio.Task[Non
 
 @contextlib.asynccontextmanager
 async def _open_tools(
-    settings: Settings, spec: RunSpec, reach: Reach, room: ReadingRoom | None, *, pauses: Pauses, stop: StopRequest
+    settings: Settings, spec: RunSpec, reach: Reach, parsers: ParserPool | None, *, pauses: Pauses, stop: StopRequest
 ) -> AsyncIterator[Tools]:
     networks = (*settings.allow_networks, *spec.allow_networks)
     guard = AddressGuard(networks, settings.allow_ports, is_anonymous=settings.contact is None)
@@ -134,8 +133,8 @@ async def _open_tools(
                 client=client,
                 guard=guard,
                 read=partial(extract.read, keyword_words=words, robots_agent=agent, memory=extract.LanguageMemory()),
-                room=room,
-                read_alone=partial(read_alone, keyword_words=words, robots_agent=agent),
+                parsers=parsers,
+                read_isolated=partial(read_isolated, config=ParserConfig(words, agent)),
                 box=box,
                 shelf=shelf,
                 images=ImageShelf(

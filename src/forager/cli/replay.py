@@ -34,7 +34,8 @@ LEFT = {
     "missing": "the body is not in the store; `forager check` tells more",
     "damaged": "the stored body is damaged",
     "decode_error": "it cannot be parsed",
-    "parser_crash": "it killed its reader",
+    "parser_crash": "it crashes the parser",
+    "parser_limit": "it takes more time or memory than a page may",
 }
 
 Url = Annotated[str | None, typer.Option("--url", metavar="URL", help="One page.", rich_help_panel=WHICH)]

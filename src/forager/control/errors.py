@@ -60,6 +60,7 @@ CATEGORIES: Mapping[str, Category] = {
     "http_status": Category.SITE,
     "decode_error": Category.PARSE,
     "parser_crash": Category.PARSE,
+    "parser_limit": Category.PARSE,
     "address_refused": Category.VALIDATION,
     "invalid_product": Category.VALIDATION,
     "proxy_error": Category.US,

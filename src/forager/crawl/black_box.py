@@ -21,10 +21,6 @@ NOTE = struct.Struct("<qq")
 """When the process began, which tells it from another with its number; the page it reads, 0 for none."""
 LONGEST_READ_S = 10.0
 """Of processor time: then the system ends the process. Every page we know of is read in a fifth of it."""
-MOST_MEMORY_BYTES = 2 * 1024**3
-"""Of address space, for a process that does nothing but read pages: a tenth of it is what our own budgets allow."""
-START_S = 5.0
-"""Of processor time, too: to load the parser and the language model, with much to spare."""
 
 
 class BlackBox:

@@ -18,14 +18,13 @@ from forager.archive import ContentPolicy, Shelf
 from forager.crawl.black_box import BlackBox
 from forager.crawl.image_shelf import ImageShelf
 from forager.crawl.judge import outcome_of, trouble_of, wall_in
+from forager.crawl.parser_pool import ParserPool
 from forager.crawl.pauses import Pauses
-from forager.crawl.reading_room import ReadingRoom
 from forager.crawl.rendering import FAILED, RENDERED, Drawing, Renderer
 from forager.crawl.trip import Trip
 from forager.errors import (
     BadResponseError,
     BrokenError,
-    ParserCrashError,
     RefusedError,
     RobotsDeniedError,
     StatusError,
@@ -35,6 +34,7 @@ from forager.errors import (
 from forager.extract.login import redirects_to_login
 from forager.fetch import Client, parse_retry_after
 from forager.fetch.client import ACCEPT_IMAGES, is_anything
+from forager.fetch.decode import decompress
 from forager.frontier.known import UNSHARED, SharedPages
 from forager.ingest import Selector
 from forager.ingest.images import see_redirect
@@ -60,10 +60,10 @@ class Tools:
     """What a moment of the monotonic clock is on the database's."""
     guard: AddressGuard | None = None
     """Decides about addresses; the rule of the client for domains that have none of their own."""
-    room: ReadingRoom | None = None
-    """Reads beside the worker; without it, the worker reads by itself."""
-    read_alone: Callable[..., Awaitable[Reading]] | None = None
-    """For pages that killed a worker before."""
+    parsers: ParserPool | None = None
+    """Read beside the worker; without them, the worker reads by itself."""
+    read_isolated: Callable[..., Awaitable[Reading | None]] | None = None
+    """For pages that killed a worker before, where there is no pool."""
     box: BlackBox | None = None
     shelf: Shelf | None = None
     """Keeps bodies, where a policy asks for it."""
@@ -78,7 +78,7 @@ class Tools:
     pauses: Pauses = field(default_factory=Pauses)
     """Faults of our own, for which requests wait."""
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Pages are read here one at a time: between two of them the event loop serves the database and the sockets.
+    """Without a pool pages are read one at a time: between two of them the loop serves the database and the sockets.
     Without it 200 answers that arrive together keep a transaction waiting for 200 readings at each of its steps."""
 
 
@@ -110,6 +110,8 @@ async def visit(
     get = partial(tools.client.get, keeps_raw=True) if policy == ContentPolicy.ARCHIVE else tools.client.get
     if target.is_image and tools.images is not None:
         get = partial(get, read_body=is_anything, most_bytes=tools.images.max_bytes, accept=ACCEPT_IMAGES)
+    elif tools.parsers and policy == ContentPolicy.SIGNALS and drawing is None and not target.is_image:
+        get = partial(get, decompresses=False)  # only the parser needs the plain body
     try:
         if past is None or (drawing is not None and not target.is_image):  # a shell says nothing of what is drawn in it
             fetched = await get(target.url, on_sent=trip.sent, via=trip.via)
@@ -121,6 +123,8 @@ async def visit(
         trip.go_on()
         status_code = fetched.status_code
         began_at = clock.monotonic()
+        if not is_to_read(target, fetched):
+            fetched = decompress(fetched)
         reading, plain = await _read(target, fetched, tools) if is_to_read(target, fetched) else None, fetched
         read_s = clock.monotonic() - began_at if reading is not None else None
         if drawing is not None and reading is not None:
@@ -175,28 +179,17 @@ def is_to_read(target: Target, fetched: Fetched) -> bool:
     )
 
 
-async def _read(target: Target, fetched: Fetched, tools: Tools) -> Reading:
-    """By another process, which might die of it; or here, one page at a time."""
-    if target.crashes and tools.read_alone:
-        return await tools.read_alone(fetched, **_parser(target))
-    if tools.room:
-        return await _read_beside(target, fetched, tools, tools.room)
+async def _read(target: Target, fetched: Fetched, tools: Tools) -> Reading | None:
+    """By another process, which might die of it; or here, one page at a time. None where the body has nothing in it."""
+    if tools.parsers:
+        return await tools.parsers.read(fetched, is_suspect=target.crashes > 0, **_parser(target))
+    if target.crashes and tools.read_isolated:
+        return await tools.read_isolated(fetched, **_parser(target))
     async with tools.turn:
         with tools.box.reading(target.page_id) if tools.box else nullcontext():
             reading = tools.read(fetched, **_parser(target))
         await asyncio.sleep(0)
     return reading
-
-
-async def _read_beside(target: Target, fetched: Fetched, tools: Tools, room: ReadingRoom) -> Reading:
-    """By a process of the room; where two of them died over the page, by one that reads nothing else: they may have
-    been killed for other reasons."""
-    try:
-        return await room.read(fetched, **_parser(target))
-    except ParserCrashError:
-        if tools.read_alone is None:
-            raise
-    return await tools.read_alone(fetched, **_parser(target))
 
 
 async def _draw(
@@ -209,7 +202,8 @@ async def _draw(
     if drawn is not None:
         try:
             again = await _read(target, drawn, tools)
-            return drawn, replace(again, flags=(*again.flags, RENDERED))
+            if again is not None:
+                return drawn, replace(again, flags=(*again.flags, RENDERED))
         except VisitError as error:
             log().warning("drawn page not read", action="render.unreadable", url=target.url, reason=str(error))
     return fetched, replace(reading, flags=(*reading.flags, FAILED))

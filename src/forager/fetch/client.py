@@ -21,7 +21,7 @@ from forager.fetch.room import FREE_BYTES, Room
 from forager.fetch.through import Ways, forwards
 from forager.fetch.tunnel import authorization, refused_account
 from forager.fetch.wire import Connection, Patience
-from forager.records import Fetched, Proxy, RawHeads
+from forager.records import BodyCoding, Fetched, Proxy, RawHeads
 
 ACCEPT = "text/html,application/xhtml+xml;q=0.9,text/plain;q=0.5,*/*;q=0.1"
 ACCEPT_IMAGES = "image/*,*/*;q=0.1"
@@ -174,6 +174,7 @@ class Client:
         via: Proxy | None = None,
         keeps_raw: bool = False,
         sends_cookies: bool = True,
+        decompresses: bool = True,
     ) -> Fetched:
         """`url` is normalised already. A body longer than `cut_at` is cut there; without it, one longer than
         `most_bytes`, or else than the client's limit, is an error.
@@ -181,7 +182,7 @@ class Client:
         `on_sent` is called when the request leaves: after dialling, and twice where it had to be sent again. What it
         raises keeps the request from leaving. `via` is the proxy it goes through. With `keeps_raw` the heads of request
         and answer come back as they were sent, a proxy's password never. Without `sends_cookies` the domain's jar is
-        neither asked nor filled.
+        neither asked nor filled. Without `decompresses` a compressed body comes as it was sent, with its `coding`.
         """
         started_at = clock.monotonic()
         may_cut, limit = cut_at is not None, cut_at or most_bytes or self._max_bytes
@@ -208,8 +209,12 @@ class Client:
             jar.take(answer.set_cookies, origin, target, clock.now())
             has_new_cookie = jar.line_for(origin, target, clock.now()) != cookies
         coding, wire_bytes = answer.headers.get("content-encoding", ""), len(answer.body)
-        wire = answer.body if coding else answer.take_body()
-        body, is_broken = decode(wire, coding, limit, may_cut=may_cut)
+        leaves_coding = bool(coding and wire_bytes) and not (decompresses or may_cut)
+        if leaves_coding:
+            body, is_broken = answer.take_body(), False
+        else:
+            wire = answer.body if coding else answer.take_body()
+            body, is_broken = decode(wire, coding, limit, may_cut=may_cut)
         raw = None
         if keeps_raw:
             asked = build_request(origin, target, self._fixed_headers, etag, last_modified, cookies=cookies)
@@ -224,6 +229,7 @@ class Client:
             is_truncated=answer.is_cut or is_broken,
             has_new_cookie=has_new_cookie,
             raw=raw,
+            coding=BodyCoding(coding, limit) if leaves_coding else None,
         )
         if len(body) > FREE_BYTES:
             self._room.keep(len(body))

@@ -5,12 +5,14 @@ What a damaged stream gave before it broke is kept and said to be truncated. Nev
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Protocol
 
 import brotli  # type: ignore[import-untyped]
 from isal import igzip_lib
 
 from forager.errors import DecodeError, TooLargeError
+from forager.records import Fetched
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -81,6 +83,14 @@ class BrotliStream:
             parts.append(part)
             size += len(part)
         return b"".join(parts) if len(parts) != 1 else parts[0]
+
+
+def decompress(fetched: Fetched) -> Fetched:
+    """With the plain body. Raises DecodeError and TooLargeError as `decode` does."""
+    if fetched.coding is None:
+        return fetched
+    body, is_cut = decode(fetched.body, *fetched.coding)
+    return replace(fetched, body=body, is_truncated=fetched.is_truncated or is_cut, coding=None)
 
 
 def decode(body: Wire, content_encoding: str, max_bytes: int, *, may_cut: bool = False) -> tuple[bytes, bool]:

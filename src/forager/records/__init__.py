@@ -20,6 +20,7 @@ from forager.records.crawl import (
 )
 from forager.records.image import FoundImage, ImageFile, ImagePolicy, ImageStatus, Sighting
 from forager.records.line import (
+    BodyCoding,
     Discovery,
     Fetched,
     FoundLink,
@@ -43,6 +44,7 @@ __all__ = [
     "ALL_KNOWN",
     "ALL_OF_A_LOOK",
     "STANDING",
+    "BodyCoding",
     "Discovery",
     "DomainCount",
     "Fetched",

@@ -164,9 +164,18 @@ class Target:
         return self.domain_id, self.lease_version
 
 
+class BodyCoding(NamedTuple):
+    """How a body that is still compressed becomes plain: `fetch.decode.decompress`."""
+
+    content_encoding: str
+    max_bytes: int
+    """It may not grow past."""
+
+
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Fetched:
-    """One HTTP answer, body already decompressed and capped. Redirects are answers too; nothing follows them here."""
+    """One HTTP answer, body capped and, unless `coding` is set, decompressed. Redirects are answers too; nothing
+    follows them here."""
 
     url: str
     status_code: int
@@ -182,6 +191,9 @@ class Fetched:
     """It set a cookie that the same request would send along the next time."""
     raw: RawHeads | None = None
     """Only where it was asked for: bodies are archived with them."""
+    coding: BodyCoding | None = None
+    """Set where the body is as it came: the process that reads it decompresses it, and it waits in a fifth of the
+    memory."""
 
     @property
     def content_type(self) -> str:

@@ -205,14 +205,14 @@ async def test_a_redirect_to_itself_ends_at_once(location: str) -> None:
 async def test_a_page_that_killed_a_worker_is_read_apart() -> None:
     apart: list[str] = []
 
-    async def read_alone(fetched: Fetched) -> Reading:
+    async def read_isolated(fetched: Fetched) -> Reading:
         apart.append(fetched.url)
         return a_reading("/next", title="Read apart")
 
     def never(_fetched: Fetched) -> Reading:
         raise AssertionError("not in this process")
 
-    tools = replace(some_tools(client_that(a_fetched(200, b"x")), read=never), read_alone=read_alone)
+    tools = replace(some_tools(client_that(a_fetched(200, b"x")), read=never), read_isolated=read_isolated)
     outcome = await visit(a_target(crashes=1), tools)
     assert outcome.reading is not None
     assert (outcome.reading.title, len(outcome.selection.links), apart) == ("Read apart", 1, [HOME])
@@ -222,6 +222,8 @@ async def test_a_page_that_kills_its_reader_again_is_quarantined() -> None:
     async def die(_fetched: Fetched) -> Reading:
         raise errors.ParserCrashError("the page killed its reader again")
 
-    outcome = await visit(a_target(crashes=1), replace(some_tools(client_that(a_fetched(200, b"x"))), read_alone=die))
+    outcome = await visit(
+        a_target(crashes=1), replace(some_tools(client_that(a_fetched(200, b"x"))), read_isolated=die)
+    )
     assert outcome.error is not None
     assert (outcome.kind, outcome.error.code, outcome.error.blame) == (OutcomeKind.FAILED, "parser_crash", "parser")

@@ -5,9 +5,9 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[3] / "src/forager"
 DOOR = "fetch/dial.py"
-EXEMPT = ("db/", "queue/broker.py", "playground/", "app/serve.py", "cli/up.py", "crawl/reader.py")
+EXEMPT = ("db/", "queue/broker.py", "playground/", "app/serve.py", "cli/up.py", "crawl/parser_server.py")
 """PostgreSQL's own connections and RabbitMQ's, those that listen and dial nobody (a web on loopback, the API),
-`forager up`, which tries whether its own API answers yet, and a reader, which is handed its end of a line."""
+`forager up`, which tries whether its own API answers yet, and the parser server, which gets its sockets."""
 OPENS = re.compile(
     r"create_connection|open_connection|open_unix_connection|sock_connect|\.connect\(|\.connect_ex\("
     r"|socket\.socket\(|getaddrinfo|gethostby|create_datagram_endpoint"

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.builders import a_fetched
 
-from forager.crawl.reader import pack, unpack
+from forager.crawl.parser_protocol import pack, unpack
 from forager.extract.page import read
 from forager.records import Reading
 

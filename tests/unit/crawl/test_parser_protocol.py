@@ -1,12 +1,12 @@
 import pickle
 from dataclasses import fields, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forager.crawl.reader import pack, unpack
+from forager.crawl.parser_protocol import pack, unpack
 from forager.records import FoundImage, FoundLink, LinkColumns, Reading
 from forager.records.product import Listed, Product
 
@@ -43,6 +43,15 @@ READING = Reading(
     published_at=datetime(2024, 3, 5, tzinfo=UTC),
     modified_at=datetime(2024, 3, 6, tzinfo=UTC),
     listed=(Listed("https://a.example/kettle", PRODUCT),),
+    headline="Kettles of copper",
+    site_name="Kettle shop",
+    section="Kitchen",
+    tags=("copper", "tin"),
+    rating=Decimal("4.5"),
+    rating_count=12,
+    published_on=date(2024, 3, 5),
+    modified_on=date(2024, 3, 6),
+    structured_data=b"[{}]",
 )
 
 
