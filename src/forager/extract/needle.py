@@ -25,8 +25,8 @@ MOST_BRACKETS = 50
 
 def has_url(body: bytes) -> bool:
     """Whether it holds `url(`, as styles do. A single byte that is rare in text is found in no time."""
-    if compiled.texts is not None:
-        return compiled.texts.holds(body, b"url(")
+    if compiled.native is not None:
+        return compiled.native.holds(body, b"url(")
     place = -1
     for _ in range(MOST_BRACKETS):
         place = body.find(b"(", place + 1)
@@ -38,7 +38,7 @@ def has_url(body: bytes) -> bool:
 
 
 def holds(body: bytes, word: bytes) -> bool:
-    return _by_c_library(body, word) if compiled.texts is None else compiled.texts.holds(body, word)
+    return _by_c_library(body, word) if compiled.native is None else compiled.native.holds(body, word)
 
 
 try:

@@ -26,7 +26,7 @@ def simhash(text: str, url: str = "") -> int | None:
     address, as many a "not found" does, the address does not count."""
     if len(text) <= SHORT and len(path := url[url.find("/", 8) :]) > 1:
         text = text.replace(path, "")
-    return simhash_in_python(text) if compiled.texts is None else compiled.texts.simhash(text)
+    return simhash_in_python(text) if compiled.native is None else compiled.native.simhash(text)
 
 
 def simhash_in_python(text: str) -> int | None:

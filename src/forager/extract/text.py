@@ -121,7 +121,7 @@ def weighs(text: str, least: int) -> bool:
 def weigh(text: str) -> int:
     """In bytes: a script that writes a word in one or two characters takes three for each. Without white space: how a
     page is indented, and which way it was read, decides nothing."""
-    return weigh_in_python(text) if compiled.texts is None else compiled.texts.weigh(text)
+    return weigh_in_python(text) if compiled.native is None else compiled.native.weigh(text)
 
 
 def weigh_in_python(text: str) -> int:
@@ -130,8 +130,8 @@ def weigh_in_python(text: str) -> int:
 
 def first_words(text: str, count: int) -> str:
     if (
-        compiled.texts is not None
-        and (found := compiled.texts.first_words(text, count, count * LIKELY_WORD)) is not None
+        compiled.native is not None
+        and (found := compiled.native.first_words(text, count, count * LIKELY_WORD)) is not None
     ):
         return found
     return first_words_in_python(text, count)
@@ -155,7 +155,7 @@ def _shorten(first: str, count: int) -> str:
 def fingerprint(title: str | None, text: str) -> bytes:
     """Without white space, so that neither indentation nor a new `<b>` is a change."""
     digest = hashlib.sha256((title or "").encode())
-    squeezed = squeeze(text) if compiled.texts is None else compiled.texts.squeeze(text)
+    squeezed = squeeze(text) if compiled.native is None else compiled.native.squeeze(text)
     digest.update(UTF8_MARK if squeezed is None else LATIN_MARK)
     digest.update(text.encode().translate(None, WHITE_SPACE) if squeezed is None else squeezed)
     return digest.digest()[:16]

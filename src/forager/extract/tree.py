@@ -1,129 +1,130 @@
-"""A parsed page whose elements are sorted by name once, instead of searched for by each who asks.
+"""A parsed page as tables: its elements by number, in the order of the page.
 
-To search for one name is a walk of the whole tree, and reading asks for twenty-five names: as long as parsing. One walk
-that sorts takes as long as eight that search; one in C that counts takes half of a search, and hardly any of the names
-is there. Only for as long as nothing is cut.
+turbohtml parses as browsers do and writes its tree as well-formed markup; one scan of that, in C (`c/scan.h`) or in
+Python (`python_tree.py`), gives the tables. So whatever a rule asks for is a look into a table, for many elements at
+once where it can be, and no object is made for an element that nobody asks for.
+
+An element holds those from its own number up to `end`: whether one lies in another is a comparison of numbers.
 """
 
-from collections.abc import Sequence
-from itertools import islice
+import re
+from typing import Protocol
 
-from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode, SelectolaxError
+import turbohtml
 
 from forager.errors import DecodeError
 from forager.extract import compiled
+from forager.extract.python_tree import PythonTree
 
-# Lexbor's mutation events look at every option for each new one: 100,000 of them took half a minute.
-OPTIONS = LexborDocumentOptions.WO_EVENTS.value
-SORTED = (
-    *("a", "area", "article", "aside", "button", "dialog", "div", "footer", "form", "h1", "h2", "h3", "header"),
-    *("iframe", "img", "input", "main", "math", "nav", "noscript", "script", "section", "select", "source", "style"),
-    *("svg", "time", "ul"),
-)
-"""What reading asks for."""
-MOST_SORTED = 20_000
-"""Elements; a page that has more is searched."""
-RAW_TEXT = frozenset({"script", "style"})
-"""Whose content is text and no elements, except in drawings and formulas."""
+MOST_TAGS = 250_000
+"""Of a page; what comes after them is left out. The largest real page has a tenth of it."""
+MOST_REOPENED = 500_000
+"""Formatting elements that blocks may open anew, in all."""
+MOST_BODIES = 20
+BODIES = re.compile(r"<(?:body|html)(?=[\s/>])", re.IGNORECASE)
+FORMATTING = re.compile(r"<(/?)(b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[\s/>])", re.IGNORECASE)
 
 
-def _number_names() -> dict[str, int]:
-    document = LexborHTMLParser("", options=OPTIONS)
-    return {name: document.create_node(name).tag_id for name in SORTED}
+class Tree(Protocol):
+    """Numbers are those of elements; a number that is none raises IndexError."""
+
+    def __len__(self) -> int:
+        """How many elements there are."""
+
+    def tag(self, number: int, /) -> str:
+        """In lower case, except in drawings."""
+
+    def tags(self, *names: str) -> list[int]:
+        """All elements of these names."""
+
+    def parent(self, number: int, /) -> int:
+        """-1: none."""
+
+    def end(self, number: int, /) -> int:
+        """The first number behind the element and all inside of it."""
+
+    def block(self, number: int, /) -> int:
+        """The innermost element around it that begins a line: a `div`, a `p`; perhaps itself."""
+
+    def having(self, *names: str) -> list[int]:
+        """All elements that have one of these attributes."""
+
+    def find(self, names: tuple[str, ...], words: tuple[str, ...], /) -> list[int]:
+        """All elements where one of these attributes holds one of these words, which are in lower case; a part of a
+        longer word counts."""
+
+    def get(self, number: int, name: str, /) -> str | None:
+        """The value of an attribute."""
+
+    def attributes(self, number: int, /) -> dict[str, str]: ...
+
+    def column(self, numbers: list[int], name: str, /) -> list[str | None]:
+        """The values of one attribute."""
+
+    def raw(self, number: int, /) -> str:
+        """The content of a script or style as it is; of others, all their text."""
+
+    def text(self, number: int, /) -> str:
+        """What a person reads of it, on one line; white space is one space, and between blocks there is one."""
+
+    def texts(self, numbers: list[int], longest: int, /) -> list[str]:
+        """The same for many, with what images say of themselves (`alt`), cut to so many characters."""
+
+    def weights(self, number: int, /) -> tuple[int, int, int]:
+        """Bytes of its text without white space: all that is shown, what of it stands in links, what in paragraphs.
+        Controls (buttons, selects, drawings) do not count. A paragraph is a line of 80 bytes, at most half in links."""
+
+    def lines(self, number: int, without: list[int], /) -> str:
+        """Its text, line by line, without controls and without the elements in `without`, which is sorted."""
+
+    def blocks(self, number: int, without: list[int], /) -> list[tuple[int, str, int]]:
+        """The same as blocks: element, text (a line for each `br`), bytes of it in links."""
+
+    def numbers(self, number: int, longest: int, /) -> list[tuple[int, str]]:
+        """Texts with a digit, of at most so many bytes, with the element each stands in: where a price may be."""
 
 
-NUMBERS = _number_names()
-"""Names as the parser numbers them: the same in every page, since they are names of HTML."""
-
-
-IDS = tuple(NUMBERS.values())
-PLACES = {name: place for place, name in enumerate(NUMBERS)}
-NOWHERE: list[LexborNode] = []
-
-
-class Tree(LexborHTMLParser):
-    __slots__ = ("_counts", "_sorted")
-    _sorted: dict[str, list[LexborNode]]
-    """Empty where the tree has to be searched. Nodes hold their tree, so it is never left full: as a circle the tree
-    would stay until somebody collects garbage."""
-    _counts: tuple[int, ...]
-    """Of each name; empty where they were sorted instead, or something was cut since."""
-
-    def __init__(self, page: bytes) -> None:
-        super().__init__(page, options=OPTIONS)
-        self._sorted, self._counts = {}, ()
-
-    def sort(self) -> None:
-        """From now on `tags` answers from what is found here. So what is cut is cut by the tree, never by a node."""
-        self._sorted, self._counts = {}, ()
-        root = self.root
-        if root is None:
-            return
-        if compiled.trees is not None:
-            self._counts = compiled.trees.count(root, IDS)
-            return
-        nodes = root.traverse()
-        groups: list[list[LexborNode]] = [[] for _ in NUMBERS]
-        place_in = dict(zip(NUMBERS.values(), groups, strict=True)).get
-        for node in islice(nodes, MOST_SORTED):
-            if (group := place_in(node.tag_id)) is not None:
-                group.append(node)
-        if next(nodes, None) is None:
-            self._sorted = dict(zip(NUMBERS, groups, strict=True))
-
-    def forget(self) -> None:
-        self._sorted, self._counts = {}, ()
-
-    def tags(self, name: str) -> list[LexborNode]:
-        """In the order of the page. The list is not the caller's: it is not to be changed."""
-        found = self._sorted.get(name)
-        if found is not None:
-            return found
-        if self._counts and name in PLACES:
-            found = self._sorted[name] = super().tags(name) if self._counts[PLACES[name]] else NOWHERE
-            return found
-        return super().tags(name)
-
-    def count(self, name: str) -> int:
-        """How many elements there are of a name in `SORTED`."""
-        return self._counts[PLACES[name]] if self._counts and name not in self._sorted else len(self.tags(name))
-
-    def first_has(self, name: str, attribute: str) -> bool:
-        """Whether the first element of a name in `SORTED` has an attribute."""
-        if not self.count(name):
-            return False
-        if compiled.trees is not None and self._counts and name in compiled.NAMES and (root := self.root) is not None:
-            return compiled.trees.first_has(root, name, attribute)
-        return attribute in self.tags(name)[0].attributes
-
-    def cut(self, nodes: Sequence[LexborNode], *, spares: Sequence[str] = ()) -> None:
-        """Out of the tree, with all that is inside: nothing by one of the names in `spares`."""
-        if nodes:
-            self._sorted = {name: self._sorted[name] for name in spares if name in self._sorted}
-            self._counts = ()
-        for node in nodes:
-            node.decompose(recursive=False)
-
-    def strip_tags(self, tags: list[str], recursive: bool = False) -> None:
-        """Those that are there; what is sorted stays right."""
-        if len(self._sorted) < len(NUMBERS) and not self._counts:
-            self._sorted = {}
-            super().strip_tags(tags, recursive)
-            return
-        there = [name for name in tags if self.count(name)]
-        if RAW_TEXT.issuperset(there) and not self.count("svg") and not self.count("math"):
-            for name in there:
-                for node in self.tags(name):
-                    node.decompose(recursive)
-                self._sorted[name] = NOWHERE
-        else:
-            super().strip_tags(there, recursive)
-            self.sort()
-
-
-def parse(page: bytes) -> Tree:
+def parse(text: str) -> Tree:
     """Raises DecodeError when the parser gives up."""
     try:
-        return Tree(page)
-    except (SelectolaxError, RuntimeError) as error:
+        document = turbohtml.parse(bounded(text), positions=False, allow_declarative_shadow_roots=False)
+        markup = document.encode()
+    except (ValueError, RuntimeError, RecursionError) as error:
         raise DecodeError(f"the page cannot be parsed: {error}") from error
+    return PythonTree(markup) if compiled.native is None else compiled.native.Tree(markup)
+
+
+# The parser takes time in proportion to what it is given, except for three things that no page has which is meant to be
+# read: too many elements for the memory, blocks that open hundreds of formatting elements anew, a hundred bodies.
+
+
+def bounded(text: str) -> str:
+    """The page without what would make its tree much larger than itself. Nothing is changed in an ordinary page."""
+    tags = text.count("<")
+    if tags > MOST_TAGS:
+        text, tags = _cut(text), MOST_TAGS
+    if _open_formatting(text) * tags > MOST_REOPENED:
+        text = FORMATTING.sub("<!", text)
+    if len(bodies := list(BODIES.finditer(text))) > MOST_BODIES:
+        start = bodies[MOST_BODIES].start()
+        text = text[:start] + BODIES.sub("<!", text[start:])
+    return text
+
+
+def _cut(text: str) -> str:
+    place = -1
+    for _ in range(MOST_TAGS):
+        place = text.find("<", place + 1)
+    return text[:place]
+
+
+def _open_formatting(text: str) -> int:
+    """How many formatting elements are open at once, at most, were they closed by their own end tags alone."""
+    depth = most = 0
+    for end, _name in FORMATTING.findall(text):
+        depth += -1 if end else 1
+        if depth > most:
+            most = depth
+        elif depth < 0:
+            depth = 0
+    return most

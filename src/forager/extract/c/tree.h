@@ -1,0 +1,674 @@
+/* `Tree`: the tables of a page (scan.h) as Python asks for them, in bulk where it can.
+ *
+ * `tree.py` says what each answer is; `python_tree.py` gives the same ones without a compiler.
+ */
+
+#ifndef FORAGER_TREE_H
+#define FORAGER_TREE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "growing.h"
+#include "scan.h"
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *markup;
+    Tables tables;
+} Tree;
+
+static PyObject *tree_new(PyTypeObject *type, PyObject *given, PyObject *names)
+{
+    PyObject *markup;
+    if ((names != NULL && PyDict_GET_SIZE(names)) || !PyArg_ParseTuple(given, "S:Tree", &markup)) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_TypeError, "Tree() takes the markup alone");
+        return NULL;
+    }
+    if ((size_t)PyBytes_GET_SIZE(markup) >= UINT32_MAX / 2)
+        return PyErr_Format(PyExc_ValueError, "the markup is too long");
+    Tree *tree = (Tree *)type->tp_alloc(type, 0);
+    if (tree == NULL)
+        return NULL;
+    Py_INCREF(markup);
+    tree->markup = markup;
+    tree->tables.page = (const Byte *)PyBytes_AS_STRING(markup);
+    tree->tables.size = (uint32_t)PyBytes_GET_SIZE(markup);
+    if (scan(&tree->tables) < 0) {
+        Py_DECREF(tree);
+        return PyErr_NoMemory();
+    }
+    return (PyObject *)tree;
+}
+
+static void tree_dealloc(PyObject *self)
+{
+    Tree *tree = (Tree *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    forget_tables(&tree->tables);
+    Py_CLEAR(tree->markup);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static Py_ssize_t tree_length(PyObject *self) { return ((Tree *)self)->tables.element_count; }
+
+/* ---- what is given ------------------------------------------------------------------------------------------------ */
+
+static Element *element_of(const Tree *tree, PyObject *number)
+{
+    Py_ssize_t at = PyLong_AsSsize_t(number);
+    if (at == -1 && PyErr_Occurred())
+        return NULL;
+    if (at < 0 || at >= (Py_ssize_t)tree->tables.element_count) {
+        PyErr_Format(PyExc_IndexError, "there is no element %zd", at);
+        return NULL;
+    }
+    return &tree->tables.elements[at];
+}
+
+typedef struct {
+    const char *text;
+    Py_ssize_t length;
+} Name;
+
+#define MOST_NAMES 64
+
+/* A tuple of texts; they live as long as it does. */
+static Py_ssize_t names_of(PyObject *given, Name *names)
+{
+    if (!PyTuple_Check(given)) {
+        PyErr_SetString(PyExc_TypeError, "a tuple of names is expected");
+        return -1;
+    }
+    Py_ssize_t count = PyTuple_GET_SIZE(given);
+    if (count > MOST_NAMES) {
+        PyErr_Format(PyExc_ValueError, "at most %d names", MOST_NAMES);
+        return -1;
+    }
+    for (Py_ssize_t at = 0; at < count; at++) {
+        names[at].text = PyUnicode_AsUTF8AndSize(PyTuple_GET_ITEM(given, at), &names[at].length);
+        if (names[at].text == NULL)
+            return -1;
+    }
+    return count;
+}
+
+static int add_number(PyObject *list, uint32_t number)
+{
+    PyObject *value = PyLong_FromUnsignedLong(number);
+    int done = value == NULL ? -1 : PyList_Append(list, value);
+    Py_XDECREF(value);
+    return done;
+}
+
+static PyObject *text_or_dropped(Buffer *buffer)
+{
+    PyObject *text = PyUnicode_DecodeUTF8((const char *)buffer->bytes, buffer->used, "replace");
+    PyMem_Free(buffer->bytes);
+    return text;
+}
+
+/* ---- escapes and white space -------------------------------------------------------------------------------------- */
+
+/* What an escape stands for, and how long it is; `&` itself where it is none. */
+static Py_ssize_t unescape(const Byte *at, const Byte *end, const char **meaning, Py_ssize_t *meaning_length)
+{
+    static const struct {
+        const char *escape;
+        uint8_t length;
+        const char *meaning;
+        uint8_t meaning_length;
+    } ESCAPES[] = {{"&amp;", 5, "&", 1}, {"&lt;", 4, "<", 1}, {"&gt;", 4, ">", 1}, {"&quot;", 6, "\"", 1},
+                   {"&nbsp;", 6, "\xc2\xa0", 2}};
+    for (size_t kind = 0; kind < sizeof ESCAPES / sizeof *ESCAPES; kind++)
+        if (end - at >= ESCAPES[kind].length && memcmp(at, ESCAPES[kind].escape, ESCAPES[kind].length) == 0) {
+            *meaning = ESCAPES[kind].meaning;
+            *meaning_length = ESCAPES[kind].meaning_length;
+            return ESCAPES[kind].length;
+        }
+    *meaning = "&";
+    *meaning_length = 1;
+    return 1;
+}
+
+static int add_unescaped(Buffer *buffer, const Byte *at, const Byte *end)
+{
+    while (at < end) {
+        const Byte *sign = memchr(at, '&', (size_t)(end - at));
+        if (sign == NULL)
+            return buffer_add(buffer, at, end - at);
+        const char *meaning;
+        Py_ssize_t length;
+        if (buffer_add(buffer, at, sign - at) < 0)
+            return -1;
+        at = sign + unescape(sign, end, &meaning, &length);
+        if (buffer_add(buffer, meaning, length) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static PyObject *unescaped(const Tables *tables, uint32_t at, uint32_t length, bool is_escaped)
+{
+    const Byte *begin = tables->page + at;
+    if (!is_escaped)
+        return PyUnicode_DecodeUTF8((const char *)begin, length, "replace");
+    Buffer buffer = {0};
+    if (add_unescaped(&buffer, begin, begin + length) < 0) {
+        PyMem_Free(buffer.bytes);
+        return NULL;
+    }
+    return text_or_dropped(&buffer);
+}
+
+enum { NOTHING, SPACE, LINE };
+
+typedef struct {
+    Buffer buffer;
+    uint8_t pending;
+    char line; /* what stands between two lines */
+} Prose;
+
+static int flush(Prose *prose)
+{
+    int done = 0;
+    if (prose->pending != NOTHING && prose->buffer.used)
+        done = buffer_add(&prose->buffer, prose->pending == LINE ? &prose->line : " ", 1);
+    prose->pending = NOTHING;
+    return done;
+}
+
+/* White space as one space, that at the ends left out; the no-break space is one too. */
+static int add_collapsed(Prose *prose, const Byte *at, const Byte *end)
+{
+    while (at < end) {
+        const Byte *word = at;
+        while (at < end && !is_gap(*at) && *at != '&')
+            at++;
+        if (at > word && ((prose->pending != NOTHING && flush(prose) < 0) ||
+                          buffer_add(&prose->buffer, word, at - word) < 0))
+            return -1;
+        if (at == end)
+            return 0;
+        if (*at == '&') {
+            const char *meaning;
+            Py_ssize_t length;
+            at += unescape(at, end, &meaning, &length);
+            if (length == 2)
+                prose->pending = prose->pending == LINE ? LINE : SPACE;
+            else if ((prose->pending != NOTHING && flush(prose) < 0) || buffer_add(&prose->buffer, meaning, length) < 0)
+                return -1;
+        } else {
+            prose->pending = prose->pending == LINE ? LINE : SPACE;
+            while (at < end && is_gap(*at))
+                at++;
+        }
+    }
+    return 0;
+}
+
+static int add_run_text(Prose *prose, const Tables *tables, const Run *run)
+{
+    if (run->flags & RUN_BREAK || run->flags & RUN_ALT)
+        prose->pending = LINE;
+    else if (run->flags & RUN_SPACE && prose->pending == NOTHING)
+        prose->pending = SPACE;
+    return add_collapsed(prose, tables->page + run->at, tables->page + run->at + run->length);
+}
+
+/* ---- elements ------------------------------------------------------------------------------------------------- */
+
+static PyObject *tree_tag(PyObject *self, PyObject *number)
+{
+    const Tree *tree = (Tree *)self;
+    const Element *element = element_of(tree, number);
+    return element ? PyUnicode_DecodeUTF8((const char *)tree->tables.page + element->tag_at, element->tag_length, "replace")
+                   : NULL;
+}
+
+static PyObject *tree_parent(PyObject *self, PyObject *number)
+{
+    const Element *element = element_of((Tree *)self, number);
+    return element ? PyLong_FromLong(element->parent == NOBODY ? -1 : (long)element->parent) : NULL;
+}
+
+static PyObject *tree_end(PyObject *self, PyObject *number)
+{
+    const Element *element = element_of((Tree *)self, number);
+    return element ? PyLong_FromUnsignedLong(element->end) : NULL;
+}
+
+static PyObject *tree_block(PyObject *self, PyObject *number)
+{
+    const Element *element = element_of((Tree *)self, number);
+    return element ? PyLong_FromUnsignedLong(element->block) : NULL;
+}
+
+static PyObject *tree_tags(PyObject *self, PyObject *given)
+{
+    const Tables *tables = &((Tree *)self)->tables;
+    Name names[MOST_NAMES];
+    Py_ssize_t count = names_of(given, names);
+    PyObject *found = count < 0 ? NULL : PyList_New(0);
+    for (uint32_t at = 0; found != NULL && at < tables->element_count; at++)
+        for (Py_ssize_t name = 0; name < count; name++)
+            if (is_tag(tables, &tables->elements[at], names[name].text, (size_t)names[name].length)) {
+                if (add_number(found, at) < 0)
+                    Py_CLEAR(found);
+                break;
+            }
+    return found;
+}
+
+static PyObject *tree_having(PyObject *self, PyObject *given)
+{
+    const Tables *tables = &((Tree *)self)->tables;
+    Name names[MOST_NAMES];
+    Py_ssize_t count = names_of(given, names);
+    PyObject *found = count < 0 ? NULL : PyList_New(0);
+    for (uint32_t at = 0; found != NULL && at < tables->element_count; at++)
+        for (Py_ssize_t name = 0; name < count; name++)
+            if (find_attribute(tables, &tables->elements[at], names[name].text, (size_t)names[name].length) != NULL) {
+                if (add_number(found, at) < 0)
+                    Py_CLEAR(found);
+                break;
+            }
+    return found;
+}
+
+static Byte lower(Byte byte) { return byte >= 'A' && byte <= 'Z' ? byte + 32 : byte; }
+
+static bool holds_word(const Byte *text, size_t length, const Name *word)
+{
+    size_t wanted = (size_t)word->length;
+    if (wanted == 0 || wanted > length)
+        return false;
+    for (size_t at = 0; at <= length - wanted; at++) {
+        size_t same = 0;
+        while (same < wanted && lower(text[at + same]) == (Byte)word->text[same])
+            same++;
+        if (same == wanted)
+            return true;
+    }
+    return false;
+}
+
+static bool says_word(const Tables *tables, const Element *element, const Name *names, Py_ssize_t name_count,
+                      const Name *words, Py_ssize_t word_count)
+{
+    for (Py_ssize_t name = 0; name < name_count; name++) {
+        const Attribute *attribute = find_attribute(tables, element, names[name].text, (size_t)names[name].length);
+        for (Py_ssize_t word = 0; attribute != NULL && word < word_count; word++)
+            if (holds_word(tables->page + attribute->value_at, attribute->value_length, &words[word]))
+                return true;
+    }
+    return false;
+}
+
+static PyObject *tree_find(PyObject *self, PyObject *given)
+{
+    const Tables *tables = &((Tree *)self)->tables;
+    PyObject *given_names, *given_words;
+    Name names[MOST_NAMES], words[MOST_NAMES];
+    if (!PyArg_ParseTuple(given, "OO:find", &given_names, &given_words))
+        return NULL;
+    Py_ssize_t name_count = names_of(given_names, names), word_count = name_count < 0 ? -1 : names_of(given_words, words);
+    PyObject *found = word_count < 0 ? NULL : PyList_New(0);
+    for (uint32_t at = 0; found != NULL && at < tables->element_count; at++)
+        if (tables->elements[at].attribute_count &&
+            says_word(tables, &tables->elements[at], names, name_count, words, word_count) && add_number(found, at) < 0)
+            Py_CLEAR(found);
+    return found;
+}
+
+/* ---- attributes ----------------------------------------------------------------------------------------------- */
+
+static PyObject *value_of(const Tables *tables, const Attribute *attribute)
+{
+    return unescaped(tables, attribute->value_at, attribute->value_length, attribute->is_escaped);
+}
+
+static PyObject *value_or_none(const Tables *tables, const Element *element, const Name *name)
+{
+    const Attribute *attribute = find_attribute(tables, element, name->text, (size_t)name->length);
+    if (attribute == NULL)
+        Py_RETURN_NONE;
+    return value_of(tables, attribute);
+}
+
+static PyObject *tree_get(PyObject *self, PyObject *const *given, Py_ssize_t count)
+{
+    const Tree *tree = (Tree *)self;
+    if (count != 2) {
+        PyErr_SetString(PyExc_TypeError, "get() takes an element and a name");
+        return NULL;
+    }
+    const Element *element = element_of(tree, given[0]);
+    Name name;
+    if (element == NULL || (name.text = PyUnicode_AsUTF8AndSize(given[1], &name.length)) == NULL)
+        return NULL;
+    return value_or_none(&tree->tables, element, &name);
+}
+
+static PyObject *attributes_of(const Tables *tables, const Element *element)
+{
+    PyObject *all = PyDict_New();
+    const Attribute *attribute = tables->attributes + element->attribute_first;
+    for (const Attribute *end = attribute + element->attribute_count; all != NULL && attribute < end; attribute++) {
+        PyObject *name =
+            PyUnicode_DecodeUTF8((const char *)tables->page + attribute->name_at, attribute->name_length, "replace");
+        PyObject *value = name == NULL ? NULL : value_of(tables, attribute);
+        if (value == NULL || PyDict_SetItem(all, name, value) < 0)
+            Py_CLEAR(all);
+        Py_XDECREF(name);
+        Py_XDECREF(value);
+    }
+    return all;
+}
+
+static PyObject *tree_attributes(PyObject *self, PyObject *number)
+{
+    const Tree *tree = (Tree *)self;
+    const Element *element = element_of(tree, number);
+    return element ? attributes_of(&tree->tables, element) : NULL;
+}
+
+static PyObject *tree_column(PyObject *self, PyObject *given)
+{
+    const Tree *tree = (Tree *)self;
+    PyObject *numbers;
+    Name name;
+    if (!PyArg_ParseTuple(given, "O!s#:column", &PyList_Type, &numbers, &name.text, &name.length))
+        return NULL;
+    PyObject *column = PyList_New(PyList_GET_SIZE(numbers));
+    for (Py_ssize_t at = 0; column != NULL && at < PyList_GET_SIZE(column); at++) {
+        const Element *element = at < PyList_GET_SIZE(numbers) ? element_of(tree, PyList_GET_ITEM(numbers, at)) : NULL;
+        PyObject *value = element ? value_or_none(&tree->tables, element, &name) : NULL;
+        if (value == NULL)
+            Py_CLEAR(column);
+        else
+            PyList_SET_ITEM(column, at, value);
+    }
+    return column;
+}
+
+/* ---- text ----------------------------------------------------------------------------------------------------- */
+
+static PyObject *tree_raw(PyObject *self, PyObject *number)
+{
+    const Tree *tree = (Tree *)self;
+    const Tables *tables = &tree->tables;
+    const Element *element = element_of(tree, number);
+    if (element == NULL)
+        return NULL;
+    if (element->flags & IS_RAW)
+        return unescaped(tables, element->content_at, element->content_end - element->content_at, false);
+    Buffer buffer = {0};
+    for (uint32_t at = element->run_first; at < element->run_end; at++) {
+        const Run *run = &tables->runs[at];
+        const Byte *begin = tables->page + run->at;
+        bool is_raw = (tables->elements[run->owner].flags & IS_RAW) != 0;
+        if (run->flags & RUN_ALT)
+            continue;
+        if ((is_raw ? buffer_add(&buffer, begin, run->length) : add_unescaped(&buffer, begin, begin + run->length)) < 0) {
+            PyMem_Free(buffer.bytes);
+            return NULL;
+        }
+    }
+    return text_or_dropped(&buffer);
+}
+
+/* What a person reads of an element, on one line. At most `longest` characters, with `alt` where it is asked for. */
+static PyObject *shown_text(const Tables *tables, const Element *element, Py_ssize_t longest, bool with_alt)
+{
+    Prose prose = {.line = ' '};
+    for (uint32_t at = element->run_first; at < element->run_end; at++) {
+        const Run *run = &tables->runs[at];
+        if (run->flags & RUN_UNSEEN || (run->flags & RUN_ALT && !with_alt))
+            continue;
+        if (add_run_text(&prose, tables, run) < 0) {
+            PyMem_Free(prose.buffer.bytes);
+            return NULL;
+        }
+        if (run->flags & RUN_ALT)
+            prose.pending = LINE;
+        if (longest >= 0 && prose.buffer.used / 4 > longest)
+            break;
+    }
+    PyObject *text = text_or_dropped(&prose.buffer);
+    if (text == NULL || longest < 0 || PyUnicode_GET_LENGTH(text) <= longest)
+        return text;
+    PyObject *cut = PyUnicode_Substring(text, 0, longest);
+    Py_DECREF(text);
+    return cut;
+}
+
+static PyObject *tree_text(PyObject *self, PyObject *number)
+{
+    const Tree *tree = (Tree *)self;
+    const Element *element = element_of(tree, number);
+    return element ? shown_text(&tree->tables, element, -1, false) : NULL;
+}
+
+static PyObject *tree_texts(PyObject *self, PyObject *given)
+{
+    const Tree *tree = (Tree *)self;
+    PyObject *numbers;
+    Py_ssize_t longest;
+    if (!PyArg_ParseTuple(given, "O!n:texts", &PyList_Type, &numbers, &longest))
+        return NULL;
+    PyObject *texts = PyList_New(PyList_GET_SIZE(numbers));
+    for (Py_ssize_t at = 0; texts != NULL && at < PyList_GET_SIZE(texts); at++) {
+        const Element *element = at < PyList_GET_SIZE(numbers) ? element_of(tree, PyList_GET_ITEM(numbers, at)) : NULL;
+        PyObject *text = element ? shown_text(&tree->tables, element, longest, true) : NULL;
+        if (text == NULL)
+            Py_CLEAR(texts);
+        else
+            PyList_SET_ITEM(texts, at, text);
+    }
+    return texts;
+}
+
+static PyObject *tree_weights(PyObject *self, PyObject *number)
+{
+    const Tree *tree = (Tree *)self;
+    const Element *element = element_of(tree, number);
+    if (element == NULL)
+        return NULL;
+    const Run *runs = tree->tables.runs;
+    Run before = {0}, after = {0};
+    if (element->run_first)
+        before = runs[element->run_first - 1];
+    if (element->run_end)
+        after = runs[element->run_end - 1];
+    return Py_BuildValue("(III)", after.text - before.text, after.link - before.link, after.prose - before.prose);
+}
+
+/* ---- the text of a page, line by line ------------------------------------------------------------------------------ */
+
+/* The runs of an element that are left when other elements are cut out of it. */
+typedef struct {
+    uint32_t at, end;
+    const Tree *tree;
+    PyObject *cut; /* a list of elements, in the order of the page */
+    Py_ssize_t next_cut;
+} Walk;
+
+/* The next run that is shown; 0 at the end, -1 with an exception. `is_new` where something was passed over. */
+static int next_run(Walk *walk, const Run **run, bool *is_new)
+{
+    const Tables *tables = &walk->tree->tables;
+    *is_new = false;
+    while (walk->at < walk->end) {
+        while (walk->next_cut < PyList_GET_SIZE(walk->cut)) {
+            const Element *cut = element_of(walk->tree, PyList_GET_ITEM(walk->cut, walk->next_cut));
+            if (cut == NULL)
+                return -1;
+            if (cut->run_first > walk->at)
+                break;
+            if (cut->run_end > walk->at) {
+                walk->at = cut->run_end;
+                *is_new = true;
+            }
+            walk->next_cut++;
+        }
+        if (walk->at >= walk->end)
+            return 0;
+        *run = &tables->runs[walk->at++];
+        if (!((*run)->flags & (RUN_UNSEEN | RUN_CONTROL | RUN_ALT)))
+            return 1;
+        *is_new |= ((*run)->flags & (RUN_CONTROL | RUN_BREAK)) != 0;
+    }
+    return 0;
+}
+
+static int begin_walk(Walk *walk, PyObject *self, PyObject *given)
+{
+    PyObject *number;
+    if (!PyArg_ParseTuple(given, "OO!", &number, &PyList_Type, &walk->cut))
+        return -1;
+    walk->tree = (Tree *)self;
+    const Element *element = element_of(walk->tree, number);
+    if (element == NULL)
+        return -1;
+    walk->at = element->run_first;
+    walk->end = element->run_end;
+    return 0;
+}
+
+static PyObject *tree_lines(PyObject *self, PyObject *given)
+{
+    Walk walk = {0};
+    if (begin_walk(&walk, self, given) < 0)
+        return NULL;
+    Prose prose = {.line = '\n'};
+    const Run *run;
+    bool is_new;
+    int more;
+    while ((more = next_run(&walk, &run, &is_new)) > 0) {
+        if (is_new)
+            prose.pending = LINE;
+        if (add_run_text(&prose, &walk.tree->tables, run) < 0) {
+            more = -1;
+            break;
+        }
+    }
+    if (more < 0) {
+        PyMem_Free(prose.buffer.bytes);
+        return NULL;
+    }
+    return text_or_dropped(&prose.buffer);
+}
+
+/* One more (element, text, bytes of links) of what is in the buffer. */
+static int add_block(PyObject *blocks, Prose *prose, uint32_t element, uint32_t link)
+{
+    if (prose->buffer.used == 0)
+        return 0;
+    PyObject *block =
+        Py_BuildValue("(Is#I)", element, (const char *)prose->buffer.bytes, prose->buffer.used, link);
+    int done = block == NULL ? -1 : PyList_Append(blocks, block);
+    Py_XDECREF(block);
+    prose->buffer.used = 0;
+    return done;
+}
+
+static PyObject *tree_blocks(PyObject *self, PyObject *given)
+{
+    Walk walk = {0};
+    if (begin_walk(&walk, self, given) < 0)
+        return NULL;
+    const Tables *tables = &walk.tree->tables;
+    Prose prose = {.line = '\n'};
+    PyObject *blocks = PyList_New(0);
+    const Run *run;
+    bool is_new;
+    int more = blocks == NULL ? -1 : 1;
+    uint32_t element = NOBODY, link = 0;
+    while (more > 0 && (more = next_run(&walk, &run, &is_new)) > 0) {
+        uint32_t block = tables->elements[run->owner].block;
+        if (block != element || is_new) {
+            more = add_block(blocks, &prose, element, link) < 0 ? -1 : 1;
+            element = block;
+            link = 0;
+            prose.pending = NOTHING;
+        }
+        Py_ssize_t before = prose.buffer.used;
+        if (more > 0 && add_run_text(&prose, tables, run) < 0)
+            more = -1;
+        if (run->flags & RUN_LINK)
+            link += (uint32_t)(prose.buffer.used - before);
+    }
+    if (more >= 0 && add_block(blocks, &prose, element, link) < 0)
+        more = -1;
+    PyMem_Free(prose.buffer.bytes);
+    if (more < 0)
+        Py_CLEAR(blocks);
+    return blocks;
+}
+
+/* Short runs with a digit that are shown: where a price may stand. */
+static PyObject *tree_numbers(PyObject *self, PyObject *given)
+{
+    const Tree *tree = (Tree *)self;
+    const Tables *tables = &tree->tables;
+    PyObject *number;
+    Py_ssize_t longest;
+    if (!PyArg_ParseTuple(given, "On:numbers", &number, &longest))
+        return NULL;
+    const Element *element = element_of(tree, number);
+    PyObject *found = element == NULL ? NULL : PyList_New(0);
+    for (uint32_t at = element ? element->run_first : 0; found != NULL && at < element->run_end; at++) {
+        const Run *run = &tables->runs[at];
+        if (!(run->flags & RUN_DIGIT) || run->flags & (RUN_UNSEEN | RUN_ALT) || (Py_ssize_t)run->length > longest)
+            continue;
+        Prose prose = {.line = ' '};
+        PyObject *text = NULL, *pair = NULL;
+        if (add_collapsed(&prose, tables->page + run->at, tables->page + run->at + run->length) < 0)
+            PyMem_Free(prose.buffer.bytes);
+        else
+            text = text_or_dropped(&prose.buffer);
+        if (text != NULL)
+            pair = Py_BuildValue("(IN)", run->owner, text);
+        if (pair == NULL || PyList_Append(found, pair) < 0)
+            Py_CLEAR(found);
+        Py_XDECREF(pair);
+    }
+    return found;
+}
+
+/* ---- the type ------------------------------------------------------------------------------------------------- */
+
+static PyMethodDef TREE_METHODS[] = {
+    {"tag", tree_tag, METH_O, NULL},
+    {"tags", tree_tags, METH_VARARGS, NULL},
+    {"parent", tree_parent, METH_O, NULL},
+    {"end", tree_end, METH_O, NULL},
+    {"block", tree_block, METH_O, NULL},
+    {"having", tree_having, METH_VARARGS, NULL},
+    {"find", tree_find, METH_VARARGS, NULL},
+    {"get", (PyCFunction)(void (*)(void))tree_get, METH_FASTCALL, NULL},
+    {"attributes", tree_attributes, METH_O, NULL},
+    {"column", tree_column, METH_VARARGS, NULL},
+    {"raw", tree_raw, METH_O, NULL},
+    {"text", tree_text, METH_O, NULL},
+    {"texts", tree_texts, METH_VARARGS, NULL},
+    {"weights", tree_weights, METH_O, NULL},
+    {"lines", tree_lines, METH_VARARGS, NULL},
+    {"blocks", tree_blocks, METH_VARARGS, NULL},
+    {"numbers", tree_numbers, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot TREE_SLOTS[] = {
+    {Py_tp_new, tree_new},           {Py_tp_dealloc, tree_dealloc},
+    {Py_tp_methods, TREE_METHODS},   {Py_sq_length, tree_length},
+    {Py_tp_doc, "A page as tables; see `tree.py`."}, {0, NULL},
+};
+
+static PyType_Spec TREE_SPEC = {"forager.extract._native.Tree", sizeof(Tree), 0,
+                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, TREE_SLOTS};
+
+#endif
