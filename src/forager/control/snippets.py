@@ -5,14 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from selectolax.lexbor import SelectolaxError
-
 from forager.archive import store
 from forager.errors import ForagerError
 from forager.extract.charset import to_utf8
-from forager.extract.flatten import flatten
-from forager.extract.hostile import may_stall, nests_links
-from forager.extract.text import first_words, take_text
+from forager.extract.text import first_words, take_content
 from forager.extract.tree import parse
 from forager.records import Fetched
 from forager.records.search import Hit, Query, SearchBackend
@@ -40,14 +36,11 @@ def _read_again(load: Load, ref: str, url: str) -> str:
     """A body that cannot be had, or not be read, is no reason to fail."""
     try:
         return text_of(load(ref, url))
-    except (ForagerError, SelectolaxError, OSError, RuntimeError):
+    except (ForagerError, OSError):
         return ""
 
 
 def text_of(fetched: Fetched) -> str:
     """The first words of the main text; without asking for its language, which takes a second to begin with."""
     page, _ = to_utf8(fetched.body[:MOST_BYTES], fetched.content_type)
-    tree = parse(flatten(page) if may_stall(page) else page)
-    if nests_links(tree):
-        tree = parse(flatten(page))
-    return first_words(take_text(tree), MOST_WORDS)
+    return first_words(take_content(parse(page.decode()))[0], MOST_WORDS)

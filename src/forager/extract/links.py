@@ -1,19 +1,15 @@
 """Every link a page has, as it wrote it, in the order of the document. Resolves nothing and judges nothing."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from itertools import compress
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
-
-from forager.extract import compiled
+from forager.extract.tree import Tree
 from forager.records import FoundLink, LinkColumns
 
 MOST_LINKS = 20_000
 LONGEST_ANCHOR = 200
-LONGEST_LOOKED_AT = 20 * LONGEST_ANCHOR
-MOST_ANCHOR_TEXT = 16 * 1024 * 1024
-"""Characters of all links of a page; more than a page can hold, unless they are counted several times."""
 LONGEST_HREF = 8192
 LONGEST_HREFLANG = 35
 
@@ -27,64 +23,51 @@ PAGE_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
 LINK_RELS = ("canonical", "alternate", "next", "prev")
 
 
-def find_links(tree: LexborHTMLParser) -> LinkColumns:
+def find_links(tree: Tree) -> LinkColumns:
     """Those of the body: `a`, `area`, `iframe`, `frame`."""
-    if compiled.trees is not None and (root := tree.root) is not None:
-        found = compiled.trees.links(root, tree.body is not None, clean_href)
-        if found is not None:
-            return LinkColumns(*found)
-    return find_links_in_python(tree)
-
-
-def find_links_in_python(tree: LexborHTMLParser) -> LinkColumns:
-    """List by list: a loop over the nodes takes a third more."""
-    has_others = _has_others(tree)
-    # Only pages with the rarer elements pay for the order among them: a selector costs twice as much as a name.
-    nodes = tree.css("a[href], area[href], iframe[src], frame[src]") if has_others else tree.tags("a")
-    attributes = [node.attributes for node in nodes]
-    # What has nothing to trim is told by a look: most links, at a quarter of the cost of a pattern.
-    hrefs = [
-        href
-        if (href := given.get("href") or given.get("src"))
-        and href[0] in PLAIN_STARTS
-        and href.isprintable()
-        and href[-1] != " "
-        and len(href) <= LONGEST_HREF
-        else clean_href(href or "")
-        for given in attributes
-    ]
-    # Only where there is a link, and not without end: where links lie in each other, each has the text of all inside.
-    room = MOST_ANCHOR_TEXT
-    anchors = [
-        " ".join(text[:LONGEST_LOOKED_AT].split())[:LONGEST_ANCHOR]
-        if href and room > 0 and (text := node.text_lexbor()) and (room := room - len(text)) is not None
-        else ""
-        for node, href in zip(nodes, hrefs, strict=True)
-    ]
-    kinds = ["a" if "rel" not in given else _name_anchor(given["rel"]) for given in attributes]
-    if has_others:
-        for index, node in enumerate(nodes):
-            if node.tag != "a":
-                anchors[index], kinds[index] = _name_other(node, attributes[index])
+    numbers = tree.tags("a")
+    if others := tree.tags("area", "iframe", "frame"):
+        numbers = sorted(numbers + others)
+    hrefs = [_clean(href) for href in tree.column(numbers, "href")]
+    kinds = list(map(_name_anchor, tree.column(numbers, "rel")))
+    if others:
+        _read_others(tree, numbers, others, hrefs, kinds)
     if "" in hrefs:
-        anchors, kinds = list(compress(anchors, hrefs)), list(compress(kinds, hrefs))
+        numbers, kinds = list(compress(numbers, hrefs)), list(compress(kinds, hrefs))
         hrefs = list(filter(None, hrefs))
-    return LinkColumns(hrefs[:MOST_LINKS], anchors[:MOST_LINKS], kinds[:MOST_LINKS])
+    numbers = numbers[:MOST_LINKS]
+    anchors = tree.texts(numbers, LONGEST_ANCHOR)
+    if others:
+        _name_others(tree, numbers, set(others), anchors)
+    return LinkColumns(hrefs[:MOST_LINKS], anchors, kinds[:MOST_LINKS])
 
 
-def _has_others(tree: LexborHTMLParser) -> bool:
-    """Frames are the body of their page, so where there is a body there are none: one walk of the tree less."""
-    return bool(tree.tags("iframe") or tree.tags("area") or (tree.body is None and tree.tags("frame")))
+def _clean(href: str | None) -> str:
+    """What has nothing to trim is told by a look: most links, at a quarter of the cost."""
+    if not href:
+        return ""
+    if href[0] in PLAIN_STARTS and href.isprintable() and href[-1] != " " and len(href) <= LONGEST_HREF:
+        return href
+    return clean_href(href)
 
 
 def _name_anchor(rel: str | None) -> str:
     return "a nofollow" if rel and "nofollow" in rel.lower() else "a"
 
 
-def _name_other(node: LexborNode, attributes: dict[str, str | None]) -> tuple[str, str]:
-    text = attributes.get("alt") or attributes.get("title") or ""
-    kind = "area" if node.tag == "area" else "iframe"
-    return " ".join(text.split())[:LONGEST_ANCHOR], kind + _name_anchor(attributes.get("rel"))[1:]
+def _read_others(tree: Tree, numbers: list[int], others: list[int], hrefs: list[str], kinds: list[str]) -> None:
+    for number in others:
+        place, tag = bisect_left(numbers, number), tree.tag(number)
+        if tag != "area":
+            hrefs[place] = _clean(tree.get(number, "src"))
+        kinds[place] = ("area" if tag == "area" else "iframe") + kinds[place][1:]
+
+
+def _name_others(tree: Tree, numbers: list[int], others: set[int], anchors: list[str]) -> None:
+    for place, number in enumerate(numbers):
+        if number in others:
+            text = tree.get(number, "alt") or tree.get(number, "title") or ""
+            anchors[place] = " ".join(text.split())[:LONGEST_ANCHOR]
 
 
 def clean_href(href: str) -> str:
@@ -105,7 +88,7 @@ def join_links(first: list[FoundLink], others: LinkColumns) -> LinkColumns:
     return LinkColumns(*([*above, *below][:MOST_LINKS] for above, below in columns))
 
 
-def find_head_links(links: Iterable[dict[str, str | None]], refreshes: Iterable[str]) -> Iterator[FoundLink]:
+def find_head_links(links: Iterable[dict[str, str]], refreshes: Iterable[str]) -> Iterator[FoundLink]:
     """Those of `<link>` and `<meta http-equiv=refresh>`. The anchor of an alternate is its hreflang."""
     for attributes in links:
         rels = (attributes.get("rel") or "").lower().split()
@@ -122,7 +105,7 @@ def find_head_links(links: Iterable[dict[str, str | None]], refreshes: Iterable[
             yield FoundLink(href, "", "refresh")
 
 
-def _is_page(attributes: dict[str, str | None]) -> bool:
+def _is_page(attributes: dict[str, str]) -> bool:
     """Feeds, oEmbed and JSON are alternates too, but no pages; a style sheet may call itself one."""
     kind = (attributes.get("type") or "").partition(";")[0].strip().lower()
     return kind in PAGE_TYPES and "stylesheet" not in (attributes.get("rel") or "").lower()

@@ -1,9 +1,7 @@
 """Read: one answer → what we understood from it. Pure; whatever the bytes are, it ends soon with a clean `Reading`.
 
-bytes ── to_utf8 ── may_stall? flatten ── Lexbor ── nests_links? flatten ──> head, links, byline ──> text ──> headings
+bytes ── to_utf8 ── parse ──> head, links, images, byline, product, text
                 └── feed or sitemap? document
-
-Taking the text cuts nodes, so it comes after everything that reads all of the page; headings are those of what is left.
 """
 
 import hashlib
@@ -12,15 +10,13 @@ from dataclasses import replace
 
 from ada_url import join_url
 
-from forager.errors import BadUrlError, DecodeError
+from forager.errors import BadUrlError
 from forager.extract.byline import find_byline
 from forager.extract.charset import to_utf8
 from forager.extract.clean import collapse, drop_unseen
 from forager.extract.directives import combine
 from forager.extract.document import GZIP, Document, kind_of, read_document, read_json, read_list, unpack
-from forager.extract.flatten import flatten
 from forager.extract.head import LONGEST_DESCRIPTION, Head, read_head
-from forager.extract.hostile import may_stall, nests_links
 from forager.extract.images import find_images
 from forager.extract.language import LanguageMemory, decide, declare, load_detector
 from forager.extract.links import find_head_links, find_links, join_links
@@ -64,9 +60,8 @@ def read(
     robots_agent: str = "forager",
     memory: LanguageMemory | None = None,
     parser_name: str = AUTO,
-    is_sanitized: bool = False,
 ) -> Reading:
-    """Raises DecodeError when the parser gives up, and nothing else. `is_sanitized` is for pages that killed one."""
+    """Raises DecodeError when the parser gives up, and nothing else."""
     if fetched.body.startswith(GZIP) and (unpacked := unpack(fetched.body)) is not None:
         fetched = replace(fetched, body=unpacked)
     if is_binary(fetched):
@@ -86,40 +81,15 @@ def read(
             return _read_plain(fetched, text, flags, keyword_words, robots_agent)
     if kind == XHTML:
         page = SELF_CLOSED.sub(rb"<\1\2></\1>", page)
-    if is_sanitized or may_stall(page):
-        page, flags = flatten(page), (*flags, "flattened")
-    tree, is_flat = _parse(page, is_flat="flattened" in flags)
-    if is_flat and "flattened" not in flags:
-        flags = (*flags, "flattened")
-    try:
-        return _read_tree(
-            fetched,
-            tree,
-            flags,
-            keyword_words=keyword_words,
-            robots_agent=robots_agent,
-            memory=memory,
-            parser_name=parser_name,
-        )
-    finally:
-        tree.forget()
-
-
-def _parse(page: bytes, *, is_flat: bool) -> tuple[Tree, bool]:
-    """Returns the sorted tree, and whether it is that of the sanitised page: also where the parser gave up, for want of
-    memory, say, or where its tree would take too long."""
-    try:
-        tree = parse(page)
-        tree.sort()
-        if is_flat or not nests_links(tree):
-            return tree, is_flat
-        tree.forget()
-    except DecodeError:
-        if is_flat:
-            raise
-    tree = parse(flatten(page))
-    tree.sort()
-    return tree, True
+    return _read_tree(
+        fetched,
+        parse(page.decode()),
+        flags,
+        keyword_words=keyword_words,
+        robots_agent=robots_agent,
+        memory=memory,
+        parser_name=parser_name,
+    )
 
 
 def is_binary(fetched: Fetched) -> bool:

@@ -8,6 +8,7 @@ An element holds those from its own number up to `end`: whether one lies in anot
 """
 
 import re
+from itertools import islice
 from typing import Protocol
 
 import turbohtml
@@ -17,12 +18,14 @@ from forager.extract import compiled
 from forager.extract.python_tree import PythonTree
 
 MOST_TAGS = 250_000
-"""Of a page; what comes after them is left out. The largest real page has a tenth of it."""
-MOST_REOPENED = 500_000
-"""Formatting elements that blocks may open anew, in all."""
-MOST_BODIES = 20
-BODIES = re.compile(r"<(?:body|html)(?=[\s/>])", re.IGNORECASE)
-FORMATTING = re.compile(r"<(/?)(b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[\s/>])", re.IGNORECASE)
+"""Of a page; what comes after them is left out. The largest real page we know has an eighth of it."""
+MOST_REOPENED = 1_000_000
+"""Formatting elements that are open at its tags, in all: so many could be opened anew by what comes after them. Real
+pages have up to 50,000."""
+MOST_BODIES = 200
+BODY = re.compile(r"<(?:body|html)(?=[\s/>])", re.IGNORECASE)
+NAMES = "b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u"
+FORMATTING = re.compile(rf"</?(?:{NAMES})(?=[\s/>])", re.IGNORECASE)
 
 
 class Tree(Protocol):
@@ -100,15 +103,32 @@ def parse(text: str) -> Tree:
 
 def bounded(text: str) -> str:
     """The page without what would make its tree much larger than itself. Nothing is changed in an ordinary page."""
-    tags = text.count("<")
+    tags, reopened, bodies = measure(text)
     if tags > MOST_TAGS:
-        text, tags = _cut(text), MOST_TAGS
-    if _open_formatting(text) * tags > MOST_REOPENED:
+        text = _cut(text)
+    if reopened > MOST_REOPENED:
         text = FORMATTING.sub("<!", text)
-    if len(bodies := list(BODIES.finditer(text))) > MOST_BODIES:
-        start = bodies[MOST_BODIES].start()
-        text = text[:start] + BODIES.sub("<!", text[start:])
+    if bodies > MOST_BODIES:
+        first = next(islice(BODY.finditer(text), MOST_BODIES, None), None)
+        text = text[: first.start()] + BODY.sub("<!", text[first.start() :]) if first else text
     return text
+
+
+def measure(text: str) -> tuple[int, int, int]:
+    """Its tags; formatting elements that are open at each of them, in all, were they closed by nothing but their own
+    end tags; `body` and `html` tags."""
+    return measure_in_python(text) if compiled.native is None else compiled.native.measure(text)
+
+
+def measure_in_python(text: str) -> tuple[int, int, int]:
+    depth = reopened = tags = 0
+    bodies = len(BODY.findall(text))
+    for tag in re.finditer("<", text):
+        tags += 1
+        if found := FORMATTING.match(text, tag.start()):
+            depth = max(0, depth + (-1 if found[0][1] == "/" else 1))
+        reopened += depth
+    return tags, reopened, bodies
 
 
 def _cut(text: str) -> str:
@@ -116,15 +136,3 @@ def _cut(text: str) -> str:
     for _ in range(MOST_TAGS):
         place = text.find("<", place + 1)
     return text[:place]
-
-
-def _open_formatting(text: str) -> int:
-    """How many formatting elements are open at once, at most, were they closed by their own end tags alone."""
-    depth = most = 0
-    for end, _name in FORMATTING.findall(text):
-        depth += -1 if end else 1
-        if depth > most:
-            most = depth
-        elif depth < 0:
-            depth = 0
-    return most
