@@ -1,12 +1,12 @@
-"""The visible text of a page, the part that is the page's own, and a fingerprint. Cuts nodes out of the tree."""
+"""The visible text of a page, the part that is the page's own, and a fingerprint."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
-
-from selectolax.lexbor import LexborNode
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from itertools import accumulate
 
 from forager.extract import compiled
-from forager.extract.boilerplate import JUDGES, Marks, cut_boilerplate, find_dominant
+from forager.extract.boilerplate import MOST_REGIONS, Marks, find_boilerplate
 from forager.extract.clean import drop_unseen
 from forager.extract.tree import Tree
 from forager.extract.words import count_unspaced
@@ -15,7 +15,6 @@ LONGEST_HEADING = 200
 LONGEST_HEADINGS = 2000
 MOST_HEADINGS = 20
 WHITE_SPACE = b" \t\n\r\f\v"
-INVISIBLE = ["script", "style", "noscript", "button", "select", "svg"]
 LATIN_MARK, UTF8_MARK = b"\0L", b"\0U"
 """Between title and text, which is hashed as Latin-1 where it can be: that is how it lies in memory, at a tenth of the
 cost of UTF-8. Without the mark a "€" and the three characters it is garbled to would be the same."""
@@ -27,85 +26,118 @@ LIKELY_WORD = 12
 SHORTEST_MAIN = 200
 """Less is no content."""
 MOST_OF_IT = 0.7
-FARTHEST_BLOCK = 8
 LONG_MAIN = 1500
 """Bytes that are the content for sure, whatever else there is."""
 
 
 def take_content(tree: Tree) -> tuple[str, str]:
-    """The text and the headings in it. The tree is of no use for anything else afterwards."""
-    if compiled.trees is not None and (root := tree.root) is not None:
-        taken = compiled.trees.content(root, tree.body, JUDGES)
-        if taken is not None:
-            return taken[0], _join_headings(taken[1])
-    return take_text(tree), find_headings(tree)
-
-
-def find_headings(tree: Tree) -> str:
-    nodes: list[LexborNode] = []
-    for tag in ("h1", "h2", "h3"):
-        if len(nodes) < MOST_HEADINGS:
-            nodes += tree.tags(tag)
-    found = [" ".join(node.text_lexbor().split())[:LONGEST_HEADING] for node in nodes[:MOST_HEADINGS]]
-    return _join_headings(filter(None, found))
-
-
-def _join_headings(headings: Iterable[str]) -> str:
-    return drop_unseen(" ".join(headings)[:LONGEST_HEADINGS])
+    """The text, a line for each block, and the headings of the page without its boilerplate."""
+    if not len(tree):
+        return "", ""
+    root = next(iter(tree.tags("body", "frameset")), 0)
+    marks = find_boilerplate(tree, root)
+    return _take_text(tree, root, marks), _find_headings(tree, marks)
 
 
 def take_text(tree: Tree) -> str:
-    """The visible text without what surrounds it on every page of the site, one run of text per line."""
-    tree.strip_tags(INVISIBLE, recursive=True)
-    marks = cut_boilerplate(tree)
-    text = _text_of_content(tree, marks)
+    return take_content(tree)[0]
+
+
+def _find_headings(tree: Tree, marks: Marks) -> str:
+    nodes: list[int] = []
+    for tag in ("h1", "h2", "h3"):
+        if len(nodes) < MOST_HEADINGS:
+            nodes += [number for number in tree.tags(tag) if not is_inside(tree, number, marks)]
+    found = tree.texts(nodes[:MOST_HEADINGS], LONGEST_HEADING)
+    return drop_unseen(" ".join(filter(None, found))[:LONGEST_HEADINGS])
+
+
+def is_inside(tree: Tree, number: int, marks: Marks) -> bool:
+    for outer in (marks.around, marks.hidden):
+        at = bisect_right(outer, number) - 1
+        if at >= 0 and number < tree.end(outer[at]):
+            return True
+    return False
+
+
+def _take_text(tree: Tree, root: int, marks: Marks) -> str:
+    """The visible text without what surrounds it on every page of the site."""
+    text = _text_of_content(tree, root, marks)
     if not marks.around or is_enough(text):
         return text
     # Nothing but menus and forms: then these are what the page is about.
-    return "\n".join([text, *(node.text(separator="\n") for node in marks.around)])
+    return tree.lines(root, marks.hidden)
 
 
-def _text_of_content(tree: Tree, marks: Marks) -> str:
+def _text_of_content(tree: Tree, root: int, marks: Marks) -> str:
     """Of the narrowest region that holds most of what the wider ones do."""
+    cut = sorted(marks.around + marks.hidden)
     text, enough = "", 0
-    for region in _regions(tree, marks.content):
-        wider = region.text(separator="\n")
+    for region in _regions(tree, root, marks.content, Net(tree, cut)):
+        wider = tree.lines(region, cut)
         if text and enough >= weigh(wider):
             return text
         # Without the headline it may be somebody's review of what the page is about: then it has to be most of it.
-        has_headline = region.mem_id in marks.frames
+        has_headline = region in marks.frames
         if has_headline and weighs(wider, LONG_MAIN):
             return wider
         text, enough = wider, weigh(wider) * (3 if has_headline else 2)
     return text
 
 
-def _regions(tree: Tree, named: list[LexborNode]) -> Iterator[LexborNode]:
+class Net:
+    """Bytes of an element's text without what is cut."""
+
+    def __init__(self, tree: Tree, cut: list[int]) -> None:
+        self._tree, self._cut = tree, cut
+        self._sums = [0, *accumulate(tree.weights(number)[0] for number in cut)]
+
+    def __getitem__(self, number: int) -> int:
+        first, last = bisect_left(self._cut, number), bisect_left(self._cut, self._tree.end(number))
+        return self._tree.weights(number)[0] - self._sums[last] + self._sums[first]
+
+
+def _regions(tree: Tree, root: int, named: list[int], net: Net) -> Iterator[int]:
     mains = tree.tags("main")
-    article = find_dominant(tree.tags("article"))
+    article = _find_dominant(tree, tree.tags("article"), net)
     if article is not None:
         yield article
     if mains:
         yield mains[0]
-    elif article is None and (content := find_dominant(named) or _block_of_headline(tree)) is not None:
-        yield content
-    if tree.body is not None:
-        yield tree.body
+    elif article is None:
+        content = _find_dominant(tree, named, net)
+        if content is None:
+            content = _block_of_headline(tree, root, net)
+        if content is not None:
+            yield content
+    yield root
 
 
-def _block_of_headline(tree: Tree) -> LexborNode | None:
+def _find_dominant(tree: Tree, numbers: list[int], net: Net) -> int | None:
+    """The one that holds the content, where one does: an article beside teasers, the innermost of several frames."""
+    if len(numbers) < 2:
+        return numbers[0] if numbers else None
+    best, *others = sorted(numbers[:MOST_REGIONS], key=net.__getitem__, reverse=True)
+    for other in others:
+        if best < other < tree.end(best):
+            if net[other] * 5 >= net[best] * 3:
+                best = other
+        elif not other < best < tree.end(other) and net[other] * 3 >= net[best]:
+            return None
+    return best
+
+
+def _block_of_headline(tree: Tree, root: int, net: Net) -> int | None:
     """The narrowest block around the only `<h1>` that has most of the page's text."""
     headlines = tree.tags("h1")
-    if len(headlines) != 1 or tree.body is None:
+    if len(headlines) != 1:
         return None
-    most = len(tree.body.text_lexbor()) * MOST_OF_IT
-    block = headlines[0].parent
-    for _ in range(FARTHEST_BLOCK):
-        if block is None or block.tag in {"body", "html"}:
-            return None
-        if len(block.text_lexbor()) >= most:
+    most = net[root] * MOST_OF_IT
+    block = tree.parent(headlines[0])
+    while block > root:
+        if net[block] >= most:
             return block
-        block = block.parent
+        block = tree.parent(block)
     return None
 
 
