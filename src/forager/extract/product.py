@@ -1,17 +1,16 @@
 """The product of a page, by the parser its domain asks for: of a page that is being read, or one that was stored."""
 
-from selectolax.lexbor import LexborHTMLParser
-
 from forager.extract.head import Head
 from forager.extract.products.find import find_listed
 from forager.extract.products.view import View
 from forager.extract.sites import AUTO, parser_for
+from forager.extract.tree import Tree
 from forager.records import Fetched
 from forager.records.product import Listed, Product
 
 
 def read_product(
-    tree: LexborHTMLParser,
+    tree: Tree,
     fetched: Fetched,
     head: Head,
     *,
@@ -20,9 +19,9 @@ def read_product(
     language: str | None,
     parser_name: str = AUTO,
 ) -> tuple[Product | None, tuple[Listed, ...]]:
-    """What the page sells, or what it lists. Before the text is taken, which cuts the tree."""
+    """What the page sells, or what it lists."""
     host = fetched.url.split("/", 3)[2].lower()
-    view = View(tree, fetched.body, head, fetched.url, base_url, canonical, language)
+    view = View(tree, fetched, head, base_url, canonical, language)
     product = parser_for(parser_name, host).find_product(view)
     return product, find_listed(view) if product is None and view.items else ()
 

@@ -331,6 +331,16 @@ class PythonTree:
             if not run.is_unseen and not run.is_alt and len(run.text) <= longest and re.search(rb"\d", run.text)
         ]
 
+    def runs(self, number: int, most: int, /) -> list[tuple[int, str]]:
+        element, found, left = self._at(number), [], most
+        for run in self._runs[element.run_first : element.run_end]:
+            if left <= 0:
+                break
+            if not run.is_unseen and not run.is_alt:
+                left -= len(run.text)
+                found.append((run.owner, _collapse(run.text).decode()))
+        return found
+
     def _walk(self, number: int, without: list[int]) -> list[tuple[_Run, bool]]:
         """What is left, and of each whether something was passed over before it."""
         element = self._at(number)

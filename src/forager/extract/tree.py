@@ -86,6 +86,10 @@ class Tree(Protocol):
     def numbers(self, number: int, longest: int, /) -> list[tuple[int, str]]:
         """Texts with a digit, of at most so many bytes, with the element each stands in: where a price may be."""
 
+    def runs(self, number: int, most: int, /) -> list[tuple[int, str]]:
+        """Its texts one by one, each with the element it stands in, until they are so many bytes: `12` and `99` of
+        `12<sup>99</sup>` are two."""
+
 
 def parse(text: str) -> Tree:
     """Raises DecodeError when the parser gives up."""

@@ -609,6 +609,21 @@ static PyObject *tree_blocks(PyObject *self, PyObject *given)
     return blocks;
 }
 
+static int add_pair(PyObject *found, const Tables *tables, const Run *run)
+{
+    Prose prose = {.line = ' '};
+    PyObject *text = NULL, *pair = NULL;
+    if (add_collapsed(&prose, tables->page + run->at, tables->page + run->at + run->length) < 0)
+        PyMem_Free(prose.buffer.bytes);
+    else
+        text = text_or_dropped(&prose.buffer);
+    if (text != NULL)
+        pair = Py_BuildValue("(IN)", run->owner, text);
+    int done = pair == NULL ? -1 : PyList_Append(found, pair);
+    Py_XDECREF(pair);
+    return done;
+}
+
 /* Short runs with a digit that are shown: where a price may stand. */
 static PyObject *tree_numbers(PyObject *self, PyObject *given)
 {
@@ -622,19 +637,31 @@ static PyObject *tree_numbers(PyObject *self, PyObject *given)
     PyObject *found = element == NULL ? NULL : PyList_New(0);
     for (uint32_t at = element ? element->run_first : 0; found != NULL && at < element->run_end; at++) {
         const Run *run = &tables->runs[at];
-        if (!(run->flags & RUN_DIGIT) || run->flags & (RUN_UNSEEN | RUN_ALT) || (Py_ssize_t)run->length > longest)
-            continue;
-        Prose prose = {.line = ' '};
-        PyObject *text = NULL, *pair = NULL;
-        if (add_collapsed(&prose, tables->page + run->at, tables->page + run->at + run->length) < 0)
-            PyMem_Free(prose.buffer.bytes);
-        else
-            text = text_or_dropped(&prose.buffer);
-        if (text != NULL)
-            pair = Py_BuildValue("(IN)", run->owner, text);
-        if (pair == NULL || PyList_Append(found, pair) < 0)
+        if (run->flags & RUN_DIGIT && !(run->flags & (RUN_UNSEEN | RUN_ALT)) && (Py_ssize_t)run->length <= longest &&
+            add_pair(found, tables, run) < 0)
             Py_CLEAR(found);
-        Py_XDECREF(pair);
+    }
+    return found;
+}
+
+/* Every text that is shown, up to so many bytes of them. */
+static PyObject *tree_runs(PyObject *self, PyObject *given)
+{
+    const Tree *tree = (Tree *)self;
+    const Tables *tables = &tree->tables;
+    PyObject *number;
+    Py_ssize_t left;
+    if (!PyArg_ParseTuple(given, "On:runs", &number, &left))
+        return NULL;
+    const Element *element = element_of(tree, number);
+    PyObject *found = element == NULL ? NULL : PyList_New(0);
+    for (uint32_t at = element ? element->run_first : 0; found != NULL && at < element->run_end && left > 0; at++) {
+        const Run *run = &tables->runs[at];
+        if (run->flags & (RUN_UNSEEN | RUN_ALT))
+            continue;
+        left -= (Py_ssize_t)run->length;
+        if (add_pair(found, tables, run) < 0)
+            Py_CLEAR(found);
     }
     return found;
 }
@@ -659,6 +686,7 @@ static PyMethodDef TREE_METHODS[] = {
     {"lines", tree_lines, METH_VARARGS, NULL},
     {"blocks", tree_blocks, METH_VARARGS, NULL},
     {"numbers", tree_numbers, METH_VARARGS, NULL},
+    {"runs", tree_runs, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

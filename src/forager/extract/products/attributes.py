@@ -2,10 +2,9 @@
 
 from typing import NamedTuple
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
-
 from forager.extract.products.items import Item, Value, plain_name
-from forager.extract.products.words import unique, visible_text
+from forager.extract.products.words import visible_text
+from forager.extract.tree import Tree
 
 MOST_NODES = 1500
 HIGHEST_CLIMB = 80
@@ -28,26 +27,27 @@ READ_AS_TEXT = frozenset({"name", "brand", "category", "price", "description", "
 
 class Dialect(NamedTuple):
     source: str
-    nodes: str
-    """A selector for all that is said."""
+    attributes: tuple[str, ...]
+    """Of elements that say something."""
     types: str
     properties: str
     scope: str
 
 
-MICRODATA = Dialect("microdata", "[itemscope],[itemprop]", "itemtype", "itemprop", "itemscope")
-RDFA = Dialect("rdfa", "[typeof],[property]", "typeof", "property", "typeof")
+MICRODATA = Dialect("microdata", ("itemscope", "itemprop"), "itemtype", "itemprop", "itemscope")
+RDFA = Dialect("rdfa", ("typeof", "property"), "typeof", "property", "typeof")
 
 
-def read_attributes(tree: LexborHTMLParser, dialect: Dialect) -> list[Item]:
+def read_attributes(tree: Tree, dialect: Dialect) -> list[Item]:
     """The items that stand for themselves, in the page's order."""
-    return _Reader(tree, dialect).read() if tree.root is not None else []
+    return _Reader(tree, dialect).read()
 
 
 class _Reader:
-    def __init__(self, tree: LexborHTMLParser, dialect: Dialect) -> None:
+    def __init__(self, tree: Tree, dialect: Dialect) -> None:
         self.dialect = dialect
-        self.nodes = unique(tree.css(dialect.nodes)[: 2 * MOST_NODES])
+        self.tree = tree
+        self.nodes = tree.having(*dialect.attributes)[:MOST_NODES]
         self.items: dict[int, Item] = {}
         """Node → the item it opens."""
         self.lenders: dict[str, Item] = {}
@@ -56,22 +56,22 @@ class _Reader:
         if dialect is MICRODATA:
             self._find_lenders(tree)
 
-    def _find_lenders(self, tree: LexborHTMLParser) -> None:
-        for node in tree.css("[itemref]")[:MOST_LENDERS]:
-            attributes = node.attributes
-            item = self.items[node.mem_id] = self._item(node, attributes)
+    def _find_lenders(self, tree: Tree) -> None:
+        for node in tree.having("itemref")[:MOST_LENDERS]:
+            attributes = self.tree.attributes(node)
+            item = self.items[node] = self._item(node, attributes)
             for identity in (attributes.get("itemref") or "").split()[:20]:
                 self.lenders[identity] = item
 
     def read(self) -> list[Item]:
         top: list[Item] = []
         for node in self.nodes:
-            attributes = node.attributes
+            attributes = self.tree.attributes(node)
             names = [plain_name(name) for name in (attributes.get(self.dialect.properties) or "").split()[:5]]
             owner = self._owner(node)
             if self.dialect.scope in attributes:
-                item = self.items.get(node.mem_id) or self._item(node, attributes)
-                self.items[node.mem_id] = item
+                item = self.items.get(node) or self._item(node, attributes)
+                self.items[node] = item
                 if not names or owner is None:
                     top.append(item)
                     continue
@@ -85,27 +85,27 @@ class _Reader:
                     _say(owner, name, self._value(node, attributes, name))
         return top
 
-    def _item(self, node: LexborNode, attributes: dict[str, str | None]) -> Item:
-        return Item(self.dialect.source, _path(node, attributes), _types(attributes, self.dialect))
+    def _item(self, node: int, attributes: dict[str, str]) -> Item:
+        return Item(self.dialect.source, _path(self.tree.tag(node), attributes), _types(attributes, self.dialect))
 
-    def _owner(self, node: LexborNode) -> Item | None:
+    def _owner(self, node: int) -> Item | None:
         """The item around a node, or the one that refers to where it stands."""
-        place: LexborNode | None = node
+        place = node
         for _ in range(HIGHEST_CLIMB):
-            if place is None:
+            if place < 0:
                 return None
-            if place.mem_id in self.items and place.mem_id != node.mem_id:
-                return self.items[place.mem_id]
-            if self.lenders and (identity := place.attributes.get("id")) is not None and identity in self.lenders:
+            if place in self.items and place != node:
+                return self.items[place]
+            if self.lenders and (identity := self.tree.get(place, "id")) is not None and identity in self.lenders:
                 return self.lenders[identity]
-            place = place.parent
+            place = self.tree.parent(place)
         return None
 
-    def _value(self, node: LexborNode, attributes: dict[str, str | None], name: str) -> str:
+    def _value(self, node: int, attributes: dict[str, str], name: str) -> str:
         content = attributes.get("content")
         if content is not None and content.strip():
             return content[:LONGEST_TEXT]
-        tag = node.tag or ""
+        tag = self.tree.tag(node)
         if tag in ADDRESSES and not (name in READ_AS_TEXT and tag in {"a", "area"}):
             lazily = (attributes.get("data-src") or attributes.get("data-lazy-src")) if tag == "img" else None
             return lazily or attributes.get(ADDRESSES[tag]) or ""
@@ -114,11 +114,11 @@ class _Reader:
                 return attributes[attribute] or ""
         return self._text(node)
 
-    def _text(self, node: LexborNode) -> str:
+    def _text(self, node: int) -> str:
         """Without prices that are struck through; nothing once a page has made us read too much."""
         if self.text_left <= 0:
             return ""
-        text = visible_text(node)
+        text = visible_text(self.tree, node)
         self.text_left -= len(text)
         return text[:LONGEST_TEXT]
 
@@ -128,10 +128,10 @@ def _say(owner: Item, name: str, value: Value) -> None:
         owner.properties.setdefault(name, []).append(value)
 
 
-def _types(attributes: dict[str, str | None], dialect: Dialect) -> tuple[str, ...]:
+def _types(attributes: dict[str, str], dialect: Dialect) -> tuple[str, ...]:
     return tuple(plain_name(each) for each in (attributes.get(dialect.types) or "").split()[:10])
 
 
-def _path(node: LexborNode, attributes: dict[str, str | None]) -> str:
+def _path(tag: str, attributes: dict[str, str]) -> str:
     kind = attributes.get("itemtype") or attributes.get("typeof") or ""
-    return f"{node.tag}[{kind.rpartition('/')[2][:40] or 'item'}]"
+    return f"{tag}[{kind.rpartition('/')[2][:40] or 'item'}]"

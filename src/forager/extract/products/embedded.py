@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from selectolax.lexbor import LexborNode
+from forager.extract.tree import Tree
 
 MOST_SCRIPTS = 120
 MOST_DOCUMENTS = 12
@@ -33,10 +33,6 @@ DECODER = json.JSONDecoder(strict=False, parse_float=Decimal, parse_constant=lam
 PLAIN_SCRIPTS = frozenset({"", "text/javascript", "application/javascript", "module"})
 
 
-Script = tuple[LexborNode, dict[str, str | None]]
-"""With its attributes."""
-
-
 class Document(NamedTuple):
     """One piece of JSON, by the name its page gives it."""
 
@@ -50,23 +46,23 @@ class Embedded(NamedTuple):
     """What the shop as a whole sells in, where its script says so."""
 
 
-def read_embedded(scripts: Sequence[Script]) -> Embedded:
+def read_embedded(tree: Tree, scripts: Sequence[int]) -> Embedded:
     """In the page's order; what cannot be read is left out. None of them has its code elsewhere."""
     found: list[Document] = []
     currency, left = None, MOST_CHARACTERS
-    for node, attributes in scripts[:MOST_SCRIPTS]:
+    for number in scripts[:MOST_SCRIPTS]:
         if len(found) >= MOST_DOCUMENTS or left <= 0:
             break
-        kind = (attributes.get("type") or "").strip().lower()
+        kind = (tree.get(number, "type") or "").strip().lower()
         if kind not in PLAIN_SCRIPTS and not _is_json(kind):
             continue
-        text = node.text()
+        text = tree.raw(number)
         left -= len(text)
         if currency is None and "Shopify.currency" in text and (told := CURRENCY_OF_SHOP.search(text)):
             currency = told[1]
         if len(text) > LONGEST_DOCUMENT or not SAYS_PRICE.search(text):
             continue
-        documents = _whole(text, attributes) if _is_json(kind) else _assigned(text)
+        documents = _whole(text, tree.attributes(number)) if _is_json(kind) else _assigned(text)
         found.extend(document for document in documents if isinstance(document.content, dict | list))
     return Embedded(found[:MOST_DOCUMENTS], currency)
 
@@ -75,7 +71,7 @@ def _is_json(kind: str) -> bool:
     return kind.partition(";")[0] in {"application/json", "text/json"}
 
 
-def _whole(text: str, attributes: dict[str, str | None]) -> Iterator[Document]:
+def _whole(text: str, attributes: dict[str, str]) -> Iterator[Document]:
     content = _decode(text, len(text) - len(text.lstrip()))
     name = attributes.get("id") or next((key for key in attributes if key.startswith("data-")), None)
     yield Document(f"script#{name[:60]}" if name else "script[json]", content)

@@ -9,14 +9,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from selectolax.lexbor import LexborHTMLParser
-
 from forager.extract.needle import holds
 from forager.extract.products.attributes import MICRODATA, RDFA, read_attributes
 from forager.extract.products.check import problems_of
 from forager.extract.products.choose import Titles, choose, is_list, is_writing
 from forager.extract.products.claims import Claim, Settled, settle
-from forager.extract.products.embedded import Script, read_embedded
+from forager.extract.products.embedded import read_embedded
 from forager.extract.products.facts import category_of_crumbs, claims_of, cut
 from forager.extract.products.goods import find_good
 from forager.extract.products.items import Item
@@ -34,6 +32,7 @@ from forager.extract.products.metatags import (
 )
 from forager.extract.products.view import View
 from forager.extract.products.visible import MANY_CARTS, claims_of_sight, find_carts, find_heading, sight_of
+from forager.extract.tree import Tree
 from forager.records.product import FACTS, Listed, Product
 
 NAME, VERSION = "generic", 2
@@ -54,7 +53,7 @@ class Clues:
     has_metas: bool
     has_words: bool
     """Somewhere it says `product`: microdata, RDFa, or the names a shop gives its elements."""
-    code: tuple[Script, ...] | None
+    code: tuple[int, ...] | None
     """Other scripts of the page itself; None: nobody looked."""
 
     def __bool__(self) -> bool:
@@ -67,16 +66,16 @@ def look_for_clues(view: View) -> Clues:
     return Clues(scripts, has_metas, has_words=bool(scripts) or has_metas or holds(view.body, b"roduct"), code=code)
 
 
-def _scripts(tree: LexborHTMLParser) -> tuple[tuple[str, ...], tuple[Script, ...]]:
+def _scripts(tree: Tree) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """JSON-LD as text; what else may hold something as it is, since hardly any page is asked for it."""
     markup, code = [], []
-    for node in tree.tags("script"):
-        attributes = node.attributes
-        kind = attributes.get("type")
+    scripts = tree.tags("script")
+    kinds, addresses = tree.column(scripts, "type"), tree.column(scripts, "src")
+    for number, kind, address in zip(scripts, kinds, addresses, strict=True):
         if kind and "ld+json" in kind.lower():
-            markup.append(node.text())
-        elif "src" not in attributes:
-            code.append((node, attributes))
+            markup.append(tree.raw(number))
+        elif address is None:
+            code.append(number)
     return tuple(markup), tuple(code)
 
 
@@ -99,7 +98,7 @@ def collect(view: View, clues: Clues) -> list[Claim]:
     items = view.items = _items(view, clues)
     titles = Titles(find_heading(view.tree), view.head.title, view.head.meta("og:title"))
     chosen = choose(items, view, titles)
-    sight, kind = sight_of(view.tree), type_of(view)
+    sight, kind = sight_of(view), type_of(view)
     if sight.is_listing or kind in LISTING_TYPES:
         return []
     if not any(_says_price(item) for item in chosen) and not any(item.is_a(*LISTINGS) for item in items):
@@ -144,11 +143,11 @@ def _says_price(item: Item) -> bool:
     )
 
 
-def _own_json(code: Sequence[Script] | None, view: View, titles: Titles) -> list[Item]:
+def _own_json(code: Sequence[int] | None, view: View, titles: Titles) -> list[Item]:
     """The product as the shop tells it to its own scripts; a guess, so what a person sees has a say too."""
     if code is None:
         code = _scripts(view.tree)[1]
-    good = find_good(read_embedded(code), view, titles) if code else None
+    good = find_good(read_embedded(view.tree, code), view, titles) if code else None
     return [good] if good is not None else []
 
 

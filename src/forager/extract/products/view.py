@@ -3,21 +3,22 @@
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+import turbohtml
 
+from forager.extract.charset import to_utf8
 from forager.extract.head import Head
 from forager.extract.products.currency import Place, place_of
 from forager.extract.products.items import Item
 from forager.extract.products.words import visible_text
+from forager.extract.tree import Tree, bounded
+from forager.records import Fetched
 
 
 @dataclass(eq=False)
 class View:
-    tree: LexborHTMLParser
-    body: bytes
-    """As it came; only asked whether it holds some ASCII word."""
+    tree: Tree
+    fetched: Fetched
     head: Head
-    url: str
     base_url: str
     canonical: str | None
     language: str | None
@@ -28,11 +29,30 @@ class View:
     text_left: int = 400_000
     """How much may still be read of what a person sees: the same text lies in many elements around it."""
 
-    def read_text(self, node: LexborNode) -> str:
+    @property
+    def url(self) -> str:
+        return self.fetched.url
+
+    @property
+    def body(self) -> bytes:
+        """As it came; only asked whether it holds some ASCII word."""
+        return self.fetched.body
+
+    @cached_property
+    def document(self) -> turbohtml.Document:
+        """For parsers of single sites, which know the page's elements by CSS selectors. Parsed anew, so only they ask."""
+        return turbohtml.parse(bounded(to_utf8(self.body, self.fetched.content_type)[0].decode()))
+
+    @cached_property
+    def trunk(self) -> int | None:
+        """The element `body`."""
+        return next(iter(self.tree.tags("body")), None)
+
+    def read_text(self, number: int) -> str:
         """What an element shows; nothing once a page has made us read too much."""
         if self.looks_left <= 0 or self.text_left <= 0:
             return ""
-        text = visible_text(node)
+        text = visible_text(self.tree, number)
         self.looks_left -= 1
         self.text_left -= len(text) + 1
         return text

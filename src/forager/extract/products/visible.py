@@ -1,26 +1,30 @@
 """What a person sees: the button of the cart, the price beside it, the heading above. For pages without markup."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
-
-from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from forager.extract.products.claims import Claim
 from forager.extract.products.facts import cut, trim_crumbs
 from forager.extract.products.money import Money, read_amount, read_money
 from forager.extract.products.stock import read_availability
 from forager.extract.products.view import View
-from forager.extract.products.words import BESIDE, CART, CART_NAMES, NO_PRICE, is_struck, names_of, unique
+from forager.extract.products.words import (
+    CART,
+    CART_ATTRIBUTES,
+    CART_NAMES,
+    is_no_price,
+    is_struck,
+    is_surrounding,
+    names_of,
+)
+from forager.extract.tree import Tree
 
-PRICE_NAMES = (
-    "[itemprop=price],[class*=price],[class*=Price],[id*=price],[id*=Price],[data-price],[class*=preis],[class*=Preis],"
-    "[class*=prix],[class*=precio],[class*=prezzo],[class*=cena],[class*=fiyat],[class*=amount]"
-)
-STOCK_NAMES = (
-    "[class*=stock],[class*=Stock],[id*=stock],[class*=avail],[class*=Avail],[id*=avail],[class*=lager],[class*=dispo]"
-)
-BUTTONS = "button,input[type=submit],input[type=button],a[role=button],a[class*=btn],a[class*=button]"
+PRICE_NAMES = ("price", "preis", "prix", "precio", "prezzo", "cena", "fiyat", "amount")
+STOCK_NAMES = ("stock", "avail", "lager", "dispo")
+CRUMB_NAMES = ("breadcrumb", "crumbs")
+BUTTON_NAMES = ("btn", "button")
 PRODUCT_BODY = re.compile(
     r"(?:^|\s)(?:single-product|template-product\S*|product-template\S*|catalog-product-view|page-product|product-page|"
     r"product-detail\S*|page-type-product|productpage|product-product(?:-\d+)?|is-product|pdp|page-pdp|product-view)(?:\s|$)",
@@ -60,143 +64,142 @@ class Sight(NamedTuple):
     is_listing: bool
 
 
-def sight_of(tree: LexborHTMLParser) -> Sight:
-    if tree.body is None:
+def sight_of(view: View) -> Sight:
+    if view.trunk is None:
         return Sight(is_product=False, is_listing=False)
-    attributes = tree.body.attributes
-    classes, identity = attributes.get("class") or "", (attributes.get("id") or "").lower()
+    classes, identity = view.tree.get(view.trunk, "class") or "", (view.tree.get(view.trunk, "id") or "").lower()
     is_product = bool(PRODUCT_BODY.search(classes)) or identity in PRODUCT_IDS
     is_listing = bool(LISTING_BODY.search(classes)) or identity in LISTING_IDS
     return Sight(is_product, is_listing and not is_product)
 
 
-def find_heading(tree: LexborHTMLParser) -> str | None:
-    for node in tree.tags("h1")[:5]:
-        text = " ".join(node.text(separator=" ").split())
-        if text:
-            return text[:512]
-    return None
+def find_heading(tree: Tree) -> str | None:
+    return next((text[:512] for number in tree.tags("h1")[:5] if (text := tree.text(number))), None)
 
 
-def find_carts(tree: LexborHTMLParser) -> list[LexborNode]:
+def find_carts(tree: Tree) -> list[int]:
     """Buttons that fill the cart with this page's thing; those of things beside it are left out."""
-    found = [node for node in unique(tree.css(CART_NAMES)[: 2 * MOST_CARTS]) if not is_beside(node)]
+    named = tree.find(CART_ATTRIBUTES, CART_NAMES)[:MOST_CARTS]
+    found = [number for number in named if not is_beside(tree, number)]
     if not found:
-        found = [
-            node
-            for node in unique(tree.css(BUTTONS)[:MOST_BUTTONS])
-            if CART.search(_label(node)) and not is_beside(node)
-        ]
-    outer: list[LexborNode] = []
-    for node in found:
-        if not any(_holds(each, node) for each in outer[-2:]):
-            outer.append(node)
-    return outer[:MOST_CARTS]
+        labelled = _buttons(tree)[:MOST_BUTTONS]
+        found = [number for number in labelled if CART.search(_label(tree, number)) and not is_beside(tree, number)]
+    outer: list[int] = []
+    for number in found:
+        if not outer or number >= tree.end(outer[-1]):
+            outer.append(number)
+    return outer
 
 
-def _holds(outer: LexborNode, inner: LexborNode) -> bool:
-    node = inner.parent
-    for _ in range(HIGHEST_CLIMB):
-        if node is None:
-            return False
-        if node.mem_id == outer.mem_id:
-            return True
-        node = node.parent
-    return False
+def _buttons(tree: Tree) -> list[int]:
+    inputs = tree.tags("input")
+    pressed = {
+        number for number, kind in zip(inputs, tree.column(inputs, "type"), strict=True) if kind in {"submit", "button"}
+    }
+    looks = {
+        number for number in (*tree.find(("class",), BUTTON_NAMES), *tree.having("role")) if tree.tag(number) == "a"
+    }
+    return sorted({*tree.tags("button"), *pressed, *looks})
 
 
-def _label(node: LexborNode) -> str:
-    attributes = node.attributes
-    text = " ".join(node.text(separator=" ").split())[:80]
-    return text or attributes.get("value") or attributes.get("aria-label") or attributes.get("title") or ""
+def _label(tree: Tree, number: int) -> str:
+    get = tree.get
+    return tree.text(number)[:80] or get(number, "value") or get(number, "aria-label") or get(number, "title") or ""
 
 
-def is_beside(node: LexborNode) -> bool:
+def is_beside(tree: Tree, number: int) -> bool:
     """In a list of other things, or in what surrounds every page."""
-    place: LexborNode | None = node
+    place = number
     for _ in range(LEVELS_AROUND):
-        if place is None or place.tag in {"body", "main", None}:
+        if place < 0 or (tag := tree.tag(place)) in {"body", "main"}:
             return False
-        if place.tag in {"footer", "header", "nav", "aside"}:
+        if tag in {"footer", "header", "nav", "aside"}:
             return True
-        attributes = place.attributes
-        names = names_of(attributes)
-        if place.mem_id != node.mem_id and BESIDE.search(names) and "product-info" not in names:
+        if place != number and is_surrounding(names_of(tree, place)):
             return True
-        place = place.parent
+        place = tree.parent(place)
     return False
 
 
-def claims_of_sight(view: View, carts: list[LexborNode]) -> Iterator[Claim]:
+def claims_of_sight(view: View, carts: list[int]) -> Iterator[Claim]:
     """Price, currency and availability as they are shown."""
     money, where = find_price(view, carts)
     if money is not None:
         yield Claim("price", money.amount, 0.55 if where.startswith("css") else 0.45, where)
         if money.currency:
             yield Claim("currency", money.currency, 0.6 * money.confidence, where)
-    for node in unique(view.tree.css(STOCK_NAMES)[:20]):
-        text = view.read_text(node)
-        if text and len(text) <= LONGEST_STOCK and not is_beside(node) and (state := read_availability(text)):
-            yield Claim("availability", str(state), 0.5, f"css {_name(node)}")
+    for number in view.tree.find(("id", "class"), STOCK_NAMES)[:20]:
+        text = view.read_text(number)
+        if (
+            text
+            and len(text) <= LONGEST_STOCK
+            and not is_beside(view.tree, number)
+            and (state := read_availability(text))
+        ):
+            yield Claim("availability", str(state), 0.5, f"css {_name(view.tree, number)}")
             break
     crumbs = _crumbs(view)
     if crumbs:
         yield Claim("category", crumbs, 0.5, "css breadcrumb")
 
 
-def find_price(view: View, carts: list[LexborNode]) -> tuple[Money | None, str]:
+def find_price(view: View, carts: list[int]) -> tuple[Money | None, str]:
     """The nearest to the button; without a button, the first that is not beside."""
+    if view.trunk is None:
+        return None, ""
+    named = sorted({*view.tree.find(("id", "class", "itemprop"), PRICE_NAMES), *view.tree.having("data-price")})
     for cart in carts[:2]:
-        place = cart.parent
-        for _ in range(HIGHEST_CLIMB):
-            if place is None or place.tag in {"body", "html"}:
-                break
-            if (found := _price_in(place, view))[0] is not None:
+        for place in _around(view, cart, HIGHEST_CLIMB):
+            if (found := _price_in(place, named, view))[0] is not None:
                 return found
-            place = place.parent
-    if view.tree.body is not None and (found := _price_in(view.tree.body, view))[0] is not None:
+    if (found := _price_in(view.trunk, named, view))[0] is not None:
         return found
     return _price_in_text(view, carts)
 
 
-def _price_in(place: LexborNode, view: View) -> tuple[Money | None, str]:
+def _around(view: View, number: int, levels: int) -> Iterator[int]:
+    """What holds it, from the inside out, below `body`."""
+    place = view.tree.parent(number)
+    for _ in range(levels):
+        if place < 0 or place == view.trunk:
+            return
+        yield place
+        place = view.tree.parent(place)
+
+
+def _price_in(place: int, named: list[int], view: View) -> tuple[Money | None, str]:
     best: tuple[Money, str] | None = None
-    for node in unique(place.css(PRICE_NAMES)[: 2 * MOST_PRICES]):
-        money = _read_price(node, view)
-        if money is None or money.amount <= 0 or is_beside(node):
+    tree = view.tree
+    inside = named[bisect_right(named, place) : bisect_left(named, tree.end(place))]
+    for number in inside[:MOST_PRICES]:
+        money = _read_price(number, view)
+        if money is None or money.amount <= 0 or is_beside(tree, number):
             continue
         if money.currency:
-            return money, f"css {_name(node)}"
-        best = best or (money, f"css {_name(node)}")
+            return money, f"css {_name(tree, number)}"
+        best = best or (money, f"css {_name(tree, number)}")
     return best or (None, "")
 
 
-def _read_price(node: LexborNode, view: View) -> Money | None:
-    attributes = node.attributes
-    names = names_of(attributes)
-    if (
-        node.tag in {"del", "s", "strike", "script", "style", "input"}
-        or is_struck(attributes)
-        or NO_PRICE.search(names)
-    ):
+def _read_price(number: int, view: View) -> Money | None:
+    tree = view.tree
+    if tree.tag(number) in {"script", "style", "input"} or is_no_price(names_of(tree, number)):
         return None
-    if node.parent is not None and (node.parent.tag in {"del", "s", "strike"} or is_struck(node.parent.attributes)):
+    parent = tree.parent(number)
+    if is_struck(tree, number) or (parent >= 0 and is_struck(tree, parent)):
         return None
-    text = view.read_text(node)
+    text = view.read_text(number)
     if text and len(text) <= LONGEST_PRICE:
         return read_money(text, view.place)
-    if amount := read_amount(attributes.get("data-price") or "", view.place, is_machine=True):
+    if amount := read_amount(tree.get(number, "data-price") or "", view.place, is_machine=True):
         return Money(amount)
     return None
 
 
-def _price_in_text(view: View, carts: list[LexborNode]) -> tuple[Money | None, str]:
+def _price_in_text(view: View, carts: list[int]) -> tuple[Money | None, str]:
     """No element is called a price: a number with a currency in the block around the button."""
     for cart in carts[:1]:
-        place = cart.parent
-        for _ in range(5):
-            if place is None or place.tag in {"body", "html"}:
-                break
+        for place in _around(view, cart, 5):
             text = view.read_text(place)
             if len(text) > LONGEST_BLOCK:
                 break
@@ -204,20 +207,21 @@ def _price_in_text(view: View, carts: list[LexborNode]) -> tuple[Money | None, s
                 money = read_money(chunk, view.place)
                 if money and money.currency and money.amount > 0:
                     return money, "text beside the cart button"
-            place = place.parent
     return None, ""
 
 
 def _crumbs(view: View) -> str | None:
-    node = view.tree.css_first("[class*=breadcrumb],[id*=breadcrumb],[class*=crumbs],[aria-label*=readcrumb]")
-    if node is None:
+    tree = view.tree
+    number = next(iter(tree.find(("class", "id", "aria-label"), CRUMB_NAMES)), None)
+    if number is None:
         return None
-    names = [" ".join(link.text(separator=" ").split()) for link in node.css("a")[:10]]
-    kept = trim_crumbs([name for name in names if name and len(name) < 80], find_heading(view.tree))
+    links = tree.tags("a")
+    inside = links[bisect_right(links, number) : bisect_left(links, tree.end(number))]
+    names = [tree.text(link) for link in inside[:10]]
+    kept = trim_crumbs([name for name in names if name and len(name) < 80], find_heading(tree))
     return cut("category", " > ".join(kept)) or None
 
 
-def _name(node: LexborNode) -> str:
-    attributes = node.attributes
-    identity, classes = attributes.get("id"), (attributes.get("class") or "").split()
-    return f"{node.tag}#{identity}" if identity else f"{node.tag}.{classes[0]}" if classes else f"{node.tag}"
+def _name(tree: Tree, number: int) -> str:
+    tag, identity, classes = tree.tag(number), tree.get(number, "id"), (tree.get(number, "class") or "").split()
+    return f"{tag}#{identity}" if identity else f"{tag}.{classes[0]}" if classes else tag

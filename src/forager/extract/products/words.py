@@ -1,8 +1,9 @@
 """What shops call things, in the languages we have met: carts, struck prices, what surrounds a product."""
 
 import re
+from functools import lru_cache
 
-from selectolax.lexbor import LexborNode
+from forager.extract.tree import Tree
 
 STRUCK = re.compile(
     r"(?:^|[\s_-])(?:old|was|list|regular|before|previous|strike|striked|strikethrough|crossed|original|msrp|"
@@ -48,11 +49,10 @@ CART = re.compile(
     re.IGNORECASE,
 )
 CART_NAMES = (
-    "[name=add-to-cart],[id*=add-to-cart],[class*=add-to-cart],[id*=addtocart],[class*=addtocart],[class*=add_to_cart],"
-    "[id*=add_to_cart],[class*=AddToCart],[id*=AddToCart],form[action*='/cart/add'],form[action*='cart/product'],"
-    "[class*=addToCart],[id*=addToCart],[data-action*=add-to-cart],[data-button-action=add-to-cart],[data-testid*=add-to-cart],"
-    "[data-testid*=addToCart],[id*=buy-now],[class*=buy-now],[class*=btn-cart],[class*=add-to-basket],[class*=add-to-bag]"
+    *("add-to-cart", "addtocart", "add_to_cart", "buy-now", "btn-cart", "add-to-basket", "add-to-bag"),
+    *("/cart/add", "cart/product"),
 )
+CART_ATTRIBUTES = ("id", "class", "name", "action", "data-action", "data-button-action", "data-testid")
 HOME = re.compile(
     r"home(?:[ -]?page)?|start(?:seite)?|accueil|in[ií]cio|página inicial|hjem|hem|forside|etusivu|avaleht|domov|domů|"
     r"úvod|hlavní stránka|főoldal|acasă|ana ?sayfa|αρχική|главная|головна|начало|strona główna|naslovna|shop|all|"
@@ -61,42 +61,54 @@ HOME = re.compile(
 )
 LONGEST_TEXT = 20_000
 LONGEST_NAMES = 400
-MAY_BE_STRUCK = "del,s,strike,[class*=old],[class*=was],[class*=compare],[class*=list],[class*=regular],script,style"
-SILENT = frozenset({"del", "s", "strike", "script", "style"})
-DEEPEST_STRUCK = 4
+SILENT = frozenset({"del", "s", "strike"})
 
 
-def names_of(attributes: dict[str, str | None]) -> str:
+def names_of(tree: Tree, number: int) -> str:
     """What the shop calls an element."""
-    identity, kind = attributes.get("id") or "", attributes.get("data-price-type") or ""
-    return f"{attributes.get('class') or ''} {identity} {kind}"[:LONGEST_NAMES]
+    get = tree.get
+    return f"{get(number, 'class') or ''} {get(number, 'id') or ''} {get(number, 'data-price-type') or ''}"[
+        :LONGEST_NAMES
+    ]
 
 
-def unique(nodes: list[LexborNode]) -> list[LexborNode]:
-    """Each once: a list of selectors finds a node as often as it fits."""
-    return list({node.mem_id: node for node in nodes}.values())
+def is_struck(tree: Tree, number: int) -> bool:
+    """An old price, by its tag, its class or its style."""
+    return (
+        tree.tag(number) in SILENT
+        or _says_struck(names_of(tree, number))
+        or "line-through" in (tree.get(number, "style") or "")
+    )
 
 
-def is_struck(attributes: dict[str, str | None]) -> bool:
-    """An old price, by its class or its style."""
-    return bool(STRUCK.search(names_of(attributes))) or "line-through" in (attributes.get("style") or "")
+@lru_cache(4096)
+def _says_struck(names: str) -> bool:
+    return bool(STRUCK.search(names))
 
 
-def visible_text(node: LexborNode) -> str:
-    """On one line, without what is struck through."""
-    if node.css_first(MAY_BE_STRUCK) is None:
-        return " ".join(node.text(separator=" ").split())[:LONGEST_TEXT]
+@lru_cache(4096)
+def is_surrounding(names: str) -> bool:
+    """What the shop calls things that are beside the product."""
+    return bool(BESIDE.search(names)) and "product-info" not in names
+
+
+@lru_cache(4096)
+def is_no_price(names: str) -> bool:
+    return bool(NO_PRICE.search(names))
+
+
+def visible_text(tree: Tree, number: int, longest: int = LONGEST_TEXT) -> str:
+    """On one line, without what is struck through; texts of different elements are apart."""
+    struck = {number: False}
     kept: list[str] = []
-    _collect(node, kept, DEEPEST_STRUCK)
-    return " ".join(" ".join(kept).split())[:LONGEST_TEXT]
-
-
-def _collect(node: LexborNode, kept: list[str], levels: int) -> None:
-    for child in node.iter(include_text=True):
-        if child.tag == "-text":
-            kept.append(child.text())
-        elif child.tag not in SILENT and not is_struck(child.attributes):
-            if levels and child.css_first(MAY_BE_STRUCK) is not None:
-                _collect(child, kept, levels - 1)
-            else:
-                kept.append(child.text(separator=" "))
+    for owner, text in tree.runs(number, longest):
+        way, place = [], owner
+        while place not in struck:
+            way.append(place)
+            place = tree.parent(place)
+        is_in_struck = struck[place]
+        for inner in reversed(way):
+            is_in_struck = struck[inner] = is_in_struck or is_struck(tree, inner)
+        if not is_in_struck:
+            kept.append(text)
+    return " ".join(kept)[:longest]

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from selectolax.lexbor import LexborNode
+from turbohtml import Element
 
 from forager.extract.products.claims import Claim
 from forager.extract.products.facts import absolute, cut
@@ -52,7 +52,7 @@ MOST_IMAGES, MOST_VARIANTS, MOST_DETAILS = 20, 200, 60
 
 def find_product(view: View) -> Product | None:
     """None for lists, captchas and everything else without a product's title."""
-    if view.tree.css_first("#productTitle,#ebooksProductTitle,#title") is None:
+    if view.document.select_one("#productTitle,#ebooksProductTitle,#title") is None:
         return None
     claims = list(_claims(view))
     return assemble(claims, NAME, VERSION) if any(claim.field == "name" for claim in claims) else None
@@ -68,7 +68,7 @@ def _claims(view: View) -> Iterator[Claim]:
     yield from _reviews(view)
     if brand := _text(view, "#bylineInfo") or _text(view, "tr.po-brand td:nth-child(2)"):
         yield Claim("brand", cut("brand", BRAND.sub("", BRAND.sub("", brand))), 0.85, "css #bylineInfo")
-    crumbs = [text for node in view.tree.css(CRUMBS)[:10] if (text := _words(node))]
+    crumbs = [text for node in view.document.select(CRUMBS)[:10] if (text := _words(node))]
     if crumbs:
         yield Claim("category", cut("category", " > ".join(crumbs)), 0.9, f"css {CRUMBS}")
     yield from _numbers(view)
@@ -95,13 +95,13 @@ def _stock(view: View) -> Iterator[Claim]:
     state = read_availability(text) if text else None
     if state is not None:
         yield Claim("availability", str(state), 0.92, "css #availability")
-    elif view.tree.css_first("#add-to-cart-button,#buy-now-button") is not None:
+    elif view.document.select_one("#add-to-cart-button,#buy-now-button") is not None:
         yield Claim("availability", str(Availability.IN_STOCK), 0.8, "css #add-to-cart-button")
 
 
 def _reviews(view: View) -> Iterator[Claim]:
-    popover = view.tree.css_first("#acrPopover")
-    text = (popover.attributes.get("title") or _words(popover)) if popover is not None else None
+    popover = view.document.select_one("#acrPopover")
+    text = (popover.attr("title") or _words(popover)) if popover is not None else None
     text = text or _text(view, "#averageCustomerReviews .a-icon-alt")
     rating = read_rating(text) if text else None
     if rating is not None:
@@ -112,14 +112,14 @@ def _reviews(view: View) -> Iterator[Claim]:
 
 
 def _numbers(view: View) -> Iterator[Claim]:
-    node = view.tree.css_first("input#ASIN,input[name=ASIN],#averageCustomerReviews[data-asin]")
-    asin = (node.attributes.get("value") or node.attributes.get("data-asin")) if node is not None else None
+    node = view.document.select_one("input#ASIN,input[name=ASIN],#averageCustomerReviews[data-asin]")
+    asin = (node.attr("value") or node.attr("data-asin")) if node is not None else None
     found = ASIN.search(view.canonical or view.url) or ASIN.search(view.url)
     if asin and ONE_ASIN.fullmatch(asin.strip()):
         yield Claim("sku", asin.strip(), 0.97, "css input#ASIN")
     elif found:
         yield Claim("sku", found.group(1), 0.9, "url")
-    for row in view.tree.css(DETAILS)[:MOST_DETAILS]:
+    for row in view.document.select(DETAILS)[:MOST_DETAILS]:
         text = _words(row).replace("\u200e", "").replace("\u200f", "")
         if DETAIL_NUMBERS.match(text) and (gtin := read_gtin(re.sub(r"^[^:：\s]+(?:\s*[:：])?\s*", "", text))):
             yield Claim("gtin", gtin, 0.9, "css #productDetails")
@@ -129,29 +129,27 @@ def _numbers(view: View) -> Iterator[Claim]:
 def _description(view: View) -> Iterator[Claim]:
     if text := _text(view, "#productDescription") or _text(view, "#bookDescription_feature_div"):
         yield Claim("description", cut("description", text), 0.85, "css #productDescription")
-    elif bullets := [text for node in view.tree.css(BULLETS)[:20] if (text := _words(node))]:
+    elif bullets := [text for node in view.document.select(BULLETS)[:20] if (text := _words(node))]:
         yield Claim("description", cut("description", " ".join(bullets)), 0.8, f"css {BULLETS}")
 
 
 def _images(view: View) -> tuple[str, ...]:
     found: list[str] = []
-    for node in view.tree.css("#landingImage,#imgBlkFront,#main-image")[:3]:
-        attributes = node.attributes
-        sizes = _json(attributes.get("data-a-dynamic-image"))
-        given = [attributes.get("data-old-hires"), *(sizes if isinstance(sizes, dict) else ()), attributes.get("src")]
+    for node in view.document.select("#landingImage,#imgBlkFront,#main-image")[:3]:
+        sizes = _json(node.attr("data-a-dynamic-image"))
+        given = [node.attr("data-old-hires"), *(sizes if isinstance(sizes, dict) else ()), node.attr("src")]
         found += [address for each in given if (address := absolute(view.base_url, each))]
     return tuple(dict.fromkeys(found))[:MOST_IMAGES]
 
 
 def _variants(view: View) -> tuple[Variant, ...]:
     found = []
-    for node in view.tree.css(
+    for node in view.document.select(
         "#twister li[data-defaultasin],#twister li[data-asin],#tp-inline-twister-dim-values-container li[data-asin]"
     ):
-        attributes = node.attributes
-        asin = attributes.get("data-defaultasin") or attributes.get("data-asin")
+        asin = node.attr("data-defaultasin") or node.attr("data-asin")
         if asin and ONE_ASIN.fullmatch(asin):
-            title = (attributes.get("title") or "").partition("select")[2].strip() or _words(node)
+            title = (node.attr("title") or "").partition("select")[2].strip() or _words(node)
             found.append(Variant(name=title[:200] or None, sku=asin, url=absolute(view.base_url, f"/dp/{asin}")))
     return tuple(found[:MOST_VARIANTS]) if len(found) > 1 else ()
 
@@ -164,9 +162,9 @@ def _json(text: str | None) -> Any:
 
 
 def _text(view: View, selector: str) -> str | None:
-    node = view.tree.css_first(selector)
+    node = view.document.select_one(selector)
     return _words(node) or None if node is not None else None
 
 
-def _words(node: LexborNode) -> str:
-    return " ".join(node.text(separator=" ").split())[:20_000]
+def _words(node: Element) -> str:
+    return " ".join(" ".join(node.strings).split())[:20_000]
