@@ -1,6 +1,6 @@
 """What the class, id and role of an element say about it: navigation, content, or nothing.
 
-Names are split into words (`post__shareBar` → post, share, bar), and words are looked up, alone and joined with the next
+Names are split into words (`post__shareBar` → post, share, bar), and looked up, alone and joined with the next one
 (`side-bar` is `sidebar`). A token is judged once per process: a site writes the same ones on every page, and many sites
 write the same ones.
 """
@@ -12,6 +12,10 @@ from functools import lru_cache
 LONGEST_NAME = 200
 MOST_WORDS = 12
 WORD = re.compile(r"[a-z]+|[A-Z]+(?![a-z])|[A-Z][a-z]+|[^\W\d_A-Za-z]+|\d+")
+
+
+def _words(*lines: str) -> frozenset[str]:
+    return frozenset(word for line in lines for word in line.split())
 
 
 class Verdict(IntEnum):
