@@ -40,7 +40,7 @@ class View:
 
     @cached_property
     def document(self) -> turbohtml.Document:
-        """For parsers of single sites, which know the page's elements by CSS selectors. Parsed anew, so only they ask."""
+        """For parsers of single sites, which know the page's elements by CSS selectors. Parsed anew: only they ask."""
         return turbohtml.parse(bounded(to_utf8(self.body, self.fetched.content_type)[0].decode()))
 
     @cached_property
