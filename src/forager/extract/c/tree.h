@@ -280,29 +280,52 @@ static PyObject *tree_having(PyObject *self, PyObject *given)
 
 static Byte lower(Byte byte) { return byte >= 'A' && byte <= 'Z' ? byte + 32 : byte; }
 
-static bool holds_word(const Byte *text, size_t length, const Name *word)
+/* Which bytes begin a word, so that hardly any place of a value is looked at twice. */
+typedef struct {
+    Name words[MOST_NAMES];
+    Py_ssize_t count;
+    bool begins[256];
+} Wanted;
+
+static void note_beginnings(Wanted *wanted)
 {
-    size_t wanted = (size_t)word->length;
+    memset(wanted->begins, 0, sizeof wanted->begins);
+    for (Py_ssize_t at = 0; at < wanted->count; at++)
+        if (wanted->words[at].length) {
+            Byte first = (Byte)wanted->words[at].text[0];
+            wanted->begins[first] = true;
+            if (first >= 'a' && first <= 'z')
+                wanted->begins[first - 32] = true;
+        }
+}
+
+static bool begins_with(const Byte *text, size_t length, const Name *word)
+{
+    size_t wanted = (size_t)word->length, same = 0;
     if (wanted == 0 || wanted > length)
         return false;
-    for (size_t at = 0; at <= length - wanted; at++) {
-        size_t same = 0;
-        while (same < wanted && lower(text[at + same]) == (Byte)word->text[same])
-            same++;
-        if (same == wanted)
-            return true;
-    }
+    while (same < wanted && lower(text[same]) == (Byte)word->text[same])
+        same++;
+    return same == wanted;
+}
+
+static bool holds_word(const Byte *text, size_t length, const Wanted *wanted)
+{
+    for (size_t at = 0; at < length; at++)
+        if (wanted->begins[text[at]])
+            for (Py_ssize_t word = 0; word < wanted->count; word++)
+                if (begins_with(text + at, length - at, &wanted->words[word]))
+                    return true;
     return false;
 }
 
 static bool says_word(const Tables *tables, const Element *element, const Name *names, Py_ssize_t name_count,
-                      const Name *words, Py_ssize_t word_count)
+                      const Wanted *wanted)
 {
     for (Py_ssize_t name = 0; name < name_count; name++) {
         const Attribute *attribute = find_attribute(tables, element, names[name].text, (size_t)names[name].length);
-        for (Py_ssize_t word = 0; attribute != NULL && word < word_count; word++)
-            if (holds_word(tables->page + attribute->value_at, attribute->value_length, &words[word]))
-                return true;
+        if (attribute != NULL && holds_word(tables->page + attribute->value_at, attribute->value_length, wanted))
+            return true;
     }
     return false;
 }
@@ -311,14 +334,19 @@ static PyObject *tree_find(PyObject *self, PyObject *given)
 {
     const Tables *tables = &((Tree *)self)->tables;
     PyObject *given_names, *given_words;
-    Name names[MOST_NAMES], words[MOST_NAMES];
+    Name names[MOST_NAMES];
+    Wanted wanted;
     if (!PyArg_ParseTuple(given, "OO:find", &given_names, &given_words))
         return NULL;
-    Py_ssize_t name_count = names_of(given_names, names), word_count = name_count < 0 ? -1 : names_of(given_words, words);
-    PyObject *found = word_count < 0 ? NULL : PyList_New(0);
+    Py_ssize_t name_count = names_of(given_names, names);
+    wanted.count = name_count < 0 ? -1 : names_of(given_words, wanted.words);
+    if (wanted.count < 0)
+        return NULL;
+    note_beginnings(&wanted);
+    PyObject *found = PyList_New(0);
     for (uint32_t at = 0; found != NULL && at < tables->element_count; at++)
         if (tables->elements[at].attribute_count &&
-            says_word(tables, &tables->elements[at], names, name_count, words, word_count) && add_number(found, at) < 0)
+            says_word(tables, &tables->elements[at], names, name_count, &wanted) && add_number(found, at) < 0)
             Py_CLEAR(found);
     return found;
 }
