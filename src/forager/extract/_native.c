@@ -7,7 +7,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "c/measure.h"
+#include "c/reopened.h"
 #include "c/simhash.h"
 #include "c/tree.h"
 #include "c/words.h"
@@ -37,9 +37,14 @@ static PyObject *native_simhash(PyObject *Py_UNUSED(module), PyObject *text)
     return is_text(text) ? simhash(text) : NULL;
 }
 
-static PyObject *native_measure(PyObject *Py_UNUSED(module), PyObject *text)
+static PyObject *native_count_tags(PyObject *Py_UNUSED(module), PyObject *text)
 {
-    return is_text(text) ? measure(text) : NULL;
+    return is_text(text) ? count_tags(text) : NULL;
+}
+
+static PyObject *native_count_reopened(PyObject *Py_UNUSED(module), PyObject *text)
+{
+    return is_text(text) ? count_reopened(text) : NULL;
 }
 
 static PyObject *native_first_words(PyObject *Py_UNUSED(module), PyObject *given)
@@ -68,7 +73,8 @@ static PyMethodDef METHODS[] = {
     {"simhash", native_simhash, METH_O, "The similarity hash of a text; None where there is too little."},
     {"first_words", native_first_words, METH_VARARGS,
      "first_words(text, count, window): the first words, if more than these begin in the window; else None."},
-    {"measure", native_measure, METH_O, "Tags of a page, formatting elements open at each of them in all, bodies."},
+    {"count_tags", native_count_tags, METH_O, "All tags of a page; those that begin formatting elements, bodies."},
+    {"count_reopened", native_count_reopened, METH_O, "Formatting elements that a page makes its parser open anew."},
     {"holds", native_holds, METH_VARARGS, "holds(page, word): whether these bytes are in those."},
     {NULL, NULL, 0, NULL},
 };

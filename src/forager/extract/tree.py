@@ -16,16 +16,14 @@ import turbohtml
 from forager.errors import DecodeError
 from forager.extract import compiled
 from forager.extract.python_tree import PythonTree
+from forager.extract.reopened import BODY, count_reopened, count_tags
 
 MOST_TAGS = 250_000
 """Of a page; what comes after them is left out. The largest real page we know has an eighth of it."""
-MOST_REOPENED = 1_000_000
-"""Formatting elements that are open at its tags, in all: so many could be opened anew by what comes after them. Real
-pages have up to 50,000."""
-MOST_BODIES = 200
-BODY = re.compile(r"<(?:body|html)(?=[\s/>])", re.IGNORECASE)
-NAMES = "b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u"
-FORMATTING = re.compile(rf"</?(?:{NAMES})(?=[\s/>])", re.IGNORECASE)
+MOST_REOPENED = 200_000
+"""Formatting elements that blocks may open anew; the real page with the most has 1,100."""
+MOST_BODIES = 100
+FORMATTING = re.compile(r"</?(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[\s/>])", re.IGNORECASE)
 
 
 class Tree(Protocol):
@@ -107,32 +105,15 @@ def parse(text: str) -> Tree:
 
 def bounded(text: str) -> str:
     """The page without what would make its tree much larger than itself. Nothing is changed in an ordinary page."""
-    tags, reopened, bodies = measure(text)
+    tags, formatting, bodies = count_tags(text)
     if tags > MOST_TAGS:
         text = _cut(text)
-    if reopened > MOST_REOPENED:
+    if formatting * tags > MOST_REOPENED and count_reopened(text) > MOST_REOPENED:
         text = FORMATTING.sub("<!", text)
-    if bodies > MOST_BODIES:
-        first = next(islice(BODY.finditer(text), MOST_BODIES, None), None)
-        text = text[: first.start()] + BODY.sub("<!", text[first.start() :]) if first else text
+    if bodies > MOST_BODIES and (further := next(islice(BODY.finditer(text), MOST_BODIES, None), None)):
+        start = further.start()
+        text = text[:start] + BODY.sub("<!", text[start:])
     return text
-
-
-def measure(text: str) -> tuple[int, int, int]:
-    """Its tags; formatting elements that are open at each of them, in all, were they closed by nothing but their own
-    end tags; `body` and `html` tags."""
-    return measure_in_python(text) if compiled.native is None else compiled.native.measure(text)
-
-
-def measure_in_python(text: str) -> tuple[int, int, int]:
-    depth = reopened = tags = 0
-    bodies = len(BODY.findall(text))
-    for tag in re.finditer("<", text):
-        tags += 1
-        if found := FORMATTING.match(text, tag.start()):
-            depth = max(0, depth + (-1 if found[0][1] == "/" else 1))
-        reopened += depth
-    return tags, reopened, bodies
 
 
 def _cut(text: str) -> str:
