@@ -1,103 +1,148 @@
-"""Who wrote a page, when it was published and when changed, where the page says so in a way made for machines.
+"""Who wrote a page, when it was published and when changed.
 
-Asked in this order: `<meta>`, JSON-LD, microdata and `rel=author`, `<time>`, the date in the address. Text is no guide.
+Asked in this order: JSON-LD and microdata of the article, `<meta>`, `rel=author` and elements that the page calls its
+byline, `<time>` and elements that it calls a date, the date in the address. A person comes before a publisher.
 """
 
-import json
 import re
 from collections.abc import Iterator
-from datetime import datetime
-from itertools import islice
-from typing import Any, NamedTuple
-
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from functools import lru_cache
+from typing import NamedTuple
 
 from forager.extract.clean import collapse
-from forager.extract.dates import date_in_path, parse_date
+from forager.extract.dates import Moment, date_in_path, find_day, parse_moment
 from forager.extract.head import Head
+from forager.extract.structured import Item, StructuredData, Value, text_of
 from forager.extract.tree import Tree
 
 LONGEST_AUTHOR = 200
+LONGEST_BYLINE = 100
+"""Of an element's text; more is no byline."""
 MOST_AUTHORS = 5
-LARGEST_DATA = 256 * 1024
-MOST_SCRIPTS = 10
-MOST_NODES = 2000
 MOST_TIMES = 20
-MOST_MARKS = 500
-LD_JSON = "application/ld+json"
-MARKED = "[itemprop],[rel=author]"
+MOST_ELEMENTS = 60
 
 AUTHOR = (
     "author",
     "article:author",
+    "article:author_name",
     "dc.creator",
+    "dc:creator",
     "dcterms.creator",
+    "dcterm:creator",
     "parsely-author",
     "sailthru.author",
     "citation_author",
     "byl",
+    "article.author",
+    "article-author",
+    "cxenseparse:author",
+    "book:author",
+    "twitter:data1",
 )
 PUBLISHED = (
     "article:published_time", "og:article:published_time", "datepublished", "parsely-pub-date", "sailthru.date",
     "dc.date.issued", "dcterms.issued", "dcterms.created", "dc.date.created", "citation_publication_date",
-    "citation_date",
-    "publish-date", "publish_date", "pubdate", "publication_date", "date", "dc.date", "dcterms.date",
+    "citation_date", "article:published", "article.published", "cxenseparse:recs:publishtime", "published_time",
+    "publish-date", "publish_date", "publishdate", "pubdate", "publication_date", "published_date", "og:published_time",
+    "date", "dc.date", "dcterms.date", "dc:date", "og:pubdate", "article:created", "created", "release_date",
 )  # fmt: skip
 MODIFIED = (
     "article:modified_time", "og:updated_time", "og:article:modified_time", "datemodified", "dcterms.modified",
-    "dc.date.modified", "last-modified", "lastmod", "revised",
+    "dc.date.modified", "article:modified", "modified_time", "last-modified", "lastmod", "revised", "modified",
 )  # fmt: skip
-NAMES = frozenset((*AUTHOR, *PUBLISHED, *MODIFIED))
-ARTICLE = re.compile(
-    r"(?:Article|Posting|Report|Recipe|HowTo|Chapter|Review(?:NewsArticle)|ScholarlyArticle|Question|VideoObject)$"
+ARTICLES = ("article", "posting", "report", "recipe", "howto", "chapter", "question", "videoobject", "course")
+PAGES = frozenset(
+    "webpage itempage aboutpage qapage book dataset podcastepisode creativework review movie event faqpage".split()
 )
-PAGE = re.compile(r"(?:WebPage|ItemPage|AboutPage|QAPage|Book|Dataset|PodcastEpisode)$")
-BY = re.compile(r"^(?:by|von|par|por|di|door|av|af|od|yazan|автор|作者|著者|記者|文)\s*[:：]?\s+", re.IGNORECASE)
+PEOPLE = frozenset({"person", "people", "author"})
+BY = re.compile(
+    r"^(?:(?:written|posted|published|created|recipe|story|text|words|submitted|reported|article)\s+(?:\w+\s+)?by"
+    r"|by|von|par|por|di|da|door|av|af|od|от|yazan|автор|autora?|auteur|autore|author|authors|writer|text|redaktion"
+    r"|作者|著者|記者|文)\s*(?:[:：]\s*|\s+|(?<=[作者著記文])(?=\w))",
+    re.IGNORECASE,
+)  # fmt: skip
 
 
 class Byline(NamedTuple):
     author: str | None = None
-    published_at: datetime | None = None
-    modified_at: datetime | None = None
+    published: Moment | None = None
+    modified: Moment | None = None
 
 
-def find_byline(tree: Tree, head: Head, url: str) -> Byline:
-    found = Byline()
-    if not NAMES.isdisjoint(head.metas):
-        found = Byline(_first_author(head), _first_date(head, PUBLISHED), _first_date(head, MODIFIED))
-    if None in found:
-        found = _fill(found, _from_data(tree))
-    if found.author is not None and found.published_at is not None:
-        return found
-    times = tree.tags("time")
-    if times or _has_marks(tree):
-        found = _fill(found, _from_marks(tree))
-    if found.published_at is None:
-        found = found._replace(published_at=_from_times(times) or date_in_path(url))
-    return found
+def find_byline(tree: Tree, head: Head, data: StructuredData, url: str) -> Byline:
+    items = _writings(data.items)
+    author = _author_of(items, is_person=True) or _author_of_metas(head)
+    published = _date_of(items, "datepublished") or _date_of_metas(head, PUBLISHED)
+    modified = _date_of(items, "datemodified") or _date_of_metas(head, MODIFIED)
+    if author is None or published is None:
+        marks = _Marks(tree)
+        author = author or marks.author() or _author_of(items, is_person=False)
+        published = published or marks.date("datepublished") or marks.time() or date_in_path(url)
+        modified = modified or marks.date("datemodified")
+    return Byline(author, published, modified)
 
 
-def _fill(found: Byline, other: Byline) -> Byline:
-    return Byline(
-        found.author or other.author,
-        found.published_at or other.published_at,
-        found.modified_at or other.modified_at,
-    )
+# JSON-LD, microdata, RDFa ---------------------------------------------------------------------------------------------
 
 
-# <meta> ---------------------------------------------------------------------------------------------------------------
+def _writings(items: list[Item]) -> list[Item]:
+    """What may have an author: articles first, then what stands for the page as a whole."""
+    ranked = [(rank, item) for item in items if (rank := _rank(item.types))]
+    return [item for wanted in (1, 2) for rank, item in ranked if rank == wanted]
 
 
-def _first_author(head: Head) -> str | None:
-    for name in AUTHOR:
-        names = [author for text in head.metas.get(name, ())[:MOST_AUTHORS] if (author := clean_author(text))]
+@lru_cache(1024)
+def _rank(types: tuple[str, ...]) -> int:
+    if any(kind.endswith(ARTICLES) for kind in types):
+        return 1
+    return 2 if not PAGES.isdisjoint(types) else 0
+
+
+def _author_of(items: list[Item], *, is_person: bool) -> str | None:
+    for item in items:
+        values = item.properties.get("author") or item.properties.get("creator") or ()
+        names = [name for value in values[:MOST_AUTHORS] if (name := _name(value, is_person=is_person))]
         if names:
             return ", ".join(dict.fromkeys(names))[:LONGEST_AUTHOR]
     return None
 
 
-def _first_date(head: Head, names: tuple[str, ...]) -> datetime | None:
-    return next((date for name in names for text in head.metas.get(name, ()) if (date := parse_date(text))), None)
+def _name(value: Value, *, is_person: bool) -> str | None:
+    if isinstance(value, Item):
+        if is_person and value.types and PEOPLE.isdisjoint(value.types):
+            return None
+        return clean_author(value.text("name") or value.text("alternatename"))
+    return clean_author(text_of(value)) if isinstance(value, str) else None
+
+
+def _date_of(items: list[Item], name: str) -> Moment | None:
+    for item in items:
+        for value in item.properties.get(name, ())[:MOST_AUTHORS]:
+            if isinstance(value, str) and (moment := parse_moment(value)):
+                return moment
+    return None
+
+
+# <meta> ---------------------------------------------------------------------------------------------------------------
+
+
+def _author_of_metas(head: Head) -> str | None:
+    for name in AUTHOR:
+        if name in head.metas:
+            names = [author for text in head.metas[name][:MOST_AUTHORS] if (author := clean_author(text))]
+            if names:
+                return ", ".join(dict.fromkeys(names))[:LONGEST_AUTHOR]
+    return None
+
+
+def _date_of_metas(head: Head, names: tuple[str, ...]) -> Moment | None:
+    for name in names:
+        if name in head.metas:
+            for text in head.metas[name]:
+                if moment := parse_moment(text):
+                    return moment
+    return None
 
 
 def clean_author(text: str | None) -> str | None:
@@ -108,106 +153,77 @@ def clean_author(text: str | None) -> str | None:
     return BY.sub("", name).strip(" ,|·-") or None
 
 
-# JSON-LD --------------------------------------------------------------------------------------------------------------
+# elements -------------------------------------------------------------------------------------------------------------
+
+NAMED_AUTHOR = ("author", "byline", "writtenby", "written-by")
+NAMED_DATE = ("date", "publish", "posted", "time")
+IS_AUTHOR = re.compile(r"(?:^|[\s_-])(?:by-?line|author|written-?by|p-author)s?(?:[\s_-]?name)?(?=[\s_-]|$)|byline|author", re.IGNORECASE)
+NO_AUTHOR = re.compile(r"comment|avatar|related|footer|widget|social|follow|subscri|thumb|image|photo|icon|no-author", re.IGNORECASE)
+IS_DATE = re.compile(r"(?:^|[\s_-])(?:date|pub(?:lish(?:ed)?)?|posted|time(?:stamp)?)(?=[\s_-]|$)|date|published", re.IGNORECASE)
+NO_DATE = re.compile(r"comment|updated?|modified|related|footer|event|calendar|picker|birth|copyright|recent|sidebar|widget", re.IGNORECASE)
+PARTS_OF_BYLINE = re.compile(r"\s*(?:\s[|•·–—/]\s|[|•·]|\b(?:updated|published|posted|on)\b|\d)", re.IGNORECASE)
 
 
-def _from_data(tree: LexborHTMLParser) -> Byline:
-    nodes: list[dict[str, Any]] = []
-    scripts = [node for node in tree.tags("script") if (node.attributes.get("type") or "").strip().lower() == LD_JSON]
-    for script in scripts[:MOST_SCRIPTS]:
-        nodes += islice(_load(script.text_lexbor()), MOST_NODES - len(nodes))
-    if not nodes:
-        return Byline()
-    found = Byline()
-    by_id = {node["@id"]: node for node in nodes if isinstance(node.get("@id"), str) and len(node) > 1}
-    for kinds in (ARTICLE, PAGE):
-        for node in nodes:
-            if _is_a(node, kinds):
-                author = _names(node.get("author") or node.get("creator"), by_id)
-                found = _fill(found, Byline(author, _date(node.get("datePublished")), _date(node.get("dateModified"))))
-    return found
+class _Marks:
+    """What elements are called."""
 
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
 
-def _load(text: str) -> Iterator[dict[str, Any]]:
-    """All objects of a JSON-LD script, from the outside in; nothing where it is no JSON."""
-    if len(text) > LARGEST_DATA:
-        return
-    try:
-        data = json.loads(text, strict=False)
-    except (ValueError, RecursionError):
-        return
-    waiting = [data]
-    while waiting:
-        level, waiting = waiting, []
-        for item in level:
-            if isinstance(item, dict):
-                yield item
-                waiting += [value for value in item.values() if isinstance(value, (dict, list))]
-            elif isinstance(item, list):
-                waiting += item[:MOST_NODES]
+    def _marked(self, name: str) -> Iterator[int]:
+        numbers = self.tree.having("itemprop")
+        for number, said in zip(numbers, self.tree.column(numbers, "itemprop"), strict=True):
+            if said and name in said.lower():
+                yield number
 
+    def date(self, name: str) -> Moment | None:
+        for number in self._marked(name):
+            if moment := self._moment(number):
+                return moment
+        return None
 
-def _is_a(node: dict[str, Any], kinds: re.Pattern[str]) -> bool:
-    given = node.get("@type")
-    return any(isinstance(kind, str) and kinds.search(kind) for kind in (given if isinstance(given, list) else [given]))
+    def time(self) -> Moment | None:
+        """The first with a machine's date: a page shows its own before those of comments and of other pages."""
+        for number in self.tree.tags("time")[:MOST_TIMES]:
+            if moment := self._moment(number):
+                return moment
+        for number in self._named(NAMED_DATE, IS_DATE, NO_DATE):
+            text = self.tree.texts([number], LONGEST_AUTHOR)[0]
+            if len(text) < LONGEST_BYLINE and (moment := find_day(text)):
+                return moment
+        return None
 
+    def _moment(self, number: int) -> Moment | None:
+        for attribute in ("datetime", "content", "title"):
+            if (given := self.tree.get(number, attribute)) and (moment := parse_moment(given)):
+                return moment
+        return find_day(self.tree.texts([number], LONGEST_BYLINE)[0])
 
-def _names(author: object, by_id: dict[str, dict[str, Any]]) -> str | None:
-    people = author if isinstance(author, list) else [author]
-    names = [name for person in people[:MOST_AUTHORS] if (name := _name(person, by_id))]
-    return ", ".join(dict.fromkeys(names))[:LONGEST_AUTHOR] or None
+    def author(self) -> str | None:
+        tree = self.tree
+        for number in tree.find(("rel", "itemprop"), ("author",)):
+            if tree.tag(number) not in {"link", "meta"} and (name := self._author(number)):
+                return name
+        for number in self._named(NAMED_AUTHOR, IS_AUTHOR, NO_AUTHOR):
+            if name := self._author(number):
+                return name
+        return None
 
+    def _named(self, words: tuple[str, ...], wanted: re.Pattern[str], unwanted: re.Pattern[str]) -> Iterator[int]:
+        for number in self.tree.find(("class", "id"), words)[:MOST_ELEMENTS]:
+            said = f"{self.tree.get(number, 'class') or ''} {self.tree.get(number, 'id') or ''}"[:300]
+            if wanted.search(said) and not unwanted.search(said) and self.tree.tag(number) not in {"body", "html"}:
+                yield number
 
-def _name(person: object, by_id: dict[str, dict[str, Any]]) -> str | None:
-    if isinstance(person, dict):
-        known = person if "name" in person else by_id.get(str(person.get("@id")), {})
-        person = known.get("name")
-    if isinstance(person, list):
-        person = next(iter(person), None)
-    return clean_author(person) if isinstance(person, str) else None
-
-
-def _date(value: object) -> datetime | None:
-    return parse_date(value) if isinstance(value, str) else None
-
-
-# microdata, rel=author, <time> ----------------------------------------------------------------------------------------
-
-
-def _has_marks(tree: Tree) -> bool:
-    """A look that is cheaper than to search for them: who marks authors marks dates or the article too."""
-    if tree.first_has("article", "itemscope") or tree.first_has("main", "itemscope"):
-        return True
-    return any("itemscope" in node.attributes for node in (tree.body, tree.root) if node is not None)
-
-
-def _from_marks(tree: LexborHTMLParser) -> Byline:
-    found = Byline()
-    for node in tree.css(MARKED)[:MOST_MARKS]:
-        attributes = node.attributes
-        match attributes.get("itemprop") or attributes.get("rel"):
-            case "datePublished":
-                found = _fill(found, Byline(published_at=_moment(node, attributes)))
-            case "dateModified":
-                found = _fill(found, Byline(modified_at=_moment(node, attributes)))
-            case "author" if node.tag != "link":
-                found = _fill(found, Byline(author=_marked_author(node, attributes)))
-    return found
-
-
-def _marked_author(node: LexborNode, attributes: dict[str, str | None]) -> str | None:
-    name = node.css_first("[itemprop=name]")
-    if name is not None:
-        return clean_author(name.attributes.get("content") or name.text_lexbor())
-    return clean_author(attributes.get("content") or node.text_lexbor())
-
-
-def _from_times(nodes: list[LexborNode]) -> datetime | None:
-    """The first with a machine's date: a page shows its own before those of comments and of other pages."""
-    times = (_moment(node, node.attributes) for node in nodes[:MOST_TIMES])
-    return next((moment for moment in times if moment), None)
-
-
-def _moment(node: LexborNode, attributes: dict[str, str | None]) -> datetime | None:
-    given = attributes.get("datetime") or attributes.get("content") or attributes.get("title")
-    return parse_date(given or node.text_lexbor()[:100])
+    def _author(self, number: int) -> str | None:
+        tree = self.tree
+        if tree.weights(number)[0] > LONGEST_BYLINE * 2:
+            return None
+        end = tree.end(number)
+        inner = [each for each in self._marked("name") if number < each < end]
+        text = tree.get(inner[0], "content") or tree.text(inner[0]) if inner else tree.text(number)
+        name = clean_author(text)
+        if name is None or len(name) >= LONGEST_BYLINE:
+            return None
+        name = PARTS_OF_BYLINE.split(name, maxsplit=1)[0].strip(" ,|·-–—:")
+        return name if len(name) > 1 and any(map(str.isalpha, name)) else None

@@ -1,29 +1,49 @@
 """Structured data in one shape, whoever wrote it: JSON-LD, microdata and RDFa all become `Item`s."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
 from html import unescape
 from typing import Union
 
 LONGEST_VALUE = 20_000
+LONGEST_NAME = 60
 
 Value = Union[str, int, Decimal, bool, "Item"]
 
 
-@dataclass(slots=True, eq=False)
 class Item:
     """A thing with types and properties; names of both are in small letters, without the vocabulary's address."""
 
-    source: str
-    path: str
-    """Where it is, as evidence says it: `$.offers[0]`, `div[itemprop=offers]`."""
-    types: tuple[str, ...] = ()
-    properties: dict[str, list[Value]] = field(default_factory=dict)
-    id: str | None = None
-    role: str = ""
-    """The property of the item around it that holds it; empty: it stands for itself."""
+    __slots__ = ("_properties", "id", "path", "role", "source", "types")
+
+    def __init__(
+        self,
+        source: str,
+        path: str,
+        types: tuple[str, ...] = (),
+        properties: dict[str, list[Value]] | None = None,
+        id: str | None = None,  # noqa: A002 (what JSON-LD calls it)
+        role: str = "",
+    ) -> None:
+        self.source = source
+        self.path = path
+        """Where it is, as evidence says it: `$.offers[0]`, `div[itemprop=offers]`."""
+        self.types = types
+        self.id = id
+        self.role = role
+        """The property of the item around it that holds it; empty: it stands for itself."""
+        self._properties = properties
+
+    @property
+    def properties(self) -> dict[str, list[Value]]:
+        if self._properties is None:
+            self._properties = self._read()
+        return self._properties
+
+    def _read(self) -> dict[str, list[Value]]:
+        """The properties, the first time somebody asks: of most items of a page nobody does."""
+        return {}
 
     def is_a(self, *types: str) -> bool:
         return any(each in types for each in self.types)
@@ -84,6 +104,12 @@ def storable(text: str) -> str:
 
 
 @lru_cache(4096)
+def short_name(name: str) -> str:
+    """`https://schema.org/Product` and `schema:Product` are `Product`."""
+    return name.rpartition("/")[2].rpartition("#")[2].rpartition(":")[2].strip()[:LONGEST_NAME]
+
+
+@lru_cache(4096)
 def plain_name(name: str) -> str:
-    """`https://schema.org/Product`, `schema:Product` and `Product` are one."""
-    return name.rpartition("/")[2].rpartition("#")[2].rpartition(":")[2].strip().lower()[:60]
+    """The same in small letters: pages spell them as they like."""
+    return short_name(name).lower()

@@ -1,15 +1,16 @@
-"""JSON as shops write it, mended within reason: comments, stray commas, quotes inside of strings, missing ends.
+"""JSON as pages write it, repaired within reason: comments, stray commas, quotes inside of strings, missing ends.
 
-Every step is linear. What cannot be mended is None.
+Every step is linear. What cannot be repaired is None.
 """
 
 import json
 import re
-from decimal import Decimal
 from html import unescape
 from typing import Any
 
-LONGEST_MENDED = 400_000
+import orjson
+
+LONGEST_REPAIRED = 400_000
 AROUND = re.compile(
     r"^\s*(?:<!--|//\s*<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/|<!\[CDATA\[)|(?://\s*)?(?:-->|\]\]>)\s*$|/\*\s*\]\]>\s*\*/\s*$"
 )
@@ -19,15 +20,27 @@ NO_VALUE = re.compile(r":(\s*)(?=[,}])")
 UNDEFINED = re.compile(r":\s*(?:undefined|None)(?=\s*[,}\]])")
 BETWEEN_DOCUMENTS = re.compile(r"\}\s*\{")
 ENDS_STRING = re.compile(r'\s*(?:[}\]]|:|,\s*(?:["{\[\d\-}\]]|true|false|null)|$)')
+HALF = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+)
+"""Of a character that takes two."""
+STRING_OR_COMMENT = re.compile(r'"|//|/\*|<!--')
+COMMENTS = {"//": "\n", "/*": "*/", "<!--": "-->"}
+LONGEST_INTEGER = 19
 CONTROL = dict.fromkeys(range(32), " ")
 
 
 def read_json(text: str) -> Any:
-    """What a script holds; mended where it must be. None: not even then."""
-    text = text.strip().lstrip("\ufeff")
+    """What a script holds; repaired where it must be. None: not even then."""
+    text = text.strip()
     if not text:
         return None
-    for attempt in (_as_is, _without_wrapping, _mended):
+    try:
+        return orjson.loads(text)
+    except ValueError:
+        pass
+    text = text.lstrip("\ufeff")
+    for attempt in (_load, _without_wrapping, _repaired):
         found = attempt(text)
         if found is not None:
             return found
@@ -35,27 +48,31 @@ def read_json(text: str) -> Any:
 
 
 def _load(text: str) -> Any:
+    """By a decoder that takes line breaks inside of strings, `NaN` and numbers without end."""
     try:
-        return json.loads(text, strict=False, parse_float=Decimal, parse_constant=lambda _name: None)
+        if "\\u" in text:
+            text = HALF.sub(r"\\ufffd", text)
+        return json.loads(text, strict=False, parse_int=_number, parse_constant=lambda _name: None)
     except (ValueError, RecursionError, ArithmeticError):
         return None
 
 
-_as_is = _load
+def _number(digits: str) -> int | float:
+    return int(digits) if len(digits) < LONGEST_INTEGER else float(digits)
 
 
 def _without_wrapping(text: str) -> Any:
     return _load(AROUND.sub("", AROUND.sub("", text)).strip().rstrip(";"))
 
 
-def _mended(text: str) -> Any:
-    if len(text) > LONGEST_MENDED:
+def _repaired(text: str) -> Any:
+    if len(text) > LONGEST_REPAIRED:
         return None
     text = AROUND.sub("", AROUND.sub("", text)).strip().rstrip(";")
-    text = text.replace("\u2028", " ").replace("\u2029", " ").translate(CONTROL)
+    text = text.replace("\u2028", " ").replace("\u2029", " ")
     if "&quot;" in text or "&#34;" in text:
         text = unescape(text)
-    text = _close(_quote(text))
+    text = _close(_quote(text).translate(CONTROL))
     text = UNDEFINED.sub(":null", text)
     text = DOUBLE_COMMA.sub(",", text)
     text = STRAY_COMMA.sub(r"\1", text)
@@ -72,12 +89,7 @@ def _quote(text: str) -> str:
     at, end, is_inside, slash = 0, len(text), False, -2
     while at < end:
         if not is_inside:
-            stop = text.find('"', at)
-            stop = end if stop < 0 else stop
-            out.append(_without_comments(text[at:stop]))
-            if stop < end:
-                out.append('"')
-            at, is_inside = stop + 1, True
+            at, is_inside = _outside(text, at, out)
             continue
         quote = text.find('"', at)
         if -1 != slash < at:  # looked for once only: a search from every quote would be quadratic
@@ -99,16 +111,20 @@ def _quote(text: str) -> str:
     return "".join(out)
 
 
-def _without_comments(text: str) -> str:
-    """Step by step: a pattern would look for the end anew from each beginning."""
-    kept, at = [], 0
-    while (begin := text.find("/*", at)) >= 0:
-        kept.append(text[at:begin])
-        end = text.find("*/", begin + 2)
-        if end < 0:
-            return " ".join(kept)
-        at = end + 2
-    return " ".join((*kept, text[at:])) if kept else text
+def _outside(text: str, at: int, out: list[str]) -> tuple[int, bool]:
+    """Up to the next string, or behind the next comment; whether it is a string."""
+    sign = STRING_OR_COMMENT.search(text, at)
+    if sign is None:
+        out.append(text[at:])
+        return len(text), False
+    out.append(text[at : sign.start()])
+    if sign[0] == '"':
+        out.append('"')
+        return sign.end(), True
+    out.append(" ")
+    closing = COMMENTS[sign[0]]
+    close = text.find(closing, sign.end())
+    return (len(text) if close < 0 else close + len(closing)), False
 
 
 def _close(text: str) -> str:
