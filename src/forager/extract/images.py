@@ -1,19 +1,16 @@
 """Every image a page shows, as it wrote it: what it names for others first, then the body in order. Resolves nothing.
 
 Of several sizes of one image the largest is taken. Tracking pixels, icons, and what is in the page itself (`data:`) are
-left out. A page without images pays a walk of its tree and a look for `url(`.
+left out. Attributes are read column by column, and patterns only asked where a word of theirs is there at all.
 """
 
-import json
 import re
-from collections.abc import Iterator, Mapping
-from itertools import islice
-from typing import Any
-
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from collections.abc import Iterator
 
 from forager.extract.head import Head
 from forager.extract.links import clean_href
+from forager.extract.structured import Item, StructuredData, Value
+from forager.extract.tree import Tree
 from forager.records import FoundImage
 
 MOST_IMAGES = 100
@@ -22,11 +19,6 @@ MOST_NODES = 2000
 LONGEST_ALT = 512
 LONGEST_SRCSET = 16_000
 LONGEST_STYLE = 2000
-MOST_SCRIPTS = 20
-LONGEST_SCRIPT = 200_000
-DEEPEST_DATA = 6
-MOST_DATA = 2000
-
 LAZY = (
     *("data-src", "data-original", "data-lazy-src", "data-lazy", "data-url", "data-image", "data-hi-res-src"),
     *(
@@ -41,11 +33,13 @@ LAZY = (
 )
 LAZY_SETS = ("data-srcset", "data-lazy-srcset", "data-original-set")
 HINTS = frozenset({"srcset", *LAZY, *LAZY_SETS})
+COLUMNS = ("src", "alt", "title", "width", "height", "srcset", *LAZY, *LAZY_SETS)
+MOST_SOURCES = 32
 
 OPEN_GRAPH = ("og:image:secure_url", "og:image", "og:image:url")
 TWITTER = ("twitter:image", "twitter:image:src")
-DATA_KEYS = frozenset({"image", "images", "primaryImageOfPage", "photo", "thumbnailUrl"})
-NESTED_KEYS = ("@graph", "mainEntity", "mainEntityOfPage", "itemListElement", "item", "hasVariant")
+DATA_KEYS = ("primaryimageofpage", "image", "images", "photo", "thumbnailurl")
+ADDRESSES = ("url", "contenturl", "thumbnailurl")
 
 SMALLEST = 3
 """Declared so small, it counts visits."""
@@ -56,20 +50,25 @@ NOISE = re.compile(
     re.IGNORECASE,
 )
 SMALL = re.compile(r"thumb|avatar|[/_.-](?:small|tiny|mini|sm|xs)(?=[/_.?-])", re.IGNORECASE)
+NOISE_WORDS = ("icon", "sprite", "spacer", "blank", "transparent", "pixel", "1x1", "clear", "tracking", "beacon")
+SMALL_WORDS = ("thumb", "avatar", "small", "tiny", "mini", "sm", "xs")
+"""One of them is in whatever the patterns find."""
+PLAIN_STARTS = "/h"
 PIXELS = re.compile(r"\s*([0-9]{1,5})(?:\.[0-9]*)?\s*(?:px)?\s*\Z")
 BACKGROUND = re.compile(r"background(?:-image)?\s*:[^;]{0,200}?url\(\s*['\"]?([^'\")]+)", re.IGNORECASE)
 
 
-def find_images(tree: LexborHTMLParser, head: Head, *, has_styles: bool = True) -> list[FoundImage]:
+def find_images(tree: Tree, head: Head, data: StructuredData, *, has_styles: bool = True) -> list[FoundImage]:
     """Those of the head, or where it names none of the structured data, then of the body. `has_styles`: whether the
     page holds `url(` at all."""
-    found = {image.src: image for image in _in_head(head)}
-    nodes = tree.tags("img")
-    if nodes and not found:
-        for src in islice(_in_data(tree), MOST_IMAGES):
+    found: dict[str, FoundImage] = {}
+    for image in _in_head(head):
+        found.setdefault(image.src, image)
+    if not found:
+        for src in _in_data(data.items):
             found.setdefault(src, FoundImage(src, "jsonld", "gallery" if found else "primary", ""))
     has_primary = bool(found)
-    for image in _in_body(tree, nodes, has_styles=has_styles):
+    for image in _in_body(tree, has_styles=has_styles):
         before = found.get(image.src)
         if before is not None:
             found[image.src] = before.filled_from(image)
@@ -111,109 +110,117 @@ def _named(head: Head) -> Iterator[tuple[str, str]]:
             yield "link", attributes.get("href") or ""
 
 
-def _in_data(tree: LexborHTMLParser) -> Iterator[str]:
-    scripts = (node for node in tree.tags("script") if "ld+json" in (node.attributes.get("type") or ""))
-    for node in islice(scripts, MOST_SCRIPTS):
-        text = node.text()
-        if '"image' not in text or len(text) > LONGEST_SCRIPT:
-            continue
-        try:
-            document = json.loads(text, strict=False)
-        except (ValueError, RecursionError):
-            continue
-        for value in islice(_values(document, DEEPEST_DATA), MOST_DATA):
-            src = clean_href(value)
-            if src and not NOISE.search(src):
-                yield src
+def _in_data(items: list[Item]) -> Iterator[str]:
+    """Image URLs of things, as they stand for the page."""
+    for item in items:
+        for name in DATA_KEYS:
+            for value in item.properties.get(name, ())[:MOST_IMAGES]:
+                src = clean_href(_address(value))
+                if src and not NOISE.search(src):
+                    yield src
 
 
-def _values(node: Any, depth: int) -> Iterator[str]:
-    """Image URLs of things, and of things inside them where people nest them."""
-    if depth <= 0:
-        return
-    if isinstance(node, list):
-        for each in node[:MOST_IMAGES]:
-            yield from _values(each, depth - 1)
-    elif isinstance(node, dict):
-        for key in DATA_KEYS & node.keys():
-            yield from _urls(node[key], depth - 1)
-        for key in NESTED_KEYS:
-            if key in node:
-                yield from _values(node[key], depth - 1)
-
-
-def _urls(value: Any, depth: int) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case list() if depth > 0:
-            for each in value[:MOST_IMAGES]:
-                yield from _urls(each, depth - 1)
-        case dict():
-            url = value.get("url") or value.get("contentUrl") or value.get("@id")
-            if isinstance(url, str):
-                yield url
+def _address(value: Value) -> str:
+    if isinstance(value, Item):
+        urls = (url for name in ADDRESSES for url in value.properties.get(name, ()))
+        value = next((url for url in urls if isinstance(url, str)), value.id or "")
+    return value if isinstance(value, str) else ""
 
 
 # body ---------------------------------------------------------------------------------------------------------------
 
 
-def _in_body(tree: LexborHTMLParser, nodes: list[LexborNode], *, has_styles: bool) -> Iterator[FoundImage]:
-    if nodes:
-        has_sources = bool(tree.tags("source"))
-        for node in islice(nodes, MOST_NODES):
-            image = _read_img(node, has_sources=has_sources)
-            if image is not None:
-                yield image
-    for node in islice(tree.css('[style*="url("]') if has_styles else (), MOST_NODES):
-        match = BACKGROUND.search((node.attributes.get("style") or "")[:LONGEST_STYLE])
+def _in_body(tree: Tree, *, has_styles: bool) -> Iterator[FoundImage]:
+    if numbers := tree.tags("img")[:MOST_NODES]:
+        yield from _Pictures(tree, numbers).read()
+    for style in tree.column(tree.find(("style",), ("url(",))[:MOST_NODES], "style") if has_styles else ():
+        match = BACKGROUND.search((style or "")[:LONGEST_STYLE])
         src = clean_href(match[1]) if match else ""
         if src and not NOISE.search(src):
             yield FoundImage(src, "background", "thumbnail" if SMALL.search(src) else "gallery", "")
 
 
-def _read_img(node: LexborNode, *, has_sources: bool) -> FoundImage | None:
-    given = node.attributes
-    width, height = _pixels(given.get("width")), _pixels(given.get("height"))
-    if (
-        width is not None
-        and height is not None
-        and (min(width, height) <= SMALLEST or max(width, height) <= ICON_PIXELS)
-    ):
-        return None
-    how, src = "img", given.get("src") or ""
-    if has_sources or not HINTS.isdisjoint(given):
-        how, src = _choose(node, given, src, has_sources=has_sources)
-    src = clean_href(src)
-    if not src or NOISE.search(src):
-        return None
-    if width is not None and height is not None:
-        is_small = max(width, height) <= THUMBNAIL_PIXELS
-    else:
-        is_small = SMALL.search(src) is not None
-    kind = "thumbnail" if is_small else "gallery"
-    return FoundImage(src, how, kind, _words(given.get("alt") or given.get("title")), width, height)
+class _Pictures:
+    """The elements `img`."""
+
+    def __init__(self, tree: Tree, numbers: list[int]) -> None:
+        self.tree, self.numbers = tree, numbers
+        self.columns = {name: column for name in COLUMNS if any(column := tree.column(numbers, name))}
+        self.sources: dict[int, list[int]] = {}
+        """Element → the sources right inside of it."""
+        for number in tree.tags("source"):
+            self.sources.setdefault(tree.parent(number), []).append(number)
+
+    def read(self) -> Iterator[FoundImage]:
+        chosen = self._choose_all()
+        joined = "\n".join(src for _how, src in chosen).lower()
+        noise = [word for word in NOISE_WORDS if word in joined]
+        small = [word for word in SMALL_WORDS if word in joined]
+        nothing: list[str | None] = [None] * len(chosen)
+        alts, titles, widths, heights = (
+            self.columns.get(name, nothing) for name in ("alt", "title", "width", "height")
+        )
+        for (how, src), alt, title, wide, high in zip(chosen, alts, titles, widths, heights, strict=True):
+            if not src or (noise and _holds(src, noise) and NOISE.search(src)):
+                continue
+            width, height = _pixels(wide), _pixels(high)
+            if width is None or height is None:
+                is_small = bool(small and _holds(src, small) and SMALL.search(src))
+            elif min(width, height) <= SMALLEST or max(width, height) <= ICON_PIXELS:
+                continue
+            else:
+                is_small = max(width, height) <= THUMBNAIL_PIXELS
+            text = alt or title
+            yield FoundImage(
+                src, how, "thumbnail" if is_small else "gallery", _words(text) if text else "", width, height
+            )
+
+    def _choose_all(self) -> list[tuple[str, str]]:
+        """Of each how it was found, and where it is; empty where it is nowhere."""
+        plain = self.columns.get("src") or [None] * len(self.numbers)
+        if not self.sources and HINTS.isdisjoint(self.columns):
+            return [("img", _clean(src)) for src in plain]
+        hints = [(name, column) for name, column in self.columns.items() if name in HINTS]
+        found = []
+        for at, src in enumerate(plain):
+            given = {name: value for name, column in hints if (value := column[at])}
+            parent = self.tree.parent(self.numbers[at]) if self.sources else -1
+            how, best = "img", src or ""
+            if given or parent in self.sources:
+                how, best = self._choose(given, best, self.sources.get(parent, []))
+            found.append((how, _clean(best)))
+        return found
+
+    def _choose(self, given: dict[str, str], src: str, sources: list[int]) -> tuple[str, str]:
+        """Of all the page offers for one picture: the widest, and of equals what it names first."""
+        best, most = ("img", src), 0.0
+        lazy = next((value for name in LAZY if (value := given.get(name)) and clean_href(value)), None)
+        if lazy:
+            best = ("lazy", lazy)
+        sets = [("srcset", given.get("srcset")), *(("lazy", given.get(name)) for name in LAZY_SETS)]
+        for number in sources[:MOST_SOURCES]:
+            sets.append(("picture", self.tree.get(number, "srcset") or self.tree.get(number, "data-srcset")))
+        for how, srcset in sets:
+            if (
+                srcset
+                and (widest := widest_of(srcset))
+                and (widest[0] > most)
+                and (how != "picture" or widest[0] > 1 or not best[1])
+            ):
+                most, best = widest[0], (how, widest[1])
+        return best
 
 
-def _choose(node: LexborNode, given: Mapping[str, str | None], src: str, *, has_sources: bool) -> tuple[str, str]:
-    """Of all the page offers for one picture: the widest, and of equals what it names first."""
-    best, most = ("img", src), 0.0
-    lazy = next((value for name in LAZY if (value := given.get(name)) and clean_href(value)), None)
-    if lazy:
-        best = ("lazy", lazy)
-    sets = [("srcset", given.get("srcset")), *(("lazy", given.get(name)) for name in LAZY_SETS)]
-    if has_sources and (parent := node.parent) is not None and parent.tag == "picture":
-        sources = (child.attributes for child in islice(parent.iter(), 32) if child.tag == "source")
-        sets += [("picture", source.get("srcset") or source.get("data-srcset")) for source in sources]
-    for how, srcset in sets:
-        if (
-            srcset
-            and (widest := widest_of(srcset))
-            and (widest[0] > most)
-            and (how != "picture" or widest[0] > 1 or not best[1])
-        ):
-            most, best = widest[0], (how, widest[1])
-    return best
+def _clean(src: str | None) -> str:
+    """Most have nothing to trim, which a look tells."""
+    if not src:
+        return ""
+    return src if src[0] in PLAIN_STARTS and src.isprintable() and src[-1] != " " and len(src) < 2000 else clean_href(src)
+
+
+def _holds(src: str, words: list[str]) -> bool:
+    lowered = src.lower()
+    return any(word in lowered for word in words)
 
 
 def widest_of(srcset: str) -> tuple[float, str] | None:

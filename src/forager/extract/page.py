@@ -22,10 +22,12 @@ from forager.extract.language import LanguageMemory, decide, declare, load_detec
 from forager.extract.links import find_head_links, find_links, join_links
 from forager.extract.login import has_password_form
 from forager.extract.memory import keep_freed_memory
+from forager.extract.metadata import find_metadata
 from forager.extract.needle import has_url
 from forager.extract.product import read_product
 from forager.extract.simhash import simhash
 from forager.extract.sites import AUTO
+from forager.extract.structured import read_structured
 from forager.extract.text import fingerprint, first_words, take_content
 from forager.extract.tree import Tree, parse
 from forager.records import Fetched, FoundLink, Reading
@@ -165,11 +167,13 @@ def _read_tree(
     base_url = _join(fetched.url, head.base) or fetched.url
     head_links = list(find_head_links(head.links, head.refreshes))
     links = join_links(head_links, find_links(tree))
-    images = find_images(tree, head, has_styles=has_url(fetched.body))
-    byline = find_byline(tree, head, fetched.url)
+    structured = read_structured(tree, head)
+    images = find_images(tree, head, structured, has_styles=has_url(fetched.body))
+    byline = find_byline(tree, head, structured, fetched.url)
+    metadata = find_metadata(tree, head, structured, fetched.url)
     canonical, declared = _canonical(base_url, head_links), _declared_language(head, fetched)
     product, listed = read_product(
-        tree, fetched, head, base_url=base_url, canonical=canonical, language=declared, parser_name=parser_name
+        tree, fetched, head, structured, base_url=base_url, canonical=canonical, language=declared, parser_name=parser_name
     )
     has_form = has_password_form(tree)
     text, headings = take_content(tree)
@@ -192,9 +196,17 @@ def _read_tree(
         product=product,
         images=images,
         author=byline.author,
-        published_at=byline.published_at,
-        modified_at=byline.modified_at,
+        published_at=byline.published.at if byline.published else None,
+        modified_at=byline.modified.at if byline.modified else None,
         listed=listed,
+        site_name=metadata.site_name,
+        section=metadata.section,
+        tags=metadata.tags,
+        rating=metadata.rating,
+        rating_count=metadata.rating_count,
+        published_on=byline.published.on if byline.published else None,
+        modified_on=byline.modified.on if byline.modified else None,
+        structured_data=structured.to_json(),
     )
 
 

@@ -4,6 +4,7 @@ from forager.extract.head import Head
 from forager.extract.products.find import find_listed
 from forager.extract.products.view import View
 from forager.extract.sites import AUTO, parser_for
+from forager.extract.structured import StructuredData
 from forager.extract.tree import Tree
 from forager.records import Fetched
 from forager.records.product import Listed, Product
@@ -13,6 +14,7 @@ def read_product(
     tree: Tree,
     fetched: Fetched,
     head: Head,
+    structured: StructuredData,
     *,
     base_url: str,
     canonical: str | None,
@@ -21,7 +23,7 @@ def read_product(
 ) -> tuple[Product | None, tuple[Listed, ...]]:
     """What the page sells, or what it lists."""
     host = fetched.url.split("/", 3)[2].lower()
-    view = View(tree, fetched, head, base_url, canonical, language)
+    view = View(tree, fetched, head, structured, base_url, canonical, language)
     product = parser_for(parser_name, host).find_product(view)
     return product, find_listed(view) if product is None and view.items else ()
 

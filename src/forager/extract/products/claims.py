@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from forager.extract.products.items import storable
+from forager.extract.structured.items import storable
 from forager.records.product import Evidence
 
 MOST_EVIDENCE = 6

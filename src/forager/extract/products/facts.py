@@ -10,7 +10,7 @@ from ada_url import join_url
 
 from forager.extract.products.claims import Claim
 from forager.extract.products.currency import Place, read_currency
-from forager.extract.products.items import Item, Value, storable, text_of
+from forager.extract.structured.items import Item, Value, storable, text_of
 from forager.extract.products.money import MOST_DIGITS, read_amount, read_money
 from forager.extract.products.numbers import read_count, read_gtin, read_rating
 from forager.extract.products.stock import Availability, read_availability

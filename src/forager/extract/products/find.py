@@ -5,20 +5,18 @@ clues ── JSON-LD, microdata, RDFa ── which item is the page's ── the
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from forager.extract.needle import holds
-from forager.extract.products.attributes import MICRODATA, RDFA, read_attributes
 from forager.extract.products.check import problems_of
 from forager.extract.products.choose import Titles, choose, is_list, is_writing
 from forager.extract.products.claims import Claim, Settled, settle
 from forager.extract.products.embedded import read_embedded
 from forager.extract.products.facts import category_of_crumbs, claims_of, cut
 from forager.extract.products.goods import find_good
-from forager.extract.products.items import Item
-from forager.extract.products.jsonld import read_jsonld
+from forager.extract.structured.items import Item
 from forager.extract.products.lists import list_products
 from forager.extract.products.metatags import (
     LISTING_TYPES,
@@ -53,30 +51,22 @@ class Clues:
     has_metas: bool
     has_words: bool
     """Somewhere it says `product`: microdata, RDFa, or the names a shop gives its elements."""
-    code: tuple[int, ...] | None
-    """Other scripts of the page itself; None: nobody looked."""
 
     def __bool__(self) -> bool:
         return bool(self.scripts) or self.has_metas or self.has_words
 
 
 def look_for_clues(view: View) -> Clues:
-    scripts, code = _scripts(view.tree) if b"+" in view.body else ((), None)
+    scripts = tuple(text for text, _ in view.structured.scripts)
     has_metas = has_price_tag(view) or type_of(view) in PRODUCT_TYPES
-    return Clues(scripts, has_metas, has_words=bool(scripts) or has_metas or holds(view.body, b"roduct"), code=code)
+    return Clues(scripts, has_metas, has_words=bool(scripts) or has_metas or holds(view.body, b"roduct"))
 
 
-def _scripts(tree: Tree) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """JSON-LD as text; what else may hold something as it is, since hardly any page is asked for it."""
-    markup, code = [], []
+def _scripts(tree: Tree) -> list[int]:
+    """Those of the page itself that are no JSON-LD: code, and data for it."""
     scripts = tree.tags("script")
-    kinds, addresses = tree.column(scripts, "type"), tree.column(scripts, "src")
-    for number, kind, address in zip(scripts, kinds, addresses, strict=True):
-        if kind and "ld+json" in kind.lower():
-            markup.append(tree.raw(number))
-        elif address is None:
-            code.append(number)
-    return tuple(markup), tuple(code)
+    columns = zip(scripts, tree.column(scripts, "type"), tree.column(scripts, "src"), strict=True)
+    return [number for number, kind, address in columns if address is None and "ld+json" not in (kind or "").lower()]
 
 
 def find_product(view: View) -> Product | None:
@@ -84,7 +74,7 @@ def find_product(view: View) -> Product | None:
     clues = look_for_clues(view)
     if not clues:
         return None
-    claims = collect(view, clues)
+    claims = collect(view)
     return assemble(claims, NAME, VERSION) if claims else None
 
 
@@ -93,16 +83,16 @@ def find_listed(view: View) -> tuple[Listed, ...]:
     return tuple(Listed(url, assemble(claims, NAME, VERSION)) for url, claims in list_products(view.items, view))
 
 
-def collect(view: View, clues: Clues) -> list[Claim]:
+def collect(view: View) -> list[Claim]:
     """All that speaks of this page's product; empty when it has none."""
-    items = view.items = _items(view, clues)
+    items = view.items = view.structured.items
     titles = Titles(find_heading(view.tree), view.head.title, view.head.meta("og:title"))
     chosen = choose(items, view, titles)
     sight, kind = sight_of(view), type_of(view)
     if sight.is_listing or kind in LISTING_TYPES:
         return []
     if not any(_says_price(item) for item in chosen) and not any(item.is_a(*LISTINGS) for item in items):
-        chosen += _own_json(clues.code, view, titles)
+        chosen += _own_json(view, titles)
     is_tagged = kind in PRODUCT_TYPES or has_price_tag(view)
     carts = None
     if not chosen or is_writing(items) or kind in OTHER_TYPES:
@@ -143,10 +133,9 @@ def _says_price(item: Item) -> bool:
     )
 
 
-def _own_json(code: Sequence[int] | None, view: View, titles: Titles) -> list[Item]:
+def _own_json(view: View, titles: Titles) -> list[Item]:
     """The product as the shop tells it to its own scripts; a guess, so what a person sees has a say too."""
-    if code is None:
-        code = _scripts(view.tree)[1]
+    code = _scripts(view.tree)
     good = find_good(read_embedded(view.tree, code), view, titles) if code else None
     return [good] if good is not None else []
 
@@ -161,15 +150,6 @@ def _is_sold_here(view: View, items: list[Item], *, kind: str, carts: int, is_ta
         return False
     has_heading = find_heading(view.tree) is not None
     return has_heading and (0 < carts <= MANY_CARTS or (is_product and carts > 0))
-
-
-def _items(view: View, clues: Clues) -> list[Item]:
-    items = read_jsonld(clues.scripts) if clues.scripts else []
-    if clues.has_words and holds(view.body, b"itemprop"):
-        items += read_attributes(view.tree, MICRODATA)
-    if clues.has_words and holds(view.body, b"typeof="):
-        items += read_attributes(view.tree, RDFA)
-    return items
 
 
 def _weaker(claims: Iterable[Claim], at: int) -> Iterable[Claim]:

@@ -9,7 +9,7 @@ from forager.errors import BadUrlError
 from forager.extract.products.choose import is_product
 from forager.extract.products.claims import Claim
 from forager.extract.products.facts import absolute, claims_of
-from forager.extract.products.items import Item
+from forager.extract.structured.items import Item
 from forager.extract.products.view import View
 from forager.urls import normalize
 

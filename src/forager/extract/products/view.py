@@ -8,8 +8,8 @@ import turbohtml
 from forager.extract.charset import to_utf8
 from forager.extract.head import Head
 from forager.extract.products.currency import Place, place_of
-from forager.extract.products.items import Item
 from forager.extract.products.words import visible_text
+from forager.extract.structured import Item, StructuredData
 from forager.extract.tree import Tree, bounded
 from forager.records import Fetched
 
@@ -19,6 +19,7 @@ class View:
     tree: Tree
     fetched: Fetched
     head: Head
+    structured: StructuredData
     base_url: str
     canonical: str | None
     language: str | None

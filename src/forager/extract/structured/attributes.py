@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from forager.extract.products.words import visible_text
 from forager.extract.structured.items import Item, Value, plain_name, short_name
 from forager.extract.tree import Tree
 
@@ -25,7 +26,6 @@ READ_AS_TEXT = frozenset({"name", "brand", "category", "price", "description", "
 VALUED = ("value", "datetime", "resource")
 HAVE_VALUES = frozenset({"data", "meter", "time", "input", "span", "div"})
 PRICES = frozenset({"price", "lowprice", "highprice"})
-STRUCK = ("del", "s", "strike")
 
 
 class Dialect(NamedTuple):
@@ -53,7 +53,6 @@ class _Reader:
     def __init__(self, tree: Tree, dialect: Dialect, elements: list[int], names: dict[str, str]) -> None:
         self.tree, self.dialect, self.elements, self.names = tree, dialect, elements, names
         self.top: list[Item] = []
-        self.struck: list[int] | None = None
         self.unread: list[tuple[Item, str, int, int]] = []
         """Item, property, place among its values, element: texts are read all at once."""
 
@@ -159,13 +158,7 @@ class _Reader:
 
     def _price(self, number: int, text: str) -> str:
         """Without those that are struck through."""
-        if self.struck is None:
-            self.struck = self.tree.tags(*STRUCK)
-        if not self.struck or len(text) > LONGEST_PRICE:
-            return text
-        end = self.tree.end(number)
-        struck = [each for each in self.struck if number < each < end]
-        return self.tree.lines(number, struck).replace("\n", " ") if struck else text
+        return visible_text(self.tree, number, LONGEST_PRICE) if len(text) <= LONGEST_PRICE else text
 
 
 def _close(open_items: list[tuple[int, Item]], number: int) -> None:

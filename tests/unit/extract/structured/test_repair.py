@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.extract.products.jsonld import read_jsonld
-from forager.extract.products.mend import read_json
+from forager.extract.structured.jsonld import decode_scripts, read_jsonld
+from forager.extract.structured.repair import read_json
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.text(max_size=20),
@@ -45,7 +45,7 @@ def test_good_json_is_read_as_it_is(content: dict[str, object]) -> None:
         ('\ufeff{"a": 1}', {"a": 1}),
     ],
 )
-def test_broken_json_is_mended(text: str, content: object) -> None:
+def test_broken_json_is_repaired(text: str, content: object) -> None:
     assert read_json(text) == content
 
 
@@ -72,11 +72,11 @@ def test_what_is_no_json_is_none_or_harmless(text: str) -> None:
 )
 def test_hostile_json_ends_soon(text: str) -> None:
     began = time.process_time()
-    items = read_jsonld([text, '{"@type": "Product", "name": "real"}'])
+    items = read_jsonld(decode_scripts([text, '{"@type": "Product", "name": "real"}']))
     assert items[-1].text("name") == "real" or len(items) >= 1000
     assert time.process_time() - began < 5
 
 
 @given(st.text(max_size=300))
 def test_no_script_breaks_the_reader(text: str) -> None:
-    read_jsonld([text, "Product" + text, '{"@type":"Product",' + text])
+    read_jsonld(decode_scripts([text, "Product" + text, '{"@type":"Product",' + text]))
