@@ -53,7 +53,20 @@ MODIFIED = (
 )  # fmt: skip
 ARTICLES = ("article", "posting", "report", "recipe", "howto", "chapter", "question", "videoobject", "course")
 PAGES = frozenset(
-    "webpage itempage aboutpage qapage book dataset podcastepisode creativework review movie event faqpage".split()
+    [
+        "webpage",
+        "itempage",
+        "aboutpage",
+        "qapage",
+        "book",
+        "dataset",
+        "podcastepisode",
+        "creativework",
+        "review",
+        "movie",
+        "event",
+        "faqpage",
+    ]
 )
 PEOPLE = frozenset({"person", "people", "author"})
 BY = re.compile(
@@ -157,10 +170,19 @@ def clean_author(text: str | None) -> str | None:
 
 NAMED_AUTHOR = ("author", "byline", "writtenby", "written-by")
 NAMED_DATE = ("date", "publish", "posted", "time")
-IS_AUTHOR = re.compile(r"(?:^|[\s_-])(?:by-?line|author|written-?by|p-author)s?(?:[\s_-]?name)?(?=[\s_-]|$)|byline|author", re.IGNORECASE)
-NO_AUTHOR = re.compile(r"comment|avatar|related|footer|widget|social|follow|subscri|thumb|image|photo|icon|no-author", re.IGNORECASE)
-IS_DATE = re.compile(r"(?:^|[\s_-])(?:date|pub(?:lish(?:ed)?)?|posted|time(?:stamp)?)(?=[\s_-]|$)|date|published", re.IGNORECASE)
-NO_DATE = re.compile(r"comment|updated?|modified|related|footer|event|calendar|picker|birth|copyright|recent|sidebar|widget", re.IGNORECASE)
+IS_AUTHOR = re.compile(
+    r"(?:^|[\s_-])(?:by-?line|author|written-?by|p-author)s?(?:[\s_-]?name)?(?=[\s_-]|$)|byline|author", re.IGNORECASE
+)
+NO_AUTHOR = re.compile(
+    r"comment|avatar|related|footer|widget|social|follow|subscri|thumb|image|photo|icon|no-author", re.IGNORECASE
+)
+IS_DATE = re.compile(
+    r"(?:^|[\s_-])(?:date|pub(?:lish(?:ed)?)?|posted|time(?:stamp)?)(?=[\s_-]|$)|date|published", re.IGNORECASE
+)
+NO_DATE = re.compile(
+    r"comment|updated?|modified|related|footer|event|calendar|picker|birth|copyright|recent|sidebar|widget",
+    re.IGNORECASE,
+)
 PARTS_OF_BYLINE = re.compile(r"\s*(?:\s[|•·–—/]\s|[|•·]|\b(?:updated|published|posted|on)\b|\d)", re.IGNORECASE)
 
 

@@ -23,7 +23,9 @@ DAY_FIRST = re.compile(
 )
 MONTH_FIRST = re.compile(r"(?<!\w)([^\W\d_]{3,12})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+((?:19|20)\d\d)(?!\d)")
 NUMBERS = re.compile(r"(?<![\d.])(\d{1,2})([./-])\s?(\d{1,2})\2\s?((?:19|20)\d\d)(?!\d)")
-ISO = re.compile(r"(?<!\d)((?:19|20)\d\d)[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)|((?:19|20)\d\d)\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日일]")
+ISO = re.compile(
+    r"(?<!\d)((?:19|20)\d\d)[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)|((?:19|20)\d\d)\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日일]"
+)
 MONTH_NAMES = """
 january jan januar jänner janvier janv enero ene gennaio gen janeiro januari styczeń stycznia sty январь января янв ocak oca
  leden ledna tammikuu ianuarie januára január січня ιανουαρίου ιαν

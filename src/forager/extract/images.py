@@ -215,7 +215,9 @@ def _clean(src: str | None) -> str:
     """Most have nothing to trim, which a look tells."""
     if not src:
         return ""
-    return src if src[0] in PLAIN_STARTS and src.isprintable() and src[-1] != " " and len(src) < 2000 else clean_href(src)
+    return (
+        src if src[0] in PLAIN_STARTS and src.isprintable() and src[-1] != " " and len(src) < 2000 else clean_href(src)
+    )
 
 
 def _holds(src: str, words: list[str]) -> bool:

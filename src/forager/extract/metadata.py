@@ -17,9 +17,32 @@ MOST_TAGS = 50
 BEST_RATING = 5
 MOST_RATED = 1_000_000_000
 
-SITE_METAS = ("og:site_name", "application-name", "apple-mobile-web-app-title", "dc.publisher", "twitter:app:name:iphone")
-SECTION_METAS = ("article:section", "og:article:section", "parsely-section", "sailthru.section", "cxenseparse:category", "section", "category")
-TAG_METAS = ("article:tag", "og:article:tag", "news_keywords", "keywords", "parsely-tags", "sailthru.tags", "book:tag", "dc.subject")
+SITE_METAS = (
+    "og:site_name",
+    "application-name",
+    "apple-mobile-web-app-title",
+    "dc.publisher",
+    "twitter:app:name:iphone",
+)
+SECTION_METAS = (
+    "article:section",
+    "og:article:section",
+    "parsely-section",
+    "sailthru.section",
+    "cxenseparse:category",
+    "section",
+    "category",
+)
+TAG_METAS = (
+    "article:tag",
+    "og:article:tag",
+    "news_keywords",
+    "keywords",
+    "parsely-tags",
+    "sailthru.tags",
+    "book:tag",
+    "dc.subject",
+)
 SEPARATORS = re.compile(r"\s+[|\-–—•·:»«/]+\s+|\s*[|»«•·]\s*")
 
 

@@ -173,7 +173,14 @@ def _read_tree(
     metadata = find_metadata(tree, head, structured, fetched.url)
     canonical, declared = _canonical(base_url, head_links), _declared_language(head, fetched)
     product, listed = read_product(
-        tree, fetched, head, structured, base_url=base_url, canonical=canonical, language=declared, parser_name=parser_name
+        tree,
+        fetched,
+        head,
+        structured,
+        base_url=base_url,
+        canonical=canonical,
+        language=declared,
+        parser_name=parser_name,
     )
     has_form = has_password_form(tree)
     text, headings = take_content(tree)

@@ -245,6 +245,8 @@ def test_any_text_is_a_date_of_our_time_or_none(text: str) -> None:
 
 
 def test_the_date_in_an_address() -> None:
-    assert date_in_path("https://a.example/2024/03/05/title") == datetime(2024, 3, 5, tzinfo=UTC)
+    moment = date_in_path("https://a.example/2024/03/05/title")
+    assert moment is not None
+    assert moment.at == datetime(2024, 3, 5, tzinfo=UTC)
     assert date_in_path("https://a.example/2024/13/05/title") is None
     assert date_in_path("https://a.example/20240305/") is None

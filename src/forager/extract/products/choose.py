@@ -6,8 +6,8 @@ A wrong product costs more than a missing one: its prices would be watched for m
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from forager.extract.structured.items import Item
 from forager.extract.products.view import View
+from forager.extract.structured.items import Item
 
 PRODUCTS = frozenset(
     [

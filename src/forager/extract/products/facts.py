@@ -10,12 +10,12 @@ from ada_url import join_url
 
 from forager.extract.products.claims import Claim
 from forager.extract.products.currency import Place, read_currency
-from forager.extract.structured.items import Item, Value, storable, text_of
 from forager.extract.products.money import MOST_DIGITS, read_amount, read_money
 from forager.extract.products.numbers import read_count, read_gtin, read_rating
 from forager.extract.products.stock import Availability, read_availability
 from forager.extract.products.view import View
 from forager.extract.products.words import HOME
+from forager.extract.structured.items import Item, Value, storable, text_of
 from forager.records.product import Variant
 
 SURE = {"jsonld": 0.95, "microdata": 0.9, "rdfa": 0.88, "plucked": 0.6, "meta": 0.8, "data": 0.85}

@@ -16,7 +16,6 @@ from forager.extract.products.claims import Claim, Settled, settle
 from forager.extract.products.embedded import read_embedded
 from forager.extract.products.facts import category_of_crumbs, claims_of, cut
 from forager.extract.products.goods import find_good
-from forager.extract.structured.items import Item
 from forager.extract.products.lists import list_products
 from forager.extract.products.metatags import (
     LISTING_TYPES,
@@ -30,6 +29,7 @@ from forager.extract.products.metatags import (
 )
 from forager.extract.products.view import View
 from forager.extract.products.visible import MANY_CARTS, claims_of_sight, find_carts, find_heading, sight_of
+from forager.extract.structured.items import Item
 from forager.extract.tree import Tree
 from forager.records.product import FACTS, Listed, Product
 

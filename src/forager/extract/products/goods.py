@@ -11,9 +11,9 @@ from typing import Any
 
 from forager.extract.products.choose import Titles, letters_of
 from forager.extract.products.embedded import Document, Embedded
-from forager.extract.structured.items import Item, Value
 from forager.extract.products.metatags import SEPARATORS
 from forager.extract.products.view import View
+from forager.extract.structured.items import Item, Value
 
 MOST_NODES = 20_000
 DEEPEST = 24

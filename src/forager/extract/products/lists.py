@@ -9,8 +9,8 @@ from forager.errors import BadUrlError
 from forager.extract.products.choose import is_product
 from forager.extract.products.claims import Claim
 from forager.extract.products.facts import absolute, claims_of
-from forager.extract.structured.items import Item
 from forager.extract.products.view import View
+from forager.extract.structured.items import Item
 from forager.urls import normalize
 
 MOST_LISTED = 100
