@@ -4,6 +4,8 @@ import re
 from typing import NamedTuple
 
 PROSE_BYTES = 80
+MOST_RUNS = 1000
+"""Looked at for a text that is cut: elements that lie in each other have the same text."""
 RAW = frozenset({b"script", b"style", b"xmp", b"iframe", b"noembed", b"noframes", b"plaintext"})
 VOID = frozenset(
     b"area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr".split()
@@ -270,12 +272,12 @@ class PythonTree:
         return self._shown(self._at(number), with_alt=False)
 
     def texts(self, numbers: list[int], longest: int, /) -> list[str]:
-        return [self._shown(self._at(number), with_alt=True)[:longest] for number in numbers]
+        return [self._shown(self._at(number), with_alt=True, most=MOST_RUNS)[:longest] for number in numbers]
 
-    def _shown(self, element: _Element, *, with_alt: bool) -> str:
+    def _shown(self, element: _Element, *, with_alt: bool, most: int | None = None) -> str:
         pieces: list[bytes] = []
         is_after_alt = False
-        for run in self._runs[element.run_first : element.run_end]:
+        for run in self._runs[element.run_first : element.run_end][:most]:
             if not run.is_unseen and (with_alt or not run.is_alt):
                 is_apart = run.begins_line or run.has_space or run.is_alt or is_after_alt
                 pieces.append(b" " + run.text if is_apart else run.text)

@@ -74,6 +74,7 @@ typedef struct {
 } Name;
 
 #define MOST_NAMES 64
+#define MOST_RUNS 1000 /* looked at for a text that is cut */
 
 /* A tuple of texts; they live as long as it does. */
 static Py_ssize_t names_of(PyObject *given, Name *names)
@@ -452,7 +453,10 @@ static PyObject *tree_raw(PyObject *self, PyObject *number)
 static PyObject *shown_text(const Tables *tables, const Element *element, Py_ssize_t longest, bool with_alt)
 {
     Prose prose = {.line = ' '};
-    for (uint32_t at = element->run_first; at < element->run_end; at++) {
+    uint32_t end = element->run_end;
+    if (longest >= 0 && end - element->run_first > MOST_RUNS) /* elements that lie in each other have the same text */
+        end = element->run_first + MOST_RUNS;
+    for (uint32_t at = element->run_first; at < end; at++) {
         const Run *run = &tables->runs[at];
         if (run->flags & RUN_UNSEEN || (run->flags & RUN_ALT && !with_alt))
             continue;
