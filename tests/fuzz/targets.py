@@ -21,7 +21,6 @@ TARGETS: dict[str, Target] = {
     "charsets": pages.text_survives_its_charset,
     "charset_bytes": pages.any_bytes_become_utf8,
     "html": pages.any_markup_is_read,
-    "html_ways": pages.both_ways_read_the_same,
     "html_c": pages.c_and_python_read_the_same,
     "html_oracle": pages.links_are_those_of_the_standard_library,
     "sitemaps": lists.a_sitemap_is_read_back,

@@ -68,24 +68,112 @@ AROUND_PREFIXES = (
 )  # fmt: skip
 # These may name content too, a restaurant's menu or a ranking: then it is long and not made of links.
 LIKELY_AROUND = frozenset(
-    "menu menus toc tableofcontents onthispage headbar rail widget widgets foot siteinfo imprint copyright social socials"
-    " sns readmore readnext morestories morenews morearticles moreposts morefrom mostread mostpopular mostviewed popular"
-    " trending ranking upnext subscribe subscriber subscribers subscribed subscription signup optin cta calltoaction"
-    " donate donation promo promos promoted promotion promotions respond popup popups modal overlay lightbox offcanvas"
-    " drawer toast paywall snackbar notificationbar search searchform searchbox searchbar login taglist taglinks tagslist"
-    " tagslinks authorbox authorbio authorcard aboutauthor hatnote fontsize".split()
+    [
+        "menu",
+        "menus",
+        "toc",
+        "tableofcontents",
+        "onthispage",
+        "headbar",
+        "rail",
+        "widget",
+        "widgets",
+        "foot",
+        "siteinfo",
+        "imprint",
+        "copyright",
+        "social",
+        "socials",
+        "sns",
+        "readmore",
+        "readnext",
+        "morestories",
+        "morenews",
+        "morearticles",
+        "moreposts",
+        "morefrom",
+        "mostread",
+        "mostpopular",
+        "mostviewed",
+        "popular",
+        "trending",
+        "ranking",
+        "upnext",
+        "subscribe",
+        "subscriber",
+        "subscribers",
+        "subscribed",
+        "subscription",
+        "signup",
+        "optin",
+        "cta",
+        "calltoaction",
+        "donate",
+        "donation",
+        "promo",
+        "promos",
+        "promoted",
+        "promotion",
+        "promotions",
+        "respond",
+        "popup",
+        "popups",
+        "modal",
+        "overlay",
+        "lightbox",
+        "offcanvas",
+        "drawer",
+        "toast",
+        "paywall",
+        "snackbar",
+        "notificationbar",
+        "search",
+        "searchform",
+        "searchbox",
+        "searchbar",
+        "login",
+        "taglist",
+        "taglinks",
+        "tagslist",
+        "tagslinks",
+        "authorbox",
+        "authorbio",
+        "authorcard",
+        "aboutauthor",
+        "hatnote",
+        "fontsize",
+    ]
 )
 LIKELY_WHOLE = frozenset({"header", "top", "bottom"})
 """As whole tokens alone: a `page-top` holds the page."""
 # Not where the word before tells a state (`has-sidebar`), the subject of a post (`tag-cookies`) or a kit's every element.
-STATES = frozenset("has no with without is tag category cat topic elementor".split())
-PARTS_OF_POST = frozenset("share nav tags related comment comments footer pagination navigation author".split())
+STATES = frozenset(["has", "no", "with", "without", "is", "tag", "category", "cat", "topic", "elementor"])
+PARTS_OF_POST = frozenset(
+    ["share", "nav", "tags", "related", "comment", "comments", "footer", "pagination", "navigation", "author"]
+)
 """`post-share` is around, but the subject of a post may be anything: `post-cookies`."""
-CONTENT_OWNERS = frozenset("entry post article page main story news blog detail single body primary".split())
-CONTENT_PARTS = frozenset("content body text entry inner".split())
+CONTENT_OWNERS = frozenset(
+    ["entry", "post", "article", "page", "main", "story", "news", "blog", "detail", "single", "body", "primary"]
+)
+CONTENT_PARTS = frozenset(["content", "body", "text", "entry", "inner"])
 CONTENT = frozenset(
-    "content contentmain contentbody contentarea contentinner contenttext markdownbody richtext prose rstcontent hentry"
-    " arttext readcontent rte textbody".split()
+    [
+        "content",
+        "contentmain",
+        "contentbody",
+        "contentarea",
+        "contentinner",
+        "contenttext",
+        "markdownbody",
+        "richtext",
+        "prose",
+        "rstcontent",
+        "hentry",
+        "arttext",
+        "readcontent",
+        "rte",
+        "textbody",
+    ]
     + [owner + part for owner in CONTENT_OWNERS for part in CONTENT_PARTS]
 )
 

@@ -17,6 +17,7 @@ from forager.extract.clean import collapse, drop_unseen
 from forager.extract.directives import combine
 from forager.extract.document import GZIP, Document, kind_of, read_document, read_json, read_list, unpack
 from forager.extract.head import LONGEST_DESCRIPTION, Head, read_head
+from forager.extract.headline import find_headline
 from forager.extract.images import find_images
 from forager.extract.language import LanguageMemory, decide, declare, load_detector
 from forager.extract.links import find_head_links, find_links, join_links
@@ -62,6 +63,7 @@ def read(
     robots_agent: str = "forager",
     memory: LanguageMemory | None = None,
     parser_name: str = AUTO,
+    is_sanitized: bool = False,  # noqa: ARG001 (goes with who still asks for it)
 ) -> Reading:
     """Raises DecodeError when the parser gives up, and nothing else."""
     if fetched.body.startswith(GZIP) and (unpacked := unpack(fetched.body)) is not None:
@@ -206,6 +208,7 @@ def _read_tree(
         published_at=byline.published.at if byline.published else None,
         modified_at=byline.modified.at if byline.modified else None,
         listed=listed,
+        headline=find_headline(tree, head, metadata.site_name),
         site_name=metadata.site_name,
         section=metadata.section,
         tags=metadata.tags,

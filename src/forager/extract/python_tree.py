@@ -5,7 +5,9 @@ from typing import NamedTuple
 
 PROSE_BYTES = 80
 MOST_RUNS = 1000
-"""Looked at for a text that is cut: elements that lie in each other have the same text."""
+LOOKED_AT = 4096
+"""Of a text that is cut, so many are looked at, and so many bytes of each besides those for its length: elements that
+lie in each other have the same text."""
 RAW = frozenset({b"script", b"style", b"xmp", b"iframe", b"noembed", b"noframes", b"plaintext"})
 VOID = frozenset(
     b"area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr".split()
@@ -263,24 +265,32 @@ class PythonTree:
 
     def raw(self, number: int, /) -> str:
         element = self._at(number)
-        if not element.space and element.tag in RAW:
+        if self._is_raw(number):
             return element.content.decode()
         runs = self._runs[element.run_first : element.run_end]
-        return b"".join(_unescape(run.text) for run in runs if not run.is_alt).decode()
+        texts = (run.text if self._is_raw(run.owner) else _unescape(run.text) for run in runs if not run.is_alt)
+        return b"".join(texts).decode()
+
+    def _is_raw(self, number: int) -> bool:
+        return not self._elements[number].space and self._elements[number].tag in RAW
 
     def text(self, number: int, /) -> str:
-        return self._shown(self._at(number), with_alt=False)
+        return self._shown(self._at(number))
 
     def texts(self, numbers: list[int], longest: int, /) -> list[str]:
-        return [self._shown(self._at(number), with_alt=True, most=MOST_RUNS)[:longest] for number in numbers]
+        looked_at = LOOKED_AT + 16 * longest
+        return [self._shown(self._at(number), True, MOST_RUNS, looked_at)[:longest] for number in numbers]
 
-    def _shown(self, element: _Element, *, with_alt: bool, most: int | None = None) -> str:
+    def _shown(
+        self, element: _Element, with_alt: bool = False, most: int | None = None, looked_at: int | None = None
+    ) -> str:
         pieces: list[bytes] = []
         is_after_alt = False
         for run in self._runs[element.run_first : element.run_end][:most]:
             if not run.is_unseen and (with_alt or not run.is_alt):
                 is_apart = run.begins_line or run.has_space or run.is_alt or is_after_alt
-                pieces.append(b" " + run.text if is_apart else run.text)
+                text = run.text if looked_at is None else run.text[:looked_at].decode(errors="ignore").encode()
+                pieces.append(b" " + text if is_apart else text)
                 is_after_alt = run.is_alt
         return _collapse(b"".join(pieces)).decode()
 

@@ -98,11 +98,10 @@ class _Pass:
         return at
 
     def _start(self, name: str, tag: str) -> None:
-        level = len(self.levels)
-        alike = [place for place, each in enumerate(self.open) if each.level == level and each.tag == tag]
+        alike = [place for place, each in enumerate(self.open) if each.tag == tag]
         if len(alike) >= ALIKE:
             del self.open[alike[0]]
-        self.open.append(_Open(name, tag, self.blocks, level))
+        self.open.append(_Open(name, tag, self.blocks, len(self.levels)))
 
     def _end(self, name: str) -> None:
         if self.foreign:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import aiohttp
 from ada_url import join_url
 from protego import Protego
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from turbohtml import Element, parse
 
 from forager.urls import normalize
 
@@ -69,18 +69,18 @@ def read(url: str, depth: int, status: int, headers: dict[str, str], html: str) 
         found.redirect_to = normalize(join_url(url, headers["Location"]))
     if status != 200:
         return found
-    tree = LexborHTMLParser(html)
-    found.title = tree.css("title")[0].text()
-    found.declared_language = tree.css("html")[0].attributes.get("lang")
-    meta = tree.css_first('meta[name="robots"]')
-    is_nofollow = "nofollow" in headers.get("X-Robots-Tag", "") + (meta.attributes["content"] or "" if meta else "")
-    for node in tree.css('a[href], link[rel="canonical"], link[rel="alternate"]'):
+    tree = parse(html)
+    found.title = tree.select("title")[0].text
+    found.declared_language = tree.select("html")[0].attr("lang")
+    meta = tree.select_one('meta[name="robots"]')
+    is_nofollow = "nofollow" in headers.get("X-Robots-Tag", "") + (meta.attr("content") or "" if meta else "")
+    for node in tree.select('a[href], link[rel="canonical"], link[rel="alternate"]'):
         keep_link(found, url, node, is_nofollow=is_nofollow)
     return found
 
 
-def keep_link(found: Found, url: str, node: LexborNode, *, is_nofollow: bool) -> None:
-    target = join_url(url, node.attributes["href"] or "")
+def keep_link(found: Found, url: str, node: Element, *, is_nofollow: bool) -> None:
+    target = join_url(url, node.attr("href") or "")
     if target.startswith("http") and target.split("/")[2] == url.split("/")[2]:
-        is_kept_out = is_nofollow or "nofollow" in (node.attributes.get("rel") or "")
+        is_kept_out = is_nofollow or "nofollow" in (node.attr("rel") or "")
         (found.nofollow_links if is_kept_out else found.links).add(normalize(target))

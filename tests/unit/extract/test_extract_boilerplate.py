@@ -121,4 +121,4 @@ def test_a_restaurants_menu_is_content() -> None:
     ],
 )
 def test_pages_made_of_boilerplate_are_read_soon(html: str) -> None:
-    assert reading(html + "<title>T</title>").title is not None
+    assert reading("<title>T</title>" + html).title is not None

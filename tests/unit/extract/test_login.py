@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from selectolax.lexbor import LexborHTMLParser
 from tests.unit.extract.pages import fetched
 
 from forager.extract import login, read
 from forager.extract.login import count_words, has_password_form, is_login_url, is_login_wall, redirects_to_login
+from forager.extract.tree import parse
 
 PAGES = Path(__file__).parent / "login_pages"
 
@@ -22,7 +22,7 @@ def is_wall(name: str, url: str, *, was_redirected: bool, status_code: int = 200
         url=url,
         was_redirected=was_redirected,
         status_code=status_code,
-        has_password_form=has_password_form(LexborHTMLParser(page)),
+        has_password_form=has_password_form(parse(page.decode())),
         words=count_words(reading.text),
         links=len(reading.links),
         title=reading.title,
@@ -322,7 +322,7 @@ def test_redirects_to_login(from_url: str, to_url: str, is_wall: bool) -> None:
     ],
 )
 def test_password_forms(page: str) -> None:
-    assert has_password_form(LexborHTMLParser(page))
+    assert has_password_form(parse(page))
 
 
 @pytest.mark.parametrize(
@@ -349,13 +349,13 @@ def test_password_forms(page: str) -> None:
     ],
 )
 def test_no_password_form(page: str) -> None:
-    assert not has_password_form(LexborHTMLParser(page))
+    assert not has_password_form(parse(page))
 
 
 def test_a_page_made_to_stall_is_looked_at_only_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[object] = []
-    monkeypatch.setattr(login, "_hides", looks.append)
-    has_password_form(LexborHTMLParser("<form>" + "<div>" * 4000 + "<input type=password>" * 4000))
+    monkeypatch.setattr(login, "_hides", lambda _tree, number: looks.append(number))
+    has_password_form(parse("<form>" + "<div>" * 4000 + "<input type=password>" * 4000))
     assert 0 < len(looks) <= login.MOST_FIELDS * (login.DEEPEST + 1)
 
 

@@ -13,22 +13,16 @@ from tests.quality.reading.corpus import samples
 from tests.unit.extract.pages import TEXTS, fetched
 
 from forager.extract import compiled, read
-from forager.extract.hostile import LIMITS as STALL_LIMITS
-from forager.extract.hostile import overload_in_python
-from forager.extract.links import find_links, find_links_in_python
 from forager.extract.needle import holds
+from forager.extract.reopened import count_reopened_in_python, count_tags
 from forager.extract.simhash import SHORT, simhash_in_python
 from forager.extract.text import (
     LIKELY_WORD,
-    find_headings,
     first_words,
     first_words_in_python,
     squeeze,
-    take_content,
-    take_text,
     weigh_in_python,
 )
-from forager.extract.tree import parse
 from forager.playground import DEMO_SITES, make_sites
 from forager.records import Fetched
 
@@ -43,10 +37,6 @@ LETTERS = st.one_of(
 ANY_TEXT = st.one_of(st.text(), LETTERS, st.sampled_from(sorted(TEXTS.values())).map(lambda text: text * 20))
 WRITABLE = ANY_TEXT.map(lambda text: text.encode("utf-8", "replace").decode())
 """As a tree gives it: without halves of surrogates."""
-
-
-def test_the_parser_is_as_c_knows_it() -> None:
-    assert compiled.trees is _native
 
 
 @given(WRITABLE)
@@ -84,33 +74,25 @@ def test_bytes_are_found_where_they_are(page: bytes, word: bytes) -> None:
         assert holds(page, word or b"x") == ((word or b"x") in page)
 
 
-SMALL_LIMITS = st.tuples(*[st.sampled_from([0, 3, 20, 200, 5_000, 1_000_000])] * 5)
-
-
-@given(st.one_of(SITES, BODIES), SMALL_LIMITS)
-@example("<svg><mi><style><b>" * 200, (10**6,) * 5)
-@example("<p><b a=1></p>x<td c>" * 200, (10**6,) * 5)
-@example("<table>x<input type=hidden>" * 200, (10**6,) * 5)
-@example("<script><!--<script></script>--></script>x<b>" * 30, (10**6,) * 5)
+@given(st.one_of(SITES, BODIES))
+@example("<p><b a=1></p>x<td c>" * 200)
+@example("<script><!--<script></script>--></script>x<b>" * 30)
 @settings(max_examples=300, deadline=None)
-def test_a_page_costs_the_same(html: str, limits: tuple[int, int, int, int, int]) -> None:
-    page = html.encode("utf-8", "replace")[:20_000]
-    assert _native.overload(page, limits) == overload_in_python(page, limits)
+def test_a_page_opens_as_much_anew(html: str) -> None:
+    text = html[:20_000]
+    assert _native.count_reopened(text) == count_reopened_in_python(text)
+    with compiled.left_out():
+        expected = count_tags(text)
+    assert _native.count_tags(text) == expected
 
 
 @given(SITES)
 @settings(max_examples=200, deadline=None)
-def test_a_tree_says_the_same(html: str) -> None:
-    page = html.encode("utf-8", "replace")
-    tree, plain = parse(page), parse(page)
-    tree.sort()
-    assert find_links(tree) == find_links_in_python(plain)
-    taken = take_content(tree)
+def test_a_page_is_read_the_same(html: str) -> None:
+    page = fetched(html.encode("utf-8", "replace"))
+    quickly = read(page, keyword_words=200)
     with compiled.left_out():
-        plain.sort()
-        assert taken == (take_text(plain), find_headings(plain))
-        plain.forget()
-    tree.forget()
+        assert read(page, keyword_words=200) == quickly
 
 
 def corpus() -> Iterator[Fetched]:
@@ -253,11 +235,15 @@ def test_pages_that_are_alike_leave_no_memory_behind() -> None:
         lambda: _native.simhash(1),
         lambda: _native.first_words(b"a", 1, 1),
         lambda: _native.holds("a", "b"),
-        lambda: _native.overload("a", STALL_LIMITS),
-        lambda: _native.overload(b"a", (1, 2)),
-        lambda: _native.count(None, (1,)),
-        lambda: _native.links("x", True, str),
-        lambda: _native.content(None, None, ()),
+        lambda: _native.count_reopened(b"a"),
+        lambda: _native.count_tags(None),
+        lambda: _native.Tree("a"),
+        lambda: _native.Tree(markup=b"a"),
+        lambda: _native.Tree(b"<p>").tag("p"),
+        lambda: _native.Tree(b"<p>").tags(1),
+        lambda: _native.Tree(b"<p>").column((0,), "id"),
+        lambda: _native.Tree(b"<p>").texts([None], 1),
+        lambda: _native.Tree(b"<p>").find(("id",), [1]),
     ],
 )
 def test_what_is_no_text_and_no_tree_is_refused(call) -> None:  # type: ignore[no-untyped-def]
@@ -265,47 +251,12 @@ def test_what_is_no_text_and_no_tree_is_refused(call) -> None:  # type: ignore[n
         call()
 
 
-OTHER_PARSER = """
-from selectolax import lexbor
-{change}
-from forager.extract import compiled, read
-from tests.unit.extract.pages import fetched
-page = read(fetched("<nav>Menu</nav><h1>Title</h1><p>Some words <a href=/x>there</a>"), keyword_words=9)
-print(compiled.trees, page.text.split(), page.headings, [link.href for link in page.links])
-"""
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        "import sys; sys.modules['forager.extract._native'] = None",
-        f"lexbor.__file__ = {sys.executable!r}",
-        "lexbor.__file__ = '/nowhere.so'",
-    ],
-    ids=["not built", "another library", "a library that is not there"],
-)
-def test_python_reads_where_c_cannot(change: str) -> None:
-    script = OTHER_PARSER.format(change=change)
-    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
-    assert said == "None ['Title', 'Some', 'words', 'there', 'Menu'] Title ['/x']\n"
-
-
-def test_a_text_that_is_kept_otherwise_is_not_taken_for_one() -> None:
+def test_python_reads_where_nothing_was_compiled() -> None:
     script = (
-        "from selectolax import lexbor; from forager.extract import _native, compiled\n"
-        "page = lexbor.LexborHTMLParser(compiled.PAGE)\n"
-        "node, numbers = page.css_first('p'), {name: page.create_node(name).tag_id for name in compiled.NAMES}\n"
-        "for call in (\n"
-        "    lambda: _native.bind(lexbor.__file__, numbers, node.first_child, compiled.KNOWN.lower().encode()),\n"
-        "    lambda: _native.links(node, True, str),\n"
-        "    lambda: _native.bind(lexbor.__file__, {}, node.first_child, compiled.KNOWN.encode()),\n"
-        "):\n"
-        "    try: call()\n"
-        "    except (ImportError, RuntimeError) as error: print(error)\n"
+        "import sys; sys.modules['forager.extract._native'] = None\n"
+        "from forager.extract import compiled, read; from tests.unit.extract.pages import fetched\n"
+        "page = read(fetched('<nav>Menu</nav><h1>Title</h1><p>Some words <a href=/x>there</a>'), keyword_words=9)\n"
+        "print(compiled.native, page.text.split(), page.headings, [link.href for link in page.links])\n"
     )
     said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
-    assert said.splitlines() == [
-        "the parser keeps texts in a way that is not known",
-        "the tree's functions were not looked up",
-        "the parser has no number for nav",
-    ]
+    assert said == "None ['Menu', 'Title', 'Some', 'words', 'there'] Title ['/x']\n"

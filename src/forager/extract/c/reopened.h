@@ -79,7 +79,7 @@ static void start_formatting(Following *page, size_t name, uint64_t tag)
 {
     int alike = 0, first = -1;
     for (int place = 0; place < page->open_count; place++)
-        if (page->open[place].level == page->level_count && page->open[place].tag == tag) {
+        if (page->open[place].tag == tag) {
             alike++;
             first = first < 0 ? place : first;
         }

@@ -74,7 +74,8 @@ typedef struct {
 } Name;
 
 #define MOST_NAMES 64
-#define MOST_RUNS 1000 /* looked at for a text that is cut */
+#define MOST_RUNS 1000 /* looked at for a text that is cut, */
+#define LOOKED_AT 4096 /* and bytes of each, besides those for its length */
 
 /* A tuple of texts; they live as long as it does. */
 static Py_ssize_t names_of(PyObject *given, Name *names)
@@ -460,7 +461,13 @@ static PyObject *shown_text(const Tables *tables, const Element *element, Py_ssi
         const Run *run = &tables->runs[at];
         if (run->flags & RUN_UNSEEN || (run->flags & RUN_ALT && !with_alt))
             continue;
-        if (add_run_text(&prose, tables, run) < 0) {
+        Run part = *run;
+        if (longest >= 0 && part.length > LOOKED_AT + 16 * (uint32_t)longest) {
+            part.length = LOOKED_AT + 16 * (uint32_t)longest;
+            while (part.length && (tables->page[part.at + part.length] & 0xC0) == 0x80)
+                part.length--;
+        }
+        if (add_run_text(&prose, tables, &part) < 0) {
             PyMem_Free(prose.buffer.bytes);
             return NULL;
         }
@@ -491,6 +498,8 @@ static PyObject *tree_texts(PyObject *self, PyObject *given)
     Py_ssize_t longest;
     if (!PyArg_ParseTuple(given, "O!n:texts", &PyList_Type, &numbers, &longest))
         return NULL;
+    if (longest < 0 || longest > 1000000)
+        return PyErr_Format(PyExc_ValueError, "a text of %zd characters", longest);
     PyObject *texts = PyList_New(PyList_GET_SIZE(numbers));
     for (Py_ssize_t at = 0; texts != NULL && at < PyList_GET_SIZE(texts); at++) {
         const Element *element = at < PyList_GET_SIZE(numbers) ? element_of(tree, PyList_GET_ITEM(numbers, at)) : NULL;
