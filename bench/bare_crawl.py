@@ -8,13 +8,12 @@ import sys
 from collections import deque
 from pathlib import Path
 
+import turbohtml
 import uvloop
-from selectolax.lexbor import LexborHTMLParser
 
 from bench.ledger import Ledger
 from bench.peers.order import PeerOrder
 from forager.extract.memory import keep_freed_memory
-from forager.extract.tree import OPTIONS
 from forager.fetch import Client, open_client
 from forager.urls import resolve_links
 
@@ -66,13 +65,13 @@ class BareSite:
 
 def read_page(body: bytes) -> tuple[str | None, str | None, str | None, list[str]]:
     """As lean as it gets: a ceiling that dawdles would flatter what is held against it."""
-    tree = LexborHTMLParser(body, options=OPTIONS)
-    title, meta, base = (tree.css_first(path) for path in ("title", "meta[name=description]", "base[href]"))
-    links = [href for anchor in tree.tags("a") if (href := anchor.attributes.get("href"))]
+    tree = turbohtml.parse(body, encoding="utf-8", positions=False)
+    title, meta, base = (tree.select_one(path) for path in ("title", "meta[name=description]", "base[href]"))
+    links = [href for anchor in tree.find_all("a") if (href := anchor.attr("href"))]
     return (
-        title.text() if title else None,
-        meta.attributes.get("content") if meta else None,
-        base.attributes.get("href") if base else None,
+        title.text if title else None,
+        meta.attr("content") if meta else None,
+        base.attr("href") if base else None,
         links,
     )
 

@@ -1,4 +1,4 @@
-"""Reading real pages: none is cut or changed before it is parsed, and what they say is found as often as ever. Floors may only rise."""
+"""Reading real pages: each is parsed as it is, and what they say is found as often as ever. Floors may only rise."""
 
 import pytest
 from tests.quality.real_pages import Figures, load_floors, measure, real_pages

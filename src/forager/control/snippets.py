@@ -7,7 +7,7 @@ from typing import Any
 
 from forager.archive import store
 from forager.errors import ForagerError
-from forager.extract.charset import to_utf8
+from forager.extract.charset import to_text
 from forager.extract.text import first_words, take_content
 from forager.extract.tree import parse
 from forager.records import Fetched
@@ -42,5 +42,5 @@ def _read_again(load: Load, ref: str, url: str) -> str:
 
 def text_of(fetched: Fetched) -> str:
     """The first words of the main text; without asking for its language, which takes a second to begin with."""
-    page, _ = to_utf8(fetched.body[:MOST_BYTES], fetched.content_type)
-    return first_words(take_content(parse(page.decode()))[0], MOST_WORDS)
+    text, _ = to_text(fetched.body[:MOST_BYTES], fetched.content_type)
+    return first_words(take_content(parse(text))[0], MOST_WORDS)

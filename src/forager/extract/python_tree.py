@@ -172,7 +172,8 @@ class PythonTree:
         return end
 
     def _read_attributes(self, at: int) -> tuple[dict[bytes, bytes], int]:
-        page, found = self._page, {}
+        page = self._page
+        found: dict[bytes, bytes] = {}
         while page[at : at + 1] not in {b">", b""}:
             match = ATTRIBUTE.match(page, at)
             if match is None or match.end() == at:

@@ -94,6 +94,8 @@ def parse(text: str) -> Tree:
     try:
         document = turbohtml.parse(bounded(text), positions=False, allow_declarative_shadow_roots=False)
         markup = document.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair, as UTF-16 may leave behind
+        return parse(text.encode("utf-8", "replace").decode())
     except (ValueError, RuntimeError, RecursionError) as error:
         raise DecodeError(f"the page cannot be parsed: {error}") from error
     return PythonTree(markup) if compiled.native is None else compiled.native.Tree(markup)

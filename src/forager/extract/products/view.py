@@ -5,7 +5,7 @@ from functools import cached_property
 
 import turbohtml
 
-from forager.extract.charset import to_utf8
+from forager.extract.charset import to_text
 from forager.extract.head import Head
 from forager.extract.products.currency import Place, place_of
 from forager.extract.products.words import visible_text
@@ -42,7 +42,7 @@ class View:
     @cached_property
     def document(self) -> turbohtml.Document:
         """For parsers of single sites, which know the page's elements by CSS selectors. Parsed anew: only they ask."""
-        return turbohtml.parse(bounded(to_utf8(self.body, self.fetched.content_type)[0].decode()))
+        return turbohtml.parse(bounded(to_text(self.body, self.fetched.content_type)[0]))
 
     @cached_property
     def trunk(self) -> int | None:
