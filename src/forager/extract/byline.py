@@ -5,40 +5,24 @@ byline, `<time>` and elements that it calls a date, the date in the address. A p
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from forager.extract.clean import collapse
-from forager.extract.dates import Moment, date_in_path, find_day, parse_moment
+from forager.extract.clean import letters_of
+from forager.extract.dates import Moment, date_in_path, parse_moment
 from forager.extract.head import Head
+from forager.extract.people import LONGEST_AUTHOR, clean_author
+from forager.extract.byline_elements import find_author_element, find_date_element
 from forager.extract.structured import Item, StructuredData, Value, text_of
 from forager.extract.tree import Tree
 
-LONGEST_AUTHOR = 200
-LONGEST_BYLINE = 100
-"""Of an element's text; more is no byline."""
 MOST_AUTHORS = 5
-MOST_TIMES = 20
-MOST_ELEMENTS = 60
 
 AUTHOR = (
-    "author",
-    "article:author",
-    "article:author_name",
-    "dc.creator",
-    "dc:creator",
-    "dcterms.creator",
-    "dcterm:creator",
-    "parsely-author",
-    "sailthru.author",
-    "citation_author",
-    "byl",
-    "article.author",
-    "article-author",
-    "cxenseparse:author",
-    "book:author",
-    "twitter:data1",
+    *("dc:creator", "dcterms:creator", "dcterm:creator", "dcterms.creator", "dc.creator"),
+    *("author", "article:author", "article:author_name", "og:article:author", "parsely-author", "sailthru.author"),
+    *("citation_author", "byl", "article.author", "article-author", "cxenseparse:author", "book:author", "creator"),
 )
 PUBLISHED = (
     "article:published_time", "og:article:published_time", "datepublished", "parsely-pub-date", "sailthru.date",
@@ -51,30 +35,17 @@ MODIFIED = (
     "article:modified_time", "og:updated_time", "og:article:modified_time", "datemodified", "dcterms.modified",
     "dc.date.modified", "article:modified", "modified_time", "last-modified", "lastmod", "revised", "modified",
 )  # fmt: skip
-ARTICLES = ("article", "posting", "report", "recipe", "howto", "chapter", "question", "videoobject", "course")
+WORKS = ("recipe", "howto", "course", "podcastepisode")
+"""Stand in the article of a page, and are what it is about."""
+ARTICLES = ("article", "posting", "report", "chapter", "question", "videoobject")
 PAGES = frozenset(
-    [
-        "webpage",
-        "itempage",
-        "aboutpage",
-        "qapage",
-        "book",
-        "dataset",
-        "podcastepisode",
-        "creativework",
-        "review",
-        "movie",
-        "event",
-        "faqpage",
-    ]
+    {"webpage", "itempage", "aboutpage", "qapage", "faqpage", "book", "dataset", "creativework", "review"}
 )
 PEOPLE = frozenset({"person", "people", "author"})
-BY = re.compile(
-    r"^(?:(?:written|posted|published|created|recipe|story|text|words|submitted|reported|article)\s+(?:\w+\s+)?by"
-    r"|by|von|par|por|di|da|door|av|af|od|от|yazan|автор|autora?|auteur|autore|author|authors|writer|text|redaktion"
-    r"|作者|著者|記者|文)\s*(?:[:：]\s*|\s+|(?<=[作者著記文])(?=\w))",
-    re.IGNORECASE,
-)  # fmt: skip
+SAYS_WRITTEN_BY = re.compile(
+    r"\b(?:by|von|par|por|door|da|di|av|af|przez|tarafından|автор|autora?|作者|著者|από|author|yazan)\b", re.IGNORECASE
+)
+"""The label of what is an author, among those a page has for social networks."""
 
 
 class Byline(NamedTuple):
@@ -84,41 +55,64 @@ class Byline(NamedTuple):
 
 
 def find_byline(tree: Tree, head: Head, data: StructuredData, url: str) -> Byline:
-    items = _writings(data.items)
+    items = _writings(data.items, head)
     author = _author_of(items, is_person=True) or _author_of_metas(head)
     published = _date_of(items, "datepublished") or _date_of_metas(head, PUBLISHED)
     modified = _date_of(items, "datemodified") or _date_of_metas(head, MODIFIED)
-    if author is None or published is None:
-        marks = _Marks(tree)
-        author = author or marks.author() or _author_of(items, is_person=False)
-        published = published or marks.date("datepublished") or marks.time() or date_in_path(url)
-        modified = modified or marks.date("datemodified")
+    if author is None:
+        author = find_author_element(tree) or _author_of(items, is_person=False) or _publisher_of(items)
+    if published is None:
+        published = find_date_element(tree) or date_in_path(url)
     return Byline(author, published, modified)
 
 
 # JSON-LD, microdata, RDFa ---------------------------------------------------------------------------------------------
 
 
-def _writings(items: list[Item]) -> list[Item]:
-    """What may have an author: articles first, then what stands for the page as a whole."""
+def _writings(items: list[Item], head: Head) -> list[Item]:
+    """What may have an author or a date: what the page is about, articles, then what stands for the page as a whole."""
     ranked = [(rank, item) for item in items if (rank := _rank(item.types))]
-    return [item for wanted in (1, 2) for rank, item in ranked if rank == wanted]
+    if len(ranked) < 2:
+        return [item for _, item in ranked]
+    title = letters_of(head.title or "")
+    ranked.sort(key=lambda entry: (entry[0], entry[0] < 3 and not _is_titled(entry[1], title)))
+    return [item for _, item in ranked]
 
 
 @lru_cache(1024)
 def _rank(types: tuple[str, ...]) -> int:
-    if any(kind.endswith(ARTICLES) for kind in types):
-        return 1
-    return 2 if not PAGES.isdisjoint(types) else 0
+    """0: it has none."""
+    for rank, kinds in ((1, WORKS), (2, ARTICLES)):
+        if any(kind.endswith(kinds) for kind in types):
+            return rank
+    return 3 if not PAGES.isdisjoint(types) else 0
+
+
+def _is_titled(item: Item, title: str) -> bool:
+    """Whether it is called as the page is: others are those that a list of articles has."""
+    name = letters_of((item.text("headline") or item.text("name") or "")[:LONGEST_AUTHOR])
+    return bool(name) and (name in title or title in name)
 
 
 def _author_of(items: list[Item], *, is_person: bool) -> str | None:
     for item in items:
         values = item.properties.get("author") or item.properties.get("creator") or ()
-        names = [name for value in values[:MOST_AUTHORS] if (name := _name(value, is_person=is_person))]
-        if names:
-            return ", ".join(dict.fromkeys(names))[:LONGEST_AUTHOR]
+        if values and (names := _join(_name(value, is_person=is_person) for value in values[:MOST_AUTHORS])):
+            return names
     return None
+
+
+def _publisher_of(items: list[Item]) -> str | None:
+    return next((name for item in items if (name := clean_author(item.text("publisher")))), None)
+
+
+def _join(names: Iterable[str | None]) -> str | None:
+    """Each once, and none that is another with something behind it."""
+    kept: list[str] = []
+    for name in names:
+        if name and not any(name.startswith(other) for other in kept):
+            kept.append(name)
+    return ", ".join(kept)[:LONGEST_AUTHOR] or None
 
 
 def _name(value: Value, *, is_person: bool) -> str | None:
@@ -142,10 +136,11 @@ def _date_of(items: list[Item], name: str) -> Moment | None:
 
 def _author_of_metas(head: Head) -> str | None:
     for name in AUTHOR:
-        if name in head.metas:
-            names = [author for text in head.metas[name][:MOST_AUTHORS] if (author := clean_author(text))]
-            if names:
-                return ", ".join(dict.fromkeys(names))[:LONGEST_AUTHOR]
+        if name in head.metas and (names := _join(clean_author(text) for text in head.metas[name][:MOST_AUTHORS])):
+            return names
+    label = head.meta("twitter:label1")
+    if label and SAYS_WRITTEN_BY.search(label):
+        return clean_author(head.meta("twitter:data1"))
     return None
 
 
@@ -156,96 +151,3 @@ def _date_of_metas(head: Head, names: tuple[str, ...]) -> Moment | None:
                 if moment := parse_moment(text):
                     return moment
     return None
-
-
-def clean_author(text: str | None) -> str | None:
-    """A name without "by"; None for what is an address or a handle."""
-    name = collapse(text, LONGEST_AUTHOR)
-    if name is None or name.startswith(("http://", "https://", "/", "@")):
-        return None
-    return BY.sub("", name).strip(" ,|·-") or None
-
-
-# elements -------------------------------------------------------------------------------------------------------------
-
-NAMED_AUTHOR = ("author", "byline", "writtenby", "written-by")
-NAMED_DATE = ("date", "publish", "posted", "time")
-IS_AUTHOR = re.compile(
-    r"(?:^|[\s_-])(?:by-?line|author|written-?by|p-author)s?(?:[\s_-]?name)?(?=[\s_-]|$)|byline|author", re.IGNORECASE
-)
-NO_AUTHOR = re.compile(
-    r"comment|avatar|related|footer|widget|social|follow|subscri|thumb|image|photo|icon|no-author", re.IGNORECASE
-)
-IS_DATE = re.compile(
-    r"(?:^|[\s_-])(?:date|pub(?:lish(?:ed)?)?|posted|time(?:stamp)?)(?=[\s_-]|$)|date|published", re.IGNORECASE
-)
-NO_DATE = re.compile(
-    r"comment|updated?|modified|related|footer|event|calendar|picker|birth|copyright|recent|sidebar|widget",
-    re.IGNORECASE,
-)
-PARTS_OF_BYLINE = re.compile(r"\s*(?:\s[|•·–—/]\s|[|•·]|\b(?:updated|published|posted|on)\b|\d)", re.IGNORECASE)
-
-
-class _Marks:
-    """What elements are called."""
-
-    def __init__(self, tree: Tree) -> None:
-        self.tree = tree
-
-    def _marked(self, name: str) -> Iterator[int]:
-        numbers = self.tree.having("itemprop")
-        for number, said in zip(numbers, self.tree.column(numbers, "itemprop"), strict=True):
-            if said and name in said.lower():
-                yield number
-
-    def date(self, name: str) -> Moment | None:
-        for number in self._marked(name):
-            if moment := self._moment(number):
-                return moment
-        return None
-
-    def time(self) -> Moment | None:
-        """The first with a machine's date: a page shows its own before those of comments and of other pages."""
-        for number in self.tree.tags("time")[:MOST_TIMES]:
-            if moment := self._moment(number):
-                return moment
-        for number in self._named(NAMED_DATE, IS_DATE, NO_DATE):
-            text = self.tree.texts([number], LONGEST_AUTHOR)[0]
-            if len(text) < LONGEST_BYLINE and (moment := find_day(text)):
-                return moment
-        return None
-
-    def _moment(self, number: int) -> Moment | None:
-        for attribute in ("datetime", "content", "title"):
-            if (given := self.tree.get(number, attribute)) and (moment := parse_moment(given)):
-                return moment
-        return find_day(self.tree.texts([number], LONGEST_BYLINE)[0])
-
-    def author(self) -> str | None:
-        tree = self.tree
-        for number in tree.find(("rel", "itemprop"), ("author",)):
-            if tree.tag(number) not in {"link", "meta"} and (name := self._author(number)):
-                return name
-        for number in self._named(NAMED_AUTHOR, IS_AUTHOR, NO_AUTHOR):
-            if name := self._author(number):
-                return name
-        return None
-
-    def _named(self, words: tuple[str, ...], wanted: re.Pattern[str], unwanted: re.Pattern[str]) -> Iterator[int]:
-        for number in self.tree.find(("class", "id"), words)[:MOST_ELEMENTS]:
-            said = f"{self.tree.get(number, 'class') or ''} {self.tree.get(number, 'id') or ''}"[:300]
-            if wanted.search(said) and not unwanted.search(said) and self.tree.tag(number) not in {"body", "html"}:
-                yield number
-
-    def _author(self, number: int) -> str | None:
-        tree = self.tree
-        if tree.weights(number)[0] > LONGEST_BYLINE * 2:
-            return None
-        end = tree.end(number)
-        inner = [each for each in self._marked("name") if number < each < end]
-        text = tree.get(inner[0], "content") or tree.text(inner[0]) if inner else tree.text(number)
-        name = clean_author(text)
-        if name is None or len(name) >= LONGEST_BYLINE:
-            return None
-        name = PARTS_OF_BYLINE.split(name, maxsplit=1)[0].strip(" ,|·-–—:")
-        return name if len(name) > 1 and any(map(str.isalpha, name)) else None

@@ -1,6 +1,8 @@
 """Text for people and for search: white space to single spaces, characters that nobody sees left out."""
 
 import re
+import unicodedata
+from functools import lru_cache
 
 # Soft hyphens, spaces of no width and marks of direction. Joiners stay: Persian and emoji are written with them.
 UNSEEN = re.compile("[\u00ad\u034f\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
@@ -22,3 +24,11 @@ def drop_unseen(text: str) -> str:
     except UnicodeEncodeError:
         return UNSEEN.sub("", text)
     return text.replace("\u00ad", "")  # the only one there
+
+
+@lru_cache(1024)
+def letters_of(text: str) -> str:
+    """For comparing: without spaces, signs, accents and capitals."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKD", text)
+    return "".join(filter(str.isalnum, text.lower()))

@@ -1,6 +1,6 @@
 """What a page says about itself: title, description, canonical, base, robots, declared language."""
 
-from collections.abc import Iterator
+from bisect import bisect_left
 from dataclasses import dataclass, field
 
 from forager.extract.clean import collapse
@@ -12,7 +12,6 @@ MOST_BESIDE = 64
 """An unexpected tag ends the head early; what was meant for it then comes among the first children of the body."""
 MOST_TITLES = 20
 """Looked at outside of the head: to see that one belongs to a drawing costs a walk to the root."""
-HEAD_TAGS = ("title", "meta", "link", "base")
 
 
 @dataclass(slots=True)
@@ -23,7 +22,7 @@ class Head:
     links: list[dict[str, str]] = field(default_factory=list)
     refreshes: list[str] = field(default_factory=list)
     metas: dict[str, list[str]] = field(default_factory=dict)
-    """Contents by `name` or `property`, in lower case."""
+    """Contents by `name` and `property`, in lower case; each word of them is one."""
 
     def meta(self, *names: str) -> str | None:
         """The first non-empty one, by the order of the names."""
@@ -35,45 +34,39 @@ def read_head(tree: Tree) -> Head:
     if not len(tree):
         return head
     head.language = tree.get(0, "lang") or tree.get(0, "xml:lang")
-    for number, tag in _elements(tree):
-        match tag:
-            case "title" if head.title is None:
-                head.title = collapse(tree.raw(number), LONGEST_TITLE)
-            case "meta":
-                _take_meta(head, tree.attributes(number))
-            case "link":
-                head.links.append(tree.attributes(number))
-            case "base" if head.base is None:
-                head.base = tree.get(number, "href")
+    heads, bodies = tree.tags("head")[:1], tree.tags("body")[:1]
+    end, body = tree.end(heads[0]) if heads else 0, bodies[0] if bodies else -1
+    _take_metas(head, tree, _meant(tree, "meta", end, body))
+    head.links = [tree.attributes(number) for number in _meant(tree, "link", end, body)]
+    for number in _meant(tree, "base", end, body)[:1]:
+        head.base = tree.get(number, "href")
+    for number in _meant(tree, "title", end, body):
+        head.title = head.title or collapse(tree.raw(number), LONGEST_TITLE)
     if head.title is None:
         head.title = _title_elsewhere(tree) or _title_otherwise(tree, head)
     return head
 
 
-def _elements(tree: Tree) -> Iterator[tuple[int, str]]:
-    heads, bodies = tree.tags("head")[:1], tree.tags("body")[:1]
-    end, body = tree.end(heads[0]) if heads else 0, bodies[0] if bodies else -1
-    beside = 0
-    for number in tree.tags(*HEAD_TAGS):
-        if number >= end:
-            if tree.parent(number) != body:
-                continue
-            beside += 1
-            if beside > MOST_BESIDE:
-                return
-        yield number, tree.tag(number)
+def _meant(tree: Tree, tag: str, end: int, body: int) -> list[int]:
+    """Those in the head, and what was meant for it."""
+    numbers = tree.tags(tag)
+    inside = bisect_left(numbers, end)
+    beside = [number for number in numbers[inside : inside + MOST_BESIDE] if tree.parent(number) == body]
+    return numbers[:inside] + beside
 
 
-def _take_meta(head: Head, attributes: dict[str, str]) -> None:
-    content = attributes.get("content")
-    if content is None:
-        return
-    equivalent = (attributes.get("http-equiv") or "").strip().lower()
-    if equivalent == "refresh":
-        head.refreshes.append(content)
-    name = attributes.get("name") or attributes.get("property") or equivalent
-    if name:
-        head.metas.setdefault(name.strip().lower(), []).append(content)
+def _take_metas(head: Head, tree: Tree, numbers: list[int]) -> None:
+    contents = tree.column(numbers, "content")
+    columns = [tree.column(numbers, name) for name in ("name", "property", "http-equiv", "itemprop")]
+    for content, name, prop, equivalent, item_prop in zip(contents, *columns, strict=True):
+        if content is None:
+            continue
+        if equivalent and equivalent.strip().lower() == "refresh":
+            head.refreshes.append(content)
+        for names in (name, prop) if name or prop else (equivalent or item_prop,):
+            if names:
+                for each in names.lower().split():
+                    head.metas.setdefault(each, []).append(content)
 
 
 def _title_elsewhere(tree: Tree) -> str | None:

@@ -39,6 +39,11 @@ MOST_SOURCES = 32
 OPEN_GRAPH = ("og:image:secure_url", "og:image", "og:image:url")
 TWITTER = ("twitter:image", "twitter:image:src")
 DATA_KEYS = ("primaryimageofpage", "image", "images", "photo", "thumbnailurl")
+SUBJECTS = (
+    ("recipe", "product", "productgroup", "howto"),
+    ("article", "posting", "report", "book", "movie", "event", "course", "videoobject", "vehicle", "car", "place"),
+    ("page", "creativework"),
+)
 ADDRESSES = ("url", "contenturl", "thumbnailurl")
 
 SMALLEST = 3
@@ -46,14 +51,29 @@ SMALLEST = 3
 ICON_PIXELS = 32
 THUMBNAIL_PIXELS = 160
 NOISE = re.compile(
-    r"[/_.-](?:favicon|sprites?|spacer|blank|transparent|pixel|1x1|clear|tracking|beacon|icons?)(?:[_.-][^/?]{0,60})?(?:\?|$)",
+    r"(?:[/_.-](?:favicon|sprites?|spacer|icons?)|/(?:blank|transparent|pixel|1x1|clear|tracking|beacon|loading|placeholder))"
+    r"(?:[_.-][^/?]{0,60})?(?:\?|$)",
     re.IGNORECASE,
 )
 SMALL = re.compile(r"thumb|avatar|[/_.-](?:small|tiny|mini|sm|xs)(?=[/_.?-])", re.IGNORECASE)
-NOISE_WORDS = ("icon", "sprite", "spacer", "blank", "transparent", "pixel", "1x1", "clear", "tracking", "beacon")
+NOISE_WORDS = (
+    "icon",
+    "sprite",
+    "spacer",
+    "blank",
+    "transparent",
+    "pixel",
+    "1x1",
+    "clear",
+    "tracking",
+    "beacon",
+    "loading",
+    "placeholder",
+)
 SMALL_WORDS = ("thumb", "avatar", "small", "tiny", "mini", "sm", "xs")
 """One of them is in whatever the patterns find."""
 PLAIN_STARTS = "/h"
+LOGO = re.compile(r"logo|\.svg(?:\?|\s|$)|avatar|banner|header|placeholder|badge", re.IGNORECASE)
 PIXELS = re.compile(r"\s*([0-9]{1,5})(?:\.[0-9]*)?\s*(?:px)?\s*\Z")
 BACKGROUND = re.compile(r"background(?:-image)?\s*:[^;]{0,200}?url\(\s*['\"]?([^'\")]+)", re.IGNORECASE)
 
@@ -61,33 +81,61 @@ BACKGROUND = re.compile(r"background(?:-image)?\s*:[^;]{0,200}?url\(\s*['\"]?([^
 def find_images(tree: Tree, head: Head, data: StructuredData, *, has_styles: bool = True) -> list[FoundImage]:
     """Those of the head, or where it names none of the structured data, then of the body. `has_styles`: whether the
     page holds `url(` at all."""
-    found: dict[str, FoundImage] = {}
-    for image in _in_head(head):
-        found.setdefault(image.src, image)
-    if not found:
-        for src in _in_data(data.items):
-            found.setdefault(src, FoundImage(src, "jsonld", "gallery" if found else "primary", ""))
+    found = {image.src: image for image in _named(head, data)}
     has_primary = bool(found)
-    for image in _in_body(tree, has_styles=has_styles):
+    shown: list[tuple[int, FoundImage]] = []
+    for number, image in _in_body(tree, has_styles=has_styles):
         before = found.get(image.src)
         if before is not None:
             found[image.src] = before.filled_from(image)
             continue
-        is_primary = image.image_type == "gallery" and not has_primary
-        has_primary |= is_primary
-        found[image.src] = image._replace(image_type="primary") if is_primary else image
+        found[image.src] = image
+        shown.append((number, image))
         if len(found) >= MOST_IMAGES:
             break
+    if not has_primary and (first := _first_of(tree, shown)) is not None:
+        found[first.src] = first._replace(image_type="primary")
     return list(found.values())[:MOST_IMAGES]
 
 
-# head ---------------------------------------------------------------------------------------------------------------
+def _first_of(tree: Tree, shown: list[tuple[int, FoundImage]]) -> FoundImage | None:
+    """The first that is not small and no logo; better one of the article than one above it."""
+    large = [(number, image) for number, image in shown if image.image_type == "gallery"]
+    pictures = [(number, image) for number, image in large if not LOGO.search(f"{image.src} {image.alt[:100]}")]
+    articles = tree.tags("article", "main")[:1] if len(pictures) > 1 else []
+    for article in articles:
+        end = tree.end(article)
+        pictures.sort(key=lambda entry: not article < entry[0] < end)
+    return next((image for _, image in pictures or large), None)
 
 
-def _in_head(head: Head) -> Iterator[FoundImage]:
-    """The first is what the page itself calls its picture."""
+# named ----------------------------------------------------------------------------------------------------------------
+
+
+def _named(head: Head, data: StructuredData) -> list[FoundImage]:
+    """The first is what the page itself calls its picture.
+
+    Of what stands for the page (a recipe, a product) it is rather the one picture that the item has than the cut-out
+    made for social networks, unless all of these are given the same.
+    """
+    metas = list(_in_metas(head))
+    if not metas or metas[0].discovery_type != "og":
+        metas = [FoundImage(src, "jsonld", "gallery", "") for src in _in_data(data.items, SUBJECTS)] + metas
+    elif not _repeats(head, metas[0].src):
+        pictures = _in_data(data.items, SUBJECTS[:1])
+        if len(pictures) == 1 and pictures[0] != metas[0].src:
+            metas.insert(0, FoundImage(pictures[0], "jsonld", "gallery", ""))
+    once = list({image.src: image for image in reversed(metas)}.values())[::-1][:MOST_IMAGES]
+    return [image._replace(image_type="primary") if at == 0 else image for at, image in enumerate(once)]
+
+
+def _repeats(head: Head, src: str) -> bool:
+    return any(clean_href(content) == src for name in TWITTER for content in head.metas.get(name, ()))
+
+
+def _in_metas(head: Head) -> Iterator[FoundImage]:
     is_first = True
-    for how, content in _named(head):
+    for how, content in _contents(head):
         src = clean_href(content)
         if not src or NOISE.search(src):
             continue
@@ -95,11 +143,11 @@ def _in_head(head: Head) -> Iterator[FoundImage]:
         if how == "og" and is_first:
             alt = head.meta("og:image:alt") or ""
             width, height = _pixels(head.meta("og:image:width")), _pixels(head.meta("og:image:height"))
-        yield FoundImage(src, how, "primary" if is_first else "gallery", _words(alt), width, height)
+        yield FoundImage(src, how, "gallery", _words(alt), width, height)
         is_first = False
 
 
-def _named(head: Head) -> Iterator[tuple[str, str]]:
+def _contents(head: Head) -> Iterator[tuple[str, str]]:
     metas = head.metas
     for names, how in ((OPEN_GRAPH, "og"), (TWITTER, "twitter")):
         for name in names:
@@ -110,14 +158,19 @@ def _named(head: Head) -> Iterator[tuple[str, str]]:
             yield "link", attributes.get("href") or ""
 
 
-def _in_data(items: list[Item]) -> Iterator[str]:
-    """Image URLs of things, as they stand for the page."""
-    for item in items:
-        for name in DATA_KEYS:
-            for value in item.properties.get(name, ())[:MOST_IMAGES]:
-                src = clean_href(_address(value))
-                if src and not NOISE.search(src):
-                    yield src
+def _in_data(items: list[Item], subjects: tuple[tuple[str, ...], ...]) -> list[str]:
+    """Those of the first thing that has any: what the page is about, articles, then the page as a whole."""
+    for kinds in subjects:
+        for item in items:
+            if any(kind.endswith(kinds) for kind in item.types) and (sources := _sources(item)):
+                return sources
+    return []
+
+
+def _sources(item: Item) -> list[str]:
+    values = (value for name in DATA_KEYS for value in item.properties.get(name, ())[:MOST_IMAGES])
+    sources = (clean_href(_address(value)) for value in values)
+    return list(dict.fromkeys(src for src in sources if src and not NOISE.search(src)))
 
 
 def _address(value: Value) -> str:
@@ -130,14 +183,15 @@ def _address(value: Value) -> str:
 # body ---------------------------------------------------------------------------------------------------------------
 
 
-def _in_body(tree: Tree, *, has_styles: bool) -> Iterator[FoundImage]:
+def _in_body(tree: Tree, *, has_styles: bool) -> Iterator[tuple[int, FoundImage]]:
     if numbers := tree.tags("img")[:MOST_NODES]:
         yield from _Pictures(tree, numbers).read()
-    for style in tree.column(tree.find(("style",), ("url(",))[:MOST_NODES], "style") if has_styles else ():
+    styled = tree.find(("style",), ("url(",))[:MOST_NODES] if has_styles else []
+    for number, style in zip(styled, tree.column(styled, "style"), strict=True):
         match = BACKGROUND.search((style or "")[:LONGEST_STYLE])
         src = clean_href(match[1]) if match else ""
         if src and not NOISE.search(src):
-            yield FoundImage(src, "background", "thumbnail" if SMALL.search(src) else "gallery", "")
+            yield number, FoundImage(src, "background", "thumbnail" if SMALL.search(src) else "gallery", "")
 
 
 class _Pictures:
@@ -151,7 +205,7 @@ class _Pictures:
         for number in tree.tags("source"):
             self.sources.setdefault(tree.parent(number), []).append(number)
 
-    def read(self) -> Iterator[FoundImage]:
+    def read(self) -> Iterator[tuple[int, FoundImage]]:
         chosen = self._choose_all()
         joined = "\n".join(src for _how, src in chosen).lower()
         noise = [word for word in NOISE_WORDS if word in joined]
@@ -160,7 +214,8 @@ class _Pictures:
         alts, titles, widths, heights = (
             self.columns.get(name, nothing) for name in ("alt", "title", "width", "height")
         )
-        for (how, src), alt, title, wide, high in zip(chosen, alts, titles, widths, heights, strict=True):
+        rows = zip(self.numbers, chosen, alts, titles, widths, heights, strict=True)
+        for number, (how, src), alt, title, wide, high in rows:
             if not src or (noise and _holds(src, noise) and NOISE.search(src)):
                 continue
             width, height = _pixels(wide), _pixels(high)
@@ -171,9 +226,8 @@ class _Pictures:
             else:
                 is_small = max(width, height) <= THUMBNAIL_PIXELS
             text = alt or title
-            yield FoundImage(
-                src, how, "thumbnail" if is_small else "gallery", _words(text) if text else "", width, height
-            )
+            kind = "thumbnail" if is_small else "gallery"
+            yield number, FoundImage(src, how, kind, _words(text) if text else "", width, height)
 
     def _choose_all(self) -> list[tuple[str, str]]:
         """Of each how it was found, and where it is; empty where it is nowhere."""

@@ -1,29 +1,26 @@
 """Where a page belongs and how it is judged: site name, section, keywords, ratings."""
 
 import re
+from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
-from functools import lru_cache
+from html import unescape
 from typing import NamedTuple
 
-from forager.extract.clean import collapse
+from forager.extract.clean import collapse, letters_of
 from forager.extract.head import Head
 from forager.extract.structured import Item, StructuredData
 from forager.extract.structured.items import storable
-from forager.extract.tree import Tree
 
 LONGEST_NAME = 200
 LONGEST_TAG = 100
+MOST_WORDS = 5
+"""Of a site's name in a title."""
 MOST_TAGS = 50
 BEST_RATING = 5
 MOST_RATED = 1_000_000_000
 
-SITE_METAS = (
-    "og:site_name",
-    "application-name",
-    "apple-mobile-web-app-title",
-    "dc.publisher",
-    "twitter:app:name:iphone",
-)
+SITE_METAS = ("application-name", "apple-mobile-web-app-title", "dc.publisher", "al:ios:app_name")
+ORGANIZATIONS = ("organization", "newsmediaorganization", "corporation", "onlinestore", "store", "brand")
 SECTION_METAS = (
     "article:section",
     "og:article:section",
@@ -55,7 +52,7 @@ class Metadata(NamedTuple):
     rating_count: int | None = None
 
 
-def find_metadata(tree: Tree, head: Head, data: StructuredData, url: str) -> Metadata:
+def find_metadata(head: Head, data: StructuredData, url: str) -> Metadata:
     items = data.items
     rating, count = find_rating(items)
     return Metadata(find_site_name(head, items, url), find_section(head, items), find_tags(head, items), rating, count)
@@ -65,49 +62,56 @@ def find_metadata(tree: Tree, head: Head, data: StructuredData, url: str) -> Met
 
 
 def find_site_name(head: Head, items: list[Item], url: str) -> str | None:
-    for name in SITE_METAS[:1]:
-        if name in head.metas and (given := _name(head.meta(name))):
-            return given
-    sites = [item for item in items if item.is_a("website")]
-    for item in sites:
-        if given := _name(item.text("name") or item.text("alternatename")):
-            return given
-    for name in SITE_METAS[1:]:
-        if name in head.metas and (given := _name(head.meta(name))):
-            return given
+    """As structured data or metas have it; else what the title has of the host's name."""
+    given = next((name for text in _site_names(head, items) if (name := _name(text))), None)
+    return given or _name_of_title(head.title, url.split("/", 3)[2].rpartition("@")[2])
+
+
+def _site_names(head: Head, items: list[Item]) -> Iterator[str | None]:
+    graph = head.meta("og:site_name") if "og:site_name" in head.metas else None
+    for item in items:
+        if item.is_a("website"):
+            name = item.text("name") or item.text("alternatename")
+            yield graph if name and graph and name.startswith(graph) and SEPARATORS.search(name) else name
+    yield graph
     for item in items:
         for whole in item.items("ispartof"):
-            if whole.is_a("website") and (given := _name(whole.text("name"))):
-                return given
+            if whole.is_a("website"):
+                yield whole.text("name")
     for item in items:
-        if given := _name(item.text("publisher")):
-            return given
-    return _name_of_title(head.title, url)
+        if "publisher" in item.properties:
+            yield item.text("publisher")
+    for name in SITE_METAS:
+        if name in head.metas:
+            yield head.meta(name)
+    for item in items:
+        if item.is_a(*ORGANIZATIONS):
+            yield item.text("name")
 
 
 def _name(text: str | None) -> str | None:
     name = collapse(text, LONGEST_NAME)
-    return None if name is None or name.startswith(("http://", "https://", "@")) else name
+    if name is None or name.startswith(("http://", "https://", "@", "{")):
+        return None
+    return storable(unescape(name) if "&" in name else name)
 
 
-def _name_of_title(title: str | None, url: str) -> str | None:
-    """The last or first part of the title, where the host has its words."""
+def _name_of_title(title: str | None, host: str) -> str | None:
+    """The last or first part, where the host has its letters; else the last words that are the domain's name."""
     if not title:
         return None
-    parts = SEPARATORS.split(title)
-    if len(parts) < 2:
-        return None
-    host = _letters(url.split("/", 3)[2].rpartition("@")[2])
-    for part in (parts[-1], parts[0]):
-        letters = _letters(part)
-        if len(letters) > 2 and letters in host:
-            return part.strip()
+    letters, parts = letters_of(host.removeprefix("www.")), SEPARATORS.split(title)
+    for part in (parts[-1], parts[0]) if len(parts) > 1 else ():
+        for name in (part, part.partition(":")[0]):
+            spelled = letters_of(name)
+            if len(spelled) > 2 and (spelled in letters or letters.startswith(spelled)):
+                return name.strip()
+    labels = {letters_of(label) for label in host.split(".")[:-1] if len(label) > 3}
+    words = parts[-1].split()
+    for count in range(min(len(words), MOST_WORDS), 0, -1):
+        if letters_of("".join(words[-count:])) in labels:
+            return " ".join(words[-count:])
     return None
-
-
-@lru_cache(4096)
-def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, text.lower()))
 
 
 # section and keywords -------------------------------------------------------------------------------------------------
@@ -155,14 +159,13 @@ def find_rating(items: list[Item]) -> tuple[Decimal | None, int | None]:
             value = _number(rating.text("ratingvalue"))
             if value is None:
                 continue
-            best, worst = _number(rating.text("bestrating")), _number(rating.text("worstrating"))
-            scaled = scale(value, best, worst)
+            scaled = scale(value, _number(rating.text("bestrating")))
             if scaled is not None:
                 return scaled, _count(rating)
     return None, None
 
 
-def scale(value: Decimal, best: Decimal | None, worst: Decimal | None) -> Decimal | None:
+def scale(value: Decimal, best: Decimal | None) -> Decimal | None:
     """From 0 to 5; None where a rating is better than the best."""
     best = best if best and best > 0 else None
     if best is None:

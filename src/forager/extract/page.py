@@ -171,7 +171,7 @@ def _read_tree(
     structured = read_structured(tree, head)
     images = find_images(tree, head, structured, has_styles=has_url(fetched.body))
     byline = find_byline(tree, head, structured, fetched.url)
-    metadata = find_metadata(tree, head, structured, fetched.url)
+    metadata = find_metadata(head, structured, fetched.url)
     canonical, declared = _canonical(base_url, head_links), _declared_language(head, fetched)
     product, listed = read_product(
         tree,
