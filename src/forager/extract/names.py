@@ -1,8 +1,8 @@
-"""What the class, id and role of an element say about it: navigation, content, or nothing.
+"""What the class and id of an element say about it: that it stands around the content, that it is the content, nothing.
 
-Names are split into words (`post__shareBar` → post, share, bar), and looked up, alone and joined with the next one
-(`side-bar` is `sidebar`). A token is judged once per process: a site writes the same ones on every page, and many sites
-write the same ones.
+A name is split into words (`post__shareBar` → post, share, bar), and they are looked up, alone and joined with the next
+ones (`side-bar` is `sidebar`). A token is judged once per process: a site writes the same ones on every page, and many
+sites write the same ones.
 """
 
 import re
@@ -11,11 +11,9 @@ from functools import lru_cache
 
 LONGEST_NAME = 200
 MOST_WORDS = 12
-WORD = re.compile(r"[a-z]+|[A-Z]+(?![a-z])|[A-Z][a-z]+|[^\W\d_A-Za-z]+|\d+")
-
-
-def _words(*lines: str) -> frozenset[str]:
-    return frozenset(word for line in lines for word in line.split())
+LONGEST_IDENTITY = 3
+"""Hyphens of an id. One that has more is often made of a heading: `sharing-with-all-others`."""
+WORD = re.compile(r"[a-z]+|[A-Z]+(?![a-z])|[A-Z][a-z]+|\d+")
 
 
 class Verdict(IntEnum):
@@ -24,168 +22,87 @@ class Verdict(IntEnum):
     NOTHING = 0
     CONTENT = 1
     LIKELY_AROUND = 2
-    AROUND = 3
+    """It may be content too, a restaurant's menu or a ranking: then it is long and not made of links."""
+    BESIDE = 3
+    """A column beside the content, which may hold a part of it."""
+    AROUND = 4
+    COMMENTS = 5
 
 
-ROLES = {
-    "main": Verdict.CONTENT, "article": Verdict.NOTHING,
-    **dict.fromkeys(
-        ["navigation", "banner", "contentinfo", "complementary", "search", "dialog", "alertdialog", "menu", "menubar",
-         "tablist", "toolbar"],
+def _table(verdict: Verdict, *lines: str) -> dict[str, Verdict]:
+    return {word: verdict for line in lines for word in line.split()}
+
+
+ROLES = {"main": Verdict.CONTENT} | _table(
+    Verdict.AROUND,
+    "navigation banner contentinfo complementary search dialog alertdialog menu menubar tablist toolbar",
+)
+CONTENT_OWNERS = ("entry", "post", "article", "page", "main", "story", "news", "blog", "detail", "single", "primary")
+TOKENS = _table(Verdict.LIKELY_AROUND, "header top bottom") | _table(
+    Verdict.CONTENT,
+    "content contentmain contentbody contentarea contentinner contenttext bodycontent bodytext markdownbody richtext",
+    "prose rstcontent hentry arttext readcontent rte textbody mwcontenttext mwparseroutput tdpostcontent",
+    " ".join(owner + part for owner in CONTENT_OWNERS for part in ("content", "body", "text", "entry", "inner")),
+)
+"""Whole tokens: a `page-top` holds the page."""
+WORDS = (
+    _table(
+        Verdict.LIKELY_AROUND,
+        "menu menus toc tableofcontents onthispage headbar rail widget widgets foot siteinfo imprint copyright social",
+        "socials sns readmore readnext morestories morenews morearticles moreposts morefrom mostread mostpopular",
+        "mostviewed popular trending ranking upnext subscribe subscriber subscribers subscription signup optin cta",
+        "calltoaction donate donation promo promos promoted promotion promotions respond overlay lightbox drawer toast",
+        "paywall snackbar notificationbar search searchform searchbox searchbar login taglist taglinks tagslist",
+        "tagslinks authorbox authorbio authorcard aboutauthor postauthor hatnote fontsize byline postmeta entrymeta",
+        "articlemeta player bio",
+    )
+    | _table(Verdict.BESIDE, "sidebar sidebars sphinxsidebar")
+    | _table(
         Verdict.AROUND,
-    ),
-}  # fmt: skip
-
-# Words of names that stand around the content wherever they are met. Joined words are met in both spellings.
-AROUND = frozenset(
-    # consent
-    "cookie cookies cookiebar cookiebanner cookieconsent cookienotice cookielaw consent gdpr ccpa dsgvo onetrust optanon"
-    " cybot didomi borlabs usercentrics iubenda cmp privacybanner privacynotice privacybar"
-    # navigation
-    " nav navi navbar navbox navigation navlist navlinks mainnav topnav subnav sidenav footnav sitenav meganav pagenav"
-    " usernav bottomnav leftnav rightnav mainmenu topmenu submenu sidemenu footmenu sitemenu megamenu pagemenu usermenu"
-    " bottommenu leftmenu rightmenu menubar crumb crumbs topbar toolbar pagination pager pagenavi skiplink skiplinks"
-    " skipnav skipto languageswitch languageswitcher languageselect languageselector languagemenu languagelist"
-    " languagepicker langswitch langswitcher langselect langselector langmenu langlist siteheader masthead mainheader"
-    " globalheader"
-    # beside the text
-    " sidebar sidebars sphinxsidebar widgetarea footer colophon backtotop share sharing sharebar sharetools sharelinks"
-    " sharebutton sharebuttons sharedaddy sociallinks socialmedia socialicons socialbar socialshare a2a related"
-    " relatedposts recommend recommended recommendation recommendations recommends youmaylike alsolike prevnext nextprev"
-    " postnavigation newsletter newsletters mailchimp"
-    # adverts
-    " ad ads adv adsbygoogle adslot adslots adbox adunit adwrap adwrapper adcontainer adbanner adblock adzone adspace"
-    " adlabel sponsor sponsored sponsors bannerad bannerads dfp gpt werbung anzeige anzeigen publicite publicity"
-    " publicidad pubblicita"
-    # what readers wrote, what is not for readers
-    " comment comments commentlist commentsection commentarea commentform commentrespond livefyre giscus appbanner"
-    " smartbanner noprint sronly visuallyhidden screenreadertext mweditsection mwjumplink catlinks printfooter"
-    " tagcloud".split()
+        # consent
+        "cookie cookies cookiebar cookiebanner cookieconsent cookienotice cookielaw consent gdpr ccpa dsgvo onetrust",
+        "optanon cybot didomi borlabs usercentrics iubenda cmp privacybanner privacynotice privacybar",
+        # navigation
+        "nav navi navbar navbox navigation navlist navlinks mainnav topnav subnav sidenav footnav sitenav meganav",
+        "pagenav usernav bottomnav leftnav rightnav mainmenu topmenu submenu sidemenu footmenu sitemenu megamenu",
+        "pagemenu usermenu bottommenu leftmenu rightmenu menubar crumb crumbs topbar toolbar pager skiplink skiplinks",
+        "skipnav skipto languageswitch languageswitcher languageselect languageselector languagemenu languagelist",
+        "languagepicker langswitch langswitcher langselect langselector langmenu langlist siteheader masthead",
+        "mainheader globalheader postnav postnavigation postpagination",
+        # beside the text
+        "widgetarea footer postfooter colophon backtotop share sharing sharebar sharetools sharelinks sharebutton",
+        "sharebuttons sharedaddy postshare sociallinks socialmedia socialicons socialbar socialshare a2a related",
+        "relatedposts postrelated recommend recommended recommendation recommendations recommends youmaylike",
+        "youmayalso alsolike prevnext nextprev posttags newsletter newsletters mailchimp",
+        # adverts
+        "ad ads adv adsbygoogle adslot adslots adbox adunit adwrap adwrapper adcontainer adbanner adblock adzone",
+        "adspace adlabel sponsor sponsored sponsors bannerad bannerads dfp gpt werbung anzeige anzeigen publicite",
+        "publicity publicidad pubblicita",
+        # not for readers
+        "modal popup popups offcanvas appbanner smartbanner noprint sronly visuallyhidden screenreadertext",
+        "mweditsection mwjumplink catlinks printfooter tagcloud",
+    )
+    | _table(Verdict.COMMENTS, "comment comments commentlist commentform postcomment postcomments livefyre giscus")
 )
-AROUND_PREFIXES = (
-    "breadcrumb", "paginat", "addtoany", "addthis", "recirc", "outbrain", "taboola", "mc4wp", "advert", "disqus",
-    "reklam", "pagenav",
-)  # fmt: skip
-# These may name content too, a restaurant's menu or a ranking: then it is long and not made of links.
-LIKELY_AROUND = frozenset(
-    [
-        "menu",
-        "menus",
-        "toc",
-        "tableofcontents",
-        "onthispage",
-        "headbar",
-        "rail",
-        "widget",
-        "widgets",
-        "foot",
-        "siteinfo",
-        "imprint",
-        "copyright",
-        "social",
-        "socials",
-        "sns",
-        "readmore",
-        "readnext",
-        "morestories",
-        "morenews",
-        "morearticles",
-        "moreposts",
-        "morefrom",
-        "mostread",
-        "mostpopular",
-        "mostviewed",
-        "popular",
-        "trending",
-        "ranking",
-        "upnext",
-        "subscribe",
-        "subscriber",
-        "subscribers",
-        "subscribed",
-        "subscription",
-        "signup",
-        "optin",
-        "cta",
-        "calltoaction",
-        "donate",
-        "donation",
-        "promo",
-        "promos",
-        "promoted",
-        "promotion",
-        "promotions",
-        "respond",
-        "popup",
-        "popups",
-        "modal",
-        "overlay",
-        "lightbox",
-        "offcanvas",
-        "drawer",
-        "toast",
-        "paywall",
-        "snackbar",
-        "notificationbar",
-        "search",
-        "searchform",
-        "searchbox",
-        "searchbar",
-        "login",
-        "taglist",
-        "taglinks",
-        "tagslist",
-        "tagslinks",
-        "authorbox",
-        "authorbio",
-        "authorcard",
-        "aboutauthor",
-        "hatnote",
-        "fontsize",
-    ]
+BEGINNINGS = _table(
+    Verdict.AROUND,
+    "breadcrumb paginat pagenav addtoany addthis recirc outbrain taboola mc4wp advert reklam",
+) | _table(Verdict.COMMENTS, "disqus")
+"""Of words: `breadcrumbs`, `advertisement`."""
+LENGTHS = sorted({len(word) for word in BEGINNINGS})
+PASSED_OVER = frozenset(
+    ["has", "no", "with", "without", "is", "tag", "category", "cat", "topic", "post", "elementor"],
 )
-LIKELY_WHOLE = frozenset({"header", "top", "bottom"})
-"""As whole tokens alone: a `page-top` holds the page."""
-# Not where the word before tells a state (`has-sidebar`), the subject of a post (`tag-cookies`) or a kit's every element.
-STATES = frozenset(["has", "no", "with", "without", "is", "tag", "category", "cat", "topic", "elementor"])
-PARTS_OF_POST = frozenset(
-    ["share", "nav", "tags", "related", "comment", "comments", "footer", "pagination", "navigation", "author"]
-)
-"""`post-share` is around, but the subject of a post may be anything: `post-cookies`."""
-CONTENT_OWNERS = frozenset(
-    ["entry", "post", "article", "page", "main", "story", "news", "blog", "detail", "single", "body", "primary"]
-)
-CONTENT_PARTS = frozenset(["content", "body", "text", "entry", "inner"])
-CONTENT = frozenset(
-    [
-        "content",
-        "contentmain",
-        "contentbody",
-        "contentarea",
-        "contentinner",
-        "contenttext",
-        "markdownbody",
-        "richtext",
-        "prose",
-        "rstcontent",
-        "hentry",
-        "arttext",
-        "readcontent",
-        "rte",
-        "textbody",
-    ]
-    + [owner + part for owner in CONTENT_OWNERS for part in CONTENT_PARTS]
-)
+"""What follows them tells a state (`has-sidebar`), the subject of a post (`tag-cookies`) or a kit's every element."""
 
 
 @lru_cache(maxsize=16_384)
-def judge_names(names: str | None, identity: str | None, role: str | None) -> Verdict:
-    """Of an element with this class, id and role."""
-    verdict = ROLES.get(role.lower(), Verdict.NOTHING) if role else Verdict.NOTHING
+def judge_names(names: str | None, identity: str | None) -> Verdict:
+    """Of an element with this class and id."""
+    verdict = Verdict.NOTHING
     if names:
-        for token in names[:LONGEST_NAME].split():
-            verdict = max(verdict, judge_token(token))
-    if identity:
+        verdict = max(map(judge_token, names[:LONGEST_NAME].split()), default=verdict)
+    if identity and identity.count("-") + identity.count("_") <= LONGEST_IDENTITY:
         verdict = max(verdict, judge_token(identity[:LONGEST_NAME]))
     return verdict
 
@@ -193,22 +110,20 @@ def judge_names(names: str | None, identity: str | None, role: str | None) -> Ve
 @lru_cache(maxsize=32_768)
 def judge_token(token: str) -> Verdict:
     words = [word.lower() for word in WORD.findall(token)[:MOST_WORDS]]
-    if not words:
-        return Verdict.NOTHING
-    verdict = Verdict.NOTHING
+    verdict = TOKENS.get("".join(words), Verdict.NOTHING)
     before = ""
     for at, word in enumerate(words):
-        if before not in STATES and (before != "post" or word in PARTS_OF_POST):
-            pair = word + words[at + 1] if at + 1 < len(words) else word
-            triple = pair + words[at + 2] if at + 2 < len(words) else pair
-            if word in AROUND or pair in AROUND or triple in AROUND or word.startswith(AROUND_PREFIXES):
-                return Verdict.AROUND
-            if word in LIKELY_AROUND or pair in LIKELY_AROUND or triple in LIKELY_AROUND:
-                verdict = Verdict.LIKELY_AROUND
+        if before not in PASSED_OVER:
+            verdict = max(verdict, _judge_word(word, words[at + 1 : at + 3]))
         before = word
-    if verdict is Verdict.NOTHING:
-        if len(words) == 1 and words[0] in LIKELY_WHOLE:
-            return Verdict.LIKELY_AROUND
-        if "".join(words) in CONTENT:
-            return Verdict.CONTENT
+    return verdict
+
+
+def _judge_word(word: str, following: list[str]) -> Verdict:
+    verdict = WORDS.get(word, Verdict.NOTHING)
+    for length in LENGTHS:
+        verdict = max(verdict, BEGINNINGS.get(word[:length], Verdict.NOTHING))
+    for other in following:
+        word += other
+        verdict = max(verdict, WORDS.get(word, Verdict.NOTHING))
     return verdict

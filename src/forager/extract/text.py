@@ -1,13 +1,11 @@
 """The visible text of a page, the part that is the page's own, and a fingerprint."""
 
 import hashlib
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
-from itertools import accumulate
 
 from forager.extract import compiled
-from forager.extract.boilerplate import MOST_REGIONS, Marks, find_boilerplate
+from forager.extract.boilerplate import Marks, find_boilerplate, is_cut
 from forager.extract.clean import drop_unseen
+from forager.extract.content import Weights, find_content, find_link_lists
 from forager.extract.tree import Tree
 from forager.extract.words import count_unspaced
 
@@ -47,98 +45,24 @@ def _find_headings(tree: Tree, marks: Marks) -> str:
     nodes: list[int] = []
     for tag in ("h1", "h2", "h3"):
         if len(nodes) < MOST_HEADINGS:
-            nodes += [number for number in tree.tags(tag) if not is_inside(tree, number, marks)]
+            nodes += [number for number in tree.tags(tag) if not is_cut(tree, number, marks)]
     found = tree.texts(nodes[:MOST_HEADINGS], LONGEST_HEADING)
     return drop_unseen(" ".join(filter(None, found))[:LONGEST_HEADINGS])
 
 
-def is_inside(tree: Tree, number: int, marks: Marks) -> bool:
-    for outer in (marks.around, marks.hidden):
-        at = bisect_right(outer, number) - 1
-        if at >= 0 and number < tree.end(outer[at]):
-            return True
-    return False
-
+DEBUG = {}
 
 def _take_text(tree: Tree, root: int, marks: Marks) -> str:
     """The visible text without what surrounds it on every page of the site."""
-    text = _text_of_content(tree, root, marks)
-    if not marks.around or is_enough(text):
+    weights = Weights(tree, marks.cut)
+    region = find_content(tree, root, marks, weights)
+    cut = sorted(marks.cut + find_link_lists(tree, region, weights))
+    DEBUG.update(region=region, cut=cut)
+    text = tree.lines(region, cut)
+    if not marks.cut or is_enough(text):
         return text
     # Nothing but menus and forms: then these are what the page is about.
-    return tree.lines(root, marks.hidden)
-
-
-def _text_of_content(tree: Tree, root: int, marks: Marks) -> str:
-    """Of the narrowest region that holds most of what the wider ones do."""
-    cut = sorted(marks.around + marks.hidden)
-    text, enough = "", 0
-    for region in _regions(tree, root, marks.content, Net(tree, cut)):
-        wider = tree.lines(region, cut)
-        if text and enough >= weigh(wider):
-            return text
-        # Without the headline it may be somebody's review of what the page is about: then it has to be most of it.
-        has_headline = region in marks.frames
-        if has_headline and weighs(wider, LONG_MAIN):
-            return wider
-        text, enough = wider, weigh(wider) * (3 if has_headline else 2)
-    return text
-
-
-class Net:
-    """Bytes of an element's text without what is cut."""
-
-    def __init__(self, tree: Tree, cut: list[int]) -> None:
-        self._tree, self._cut = tree, cut
-        self._sums = [0, *accumulate(tree.weights(number)[0] for number in cut)]
-
-    def __getitem__(self, number: int) -> int:
-        first, last = bisect_left(self._cut, number), bisect_left(self._cut, self._tree.end(number))
-        return self._tree.weights(number)[0] - self._sums[last] + self._sums[first]
-
-
-def _regions(tree: Tree, root: int, named: list[int], net: Net) -> Iterator[int]:
-    mains = tree.tags("main")
-    article = _find_dominant(tree, tree.tags("article"), net)
-    if article is not None:
-        yield article
-    if mains:
-        yield mains[0]
-    elif article is None:
-        content = _find_dominant(tree, named, net)
-        if content is None:
-            content = _block_of_headline(tree, root, net)
-        if content is not None:
-            yield content
-    yield root
-
-
-def _find_dominant(tree: Tree, numbers: list[int], net: Net) -> int | None:
-    """The one that holds the content, where one does: an article beside teasers, the innermost of several frames."""
-    if len(numbers) < 2:
-        return numbers[0] if numbers else None
-    best, *others = sorted(numbers[:MOST_REGIONS], key=net.__getitem__, reverse=True)
-    for other in others:
-        if best < other < tree.end(best):
-            if net[other] * 5 >= net[best] * 3:
-                best = other
-        elif not other < best < tree.end(other) and net[other] * 3 >= net[best]:
-            return None
-    return best
-
-
-def _block_of_headline(tree: Tree, root: int, net: Net) -> int | None:
-    """The narrowest block around the only `<h1>` that has most of the page's text."""
-    headlines = tree.tags("h1")
-    if len(headlines) != 1:
-        return None
-    most = net[root] * MOST_OF_IT
-    block = tree.parent(headlines[0])
-    while block > root:
-        if net[block] >= most:
-            return block
-        block = tree.parent(block)
-    return None
+    return tree.lines(root, marks.hidden) or tree.lines(root, [])
 
 
 def is_enough(text: str) -> bool:
