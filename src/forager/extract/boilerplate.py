@@ -1,109 +1,123 @@
-"""What a page shows around its content, and where the content is: told by elements, roles and names, never by words.
+"""What a page shows around its content: told by elements, roles and names, never by words of the text.
 
 Navigation, banners, adverts, share buttons and comments stand on every page of a site, or change while the page does
-not; keywords and fingerprint are to be about the rest.
+not; keywords and fingerprint are to be about the rest. Whatever holds most of the page's paragraphs is none of it.
 """
 
 import re
 from bisect import bisect_right
 from typing import NamedTuple
 
-from forager.extract.names import LONGEST_NAME, Verdict, judge_names
+from forager.extract.names import LONGEST_NAME, ROLES, Verdict, judge_names
 from forager.extract.tree import Tree
 
 AROUND = ("nav", "aside", "footer", "header", "form", "dialog")
-LOOKED_AT = (*AROUND, "div", "section", "ul")
-"""Elements that are boilerplate where their names say so, or that are hidden."""
-FRAMED = ("h1", "main")
-"""What no banner holds: a heading of the page and its main element."""
-HIDING_STYLE = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
-MOST_NAMED = 20_000
+NAMED = ("div", "section", "ul", "ol", "table", "article", "main")
+"""Elements that are boilerplate where their names say so."""
+HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+MOST_FRAMED = 30
+"""Headlines and main elements; a page with more of them has none that matters."""
 LONG_PROSE = 300
-SHORT_BESIDE = 150
-MOST_REGIONS = 30
+SHORT_COLUMN = 150
 LONGEST_FORM = 500
 """Bytes; a longer one is the page itself, as ASP.NET wraps it."""
 
 
 class Marks(NamedTuple):
-    """What stood out in a page."""
+    """What stands out in a page. Elements come in the order of the page."""
 
+    blocks: list[int]
+    """All elements that were looked at."""
     frames: frozenset[int]
-    """Elements that hold a headline or the main element."""
+    """Those that hold a headline or the main element."""
     content: list[int]
-    """Elements whose names say that they hold the content."""
+    """Those whose names say that they hold the content."""
     cut: list[int]
-    """Boilerplate and what is hidden: the outermost elements, in the order of the page."""
+    """Boilerplate and what is hidden; none of them holds another."""
     hidden: list[int]
 
 
 def find_boilerplate(tree: Tree, root: int) -> Marks:
-    headlines, mains = tree.tags("h1"), tree.tags("main")
-    frames = _frames(tree, mains)
-    marks = _mark(tree, root, frames if len(headlines) > 1 else frames | _frames(tree, headlines))
-    if len(headlines) > 1 and all(is_cut(tree, headline, marks) for headline in headlines):
-        marks = _mark(tree, root, frames | _frames(tree, headlines))
-    return marks._replace(frames=frames | _frames(tree, headlines))
+    headlines, mains = tree.tags("h1")[:MOST_FRAMED], tree.tags("main")[:MOST_FRAMED]
+    frames, framed = _frames(tree, mains), _frames(tree, headlines)
+    page = _Page(tree, root)
+    # With several headlines, one may be the logo in a banner. With one alone, what holds it is no banner.
+    marks = page.mark(frames if len(headlines) > 1 else frames | framed)
+    if len(headlines) > 1 and all(is_cut(tree, headline, marks.cut) for headline in headlines):
+        marks = page.mark(frames | framed)
+    return marks._replace(frames=frames | framed)
 
 
-def is_cut(tree: Tree, number: int, marks: Marks) -> bool:
-    at = bisect_right(marks.cut, number) - 1
-    return at >= 0 and number < tree.end(marks.cut[at])
+def is_cut(tree: Tree, number: int, cut: list[int]) -> bool:
+    at = bisect_right(cut, number) - 1
+    return at >= 0 and number < tree.end(cut[at])
 
 
-def _mark(tree: Tree, root: int, frames: frozenset[int]) -> Marks:
-    hiding = _hidden(tree)
-    most = tree.weights(root)[2] // 2
-    around_tags = frozenset(tree.tags(*AROUND))
-    numbers = sorted(hiding.union(tree.tags(*LOOKED_AT)))[:MOST_NAMED]
-    content: list[int] = []
-    around: list[int] = []
-    cut: list[int] = []
-    passed = 0
-    columns = (tree.column(numbers, name) for name in ("class", "id", "role"))
-    for number, *names in zip(numbers, *columns, strict=True):
-        if number < passed:
-            continue
-        verdict = judge_names(*names)
-        if verdict is Verdict.CONTENT:
-            content.append(number)
-        if number in frames:
-            continue
-        if number in hiding:
-            if tree.weights(number)[2] > most:
+class _Page:
+    def __init__(self, tree: Tree, root: int) -> None:
+        self._tree = tree
+        self._prose = tree.weights(root)[2]
+        self._hiding = _find_hiding(tree)
+        self._around = frozenset(tree.tags(*AROUND))
+        self._roles = _find_roles(tree)
+        numbers = tree.tags(*AROUND, *NAMED)
+        others = self._hiding.union(self._roles).difference(numbers)
+        self._blocks = sorted([*numbers, *others]) if others else numbers
+
+    def mark(self, frames: frozenset[int]) -> Marks:
+        tree, blocks = self._tree, self._blocks
+        content: list[int] = []
+        cut: list[int] = []
+        hidden: list[int] = []
+        passed = 0
+        for number, names, identity in zip(
+            blocks, tree.column(blocks, "class"), tree.column(blocks, "id"), strict=True
+        ):
+            if number < passed:
                 continue
-            cut.append(number)
-            passed = tree.end(number)
-        elif (verdict > Verdict.CONTENT or number in around_tags) and _is_around(tree, number, verdict, most):
-            cut.append(number)
-            around.append(number)
-            passed = tree.end(number)
-    return Marks(frames, content, cut, [n for n in cut if n in hiding])
+            verdict = judge_names(names, identity)
+            if number in self._roles:
+                verdict = max(verdict, self._roles[number])
+            if verdict is Verdict.CONTENT:
+                content.append(number)
+            if number in frames:
+                continue
+            is_hidden = number in self._hiding and not self._is_most(number)
+            if is_hidden or (
+                (verdict > Verdict.CONTENT or number in self._around) and self._is_around(number, verdict)
+            ):
+                cut.append(number)
+                passed = tree.end(number)
+                if is_hidden:
+                    hidden.append(number)
+        return Marks(blocks, frames, content, cut, hidden)
 
+    def _is_most(self, number: int) -> bool:
+        return self._tree.weights(number)[2] * 2 > self._prose
 
-def _is_around(tree: Tree, number: int, verdict: Verdict, most: int) -> bool:
-    text, links, prose = tree.weights(number)
-    if prose > most and (verdict is not Verdict.COMMENTS or most * 2 - prose < LONG_PROSE):
-        return False
-    tag = tree.tag(number)
-    if verdict is Verdict.BESIDE or (tag == "aside" and verdict <= Verdict.LIKELY_AROUND):
-        return text < SHORT_BESIDE or links * 5 >= text or not _is_of_article(tree, number)
-    if verdict >= Verdict.AROUND:
-        return True
-    match tag:
-        case "nav" | "footer" | "dialog":
+    def _is_around(self, number: int, verdict: Verdict) -> bool:
+        text, links, prose = self._tree.weights(number)
+        if prose * 2 > self._prose and (verdict is not Verdict.COMMENTS or self._prose - prose < LONG_PROSE):
+            return False
+        tag = self._tree.tag(number)
+        if verdict is Verdict.BESIDE or (tag == "aside" and verdict < Verdict.AROUND):
+            return text < SHORT_COLUMN or links * 5 >= text or not _is_of_article(self._tree, number)
+        if verdict >= Verdict.AROUND:
             return True
-        case "form" if text <= LONGEST_FORM:
-            return True
-        case "header" if not _is_of_article(tree, number):
-            return True
-    return verdict is Verdict.LIKELY_AROUND and (text < LONG_PROSE or links * 2 >= text)
+        match tag:
+            case "nav" | "footer" | "dialog":
+                return True
+            case "form" if text <= LONGEST_FORM:
+                return True
+            case "header" if not _is_of_article(self._tree, number):
+                return True
+        return verdict is Verdict.LIKELY_AROUND and (text < LONG_PROSE or links * 2 >= text)
 
 
 def _frames(tree: Tree, numbers: list[int]) -> frozenset[int]:
-    """Whatever holds one of these is no boilerplate."""
+    """All that hold one of these."""
     frames: set[int] = set()
-    for number in numbers[:MOST_REGIONS]:
+    for number in numbers:
         parent = tree.parent(number)
         while parent >= 0 and parent not in frames:
             frames.add(parent)
@@ -111,9 +125,9 @@ def _frames(tree: Tree, numbers: list[int]) -> frozenset[int]:
     return frozenset(frames)
 
 
-def _hidden(tree: Tree) -> frozenset[int]:
+def _find_hiding(tree: Tree) -> frozenset[int]:
     hiding = set(tree.having("hidden"))
-    numbers = tree.having("aria-hidden", "style")
+    numbers = tree.find(("style", "aria-hidden"), ("none", "hidden", "true"))
     for number, aria, style in zip(
         numbers, tree.column(numbers, "aria-hidden"), tree.column(numbers, "style"), strict=True
     ):
@@ -122,8 +136,13 @@ def _hidden(tree: Tree) -> frozenset[int]:
     return frozenset(hiding)
 
 
+def _find_roles(tree: Tree) -> dict[int, Verdict]:
+    numbers = tree.having("role")
+    roles = zip(numbers, tree.column(numbers, "role"), strict=True)
+    return {number: ROLES[role.lower()] for number, role in roles if role and role.lower() in ROLES}
+
+
 def _is_of_article(tree: Tree, number: int) -> bool:
-    """Then it holds the headline."""
     parent = tree.parent(number)
     while parent >= 0:
         if tree.tag(parent) in {"article", "main"}:

@@ -1,4 +1,4 @@
-"""Where on a page its content is: the narrowest element that holds nearly all paragraphs, without what is around them."""
+"""Where on a page its content is: in the narrowest element that holds nearly all paragraphs."""
 
 from bisect import bisect_left
 from itertools import accumulate
@@ -9,14 +9,20 @@ from forager.extract.tree import Tree
 
 MOST_REGIONS = 30
 LONG_CONTENT = 1500
-"""Bytes that are the content for sure, whatever else there is."""
-
-
-NARROW_OWN, NARROW_PROSE, NAMED_OWN, NAMED_PROSE = 0.9, 0.95, 0.6, 0.6
+"""Bytes of paragraphs below a headline that are the content for sure, whatever else there is."""
+MOST_OF_NAMED = 0.6
+"""Of the paragraphs and of the text that is no link: so much of a region holds the block that is named as content."""
+NEARLY_ALL = 0.9
+NEARLY_ALL_PROSE = 0.95
+"""So much holds a block without such a name."""
+SOME = 0.05
+LINKED = 0.7
+"""Of a list of links; ingredients of a recipe have links too."""
+SHORTEST_LIST = 80
 
 
 class Weight(NamedTuple):
-    """Bytes of an element without what is cut."""
+    """Bytes of an element."""
 
     text: int
     links: int
@@ -28,53 +34,73 @@ class Weight(NamedTuple):
 
 
 class Weights:
-    """Of elements without what is cut, in logarithmic time."""
+    """Of elements without what is cut."""
 
     def __init__(self, tree: Tree, cut: list[int]) -> None:
         self._tree, self._cut = tree, cut
-        weights = [tree.weights(number) for number in cut]
-        self._sums = [[0, *accumulate(column)] for column in zip(*weights, strict=True)] if cut else []
+        columns = zip(*map(tree.weights, cut), strict=True)
+        self._sums = [[0, *accumulate(column)] for column in columns]
 
     def of(self, number: int) -> Weight:
-        tree = self._tree
-        weights = tree.weights(number)
-        if not self._cut:
-            return Weight(*weights)
-        first, last = bisect_left(self._cut, number), bisect_left(self._cut, tree.end(number))
-        if first == last:
-            return Weight(*weights)
-        return Weight(*(whole - sums[last] + sums[first] for whole, sums in zip(weights, self._sums, strict=True)))
+        text, links, prose = self._tree.weights(number)
+        if self._cut:
+            first = bisect_left(self._cut, number)
+            last = bisect_left(self._cut, self._tree.end(number), first)
+            if first != last:
+                texts, in_links, in_prose = self._sums
+                text -= texts[last] - texts[first]
+                links -= in_links[last] - in_links[first]
+                prose -= in_prose[last] - in_prose[first]
+        return Weight(text, links, prose)
 
 
 def find_content(tree: Tree, root: int, marks: Marks, weights: Weights) -> int:
     region = _find_region(tree, root, marks, weights)
-    region = _narrow_by_name(tree, region, marks, weights)
+    region = _narrow_by_name(tree, region, marks.content, weights)
     return _narrow(tree, region, weights)
 
 
+def find_link_lists(tree: Tree, region: int, marks: Marks, weights: Weights) -> list[int]:
+    """Blocks of links among the paragraphs of a region. Not where the region is made of links itself."""
+    whole = weights.of(region)
+    if whole.links * 2 >= whole.text:
+        return []
+    found = []
+    first, last = bisect_left(marks.blocks, region + 1), bisect_left(marks.blocks, tree.end(region))
+    passed = 0
+    for number in marks.blocks[first:last]:
+        if number < passed:
+            continue
+        text, links, prose = tree.weights(number)
+        if text >= SHORTEST_LIST and links >= text * LINKED and prose * 5 < text:
+            found.append(number)
+            passed = tree.end(number)
+    return found
+
+
 def _find_region(tree: Tree, root: int, marks: Marks, weights: Weights) -> int:
-    whole = weights.of(root)
-    mains = tree.tags("main")
-    main = max(mains[:MOST_REGIONS], key=lambda number: weights.of(number).own) if mains else root
-    around = weights.of(main) if main != root else whole
-    if around.own * 3 < whole.own or around.prose * 2 < whole.prose:
-        main, around = root, whole
-    article = find_dominant(tree, tree.tags("article"), weights)
-    if article is not None:
-        inside = weights.of(article)
-        has_headline = article in marks.frames
-        if (
-            inside.own * (3 if has_headline else 2) >= around.own and inside.prose * 2 >= around.prose
-        ) or (has_headline and inside.prose >= LONG_CONTENT):
-            return article
-    return main
+    """The article, else the main element, else all: the narrowest that holds most of what the wider ones do."""
+    region, whole = root, weights.of(root)
+    if mains := tree.tags("main")[:MOST_REGIONS]:
+        main = max(mains, key=lambda number: weights.of(number).own)
+        inside = weights.of(main)
+        if inside.own * 3 >= whole.own and inside.prose * 2 >= whole.prose:
+            region, whole = main, inside
+    article = _find_dominant(tree, tree.tags("article")[:MOST_REGIONS], weights)
+    if article is None:
+        return region
+    inside = weights.of(article)
+    # Without the headline it may be a review of what the page is about: then it has to be most of it.
+    has_headline = article in marks.frames
+    is_most = inside.own * (3 if has_headline else 2) >= whole.own and inside.prose * 2 >= whole.prose
+    return article if is_most or (has_headline and inside.prose >= LONG_CONTENT) else region
 
 
-def find_dominant(tree: Tree, numbers: list[int], weights: Weights) -> int | None:
+def _find_dominant(tree: Tree, numbers: list[int], weights: Weights) -> int | None:
     """The one that holds the content, where one does: an article beside teasers, the innermost of several frames."""
     if len(numbers) < 2:
         return numbers[0] if numbers else None
-    own = {number: weights.of(number).own for number in numbers[:MOST_REGIONS]}
+    own = {number: weights.of(number).own for number in numbers}
     best, *others = sorted(own, key=lambda number: own[number], reverse=True)
     for other in others:
         if best < other < tree.end(best):
@@ -85,72 +111,49 @@ def find_dominant(tree: Tree, numbers: list[int], weights: Weights) -> int | Non
     return best
 
 
-def _narrow_by_name(tree: Tree, region: int, marks: Marks, weights: Weights) -> int:
-    """The innermost block named as content with most of the paragraphs."""
-    whole = weights.of(region)
-    end = tree.end(region)
-    for number in reversed(marks.content):
+def _narrow_by_name(tree: Tree, region: int, named: list[int], weights: Weights) -> int:
+    """The innermost block named as content that holds most of a region."""
+    whole, end = weights.of(region), tree.end(region)
+    for number in reversed(named):
         if region < number < end:
             inside = weights.of(number)
-            if inside.prose >= whole.prose * NAMED_PROSE and inside.own >= whole.own * NAMED_OWN:
-                return _with_siblings(tree, number, region, marks, weights, inside)
+            if inside.prose >= whole.prose * MOST_OF_NAMED and inside.own >= whole.own * MOST_OF_NAMED:
+                return _with_namesakes(tree, number, region, named, weights)
     return region
 
 
-def _with_siblings(tree: Tree, number: int, region: int, marks: Marks, weights: Weights, inside: Weight) -> int:
-    """Where the content is in several blocks of one name, what holds them."""
-    name = (tree.get(number, "class") or "").partition(" ")[0]
-    if not name:
-        return number
-    for other in marks.content:
-        if (
-            (region < other < number or tree.end(number) <= other < tree.end(region))
-            and tree.end(other) <= number or other >= tree.end(number)
-        ) and (tree.get(other, "class") or "").partition(" ")[0] == name and weights.of(other).prose * SIB >= inside.prose:
-            while not (number <= other < tree.end(number)):
+def _with_namesakes(tree: Tree, number: int, region: int, named: list[int], weights: Weights) -> int:
+    """What holds all of them, where the content is in several blocks of one name."""
+    name, least = _first_name(tree, number), weights.of(number).prose * SOME
+    for other in named:
+        if name and region < other < tree.end(region) and _first_name(tree, other) == name:
+            while not number <= other < tree.end(number) and weights.of(other).prose >= least:
                 number = tree.parent(number)
-    return max(number, region)
+    return number
 
 
-SIB = 20
-DENSE = 0.7
-SHORT_DENSE = 80
-DENSE_TAGS = ("ul", "ol", "div", "section", "table", "dl")
-
-
-def find_link_lists(tree: Tree, region: int, weights: Weights) -> list[int]:
-    whole = weights.of(region)
-    if whole.links * 2 >= whole.text:
-        return []
-    found = []
-    passed, end = region + 1, tree.end(region)
-    numbers = tree.tags(*DENSE_TAGS)
-    for number in numbers[bisect_left(numbers, passed) : bisect_left(numbers, end)]:
-        if number < passed:
-            continue
-        text, links, prose = tree.weights(number)
-        if links >= text * DENSE and text >= SHORT_DENSE and prose * 5 < text:
-            found.append(number)
-            passed = tree.end(number)
-    return found
+def _first_name(tree: Tree, number: int) -> str:
+    return (tree.get(number, "class") or "").partition(" ")[0]
 
 
 def _narrow(tree: Tree, region: int, weights: Weights) -> int:
-    """Into the block that holds nearly all there is, again and again."""
+    """The innermost block that holds nearly all of a region."""
     whole = weights.of(region)
-    while True:
-        passed = 0
-        child, end = region + 1, tree.end(region)
-        while child < end:
-            inside = weights.of(child)
-            if inside.prose >= max(whole.prose * NARROW_PROSE, 1) and inside.own >= whole.own * NARROW_OWN:
-                break
-            passed += inside.own
-            if passed > whole.own * (1 - NARROW_OWN):
-                return region
-            child = tree.end(child)
-        else:
-            return region
-        if tree.block(child) != child:
-            return region
+    least, least_prose = whole.own * NEARLY_ALL, max(whole.prose * NEARLY_ALL_PROSE, 1)
+    while (child := _find_child(tree, region, weights, whole.own - least, least_prose)) is not None:
+        if weights.of(child).own < least or tree.block(child) != child:
+            break
         region = child
+    return region
+
+
+def _find_child(tree: Tree, region: int, weights: Weights, rest: float, least_prose: float) -> int | None:
+    """The child with the paragraphs. No look at those behind more than may be left out."""
+    child, end = region + 1, tree.end(region)
+    while child < end and rest >= 0:
+        inside = weights.of(child)
+        if inside.prose >= least_prose:
+            return child
+        rest -= inside.own
+        child = tree.end(child)
+    return None

@@ -45,19 +45,16 @@ def _find_headings(tree: Tree, marks: Marks) -> str:
     nodes: list[int] = []
     for tag in ("h1", "h2", "h3"):
         if len(nodes) < MOST_HEADINGS:
-            nodes += [number for number in tree.tags(tag) if not is_cut(tree, number, marks)]
+            nodes += [number for number in tree.tags(tag) if not is_cut(tree, number, marks.cut)]
     found = tree.texts(nodes[:MOST_HEADINGS], LONGEST_HEADING)
     return drop_unseen(" ".join(filter(None, found))[:LONGEST_HEADINGS])
 
-
-DEBUG = {}
 
 def _take_text(tree: Tree, root: int, marks: Marks) -> str:
     """The visible text without what surrounds it on every page of the site."""
     weights = Weights(tree, marks.cut)
     region = find_content(tree, root, marks, weights)
-    cut = sorted(marks.cut + find_link_lists(tree, region, weights))
-    DEBUG.update(region=region, cut=cut)
+    cut = sorted(marks.cut + find_link_lists(tree, region, marks, weights))
     text = tree.lines(region, cut)
     if not marks.cut or is_enough(text):
         return text
