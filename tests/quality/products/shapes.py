@@ -565,10 +565,10 @@ def opencart(thing: Thing) -> str:
     return page(thing, "", body, body_attributes='class="product-product-42"')
 
 
-@shape("category rating review_count brand sku gtin availability")
+@shape("category rating review_count brand sku gtin")
 def handmade(thing: Thing) -> str:
     """A small shop without a system: a heading, some text with a price in it, a button."""
-    body = f"<div class=product><h1>{escape(thing.name)}</h1><p>{escape(thing.text)}</p><div><p><b>{thing.shown}</b></p><form action='/bestellen'><input type='submit' value='{thing.cart}'></form></div></div>"
+    body = f"<div class=product><h1>{escape(thing.name)}</h1><p>{escape(thing.text)}</p><div><p><b>{thing.shown}</b></p>{f'<p>{thing.stock}</p>' if thing.is_sold_out else ''}<form action='/bestellen'><input type='submit' value='{thing.cart}'></form></div></div>"
     return page(thing, "", body)
 
 

@@ -28,7 +28,7 @@ PRODUCTS = frozenset(
 SOLD_TOO = frozenset({"book", "audiobook", "musicalbum", "videogame", "movie", "drug", "ticket"})
 """Products only where an offer says so."""
 PAGES = ("webpage", "itempage", "productpage", "aboutpage", "website", "productdetailpage")
-WRITING = frozenset(
+WRITING: frozenset[str] = frozenset(
     [
         "article",
         "newsarticle",
@@ -49,8 +49,14 @@ WRITING = frozenset(
         "event",
     ]
 )
+REMARKS = frozenset(
+    {"review", "criticreview", "userreview", "question", "qapage", "discussionforumposting", "socialmediaposting"}
+)
+"""What customers write below a product."""
 LISTS = frozenset({"collectionpage", "searchresultspage", "offercatalog"})
 OWN_NUMBERS = ("sku", "gtin", "gtin13", "gtin12", "gtin8", "gtin14", "mpn", "productid", "isbn")
+OF_ONE_FORM = frozenset({*OWN_NUMBERS, "offers", "size", "color"})
+SHORTEST_NUMBER = 5
 MANY = 2
 MOST_CANDIDATES = 60
 """Each is compared with each."""
@@ -80,6 +86,22 @@ def choose(items: Sequence[Item], view: View, titles: Titles) -> list[Item]:
     return [best, *(item for item in ranked[1:] if _is_same(item, best))]
 
 
+def as_variants(chosen: list[Item]) -> list[Item]:
+    """Several items of one name, each with a number of its own, are the sizes of one product."""
+    if len(chosen) < 2:
+        return chosen
+    first = chosen[0]
+    forms = [item for item in chosen if item.source == first.source and item.text("sku", "gtin13", "gtin", "mpn")]
+    if len({item.text("sku", "gtin13", "gtin", "mpn") for item in forms}) < 2 or "hasvariant" in first.properties:
+        return chosen
+    shared = {name: values for name, values in first.properties.items() if name not in OF_ONE_FORM}
+    offers = [offer for form in forms for offer in form.properties.get("offers", ())]
+    whole = Item(
+        first.source, first.path, first.types, {**shared, "offers": offers, "hasvariant": list(forms)}, first.id
+    )
+    return [whole, *(item for item in chosen if item not in forms)]
+
+
 def candidates(items: Iterable[Item]) -> list[Item]:
     """Items that stand for themselves and are products."""
     found: list[Item] = []
@@ -105,6 +127,11 @@ def _offered(product: Item, offer: Item) -> Item:
 def is_writing(items: Iterable[Item]) -> bool:
     """Something to read: what it speaks of is not what it sells."""
     return any(item.is_a(*WRITING) for item in items)
+
+
+def is_story(items: Iterable[Item]) -> bool:
+    """Something to read by its author; not what readers say below it."""
+    return any(item.is_a(*WRITING) and not item.is_a(*REMARKS) for item in items)
 
 
 def is_list(items: Iterable[Item], chosen: Item) -> bool:
@@ -138,7 +165,9 @@ def _is_this(item: Item, view: View, titles: Titles, *, is_alone: bool) -> bool:
         return is_alone and "offers" in item.properties
     is_named = any(is_alike(name, title) for title in titles.all)
     if is_alone:
-        return is_named or _points_here(item, view) or not titles.heading or not _points_elsewhere(item, view)
+        if is_named or _points_here(item, view) or not titles.heading or not _points_elsewhere(item, view):
+            return True
+        return "offers" in item.properties and _has_number_here(item, view, titles)
     return is_named or _points_here(item, view)
 
 
@@ -151,6 +180,14 @@ def _points_here(item: Item, view: View) -> bool:
 def _points_elsewhere(item: Item, view: View) -> bool:
     address = item.text("url") or next((offer.text("url") for offer in item.items("offers")), None)
     return bool(address) and not view.is_here(address)
+
+
+def _has_number_here(item: Item, view: View, titles: Titles) -> bool:
+    """Its own number is in the page's address or title, in whatever language the rest is."""
+    places = (view.url, *titles.all)
+    return any(
+        len(text) >= SHORTEST_NUMBER and text in place for text, _ in item.texts(*OWN_NUMBERS) for place in places
+    )
 
 
 def _different(items: Sequence[Item]) -> list[Item]:

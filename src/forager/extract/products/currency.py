@@ -259,6 +259,8 @@ WORDS = {
     "ca$": "CAD",
     "cad$": "CAD",
     "cdn$": "CAD",
+    "j$": "JMD",
+    "ja$": "JMD",
     "a$": "AUD",
     "au$": "AUD",
     "nz$": "NZD",
@@ -400,15 +402,16 @@ _WORDS_LONGEST_FIRST = sorted({*WORDS, *SHARED} - {",-"}, key=len, reverse=True)
 
 
 def _as_pattern(word: str) -> str:
-    """A word of letters stands alone: `ft` is no currency in `gift`."""
-    before = r"(?<![^\W\d_])" if word[0].isalpha() else ""
+    """A word of letters stands alone: `ft` is no currency in `gift`. What was before it is asked last: a pattern whose
+    branches begin with plain letters is tried five times as fast."""
+    literal = re.escape(word)
+    before = rf"(?<![^\W\d_]{literal})" if word[0].isalpha() else ""
     after = r"(?![^\W\d_])" if word[-1].isalpha() else ""
-    return before + re.escape(word) + after
+    return literal + before + after
 
 
-SIGN = re.compile(
-    "|".join(map(_as_pattern, _WORDS_LONGEST_FIRST)) + r"|(?<![^\W\d_])[a-z]{3}(?![^\W\d_])", re.IGNORECASE
-)
+SIGN = re.compile("|".join(map(_as_pattern, _WORDS_LONGEST_FIRST)) + r"|(?<![^\W\d_])[a-z]{3}(?![^\W\d_])")
+"""In a text of small letters."""
 
 
 class Place(NamedTuple):

@@ -22,7 +22,7 @@ SURE = {"jsonld": 0.95, "microdata": 0.9, "rdfa": 0.88, "plucked": 0.6, "meta": 
 MOST_OFFERS = 200
 MOST_VARIANTS = 200
 MOST_IMAGES = 20
-LONGEST = {"name": 512, "description": 5000, "brand": 255, "category": 255, "sku": 100}
+LONGEST = {"name": 512, "description": 5000, "brand": 255, "category": 255, "sku": 100, "mpn": 100, "seller": 255}
 TAG = re.compile(r"<[^<>]{0,2000}>")
 GTINS = ("gtin13", "gtin", "gtin14", "gtin12", "gtin8", "ean", "ean13", "upc", "isbn", "isbn13")
 OLD_PRICES = (
@@ -79,14 +79,17 @@ TEXTS = {
 
 def _numbers(item: Item, sure: float) -> Iterator[Claim]:
     for text, where in item.texts("sku", "productid"):
-        yield Claim("sku", cut("sku", text.removeprefix("sku:")), sure, where)
+        yield Claim("sku", cut("sku", without_words(text.removeprefix("sku:"))), sure, where)
         break
     else:
         offers = _offer_items(item)
         alone = offers[0].texts("sku") if len(offers) == 1 else ()
-        for text, where in (*alone, *item.texts("mpn", "identifier")):
-            yield Claim("sku", cut("sku", text), sure * (0.9 if where.endswith("sku") else 0.6), where)
+        for text, where in (*alone, *item.texts("identifier")):
+            yield Claim("sku", cut("sku", without_words(text)), sure * (0.9 if where.endswith("sku") else 0.6), where)
             break
+    for text, where in item.texts("mpn", "model"):
+        yield Claim("mpn", cut("mpn", text), sure if where.endswith("mpn") else sure * 0.8, where)
+        break
     holders = [item, *_offer_items(item)[:3]]
     for text, where in (pair for holder in holders for pair in holder.texts(*GTINS)):
         gtin = read_gtin(text)
@@ -106,6 +109,15 @@ def _numbers(item: Item, sure: float) -> Iterator[Claim]:
             if count is not None:
                 yield Claim("review_count", count, sure if where.endswith("reviewcount") else sure * 0.9, where)
                 break
+
+
+def without_words(code: str) -> str:
+    """`TE502955-1293415 Chair cover` is a number and what has it."""
+    found = CODE_AND_WORDS.match(code)
+    return found[1] if found else code
+
+
+CODE_AND_WORDS = re.compile(r"([\w./\-]*\d{4}[\w./\-]*)\s+[^\W\d_]{3,}\b.*[a-zà-ÿ]{3}")
 
 
 # Offers -------------------------------------------------------------------------------------------------------------

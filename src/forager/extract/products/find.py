@@ -5,17 +5,28 @@ clues ── JSON-LD, microdata, RDFa ── which item is the page's ── the
 """
 
 import hashlib
-from collections.abc import Iterable
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from forager.extract.needle import holds
 from forager.extract.products.check import problems_of
-from forager.extract.products.choose import Titles, choose, is_list, is_writing
+from forager.extract.products.choose import (
+    PRODUCTS,
+    SOLD_TOO,
+    WRITING,
+    Titles,
+    as_variants,
+    choose,
+    is_list,
+    is_story,
+    is_writing,
+)
 from forager.extract.products.claims import Claim, Settled, settle
 from forager.extract.products.embedded import read_embedded
 from forager.extract.products.facts import category_of_crumbs, claims_of, cut
 from forager.extract.products.goods import find_good
+from forager.extract.products.labels import claims_of_address, claims_of_labels
 from forager.extract.products.lists import list_products
 from forager.extract.products.metatags import (
     LISTING_TYPES,
@@ -27,39 +38,52 @@ from forager.extract.products.metatags import (
     type_of,
     without_site,
 )
+from forager.extract.products.stock import Availability
 from forager.extract.products.view import View
-from forager.extract.products.visible import MANY_CARTS, claims_of_sight, find_carts, find_heading, sight_of
+from forager.extract.products.visible import MANY_CARTS, Sight, claims_of_sight, find_carts, find_heading, sight_of
 from forager.extract.structured.items import Item
 from forager.extract.tree import Tree
 from forager.records.product import FACTS, Listed, Product
 
 NAME, VERSION = "generic", 2
 LISTINGS = ("itemlist", "collectionpage", "searchresultspage")
+SOLD = PRODUCTS | SOLD_TOO | {"offer", "aggregateoffer"}
+UNSOLD = WRITING | {*LISTINGS}
+LISTED = PRODUCTS | SOLD_TOO | {"itemlist", "offercatalog", "collectionpage", "searchresultspage"}
 OWN_JSON = "data"
 """The source of items that are no markup."""
+MONEY = re.compile(
+    r"\d ?(?:[$€£¥￥₹₺₽₩₪₫₱₴฿₦₸₾₼]|kr\b|zł|Kč|Ft\b|lei\b|лв|руб|грн|TL\b|CHF|EUR|USD|GBP|,-|円|元|원|บาท|đ\b)|"
+    r"(?:[$€£¥￥₹₺₽₩₪₫₱₴฿₦₸₾₼]|kr|CHF|EUR|USD|GBP|AED|SAR|PLN|RM|Rp|Rs)\.? ?\d"
+)
+LONGEST_MONEY = 40
 LATER_ITEM = 0.97
 """A second item about the same product is believed a little less than the first."""
 WEIGHTS = {"name": 0.45, "price": 0.35, "currency": 0.1, "availability": 0.1}
 
 
-@dataclass(frozen=True, slots=True)
-class Clues:
-    """What is worth looking for."""
-
-    scripts: tuple[str, ...]
-    """JSON-LD."""
-    has_metas: bool
-    has_words: bool
-    """Somewhere it says `product`: microdata, RDFa, or the names a shop gives its elements."""
-
-    def __bool__(self) -> bool:
-        return bool(self.scripts) or self.has_metas or self.has_words
+def may_sell(view: View, kinds: set[str]) -> bool:
+    """Whether it is worth looking closer. Nearly all pages sell nothing, and are not asked more than this."""
+    if not kinds.isdisjoint(SOLD) or has_price_tag(view) or (kind := type_of(view)) in PRODUCT_TYPES:
+        return True
+    sight = sight_of(view)
+    if sight.is_product or sight.is_listing or kind in LISTING_TYPES:
+        return sight.is_product
+    if kind in OTHER_TYPES or not kinds.isdisjoint(UNSOLD):
+        return False
+    return shows_money(view) or _has_priced_data(view.body)
 
 
-def look_for_clues(view: View) -> Clues:
-    scripts = tuple(text for text, _ in view.structured.scripts)
-    has_metas = has_price_tag(view) or type_of(view) in PRODUCT_TYPES
-    return Clues(scripts, has_metas, has_words=bool(scripts) or has_metas or holds(view.body, b"roduct"))
+def _has_priced_data(body: bytes) -> bool:
+    """A script that names products and prices: `"price": 12`, `"salePrice": 12`, the same within a string."""
+    return holds(body, b"roduct") and any(holds(body, word) for word in (b'"price', b'rice"', b'rice\\"'))
+
+
+def shows_money(view: View) -> bool:
+    """Somewhere a short text has a number with a currency."""
+    if view.trunk is None:
+        return False
+    return MONEY.search("\n".join(text for _, text in view.tree.numbers(view.trunk, LONGEST_MONEY))) is not None
 
 
 def _scripts(tree: Tree) -> list[int]:
@@ -71,8 +95,8 @@ def _scripts(tree: Tree) -> list[int]:
 
 def find_product(view: View) -> Product | None:
     """By what pages of any shop have in common."""
-    clues = look_for_clues(view)
-    if not clues:
+    view.items = view.structured.items
+    if not may_sell(view, {kind for item in view.items for kind in item.types}):
         return None
     claims = collect(view)
     return assemble(claims, NAME, VERSION) if claims else None
@@ -80,50 +104,64 @@ def find_product(view: View) -> Product | None:
 
 def find_listed(view: View) -> tuple[Listed, ...]:
     """The products of a page that has none of its own, after a parser looked at it."""
+    if {kind for item in view.items for kind in item.types}.isdisjoint(LISTED):
+        return ()
     return tuple(Listed(url, assemble(claims, NAME, VERSION)) for url, claims in list_products(view.items, view))
 
 
 def collect(view: View) -> list[Claim]:
     """All that speaks of this page's product; empty when it has none."""
-    items = view.items = view.structured.items
-    titles = Titles(find_heading(view.tree), view.head.title, view.head.meta("og:title"))
-    chosen = choose(items, view, titles)
+    items, og_title = view.items, view.head.meta("og:title")
     sight, kind = sight_of(view), type_of(view)
     if sight.is_listing or kind in LISTING_TYPES:
         return []
-    if not any(_says_price(item) for item in chosen) and not any(item.is_a(*LISTINGS) for item in items):
+    heading = find_heading(view.tree, view.head.title, og_title)
+    titles = Titles(heading.text if heading else None, view.head.title, og_title)
+    chosen = as_variants(choose(items, view, titles))
+    if not any(map(_says_price, chosen)) and not any(item.is_a(*LISTINGS) for item in items):
         chosen += _own_json(view, titles)
-    is_tagged = kind in PRODUCT_TYPES or has_price_tag(view)
-    carts = None
-    if not chosen or is_writing(items) or kind in OTHER_TYPES:
-        carts = find_carts(view.tree)
-        is_marked = is_tagged or sight.is_product
-        if chosen and not is_marked:
-            return []
-        if not chosen and not _is_sold_here(
-            view, items, kind=kind, carts=len(carts), is_tagged=is_tagged, is_product=sight.is_product
-        ):
-            return []
-    elif is_list(items, chosen[0]):
+    carts = find_carts(view.tree, also_links=not chosen)
+    if not _is_sold(view, chosen, len(carts), sight, has_heading=heading is not None):
         return []
     claims = [claim for at, item in enumerate(chosen) for claim in _weaker(claims_of(item, view), at)]
     claims += claims_of_metas(view)
     claims += claims_for_any_page(view)
     claims += category_of_crumbs(items, next((claim.value for claim in claims if claim.field == "name"), None))
+    marked = next((claim.value for claim in claims if claim.field == "price"), None)
+    claims += claims_of_sight(view, carts, heading, marked)
+    claims += claims_of_labels(view)
     said = {claim.field for claim in claims}
-    is_bare = "availability" not in said and not chosen
-    if not {"price", "currency"} <= said or is_bare or (chosen and chosen[0].source == OWN_JSON):
-        carts = find_carts(view.tree) if carts is None else carts
-        claims += claims_of_sight(view, carts)
-    if titles.heading:
-        claims.append(Claim("name", cut("name", titles.heading), 0.75 if not chosen else 0.5, "css h1"))
-    elif view.head.title and "name" not in said:
-        claims.append(
-            Claim("name", cut("name", without_site(view.head.title, view.head.meta("og:site_name"))), 0.4, "css title")
-        )
-    if not chosen and not any(claim.field == "price" for claim in claims):
+    if "price" not in said and not chosen:
         return []
+    if "sku" not in said:
+        claims += claims_of_address(view)
+    if "price" in said and "availability" not in said:
+        claims.append(Claim("availability", str(Availability.IN_STOCK), 0.3, "a price, and no word of being sold out"))
+    if heading:
+        claims.append(Claim("name", cut("name", heading.text), 0.75 if not chosen else 0.5, "css h1"))
+    elif view.head.title and "name" not in said:
+        title = without_site(view.head.title, view.head.meta("og:site_name"))
+        claims.append(Claim("name", cut("name", title), 0.4, "css title"))
     return claims
+
+
+def _is_sold(view: View, chosen: Sequence[Item], carts: int, sight: Sight, *, has_heading: bool) -> bool:
+    """Whether the page sells what it speaks of. What readers write below a product makes no story of it; an article
+    that has a product in its markup is one only where the shop itself says so."""
+    items, kind = view.items, type_of(view)
+    is_tagged = kind in PRODUCT_TYPES or has_price_tag(view)
+    if chosen:
+        is_priced = any(map(_says_price, chosen))
+        if is_story(items) if is_priced else is_writing(items) or kind in OTHER_TYPES:
+            return is_tagged or sight.is_product
+        return not is_list(items, chosen[0])
+    if is_writing(items) or kind in OTHER_TYPES:
+        return False
+    if is_tagged:
+        return has_price_tag(view) or carts > 0 or sight.is_product
+    if any(item.is_a(*LISTINGS) for item in items):
+        return False
+    return has_heading and (0 < carts <= MANY_CARTS or (sight.is_product and carts > 0))
 
 
 def _says_price(item: Item) -> bool:
@@ -138,18 +176,6 @@ def _own_json(view: View, titles: Titles) -> list[Item]:
     code = _scripts(view.tree)
     good = find_good(read_embedded(view.tree, code), view, titles) if code else None
     return [good] if good is not None else []
-
-
-def _is_sold_here(view: View, items: list[Item], *, kind: str, carts: int, is_tagged: bool, is_product: bool) -> bool:
-    """Without an item that says so: tags in the head, or a cart for one thing under one heading."""
-    if is_writing(items) or kind in OTHER_TYPES:
-        return False
-    if is_tagged:
-        return has_price_tag(view) or carts > 0 or is_product
-    if any(item.is_a(*LISTINGS) for item in items):
-        return False
-    has_heading = find_heading(view.tree) is not None
-    return has_heading and (0 < carts <= MANY_CARTS or (is_product and carts > 0))
 
 
 def _weaker(claims: Iterable[Claim], at: int) -> Iterable[Claim]:

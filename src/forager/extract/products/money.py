@@ -173,16 +173,19 @@ _NAMES = frozenset({*WORDS, *SHARED, *(code.lower() for code in CODES), "from", 
 
 
 def _signs(text: str, place: Place) -> list[tuple[int, int, Currency]]:
-    found = []
-    for match in SIGN.finditer(text):
-        word = match.group().lower()
+    found: list[tuple[int, int, Currency]] = []
+    small = text.lower()
+    if len(small) != len(text):
+        return found
+    for match in SIGN.finditer(small):
+        word = match.group()
         if word in WORDS:
             currency: Currency | None = Currency(WORDS[word], 1.0)
         elif word in SHARED:
             currency = settle(word, place)
         else:
-            code = match.group()
-            currency = Currency(code.upper(), 1.0) if code.isupper() and code in CODES else None
+            code = text[match.start() : match.end()]
+            currency = Currency(code, 1.0) if code.isupper() and code in CODES else None
         if currency:
             found.append((match.start(), match.end(), currency))
     return found

@@ -8,6 +8,7 @@ import turbohtml
 from forager.extract.charset import to_text
 from forager.extract.head import Head
 from forager.extract.products.currency import Place, place_of
+from forager.extract.products.money import Money
 from forager.extract.products.words import visible_text
 from forager.extract.structured import Item, StructuredData
 from forager.extract.tree import Tree, bounded
@@ -26,6 +27,8 @@ class View:
 
     items: list[Item] = field(default_factory=list)
     """The page's markup, once a parser has read it."""
+    prices: dict[int, Money | None] = field(default_factory=dict)
+    """What elements were found to show."""
     looks_left: int = 400
     text_left: int = 400_000
     """How much may still be read of what a person sees: the same text lies in many elements around it."""
@@ -47,7 +50,10 @@ class View:
     @cached_property
     def trunk(self) -> int | None:
         """The element `body`."""
-        return next(iter(self.tree.tags("body")), None)
+        tree = self.tree
+        if len(tree) > 2 and (behind_head := tree.end(1)) < len(tree) and tree.tag(behind_head) == "body":
+            return behind_head
+        return next(iter(tree.tags("body")), None)
 
     def read_text(self, number: int) -> str:
         """What an element shows; nothing once a page has made us read too much."""

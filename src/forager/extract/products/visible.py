@@ -3,21 +3,26 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import NamedTuple
 
+from forager.extract.products.choose import is_alike
 from forager.extract.products.claims import Claim
 from forager.extract.products.facts import cut, trim_crumbs
 from forager.extract.products.money import Money, read_amount, read_money
-from forager.extract.products.stock import read_availability
+from forager.extract.products.stock import Availability, read_availability
 from forager.extract.products.view import View
 from forager.extract.products.words import (
-    CART,
     CART_ATTRIBUTES,
     CART_NAMES,
+    LONGEST_NAMES,
+    fills_cart,
     is_no_price,
     is_struck,
     is_surrounding,
     names_of,
+    says_hidden,
+    without_label,
 )
 from forager.extract.tree import Tree
 
@@ -49,12 +54,27 @@ LISTING_IDS = frozenset(
     }
 )
 PRODUCT_IDS = frozenset({"product", "product-page", "page-product", "product-detail", "product-details"})
-MOST_CARTS, MOST_BUTTONS, MOST_PRICES = 40, 250, 40
+MOST_CARTS, MOST_BUTTONS, MOST_LINKS, MOST_PRICES = 40, 250, 600, 40
+LONGEST_LABEL = 60
 MANY_CARTS = 3
 """More buttons than that, each for another thing, and the page is a list."""
 HIGHEST_CLIMB, LEVELS_AROUND = 8, 14
 LONGEST_PRICE, LONGEST_STOCK = 120, 160
 LONGEST_BLOCK = 3000
+LEVELS_HIDDEN, LEVELS_TOLD = 8, 3
+LONGEST_TOLD, LONGEST_MONEY, MOST_BELOW = 600, 40, 40
+MOST_HEADINGS, MOST_STOCKS, MOST_STRUCK, MOST_LOGOS = 8, 20, 20, 10
+MOST_IN_LOGO, LONGEST_BRAND = 8, 40
+NEAR, ANYWHERE, BARE = 0.8, 0.55, 0.4
+"""How sure a price is that stands beside the button or below the heading; elsewhere; without a currency."""
+REDUCED = 0.97
+"""Markup tells the price that the page has struck through: the other is the one to pay."""
+TOLD = 0.96
+MOST_REDUCED = 20
+GONE = frozenset({Availability.OUT_OF_STOCK, Availability.DISCONTINUED})
+OLD_NAMES = ("old", "was", "regular", "before", "strike", "cross", "original", "msrp", "rrp", "uvp", "compare", "list",
+             "line-through", "statt", "stara", "anterior")  # fmt: skip
+BRAND_NAMES = ("brand", "manufacturer", "marke", "marque")
 
 
 class Sight(NamedTuple):
@@ -62,6 +82,11 @@ class Sight(NamedTuple):
 
     is_product: bool
     is_listing: bool
+
+
+class Heading(NamedTuple):
+    number: int
+    text: str
 
 
 def sight_of(view: View) -> Sight:
@@ -73,17 +98,26 @@ def sight_of(view: View) -> Sight:
     return Sight(is_product, is_listing and not is_product)
 
 
-def find_heading(tree: Tree) -> str | None:
-    return next((text[:512] for number in tree.tags("h1")[:5] if (text := tree.text(number))), None)
+def find_heading(tree: Tree, *titles: str | None) -> Heading | None:
+    """The first that a title agrees with: above it there may be one of a cart, a menu, a notice. Else the first."""
+    numbers = tree.tags("h1")[:MOST_HEADINGS]
+    found = [
+        Heading(number, text[:512]) for number, text in zip(numbers, tree.texts(numbers, 512), strict=True) if text
+    ]
+    if len(found) < 2:
+        return found[0] if found else None
+    alike = (each for each in found if any(is_alike(each.text, title) for title in titles if title))
+    return next(alike, found[0])
 
 
-def find_carts(tree: Tree) -> list[int]:
+def find_carts(tree: Tree, *, also_links: bool) -> list[int]:
     """Buttons that fill the cart with this page's thing; those of things beside it are left out."""
     named = tree.find(CART_ATTRIBUTES, CART_NAMES)[:MOST_CARTS]
     found = [number for number in named if not is_beside(tree, number)]
     if not found:
-        labelled = _buttons(tree)[:MOST_BUTTONS]
-        found = [number for number in labelled if CART.search(_label(tree, number)) and not is_beside(tree, number)]
+        found = _labelled(tree, _buttons(tree)[:MOST_BUTTONS])
+        if not found and also_links:
+            found = _labelled(tree, _links(tree)[:MOST_LINKS])
     outer: list[int] = []
     for number in found:
         if not outer or number >= tree.end(outer[-1]):
@@ -100,6 +134,17 @@ def _buttons(tree: Tree) -> list[int]:
         number for number in (*tree.find(("class",), BUTTON_NAMES), *tree.having("role")) if tree.tag(number) == "a"
     }
     return sorted({*tree.tags("button"), *pressed, *looks})
+
+
+def _links(tree: Tree) -> list[int]:
+    """Where shops without buttons have them: links, and pictures that send a form."""
+    inputs = tree.tags("input")
+    kinds = tree.column(inputs, "type")
+    return sorted([*tree.tags("a"), *(number for number, kind in zip(inputs, kinds, strict=True) if kind == "image")])
+
+
+def _labelled(tree: Tree, numbers: list[int]) -> list[int]:
+    return [number for number in numbers if fills_cart(_label(tree, number)) and not is_beside(tree, number)]
 
 
 def _label(tree: Tree, number: int) -> str:
@@ -121,40 +166,51 @@ def is_beside(tree: Tree, number: int) -> bool:
     return False
 
 
-def claims_of_sight(view: View, carts: list[int]) -> Iterator[Claim]:
-    """Price, currency and availability as they are shown."""
-    money, where = find_price(view, carts)
-    if money is not None:
-        yield Claim("price", money.amount, 0.55 if where.startswith("css") else 0.45, where)
+def claims_of_sight(view: View, carts: list[int], heading: Heading | None, marked: Decimal | None) -> Iterator[Claim]:
+    """Price, currency and availability as they are shown. `marked` is the price that markup tells."""
+    price = find_price(view, carts, heading)
+    if price is not None:
+        money, where, confidence, place = price
+        regular = _regular_price(view, place, money.amount)
+        if regular is not None:
+            yield Claim("regular_price", regular, 0.7, where)
+            if marked == regular:
+                confidence = REDUCED
+        yield Claim("price", money.amount, confidence, where)
         if money.currency:
-            yield Claim("currency", money.currency, 0.6 * money.confidence, where)
-    for number in view.tree.find(("id", "class"), STOCK_NAMES)[:20]:
-        text = view.read_text(number)
-        if (
-            text
-            and len(text) <= LONGEST_STOCK
-            and not is_beside(view.tree, number)
-            and (state := read_availability(text))
-        ):
-            yield Claim("availability", str(state), 0.5, f"css {_name(view.tree, number)}")
-            break
-    crumbs = _crumbs(view)
-    if crumbs:
+            yield Claim("currency", money.currency, confidence * money.confidence, where)
+    yield from _shown_stock(view, carts)
+    yield from _logo(view)
+    if crumbs := _crumbs(view, heading):
         yield Claim("category", crumbs, 0.5, "css breadcrumb")
 
 
-def find_price(view: View, carts: list[int]) -> tuple[Money | None, str]:
-    """The nearest to the button; without a button, the first that is not beside."""
+# Prices -------------------------------------------------------------------------------------------------------------
+
+
+class Seen(NamedTuple):
+    money: Money
+    where: str
+    confidence: float
+    place: int
+    """Holds the price and what stands around it."""
+
+
+def find_price(view: View, carts: list[int], heading: Heading | None) -> Seen | None:
+    """The nearest to the button; without a button, the nearest below the heading; else the first that is not beside."""
     if view.trunk is None:
-        return None, ""
+        return None
     named = sorted({*view.tree.find(("id", "class", "itemprop"), PRICE_NAMES), *view.tree.having("data-price")})
     for cart in carts[:2]:
         for place in _around(view, cart, HIGHEST_CLIMB):
-            if (found := _price_in(place, named, view))[0] is not None:
+            if (found := _price_in(place, named, view, NEAR)) is not None:
                 return found
-    if (found := _price_in(view.trunk, named, view))[0] is not None:
-        return found
-    return _price_in_text(view, carts)
+    if heading is not None:
+        below = named[bisect_right(named, heading.number) :]
+        for place in _around(view, heading.number, HIGHEST_CLIMB):
+            if (found := _price_in(place, below, view, NEAR if not carts else ANYWHERE)) is not None:
+                return found
+    return _price_in(view.trunk, named, view, ANYWHERE) or _price_in_text(view, carts, heading)
 
 
 def _around(view: View, number: int, levels: int) -> Iterator[int]:
@@ -167,21 +223,29 @@ def _around(view: View, number: int, levels: int) -> Iterator[int]:
         place = view.tree.parent(place)
 
 
-def _price_in(place: int, named: list[int], view: View) -> tuple[Money | None, str]:
-    best: tuple[Money, str] | None = None
+def _price_in(place: int, named: list[int], view: View, confidence: float) -> Seen | None:
+    best: Seen | None = None
     tree = view.tree
     inside = named[bisect_right(named, place) : bisect_left(named, tree.end(place))]
     for number in inside[:MOST_PRICES]:
         money = _read_price(number, view)
-        if money is None or money.amount <= 0 or is_beside(tree, number):
+        if money is None:
             continue
         if money.currency:
-            return money, f"css {_name(tree, number)}"
-        best = best or (money, f"css {_name(tree, number)}")
-    return best or (None, "")
+            return Seen(money, f"css {_name(tree, number)}", confidence, place)
+        best = best or Seen(money, f"css {_name(tree, number)}", BARE, place)
+    return best
 
 
 def _read_price(number: int, view: View) -> Money | None:
+    """Of one element, once: the same lies in all that is around it."""
+    if number not in view.prices:
+        money = _read_new_price(number, view)
+        view.prices[number] = None if money is None or money.amount <= 0 or is_beside(view.tree, number) else money
+    return view.prices[number]
+
+
+def _read_new_price(number: int, view: View) -> Money | None:
     tree = view.tree
     if tree.tag(number) in {"script", "style", "input"} or is_no_price(names_of(tree, number)):
         return None
@@ -196,8 +260,27 @@ def _read_price(number: int, view: View) -> Money | None:
     return None
 
 
-def _price_in_text(view: View, carts: list[int]) -> tuple[Money | None, str]:
-    """No element is called a price: a number with a currency in the block around the button."""
+def _regular_price(view: View, place: int, price: Decimal) -> Decimal | None:
+    """What is struck through beside a price, and higher."""
+    tree = view.tree
+    for around in (place, tree.parent(place)):
+        if around < 0 or around == view.trunk:
+            return None
+        end, above = tree.end(around), []
+        struck = (*tree.tags("del", "s", "strike"), *tree.find(("class", "id", "style"), OLD_NAMES))
+        for number in sorted({number for number in struck if around < number < end})[:MOST_STRUCK]:
+            if is_struck(tree, number) and not is_beside(tree, number):
+                text = " ".join(each for _, each in tree.runs(number, LONGEST_PRICE))
+                money = read_money(text, view.place) if len(text) <= LONGEST_PRICE else None
+                if money is not None and price < money.amount <= price * MOST_REDUCED:
+                    above.append(money.amount)
+        if above:
+            return above[0]
+    return None
+
+
+def _price_in_text(view: View, carts: list[int], heading: Heading | None) -> Seen | None:
+    """No element is called a price: a number with a currency in the block around the button, or below the heading."""
     for cart in carts[:1]:
         for place in _around(view, cart, 5):
             text = view.read_text(place)
@@ -206,11 +289,95 @@ def _price_in_text(view: View, carts: list[int]) -> tuple[Money | None, str]:
             for chunk in re.findall(r"[^\n]{0,40}\d[\d.,' \u00a0]*[^\n]{0,12}", text)[:20]:
                 money = read_money(chunk, view.place)
                 if money and money.currency and money.amount > 0:
-                    return money, "text beside the cart button"
-    return None, ""
+                    return Seen(money, "text beside the cart button", 0.45, place)
+    return None if heading is None else _price_below(view, heading)
 
 
-def _crumbs(view: View) -> str | None:
+def _price_below(view: View, heading: Heading) -> Seen | None:
+    """The first number below the heading that has a currency in its own element or in the one around it."""
+    tree = view.tree
+    below = [number for number, _ in tree.numbers(view.trunk or 0, LONGEST_MONEY) if number > heading.number]
+    for number in below[:MOST_BELOW]:
+        for place in (number, tree.parent(number)):
+            text = view.read_text(place)
+            if len(text) > LONGEST_MONEY or is_struck(tree, place) or is_no_price(text):
+                break
+            money = read_money(text, view.place)
+            if money and money.currency and money.amount > 0 and not is_beside(tree, number):
+                return Seen(money, "text below the heading", BARE, tree.parent(place))
+    return None
+
+
+# Stock --------------------------------------------------------------------------------------------------------------
+
+
+def _shown_stock(view: View, carts: list[int]) -> Iterator[Claim]:
+    """What the page says of the stock; what it says of being sold out is believed before markup."""
+    tree = view.tree
+    for number in tree.find(("id", "class", "itemprop"), STOCK_NAMES)[:MOST_STOCKS]:
+        text = view.read_text(number)
+        if not text or len(text) > LONGEST_STOCK or is_beside(tree, number) or is_hidden(tree, number):
+            continue
+        if (state := read_availability(text)) is not None:
+            yield Claim("availability", str(state), TOLD if state in GONE else 0.5, f"css {_name(tree, number)}")
+            return
+    if (state := _told_beside(view, carts)) is not None:
+        yield Claim("availability", str(state), 0.5, "text beside the cart button")
+        return
+    for cart in carts[:2]:
+        if (state := read_availability(_label(tree, cart))) in GONE and not is_hidden(tree, cart):
+            yield Claim("availability", str(state), 0.6, f"css {_name(tree, cart)}")
+            return
+        if tree.get(cart, "disabled") is None and not is_hidden(tree, cart):
+            yield Claim("availability", str(Availability.IN_STOCK), 0.45, f"css {_name(tree, cart)}")
+            return
+
+
+def _told_beside(view: View, carts: list[int]) -> Availability | None:
+    """Whether the block around the button says that it cannot be bought."""
+    for cart in carts[:1]:
+        for place in _around(view, cart, LEVELS_TOLD):
+            runs = view.tree.runs(place, LONGEST_BLOCK)
+            if sum(len(text) for _, text in runs) >= LONGEST_TOLD:
+                break
+            for number, text in runs:
+                if 3 < len(text) <= LONGEST_LABEL and (state := read_availability(text)) in GONE:
+                    return None if is_hidden(view.tree, number) else state
+    return None
+
+
+def is_hidden(tree: Tree, number: int) -> bool:
+    """By what is written at the element and around it; style sheets are not asked."""
+    place = number
+    for _ in range(LEVELS_HIDDEN):
+        if place < 0:
+            return False
+        if tree.get(place, "hidden") is not None or says_hidden(
+            f"{tree.get(place, 'class') or ''} {tree.get(place, 'style') or ''}"[:LONGEST_NAMES]
+        ):
+            return True
+        place = tree.parent(place)
+    return False
+
+
+# Brand and category -------------------------------------------------------------------------------------------------
+
+
+def _logo(view: View) -> Iterator[Claim]:
+    """The picture of a brand says its name."""
+    tree = view.tree
+    for number in tree.find(("class", "id", "itemprop"), BRAND_NAMES)[:MOST_LOGOS]:
+        if is_beside(tree, number) or tree.end(number) - number > MOST_IN_LOGO:
+            continue
+        inside = range(number, tree.end(number))
+        alt = next((tree.get(each, "alt") for each in inside if tree.tag(each) == "img"), None)
+        text = tree.text(number) or alt or ""
+        if text and len(text) <= LONGEST_BRAND and not text.isdigit():
+            yield Claim("brand", cut("brand", without_label(text)), 0.5, f"css {_name(tree, number)}")
+            return
+
+
+def _crumbs(view: View, heading: Heading | None) -> str | None:
     tree = view.tree
     number = next(iter(tree.find(("class", "id", "aria-label"), CRUMB_NAMES)), None)
     if number is None:
@@ -218,7 +385,7 @@ def _crumbs(view: View) -> str | None:
     links = tree.tags("a")
     inside = links[bisect_right(links, number) : bisect_left(links, tree.end(number))]
     names = [tree.text(link) for link in inside[:10]]
-    kept = trim_crumbs([name for name in names if name and len(name) < 80], find_heading(tree))
+    kept = trim_crumbs([name for name in names if name and len(name) < 80], heading.text if heading else None)
     return cut("category", " > ".join(kept)) or None
 
 

@@ -59,6 +59,16 @@ HOME = re.compile(
     r"トップ|ホーム|首页|首頁|홈|beranda|trang chủ|الرئيسية|הבית",
     re.IGNORECASE,
 )
+HIDDEN = re.compile(
+    r"(?:^|\s)(?:hidden|hide|hid|d-none|is-hidden|u-hidden|ng-hide|none|visually-hidden|display-none|js-hidden)(?:\s|$)|"
+    r"display:\s?none",
+    re.IGNORECASE,
+)
+BEFORE_BRAND = re.compile(
+    r"^.{0,40}?(?:brand|marke|marque|marca|merk|značka|výrobca|výrobce|hersteller|manufacturer|бренд|производитель|品牌|"
+    r"ブランド|브랜드)\s*[:：]\s*(?=\S)",
+    re.IGNORECASE,
+)
 LONGEST_TEXT = 20_000
 LONGEST_NAMES = 400
 SILENT = frozenset({"del", "s", "strike"})
@@ -90,6 +100,21 @@ def _says_struck(names: str) -> bool:
 def is_surrounding(names: str) -> bool:
     """What the shop calls things that are beside the product."""
     return bool(BESIDE.search(names)) and "product-info" not in names
+
+
+@lru_cache(4096)
+def says_hidden(names: str) -> bool:
+    return bool(HIDDEN.search(names))
+
+
+def without_label(brand: str) -> str:
+    """`See more of the brand: Acme` is Acme."""
+    return BEFORE_BRAND.sub("", brand)
+
+
+@lru_cache(16384)
+def fills_cart(label: str) -> bool:
+    return bool(CART.search(label))
 
 
 @lru_cache(4096)
