@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
+from forager.extract.byline_elements import find_author_element, find_date_element
 from forager.extract.clean import letters_of
 from forager.extract.dates import Moment, date_in_path, parse_moment
 from forager.extract.head import Head
 from forager.extract.people import LONGEST_AUTHOR, clean_author
-from forager.extract.byline_elements import find_author_element, find_date_element
 from forager.extract.structured import Item, StructuredData, Value, text_of
 from forager.extract.tree import Tree
 

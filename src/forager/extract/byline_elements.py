@@ -51,8 +51,9 @@ CUT = re.compile(
     re.IGNORECASE,
 )
 NO_NAME = re.compile(
-    r"^(?:follow|last|about|share|comments?|view|see|more|read|reply|login|log in|sign|subscribe|contact|home|posts?|all|"
-    r"e-?mail|staff writers?|guest|details|profile|author|by|contributors?|contributing writer|contributor|editor|reviewed)\b",
+    r"^(?:follow|last|about|share|comments?|view|see|more|read|reply|login|log in|sign|subscribe|contact|home|posts?|"
+    r"all|e-?mail|staff writers?|guest|details|profile|author|by|contributors?|contributing writer|contributor|editor|"
+    r"reviewed)\b",
     re.IGNORECASE,
 )
 

@@ -45,7 +45,7 @@ october oct oktober okt octobre octubre ottobre ott outubro out październik pa�
 november nov novembre noviembre novembro listopad listopada lis ноябрь ноября ноя нояб kasım kas listopadu marraskuu noiembrie листопада νοεμβρίου
 december dec dezember dez décembre déc diciembre dic dicembre dezembro desember des grudzień grudnia gru декабрь декабря дек
  aralık ara prosinec prosince joulukuu decembrie грудня δεκεμβρίου
-"""
+"""  # noqa: E501
 """A line for each month, its names and short names in the languages of most pages; a line may go on with a space."""
 MONTHS = {
     name: number

@@ -252,8 +252,10 @@ class _Pictures:
         if lazy:
             best = ("lazy", lazy)
         sets = [("srcset", given.get("srcset")), *(("lazy", given.get(name)) for name in LAZY_SETS)]
-        for number in sources[:MOST_SOURCES]:
-            sets.append(("picture", self.tree.get(number, "srcset") or self.tree.get(number, "data-srcset")))
+        sets += [
+            ("picture", self.tree.get(number, "srcset") or self.tree.get(number, "data-srcset"))
+            for number in sources[:MOST_SOURCES]
+        ]
         for how, srcset in sets:
             if (
                 srcset

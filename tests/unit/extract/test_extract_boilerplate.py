@@ -3,7 +3,7 @@
 import pytest
 from tests.unit.extract.pages import TEXTS, reading
 
-from forager.extract.boilerplate import Verdict, judge_names
+from forager.extract.names import Verdict, judge_names
 
 PROSE = f"<p>{TEXTS['en']}</p>" * 3
 

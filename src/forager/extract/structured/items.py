@@ -17,7 +17,7 @@ class Item:
 
     __slots__ = ("_properties", "id", "path", "role", "source", "types")
 
-    def __init__(
+    def __init__(  # noqa: PLR0917
         self,
         source: str,
         path: str,

@@ -124,7 +124,7 @@ class _Reader:
         for at, each in enumerate(value[:MOST_VALUES] if is_many else [value]):
             where = f"{path}[{at}]" if is_many and len(value) > 1 else path
             if isinstance(each, dict) and "@value" in each:
-                each = each["@value"]
+                each = each["@value"]  # noqa: PLW2901
             if isinstance(each, dict):
                 if (inner := self._item(each, where, name, depth)) is not None:
                     found.append(inner)
