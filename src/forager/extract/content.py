@@ -15,6 +15,7 @@ MOST_OF_NAMED = 0.6
 NEARLY_ALL = 0.9
 NEARLY_ALL_PROSE = 0.95
 """So much holds a block without such a name."""
+CONTAINERS = frozenset({"div", "section", "article", "main", "form", "table", "tbody", "tr", "td", "center"})
 SOME = 0.05
 LINKED = 0.7
 """Of a list of links; ingredients of a recipe have links too."""
@@ -141,7 +142,7 @@ def _narrow(tree: Tree, region: int, weights: Weights) -> int:
     whole = weights.of(region)
     least, least_prose = whole.own * NEARLY_ALL, max(whole.prose * NEARLY_ALL_PROSE, 1)
     while (child := _find_child(tree, region, weights, whole.own - least, least_prose)) is not None:
-        if weights.of(child).own < least or tree.block(child) != child:
+        if weights.of(child).own < least or tree.tag(child) not in CONTAINERS:
             break
         region = child
     return region
