@@ -6,11 +6,12 @@ left out. Attributes are read column by column, and patterns only asked where a 
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from forager.extract.head import Head
 from forager.extract.links import clean_href
 from forager.extract.structured import Item, StructuredData, Value
-from forager.extract.tree import Tree
+from forager.extract.tree import Picture, Tree
 from forager.records import FoundImage
 
 MOST_IMAGES = 100
@@ -31,10 +32,10 @@ LAZY = (
         "data-zoom-image",
     ),
 )
-LAZY_SETS = ("data-srcset", "data-lazy-srcset", "data-original-set")
-HINTS = frozenset({"srcset", *LAZY, *LAZY_SETS})
-COLUMNS = ("src", "alt", "title", "width", "height", "srcset", *LAZY, *LAZY_SETS)
+SETS = ("srcset", "data-srcset", "data-lazy-srcset", "data-original-set")
 MOST_SOURCES = 32
+MOST_BESIDE = 256
+"""Elements of a `picture` before its `img`."""
 
 OPEN_GRAPH = ("og:image:secure_url", "og:image", "og:image:url")
 TWITTER = ("twitter:image", "twitter:image:src")
@@ -51,37 +52,30 @@ SMALLEST = 3
 ICON_PIXELS = 32
 THUMBNAIL_PIXELS = 160
 NOISE = re.compile(
-    r"(?:[/_.-](?:favicon|sprites?|spacer|icons?)|/(?:blank|transparent|pixel|1x1|clear|tracking|beacon|loading|placeholder))"
-    r"(?:[_.-][^/?]{0,60})?(?:\?|$)",
-    re.IGNORECASE,
+    r"(?:(?:^|[_.-])(?:favicon|sprites?|spacer|icons?)"
+    r"|^(?:blank|transparent|pixel|1x1|clear|tracking|beacon|loading|placeholder))(?:[_.-]|$)"
 )
-SMALL = re.compile(r"thumb|avatar|[/_.-](?:small|tiny|mini|sm|xs)(?=[/_.?-])", re.IGNORECASE)
-NOISE_WORDS = (
-    "icon",
-    "sprite",
-    "spacer",
-    "blank",
-    "transparent",
-    "pixel",
-    "1x1",
-    "clear",
-    "tracking",
-    "beacon",
-    "loading",
-    "placeholder",
+"""In the last part of the path."""
+SMALL = re.compile(r"thumb|avatar|[/_.-](?:small|tiny|mini)(?=[/_.?-])")
+SUSPECT = (
+    *("icon", "sprite", "spacer", "blank", "transparent", "pixel", "1x1", "clear", "tracking", "beacon", "loading"),
+    *("placeholder", "thumb", "avatar", "small", "tiny", "mini"),
 )
-SMALL_WORDS = ("thumb", "avatar", "small", "tiny", "mini", "sm", "xs")
-"""One of them is in whatever the patterns find."""
-PLAIN_STARTS = "/h"
-LOGO = re.compile(r"logo|\.svg(?:\?|\s|$)|avatar|banner|header|placeholder|badge", re.IGNORECASE)
-PIXELS = re.compile(r"\s*([0-9]{1,5})(?:\.[0-9]*)?\s*(?:px)?\s*\Z")
+"""One of them is in whatever the two patterns find."""
+NO_PICTURE = ("logo", ".svg", "avatar", "banner", "header", "badge", "placeholder")
+PIXELS = re.compile(r"[ \t\n\r\f\v]*([0-9]{1,5})(?:\.[0-9]*)?[ \t\n\r\f\v]*(?:px)?[ \t\n\r\f\v]*\Z")
+GAPS = re.compile(r"[ \t\n\r\f\v]+")
+SIZE = re.compile(r"[0-9]+(?:\.[0-9]+)?[wx]\Z")
+LONGEST_SIZE = 10
 BACKGROUND = re.compile(r"background(?:-image)?\s*:[^;]{0,200}?url\(\s*['\"]?([^'\")]+)", re.IGNORECASE)
 
 
 def find_images(tree: Tree, head: Head, data: StructuredData, *, has_styles: bool = True) -> list[FoundImage]:
     """Those of the head, or where it names none of the structured data, then of the body. `has_styles`: whether the
     page holds `url(` at all."""
-    found = {image.src: image for image in _named(head, data)}
+    found: dict[str, FoundImage] = {}
+    for image in _named(head, data):
+        found.setdefault(image.src, image)
     has_primary = bool(found)
     shown: list[tuple[int, FoundImage]] = []
     for number, image in _in_body(tree, has_styles=has_styles):
@@ -101,12 +95,13 @@ def find_images(tree: Tree, head: Head, data: StructuredData, *, has_styles: boo
 def _first_of(tree: Tree, shown: list[tuple[int, FoundImage]]) -> FoundImage | None:
     """The first that is not small and no logo; better one of the article than one above it."""
     large = [(number, image) for number, image in shown if image.image_type == "gallery"]
-    pictures = [(number, image) for number, image in large if not LOGO.search(f"{image.src} {image.alt[:100]}")]
-    articles = tree.tags("article", "main")[:1] if len(pictures) > 1 else []
-    for article in articles:
-        end = tree.end(article)
-        pictures.sort(key=lambda entry: not article < entry[0] < end)
-    return next((image for _, image in pictures or large), None)
+    articles = tree.tags("article", "main")[:1] if len(large) > 1 else []
+    inside = [image for number, image in large for article in articles if article < number < tree.end(article)]
+    for image in (*inside, *(image for _, image in large)):
+        said = f"{image.src} {image.alt}".lower()
+        if not any(word in said for word in NO_PICTURE):
+            return image
+    return large[0][1] if large else None
 
 
 # named ----------------------------------------------------------------------------------------------------------------
@@ -118,59 +113,56 @@ def _named(head: Head, data: StructuredData) -> list[FoundImage]:
     Of what stands for the page (a recipe, a product) it is rather the one picture that the item has than the cut-out
     made for social networks, unless all of these are given the same.
     """
-    metas = list(_in_metas(head))
-    if not metas or metas[0].discovery_type != "og":
-        metas = [FoundImage(src, "jsonld", "gallery", "") for src in _in_data(data.items, SUBJECTS)] + metas
-    elif not _repeats(head, metas[0].src):
-        pictures = _in_data(data.items, SUBJECTS[:1])
-        if len(pictures) == 1 and pictures[0] != metas[0].src:
-            metas.insert(0, FoundImage(pictures[0], "jsonld", "gallery", ""))
-    once = list({image.src: image for image in reversed(metas)}.values())[::-1][:MOST_IMAGES]
-    return [image._replace(image_type="primary") if at == 0 else image for at, image in enumerate(once)]
+    graph = _contents(head, OPEN_GRAPH)
+    others = [FoundImage(src, "twitter", "gallery", "") for src in _contents(head, TWITTER)]
+    others += [FoundImage(src, "link", "gallery", "") for src in _linked(head)]
+    if not graph:
+        named = [FoundImage(src, "jsonld", "gallery", "") for src in _in_data(data.items, SUBJECTS)]
+    else:
+        named = [FoundImage(src, "og", "gallery", "") for src in graph]
+        alt, width, height = head.meta("og:image:alt"), head.meta("og:image:width"), head.meta("og:image:height")
+        if alt or width:
+            named[0] = named[0]._replace(alt=_words(alt or ""), width=_pixels(width), height=_pixels(height))
+        if not any(image.src == graph[0] for image in others):
+            pictures = _in_data(data.items, SUBJECTS[:1])
+            if len(pictures) == 1 and pictures[0] != graph[0]:
+                named.insert(0, FoundImage(pictures[0], "jsonld", "gallery", ""))
+    named += others
+    if named:
+        named[0] = named[0]._replace(image_type="primary")
+    return named[:MOST_IMAGES]
 
 
-def _repeats(head: Head, src: str) -> bool:
-    return any(clean_href(content) == src for name in TWITTER for content in head.metas.get(name, ()))
-
-
-def _in_metas(head: Head) -> Iterator[FoundImage]:
-    is_first = True
-    for how, content in _contents(head):
-        src = clean_href(content)
-        if not src or NOISE.search(src):
-            continue
-        alt, width, height = "", None, None
-        if how == "og" and is_first:
-            alt = head.meta("og:image:alt") or ""
-            width, height = _pixels(head.meta("og:image:width")), _pixels(head.meta("og:image:height"))
-        yield FoundImage(src, how, "gallery", _words(alt), width, height)
-        is_first = False
-
-
-def _contents(head: Head) -> Iterator[tuple[str, str]]:
+def _contents(head: Head, names: tuple[str, ...]) -> list[str]:
     metas = head.metas
-    for names, how in ((OPEN_GRAPH, "og"), (TWITTER, "twitter")):
-        for name in names:
-            for content in metas.get(name, ())[:MOST_IMAGES]:
-                yield how, content
+    given = [content for name in names if name in metas for content in metas[name][:MOST_IMAGES]]
+    return [src for content in given if (src := clean_href(content)) and not is_noise(src)]
+
+
+def _linked(head: Head) -> Iterator[str]:
     for attributes in head.links:
-        if "image_src" in (attributes.get("rel") or "").lower():
-            yield "link", attributes.get("href") or ""
+        if attributes.get("rel") == "image_src" and (src := clean_href(attributes.get("href") or "")):
+            yield src
 
 
 def _in_data(items: list[Item], subjects: tuple[tuple[str, ...], ...]) -> list[str]:
     """Those of the first thing that has any: what the page is about, articles, then the page as a whole."""
     for kinds in subjects:
         for item in items:
-            if any(kind.endswith(kinds) for kind in item.types) and (sources := _sources(item)):
+            if _is_one_of(item.types, kinds) and (sources := _pictures_of(item)):
                 return sources
     return []
 
 
-def _sources(item: Item) -> list[str]:
+@lru_cache(1024)
+def _is_one_of(types: tuple[str, ...], kinds: tuple[str, ...]) -> bool:
+    return any(kind.endswith(kinds) for kind in types)
+
+
+def _pictures_of(item: Item) -> list[str]:
     values = (value for name in DATA_KEYS for value in item.properties.get(name, ())[:MOST_IMAGES])
     sources = (clean_href(_address(value)) for value in values)
-    return list(dict.fromkeys(src for src in sources if src and not NOISE.search(src)))
+    return list(dict.fromkeys(src for src in sources if src and not is_noise(src)))
 
 
 def _address(value: Value) -> str:
@@ -184,108 +176,88 @@ def _address(value: Value) -> str:
 
 
 def _in_body(tree: Tree, *, has_styles: bool) -> Iterator[tuple[int, FoundImage]]:
-    if numbers := tree.tags("img")[:MOST_NODES]:
-        yield from _Pictures(tree, numbers).read()
-    styled = tree.find(("style",), ("url(",))[:MOST_NODES] if has_styles else []
+    for number, how, src, is_suspect, alt, width, height in tree.pictures(SETS, LAZY, SUSPECT, clean_href, MOST_NODES):
+        if is_suspect and is_noise(src):
+            continue
+        kind = "gallery"
+        if width is None or height is None:
+            if is_suspect and SMALL.search(src.lower()):
+                kind = "thumbnail"
+        elif width <= SMALLEST or height <= SMALLEST:
+            continue
+        elif width <= THUMBNAIL_PIXELS and height <= THUMBNAIL_PIXELS:
+            if width <= ICON_PIXELS and height <= ICON_PIXELS:
+                continue
+            kind = "thumbnail"
+        yield number, FoundImage(src, how, kind, _words(alt) if alt else "", width, height)
+    if has_styles:
+        yield from _backgrounds(tree)
+
+
+def is_noise(src: str) -> bool:
+    """By the name of the file: a favicon, a tracking pixel."""
+    return NOISE.search(src.partition("?")[0].rpartition("/")[2].lower()) is not None
+
+
+def _backgrounds(tree: Tree) -> Iterator[tuple[int, FoundImage]]:
+    styled = tree.find(("style",), ("url(",))[:MOST_NODES]
     for number, style in zip(styled, tree.column(styled, "style"), strict=True):
         match = BACKGROUND.search((style or "")[:LONGEST_STYLE])
         src = clean_href(match[1]) if match else ""
-        if src and not NOISE.search(src):
-            yield number, FoundImage(src, "background", "thumbnail" if SMALL.search(src) else "gallery", "")
+        if src and not is_noise(src):
+            yield number, FoundImage(src, "background", "thumbnail" if SMALL.search(src.lower()) else "gallery", "")
 
 
-class _Pictures:
-    """The elements `img`."""
-
-    def __init__(self, tree: Tree, numbers: list[int]) -> None:
-        self.tree, self.numbers = tree, numbers
-        self.columns = {name: column for name in COLUMNS if any(column := tree.column(numbers, name))}
-        self.sources: dict[int, list[int]] = {}
-        """Element → the sources right inside of it."""
-        for number in tree.tags("source"):
-            self.sources.setdefault(tree.parent(number), []).append(number)
-
-    def read(self) -> Iterator[tuple[int, FoundImage]]:
-        chosen = self._choose_all()
-        joined = "\n".join(src for _how, src in chosen).lower()
-        noise = [word for word in NOISE_WORDS if word in joined]
-        small = [word for word in SMALL_WORDS if word in joined]
-        nothing: list[str | None] = [None] * len(chosen)
-        alts, titles, widths, heights = (
-            self.columns.get(name, nothing) for name in ("alt", "title", "width", "height")
-        )
-        rows = zip(self.numbers, chosen, alts, titles, widths, heights, strict=True)
-        for number, (how, src), alt, title, wide, high in rows:
-            if not src or (noise and _holds(src, noise) and NOISE.search(src)):
-                continue
-            width, height = _pixels(wide), _pixels(high)
-            if width is None or height is None:
-                is_small = bool(small and _holds(src, small) and SMALL.search(src))
-            elif min(width, height) <= SMALLEST or max(width, height) <= ICON_PIXELS:
-                continue
-            else:
-                is_small = max(width, height) <= THUMBNAIL_PIXELS
-            text = alt or title
-            kind = "thumbnail" if is_small else "gallery"
-            yield number, FoundImage(src, how, kind, _words(text) if text else "", width, height)
-
-    def _choose_all(self) -> list[tuple[str, str]]:
-        """Of each how it was found, and where it is; empty where it is nowhere."""
-        plain = self.columns.get("src") or [None] * len(self.numbers)
-        if not self.sources and HINTS.isdisjoint(self.columns):
-            return [("img", _clean(src)) for src in plain]
-        hints = [(name, column) for name, column in self.columns.items() if name in HINTS]
-        found = []
-        for at, src in enumerate(plain):
-            given = {name: value for name, column in hints if (value := column[at])}
-            parent = self.tree.parent(self.numbers[at]) if self.sources else -1
-            how, best = "img", src or ""
-            if given or parent in self.sources:
-                how, best = self._choose(given, best, self.sources.get(parent, []))
-            found.append((how, _clean(best)))
-        return found
-
-    def _choose(self, given: dict[str, str], src: str, sources: list[int]) -> tuple[str, str]:
-        """Of all the page offers for one picture: the widest, and of equals what it names first."""
-        best, most = ("img", src), 0.0
-        lazy = next((value for name in LAZY if (value := given.get(name)) and clean_href(value)), None)
-        if lazy:
-            best = ("lazy", lazy)
-        sets = [("srcset", given.get("srcset")), *(("lazy", given.get(name)) for name in LAZY_SETS)]
-        sets += [
-            ("picture", self.tree.get(number, "srcset") or self.tree.get(number, "data-srcset"))
-            for number in sources[:MOST_SOURCES]
-        ]
-        for how, srcset in sets:
-            if (
-                srcset
-                and (widest := widest_of(srcset))
-                and (widest[0] > most)
-                and (how != "picture" or widest[0] > 1 or not best[1])
-            ):
-                most, best = widest[0], (how, widest[1])
-        return best
+# one picture in several sizes -----------------------------------------------------------------------------------------
 
 
-def _clean(src: str | None) -> str:
-    """Most have nothing to trim, which a look tells."""
-    if not src:
-        return ""
-    return (
-        src if src[0] in PLAIN_STARTS and src.isprintable() and src[-1] != " " and len(src) < 2000 else clean_href(src)
-    )
+def pictures_in_python(
+    tree: Tree, sets: tuple[str, ...], lazy: tuple[str, ...], words: tuple[str, ...], most: int
+) -> list[Picture]:
+    """What `c/pictures.h` does, where nothing was compiled."""
+    found = []
+    for number in tree.tags("img")[:most]:
+        how, src = _choose(tree, number, sets, lazy)
+        if src := clean_href(src):
+            holds_word = any(word in src.lower() for word in words)
+            said = tree.get(number, "alt") or tree.get(number, "title") or ""
+            width, height = _pixels(tree.get(number, "width")), _pixels(tree.get(number, "height"))
+            found.append((number, how, src, holds_word, said, width, height))
+    return found
 
 
-def _holds(src: str, words: list[str]) -> bool:
-    lowered = src.lower()
-    return any(word in lowered for word in words)
+def _choose(tree: Tree, number: int, sets: tuple[str, ...], lazy: tuple[str, ...]) -> tuple[str, str]:
+    """Of all the page offers for one picture: the widest, and of equals what it names first."""
+    best, most = ("img", tree.get(number, "src") or ""), 0.0
+    for name in lazy:
+        if (value := tree.get(number, name)) and clean_href(value):
+            best = ("lazy", value)
+            break
+    offers = [("srcset" if name == "srcset" else "lazy", tree.get(number, name)) for name in sets]
+    offers += [("picture", srcset) for srcset in _sources(tree, number, sets[:2])]
+    for how, srcset in offers:
+        widest = widest_of(srcset) if srcset else None
+        if widest and widest[0] > most and (how != "picture" or widest[0] > 1 or not clean_href(best[1])):
+            most, best = widest[0], (how, widest[1])
+    return best
+
+
+def _sources(tree: Tree, number: int, names: tuple[str, ...]) -> list[str]:
+    """The sets of the `source`s before it, where it is in a `picture`."""
+    parent = tree.parent(number)
+    if parent < 0 or tree.tag(parent) != "picture":
+        return []
+    inside = range(parent + 1, min(number, parent + MOST_BESIDE))
+    sources = [each for each in inside if tree.tag(each) == "source" and tree.parent(each) == parent][:MOST_SOURCES]
+    given = (next((value for name in names if (value := tree.get(each, name))), None) for each in sources)
+    return [srcset for srcset in given if srcset]
 
 
 def widest_of(srcset: str) -> tuple[float, str] | None:
     """The largest candidate of a `srcset`, with its width or density; 1 where it says neither."""
     best: tuple[float, str] | None = None
     url, size = "", 1.0
-    for token in [*srcset[:LONGEST_SRCSET].split(), ","]:
+    for token in [*filter(None, GAPS.split(srcset[:LONGEST_SRCSET])), ","]:
         if not url:
             start = token.lstrip(",")
             url, size, rest = start.rstrip(","), 1.0, ""
@@ -303,10 +275,7 @@ def widest_of(srcset: str) -> tuple[float, str] | None:
 
 def _size(word: str) -> float:
     """`640w` or `2x`."""
-    try:
-        return float(word[:-1]) if word[-1:] in {"w", "x"} and len(word) < 10 else 1.0
-    except ValueError:
-        return 1.0
+    return float(word[:-1]) if len(word) < LONGEST_SIZE and SIZE.match(word) else 1.0
 
 
 def _pixels(text: str | None) -> int | None:

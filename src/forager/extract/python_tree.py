@@ -264,6 +264,16 @@ class PythonTree:
     def column(self, numbers: list[int], name: str, /) -> list[str | None]:
         return [self.get(number, name) for number in numbers]
 
+    def rows(self, numbers: list[int], names: tuple[str, ...], /) -> list[tuple[str | None, ...]]:
+        return [tuple(self.get(number, name) for name in names) for number in numbers]
+
+    def pictures(
+        self, sets: tuple[str, ...], lazy: tuple[str, ...], words: tuple[str, ...], _clean: object, most: int, /
+    ) -> list[tuple[int, str, str, bool, str, int | None, int | None]]:
+        from forager.extract.images import pictures_in_python
+
+        return pictures_in_python(self, sets, lazy, words, most)
+
     def raw(self, number: int, /) -> str:
         element = self._at(number)
         if self._is_raw(number):

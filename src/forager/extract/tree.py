@@ -8,6 +8,7 @@ An element holds those from its own number up to `end`: whether one lies in anot
 """
 
 import re
+from collections.abc import Callable
 from itertools import islice
 from typing import Protocol
 
@@ -24,6 +25,11 @@ MOST_REOPENED = 200_000
 """Formatting elements that blocks may open anew; the real page with the most has 1,100."""
 MOST_BODIES = 100
 FORMATTING = re.compile(r"</?(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[\s/>])", re.IGNORECASE)
+
+
+Picture = tuple[int, str, str, bool, str, int | None, int | None]
+"""Element, how it was found (`img`, `srcset`, `lazy`, `picture`), the widest source, whether that holds one of the
+words asked for, alternative text, declared width and height."""
 
 
 class Tree(Protocol):
@@ -61,6 +67,21 @@ class Tree(Protocol):
 
     def column(self, numbers: list[int], name: str, /) -> list[str | None]:
         """The values of one attribute."""
+
+    def rows(self, numbers: list[int], names: tuple[str, ...], /) -> list[tuple[str | None, ...]]:
+        """The values of several, at most 32."""
+
+    def pictures(
+        self,
+        sets: tuple[str, ...],
+        lazy: tuple[str, ...],
+        words: tuple[str, ...],
+        clean: Callable[[str], str],
+        most: int,
+        /,
+    ) -> list[Picture]:
+        """The elements `img` that have a source. `sets` and `lazy` are names of attributes for several sources and
+        for one that is loaded later."""
 
     def raw(self, number: int, /) -> str:
         """The content of a script or style as it is; of others, all their text."""

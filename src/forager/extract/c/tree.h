@@ -282,11 +282,11 @@ static PyObject *tree_having(PyObject *self, PyObject *given)
 
 static Byte lower(Byte byte) { return byte >= 'A' && byte <= 'Z' ? byte + 32 : byte; }
 
-/* Which bytes begin a word, so that hardly any place of a value is looked at twice. */
+/* Which words begin with a byte, a bit for each: hardly any place of a value is compared with more than one. */
 typedef struct {
     Name words[MOST_NAMES];
     Py_ssize_t count;
-    bool begins[256];
+    uint64_t begins[256];
 } Wanted;
 
 static void note_beginnings(Wanted *wanted)
@@ -295,9 +295,9 @@ static void note_beginnings(Wanted *wanted)
     for (Py_ssize_t at = 0; at < wanted->count; at++)
         if (wanted->words[at].length) {
             Byte first = (Byte)wanted->words[at].text[0];
-            wanted->begins[first] = true;
+            wanted->begins[first] |= UINT64_C(1) << at;
             if (first >= 'a' && first <= 'z')
-                wanted->begins[first - 32] = true;
+                wanted->begins[first - 32] |= UINT64_C(1) << at;
         }
 }
 
@@ -313,11 +313,12 @@ static bool begins_with(const Byte *text, size_t length, const Name *word)
 
 static bool holds_word(const Byte *text, size_t length, const Wanted *wanted)
 {
-    for (size_t at = 0; at < length; at++)
-        if (wanted->begins[text[at]])
-            for (Py_ssize_t word = 0; word < wanted->count; word++)
-                if (begins_with(text + at, length - at, &wanted->words[word]))
-                    return true;
+    for (size_t at = 0; at < length; at++) {
+        uint64_t left = wanted->begins[text[at]];
+        for (Py_ssize_t word = 0; left; word++, left >>= 1)
+            if (left & 1 && begins_with(text + at, length - at, &wanted->words[word]))
+                return true;
+    }
     return false;
 }
 
@@ -422,6 +423,34 @@ static PyObject *tree_column(PyObject *self, PyObject *given)
             PyList_SET_ITEM(column, at, value);
     }
     return column;
+}
+
+/* The same for several attributes at once: a tuple for each element. */
+static PyObject *tree_rows(PyObject *self, PyObject *given)
+{
+    const Tree *tree = (Tree *)self;
+    PyObject *numbers, *given_names;
+    Name names[MOST_NAMES];
+    if (!PyArg_ParseTuple(given, "O!O:rows", &PyList_Type, &numbers, &given_names))
+        return NULL;
+    Py_ssize_t count = names_of(given_names, names);
+    PyObject *rows = count < 0 ? NULL : PyList_New(PyList_GET_SIZE(numbers));
+    for (Py_ssize_t at = 0; rows != NULL && at < PyList_GET_SIZE(rows); at++) {
+        const Element *element = at < PyList_GET_SIZE(numbers) ? element_of(tree, PyList_GET_ITEM(numbers, at)) : NULL;
+        PyObject *row = element ? PyTuple_New(count) : NULL;
+        for (Py_ssize_t name = 0; row != NULL && name < count; name++) {
+            PyObject *value = value_or_none(&tree->tables, element, &names[name]);
+            if (value == NULL)
+                Py_CLEAR(row);
+            else
+                PyTuple_SET_ITEM(row, name, value);
+        }
+        if (row == NULL)
+            Py_CLEAR(rows);
+        else
+            PyList_SET_ITEM(rows, at, row);
+    }
+    return rows;
 }
 
 /* ---- text ----------------------------------------------------------------------------------------------------- */
@@ -707,6 +736,8 @@ static PyObject *tree_runs(PyObject *self, PyObject *given)
     return found;
 }
 
+#include "pictures.h"
+
 /* ---- the type ------------------------------------------------------------------------------------------------- */
 
 static PyMethodDef TREE_METHODS[] = {
@@ -720,6 +751,7 @@ static PyMethodDef TREE_METHODS[] = {
     {"get", (PyCFunction)(void (*)(void))tree_get, METH_FASTCALL, NULL},
     {"attributes", tree_attributes, METH_O, NULL},
     {"column", tree_column, METH_VARARGS, NULL},
+    {"rows", tree_rows, METH_VARARGS, NULL},
     {"raw", tree_raw, METH_O, NULL},
     {"text", tree_text, METH_O, NULL},
     {"texts", tree_texts, METH_VARARGS, NULL},
@@ -728,6 +760,7 @@ static PyMethodDef TREE_METHODS[] = {
     {"blocks", tree_blocks, METH_VARARGS, NULL},
     {"numbers", tree_numbers, METH_VARARGS, NULL},
     {"runs", tree_runs, METH_VARARGS, NULL},
+    {"pictures", tree_pictures, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
