@@ -364,7 +364,6 @@ WORDS = {
     "リラ": "TRY",
     "ドル": "USD",
     "ユーロ": "EUR",
-    "元": "CNY",
     "圓": "TWD",
     "港幣": "HKD",
     "р.": "RUB",
@@ -392,6 +391,7 @@ SHARED = {
     "¥": {"jp": "JPY", "ja": "JPY", "cn": "CNY", "zh": "CNY", "": "JPY"},
     "rs": {"in": "INR", "pk": "PKR", "ur": "PKR", "lk": "LKR", "np": "NPR", "mu": "MUR", "": "INR"},
     "r": {"za": "ZAR", "": "ZAR"},
+    "元": {"tw": "TWD", "hk": "HKD", "cn": "CNY", "": "CNY"},
 }
 """Country or language → currency; the empty one is the guess that is right most often."""
 SHARED |= {"rs.": SHARED["rs"], "kr:": SHARED["kr"], ",-": {"cz": "CZK", "cs": "CZK", **SHARED["kr"]}}

@@ -14,7 +14,7 @@ from forager.extract.products.money import MOST_DIGITS, read_amount, read_money
 from forager.extract.products.numbers import read_count, read_gtin, read_rating
 from forager.extract.products.stock import Availability, read_availability
 from forager.extract.products.view import View
-from forager.extract.products.words import HOME
+from forager.extract.products.words import HOME, without_label
 from forager.extract.structured.items import Item, Value, storable, text_of
 from forager.records.product import Variant
 
@@ -54,7 +54,8 @@ def claims_of(item: Item, view: View) -> Iterator[Claim]:
     """All that one product says about itself."""
     sure = SURE[item.source]
     for field, names in TEXTS.items():
-        for text, where in item.texts(*names):
+        for told, where in item.texts(*names):
+            text = without_label(told) if field == "brand" else told
             if field == "brand" and "://" in text:
                 continue
             yield Claim(field, cut(field, text), sure, where)

@@ -26,7 +26,7 @@ from forager.extract.products.claims import Claim, Settled, settle
 from forager.extract.products.embedded import read_embedded
 from forager.extract.products.facts import category_of_crumbs, claims_of, cut
 from forager.extract.products.goods import find_good
-from forager.extract.products.labels import claims_of_address, claims_of_labels
+from forager.extract.products.labels import claims_of_address, claims_of_labels, claims_of_names
 from forager.extract.products.lists import list_products
 from forager.extract.products.metatags import (
     LISTING_TYPES,
@@ -134,7 +134,7 @@ def collect(view: View) -> list[Claim]:
     if "price" not in said and not chosen:
         return []
     if "sku" not in said:
-        claims += claims_of_address(view)
+        claims += list(claims_of_names(view)) or claims_of_address(view)
     if "price" in said and "availability" not in said:
         claims.append(Claim("availability", str(Availability.IN_STOCK), 0.3, "a price, and no word of being sold out"))
     if heading:
@@ -186,7 +186,7 @@ def assemble(claims: Iterable[Claim], parser_name: str, parser_version: int) -> 
     """One value per field, what is wrong with them, and how sure we are of the whole."""
     claims = list(claims)
     unreadable = {claim.field for claim in claims if claim.field.startswith("!")}
-    settled = settle(claim for claim in claims if not claim.field.startswith("!"))
+    settled = settle(claim for claim in claims if claim.value != "" and not claim.field.startswith("!"))
     facts: dict[str, Any] = {name: settled[name].value for name in FACTS if name in settled}
     return Product(
         **{"name": None} | facts,

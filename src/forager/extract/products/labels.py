@@ -28,7 +28,7 @@ MARKS = re.compile(r"[\s.:：#№\-]+")
 ENDS = " \t:：#.*-–№〈<>【】[]()"
 INSIDE = re.compile(r"^[〈【\[(]?\s*([^\d:：#|]{2,40}?)\s*(?:[:：#|]|\s(?=\S*\d))\s*#?\s*(\S[^|]{0,79}?)\s*[〉】\])]?$")
 """Label and value in one text."""
-CODE = re.compile(r"[A-Za-z]{0,6}[\w./\-]*\d[\w./\-]*(?: [A-Z\d][\w./\-]*){0,3}")
+CODE = re.compile(r"[A-Za-z]{0,6}[\w./\-]*\d[\w./\-]*(?: [A-Z\d][A-Z\d./\-]*){0,3}(?![\w/])")
 LONGEST_CODE = 40
 DATE_OR_PRICE = re.compile(r"\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,4}[.,]\d{2}|\d+%|[a-z]+-\d{1,2}")
 
@@ -82,6 +82,8 @@ def _labelled(view: View) -> Iterator[tuple[str, str, str, int]]:
 def _field_of(label: str) -> str | None:
     """A shop's own name may stand before or behind it."""
     plain = MARKS.sub(" ", label.casefold()).strip(" 〈【[(*")
+    if any(map(str.isdigit, plain)):
+        return FIELDS.get(plain)
     return FIELDS.get(plain) or (
         FIELDS.get(plain.partition(" ")[2]) or FIELDS.get(plain.rpartition(" ")[0]) if plain.count(" ") == 2 else None
     )
@@ -97,6 +99,27 @@ def _read(field: str, value: str) -> str | None:
     if found is None or len(found[0]) > LONGEST_CODE or len(found[0]) < 3 or DATE_OR_PRICE.fullmatch(found[0]):
         return None
     return found[0].strip(ENDS)
+
+
+# Elements called so -------------------------------------------------------------------------------------------------
+
+CODE_NAMES = (
+    *("product-ref", "productref", "product-code", "productcode", "prd-code", "product-number", "productnumber"),
+    *("article-number", "articlenumber", "item-number", "itemnumber", "product-sku", "productsku", "catnumber"),
+)
+CODE_ATTRIBUTES = ("class", "id", "data-qa-qualifier", "data-qa", "data-test", "data-testid")
+
+
+def claims_of_names(view: View) -> Iterator[Claim]:
+    """A short code in an element that is called a product's."""
+    for number in view.tree.find(CODE_ATTRIBUTES, CODE_NAMES)[:MOST_NAMED]:
+        text = view.tree.text(number)
+        if len(text) <= LONGEST_CODE and not is_beside(view.tree, number) and (code := _read("sku", text)):
+            yield Claim("sku", code, 0.6, f"css {view.tree.tag(number)}")
+            return
+
+
+MOST_NAMED = 10
 
 
 # The address --------------------------------------------------------------------------------------------------------

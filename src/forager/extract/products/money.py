@@ -38,8 +38,10 @@ SIGNS = SPACES | {
 NUMBER = re.compile(r"\d+(?:(?<=\d)[ ]\d{3}(?!\d))*(?:[.,']\d+)*")
 SPLIT_CENTS = re.compile(r"(?<![\d.,])(\d{1,6}) ?([€£$]|kr|zł) ?(\d{2})(?!\d|[.,]\d| ?%)", re.IGNORECASE)
 APART_CENTS = re.compile(
-    r"(?<![\d.,])(\d{1,3}(?:[.,' ]\d{3})*)[.,]? (\d{2})(?= ?(?:[€£$₺]|kr\b|zł|kč|$))", re.IGNORECASE
+    r"(?<![\d.,])(\d{1,3}(?:[.,' ]\d{3})*)[.,]? (\d{2})(?= ?(?:[€£$₺]|kr\b|zł|kč|tl\b|eur\b|lei\b|$))", re.IGNORECASE
 )
+BARE_CENTS = re.compile(r"(?<![\d.,\w])([.,]\d{2})(?=\s?(?:[€£$¢]|eur\b|usd\b)|$)", re.IGNORECASE)
+"""`.75 €`"""
 RANGE = re.compile(
     r"^\D{0,12}?(?:-|~|to|bis|à|au|a|al|até|hasta|do|tot|til|till|ile|до|から|至)\D{0,12}$", re.IGNORECASE
 )
@@ -49,6 +51,7 @@ PER_UNIT = re.compile(
 )
 BETWEEN = 16
 """Characters a currency may be away from its number."""
+CLOSE = 2
 
 
 class Money(NamedTuple):
@@ -65,13 +68,15 @@ def read_money(text: str, place: Place = ANYWHERE) -> Money | None:
     text = tidy(text)
     text = SPLIT_CENTS.sub(r"\2 \1.\3", text)
     text = APART_CENTS.sub(r"\1,\2" if "." in text.partition(",")[0] else r"\1.\2", text)
+    text = BARE_CENTS.sub(r"0\1", text)
     numbers = [found for found in NUMBER.finditer(text) if not _is_no_price(text, found)]
     signs = _signs(text, place)
     if not numbers:
         return None
     paired = [(found, sign) for found in numbers if (sign := _nearest(found, signs, text)) is not None]
     whole = [(found, sign) for found, sign in paired if not PER_UNIT.match(text, found.end())]
-    best: tuple[re.Match[str], Currency | None] = (whole or paired)[0] if paired else (numbers[0], None)
+    close = [pair for pair in whole if _nearest(pair[0], signs, text, CLOSE) is not None]
+    best: tuple[re.Match[str], Currency | None] = (close or whole or paired)[0] if paired else (numbers[0], None)
     found, sign = best
     code = sign.code if sign else None
     found = _range_start(text, found, numbers)
@@ -191,15 +196,19 @@ def _signs(text: str, place: Place) -> list[tuple[int, int, Currency]]:
     return found
 
 
-def _nearest(number: re.Match[str], signs: list[tuple[int, int, Currency]], text: str) -> Currency | None:
-    best, best_distance = None, BETWEEN + 1
+def _nearest(
+    number: re.Match[str], signs: list[tuple[int, int, Currency]], text: str, between: int = 0
+) -> Currency | None:
+    best, best_distance = None, (between or BETWEEN) + 1
     for start, end, currency in signs:
         gap = text[number.end() : start] if start >= number.end() else text[end : number.start()]
         if any(map(str.isdigit, gap)):
             continue
         if currency.confidence < best_confidence(best) and len(gap) >= best_distance - 1:
             continue
-        if len(gap) < best_distance or (len(gap) <= BETWEEN and currency.confidence > best_confidence(best)):
+        if len(gap) < best_distance or (
+            len(gap) <= (between or BETWEEN) and currency.confidence > best_confidence(best)
+        ):
             best, best_distance = currency, len(gap)
     if best is None and text[number.end() : number.end() + 2] == ",-":
         return settle(",-", ANYWHERE)

@@ -62,7 +62,9 @@ PHRASES: tuple[tuple[Availability, re.Pattern[str]], ...] = (
         re.compile(
             r"out of stock|sold[ -]?out|not (?:currently )?(?:in stock|available)|currently unavailable|"
             r"\bunavailable\b|no stock|"
-            r"ausverkauft|nicht (?:auf lager|verfügbar|vorrätig|lieferbar)|derzeit nicht|vergriffen|épuisé|"
+            r"(?:can ?not|can't) be (?:bought|ordered|purchased)|"
+            r"ausverkauft|kann (?:derzeit |aktuell |momentan )?nicht (?:gekauft|bestellt)|"
+            r"nicht (?:auf lager|verfügbar|vorrätig|lieferbar)|derzeit nicht|vergriffen|épuisé|"
             r"rupture|indisponible|non disponible|"
             r"agotad[oa]|sin (?:stock|existencias)|no disponible|esgotado|indisponível|sem estoque|"
             r"fora de estoque|esaurit[oa]|non disponibile|"
@@ -72,7 +74,9 @@ PHRASES: tuple[tuple[Availability, re.Pattern[str]], ...] = (
             r"がありません)|売り切れ|完売|缺货|缺貨|售罄|售完|无货|無貨|품절|재고 ?없음|"
             r"tükendi|stokta (?:yok|değil)|slutsåld|slut i lager|ej i lager|udsolgt|ikke på lager|utsolgt|"
             r"loppuunmyyty|ei varastossa|"
-            r"vyprodáno|není skladem|nie je skladom|vypredané|elfogyott|nincs (?:raktáron|készleten)|"
+            r"vyprodáno|není skladem|nie je skladom|vypredané|nedostupn|nie je možné (?:\w+ )?(?:kúpiť|objednať)|"
+            r"nelze (?:\w+ )?(?:zakoupit|koupit|objednat)|není možné (?:\w+ )?(?:zakoupit|koupit|objednat)|"
+            r"elfogyott|nincs (?:raktáron|készleten)|"
             r"stoc epuizat|indisponibil|εξαντλη|μη διαθέσιμο|"
             r"غير متوفر|غير متاح|نفدت|נגמר|אזל|לא במלאי|स्टॉक में नहीं|hết hàng|stok habis|habis|สินค้าหมด|"
             r"ناموجود|išparduota|izpārdots|rasprodano|esgotat",

@@ -16,6 +16,7 @@ from forager.extract.products.words import (
     CART_ATTRIBUTES,
     CART_NAMES,
     LONGEST_NAMES,
+    SILENT,
     fills_cart,
     is_no_price,
     is_struck,
@@ -30,6 +31,7 @@ PRICE_NAMES = ("price", "preis", "prix", "precio", "prezzo", "cena", "fiyat", "a
 STOCK_NAMES = ("stock", "avail", "lager", "dispo")
 CRUMB_NAMES = ("breadcrumb", "crumbs")
 BUTTON_NAMES = ("btn", "button")
+OLD_PRICE = re.compile(r"price[\w-]*old|old[\w-]*price", re.IGNORECASE)
 PRODUCT_BODY = re.compile(
     r"(?:^|\s)(?:single-product|template-product\S*|product-template\S*|catalog-product-view|page-product|product-page|"
     r"product-detail\S*|page-type-product|productpage|product-product(?:-\d+)?|is-product|pdp|page-pdp|product-view)(?:\s|$)",
@@ -63,17 +65,36 @@ LONGEST_PRICE, LONGEST_STOCK = 120, 160
 LONGEST_BLOCK = 3000
 LEVELS_HIDDEN, LEVELS_TOLD = 8, 3
 LONGEST_TOLD, LONGEST_MONEY, MOST_BELOW = 600, 40, 40
-MOST_HEADINGS, MOST_STOCKS, MOST_STRUCK, MOST_LOGOS = 8, 20, 20, 10
-MOST_IN_LOGO, LONGEST_BRAND = 8, 40
+MOST_HEADINGS, MOST_STOCKS, MOST_STRUCK = 8, 20, 20
+LONGEST_BRAND = 40
+FAR = 300
+"""Elements between a heading and what belongs to it."""
 NEAR, ANYWHERE, BARE = 0.8, 0.55, 0.4
 """How sure a price is that stands beside the button or below the heading; elsewhere; without a currency."""
 REDUCED = 0.97
 """Markup tells the price that the page has struck through: the other is the one to pay."""
 TOLD = 0.96
 MOST_REDUCED = 20
+FEW_PRICES = 4
 GONE = frozenset({Availability.OUT_OF_STOCK, Availability.DISCONTINUED})
-OLD_NAMES = ("old", "was", "regular", "before", "strike", "cross", "original", "msrp", "rrp", "uvp", "compare", "list",
-             "line-through", "statt", "stara", "anterior")  # fmt: skip
+OLD_NAMES = (
+    *(
+        "old",
+        "was",
+        "regular",
+        "before",
+        "strike",
+        "cross",
+        "original",
+        "msrp",
+        "rrp",
+        "uvp",
+        "compare",
+        "list",
+        "full",
+    ),
+    *("line-through", "statt", "stara", "anterior", "barre", "initial", "stroke", "previous", "tachado"),
+)
 BRAND_NAMES = ("brand", "manufacturer", "marke", "marque")
 
 
@@ -153,17 +174,20 @@ def _label(tree: Tree, number: int) -> str:
 
 
 def is_beside(tree: Tree, number: int) -> bool:
-    """In a list of other things, or in what surrounds every page."""
-    place = number
+    """In a list of other things, or in what surrounds every page. The header of an article belongs to it."""
+    place, is_in_header = number, False
     for _ in range(LEVELS_AROUND):
-        if place < 0 or (tag := tree.tag(place)) in {"body", "main"}:
+        if place < 0 or (tag := tree.tag(place)) == "body":
+            return is_in_header
+        if tag in {"main", "article"}:
             return False
-        if tag in {"footer", "header", "nav", "aside"}:
+        if tag in {"footer", "nav", "aside"}:
             return True
+        is_in_header |= tag == "header"
         if place != number and is_surrounding(names_of(tree, place)):
             return True
         place = tree.parent(place)
-    return False
+    return is_in_header
 
 
 def claims_of_sight(view: View, carts: list[int], heading: Heading | None, marked: Decimal | None) -> Iterator[Claim]:
@@ -180,7 +204,7 @@ def claims_of_sight(view: View, carts: list[int], heading: Heading | None, marke
         if money.currency:
             yield Claim("currency", money.currency, confidence * money.confidence, where)
     yield from _shown_stock(view, carts)
-    yield from _logo(view)
+    yield from _logo(view, heading)
     if crumbs := _crumbs(view, heading):
         yield Claim("category", crumbs, 0.5, "css breadcrumb")
 
@@ -197,20 +221,24 @@ class Seen(NamedTuple):
 
 
 def find_price(view: View, carts: list[int], heading: Heading | None) -> Seen | None:
-    """The nearest to the button; without a button, the nearest below the heading; else the first that is not beside."""
+    """The nearest to a button or below the heading, in the smaller block of the two; else the first not beside."""
     if view.trunk is None:
         return None
     named = sorted({*view.tree.find(("id", "class", "itemprop"), PRICE_NAMES), *view.tree.having("data-price")})
-    for cart in carts[:2]:
-        for place in _around(view, cart, HIGHEST_CLIMB):
-            if (found := _price_in(place, named, view, NEAR)) is not None:
-                return found
-    if heading is not None:
-        below = named[bisect_right(named, heading.number) :]
-        for place in _around(view, heading.number, HIGHEST_CLIMB):
-            if (found := _price_in(place, below, view, NEAR if not carts else ANYWHERE)) is not None:
-                return found
+    near = [
+        found
+        for anchor, prices in [(cart, named) for cart in carts[:2]]
+        + ([(heading.number, named[bisect_right(named, heading.number) :])] if heading is not None else [])
+        if (found := _nearest_price(view, anchor, prices)) is not None
+    ]
+    if near:
+        return min(near, key=lambda seen: view.tree.end(seen.place) - seen.place)
     return _price_in(view.trunk, named, view, ANYWHERE) or _price_in_text(view, carts, heading)
+
+
+def _nearest_price(view: View, anchor: int, named: list[int]) -> Seen | None:
+    around = _around(view, anchor, HIGHEST_CLIMB)
+    return next((found for place in around if (found := _price_in(place, named, view, NEAR)) is not None), None)
 
 
 def _around(view: View, number: int, levels: int) -> Iterator[int]:
@@ -226,15 +254,29 @@ def _around(view: View, number: int, levels: int) -> Iterator[int]:
 def _price_in(place: int, named: list[int], view: View, confidence: float) -> Seen | None:
     best: Seen | None = None
     tree = view.tree
-    inside = named[bisect_right(named, place) : bisect_left(named, tree.end(place))]
-    for number in inside[:MOST_PRICES]:
+    inside = named[bisect_right(named, place) : bisect_left(named, tree.end(place))][:MOST_PRICES]
+    for number in inside:
         money = _read_price(number, view)
         if money is None:
             continue
         if money.currency:
             return Seen(money, f"css {_name(tree, number)}", confidence, place)
         best = best or Seen(money, f"css {_name(tree, number)}", BARE, place)
-    return best
+    return best or _only_old(place, inside, view)
+
+
+def _only_old(place: int, inside: list[int], view: View) -> Seen | None:
+    """Some shops call the only price old, and write the new one beside it once there is one."""
+    tree = view.tree
+    if not 0 < len(inside) <= FEW_PRICES:
+        return None
+    for number in inside:
+        if OLD_PRICE.search(names_of(tree, number)) and tree.tag(number) not in SILENT and not is_beside(tree, number):
+            text = " ".join(each for _, each in tree.runs(number, LONGEST_MONEY))
+            money = read_money(text, view.place)
+            if money is not None and money.currency and money.amount > 0:
+                return Seen(money, f"css {_name(tree, number)}", BARE, place)
+    return None
 
 
 def _read_price(number: int, view: View) -> Money | None:
@@ -254,7 +296,12 @@ def _read_new_price(number: int, view: View) -> Money | None:
         return None
     text = view.read_text(number)
     if text and len(text) <= LONGEST_PRICE:
-        return read_money(text, view.place)
+        money = read_money(text, view.place)
+        if money is None or money.currency or len(text) > LONGEST_MONEY or parent < 0:
+            return money
+        around = view.read_text(parent)
+        wider = read_money(around, view.place) if len(around) <= LONGEST_MONEY else None
+        return wider if wider is not None and wider.amount == money.amount else money
     if amount := read_amount(tree.get(number, "data-price") or "", view.place, is_machine=True):
         return Money(amount)
     return None
@@ -314,13 +361,18 @@ def _price_below(view: View, heading: Heading) -> Seen | None:
 def _shown_stock(view: View, carts: list[int]) -> Iterator[Claim]:
     """What the page says of the stock; what it says of being sold out is believed before markup."""
     tree = view.tree
+    told: list[tuple[Availability, int]] = []
     for number in tree.find(("id", "class", "itemprop"), STOCK_NAMES)[:MOST_STOCKS]:
         text = view.read_text(number)
         if not text or len(text) > LONGEST_STOCK or is_beside(tree, number) or is_hidden(tree, number):
             continue
         if (state := read_availability(text)) is not None:
-            yield Claim("availability", str(state), TOLD if state in GONE else 0.5, f"css {_name(tree, number)}")
-            return
+            told.append((state, number))
+    if told:
+        state, number = told[0]
+        is_sure = all(each in GONE for each, _ in told) and tree.tag(number) not in {"tr", "option", "li"}
+        yield Claim("availability", str(state), TOLD if is_sure else 0.5, f"css {_name(tree, number)}")
+        return
     if (state := _told_beside(view, carts)) is not None:
         yield Claim("availability", str(state), 0.5, "text beside the cart button")
         return
@@ -363,17 +415,17 @@ def is_hidden(tree: Tree, number: int) -> bool:
 # Brand and category -------------------------------------------------------------------------------------------------
 
 
-def _logo(view: View) -> Iterator[Claim]:
-    """The picture of a brand says its name."""
+def _logo(view: View, heading: Heading | None) -> Iterator[Claim]:
+    """What stands in an element called brand near the heading; of a picture, what it says of itself."""
     tree = view.tree
-    for number in tree.find(("class", "id", "itemprop"), BRAND_NAMES)[:MOST_LOGOS]:
-        if is_beside(tree, number) or tree.end(number) - number > MOST_IN_LOGO:
+    if heading is None:
+        return
+    for number in tree.find(("class", "id", "itemprop"), BRAND_NAMES):
+        if abs(number - heading.number) > FAR or "navbar" in names_of(tree, number) or is_beside(tree, number):
             continue
-        inside = range(number, tree.end(number))
-        alt = next((tree.get(each, "alt") for each in inside if tree.tag(each) == "img"), None)
-        text = tree.text(number) or alt or ""
-        if text and len(text) <= LONGEST_BRAND and not text.isdigit():
-            yield Claim("brand", cut("brand", without_label(text)), 0.5, f"css {_name(tree, number)}")
+        text = without_label(tree.texts([number], LONGEST_BRAND * 2)[0])
+        if text and len(text) <= LONGEST_BRAND and not text.isdigit() and text != heading.text:
+            yield Claim("brand", cut("brand", text), 0.5, f"css {_name(tree, number)}")
             return
 
 

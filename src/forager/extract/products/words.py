@@ -8,7 +8,8 @@ from forager.extract.tree import Tree
 STRUCK = re.compile(
     r"(?:^|[\s_-])(?:old|was|list|regular|before|previous|strike|striked|strikethrough|crossed|original|msrp|"
     r"rrp|uvp|compare|"
-    r"line-through|statt|ancien|anterior|stara|precedente|discount-from)(?:$|[\s_-])|old-?price|list-?price|"
+    r"line-through|statt|ancien|anterior|stara|precedente|discount-from|barred|barre|initial|full|strikeout|stroke|"
+    r"crossedout|tachado|durchgestrichen)(?:$|[\s_-])|old-?price|list-?price|full-?price|initial-?price|"
     r"price-?old|compare-?at",
     re.IGNORECASE,
 )
@@ -20,8 +21,8 @@ NO_PRICE = re.compile(
     re.IGNORECASE,
 )
 BESIDE = re.compile(
-    r"related|recommend|similar|upsell|up-sell|cross-?sell|carousel|slider|also-|recently|viewed|accessor|"
-    r"bundle|sidebar|"
+    r"related|recommend|similar|upsell|up-sell|cross-?sell|carousel|(?<!no-)(?<!no)slider|also-|recently|viewed|accessor|"
+    r"bundle|(?<!no-)(?<!no)(?<!without)(?<!without-)sidebar|"
     r"mini-?cart|minicart|drawer|footer|header|newsletter|breadcrumb|review|swiper|suggest|sponsor",
     re.IGNORECASE,
 )
@@ -50,7 +51,8 @@ CART = re.compile(
 )
 CART_NAMES = (
     *("add-to-cart", "addtocart", "add_to_cart", "buy-now", "btn-cart", "add-to-basket", "add-to-bag"),
-    *("/cart/add", "cart/product"),
+    *("button-cart", "addtobasket", "add_to_basket", "addtobag", "add_to_bag", "buynow", "buy_now", "buy-button"),
+    *("btn-buy", "add-cart", "addcart", "to-basket", "/cart/add", "cart/product"),
 )
 CART_ATTRIBUTES = ("id", "class", "name", "action", "data-action", "data-button-action", "data-testid")
 HOME = re.compile(

@@ -16,7 +16,7 @@ from forager.extract.products.stock import Availability, read_availability
 from forager.extract.products.view import View
 from forager.records.product import Product, Variant
 
-NAME, VERSION = "amazon", 1
+NAME, VERSION = "amazon", 2
 HOSTS = re.compile(r"(?:^|\.)amazon\.(?:com|[a-z]{2}|co\.[a-z]{2}|com\.[a-z]{2})(?::\d+)?$")
 PRICES = (
     "#corePriceDisplay_desktop_feature_div .a-price:not(.a-text-price) .a-offscreen",
@@ -34,8 +34,8 @@ PRICES = (
     ".priceToPay",
 )
 BRAND = re.compile(
-    r"^(?:Visit the|Besuche den|Visita (?:la tienda de|lo Store di)|Visiter la boutique|Visite a loja|Bezoek de)\s+|"
-    r"\s*(?:Store|-Store|ストアを表示|のストアを表示|-winkel)$|"
+    r"^(?:Visit the|Besuche(?:n Sie)? den|Visita (?:la tienda de|lo Store di)|Visiter la boutique|Visite a loja|Bezoek de)\s+|"
+    r"\s*-?(?:Store|Shop|ストアを表示|のストアを表示|-winkel)$|"
     r"^(?:Brand|Marke|Marque|Marca|Merk|ブランド|Marka)\s*[:：]?\s+",
     re.IGNORECASE,
 )
