@@ -16,8 +16,6 @@ MOST_DOCUMENTS = 12
 LONGEST_DOCUMENT = 2_000_000
 MOST_CHARACTERS = 4_000_000
 """Of all documents of a page together."""
-SAYS_PRICE = re.compile(r"rice|mount", re.IGNORECASE)
-"""A document without it sells nothing."""
 STATE = re.compile(
     r"""(?<![\w$])
     (__[A-Z][A-Z0-9_]{2,40}__ | __[a-z]\w{2,40}(?:State|Data|Props)(?:__)?
@@ -60,7 +58,7 @@ def read_embedded(tree: Tree, scripts: Sequence[int]) -> Embedded:
         left -= len(text)
         if currency is None and "Shopify.currency" in text and (told := CURRENCY_OF_SHOP.search(text)):
             currency = told[1]
-        if len(text) > LONGEST_DOCUMENT or not SAYS_PRICE.search(text):
+        if len(text) > LONGEST_DOCUMENT or not ("rice" in text or "mount" in text):
             continue
         documents = _whole(text, tree.attributes(number)) if _is_json(kind) else _assigned(text)
         found.extend(document for document in documents if isinstance(document.content, dict | list))

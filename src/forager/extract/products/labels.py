@@ -21,7 +21,11 @@ MANY_CODES = 3
 SHOWN = 0.96
 """Above what markup says of the same."""
 FIELDS = {name: field for field, names in LABELS.items() for name in names.split("|")}
-BEGINNINGS = {label[:2] for label in FIELDS} | {mark + label[0] for label in FIELDS for mark in "〈【[("}
+BEGINNINGS = frozenset(
+    begin
+    for label in FIELDS
+    for begin in (label[:2], label[:2].upper(), label[:2].capitalize(), *(mark + label[0] for mark in "〈【[("))
+)
 """With what a label begins; a shop's name before it is only expected where a colon follows."""
 ATTRIBUTES = ("color", "material", "size", "weight", "dimensions")
 MARKS = re.compile(r"[\s.:：#№\-]+")
@@ -70,12 +74,16 @@ def _labelled(view: View) -> Iterator[tuple[str, str, str, int]]:
             if len(value) <= LONGEST_VALUE and _field_of(text) is None:
                 yield *label, value.rstrip(" ,;"), owner
                 continue
-        if text[:2].casefold() not in BEGINNINGS and text[-1:] not in ":：":
+        if text[:2] not in BEGINNINGS and text[-1:] not in ":：":
             continue
         if len(text) <= LONGEST_LABEL and (field := _field_of(text)) is not None:
             waiting = (field, text.strip(ENDS))
-        elif (pair := INSIDE.match(text)) is not None and (field := _field_of(pair[1])) is not None:
+        elif _may_hold_both(text) and (pair := INSIDE.match(text)) is not None and (field := _field_of(pair[1])) is not None:
             yield field, pair[1], pair[2], owner
+
+
+def _may_hold_both(text: str) -> bool:
+    return ":" in text or "：" in text or "#" in text or text[-1:].isdigit() or text[-2:-1].isdigit()
 
 
 @lru_cache(8192)

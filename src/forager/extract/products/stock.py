@@ -2,6 +2,7 @@
 
 import re
 from enum import StrEnum
+from functools import lru_cache
 
 
 class Availability(StrEnum):
@@ -111,6 +112,7 @@ PHRASES: tuple[tuple[Availability, re.Pattern[str]], ...] = (
 )
 
 
+@lru_cache(4096)
 def read_availability(text: str) -> Availability | None:
     """A schema.org address, a code or a sentence; None where it says nothing we know."""
     text = " ".join(text[:LONGEST_TEXT].split())

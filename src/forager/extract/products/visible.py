@@ -4,6 +4,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import lru_cache
 from typing import NamedTuple
 
 from forager.extract.products.choose import is_alike
@@ -63,9 +64,9 @@ MANY_CARTS = 3
 HIGHEST_CLIMB, LEVELS_AROUND = 8, 14
 LONGEST_PRICE, LONGEST_STOCK = 120, 160
 LONGEST_BLOCK = 3000
-LEVELS_HIDDEN, LEVELS_TOLD = 8, 3
+LEVELS_HIDDEN, LEVELS_TOLD, LEVELS_STRUCK = 8, 3, 4
 LONGEST_TOLD, LONGEST_MONEY, MOST_BELOW = 600, 40, 40
-MOST_HEADINGS, MOST_STOCKS, MOST_STRUCK = 8, 20, 20
+MOST_HEADINGS, MOST_STOCKS, MOST_STRUCK = 8, 20, 40
 LONGEST_BRAND = 40
 FAR = 300
 """Elements between a heading and what belongs to it."""
@@ -77,25 +78,30 @@ TOLD = 0.96
 MOST_REDUCED = 20
 FEW_PRICES = 4
 GONE = frozenset({Availability.OUT_OF_STOCK, Availability.DISCONTINUED})
-OLD_NAMES = (
-    *(
-        "old",
-        "was",
-        "regular",
-        "before",
-        "strike",
-        "cross",
-        "original",
-        "msrp",
-        "rrp",
-        "uvp",
-        "compare",
-        "list",
-        "full",
-    ),
-    *("line-through", "statt", "stara", "anterior", "barre", "initial", "stroke", "previous", "tachado"),
-)
 BRAND_NAMES = ("brand", "manufacturer", "marke", "marque")
+
+
+PARTS = {"price": PRICE_NAMES, "stock": STOCK_NAMES, "brand": BRAND_NAMES, "crumbs": CRUMB_NAMES}
+PART_NAMES = tuple(name for names in PARTS.values() for name in names)
+PART_ATTRIBUTES = ("class", "id", "itemprop", "aria-label")
+
+
+def find_parts(tree: Tree) -> dict[str, list[int]]:
+    """Elements that are called after a part of a product: its price, stock, brand, and the way to it. One question for
+    all of them: each costs a look at every element."""
+    numbers = tree.find(PART_ATTRIBUTES, PART_NAMES)
+    columns = [tree.column(numbers, name) for name in PART_ATTRIBUTES]
+    found: dict[str, list[int]] = {part: [] for part in PARTS}
+    for number, *values in zip(numbers, *columns, strict=True):
+        for part in _parts_of(" ".join(filter(None, values))[:LONGEST_NAMES]):
+            found[part].append(number)
+    return found
+
+
+@lru_cache(8192)
+def _parts_of(names: str) -> tuple[str, ...]:
+    names = names.lower()
+    return tuple(part for part, words in PARTS.items() if any(word in names for word in words))
 
 
 class Sight(NamedTuple):
@@ -192,7 +198,8 @@ def is_beside(tree: Tree, number: int) -> bool:
 
 def claims_of_sight(view: View, carts: list[int], heading: Heading | None, marked: Decimal | None) -> Iterator[Claim]:
     """Price, currency and availability as they are shown. `marked` is the price that markup tells."""
-    price = find_price(view, carts, heading)
+    parts = find_parts(view.tree)
+    price = find_price(view, carts, heading, parts["price"])
     if price is not None:
         money, where, confidence, place = price
         regular = _regular_price(view, place, money.amount)
@@ -203,9 +210,9 @@ def claims_of_sight(view: View, carts: list[int], heading: Heading | None, marke
         yield Claim("price", money.amount, confidence, where)
         if money.currency:
             yield Claim("currency", money.currency, confidence * money.confidence, where)
-    yield from _shown_stock(view, carts)
-    yield from _logo(view, heading)
-    if crumbs := _crumbs(view, heading):
+    yield from _shown_stock(view, carts, parts["stock"])
+    yield from _logo(view, heading, parts["brand"])
+    if crumbs := _crumbs(view, heading, parts["crumbs"]):
         yield Claim("category", crumbs, 0.5, "css breadcrumb")
 
 
@@ -220,11 +227,12 @@ class Seen(NamedTuple):
     """Holds the price and what stands around it."""
 
 
-def find_price(view: View, carts: list[int], heading: Heading | None) -> Seen | None:
+def find_price(view: View, carts: list[int], heading: Heading | None, named: list[int]) -> Seen | None:
     """The nearest to a button or below the heading, in the smaller block of the two; else the first not beside."""
     if view.trunk is None:
         return None
-    named = sorted({*view.tree.find(("id", "class", "itemprop"), PRICE_NAMES), *view.tree.having("data-price")})
+    if priced := view.tree.having("data-price"):
+        named = sorted({*named, *priced})
     near = [
         found
         for anchor, prices in [(cart, named) for cart in carts[:2]]
@@ -313,17 +321,23 @@ def _regular_price(view: View, place: int, price: Decimal) -> Decimal | None:
     for around in (place, tree.parent(place)):
         if around < 0 or around == view.trunk:
             return None
-        end, above = tree.end(around), []
-        struck = (*tree.tags("del", "s", "strike"), *tree.find(("class", "id", "style"), OLD_NAMES))
-        for number in sorted({number for number in struck if around < number < end})[:MOST_STRUCK]:
-            if is_struck(tree, number) and not is_beside(tree, number):
-                text = " ".join(each for _, each in tree.runs(number, LONGEST_PRICE))
-                money = read_money(text, view.place) if len(text) <= LONGEST_PRICE else None
-                if money is not None and price < money.amount <= price * MOST_REDUCED:
-                    above.append(money.amount)
-        if above:
-            return above[0]
+        for number, text in tree.numbers(around, LONGEST_MONEY)[:MOST_STRUCK]:
+            if not _is_struck_within(tree, number, around) or is_beside(tree, number):
+                continue
+            money = read_money(text, view.place)
+            if money is not None and price < money.amount <= price * MOST_REDUCED:
+                return money.amount
     return None
+
+
+def _is_struck_within(tree: Tree, number: int, around: int) -> bool:
+    for _ in range(LEVELS_STRUCK):
+        if number <= around:
+            return False
+        if is_struck(tree, number):
+            return True
+        number = tree.parent(number)
+    return False
 
 
 def _price_in_text(view: View, carts: list[int], heading: Heading | None) -> Seen | None:
@@ -358,11 +372,11 @@ def _price_below(view: View, heading: Heading) -> Seen | None:
 # Stock --------------------------------------------------------------------------------------------------------------
 
 
-def _shown_stock(view: View, carts: list[int]) -> Iterator[Claim]:
+def _shown_stock(view: View, carts: list[int], named: list[int]) -> Iterator[Claim]:
     """What the page says of the stock; what it says of being sold out is believed before markup."""
     tree = view.tree
     told: list[tuple[Availability, int]] = []
-    for number in tree.find(("id", "class", "itemprop"), STOCK_NAMES)[:MOST_STOCKS]:
+    for number in named[:MOST_STOCKS]:
         text = view.read_text(number)
         if not text or len(text) > LONGEST_STOCK or is_beside(tree, number) or is_hidden(tree, number):
             continue
@@ -415,12 +429,12 @@ def is_hidden(tree: Tree, number: int) -> bool:
 # Brand and category -------------------------------------------------------------------------------------------------
 
 
-def _logo(view: View, heading: Heading | None) -> Iterator[Claim]:
+def _logo(view: View, heading: Heading | None, named: list[int]) -> Iterator[Claim]:
     """What stands in an element called brand near the heading; of a picture, what it says of itself."""
     tree = view.tree
     if heading is None:
         return
-    for number in tree.find(("class", "id", "itemprop"), BRAND_NAMES):
+    for number in named:
         if abs(number - heading.number) > FAR or "navbar" in names_of(tree, number) or is_beside(tree, number):
             continue
         text = without_label(tree.texts([number], LONGEST_BRAND * 2)[0])
@@ -429,11 +443,11 @@ def _logo(view: View, heading: Heading | None) -> Iterator[Claim]:
             return
 
 
-def _crumbs(view: View, heading: Heading | None) -> str | None:
+def _crumbs(view: View, heading: Heading | None, named: list[int]) -> str | None:
     tree = view.tree
-    number = next(iter(tree.find(("class", "id", "aria-label"), CRUMB_NAMES)), None)
-    if number is None:
+    if not named:
         return None
+    number = named[0]
     links = tree.tags("a")
     inside = links[bisect_right(links, number) : bisect_left(links, tree.end(number))]
     names = [tree.text(link) for link in inside[:10]]
