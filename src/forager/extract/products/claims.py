@@ -44,11 +44,24 @@ def _settle(name: str, claims: Sequence[Claim]) -> Settled:
         groups.setdefault(_comparable(claim), []).append(claim)
     best = max(groups.values(), key=_agreed)
     confidence = _agreed(best)
+    if name == "attributes":
+        return Settled(
+            _merged(ranked), round(confidence, 2), tuple(_evidence(claim) for claim in ranked[:MOST_EVIDENCE])
+        )
     if any(group is not best and group[0].confidence >= GOOD for group in groups.values()) and name not in LONG:
         confidence *= CONTRADICTED
     others = [claim for group in groups.values() if group is not best for claim in group]
     evidence = [_evidence(claim) for claim in (*best, *others)]
     return Settled(best[0].value, round(confidence, 2), tuple(evidence[:MOST_EVIDENCE]))
+
+
+def _merged(ranked: Sequence[Claim]) -> dict[str, str]:
+    """All that is said; of what is said twice, the surest."""
+    merged: dict[str, str] = {}
+    for claim in ranked:
+        for name, value in claim.value.items():
+            merged.setdefault(name, value)
+    return merged
 
 
 LONG = frozenset({"description", "image_urls", "variants", "category", "name"})
@@ -80,12 +93,14 @@ def _comparable(claim: Claim) -> Any:
     value = claim.value
     if isinstance(value, str) and claim.field not in {"currency", "gtin", "availability"}:
         return "".join(filter(str.isalnum, value.casefold()))[:300]
-    return value
+    return tuple(value.items()) if isinstance(value, dict) else value
 
 
 def _evidence(claim: Claim) -> Evidence:
     value = claim.value
-    if isinstance(value, tuple):
+    if isinstance(value, dict):
+        shown = ", ".join(f"{name}: {each}" for name, each in value.items())
+    elif isinstance(value, tuple):
         shown = f"{len(value)}: " + ", ".join(_shown(each) for each in value[:3])
     else:
         shown = str(value)

@@ -15,7 +15,7 @@ from forager.extract.products.numbers import read_count, read_gtin, read_rating
 from forager.extract.products.stock import Availability, read_availability
 from forager.extract.products.view import View
 from forager.extract.products.words import HOME, without_label
-from forager.extract.structured.items import Item, Value, storable, text_of
+from forager.extract.structured.items import Item, Value, plain_name, storable, text_of
 from forager.records.product import Variant
 
 SURE = {"jsonld": 0.95, "microdata": 0.9, "rdfa": 0.88, "plucked": 0.6, "meta": 0.8, "data": 0.85}
@@ -65,6 +65,9 @@ def claims_of(item: Item, view: View) -> Iterator[Claim]:
     images = list_images(item, view)
     if images:
         yield Claim("image_urls", images, sure, next(iter(item.values("image", "images")))[1])
+    attributes = list_attributes(item)
+    if attributes:
+        yield Claim("attributes", attributes, sure, f"{item.source} {item.path}")
     variants = list_variants(item, view)
     if len(variants) > 1:
         yield Claim("variants", variants, sure, f"{item.source} {item.path}")
@@ -137,6 +140,98 @@ def _offer_claims(item: Item, view: View, sure: float) -> Iterator[Claim]:
     known = offer if offer.availability else next((each for each in offers if each.availability), offer)
     if known.availability is not None:
         yield Claim("availability", str(known.availability), sure, known.availability_at)
+    yield from _terms(offer, item, view.place, sure)
+
+
+def _terms(offer: Offer, item: Item, place: Place, sure: float) -> Iterator[Claim]:
+    """Under what terms it is sold: by whom, in what state, at what cost of delivery, reduced from what."""
+    for text, where in offer.item.texts("seller", "offeredby"):
+        if "://" not in text:
+            yield Claim("seller", cut("seller", text), sure, where)
+            break
+    for text, where in (*offer.item.texts("itemcondition"), *item.texts("itemcondition")):
+        if condition := CONDITIONS.get(plain_name(text).removesuffix("condition")):
+            yield Claim("condition", condition, sure, where)
+            break
+    for details in offer.item.items("shippingdetails"):
+        for rate in details.items("shippingrate"):
+            for value, where in rate.values("value", "price"):
+                amount, _ = read_price(value, place, offer.currency)
+                if amount is not None:
+                    yield Claim("shipping", amount, sure, where)
+                    return
+        break
+    for specification in offer.item.items("pricespecification", "haspricespecification"):
+        yield from _specified(specification, offer, place, sure)
+
+
+def _specified(specification: Item, offer: Offer, place: Place, sure: float) -> Iterator[Claim]:
+    """A price before a reduction, or the price of a unit."""
+    for value, where in specification.values("price"):
+        amount, _ = read_price(value, place, offer.currency)
+        if amount is None or amount <= 0:
+            continue
+        quantity = next(specification.items("referencequantity"), None)
+        if _is_old(specification) and offer.price is not None and amount > offer.price:
+            yield Claim("regular_price", amount, sure, where)
+        elif quantity is not None and (unit := _unit_of(quantity)):
+            yield Claim("unit_price", amount, sure, where)
+            yield Claim("unit", unit, sure, where)
+        return
+
+
+def _unit_of(quantity: Item) -> str | None:
+    """`100 g`, `kg`."""
+    code = quantity.text("unittext", "unitcode")
+    number = quantity.text("value") or "1"
+    unit = UNITS.get((code or "").upper(), code)
+    if not unit:
+        return None
+    return unit if number in {"1", "1.0", "1.00"} else f"{number} {unit}"
+
+
+CONDITIONS = {
+    **dict.fromkeys(("new", "newitem", "neu", "neuf", "nuevo", "nuovo", "nowy", "novo"), "new"),
+    **dict.fromkeys(("used", "preowned", "secondhand", "usato", "gebraucht"), "used"),
+    "refurbished": "refurbished",
+    "damaged": "damaged",
+}
+UNITS = {
+    "KGM": "kg",
+    "GRM": "g",
+    "LTR": "l",
+    "MLT": "ml",
+    "CLT": "cl",
+    "MTR": "m",
+    "MTK": "m²",
+    "C62": "piece",
+    "H87": "piece",
+}
+MORE_ATTRIBUTES = ("color", "material", "size", "pattern", "weight", "width", "height", "depth")
+MOST_ATTRIBUTES = 60
+LONGEST_ATTRIBUTE = 300
+
+
+def list_attributes(item: Item) -> dict[str, str]:
+    """What else it says of itself: color, material, and whatever it names."""
+    found: dict[str, str] = {}
+    for name in MORE_ATTRIBUTES:
+        value = next(item.values(name), (None, ""))[0]
+        text = _measure(value) if isinstance(value, Item) else None if value is None else text_of(value)
+        if text and "://" not in text:
+            found[name] = text[:LONGEST_ATTRIBUTE]
+    for each in list(item.items("additionalproperty"))[:MOST_ATTRIBUTES]:
+        label, text = each.text("name", "propertyid"), _measure(each)
+        if label and text:
+            found.setdefault(label[:60], text[:LONGEST_ATTRIBUTE])
+    return found
+
+
+def _measure(value: Item) -> str | None:
+    """`2.5 kg` of a value with its unit."""
+    text = value.text("value", "name")
+    unit = value.text("unittext", "unitcode")
+    return f"{text} {UNITS.get(unit.upper(), unit)}" if text and unit else text
 
 
 def _unreadable(item: Item, sure: float) -> Iterator[Claim]:

@@ -45,7 +45,7 @@ from forager.extract.structured.items import Item
 from forager.extract.tree import Tree
 from forager.records.product import FACTS, Listed, Product
 
-NAME, VERSION = "generic", 2
+NAME, VERSION = "generic", 3
 LISTINGS = ("itemlist", "collectionpage", "searchresultspage")
 SOLD = PRODUCTS | SOLD_TOO | {"offer", "aggregateoffer"}
 UNSOLD = WRITING | {*LISTINGS}
@@ -210,5 +210,7 @@ def hash_facts(facts: dict[str, Any]) -> bytes:
 
 
 def _plain(value: Any) -> str:
-    """`12.50` and `12.5` are one price."""
+    """`12.50` and `12.5` are one price; in what order attributes are named says nothing."""
+    if isinstance(value, dict):
+        return str(sorted(value.items()))
     return str(value.normalize()) if hasattr(value, "normalize") else str(value)

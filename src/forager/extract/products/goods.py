@@ -33,6 +33,11 @@ PRICES = (
     "regular_price",
 )  # fmt: skip
 """The one to pay first; what it once was only where nothing else is said."""
+OLD_PRICES = (
+    *("compare_at_price", "compareAtPrice", "listPrice", "list_price", "originalPrice", "original_price", "oldPrice"),
+    *("old_price", "regularPrice", "regular_price", "wasPrice", "was_price", "msrp", "strikePrice"),
+)  # fmt: skip
+"""Before a reduction; taken where it is higher."""
 AMOUNTS = (
     *("current", "sale", "final", "selling", "discounted", "centAmount", "amount", "value", "price", "now", "gross"),
     *("minVariantPrice", "minimum_price", "final_price", "min", "lowest", "regular", "regular_price", "raw"),
@@ -43,6 +48,7 @@ CURRENCIES = (
 TEXTS = {
     "description": ("description", "longDescription", "shortDescription", "descriptionHtml", "body_html", "summary"),
     "sku": ("sku", "productCode", "articleNumber", "itemNumber", "partNumber", "code", "productId", "product_id"),
+    "mpn": ("mpn", "manufacturerPartNumber", "modelNumber", "model"),
     "brand": ("brand", "vendor", "brandName", "manufacturer", "brand_name"),
     "category": ("category", "categoryName", "primaryCategory"),
 }
@@ -203,6 +209,16 @@ def _offer(good: Mapping[str, Any], place: str, currency: str | None, *, is_them
                 amount = amount * HUNDREDTH
             _put(offer, "price", amount)
             currency = told or currency
+            break
+    for name in OLD_PRICES:
+        amount, _ = _amount(good.get(name), DEEPEST_PRICE)
+        if amount is not None and "price" in offer.properties:
+            if is_theme and isinstance(amount, int):
+                amount = amount * HUNDREDTH
+            old = Item("data", f"{place}.{name}", ("unitpricespecification",), role="pricespecification")
+            _put(old, "price", amount)
+            _put(old, "pricetype", "ListPrice")
+            offer.properties["pricespecification"] = [old]
             break
     stock = next((said for name in STOCKS if (said := _stock(good.get(name))) is not None), None)
     _put(offer, "availability", stock)

@@ -78,7 +78,11 @@ def _labelled(view: View) -> Iterator[tuple[str, str, str, int]]:
             continue
         if len(text) <= LONGEST_LABEL and (field := _field_of(text)) is not None:
             waiting = (field, text.strip(ENDS))
-        elif _may_hold_both(text) and (pair := INSIDE.match(text)) is not None and (field := _field_of(pair[1])) is not None:
+        elif (
+            _may_hold_both(text)
+            and (pair := INSIDE.match(text)) is not None
+            and (field := _field_of(pair[1])) is not None
+        ):
             yield field, pair[1], pair[2], owner
 
 

@@ -25,7 +25,8 @@ CURRENCIES = (
 )
 AVAILABILITIES = ("product:availability", "og:availability", "og:product:availability")
 BRANDS = ("product:brand", "og:brand", "og:product:brand")
-NUMBERS = ("product:retailer_item_id", "product:retailer_part_no", "product:mfr_part_no")
+NUMBERS = ("product:retailer_item_id", "product:retailer_part_no")
+REGULAR = ("product:original_price:amount", "og:standard_price:amount", "product:regular_price:amount")
 GTINS = (
     "product:ean",
     "product:gtin",
@@ -63,7 +64,12 @@ def claims_of_metas(view: View) -> Iterator[Claim]:
         if (text := head.meta(name)) and (state := read_availability(text)):
             yield Claim("availability", str(state), sure, f"meta {name}")
             break
-    for field, names in (("brand", BRANDS), ("sku", NUMBERS), ("category", ("product:category",))):
+    for field, names in (
+        ("brand", BRANDS),
+        ("sku", NUMBERS),
+        ("mpn", ("product:mfr_part_no",)),
+        ("category", ("product:category",)),
+    ):
         for name in names:
             if (text := head.meta(name)) and "://" not in text:
                 yield Claim(field, cut(field, text), sure * 0.9, f"meta {name}")
@@ -112,6 +118,9 @@ def _price(view: View, currency: str | None, sure: float) -> Iterator[Claim]:
         amount = read_amount(text, place, currency, is_machine=True) if is_number else money and money.amount
         if amount is not None:
             yield Claim("price", amount, sure, f"meta {name}")
+            regular = read_amount(view.head.meta(*REGULAR) or "", place, currency, is_machine=True)
+            if regular is not None and regular > amount:
+                yield Claim("regular_price", regular, sure, f"meta {REGULAR[0]}")
             if money and money.currency and not currency:
                 yield Claim("currency", money.currency, sure * money.confidence, f"meta {name}")
             return
