@@ -19,7 +19,7 @@ def test_the_first_page_of_a_fresh_home(own_forager: Forager, open_web: OpenWeb)
     assert own_forager.pages() == web.key.expected_success()
 
 
-SHADOWED = ("queue", "json", "logging", "asyncpg", "forager", "selectolax", "orjson", "email")
+SHADOWED = ("queue", "json", "logging", "asyncpg", "forager", "turbohtml", "orjson", "email")
 
 
 def test_no_process_imports_from_the_folder_it_is_started_in(own_forager: Forager, open_web: OpenWeb) -> None:

@@ -63,7 +63,6 @@ def read(
     robots_agent: str = "forager",
     memory: LanguageMemory | None = None,
     parser_name: str = AUTO,
-    is_sanitized: bool = False,  # noqa: ARG001 (goes with who still asks for it)
 ) -> Reading:
     """Raises DecodeError when the parser gives up, and nothing else."""
     if fetched.body.startswith(GZIP) and (unpacked := unpack(fetched.body)) is not None:
