@@ -34,7 +34,8 @@ PRICES = (
     ".priceToPay",
 )
 BRAND = re.compile(
-    r"^(?:Visit the|Besuche(?:n Sie)? den|Visita (?:la tienda de|lo Store di)|Visiter la boutique|Visite a loja|Bezoek de)\s+|"
+    r"^(?:Visit the|Besuche(?:n Sie)? den|Visita (?:la tienda de|lo Store di)|Visiter la boutique|Visite a loja|"
+    r"Bezoek de)\s+|"
     r"\s*-?(?:Store|Shop|ストアを表示|のストアを表示|-winkel)$|"
     r"^(?:Brand|Marke|Marque|Marca|Merk|ブランド|Marka)\s*[:：]?\s+",
     re.IGNORECASE,
