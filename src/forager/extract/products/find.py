@@ -116,11 +116,12 @@ def collect(view: View) -> list[Claim]:
     if sight.is_listing or kind in LISTING_TYPES:
         return []
     heading = find_heading(view.tree, view.head.title, og_title)
+    view.heading = heading.number if heading else -1
     titles = Titles(heading.text if heading else None, view.head.title, og_title)
     chosen = as_variants(choose(items, view, titles))
     if not any(map(_says_price, chosen)) and not any(item.is_a(*LISTINGS) for item in items):
         chosen += _own_json(view, titles)
-    carts = find_carts(view.tree, also_links=not chosen)
+    carts = find_carts(view, also_links=not chosen)
     if not _is_sold(view, chosen, len(carts), sight, has_heading=heading is not None):
         return []
     claims = [claim for at, item in enumerate(chosen) for claim in _weaker(claims_of(item, view), at)]

@@ -43,9 +43,9 @@ def claims_of_labels(view: View) -> Iterator[Claim]:
     attributes: dict[str, str] = {}
     for field, label, value, owner in _labelled(view):
         if field in ATTRIBUTES:
-            if field not in attributes and not is_beside(view.tree, owner):
+            if field not in attributes and not is_beside(view, owner):
                 attributes[field] = value
-        elif (read := _read(field, value)) and not is_beside(view.tree, owner):
+        elif (read := _read(field, value)) and not is_beside(view, owner):
             found.setdefault(field, []).append((read, label))
     for field, values in found.items():
         if field == "sku" and len({value for value, _ in values}) > MANY_CODES:
@@ -126,7 +126,7 @@ def claims_of_names(view: View) -> Iterator[Claim]:
     """A short code in an element that is called a product's."""
     for number in view.tree.find(CODE_ATTRIBUTES, CODE_NAMES)[:MOST_NAMED]:
         text = view.tree.text(number)
-        if len(text) <= LONGEST_CODE and not is_beside(view.tree, number) and (code := _read("sku", text)):
+        if len(text) <= LONGEST_CODE and not is_beside(view, number) and (code := _read("sku", text)):
             yield Claim("sku", code, 0.6, f"css {view.tree.tag(number)}")
             return
 

@@ -27,6 +27,8 @@ class View:
 
     items: list[Item] = field(default_factory=list)
     """The page's markup, once a parser has read it."""
+    heading: int = -1
+    """The element that names what the page is about."""
     prices: dict[int, Money | None] = field(default_factory=dict)
     """What elements were found to show."""
     looks_left: int = 400

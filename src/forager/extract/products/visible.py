@@ -19,6 +19,7 @@ from forager.extract.products.words import (
     LONGEST_NAMES,
     SILENT,
     fills_cart,
+    is_brand,
     is_no_price,
     is_struck,
     is_surrounding,
@@ -33,6 +34,7 @@ STOCK_NAMES = ("stock", "avail", "lager", "dispo")
 CRUMB_NAMES = ("breadcrumb", "crumbs")
 BUTTON_NAMES = ("btn", "button")
 OLD_PRICE = re.compile(r"price[\w-]*old|old[\w-]*price", re.IGNORECASE)
+NO_BRAND = re.compile(r"^\W*$|^\d+$|%|\d{3}|[:!?]")
 PRODUCT_BODY = re.compile(
     r"(?:^|\s)(?:single-product|template-product\S*|product-template\S*|catalog-product-view|page-product|product-page|"
     r"product-detail\S*|page-type-product|productpage|product-product(?:-\d+)?|is-product|pdp|page-pdp|product-view)(?:\s|$)",
@@ -76,7 +78,7 @@ REDUCED = 0.97
 """Markup tells the price that the page has struck through: the other is the one to pay."""
 TOLD = 0.96
 MOST_REDUCED = 20
-FEW_PRICES = 4
+FEW_PRICES = 8
 GONE = frozenset({Availability.OUT_OF_STOCK, Availability.DISCONTINUED})
 BRAND_NAMES = ("brand", "manufacturer", "marke", "marque")
 
@@ -137,14 +139,15 @@ def find_heading(tree: Tree, *titles: str | None) -> Heading | None:
     return next(alike, found[0])
 
 
-def find_carts(tree: Tree, *, also_links: bool) -> list[int]:
+def find_carts(view: View, *, also_links: bool) -> list[int]:
     """Buttons that fill the cart with this page's thing; those of things beside it are left out."""
+    tree = view.tree
     named = tree.find(CART_ATTRIBUTES, CART_NAMES)[:MOST_CARTS]
-    found = [number for number in named if not is_beside(tree, number)]
+    found = [number for number in named if not is_beside(view, number)]
     if not found:
-        found = _labelled(tree, _buttons(tree)[:MOST_BUTTONS])
+        found = _labelled(view, _buttons(tree)[:MOST_BUTTONS])
         if not found and also_links:
-            found = _labelled(tree, _links(tree)[:MOST_LINKS])
+            found = _labelled(view, _links(tree)[:MOST_LINKS])
     outer: list[int] = []
     for number in found:
         if not outer or number >= tree.end(outer[-1]):
@@ -170,8 +173,8 @@ def _links(tree: Tree) -> list[int]:
     return sorted([*tree.tags("a"), *(number for number, kind in zip(inputs, kinds, strict=True) if kind == "image")])
 
 
-def _labelled(tree: Tree, numbers: list[int]) -> list[int]:
-    return [number for number in numbers if fills_cart(_label(tree, number)) and not is_beside(tree, number)]
+def _labelled(view: View, numbers: list[int]) -> list[int]:
+    return [number for number in numbers if fills_cart(_label(view.tree, number)) and not is_beside(view, number)]
 
 
 def _label(tree: Tree, number: int) -> str:
@@ -179,13 +182,15 @@ def _label(tree: Tree, number: int) -> str:
     return tree.text(number)[:80] or get(number, "value") or get(number, "aria-label") or get(number, "title") or ""
 
 
-def is_beside(tree: Tree, number: int) -> bool:
-    """In a list of other things, or in what surrounds every page. The header of an article belongs to it."""
+def is_beside(view: View, number: int) -> bool:
+    """In a list of other things, or in what surrounds every page. Whatever holds the heading too is no such place, by
+    whatever name; the header of an article belongs to it."""
+    tree, heading = view.tree, view.heading
     place, is_in_header = number, False
     for _ in range(LEVELS_AROUND):
         if place < 0 or (tag := tree.tag(place)) == "body":
             return is_in_header
-        if tag in {"main", "article"}:
+        if tag in {"main", "article"} or place < heading < tree.end(place):
             return False
         if tag in {"footer", "nav", "aside"}:
             return True
@@ -267,9 +272,10 @@ def _price_in(place: int, named: list[int], view: View, confidence: float) -> Se
         money = _read_price(number, view)
         if money is None:
             continue
-        if money.currency:
-            return Seen(money, f"css {_name(tree, number)}", confidence, place)
-        best = best or Seen(money, f"css {_name(tree, number)}", BARE, place)
+        seen = Seen(money, f"css {_name(tree, number)}", confidence if money.currency else BARE, place)
+        if money.currency and not (money.highest and number < inside[-1] < tree.end(number)):
+            return seen
+        best = best or seen
     return best or _only_old(place, inside, view)
 
 
@@ -279,7 +285,7 @@ def _only_old(place: int, inside: list[int], view: View) -> Seen | None:
     if not 0 < len(inside) <= FEW_PRICES:
         return None
     for number in inside:
-        if OLD_PRICE.search(names_of(tree, number)) and tree.tag(number) not in SILENT and not is_beside(tree, number):
+        if OLD_PRICE.search(names_of(tree, number)) and tree.tag(number) not in SILENT and not is_beside(view, number):
             text = " ".join(each for _, each in tree.runs(number, LONGEST_MONEY))
             money = read_money(text, view.place)
             if money is not None and money.currency and money.amount > 0:
@@ -291,7 +297,7 @@ def _read_price(number: int, view: View) -> Money | None:
     """Of one element, once: the same lies in all that is around it."""
     if number not in view.prices:
         money = _read_new_price(number, view)
-        view.prices[number] = None if money is None or money.amount <= 0 or is_beside(view.tree, number) else money
+        view.prices[number] = None if money is None or money.amount <= 0 or is_beside(view, number) else money
     return view.prices[number]
 
 
@@ -322,7 +328,7 @@ def _regular_price(view: View, place: int, price: Decimal) -> Decimal | None:
         if around < 0 or around == view.trunk:
             return None
         for number, text in tree.numbers(around, LONGEST_MONEY)[:MOST_STRUCK]:
-            if not _is_struck_within(tree, number, around) or is_beside(tree, number):
+            if not _is_struck_within(tree, number, around) or is_beside(view, number):
                 continue
             money = read_money(text, view.place)
             if money is not None and price < money.amount <= price * MOST_REDUCED:
@@ -364,7 +370,7 @@ def _price_below(view: View, heading: Heading) -> Seen | None:
             if len(text) > LONGEST_MONEY or is_struck(tree, place) or is_no_price(text):
                 break
             money = read_money(text, view.place)
-            if money and money.currency and money.amount > 0 and not is_beside(tree, number):
+            if money and money.currency and money.amount > 0 and not is_beside(view, number):
                 return Seen(money, "text below the heading", BARE, tree.parent(place))
     return None
 
@@ -378,7 +384,7 @@ def _shown_stock(view: View, carts: list[int], named: list[int]) -> Iterator[Cla
     told: list[tuple[Availability, int]] = []
     for number in named[:MOST_STOCKS]:
         text = view.read_text(number)
-        if not text or len(text) > LONGEST_STOCK or is_beside(tree, number) or is_hidden(tree, number):
+        if not text or len(text) > LONGEST_STOCK or is_beside(view, number) or is_hidden(tree, number):
             continue
         if (state := read_availability(text)) is not None:
             told.append((state, number))
@@ -432,15 +438,14 @@ def is_hidden(tree: Tree, number: int) -> bool:
 def _logo(view: View, heading: Heading | None, named: list[int]) -> Iterator[Claim]:
     """What stands in an element called brand near the heading; of a picture, what it says of itself."""
     tree = view.tree
-    if heading is None:
-        return
     for number in named:
-        if abs(number - heading.number) > FAR or "navbar" in names_of(tree, number) or is_beside(tree, number):
+        if heading is None or abs(number - heading.number) > FAR or not is_brand(names_of(tree, number)):
             continue
-        text = without_label(tree.texts([number], LONGEST_BRAND * 2)[0])
-        if text and len(text) <= LONGEST_BRAND and not text.isdigit() and text != heading.text:
-            yield Claim("brand", cut("brand", text), 0.5, f"css {_name(tree, number)}")
-            return
+        text = without_label(tree.text(number) or tree.texts([number], LONGEST_BRAND + 1)[0])
+        if NO_BRAND.search(text) or len(text) > LONGEST_BRAND or text == heading.text or is_beside(view, number):
+            continue
+        yield Claim("brand", cut("brand", text), 0.5, f"css {_name(tree, number)}")
+        return
 
 
 def _crumbs(view: View, heading: Heading | None, named: list[int]) -> str | None:

@@ -66,6 +66,10 @@ HIDDEN = re.compile(
     r"display:\s?none",
     re.IGNORECASE,
 )
+BRAND = re.compile(
+    r"(?:^|[\s_-])(?:product[_-]?)?(?:brand|manufacturer|marke|marque)(?:[\s_-]?(?:name|logo|link|image|img|title|info))?(?:\s|$)",
+    re.IGNORECASE,
+)
 BEFORE_BRAND = re.compile(
     r"^.{0,40}?(?:brand|marke|marque|marca|merk|značka|výrobca|výrobce|hersteller|manufacturer|бренд|производитель|品牌|"
     r"ブランド|브랜드)\s*[:：]\s*(?=\S)",
@@ -117,6 +121,11 @@ def without_label(brand: str) -> str:
 @lru_cache(16384)
 def fills_cart(label: str) -> bool:
     return bool(CART.search(label))
+
+
+@lru_cache(4096)
+def is_brand(names: str) -> bool:
+    return bool(BRAND.search(names))
 
 
 @lru_cache(4096)
