@@ -12,6 +12,14 @@ MOST_BESIDE = 64
 """An unexpected tag ends the head early; what was meant for it then comes among the first children of the body."""
 MOST_TITLES = 20
 """Looked at outside of the head: to see that one belongs to a drawing costs a walk to the root."""
+META_ATTRIBUTES = ("content", "name", "property", "http-equiv", "itemprop")
+LINK_ATTRIBUTES = ("rel", "href", "hreflang", "type")
+FOR_BROWSERS = frozenset(
+    (
+        *("stylesheet", "preload", "prefetch", "dns-prefetch", "preconnect", "modulepreload", "icon", "shortcut icon"),
+        *("apple-touch-icon", "apple-touch-icon-precomposed", "mask-icon", "manifest", "apple-touch-startup-image"),
+    )
+)
 
 
 @dataclass(slots=True)
@@ -37,7 +45,7 @@ def read_head(tree: Tree) -> Head:
     heads, bodies = tree.tags("head")[:1], tree.tags("body")[:1]
     end, body = tree.end(heads[0]) if heads else 0, bodies[0] if bodies else -1
     _take_metas(head, tree, _meant(tree, "meta", end, body))
-    head.links = [tree.attributes(number) for number in _meant(tree, "link", end, body)]
+    head.links = _links(tree, _meant(tree, "link", end, body))
     for number in _meant(tree, "base", end, body)[:1]:
         head.base = tree.get(number, "href")
     for number in _meant(tree, "title", end, body):
@@ -55,18 +63,28 @@ def _meant(tree: Tree, tag: str, end: int, body: int) -> list[int]:
     return numbers[:inside] + beside
 
 
+def _links(tree: Tree, numbers: list[int]) -> list[dict[str, str]]:
+    """Without those for browsers alone, which most are."""
+    return [
+        {name: value for name, value in zip(LINK_ATTRIBUTES, row, strict=True) if value is not None}
+        for row in tree.rows(numbers, LINK_ATTRIBUTES)
+        if row[0] and row[0].lower() not in FOR_BROWSERS
+    ]
+
+
 def _take_metas(head: Head, tree: Tree, numbers: list[int]) -> None:
-    contents = tree.column(numbers, "content")
-    columns = [tree.column(numbers, name) for name in ("name", "property", "http-equiv", "itemprop")]
-    for content, name, prop, equivalent, item_prop in zip(contents, *columns, strict=True):
+    metas = head.metas
+    for content, name, prop, equivalent, item_prop in tree.rows(numbers, META_ATTRIBUTES):
         if content is None:
             continue
         if equivalent and equivalent.strip().lower() == "refresh":
             head.refreshes.append(content)
         for names in (name, prop) if name or prop else (equivalent or item_prop,):
-            if names:
-                for each in names.lower().split():
-                    head.metas.setdefault(each, []).append(content)
+            for each in names.lower().split() if names else ():
+                if each in metas:
+                    metas[each].append(content)
+                else:
+                    metas[each] = [content]
 
 
 def _title_elsewhere(tree: Tree) -> str | None:

@@ -15,7 +15,7 @@ from forager.extract.tree import Picture, Tree
 from forager.records import FoundImage
 
 MOST_IMAGES = 100
-MOST_NODES = 2000
+MOST_NODES = 500
 """Looked at; a page of nothing but spacers ends here."""
 LONGEST_ALT = 512
 LONGEST_SRCSET = 16_000
@@ -78,15 +78,9 @@ def find_images(tree: Tree, head: Head, data: StructuredData, *, has_styles: boo
         found.setdefault(image.src, image)
     has_primary = bool(found)
     shown: list[tuple[int, FoundImage]] = []
-    for number, image in _in_body(tree, has_styles=has_styles):
-        before = found.get(image.src)
-        if before is not None:
-            found[image.src] = before.filled_from(image)
-            continue
-        found[image.src] = image
-        shown.append((number, image))
-        if len(found) >= MOST_IMAGES:
-            break
+    _add_pictures(tree, found, shown)
+    if has_styles:
+        _add_backgrounds(tree, found, shown)
     if not has_primary and (first := _first_of(tree, shown)) is not None:
         found[first.src] = first._replace(image_type="primary")
     return list(found.values())[:MOST_IMAGES]
@@ -122,7 +116,7 @@ def _named(head: Head, data: StructuredData) -> list[FoundImage]:
         named = [FoundImage(src, "og", "gallery", "") for src in graph]
         alt, width, height = head.meta("og:image:alt"), head.meta("og:image:width"), head.meta("og:image:height")
         if alt or width:
-            named[0] = named[0]._replace(alt=_words(alt or ""), width=_pixels(width), height=_pixels(height))
+            named[0] = named[0]._replace(alt=_words(alt) if alt else "", width=_pixels(width), height=_pixels(height))
         if not any(image.src == graph[0] for image in others):
             pictures = _in_data(data.items, SUBJECTS[:1])
             if len(pictures) == 1 and pictures[0] != graph[0]:
@@ -175,7 +169,7 @@ def _address(value: Value) -> str:
 # body ---------------------------------------------------------------------------------------------------------------
 
 
-def _in_body(tree: Tree, *, has_styles: bool) -> Iterator[tuple[int, FoundImage]]:
+def _add_pictures(tree: Tree, found: dict[str, FoundImage], shown: list[tuple[int, FoundImage]]) -> None:
     for number, how, src, is_suspect, alt, width, height in tree.pictures(SETS, LAZY, SUSPECT, clean_href, MOST_NODES):
         if is_suspect and is_noise(src):
             continue
@@ -189,9 +183,14 @@ def _in_body(tree: Tree, *, has_styles: bool) -> Iterator[tuple[int, FoundImage]
             if width <= ICON_PIXELS and height <= ICON_PIXELS:
                 continue
             kind = "thumbnail"
-        yield number, FoundImage(src, how, kind, _words(alt) if alt else "", width, height)
-    if has_styles:
-        yield from _backgrounds(tree)
+        image = FoundImage(src, how, kind, _words(alt) if alt else "", width, height)
+        if src in found:
+            found[src] = found[src].filled_from(image)
+            continue
+        found[src] = image
+        shown.append((number, image))
+        if len(found) >= MOST_IMAGES:
+            return
 
 
 def is_noise(src: str) -> bool:
@@ -199,13 +198,17 @@ def is_noise(src: str) -> bool:
     return NOISE.search(src.partition("?")[0].rpartition("/")[2].lower()) is not None
 
 
-def _backgrounds(tree: Tree) -> Iterator[tuple[int, FoundImage]]:
+def _add_backgrounds(tree: Tree, found: dict[str, FoundImage], shown: list[tuple[int, FoundImage]]) -> None:
     styled = tree.find(("style",), ("url(",))[:MOST_NODES]
     for number, style in zip(styled, tree.column(styled, "style"), strict=True):
         match = BACKGROUND.search((style or "")[:LONGEST_STYLE])
         src = clean_href(match[1]) if match else ""
-        if src and not is_noise(src):
-            yield number, FoundImage(src, "background", "thumbnail" if SMALL.search(src.lower()) else "gallery", "")
+        if src and src not in found and not is_noise(src):
+            image = FoundImage(src, "background", "thumbnail" if SMALL.search(src.lower()) else "gallery", "")
+            found[src] = image
+            shown.append((number, image))
+            if len(found) >= MOST_IMAGES:
+                return
 
 
 # one picture in several sizes -----------------------------------------------------------------------------------------
@@ -287,5 +290,8 @@ def _pixels(text: str | None) -> int | None:
     return int(match[1]) if match else None
 
 
-def _words(text: str | None) -> str:
-    return " ".join(text[: 4 * LONGEST_ALT].split())[:LONGEST_ALT] if text else ""
+def _words(text: str) -> str:
+    """On one line. Most are, which a look tells."""
+    if len(text) <= LONGEST_ALT and text.isprintable() and "  " not in text and text[0] != " " and text[-1] != " ":
+        return text
+    return " ".join(text[: 4 * LONGEST_ALT].split())[:LONGEST_ALT]

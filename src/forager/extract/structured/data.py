@@ -61,14 +61,11 @@ class StructuredData:
 
     def to_json(self) -> bytes:
         """An array of all, each with its syntax, types and properties; those that do not fit are left out."""
-        kept: list[bytes] = []
-        room = LARGEST_JSON - 2
-        for entry in self._entries():
-            written = _write(entry)
-            if written and len(written) < room and len(kept) < MOST_KEPT:
-                kept.append(written)
-                room -= len(written) + 1
-        return b"[" + b",".join(kept) + b"]" if kept else b""
+        entries = self._entries()
+        if not entries:
+            return b""
+        written = _write(entries[:MOST_KEPT])
+        return written if written and len(written) <= LARGEST_JSON else _write_what_fits(entries)
 
     def _entries(self) -> list[dict[str, Any]]:
         found = [
@@ -110,10 +107,21 @@ def _types(node: dict[str, Any]) -> list[str]:
     return [short_name(each[:200]) for each in (given if isinstance(given, list) else [given]) if isinstance(each, str)]
 
 
-def _write(entry: dict[str, Any]) -> bytes:
+def _write(content: object) -> bytes:
     """As JSON that a database takes; empty where it is nested too deeply to be written."""
     try:
-        written = orjson.dumps(entry)
+        written = orjson.dumps(content)
     except (TypeError, RecursionError):
         return b""
     return NUL.sub(rb"\1", written) if b"\\u0000" in written else written
+
+
+def _write_what_fits(entries: list[dict[str, Any]]) -> bytes:
+    kept: list[bytes] = []
+    room = LARGEST_JSON - 2
+    for entry in entries:
+        written = _write(entry)
+        if written and len(written) < room and len(kept) < MOST_KEPT:
+            kept.append(written)
+            room -= len(written) + 1
+    return b"[" + b",".join(kept) + b"]" if kept else b""

@@ -84,7 +84,8 @@ class _Reader:
         self.made: dict[int, Item] = {}
         """By the identity of what they were made of: what is referred to is one item."""
         self.contents: list[Any] = []
-        self._by_id: dict[str, dict[str, Any]] | None = None
+        self._by_id: dict[str, dict[str, Any]] = {}
+        self._is_indexed = False
 
     def read(self, content: Any, root: str) -> None:
         self.contents.append(content)
@@ -139,12 +140,12 @@ class _Reader:
         return found
 
     def _referred(self, identity: str, node: dict[str, Any]) -> dict[str, Any]:
-        if self._by_id is None:
-            self._by_id = {}
-            for known, other in _identified(self.contents):
-                before = self._by_id.get(known)
-                if before is None or len(before) < len(other):
-                    self._by_id[known] = other
+        """What is meant: among the objects that stand for themselves, and only else among all."""
+        if not self._by_id:
+            self._by_id = _index((node for content in self.contents for node, _ in top_nodes(content)), {})
+        if identity not in self._by_id and not self._is_indexed:
+            self._is_indexed = True
+            self._by_id = _index(_objects(self.contents), self._by_id)
         return self._by_id.get(identity, node)
 
     def pluck(self, script: str, path: str) -> None:
@@ -173,8 +174,17 @@ def promote(top: list[Item]) -> list[Item]:
     return list({id(item): item for item in (*top, *promoted)}.values())
 
 
-def _identified(contents: list[Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """All objects that have an `@id` and a type."""
+def _index(nodes: Iterable[dict[str, Any]], known: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """By `@id`, of several the one that says most."""
+    for node in nodes:
+        if isinstance(identity := node.get("@id"), str) and "@type" in node:
+            before = known.get(identity)
+            if before is None or len(before) < len(node):
+                known[identity] = node
+    return known
+
+
+def _objects(contents: list[Any]) -> Iterator[dict[str, Any]]:
     waiting = list(contents)
     for _ in range(MOST_WALKED):
         if not waiting:
@@ -182,10 +192,9 @@ def _identified(contents: list[Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         node = waiting.pop()
         if isinstance(node, list):
             waiting += [each for each in node if isinstance(each, dict | list)]
-            continue
-        waiting += [each for each in node.values() if isinstance(each, dict | list)]
-        if isinstance(identity := node.get("@id"), str) and "@type" in node:
-            yield identity, node
+        elif isinstance(node, dict):
+            waiting += [each for each in node.values() if isinstance(each, dict | list)]
+            yield node
 
 
 def _types(node: dict[str, Any]) -> tuple[str, ...]:
