@@ -24,6 +24,7 @@ from forager.control import cold_copies, cold_file, cold_stats
 from forager.control.disk import digest, saying_what_failed
 from forager.errors import NotFoundError, StoreError, UsageError
 from forager.frontier import history
+from forager.frontier.details import unpack_items
 from forager.frontier.history import Planned, Restored, RestoredPage, Retention, Slice
 from forager.observe import log
 from forager.search import index as search
@@ -327,6 +328,9 @@ def _restored(slice_id: int, row: dict[str, str]) -> Restored:
 
 
 def _restored_page(slice_id: int, row: dict[str, str]) -> RestoredPage:
+    fields = {name: value for name, value in row.items() if value}
+    if packed := fields.get("structured_data"):
+        fields["structured_data"] = json.dumps(unpack_items(bytes.fromhex(packed.removeprefix("\\x"))))
     return RestoredPage(
         slice_id,
         int(row["id"]),
@@ -335,5 +339,5 @@ def _restored_page(slice_id: int, row: dict[str, str]) -> RestoredPage:
         row["url"],
         row["title"] or None,
         datetime.fromisoformat(row["fetched_at"]),
-        json.dumps({name: value for name, value in row.items() if value}),
+        json.dumps(fields),
     )

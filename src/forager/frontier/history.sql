@@ -27,13 +27,14 @@ ORDER BY v.id LIMIT $6;
 -- Signals of pages last read in a month that may leave, behind an id, so many at once.
 SELECT p.id, p.domain_id, d.name AS domain, p.url, p.status, p.discovered_at, p.fetched_at, p.failed_at, p.title, p.description, p.language,
        p.keywords_tsv, p.content_hash, p.content_type, p.links_count, p.etag, p.last_modified, p.canonical_url, p.author, p.published_at,
-       p.modified_at, p.flags, p.simhash
-FROM old_pages($1) p JOIN domains d ON d.id = p.domain_id
+       p.modified_at, p.flags, p.simhash, e.headline, e.site_name, e.section, e.tags, e.rating, e.rating_count, e.published_on, e.modified_on,
+       e.structured_data
+FROM old_pages($1) p JOIN domains d ON d.id = p.domain_id LEFT JOIN page_details e ON e.page_id = p.id
 WHERE p.fetched_at >= $2::date::timestamp AT TIME ZONE 'UTC' AND p.fetched_at < ($2::date + interval '1 month') AT TIME ZONE 'UTC' AND p.id > $3
 ORDER BY p.id LIMIT $4;
 
 -- name: let_signals_go
--- Signals of a slice's pages leave; the pages stay, with their links. One that was read again since keeps what it has. Without validators
+-- Signals and details of a slice's pages leave; the pages stay, with their links. One that was read again since keeps what it has. Without validators
 -- the next visit brings all of it.
 WITH gone AS (
     UPDATE pages p
@@ -44,6 +45,8 @@ WITH gone AS (
       AND p.fetched_at < (s.month + interval '1 month') AT TIME ZONE 'UTC' AND (p.title IS NOT NULL OR p.description IS NOT NULL OR p.keywords_tsv IS NOT NULL
                                                           OR p.content_hash IS NOT NULL)
     RETURNING p.id
+), detailed AS (
+    DELETE FROM page_details e USING gone g WHERE e.page_id = g.id
 ), counted AS (
     UPDATE cold_slices SET moved = moved + (SELECT count(*) FROM gone) WHERE id = $1
 )

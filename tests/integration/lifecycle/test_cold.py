@@ -12,6 +12,7 @@ from typing import Any
 
 import asyncpg
 import pytest
+from tests.builders import ITEMS, a_detailed_reading, a_target
 from tests.integration.lifecycle.conftest import DAY, PAGES, RETENTION, Past, files, go_on, month_of, stop_after
 
 from forager import clock
@@ -21,7 +22,9 @@ from forager.control.repair import merge
 from forager.domains import repair
 from forager.errors import NotFoundError, StoreError, UsageError
 from forager.frontier import history
+from forager.frontier.details import record_details
 from forager.frontier.history import Retention
+from forager.records import Outcome, OutcomeKind
 
 LEAVE = 4 * PAGES
 """Of each page's five visits all but the newest are older than the retention."""
@@ -436,6 +439,9 @@ async def test_signals_of_dead_pages_leave_and_the_page_stays_known(world: Past,
     dead, recent = "http://old.example/dead", "http://old.example/recent"
     await bury(world, dead, 100 * DAY)
     await bury(world, recent, 80 * DAY)
+    for url in (dead, recent):
+        target = a_target(page=world.pages[url])
+        await record_details(world.conn, [Outcome(target, OutcomeKind.SUCCESS, 200, reading=a_detailed_reading())])
     assert await world.broken() == {}
     assert "pages" in {each.kind for each in await cold.plan(world.conn, DEAD)}
     await cold.move(world.conn, folder, DEAD, by="test", pause_s=0)
@@ -448,6 +454,10 @@ async def test_signals_of_dead_pages_leave_and_the_page_stays_known(world: Past,
     assert [each for each in await cold.plan(world.conn, DEAD) if each.kind == "pages"] == []
     await cold.restore(world.conn, folder, this_month(100 * DAY))
     assert await world.conn.fetchval("SELECT title FROM restored_pages") == "What it was"
+    fields = json.loads(await world.conn.fetchval("SELECT fields FROM restored_pages"))
+    assert (fields["headline"], fields["published_on"]) == ("A lamp", "2026-01-02")
+    assert json.loads(fields["structured_data"]) == json.loads(ITEMS)
+    assert await world.conn.fetch("SELECT page_id FROM page_details") == [(world.pages[recent],)]
     assert await cold.drop_restored(world.conn, None) > 0
     assert await world.conn.fetchval("SELECT count(*) FROM restored_pages") == 0
 
