@@ -8,7 +8,7 @@ import os
 import threading
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -19,6 +19,8 @@ INTERVAL_S = 0.1
 PSS_EVERY = 10
 """Proportional memory is asked for at every tenth sample: the kernel walks all pages of a process for it."""
 MB = 1024 * 1024
+LEVELS = 3
+NO_LEVELS = (0.0,) * LEVELS
 
 
 class Process(NamedTuple):
@@ -39,6 +41,8 @@ class Sample:
     largest_rss_bytes: int
     own_pss_bytes: int = 0
     """Shared pages counted once, in shares; 0 where it was not asked for."""
+    level_cpu_s: tuple[float, ...] = ()
+    """CPU by the depth in the tree: of the first process, of its children, of theirs."""
 
 
 def read_process(pid: int) -> Process | None:
@@ -81,6 +85,16 @@ def walk_tree(root: int, skip: Callable[[Process], bool] = lambda _: False) -> l
             tree.append(process)
             waiting += list_children(process.pid)
     return tree
+
+
+def sum_levels(tree: Sequence[Process]) -> tuple[float, ...]:
+    """CPU by depth; a tree lists parents before their children."""
+    depths: dict[int, int] = {}
+    sums = [0.0] * LEVELS
+    for process in tree:
+        depths[process.pid] = depth = min(depths.get(process.parent, -1) + 1, LEVELS - 1)
+        sums[depth] += process.cpu_s
+    return tuple(sums)
 
 
 def _read(path: str) -> str:
@@ -135,6 +149,10 @@ class Meter:
     def postgres_cpu_s(self, start: float, end: float) -> float:
         return self._between(start, end, lambda sample: sample.postgres_cpu_s)
 
+    def level_cpu_s(self, level: int, start: float, end: float) -> float:
+        """CPU of all processes at that depth below the first one."""
+        return self._between(start, end, lambda sample: (*sample.level_cpu_s, *NO_LEVELS)[level])
+
     @property
     def peak_bytes(self) -> int:
         """The most memory all processes together held."""
@@ -162,6 +180,7 @@ class Meter:
         return Sample(
             at=time.time(),
             own_cpu_s=sum(process.cpu_s for process in own),
+            level_cpu_s=sum_levels(own),
             postgres_cpu_s=sum(process.cpu_s for process in postgres),
             own_rss_bytes=sum(process.rss_bytes for process in own),
             largest_rss_bytes=max((process.rss_bytes for process in own), default=0),

@@ -75,8 +75,9 @@ def run_calibration(arguments: argparse.Namespace, found: Found) -> str:
 
 
 def run_stages(arguments: argparse.Namespace, found: Found) -> str:
-    found.measured["stages"] = stages = measure_stages()
-    return report.show_stages(stages, is_markdown=arguments.markdown)
+    found.measured["stages"] = measured = {web: measure_stages(web, arguments.pages) for web in arguments.web}
+    tables = [report.show_stages(web, stages, is_markdown=arguments.markdown) for web, stages in measured.items()]
+    return "\n".join(tables)
 
 
 def run_growth(arguments: argparse.Namespace, found: Found) -> str:

@@ -52,11 +52,17 @@ def show_comparison(comparison: Comparison, entrants: Sequence[Entrant], *, is_m
     return "\n".join(lines) + "\n"
 
 
-def show_stages(stages: Sequence[Stage], *, is_markdown: bool) -> str:
-    rows = [(stage.name, stage.what, f"{stage.own_us:,.0f}", f"{stage.postgres_us:,.0f}") for stage in stages]
-    own, postgres = sum(stage.own_us for stage in stages), sum(stage.postgres_us for stage in stages)
-    rows.append(("together", "", f"{own:,.0f}", f"{postgres:,.0f}"))
-    return "What a page costs, stage by stage:\n" + show_table(STAGE_HEADINGS, rows, is_markdown=is_markdown) + "\n"
+def show_stages(web: str, stages: Sequence[Stage], *, is_markdown: bool) -> str:
+    last = max(at for at, stage in enumerate(stages) if not stage.is_part) + 1
+    counted = [stage for stage in stages if not stage.is_part]
+    own, postgres = sum(stage.own_us for stage in counted), sum(stage.postgres_us for stage in counted)
+    whole = Stage("together", "", own, postgres)
+    rows = [
+        (stage.name, stage.what, f"{stage.own_us:,.0f}", f"{stage.postgres_us:,.0f}")
+        for stage in (*stages[:last], whole, *stages[last:])
+    ]
+    table = show_table(STAGE_HEADINGS, rows, is_markdown=is_markdown)
+    return f"What a page of the {web} web costs, stage by stage:\n\n{table}\n"
 
 
 def show_growth(steps: Sequence[Step], *, is_markdown: bool) -> str:

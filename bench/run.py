@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bench.child import Ran
 from bench.ledger import Ledger
-from bench.measure import MB
+from bench.measure import LEVELS, MB
 
 TOLERANCE = 0.05
 """The share of saved pages that a crawler may miss, or fetch beyond them."""
@@ -50,6 +50,9 @@ class Run:
     pss_mb: float = 0.0
     """Proportional memory of all its processes together, PostgreSQL apart: what is shared counts once."""
 
+    level_us: tuple[float, ...] = ()
+    """CPU per page by the depth in the tree of processes: the first one, its children, theirs."""
+
     @property
     def cpu_ms(self) -> float:
         """CPU per page, the crawler and its PostgreSQL together."""
@@ -86,6 +89,7 @@ def conclude(
         peak_mb=ran.meter.peak_bytes / MB,
         largest_mb=ran.meter.largest_bytes / MB,
         pss_mb=ran.meter.pss_bytes / MB,
+        level_us=tuple(ran.meter.level_cpu_s(level, start, end) / pages * 1e6 for level in range(LEVELS)),
     )
 
 

@@ -41,13 +41,17 @@ def describe(run: Run, stores: str, reference: Run | None) -> tuple[str, ...]:
         run.crawler,
         stores,
         f"{run.pages:,}",
-        f"{run.pages_per_s:,.0f}",
+        describe_rate(run.pages_per_s),
         f"{reference.pages_per_s / run.pages_per_s:.2f} ×" if reference else "–",
         f"{run.cpu_ms:,.2f}",
         "–" if run.postgres_us is None else f"{run.postgres_us / 1000:,.2f}",
         f"{run.pss_mb or run.peak_mb:,.0f}",
         f"{run.first_page_s:.1f}",
     )
+
+
+def describe_rate(pages_per_s: float) -> str:
+    return f"{pages_per_s:,.0f}" if pages_per_s >= 10 else f"{pages_per_s:.1f}"
 
 
 def as_text(headings: Sequence[str], rows: Sequence[Sequence[str]], *, words: int) -> str:

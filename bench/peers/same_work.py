@@ -5,6 +5,7 @@ and has its own seen-set; rows are written twenty at a time in one transaction, 
 commits every item. `state` is the DSN of an empty database.
 """
 
+import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,9 +55,16 @@ def read_page(response: HtmlResponse, links: list[str]) -> dict[str, Any]:
         "image": found.get("image"),
         "language": py3langid.classify(text)[0] if text else None,
         "text": text,
-        "structured_data": json.dumps(structured, default=str).replace("\\u0000", ""),
+        "structured_data": json.dumps(structured, default=str, ensure_ascii=False).replace("\\u0000", ""),
         "links": links,
     }
+
+
+def clean(value: Any) -> Any:
+    """PostgreSQL takes neither NUL nor half of a surrogate pair."""
+    if isinstance(value, list):
+        return [clean(part) for part in value]
+    return value.replace("\0", "").encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 class SameWorkSpider(BenchSpider):
@@ -74,11 +82,17 @@ class Pipeline:
     def __init__(self, crawler: Any) -> None:
         self._spider = crawler.spider
         self._rows: list[dict[str, Any]] = []
+        self._lock = asyncio.Lock()
         self._connection: Any = None
 
     @classmethod
     def from_crawler(cls, crawler: Any) -> "Pipeline":
         return cls(crawler)
+
+    async def open_spider(self) -> None:
+        """Before the first page: while pages are read nothing else runs, and a server does not wait for a login."""
+        self._connection = await asyncpg.connect(self._spider.order.state)
+        await self._connection.execute(TABLE)
 
     async def process_item(self, item: dict[str, Any]) -> dict[str, Any]:
         self._rows.append(item)
@@ -88,16 +102,17 @@ class Pipeline:
 
     async def close_spider(self) -> None:
         await self._write()
-        if self._connection is not None:
-            await self._connection.close()
+        await self._connection.close()
 
     async def _write(self) -> None:
+        """One batch at a time: a connection has one transaction."""
+        async with self._lock:
+            await self._write_batch()
+
+    async def _write_batch(self) -> None:
         rows, self._rows = self._rows, []
-        if self._connection is None:
-            self._connection = await asyncpg.connect(self._spider.order.state)
-            await self._connection.execute(TABLE)
         async with self._connection.transaction():
-            await self._connection.executemany(INSERT, [[row[column] for column in COLUMNS] for row in rows])
+            await self._connection.executemany(INSERT, [[clean(row[column]) for column in COLUMNS] for row in rows])
         for row in rows:
             self._spider.ledger.note(row["url"], row["title"], row["description"], len(row["links"]))
 
