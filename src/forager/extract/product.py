@@ -1,13 +1,17 @@
 """The product of a page, by the parser its domain asks for: of a page that is being read, or one that was stored."""
 
 from forager.extract.head import Head
+from forager.extract.products.clues import look_for_clues
 from forager.extract.products.find import find_listed
 from forager.extract.products.view import View
-from forager.extract.sites import AUTO, parser_for
+from forager.extract.sites import AUTO, GENERIC, parser_for
 from forager.extract.structured import StructuredData
 from forager.extract.tree import Tree
 from forager.records import Fetched
 from forager.records.product import Listed, Product
+
+UNTOUCHED = frozenset({AUTO, GENERIC})
+"""Parsers that nobody chose for a site: they are not asked about pages that sell nothing."""
 
 
 def read_product(
@@ -22,10 +26,13 @@ def read_product(
     parser_name: str = AUTO,
 ) -> tuple[Product | None, tuple[Listed, ...]]:
     """What the page sells, or what it lists."""
-    host = fetched.url.split("/", 3)[2].lower()
+    clues = look_for_clues(tree, head, structured.items, fetched.body)
+    if parser_name in UNTOUCHED and not any(clues):
+        return None, ()
     view = View(tree, fetched, head, structured, base_url, canonical, language)
-    product = parser_for(parser_name, host).find_product(view)
-    return product, find_listed(view) if product is None and view.items else ()
+    parser = parser_for(parser_name, fetched.url.split("/", 3)[2].lower())
+    product = parser.find_product(view) if clues.may_sell or parser.name != GENERIC else None
+    return product, find_listed(view) if product is None and clues.may_list else ()
 
 
 def find_product(fetched: Fetched, parser_name: str = AUTO) -> Product | None:

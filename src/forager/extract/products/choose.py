@@ -6,49 +6,11 @@ A wrong product costs more than a missing one: its prices would be watched for m
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from forager.extract.products.clues import PRODUCTS, SOLD_TOO, WRITING
 from forager.extract.products.view import View
 from forager.extract.structured.items import Item
 
-PRODUCTS = frozenset(
-    [
-        "product",
-        "productgroup",
-        "individualproduct",
-        "productmodel",
-        "someproducts",
-        "vehicle",
-        "car",
-        "motorcycle",
-        "productorservice",
-        "offering",
-        "actualproductorserviceinstance",
-        "product.item",
-    ]
-)
-SOLD_TOO = frozenset({"book", "audiobook", "musicalbum", "videogame", "movie", "drug", "ticket"})
-"""Products only where an offer says so."""
 PAGES = ("webpage", "itempage", "productpage", "aboutpage", "website", "productdetailpage")
-WRITING: frozenset[str] = frozenset(
-    [
-        "article",
-        "newsarticle",
-        "blogposting",
-        "techarticle",
-        "report",
-        "review",
-        "criticreview",
-        "recipe",
-        "qapage",
-        "question",
-        "discussionforumposting",
-        "socialmediaposting",
-        "liveblogposting",
-        "podcastepisode",
-        "howto",
-        "jobposting",
-        "event",
-    ]
-)
 REMARKS = frozenset(
     {"review", "criticreview", "userreview", "question", "qapage", "discussionforumposting", "socialmediaposting"}
 )

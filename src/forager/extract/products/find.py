@@ -5,16 +5,11 @@ clues ── JSON-LD, microdata, RDFa ── which item is the page's ── the
 """
 
 import hashlib
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from forager.extract.needle import holds
 from forager.extract.products.check import problems_of
 from forager.extract.products.choose import (
-    PRODUCTS,
-    SOLD_TOO,
-    WRITING,
     Titles,
     as_variants,
     choose,
@@ -23,67 +18,39 @@ from forager.extract.products.choose import (
     is_writing,
 )
 from forager.extract.products.claims import Claim, Settled, settle
+from forager.extract.products.clues import (
+    LISTING_TYPES,
+    LISTINGS,
+    OTHER_TYPES,
+    PRODUCT_TYPES,
+    Sight,
+    has_price_tag,
+    sight_of,
+    type_of,
+)
 from forager.extract.products.embedded import read_embedded
 from forager.extract.products.facts import category_of_crumbs, claims_of, cut
 from forager.extract.products.goods import find_good
 from forager.extract.products.labels import claims_of_address, claims_of_labels, claims_of_names
 from forager.extract.products.lists import list_products
 from forager.extract.products.metatags import (
-    LISTING_TYPES,
-    OTHER_TYPES,
-    PRODUCT_TYPES,
     claims_for_any_page,
     claims_of_metas,
-    has_price_tag,
-    type_of,
     without_site,
 )
 from forager.extract.products.stock import Availability
 from forager.extract.products.view import View
-from forager.extract.products.visible import MANY_CARTS, Sight, claims_of_sight, find_carts, find_heading, sight_of
+from forager.extract.products.visible import MANY_CARTS, claims_of_sight, find_carts, find_heading
 from forager.extract.structured.items import Item
 from forager.extract.tree import Tree
 from forager.records.product import FACTS, Listed, Product
 
 NAME, VERSION = "generic", 3
-LISTINGS = ("itemlist", "collectionpage", "searchresultspage")
-SOLD = PRODUCTS | SOLD_TOO | {"offer", "aggregateoffer"}
-UNSOLD = WRITING | {*LISTINGS}
-LISTED = PRODUCTS | SOLD_TOO | {"itemlist", "offercatalog", "collectionpage", "searchresultspage"}
 OWN_JSON = "data"
 """The source of items that are no markup."""
-MONEY = re.compile(
-    r"\d ?(?:[$€£¥￥₹₺₽₩₪₫₱₴฿₦₸₾₼]|kr\b|zł|Kč|Ft\b|lei\b|лв|руб|грн|TL\b|CHF|EUR|USD|GBP|,-|円|元|원|บาท|đ\b)|"
-    r"(?:[$€£¥￥₹₺₽₩₪₫₱₴฿₦₸₾₼]|kr|CHF|EUR|USD|GBP|AED|SAR|PLN|RM|Rp|Rs)\.? ?\d"
-)
-LONGEST_MONEY = 40
 LATER_ITEM = 0.97
 """A second item about the same product is believed a little less than the first."""
 WEIGHTS = {"name": 0.45, "price": 0.35, "currency": 0.1, "availability": 0.1}
-
-
-def may_sell(view: View, kinds: set[str]) -> bool:
-    """Whether it is worth looking closer. Nearly all pages sell nothing, and are not asked more than this."""
-    if not kinds.isdisjoint(SOLD) or has_price_tag(view) or (kind := type_of(view)) in PRODUCT_TYPES:
-        return True
-    sight = sight_of(view)
-    if sight.is_product or sight.is_listing or kind in LISTING_TYPES:
-        return sight.is_product
-    if kind in OTHER_TYPES or not kinds.isdisjoint(UNSOLD):
-        return False
-    return shows_money(view) or _has_priced_data(view.body)
-
-
-def _has_priced_data(body: bytes) -> bool:
-    """A script that names products and prices: `"price": 12`, `"salePrice": 12`, the same within a string."""
-    return holds(body, b"roduct") and any(holds(body, word) for word in (b'"price', b'rice"', b'rice\\"'))
-
-
-def shows_money(view: View) -> bool:
-    """Somewhere a short text has a number with a currency."""
-    if view.trunk is None:
-        return False
-    return MONEY.search("\n".join(text for _, text in view.tree.numbers(view.trunk, LONGEST_MONEY))) is not None
 
 
 def _scripts(tree: Tree) -> list[int]:
@@ -95,24 +62,19 @@ def _scripts(tree: Tree) -> list[int]:
 
 def find_product(view: View) -> Product | None:
     """By what pages of any shop have in common."""
-    view.items = view.structured.items
-    if not may_sell(view, {kind for item in view.items for kind in item.types}):
-        return None
     claims = collect(view)
     return assemble(claims, NAME, VERSION) if claims else None
 
 
 def find_listed(view: View) -> tuple[Listed, ...]:
     """The products of a page that has none of its own, after a parser looked at it."""
-    if {kind for item in view.items for kind in item.types}.isdisjoint(LISTED):
-        return ()
     return tuple(Listed(url, assemble(claims, NAME, VERSION)) for url, claims in list_products(view.items, view))
 
 
 def collect(view: View) -> list[Claim]:
     """All that speaks of this page's product; empty when it has none."""
     items, og_title = view.items, view.head.meta("og:title")
-    sight, kind = sight_of(view), type_of(view)
+    sight, kind = sight_of(view.tree), type_of(view.head)
     if sight.is_listing or kind in LISTING_TYPES:
         return []
     heading = find_heading(view.tree, view.head.title, og_title)
@@ -149,8 +111,8 @@ def collect(view: View) -> list[Claim]:
 def _is_sold(view: View, chosen: Sequence[Item], carts: int, sight: Sight, *, has_heading: bool) -> bool:
     """Whether the page sells what it speaks of. What readers write below a product makes no story of it; an article
     that has a product in its markup is one only where the shop itself says so."""
-    items, kind = view.items, type_of(view)
-    is_tagged = kind in PRODUCT_TYPES or has_price_tag(view)
+    items, kind = view.items, type_of(view.head)
+    is_tagged = kind in PRODUCT_TYPES or has_price_tag(view.head)
     if chosen:
         is_priced = any(map(_says_price, chosen))
         if is_story(items) if is_priced else is_writing(items) or kind in OTHER_TYPES:
@@ -159,7 +121,7 @@ def _is_sold(view: View, chosen: Sequence[Item], carts: int, sight: Sight, *, ha
     if is_writing(items) or kind in OTHER_TYPES:
         return False
     if is_tagged:
-        return has_price_tag(view) or carts > 0 or sight.is_product
+        return has_price_tag(view.head) or carts > 0 or sight.is_product
     if any(item.is_a(*LISTINGS) for item in items):
         return False
     return has_heading and (0 < carts <= MANY_CARTS or (sight.is_product and carts > 0))

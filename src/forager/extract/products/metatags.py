@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from forager.extract.products.claims import Claim
+from forager.extract.products.clues import PRICES
 from forager.extract.products.currency import read_currency
 from forager.extract.products.facts import SURE, absolute, cut
 from forager.extract.products.money import read_amount, read_money
@@ -10,15 +11,6 @@ from forager.extract.products.numbers import read_gtin
 from forager.extract.products.stock import read_availability
 from forager.extract.products.view import View
 
-PRODUCT_TYPES = frozenset(
-    {"product", "og:product", "product.item", "product:item", "ebay-objects:item", "pinterest:product"}
-)
-LISTING_TYPES = frozenset({"product.group", "product:group", "product_group", "category", "product.category"})
-OTHER_TYPES = frozenset({"article", "blog", "profile", "video.other", "news", "recipe", "book.author"})
-PRICES = (
-    *("product:sale_price:amount", "product:price:amount", "og:price:amount", "product:price", "og:price"),
-    *("etsymarketplace:price_value", "og:product:price:amount", "product:price.amount"),
-)
 CURRENCIES = (
     *("product:sale_price:currency", "product:price:currency", "og:price:currency", "product:currency"),
     *("etsymarketplace:currency_code", "og:product:price:currency", "og:currency"),
@@ -40,14 +32,6 @@ GTINS = (
 TITLES = ("og:title", "twitter:title")
 SEPARATORS = (" | ", " – ", " — ", " · ", " :: ", " • ", " - ", " « ", " » ", "｜", "：")
 LONGEST_LABEL = 30
-
-
-def has_price_tag(view: View) -> bool:
-    return not view.head.metas.keys().isdisjoint(PRICES)
-
-
-def type_of(view: View) -> str:
-    return (view.head.meta("og:type") or "").strip().lower()
 
 
 def claims_of_metas(view: View) -> Iterator[Claim]:

@@ -7,6 +7,7 @@ import turbohtml
 
 from forager.extract.charset import to_text
 from forager.extract.head import Head
+from forager.extract.products.clues import body_of
 from forager.extract.products.currency import Place, place_of
 from forager.extract.products.money import Money
 from forager.extract.products.words import visible_text
@@ -25,8 +26,6 @@ class View:
     canonical: str | None
     language: str | None
 
-    items: list[Item] = field(default_factory=list)
-    """The page's markup, once a parser has read it."""
     heading: int = -1
     """The element that names what the page is about."""
     prices: dict[int, Money | None] = field(default_factory=dict)
@@ -38,6 +37,11 @@ class View:
     @property
     def url(self) -> str:
         return self.fetched.url
+
+    @property
+    def items(self) -> list[Item]:
+        """The page's markup."""
+        return self.structured.items
 
     @property
     def body(self) -> bytes:
@@ -52,10 +56,7 @@ class View:
     @cached_property
     def trunk(self) -> int | None:
         """The element `body`."""
-        tree = self.tree
-        if len(tree) > 2 and (behind_head := tree.end(1)) < len(tree) and tree.tag(behind_head) == "body":
-            return behind_head
-        return next(iter(tree.tags("body")), None)
+        return body_of(self.tree)
 
     def read_text(self, number: int) -> str:
         """What an element shows; nothing once a page has made us read too much."""

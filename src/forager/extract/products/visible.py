@@ -35,30 +35,6 @@ CRUMB_NAMES = ("breadcrumb", "crumbs")
 BUTTON_NAMES = ("btn", "button")
 OLD_PRICE = re.compile(r"price[\w-]*old|old[\w-]*price", re.IGNORECASE)
 NO_BRAND = re.compile(r"^\W*$|^\d+$|%|\d{3}|[:!?]")
-PRODUCT_BODY = re.compile(
-    r"(?:^|\s)(?:single-product|template-product\S*|product-template\S*|catalog-product-view|page-product|product-page|"
-    r"product-detail\S*|page-type-product|productpage|product-product(?:-\d+)?|is-product|pdp|page-pdp|product-view)(?:\s|$)",
-    re.IGNORECASE,
-)
-LISTING_BODY = re.compile(
-    r"(?:^|\s)(?:catalog-category-view|tax-product_cat|tax-product_tag|post-type-archive-product|template-collection\S*|"
-    r"product-category\S*|catalogsearch-result-index|template-search|page-category|category-page|search-results|woocommerce-shop|"
-    r"template-cart|woocommerce-cart|woocommerce-checkout|template-article|template-blog|template-list-collections|catalog-list|plp)(?:\s|$)",
-    re.IGNORECASE,
-)
-LISTING_IDS = frozenset(
-    {
-        "category",
-        "search",
-        "cart",
-        "manufacturer",
-        "new-products",
-        "best-sales",
-        "prices-drop",
-        "module-blockwishlist-view",
-    }
-)
-PRODUCT_IDS = frozenset({"product", "product-page", "page-product", "product-detail", "product-details"})
 MOST_CARTS, MOST_BUTTONS, MOST_LINKS, MOST_PRICES = 40, 250, 600, 40
 LONGEST_LABEL = 60
 MANY_CARTS = 3
@@ -106,25 +82,9 @@ def _parts_of(names: str) -> tuple[str, ...]:
     return tuple(part for part, words in PARTS.items() if any(word in names for word in words))
 
 
-class Sight(NamedTuple):
-    """A page as its body tells: of a product, of many, or neither."""
-
-    is_product: bool
-    is_listing: bool
-
-
 class Heading(NamedTuple):
     number: int
     text: str
-
-
-def sight_of(view: View) -> Sight:
-    if view.trunk is None:
-        return Sight(is_product=False, is_listing=False)
-    classes, identity = view.tree.get(view.trunk, "class") or "", (view.tree.get(view.trunk, "id") or "").lower()
-    is_product = bool(PRODUCT_BODY.search(classes)) or identity in PRODUCT_IDS
-    is_listing = bool(LISTING_BODY.search(classes)) or identity in LISTING_IDS
-    return Sight(is_product, is_listing and not is_product)
 
 
 def find_heading(tree: Tree, *titles: str | None) -> Heading | None:
