@@ -80,7 +80,11 @@ PHRASES: tuple[tuple[Availability, re.Pattern[str]], ...] = (
             r"elfogyott|nincs (?:raktáron|készleten)|"
             r"stoc epuizat|indisponibil|εξαντλη|μη διαθέσιμο|"
             r"غير متوفر|غير متاح|نفدت|נגמר|אזל|לא במלאי|स्टॉक में नहीं|hết hàng|stok habis|habis|สินค้าหมด|"
-            r"ناموجود|išparduota|izpārdots|rasprodano|esgotat",
+            r"ناموجود|išparduota|izpārdots|rasprodano|esgotat|nav (?:pieejam|noliktavā)|nėra sandėlyje|laost otsas|"
+            r"ei ole laos|nije dostup|nema na (?:skladištu|zalihi|lageru)|ni na zalogi|ni dobavljiv|razprodan|"
+            r"已售完|補貨中|补货中|入荷待ち|일시품절|판매종료|tükenmiş|temin edilemiyor|stok kosong|tạm hết|"
+            r"stock épuisé|actuellement indisponible|temporarily unavailable|momenteel niet|"
+            r"немає в продажу",
             re.I,
         ),
     ),
@@ -105,7 +109,8 @@ PHRASES: tuple[tuple[Availability, re.Pattern[str]], ...] = (
             r"现货|現貨|有货|有貨|재고 ?있음|구매 ?가능|stokta|i lager|på lager|varastossa|saatavilla|skladem|"
             r"na sklade|skladom|raktáron|készleten|în stoc|in stoc|"
             r"διαθέσιμο|σε απόθεμα|متوفر|متاح|במלאי|זמין|स्टॉक में|उपलब्ध|còn hàng|stok tersedia|tersedia|"
-            r"มีสินค้า|พร้อมส่ง|موجود|yra sandėlyje|ir noliktavā|laos|na zalihi|na zalogi",
+            r"มีสินค้า|พร้อมส่ง|موجود|yra sandėlyje|ir noliktavā|\blaos\b|na zalihi|na zalogi|dobavljiv|pieejam|saadaval|"
+            r"dostupn|raspoloživ|k dispozici|expédié sous|delivery in \d|in den warenkorb",
             re.I,
         ),
     ),

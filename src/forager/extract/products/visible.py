@@ -343,6 +343,8 @@ def _shown_stock(view: View, carts: list[int], named: list[int]) -> Iterator[Cla
     tree = view.tree
     told: list[tuple[Availability, int]] = []
     for number in named[:MOST_STOCKS]:
+        if told and number < tree.end(told[-1][1]):
+            continue
         text = view.read_text(number)
         if not text or len(text) > LONGEST_STOCK or is_beside(view, number) or is_hidden(tree, number):
             continue

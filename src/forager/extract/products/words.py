@@ -36,7 +36,7 @@ CART = re.compile(
     r"in (?:mijn )?winkelwagen|in winkelmand|toevoegen aan winkelwagen|dodaj do koszyka|do koszyka|kup teraz|"
     r"v košík|do košíku|přidat do košíku|pridať do košíka|kosárba|adaugă în coș|în coș|adauga in cos|"
     r"добавить в корзину|в корзину|купить|додати в кошик|до кошика|купити|добави в количката|купи|додај у корпу|"
-    r"lägg i (?:varukorg|kundvagn|varukorgen|kundvagnen)|köp|læg i kurv|tilføj til kurv|legg i handlekurv|kjøp|"
+    r"lägg i (?:varukorg|kundvagn|varukorgen|kundvagnen)|\bköp\b|læg i kurv|tilføj til kurv|legg i handlekurv|\bkjøp\b|"
     r"lisää ostoskoriin|lisää koriin|sepete ekle|hemen al|προσθήκη στο καλάθι|στο καλάθι|カートに入れる|"
     r"かごに追加|買い物かごに入れる|"
     r"カートに追加|購入する|今すぐ買う|加入购物车|加入購物車|立即购买|立即購買|장바구니|구매하기|바로구매|"
@@ -46,7 +46,11 @@ CART = re.compile(
     r"أضف إلى (?:السلة|عربة)|أضف للسلة|اضافة للسلة|إضافة إلى السلة|اشتر الآن|הוסף לסל|הוספה לסל|קנה עכשיו|"
     r"कार्ट में (?:जोड़ें|डालें)|अभी खरीदें|"
     r"افزودن به سبد|в кошницата|pirkti|į krepšelį|ielikt grozā|lisa korvi|dodaj u košaricu|v košarico|"
-    r"afegir (?:a la cistella|al carret)",
+    r"afegir (?:a la cistella|al carret)|warenkorb (?:legen|hinzufügen)|ajouter à mon panier|"
+    r"(?:añadir|agregar) al carro|adicionar ao cesto|^acheter$|^kaufen$|"
+    r"^acquista$|^compra(?:r ahora)?$|in winkelmandje|^bestellen$|do košíka|"
+    r"^kúpiť$|^koupit$|^pirkt$|^grozā$|^naroči$|u košaricu|ostukorvi|satın al|^handla$|カートへ|カゴに入れる|直接購買|"
+    r"放入購物車|放入购物车|加到購物車|add to order|^order now$|^buy$",
     re.IGNORECASE,
 )
 CART_NAMES = (
