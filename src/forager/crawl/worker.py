@@ -48,8 +48,9 @@ from forager.stats.tally import Tally
 TEND_EVERY_S = 0.2
 IDLE_S = 1.0
 """A worker of the standing run that has nothing to do looks once in this time."""
-CLAIM_EVERY_S = 0.15
-"""A quick crawl feeds its lanes dozens of times a second, and most of the time no other domain is ready."""
+CLAIM_EVERY_S, CLAIM_AT_LEAST_EVERY_S = 0.15, 0.6
+"""A quick crawl feeds its lanes dozens of times a second, and most of the time no other domain is ready: the longer
+none was, the more seldom it is asked."""
 COALESCE_S = 0.01
 MOST_CLAIMED_AT_ONCE = 200
 AT_ONCE = 500
@@ -80,6 +81,7 @@ class Worker:
         self._lanes: dict[int, Lane] = {}
         self._claim_at = 0.0
         """When domains are asked for again, where none was ready and there is other work."""
+        self._claim_every_s = CLAIM_EVERY_S
         self._reclaim_at = 0.0
         self._room_at = 0.0
         self._first_waits = FirstWaits()
@@ -428,8 +430,11 @@ class Worker:
         if room <= 0 or self._claims.is_spent or (self._lanes and asked_at < self._claim_at):
             return None
         claimed = await self._claims.domains(self._id, min(room, MOST_CLAIMED_AT_ONCE))
-        if self._lanes and not claimed.leases:
-            self._claim_at = asked_at + CLAIM_EVERY_S
+        if claimed.leases:
+            self._claim_every_s = CLAIM_EVERY_S
+        elif self._lanes:
+            self._claim_at = asked_at + self._claim_every_s
+            self._claim_every_s = min(2 * self._claim_every_s, CLAIM_AT_LEAST_EVERY_S)
         return self._take_in(claimed, asked_at)
 
     async def _claim_offered(self, inbox: Inbox, room: int) -> None:

@@ -44,6 +44,7 @@ from forager.frontier.learn import Learned, learn, sort_known, take_recalled
 from forager.frontier.lexemes import Lexemes
 from forager.images import purge as image_purge
 from forager.ingest.sameness import Suspicion
+from forager.ingest.scope import claim_depth
 from forager.ingest.select import add_up
 from forager.observe import log
 from forager.products import store as products
@@ -97,6 +98,8 @@ class Writer:
         self._database = database
         self._worker = worker
         self._run = order.run
+        self._max_depth = claim_depth(order.spec)
+        """Deeper pages are known, and not visited: a claim that looks for them reads all that are left."""
         self._lanes = lanes
         self._traps = traps
         self._crowds = Crowds(order.max_subdomains)
@@ -154,7 +157,7 @@ class Writer:
         await self._images.settle(outcomes, shown)
         suspicions = self._traps.look(outcomes) if self._traps is not None else []
         if not suspicions:  # else what was learned may lie in a trap, which is shut when the batch is recorded
-            self._on_learned(learned.new)
+            self._on_learned(domain for domain, depth in learned.nearest.items() if depth <= self._max_depth)
         return Draft(outcomes, learned, shown, suspicions)
 
     async def _finish(self, draft: Draft, robots: Sequence[RobotsCopy]) -> None:

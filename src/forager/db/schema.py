@@ -18,7 +18,7 @@ from forager.errors import ConfigurationError
 SQL = statements.load("forager.db")
 LOCK = 0x466F72616765
 """The advisory lock of whoever creates or migrates a schema."""
-NEEDED = "0035"
+NEEDED = "0036"
 """The oldest schema that every statement of this Forager works on. A revision that only prepares for a later Forager
 need not raise it; a test has PostgreSQL understand all statements on each schema from here on."""
 _NUMBER = re.compile(r"\d{4}")

@@ -357,7 +357,7 @@ COMMENT ON COLUMN domain_proxies.priority IS '1 is the first of those that were 
 
 CREATE TABLE pages (
     id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    domain_id     bigint      NOT NULL REFERENCES domains (id),
+    domain_id     bigint      NOT NULL, -- keep_domain_of_pages() stands for a foreign key
     url           text        NOT NULL,
     url_hash      bytea       NOT NULL CHECK (octet_length(url_hash) = 16),
     status        page_status NOT NULL DEFAULT 'discovered',
@@ -396,7 +396,7 @@ CREATE TABLE pages (
     lastmod_at    timestamptz,
     CONSTRAINT pages_domain_id_url_hash_key UNIQUE (domain_id, url_hash) INCLUDE (id, depth, is_image) -- so that links are looked up in the index alone
 ) WITH (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.2);
-CREATE INDEX pages_frontier ON pages (domain_id, priority, id) WHERE status = 'discovered';
+CREATE INDEX pages_frontier ON pages (domain_id, priority, id, depth) WHERE status = 'discovered';
 COMMENT ON COLUMN pages.is_image IS 'It is fetched to be stored as an image, not to be read; counters of pages leave it out, the frontier does not.';
 COMMENT ON COLUMN pages.lastmod_at IS 'When it changed, as its sitemap says; later than fetched_at: a claim that its next visit will test.';
 COMMENT ON COLUMN pages.simhash IS 'Of the last good reading; nearly the same for nearly the same text. NULL: too little text.';
@@ -1358,6 +1358,16 @@ BEGIN
 END $$;
 CREATE TRIGGER domains_move BEFORE UPDATE OF status ON domains FOR EACH ROW
     WHEN (OLD.status IS DISTINCT FROM NEW.status) EXECUTE FUNCTION refuse_domain_move();
+
+CREATE FUNCTION keep_domain_of_pages() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF EXISTS (SELECT FROM pages WHERE domain_id = OLD.id) THEN
+        RAISE EXCEPTION 'domain % still has pages', OLD.id USING ERRCODE = 'foreign_key_violation';
+    END IF;
+    RETURN NULL;
+END $$;
+COMMENT ON FUNCTION keep_domain_of_pages IS 'One half of a foreign key; the other is the lock of add_pages, once for each domain. A look-up for each new page was a quarter of its price.';
+CREATE TRIGGER domains_of_pages_stay AFTER DELETE ON domains FOR EACH ROW EXECUTE FUNCTION keep_domain_of_pages();
 
 CREATE FUNCTION keep_domain() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -22,6 +22,8 @@ class Learned:
     """Every link's page, new or known."""
     new: dict[int, int] = field(default_factory=dict)
     """Domain → how many pages are new."""
+    nearest: dict[int, int] = field(default_factory=dict)
+    """Domain → the smallest depth of its new pages."""
     nearer: dict[int, int] = field(default_factory=dict)
     """Page → a smaller depth than it had."""
     refused: set[bytes] = field(default_factory=set)
@@ -90,9 +92,13 @@ async def learn(
     for page, domain, key, depth in await store.add_pages(conn, strangers, is_seed=are_seeds, is_image=are_images):
         learned.page_ids[key] = page
         learned.new[domain] = learned.new.get(domain, 0) + 1
+        learned.nearest[domain] = min(depth, learned.nearest.get(domain, depth))
         learned.fresh.append((key, page, depth))
     if raced := [(domain, link) for domain, link in strangers if link.key not in learned.page_ids]:
         await _find(conn, learned, unknown, raced)
+        learned.refused.update(
+            link.key for _, link in raced if link.key not in learned.page_ids
+        )  # their domain is gone
 
 
 async def _find(

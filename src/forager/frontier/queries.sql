@@ -120,11 +120,16 @@ FROM numbered n
 ORDER BY task_id;
 
 -- name: add_pages
--- Learn new pages, in key order so that workers learning the same links wait instead of deadlocking.
+-- Learn new pages, in key order so that workers learning the same links wait instead of deadlocking. Their domains cannot be deleted until
+-- this transaction ends, as with a foreign key, which would look for the domain of each page.
+WITH held AS MATERIALIZED (
+    SELECT d.id FROM domains d WHERE d.id = ANY (ARRAY(SELECT DISTINCT unnest($1::bigint[]))) ORDER BY d.id FOR KEY SHARE OF d
+)
 INSERT INTO pages (domain_id, url, url_hash, depth, priority, redirects, is_seed, is_image)
 SELECT n.domain_id, n.url, n.url_hash, n.depth, n.priority, n.redirects, $7, $8
 FROM unnest($1::bigint[], $2::text[], $3::bytea[], $4::smallint[], $5::smallint[], $6::smallint[])
      AS n (domain_id, url, url_hash, depth, priority, redirects)
+JOIN held ON held.id = n.domain_id
 ORDER BY n.domain_id, n.url_hash
 ON CONFLICT (domain_id, url_hash) DO NOTHING
 RETURNING id, domain_id, url_hash, depth;

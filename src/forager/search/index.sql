@@ -102,10 +102,18 @@ SELECT gin_clean_pending_list(name::regclass)
 FROM unnest(ARRAY['indexed_pages_terms', 'indexed_products_terms', 'search_words_near']) AS name;
 
 -- name: count_words
--- Known words that were seen again; answers them.
+-- Known words that were seen again; answers them, and whether what they are found by is still to be written.
 UPDATE search_words w SET seen = LEAST(w.seen::bigint + n.seen, 2000000000)
 FROM unnest($1::text[], $2::int[]) AS n (word, seen) WHERE w.word = n.word
-RETURNING w.word;
+RETURNING w.word, w.near = '{}' AS is_unmarked;
+
+-- name: has_many_words
+-- Whether more words than so many are known.
+SELECT count(*) > $1 FROM (SELECT FROM search_words LIMIT $1 + 1) w;
+
+-- name: mark_words
+-- What words are found by that were seen before.
+UPDATE search_words w SET near = n.near::int[] FROM unnest($1::text[], $2::text[]) AS n (word, near) WHERE w.word = n.word;
 
 -- name: add_words
 -- Words met for the first time; what they are found by comes as one array literal each.

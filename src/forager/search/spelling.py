@@ -36,7 +36,9 @@ def fold(word: str) -> str:
 
 def near_marks(word: str) -> list[int]:
     """What is kept with a known word."""
-    return [_checksum(each) for each in sorted(_without(fold(word), 1))]
+    folded = fold(word)
+    near = {folded, *(folded[:place] + folded[place + 1 :] for place in range(len(folded)))}
+    return [_checksum(each) for each in sorted(near)]
 
 
 def lookup_marks(word: str) -> list[int]:

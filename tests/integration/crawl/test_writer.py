@@ -82,6 +82,24 @@ async def test_what_is_behind_a_page_that_came_nearer_while_it_was_visited_comes
     assert await depth_of(desk, "behind") == 3
 
 
+async def test_only_pages_that_may_be_visited_wake_their_domain(desk: Desk) -> None:
+    woken: list[int] = []
+    deepest = an_order(desk.run).spec.max_depth
+    near, far = desk.targets[0], replace(desk.targets[1], depth=deepest)
+    writer = Writer(
+        desk.writer._database,
+        an_order(desk.run),
+        worker=lambda: desk.worker,
+        lanes=desk.lanes,
+        on_recorded=desk._note,
+        on_learned=woken.extend,
+    )
+    await writer.write([a_success(far, "http://a.example/too/deep")])
+    assert woken == []
+    await writer.write([a_success(near, "http://a.example/near")])
+    assert woken == [desk.domain]
+
+
 async def depth_of(desk: Desk, path: str) -> int:
     sql = "SELECT depth FROM pages WHERE url = $1"
     found: int = await desk.ground.conn.fetchval(sql, f"http://a.example/{path}")

@@ -47,7 +47,7 @@ def hot(run: int) -> dict[str, Hot]:
 @pytest.fixture
 async def run(ground: Ground) -> AsyncIterator[int]:
     """On empty files, so that what other tests left behind counts for nothing."""
-    empty = "TRUNCATE runs, workers, domains, page_link_lists CASCADE"
+    empty = "TRUNCATE runs, workers, domains, pages, page_link_lists CASCADE"
     await ground.conn.execute(empty)
     yield await ground.a_run(a_spec(max_pages_per_domain=10))
     await ground.conn.execute(empty)

@@ -1,9 +1,14 @@
 """New pages are learned once, however often and from wherever they are linked."""
 
+import asyncio
+from typing import Any
+
+import asyncpg
 import pytest
 from tests.builders import a_discovery
 from tests.ground import Ground, add_plainly
 
+from forager.db.pool import connect
 from forager.frontier import store as frontier
 from forager.urls import url_key
 
@@ -47,3 +52,45 @@ async def test_the_same_key_in_two_domains_is_two_pages(ground: Ground) -> None:
     link = a_discovery("http://a.example/x")
     assert len(await frontier.add_pages(ground.conn, [(one, link), (two, link)])) == 2
     assert len(await frontier.find_pages(ground.conn, [(one, link.key)])) == 1
+
+
+async def test_a_domain_that_has_pages_cannot_be_deleted(ground: Ground) -> None:
+    domain = await ground.a_domain()
+    page = await ground.a_page("http://a.example/x", domain)
+    with pytest.raises(asyncpg.ForeignKeyViolationError, match="still has pages"):
+        await ground.conn.execute("DELETE FROM domains WHERE id = $1", domain)
+    await ground.conn.execute("DELETE FROM pages WHERE id = $1", page)
+    await ground.conn.execute("DELETE FROM domains WHERE id = $1", domain)
+
+
+async def test_a_page_is_not_learned_for_a_domain_that_is_gone(ground: Ground) -> None:
+    there, gone = await ground.a_domain("a.example"), 999_999_999
+    links = [a_discovery("http://a.example/x"), a_discovery("http://b.example/x")]
+    learned = await add_plainly(ground.conn, links, {"a.example": there, "b.example": gone})
+    assert (learned.new, learned.refused) == ({there: 1}, {links[1].key})
+
+
+async def test_a_domain_is_not_deleted_while_its_pages_are_learned(ground: Ground, database_url: str) -> None:
+    domain = await ground.a_domain()
+    learner = await connect(database_url, application="learner")
+    transaction = learner.transaction()
+    await transaction.start()
+    await frontier.add_pages(learner, [(domain, a_discovery("http://a.example/x"))])
+    deleting = asyncio.create_task(ground.conn.execute("DELETE FROM domains WHERE id = $1", domain))
+    await waits_for_a_lock(learner)
+    await transaction.commit()
+    await learner.close()
+    with pytest.raises(asyncpg.ForeignKeyViolationError):
+        await deleting
+
+
+async def waits_for_a_lock(conn: Any) -> None:
+    while not await conn.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):  # noqa: ASYNC110 (a database tells nobody)
+        await asyncio.sleep(0.01)
+
+
+async def test_how_near_the_new_pages_of_a_domain_are_is_known(ground: Ground) -> None:
+    domain = await ground.a_domain()
+    await ground.a_page("http://a.example/known", domain, depth=1)
+    links = [a_discovery(f"http://a.example/{name}", depth) for name, depth in (("known", 1), ("x", 4), ("y", 3))]
+    assert (await add_plainly(ground.conn, links, {"a.example": domain})).nearest == {domain: 3}

@@ -137,7 +137,7 @@ async def explain_generic(conn: Any, name: str, hot: Hot) -> dict[str, Any]:
 @pytest.fixture
 async def filled(ground: Ground) -> AsyncIterator[Any]:
     """On empty files, so that what other tests left behind does not sway the planner."""
-    empty = "TRUNCATE runs, workers, domains, page_link_lists CASCADE"
+    empty = "TRUNCATE runs, workers, domains, pages, page_link_lists CASCADE"
     await ground.conn.execute(empty)
     await ground.conn.execute(FILL)
     yield ground.conn
@@ -152,6 +152,13 @@ async def test_hot_statements_use_their_indexes(filled: Any) -> None:
     assert {name: read_ends(plan) for name, plan in found.items() if read_ends(plan)} == {}
     missing = {name: HOT[name.partition(",")[0]].indexes - indexes(plan) for name, plan in found.items()}
     assert {name: which for name, which in missing.items() if which} == {}
+
+
+async def test_pages_that_are_too_deep_are_told_by_the_index_alone(filled: Any) -> None:
+    """A crawl that is limited in depth knows many times as many pages as it visits, and claims twice a second."""
+    found = nodes(await explain_custom(filled, HOT["claim_tasks"]))
+    (condition,) = {node["Index Cond"] for node in found if node.get("Index Name") == "pages_frontier"}
+    assert "depth <=" in condition
 
 
 async def test_the_guard_would_notice(ground: Ground) -> None:

@@ -149,3 +149,18 @@ async def test_what_is_read_while_the_index_is_made_is_for_the_next_time(
     assert await index.count_waiting(library.conn, most=100) >= 1
     await library.index()
     assert (await library.search("tea")).total == 5 + len(sizes)
+
+
+async def test_among_many_words_one_is_a_suggestion_when_it_was_seen_twice(
+    library: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "FEW_WORDS", 2)
+    await library.add("http://a.example/1", "Green kettle nearby", "tea")
+    await library.index()
+    assert await library.correct("ketle") == "kettle", "few words were known"
+    await library.add("http://a.example/2", "Samovar kettle", "tea")
+    await library.index()
+    assert await library.correct("samowar") is None
+    await library.add("http://a.example/3", "Samovar", "tea")
+    await library.index()
+    assert await library.correct("samowar") == "samovar"

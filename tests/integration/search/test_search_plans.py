@@ -76,7 +76,7 @@ def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 @pytest.fixture
 async def filled(library: Any) -> AsyncIterator[Any]:
-    empty = "TRUNCATE domains, page_clusters, search_words CASCADE"
+    empty = "TRUNCATE domains, pages, page_clusters, search_words CASCADE"
     await library.conn.execute(empty)
     await library.conn.execute(FILL)
     yield library.conn
