@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from forager.extract.byline_elements import find_author_element, find_date_element
+from forager.extract.byline_elements import Shown
 from forager.extract.clean import letters_of
 from forager.extract.dates import Moment, date_in_path, parse_moment
 from forager.extract.head import Head
@@ -59,10 +59,11 @@ def find_byline(tree: Tree, head: Head, data: StructuredData, url: str) -> Bylin
     author = _author_of(items, is_person=True) or _author_of_metas(head)
     published = _date_of(items, "datepublished") or _date_of_metas(head, PUBLISHED)
     modified = _date_of(items, "datemodified") or _date_of_metas(head, MODIFIED)
+    shown = Shown(tree)
     if author is None:
-        author = find_author_element(tree) or _author_of(items, is_person=False) or _publisher_of(items)
+        author = shown.author() or _author_of(items, is_person=False) or _publisher_of(items)
     if published is None:
-        published = find_date_element(tree) or date_in_path(url)
+        published = shown.date() or date_in_path(url)
     return Byline(author, published, modified)
 
 

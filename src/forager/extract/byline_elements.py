@@ -4,8 +4,9 @@ Only asked where nothing made for machines tells them.
 """
 
 import re
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, lru_cache
+from itertools import islice
 
 from forager.extract.clean import collapse
 from forager.extract.dates import MONTHS, Moment, find_day, parse_moment
@@ -19,6 +20,7 @@ MOST_READ = 12
 MOST_WORDS = 10
 HIGHEST_CLIMB = 40
 LONGEST_NAMES = 300
+NO_BYLINES = frozenset({"link", "body", "html", "input", "img", "style", "script"})
 
 AUTHOR_WORDS = ("author", "byline", "auteur", "autor", "writtenby", "written-by", "contributor")
 IS_AUTHOR = re.compile(r"byline|auth?or(?!i|ed)|auteur|written-?by|contributor", re.IGNORECASE)
@@ -58,39 +60,65 @@ NO_NAME = re.compile(
 )
 
 
-def find_author_element(tree: Tree) -> str | None:
-    """The first by what it is called: `rel=author` and itemprops before classes."""
-    numbers = tree.find(("rel", "itemprop", "class", "id"), AUTHOR_WORDS)[:MOST_LOOKED_AT]
-    if not numbers:
+class Shown:
+    """What a page shows; asked for both, or for one of them."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+
+    @cached_property
+    def marked(self) -> list[tuple[int, str]]:
+        """Elements with `rel` or `itemprop`, and what these say."""
+        numbers = self.tree.having("rel", "itemprop")
+        rows = self.tree.rows(numbers, ("rel", "itemprop"))
+        return [
+            (number, f"{rel or ''} {prop or ''}".lower()) for number, (rel, prop) in zip(numbers, rows, strict=True)
+        ]
+
+    def author(self) -> str | None:
+        """By `rel=author` and itemprops; else the first that is called so."""
+        marked = [number for number, said in self.marked if "author" in said]
+        return self._first_author(marked) or self._first_author(self._named(AUTHOR_WORDS, is_author))
+
+    def _first_author(self, numbers: Iterable[int]) -> str | None:
+        for number in islice(numbers, MOST_READ):
+            if (name := _read_author(self.tree, number)) and not _is_beside(self.tree, number):
+                return name
         return None
-    columns = (tree.column(numbers, name) for name in ("rel", "itemprop", "class", "id"))
-    ranked = sorted(
-        (rank, number)
-        for number, rel, prop, kind, identity in zip(numbers, *columns, strict=True)
-        if (rank := _rank(rel, prop, kind, identity))
-    )
-    for _rank_of, number in ranked[:MOST_READ]:
-        if (name := _read_author(tree, number)) and not _is_beside(tree, number):
-            return name
-    return None
+
+    def date(self) -> Moment | None:
+        """Itemprops first, then `time`, then what is called a date."""
+        marked = [number for number, said in self.marked if "datepublished" in said or "datecreated" in said]
+        times = (number for number in self.tree.tags("time")[:MOST_READ] if not _is_beside(self.tree, number))
+        for number in (*marked[:MOST_READ], *times):
+            if moment := _read_moment(self.tree, number):
+                return moment
+        for number in self._named(DATE_WORDS, is_date):
+            text = self.tree.texts([number], LONGEST_BYLINE + 1)[0]
+            if len(text) <= LONGEST_BYLINE and (moment := find_day(text)) and not _is_beside(self.tree, number):
+                return moment
+        return None
+
+    def _named(self, words: tuple[str, ...], is_wanted: Callable[[str], bool]) -> Iterator[int]:
+        numbers = self.tree.find(("class", "id"), words)[:MOST_LOOKED_AT]
+        for number, (kind, identity) in zip(numbers, self.tree.rows(numbers, ("class", "id")), strict=True):
+            if is_wanted(f"{kind or ''} {identity or ''}"[:LONGEST_NAMES]):
+                yield number
 
 
 @lru_cache(4096)
-def _rank(rel: str | None, prop: str | None, kind: str | None, identity: str | None) -> int:
-    """1 for what is surest, 0 for what is no author."""
-    names = f"{kind or ''} {identity or ''}"[:LONGEST_NAMES]
-    if rel and "author" in rel.lower().split():
-        return 0 if "comment" in names.lower() else 1
-    if prop and "author" in prop.lower():
-        return 1
-    if not IS_AUTHOR.search(names) or NO_AUTHOR.search(names):
-        return 0
-    return 2
+def is_author(names: str) -> bool:
+    return bool(IS_AUTHOR.search(names)) and not NO_AUTHOR.search(names)
+
+
+@lru_cache(4096)
+def is_date(names: str) -> bool:
+    return bool(IS_DATE.search(names)) and not NO_DATE.search(names)
 
 
 def _read_author(tree: Tree, number: int) -> str | None:
     tag = tree.tag(number)
-    if tag in {"link", "body", "html", "input", "img", "style", "script"}:
+    if tag in NO_BYLINES:
         return None
     if tag == "meta":
         return name_in(tree.get(number, "content") or "")
@@ -121,37 +149,6 @@ def name_in(text: str) -> str | None:
     if not 0 < len(words) <= MOST_WORDS or NO_NAME.search(name) or "{" in name:
         return None
     return name if sum(map(str.isalpha, name)) > 2 or not name.isascii() else None
-
-
-# dates ----------------------------------------------------------------------------------------------------------------
-
-
-def find_date_element(tree: Tree) -> Moment | None:
-    """Itemprops first, then `time`, then what is called a date."""
-    for number in tree.find(("itemprop",), ("datepublished", "datecreated"))[:MOST_READ]:
-        if moment := _read_moment(tree, number):
-            return moment
-    times = [number for number in tree.tags("time")[:MOST_READ] if not _is_beside(tree, number)]
-    for number in times:
-        if moment := _read_moment(tree, number):
-            return moment
-    for number in _dates(tree):
-        text = tree.texts([number], LONGEST_BYLINE + 1)[0]
-        if len(text) <= LONGEST_BYLINE and not _is_beside(tree, number) and (moment := find_day(text)):
-            return moment
-    return None
-
-
-def _dates(tree: Tree) -> Iterator[int]:
-    numbers = tree.find(("class", "id"), DATE_WORDS)[:MOST_LOOKED_AT]
-    for number, kind, identity in zip(numbers, tree.column(numbers, "class"), tree.column(numbers, "id"), strict=True):
-        if _is_date(f"{kind or ''} {identity or ''}"[:LONGEST_NAMES]) and tree.tag(number) not in {"body", "html"}:
-            yield number
-
-
-@lru_cache(4096)
-def _is_date(names: str) -> bool:
-    return bool(IS_DATE.search(names)) and not NO_DATE.search(names)
 
 
 def _read_moment(tree: Tree, number: int) -> Moment | None:

@@ -286,7 +286,7 @@ static PyObject *tree_pictures(PyObject *self, PyObject *given)
     wanted.count = lazy_count < 0 ? -1 : names_of(given_words, wanted.words);
     PyObject *found = wanted.count < 0 ? NULL : PyList_New(0);
     if (found != NULL)
-        note_beginnings(&wanted);
+        note_pairs(&wanted);
     for (uint32_t at = 0; found != NULL && at < tables->element_count && most > 0; at++) {
         const Element *element = &tables->elements[at];
         if (!is_tag(tables, element, "img", 3))

@@ -264,40 +264,41 @@ static PyObject *tree_tags(PyObject *self, PyObject *given)
     return found;
 }
 
-static PyObject *tree_having(PyObject *self, PyObject *given)
-{
-    const Tables *tables = &((Tree *)self)->tables;
-    Name names[MOST_NAMES];
-    Py_ssize_t count = names_of(given, names);
-    PyObject *found = count < 0 ? NULL : PyList_New(0);
-    for (uint32_t at = 0; found != NULL && at < tables->element_count; at++)
-        for (Py_ssize_t name = 0; name < count; name++)
-            if (find_attribute(tables, &tables->elements[at], names[name].text, (size_t)names[name].length) != NULL) {
-                if (add_number(found, at) < 0)
-                    Py_CLEAR(found);
-                break;
-            }
-    return found;
-}
-
 static Byte lower(Byte byte) { return byte >= 'A' && byte <= 'Z' ? byte + 32 : byte; }
 
-/* Which words begin with a byte, a bit for each: hardly any place of a value is compared with more than one. */
+#define PAIRS 4096
+
+/* Words that are looked for together, by the pairs of bytes they have within the length of the shortest: where a text
+   has a pair that no word has, none lies across it, and the search goes on behind it (Wu and Manber). */
 typedef struct {
     Name words[MOST_NAMES];
     Py_ssize_t count;
-    uint64_t begins[256];
+    size_t shortest;
+    uint8_t steps[PAIRS];
 } Wanted;
 
-static void note_beginnings(Wanted *wanted)
+static size_t pair_of(Byte first, Byte second)
 {
-    memset(wanted->begins, 0, sizeof wanted->begins);
-    for (Py_ssize_t at = 0; at < wanted->count; at++)
-        if (wanted->words[at].length) {
-            Byte first = (Byte)wanted->words[at].text[0];
-            wanted->begins[first] |= UINT64_C(1) << at;
-            if (first >= 'a' && first <= 'z')
-                wanted->begins[first - 32] |= UINT64_C(1) << at;
+    return ((size_t)(first | 0x20) << 5 ^ (second | 0x20)) % PAIRS;
+}
+
+static void note_pairs(Wanted *wanted)
+{
+    wanted->shortest = 200;
+    for (Py_ssize_t word = 0; word < wanted->count; word++) {
+        size_t length = (size_t)wanted->words[word].length;
+        if (length && length < wanted->shortest)
+            wanted->shortest = length;
+    }
+    if (wanted->shortest < 2)
+        return;
+    memset(wanted->steps, (int)(wanted->shortest - 1), sizeof wanted->steps);
+    for (Py_ssize_t word = 0; word < wanted->count; word++)
+        for (size_t at = 0; wanted->words[word].length && at + 2 <= wanted->shortest; at++) {
+            const char *text = wanted->words[word].text + at;
+            uint8_t *step = &wanted->steps[pair_of((Byte)text[0], (Byte)text[1])];
+            if (*step > wanted->shortest - 2 - at)
+                *step = (uint8_t)(wanted->shortest - 2 - at);
         }
 }
 
@@ -311,25 +312,75 @@ static bool begins_with(const Byte *text, size_t length, const Name *word)
     return same == wanted;
 }
 
+static bool begins_with_word(const Byte *text, size_t length, const Wanted *wanted)
+{
+    for (Py_ssize_t word = 0; word < wanted->count; word++)
+        if (begins_with(text, length, &wanted->words[word]))
+            return true;
+    return false;
+}
+
 static bool holds_word(const Byte *text, size_t length, const Wanted *wanted)
 {
-    for (size_t at = 0; at < length; at++) {
-        uint64_t left = wanted->begins[text[at]];
-        for (Py_ssize_t word = 0; left; word++, left >>= 1)
-            if (left & 1 && begins_with(text + at, length - at, &wanted->words[word]))
+    size_t shortest = wanted->shortest;
+    if (shortest < 2) {
+        for (size_t at = 0; at < length; at++)
+            if (begins_with_word(text + at, length - at, wanted))
                 return true;
+        return false;
+    }
+    for (size_t last = shortest - 1; last < length;) {
+        size_t step = wanted->steps[pair_of(text[last - 1], text[last])];
+        if (step == 0) {
+            size_t at = last + 1 - shortest;
+            if (begins_with_word(text + at, length - at, wanted))
+                return true;
+            step = 1;
+        }
+        last += step;
     }
     return false;
+}
+
+static bool is_one_of(const Tables *tables, const Attribute *attribute, const Name *names, Py_ssize_t count)
+{
+    const Byte *given = tables->page + attribute->name_at;
+    for (Py_ssize_t name = 0; name < count; name++)
+        if (names[name].length == attribute->name_length && *given == (Byte)*names[name].text &&
+            memcmp(given, names[name].text, attribute->name_length) == 0)
+            return true;
+    return false;
+}
+
+static bool has_one_of(const Tables *tables, const Element *element, const Name *names, Py_ssize_t count)
+{
+    const Attribute *attribute = tables->attributes + element->attribute_first;
+    for (const Attribute *end = attribute + element->attribute_count; attribute < end; attribute++)
+        if (is_one_of(tables, attribute, names, count))
+            return true;
+    return false;
+}
+
+static PyObject *tree_having(PyObject *self, PyObject *given)
+{
+    const Tables *tables = &((Tree *)self)->tables;
+    Name names[MOST_NAMES];
+    Py_ssize_t count = names_of(given, names);
+    PyObject *found = count < 0 ? NULL : PyList_New(0);
+    for (uint32_t at = 0; found != NULL && at < tables->element_count; at++)
+        if (has_one_of(tables, &tables->elements[at], names, count) && add_number(found, at) < 0)
+            Py_CLEAR(found);
+    return found;
 }
 
 static bool says_word(const Tables *tables, const Element *element, const Name *names, Py_ssize_t name_count,
                       const Wanted *wanted)
 {
-    for (Py_ssize_t name = 0; name < name_count; name++) {
-        const Attribute *attribute = find_attribute(tables, element, names[name].text, (size_t)names[name].length);
-        if (attribute != NULL && holds_word(tables->page + attribute->value_at, attribute->value_length, wanted))
+    const Attribute *attribute = tables->attributes + element->attribute_first;
+    for (const Attribute *end = attribute + element->attribute_count; attribute < end; attribute++)
+        if (attribute->value_length >= wanted->shortest && is_one_of(tables, attribute, names, name_count) &&
+            holds_word(tables->page + attribute->value_at, attribute->value_length, wanted))
             return true;
-    }
     return false;
 }
 
@@ -345,7 +396,7 @@ static PyObject *tree_find(PyObject *self, PyObject *given)
     wanted.count = name_count < 0 ? -1 : names_of(given_words, wanted.words);
     if (wanted.count < 0)
         return NULL;
-    note_beginnings(&wanted);
+    note_pairs(&wanted);
     PyObject *found = PyList_New(0);
     for (uint32_t at = 0; found != NULL && at < tables->element_count; at++)
         if (tables->elements[at].attribute_count &&
