@@ -59,7 +59,7 @@ def find_byline(tree: Tree, head: Head, data: StructuredData, url: str) -> Bylin
     author = _author_of(items, is_person=True) or _author_of_metas(head)
     published = _date_of(items, "datepublished") or _date_of_metas(head, PUBLISHED)
     modified = _date_of(items, "datemodified") or _date_of_metas(head, MODIFIED)
-    shown = Shown(tree)
+    shown = Shown(tree, for_author=author is None, for_date=published is None)
     if author is None:
         author = shown.author() or _author_of(items, is_person=False) or _publisher_of(items)
     if published is None:
@@ -97,7 +97,7 @@ def _is_titled(item: Item, title: str) -> bool:
 
 def _author_of(items: list[Item], *, is_person: bool) -> str | None:
     for item in items:
-        values = item.properties.get("author") or item.properties.get("creator") or ()
+        values = item.get("author") or item.get("creator")
         if values and (names := _join(_name(value, is_person=is_person) for value in values[:MOST_AUTHORS])):
             return names
     return None
@@ -126,7 +126,7 @@ def _name(value: Value, *, is_person: bool) -> str | None:
 
 def _date_of(items: list[Item], name: str) -> Moment | None:
     for item in items:
-        for value in item.properties.get(name, ())[:MOST_AUTHORS]:
+        for value in item.get(name)[:MOST_AUTHORS]:
             if isinstance(value, str) and (moment := parse_moment(value)):
                 return moment
     return None

@@ -15,7 +15,7 @@ from forager.extract.tree import Tree
 
 LONGEST_BYLINE = 100
 """Of the text of an element, in characters; more is no byline."""
-MOST_LOOKED_AT = 80
+MOST_LOOKED_AT = 150
 MOST_READ = 12
 MOST_WORDS = 10
 HIGHEST_CLIMB = 40
@@ -63,8 +63,9 @@ NO_NAME = re.compile(
 class Shown:
     """What a page shows; asked for both, or for one of them."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, *, for_author: bool, for_date: bool) -> None:
         self.tree = tree
+        self.words = (*(AUTHOR_WORDS if for_author else ()), *(DATE_WORDS if for_date else ()))
 
     @cached_property
     def marked(self) -> list[tuple[int, str]]:
@@ -78,7 +79,7 @@ class Shown:
     def author(self) -> str | None:
         """By `rel=author` and itemprops; else the first that is called so."""
         marked = [number for number, said in self.marked if "author" in said]
-        return self._first_author(marked) or self._first_author(self._named(AUTHOR_WORDS, is_author))
+        return self._first_author(marked) or self._first_author(self._named(is_author))
 
     def _first_author(self, numbers: Iterable[int]) -> str | None:
         for number in islice(numbers, MOST_READ):
@@ -93,17 +94,24 @@ class Shown:
         for number in (*marked[:MOST_READ], *times):
             if moment := _read_moment(self.tree, number):
                 return moment
-        for number in self._named(DATE_WORDS, is_date):
+        for number in self._named(is_date):
             text = self.tree.texts([number], LONGEST_BYLINE + 1)[0]
             if len(text) <= LONGEST_BYLINE and (moment := find_day(text)) and not _is_beside(self.tree, number):
                 return moment
         return None
 
-    def _named(self, words: tuple[str, ...], is_wanted: Callable[[str], bool]) -> Iterator[int]:
-        numbers = self.tree.find(("class", "id"), words)[:MOST_LOOKED_AT]
-        for number, (kind, identity) in zip(numbers, self.tree.rows(numbers, ("class", "id")), strict=True):
-            if is_wanted(f"{kind or ''} {identity or ''}"[:LONGEST_NAMES]):
-                yield number
+    @cached_property
+    def named(self) -> list[tuple[int, str]]:
+        """Elements with one of the words in their class or id, and what these say."""
+        numbers = self.tree.find(("class", "id"), self.words)[:MOST_LOOKED_AT]
+        rows = self.tree.rows(numbers, ("class", "id"))
+        return [
+            (number, f"{kind or ''} {identity or ''}"[:LONGEST_NAMES])
+            for number, (kind, identity) in zip(numbers, rows, strict=True)
+        ]
+
+    def _named(self, is_wanted: Callable[[str], bool]) -> Iterator[int]:
+        return (number for number, names in self.named if is_wanted(names))
 
 
 @lru_cache(4096)

@@ -73,14 +73,18 @@ BACKGROUND = re.compile(r"background(?:-image)?\s*:[^;]{0,200}?url\(\s*['\"]?([^
 def find_images(tree: Tree, head: Head, data: StructuredData, *, has_styles: bool = True) -> list[FoundImage]:
     """Those of the head, or where it names none of the structured data, then of the body. `has_styles`: whether the
     page holds `url(` at all."""
-    found: dict[str, FoundImage] = {}
-    for image in _named(head, data):
-        found.setdefault(image.src, image)
+    found = _named(head, data)
     has_primary = bool(found)
     shown: list[tuple[int, FoundImage]] = []
-    _add_pictures(tree, found, shown)
-    if has_styles:
-        _add_backgrounds(tree, found, shown)
+    for number, image in _in_body(tree, has_styles=has_styles):
+        before = found.get(image.src)
+        if before is not None:
+            found[image.src] = before.filled_from(image)
+            continue
+        found[image.src] = image
+        shown.append((number, image))
+        if len(found) >= MOST_IMAGES:
+            break
     if not has_primary and (first := _first_of(tree, shown)) is not None:
         found[first.src] = first._replace(image_type="primary")
     return list(found.values())[:MOST_IMAGES]
@@ -101,30 +105,31 @@ def _first_of(tree: Tree, shown: list[tuple[int, FoundImage]]) -> FoundImage | N
 # named ----------------------------------------------------------------------------------------------------------------
 
 
-def _named(head: Head, data: StructuredData) -> list[FoundImage]:
+def _named(head: Head, data: StructuredData) -> dict[str, FoundImage]:
     """The first is what the page itself calls its picture.
 
     Of what stands for the page (a recipe, a product) it is rather the one picture that the item has than the cut-out
     made for social networks, unless all of these are given the same.
     """
-    graph = _contents(head, OPEN_GRAPH)
-    others = [FoundImage(src, "twitter", "gallery", "") for src in _contents(head, TWITTER)]
-    others += [FoundImage(src, "link", "gallery", "") for src in _linked(head)]
+    graph, twitter = _contents(head, OPEN_GRAPH), _contents(head, TWITTER)
+    named = [("og", src) for src in graph]
     if not graph:
-        named = [FoundImage(src, "jsonld", "gallery", "") for src in _in_data(data.items, SUBJECTS)]
-    else:
-        named = [FoundImage(src, "og", "gallery", "") for src in graph]
-        alt, width, height = head.meta("og:image:alt"), head.meta("og:image:width"), head.meta("og:image:height")
-        if alt or width:
-            named[0] = named[0]._replace(alt=_words(alt) if alt else "", width=_pixels(width), height=_pixels(height))
-        if not any(image.src == graph[0] for image in others):
-            pictures = _in_data(data.items, SUBJECTS[:1])
-            if len(pictures) == 1 and pictures[0] != graph[0]:
-                named.insert(0, FoundImage(pictures[0], "jsonld", "gallery", ""))
-    named += others
-    if named:
-        named[0] = named[0]._replace(image_type="primary")
-    return named[:MOST_IMAGES]
+        named = [("jsonld", src) for src in _in_data(data.items, SUBJECTS)]
+    elif graph[0] not in twitter:
+        pictures = _in_data(data.items, SUBJECTS[:1])
+        if len(pictures) == 1 and pictures[0] != graph[0]:
+            named.insert(0, ("jsonld", pictures[0]))
+    named += [("twitter", src) for src in twitter] + [("link", src) for src in _linked(head)]
+    found: dict[str, FoundImage] = {}
+    for how, src in named[:MOST_IMAGES]:
+        if src not in found:
+            found[src] = FoundImage(src, how, "gallery" if found else "primary", "")
+    if graph and ("og:image:alt" in head.metas or "og:image:width" in head.metas):
+        alt, width, height = (head.meta(f"og:image:{name}") for name in ("alt", "width", "height"))
+        found[graph[0]] = found[graph[0]]._replace(
+            alt=_words(alt) if alt else "", width=_pixels(width), height=_pixels(height)
+        )
+    return found
 
 
 def _contents(head: Head, names: tuple[str, ...]) -> list[str]:
@@ -154,14 +159,14 @@ def _is_one_of(types: tuple[str, ...], kinds: tuple[str, ...]) -> bool:
 
 
 def _pictures_of(item: Item) -> list[str]:
-    values = (value for name in DATA_KEYS for value in item.properties.get(name, ())[:MOST_IMAGES])
+    values = (value for name in DATA_KEYS for value in item.get(name)[:MOST_IMAGES])
     sources = (clean_href(_address(value)) for value in values)
     return list(dict.fromkeys(src for src in sources if src and not is_noise(src)))
 
 
 def _address(value: Value) -> str:
     if isinstance(value, Item):
-        urls = (url for name in ADDRESSES for url in value.properties.get(name, ()))
+        urls = (url for name in ADDRESSES for url in value.get(name))
         value = next((url for url in urls if isinstance(url, str)), value.id or "")
     return value if isinstance(value, str) else ""
 
@@ -169,28 +174,30 @@ def _address(value: Value) -> str:
 # body ---------------------------------------------------------------------------------------------------------------
 
 
-def _add_pictures(tree: Tree, found: dict[str, FoundImage], shown: list[tuple[int, FoundImage]]) -> None:
-    for number, how, src, is_suspect, alt, width, height in tree.pictures(SETS, LAZY, SUSPECT, clean_href, MOST_NODES):
-        if is_suspect and is_noise(src):
-            continue
+def _in_body(tree: Tree, *, has_styles: bool) -> Iterator[tuple[int, FoundImage]]:
+    """In the order of the page, backgrounds last."""
+    styled: list[tuple[int, str]] = []
+    pictures = tree.pictures(SETS, LAZY, SUSPECT, clean_href, MOST_NODES, has_styles)
+    for number, how, src, is_suspect, alt, width, height in pictures:
         kind = "gallery"
-        if width is None or height is None:
-            if is_suspect and SMALL.search(src.lower()):
-                kind = "thumbnail"
-        elif width <= SMALLEST or height <= SMALLEST:
-            continue
-        elif width <= THUMBNAIL_PIXELS and height <= THUMBNAIL_PIXELS:
-            if width <= ICON_PIXELS and height <= ICON_PIXELS:
+        if is_suspect:
+            if how == "background":
+                styled.append((number, src))
                 continue
-            kind = "thumbnail"
-        image = FoundImage(src, how, kind, _words(alt) if alt else "", width, height)
-        if src in found:
-            found[src] = found[src].filled_from(image)
-            continue
-        found[src] = image
-        shown.append((number, image))
-        if len(found) >= MOST_IMAGES:
-            return
+            if is_noise(src):
+                continue
+            if SMALL.search(src.lower()):
+                kind = "thumbnail"
+        if width is not None and height is not None:
+            if width <= SMALLEST or height <= SMALLEST or (width <= ICON_PIXELS and height <= ICON_PIXELS):
+                continue
+            kind = "thumbnail" if width <= THUMBNAIL_PIXELS and height <= THUMBNAIL_PIXELS else "gallery"
+        yield number, FoundImage(src, how, kind, _words(alt) if alt else "", width, height)
+    for number, style in styled[:MOST_NODES]:
+        match = BACKGROUND.search(style[:LONGEST_STYLE])
+        src = clean_href(match[1]) if match else ""
+        if src and not is_noise(src):
+            yield number, FoundImage(src, "background", "thumbnail" if SMALL.search(src.lower()) else "gallery", "")
 
 
 def is_noise(src: str) -> bool:
@@ -198,27 +205,14 @@ def is_noise(src: str) -> bool:
     return NOISE.search(src.partition("?")[0].rpartition("/")[2].lower()) is not None
 
 
-def _add_backgrounds(tree: Tree, found: dict[str, FoundImage], shown: list[tuple[int, FoundImage]]) -> None:
-    styled = tree.find(("style",), ("url(",))[:MOST_NODES]
-    for number, style in zip(styled, tree.column(styled, "style"), strict=True):
-        match = BACKGROUND.search((style or "")[:LONGEST_STYLE])
-        src = clean_href(match[1]) if match else ""
-        if src and src not in found and not is_noise(src):
-            image = FoundImage(src, "background", "thumbnail" if SMALL.search(src.lower()) else "gallery", "")
-            found[src] = image
-            shown.append((number, image))
-            if len(found) >= MOST_IMAGES:
-                return
-
-
 # one picture in several sizes -----------------------------------------------------------------------------------------
 
 
 def pictures_in_python(
-    tree: Tree, sets: tuple[str, ...], lazy: tuple[str, ...], words: tuple[str, ...], most: int
+    tree: Tree, sets: tuple[str, ...], lazy: tuple[str, ...], words: tuple[str, ...], most: int, *, with_styles: bool
 ) -> list[Picture]:
     """What `c/pictures.h` does, where nothing was compiled."""
-    found = []
+    found: list[Picture] = []
     for number in tree.tags("img")[:most]:
         how, src = _choose(tree, number, sets, lazy)
         if src := clean_href(src):
@@ -226,7 +220,15 @@ def pictures_in_python(
             said = tree.get(number, "alt") or tree.get(number, "title") or ""
             width, height = _pixels(tree.get(number, "width")), _pixels(tree.get(number, "height"))
             found.append((number, how, src, holds_word, said, width, height))
-    return found
+    if with_styles:
+        styled = tree.find(("style",), ("url(",))
+        styles = zip(styled, tree.column(styled, "style"), strict=True)
+        found += [
+            (number, "background", style or "", True, "", None, None)
+            for number, style in styles
+            if tree.tag(number) != "img"
+        ]
+    return sorted(found)
 
 
 def _choose(tree: Tree, number: int, sets: tuple[str, ...], lazy: tuple[str, ...]) -> tuple[str, str]:

@@ -79,7 +79,7 @@ def _site_names(head: Head, items: list[Item]) -> Iterator[str | None]:
             if whole.is_a("website"):
                 yield whole.text("name")
     for item in items:
-        if "publisher" in item.properties:
+        if item.get("publisher"):
             yield item.text("publisher")
     for name in SITE_METAS:
         if name in head.metas:
@@ -122,7 +122,7 @@ def find_section(head: Head, items: list[Item]) -> str | None:
         if name in head.metas and (given := _name(head.meta(name))):
             return given
     for item in items:
-        if "articlesection" in item.properties and (given := _name(item.text("articlesection"))):
+        if item.get("articlesection") and (given := _name(item.text("articlesection"))):
             return given
     return None
 
@@ -135,7 +135,7 @@ def find_tags(head: Head, items: list[Item]) -> tuple[str, ...]:
             if found:
                 break
     for item in items:
-        if values := item.properties.get("keywords"):
+        if values := item.get("keywords"):
             _take_tags(found, [text for value in values if (text := value if isinstance(value, str) else None)])
     return tuple(found.values())
 

@@ -268,11 +268,18 @@ class PythonTree:
         return [tuple(self.get(number, name) for name in names) for number in numbers]
 
     def pictures(
-        self, sets: tuple[str, ...], lazy: tuple[str, ...], words: tuple[str, ...], _clean: object, most: int, /
+        self,
+        sets: tuple[str, ...],
+        lazy: tuple[str, ...],
+        words: tuple[str, ...],
+        _clean: object,
+        most: int,
+        with_styles: bool,
+        /,
     ) -> list[tuple[int, str, str, bool, str, int | None, int | None]]:
         from forager.extract.images import pictures_in_python
 
-        return pictures_in_python(self, sets, lazy, words, most)
+        return pictures_in_python(self, sets, lazy, words, most, with_styles=with_styles)
 
     def raw(self, number: int, /) -> str:
         element = self._at(number)

@@ -28,8 +28,8 @@ FORMATTING = re.compile(r"</?(?:b|big|code|em|font|i|nobr|s|small|strike|strong|
 
 
 Picture = tuple[int, str, str, bool, str, int | None, int | None]
-"""Element, how it was found (`img`, `srcset`, `lazy`, `picture`), the widest source, whether that holds one of the
-words asked for, alternative text, declared width and height."""
+"""Element, how it was found (`img`, `srcset`, `lazy`, `picture`; `background`: the source is a style), the widest
+source, whether that holds one of the words asked for, alternative text, declared width and height."""
 
 
 class Tree(Protocol):
@@ -71,17 +71,18 @@ class Tree(Protocol):
     def rows(self, numbers: list[int], names: tuple[str, ...], /) -> list[tuple[str | None, ...]]:
         """The values of several, at most 32."""
 
-    def pictures(
+    def pictures(  # noqa: PLR0917
         self,
         sets: tuple[str, ...],
         lazy: tuple[str, ...],
         words: tuple[str, ...],
         clean: Callable[[str], str],
         most: int,
+        with_styles: bool,
         /,
     ) -> list[Picture]:
-        """The elements `img` that have a source. `sets` and `lazy` are names of attributes for several sources and
-        for one that is loaded later."""
+        """The elements `img` that have a source, and those whose style has a `url(`. `sets` and `lazy` are names of
+        attributes for several sources and for one that is loaded later."""
 
     def raw(self, number: int, /) -> str:
         """The content of a script or style as it is; of others, all their text."""

@@ -270,6 +270,29 @@ static PyObject *said_of(const Tables *tables, const Element *element)
     return PyUnicode_FromStringAndSize("", 0);
 }
 
+/* An element whose style may have a picture: the style in the place of the source. */
+static int add_styled(PyObject *found, const Tables *tables, uint32_t number)
+{
+    static const Name STYLE = {"style", 5};
+    Span style = span_of(tables, &tables->elements[number], &STYLE);
+    const Byte *sign = style.begin;
+    while (sign != NULL && (sign = memchr(sign, '(', (size_t)(style.end - sign))) != NULL) {
+        if (sign - style.begin >= 3 && lower(sign[-3]) == 'u' && lower(sign[-2]) == 'r' && lower(sign[-1]) == 'l')
+            break;
+        sign++;
+    }
+    if (sign == NULL)
+        return 0;
+    PyObject *text = unescaped(tables, (uint32_t)(style.begin - tables->page), (uint32_t)(style.end - style.begin),
+                               style.is_escaped);
+    PyObject *styled =
+        text == NULL ? NULL : Py_BuildValue("(IsOOsOO)", number, "background", text, Py_True, "", Py_None, Py_None);
+    int done = styled == NULL ? -1 : PyList_Append(found, styled);
+    Py_XDECREF(text);
+    Py_XDECREF(styled);
+    return done;
+}
+
 /* (element, how, source, whether it holds one of the words, alt, width, height) of each `img` that has a source. */
 static PyObject *tree_pictures(PyObject *self, PyObject *given)
 {
@@ -278,9 +301,11 @@ static PyObject *tree_pictures(PyObject *self, PyObject *given)
     const Tables *tables = &((Tree *)self)->tables;
     PyObject *given_sets, *given_lazy, *given_words, *clean;
     Py_ssize_t most;
+    int with_styles;
     Name sets[MOST_NAMES], lazy[MOST_NAMES];
     Wanted wanted;
-    if (!PyArg_ParseTuple(given, "OOOOn:pictures", &given_sets, &given_lazy, &given_words, &clean, &most))
+    if (!PyArg_ParseTuple(given, "OOOOnp:pictures", &given_sets, &given_lazy, &given_words, &clean, &most,
+                          &with_styles))
         return NULL;
     Py_ssize_t set_count = names_of(given_sets, sets), lazy_count = set_count < 0 ? -1 : names_of(given_lazy, lazy);
     wanted.count = lazy_count < 0 ? -1 : names_of(given_words, wanted.words);
@@ -289,8 +314,11 @@ static PyObject *tree_pictures(PyObject *self, PyObject *given)
         note_pairs(&wanted);
     for (uint32_t at = 0; found != NULL && at < tables->element_count && most > 0; at++) {
         const Element *element = &tables->elements[at];
-        if (!is_tag(tables, element, "img", 3))
+        if (!is_tag(tables, element, "img", 3)) {
+            if (with_styles && element->attribute_count && add_styled(found, tables, at) < 0)
+                Py_CLEAR(found);
             continue;
+        }
         most--;
         Choice chosen = choose_source(tables, element, sets, set_count, lazy, lazy_count);
         if (!is_source(chosen.source))

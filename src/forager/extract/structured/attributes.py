@@ -1,5 +1,7 @@
 """Microdata and RDFa → items: the same walk with other names for the attributes."""
 
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from forager.extract.products.words import visible_text
@@ -9,6 +11,8 @@ from forager.extract.tree import Tree
 MOST_ELEMENTS = 3000
 LONGEST_TEXT = 5000
 LONGEST_PRICE = 200
+LONGEST_NAME = 200
+LONGEST_NAMES = 1000
 MOST_LENDERS = 20
 ADDRESSES = {
     "a": "href",
@@ -41,81 +45,67 @@ OTHER_VOCABULARIES = ("og:", "fb:", "article:", "twitter:", "product:")
 """Of metas that have `property` for another reason."""
 
 
-def read_attributes(tree: Tree, dialect: Dialect, names: dict[str, str]) -> list[Item]:
-    """The items that stand for themselves, in the page's order. `names` learns how the page spells them."""
+def read_attributes(tree: Tree, dialect: Dialect, said: dict[str, None]) -> list[Item]:
+    """The items that stand for themselves, in the page's order. `said` gets the names of all as the page has them."""
     if dialect is RDFA and not tree.having("typeof"):  # `property` alone is every other meta
         return []
     elements = tree.having(dialect.scope, dialect.properties)
-    return _Reader(tree, dialect, elements[:MOST_ELEMENTS], names).read() if elements else []
+    return _Reader(tree, dialect, elements[:MOST_ELEMENTS], said).read() if elements else []
 
 
 class _Reader:
-    def __init__(self, tree: Tree, dialect: Dialect, elements: list[int], names: dict[str, str]) -> None:
-        self.tree, self.dialect, self.elements, self.names = tree, dialect, elements, names
+    def __init__(self, tree: Tree, dialect: Dialect, elements: list[int], said: dict[str, None]) -> None:
+        self.tree, self.dialect, self.elements, self.said = tree, dialect, elements, said
+        self.lenders: dict[int, Item] = {}
         self.top: list[Item] = []
         self.unread: list[tuple[Item, str, int, int]] = []
         """Item, property, place among its values, element: texts are read all at once."""
 
     def read(self) -> list[Item]:
-        tree, dialect = self.tree, self.dialect
-        scopes = tree.column(self.elements, dialect.scope)
-        said = tree.column(self.elements, dialect.properties)
+        tree, dialect, said = self.tree, self.dialect, self.said
         lent = self._lent() if dialect is MICRODATA else {}
         open_items: list[tuple[int, Item]] = []
         waiting = sorted(lent, reverse=True)
-        for number, scope, properties in zip(self.elements, scopes, said, strict=True):
+        rows = tree.rows(self.elements, (dialect.scope, dialect.properties, dialect.types, "content"))
+        for number, (scope, properties, types, content) in zip(self.elements, rows, strict=True):
+            said[properties or ""] = said[types or ""] = None
             while waiting and waiting[-1] <= number:
                 start = waiting.pop()
                 _close(open_items, start)
                 open_items.append((tree.end(start), lent[start]))
-            _close(open_items, number)
+            while open_items and open_items[-1][0] <= number:
+                open_items.pop()
             owner = open_items[-1][1] if open_items else None
-            names = self._names(properties) if properties else []
+            names = _names(properties) if properties else ()
             if scope is not None:
-                item = self.lenders.get(number) if lent else None
-                item = item or self._item(number)
+                item = self.lenders.get(number) or self._item(number, types or "")
                 self._take_item(item, number, names, owner)
                 open_items.append((tree.end(number), item))
             elif owner is not None:
                 for name in names:
-                    self._take_value(owner, name, number)
+                    self._take_value(owner, name, number, content)
         self._read_texts()
         return self.top
 
     def _lent(self) -> dict[int, Item]:
         """Elements elsewhere that belong to an item, because it says so (`itemref`)."""
-        self.lenders: dict[int, Item] = {}
         borrowers = self.tree.having("itemref")[:MOST_LENDERS]
         if not borrowers:
             return {}
         wanted: dict[str, Item] = {}
         for number in borrowers:
-            item = self.lenders[number] = self._item(number)
+            item = self.lenders[number] = self._item(number, self.tree.get(number, self.dialect.types) or "")
             for identity in (self.tree.get(number, "itemref") or "").split()[:20]:
                 wanted[identity] = item
         named = self.tree.having("id")
         identities = self.tree.column(named, "id")
         return {number: wanted[each] for number, each in zip(named, identities, strict=True) if each in wanted}
 
-    def _names(self, properties: str) -> list[str]:
-        found = []
-        for name in properties.split()[:5]:
-            if self.dialect is RDFA and name.startswith(OTHER_VOCABULARIES):
-                continue
-            plain = plain_name(name[:200])
-            self.names.setdefault(plain, short_name(name[:200]))
-            found.append(plain)
-        return found
+    def _item(self, number: int, types: str) -> Item:
+        path = f"{self.tree.tag(number)}[{types.rpartition('/')[2][:40] or 'item'}]"
+        return Item(self.dialect.source, path, _types(types), {})
 
-    def _item(self, number: int) -> Item:
-        given = self.tree.get(number, self.dialect.types) or ""
-        kinds = given.split()[:10]
-        for kind in kinds:
-            self.names.setdefault(plain_name(kind[:200]), short_name(kind[:200]))
-        path = f"{self.tree.tag(number)}[{given.rpartition('/')[2][:40] or 'item'}]"
-        return Item(self.dialect.source, path, tuple(plain_name(kind[:200]) for kind in kinds), {})
-
-    def _take_item(self, item: Item, number: int, names: list[str], owner: Item | None) -> None:
+    def _take_item(self, item: Item, number: int, names: Sequence[str], owner: Item | None) -> None:
         if not names or owner is None:
             self.top.append(item)
             return
@@ -125,9 +115,8 @@ class _Reader:
         for name in names:
             _say(owner, name, item)
 
-    def _take_value(self, owner: Item, name: str, number: int) -> None:
+    def _take_value(self, owner: Item, name: str, number: int, content: str | None) -> None:
         tree = self.tree
-        content = tree.get(number, "content")
         if content is not None and content.strip():
             _say(owner, name, content[:LONGEST_TEXT])
             return
@@ -159,6 +148,25 @@ class _Reader:
     def _price(self, number: int, text: str) -> str:
         """Without those that are struck through."""
         return visible_text(self.tree, number, LONGEST_PRICE) if len(text) <= LONGEST_PRICE else text
+
+
+@lru_cache(4096)
+def _names(properties: str) -> tuple[str, ...]:
+    """Of metas that have `property` for another reason, none."""
+    given = (name[:LONGEST_NAME] for name in properties[:LONGEST_NAMES].split()[:5])
+    return tuple(plain_name(name) for name in given if not name.startswith(OTHER_VOCABULARIES))
+
+
+def spellings(said: Iterable[str]) -> dict[str, str]:
+    """Names in small letters → as the page has them: `datePublished`."""
+    return {
+        plain_name(name[:LONGEST_NAME]): short_name(name[:LONGEST_NAME]) for names in said for name in names.split()
+    }
+
+
+@lru_cache(4096)
+def _types(types: str) -> tuple[str, ...]:
+    return tuple(plain_name(kind[:LONGEST_NAME]) for kind in types[:LONGEST_NAMES].split()[:10])
 
 
 def _close(open_items: list[tuple[int, Item]], number: int) -> None:

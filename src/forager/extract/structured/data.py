@@ -7,8 +7,8 @@ from typing import Any
 import orjson
 
 from forager.extract.head import Head
-from forager.extract.structured.attributes import MICRODATA, RDFA, read_attributes
-from forager.extract.structured.items import Item, Value, short_name
+from forager.extract.structured.attributes import MICRODATA, RDFA, read_attributes, spellings
+from forager.extract.structured.items import Item, short_name
 from forager.extract.structured.jsonld import Script, decode_scripts, promote, read_jsonld, top_nodes
 from forager.extract.tree import Tree
 
@@ -26,8 +26,8 @@ def read_structured(tree: Tree, head: Head) -> "StructuredData":
 class StructuredData:
     def __init__(self, tree: Tree, head: Head) -> None:
         self._tree, self._head = tree, head
-        self._names: dict[str, str] = {}
-        """Names of microdata and RDFa in small letters → as the page spells them."""
+        self._said: dict[str, None] = {}
+        """What microdata and RDFa are called."""
 
     @cached_property
     def scripts(self) -> list[Script]:
@@ -48,11 +48,11 @@ class StructuredData:
 
     @cached_property
     def microdata(self) -> list[Item]:
-        return promote(read_attributes(self._tree, MICRODATA, self._names))
+        return promote(read_attributes(self._tree, MICRODATA, self._said))
 
     @cached_property
     def rdfa(self) -> list[Item]:
-        return promote(read_attributes(self._tree, RDFA, self._names))
+        return promote(read_attributes(self._tree, RDFA, self._said))
 
     @cached_property
     def items(self) -> list[Item]:
@@ -73,26 +73,27 @@ class StructuredData:
             for content in self.documents
             for node, _path in top_nodes(content)
         ]
-        for item in (*self.microdata, *self.rdfa):
-            if item.role == "":
-                types = [self._names.get(kind, kind) for kind in item.types]
-                found.append(_entry(item.source, types, self._plain(item, 0)))
+        marked = [item for item in (*self.microdata, *self.rdfa) if not item.role]
+        names = spellings(self._said) if marked else {}
+        found += [_entry(item.source, **_plain(item, names, 0)) for item in marked]
         graph = {name: texts for name, texts in self._head.metas.items() if name.startswith(GRAPH_PREFIXES)}
         if graph:
             found.append(_entry("opengraph", graph.get("og:type", [])[:1], graph))
         return [entry for entry in found if entry["properties"]]
 
-    def _plain(self, item: Item, depth: int) -> dict[str, Any]:
-        return {
-            self._names.get(name, name): [self._plain_value(value, depth + 1) for value in values]
-            for name, values in item.properties.items()
-        }
 
-    def _plain_value(self, value: Value, depth: int) -> Any:
-        if not isinstance(value, Item):
-            return value
-        types = [self._names.get(kind, kind) for kind in value.types]
-        return {"types": types, "properties": self._plain(value, depth) if depth < DEEPEST_KEPT else {}}
+def _plain(item: Item, names: dict[str, str], depth: int) -> dict[str, Any]:
+    """Types and properties; those of what is nested too deeply are left out."""
+    properties = item.properties.items() if depth < DEEPEST_KEPT else ()
+    return {
+        "types": [names.get(kind, kind) for kind in item.types],
+        "properties": {
+            names.get(name, name): [
+                _plain(value, names, depth + 1) if isinstance(value, Item) else value for value in values
+            ]
+            for name, values in properties
+        },
+    }
 
 
 TAKEN = frozenset({"@context", "@type"})

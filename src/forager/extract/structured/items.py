@@ -1,6 +1,6 @@
 """Structured data in one shape, whoever wrote it: JSON-LD, microdata and RDFa all become `Item`s."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from html import unescape
@@ -45,33 +45,37 @@ class Item:
         """The properties, the first time somebody asks: of most items of a page nobody does."""
         return {}
 
+    def get(self, name: str) -> Sequence[Value]:
+        """The values of one property, without reading the others."""
+        return self.properties.get(name, ())
+
     def is_a(self, *types: str) -> bool:
         return any(each in types for each in self.types)
 
     def values(self, *names: str) -> Iterator[tuple[Value, str]]:
         """Values with their places, by the order of the names."""
         for name in names:
-            found = self.properties.get(name, ())
+            found = self.get(name)
             for at, value in enumerate(found):
                 yield value, self._place(name, at, len(found))
 
     def items(self, *names: str) -> Iterator["Item"]:
         for name in names:
-            for value in self.properties.get(name, ()):
+            for value in self.get(name):
                 if isinstance(value, Item):
                     yield value
 
     def texts(self, *names: str) -> Iterator[tuple[str, str]]:
         """Values that are text or have a name, with their places; no empty ones."""
         for name in names:
-            if found := self.properties.get(name):
+            if found := self.get(name):
                 for at, value in enumerate(found):
                     if text := text_of(value):
                         yield text, self._place(name, at, len(found))
 
     def text(self, *names: str) -> str | None:
         for name in names:
-            for value in self.properties.get(name, ()):
+            for value in self.get(name):
                 if text := text_of(value):
                     return text
         return None
@@ -86,7 +90,7 @@ class Item:
 def text_of(value: Value) -> str | None:
     """As one line. Of an item its name, of a place of the web the address."""
     if isinstance(value, Item):
-        inner = next((each for name in ("name", "value", "url") for each in value.properties.get(name, ())), None)
+        inner = next((each for name in ("name", "value", "url") for each in value.get(name)), None)
         return text_of(inner) if inner is not None and not isinstance(inner, Item) else None
     if isinstance(value, bool):
         return None

@@ -1,8 +1,9 @@
 """JSON-LD → items. Whatever a script holds, it is read within bounds: so many bytes, things and levels."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from math import isfinite
 from typing import Any
 
@@ -19,6 +20,8 @@ DEEPEST = 14
 MOST_VALUES = 200
 """Of one property."""
 LONGEST_ID = 2000
+LONGEST_KNOWN = 1000
+"""Characters of all keys of an object; more are not remembered."""
 PAGES = ("webpage", "itempage", "productpage", "aboutpage", "collectionpage", "qapage", "faqpage", "medicalwebpage")
 PLUCKED = re.compile(
     r'"(name|sku|price|lowPrice|priceCurrency|availability|description|gtin\d*|mpn)"\s*:\s*"?((?:[^"\\]|\\.){1,500}?)"?\s*[,}\n]'
@@ -67,15 +70,28 @@ def top_nodes(content: Any) -> Iterator[tuple[dict[str, Any], str]]:
 
 
 class _JsonItem(Item):
-    __slots__ = ("depth", "node", "reader")
+    __slots__ = ("depth", "keys", "known", "node", "reader")
 
     def __init__(self, reader: "_Reader", node: dict[str, Any], path: str, role: str, depth: int) -> None:
         identity = node.get("@id")
         super().__init__("jsonld", path, _types(node), None, identity if isinstance(identity, str) else None, role)
         self.reader, self.node, self.depth = reader, node, depth
+        self.known: dict[str, list[Value]] = {}
+        """What was asked for."""
+        self.keys: dict[str, tuple[str, ...]] | None = None
 
     def _read(self) -> dict[str, list[Value]]:
-        return self.reader.properties(self)
+        return {name: list(self.get(name)) for name in _names_of(self.node)}
+
+    def get(self, name: str) -> Sequence[Value]:
+        keys = self.keys
+        if keys is None:
+            keys = self.keys = _names_of(self.node)
+        if name not in keys:
+            return ()
+        if name not in self.known:
+            self.known[name] = self.reader.values(self, keys[name], name)
+        return self.known[name]
 
 
 class _Reader:
@@ -105,16 +121,10 @@ class _Reader:
         item = self.made[id(node)] = _JsonItem(self, node, path, role, depth)
         return item
 
-    def properties(self, item: _JsonItem) -> dict[str, list[Value]]:
-        found: dict[str, list[Value]] = {}
-        for key, value in list(item.node.items())[:MOST_VALUES]:
-            if not key.startswith("@"):
-                name = plain_name(key[:LONGEST_ID])
-                values = self._values(value, f"{item.path}.{key[:60]}", name, item.depth + 1)
-                if name in found:
-                    found[name] += values
-                else:
-                    found[name] = values
+    def values(self, item: _JsonItem, keys: tuple[str, ...], name: str) -> list[Value]:
+        found: list[Value] = []
+        for key in keys:
+            found += self._values(item.node[key], f"{item.path}.{key[:60]}", name, item.depth + 1)
         return found
 
     def _values(self, value: Any, path: str, name: str, depth: int) -> list[Value]:
@@ -195,6 +205,22 @@ def _objects(contents: list[Any]) -> Iterator[dict[str, Any]]:
         elif isinstance(node, dict):
             waiting += [each for each in node.values() if isinstance(each, dict | list)]
             yield node
+
+
+def _names_of(node: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Names of properties → the keys that mean them. Objects of one kind have the same, on all pages of a site."""
+    keys = tuple(node)
+    return _names_of_keys(keys) if sum(map(len, keys)) < LONGEST_KNOWN else _names_of_keys.__wrapped__(keys)
+
+
+@lru_cache(1024)
+def _names_of_keys(keys: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for key in keys[:MOST_VALUES]:
+        if not key.startswith("@"):
+            name = plain_name(key[:LONGEST_ID])
+            found[name] = (*found.get(name, ()), key)
+    return found
 
 
 def _types(node: dict[str, Any]) -> tuple[str, ...]:
