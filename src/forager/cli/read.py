@@ -1,4 +1,4 @@
-"""`forager read FILE --url URL`: everything that is read from one page, in JSON or for a person. No database."""
+"""`forager read`: everything that is read from one page in a file, in JSON or for a person. No database."""
 
 import sys
 from pathlib import Path
