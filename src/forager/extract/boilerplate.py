@@ -4,17 +4,15 @@ Navigation, banners, adverts, share buttons and comments stand on every page of 
 not; keywords and fingerprint are to be about the rest. Whatever holds most of the page's paragraphs is none of it.
 """
 
-import re
 from bisect import bisect_right
 from typing import NamedTuple
 
-from forager.extract.names import LONGEST_NAME, ROLES, Verdict, judge_names
+from forager.extract.names import Verdict
 from forager.extract.tree import Tree
 
 AROUND = ("nav", "aside", "footer", "header", "form", "dialog")
 NAMED = ("div", "section", "ul", "ol", "table", "article", "main")
 """Elements that are boilerplate where their names say so."""
-HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 MOST_FRAMED = 30
 """Headlines and main elements; a page with more of them has none that matters."""
 LONG_PROSE = 300
@@ -57,50 +55,47 @@ class _Page:
     def __init__(self, tree: Tree, root: int) -> None:
         self._tree = tree
         self._prose = tree.weights(root)[2]
-        self._hiding = _find_hiding(tree)
+        self._hiding = frozenset(tree.hidden())
         self._around = frozenset(tree.tags(*AROUND))
-        self._roles = _find_roles(tree)
-        numbers = tree.tags(*AROUND, *NAMED)
-        others = self._hiding.union(self._roles).difference(numbers)
-        self._blocks = sorted([*numbers, *others]) if others else numbers
+        self._blocks = tree.tags(*AROUND, *NAMED)
+        special = self._around | self._hiding
+        if others := special.difference(self._blocks):
+            self._blocks = sorted([*self._blocks, *others])
+        verdicts = zip(self._blocks, tree.judge(self._blocks), strict=True)
+        self._marked = [(number, verdict) for number, verdict in verdicts if verdict or number in special]
 
     def mark(self, frames: frozenset[int]) -> Marks:
-        tree, blocks = self._tree, self._blocks
         content: list[int] = []
         cut: list[int] = []
         hidden: list[int] = []
         passed = 0
-        for number, names, identity in zip(
-            blocks, tree.column(blocks, "class"), tree.column(blocks, "id"), strict=True
-        ):
+        for number, verdict in self._marked:
             if number < passed:
                 continue
-            verdict = judge_names(names, identity)
-            if number in self._roles:
-                verdict = max(verdict, self._roles[number])
-            if verdict is Verdict.CONTENT:
+            if verdict == Verdict.CONTENT:
                 content.append(number)
             if number in frames:
                 continue
             is_hidden = number in self._hiding and not self._is_most(number)
-            if is_hidden or (
-                (verdict > Verdict.CONTENT or number in self._around) and self._is_around(number, verdict)
-            ):
+            if is_hidden or self._is_around(number, verdict):
                 cut.append(number)
-                passed = tree.end(number)
+                passed = self._tree.end(number)
                 if is_hidden:
                     hidden.append(number)
-        return Marks(blocks, frames, content, cut, hidden)
+        return Marks(self._blocks, frames, content, cut, hidden)
 
     def _is_most(self, number: int) -> bool:
         return self._tree.weights(number)[2] * 2 > self._prose
 
-    def _is_around(self, number: int, verdict: Verdict) -> bool:
-        text, links, prose = self._tree.weights(number)
-        if prose * 2 > self._prose and (verdict is not Verdict.COMMENTS or self._prose - prose < LONG_PROSE):
+    def _is_around(self, number: int, verdict: int) -> bool:
+        has_tag = number in self._around
+        if verdict <= Verdict.CONTENT and not has_tag:
             return False
-        tag = self._tree.tag(number)
-        if verdict is Verdict.BESIDE or (tag == "aside" and verdict < Verdict.AROUND):
+        text, links, prose = self._tree.weights(number)
+        if prose * 2 > self._prose and (verdict != Verdict.COMMENTS or self._prose - prose < LONG_PROSE):
+            return False
+        tag = self._tree.tag(number) if has_tag else ""
+        if verdict == Verdict.BESIDE or (tag == "aside" and verdict < Verdict.AROUND):
             return text < SHORT_COLUMN or links * 5 >= text or not _is_of_article(self._tree, number)
         if verdict >= Verdict.AROUND:
             return True
@@ -111,7 +106,7 @@ class _Page:
                 return True
             case "header" if not _is_of_article(self._tree, number):
                 return True
-        return verdict is Verdict.LIKELY_AROUND and (text < LONG_PROSE or links * 2 >= text)
+        return verdict == Verdict.LIKELY_AROUND and (text < LONG_PROSE or links * 2 >= text)
 
 
 def _frames(tree: Tree, numbers: list[int]) -> frozenset[int]:
@@ -123,23 +118,6 @@ def _frames(tree: Tree, numbers: list[int]) -> frozenset[int]:
             frames.add(parent)
             parent = tree.parent(parent)
     return frozenset(frames)
-
-
-def _find_hiding(tree: Tree) -> frozenset[int]:
-    hiding = set(tree.having("hidden"))
-    numbers = tree.find(("style", "aria-hidden"), ("none", "hidden", "true"))
-    for number, aria, style in zip(
-        numbers, tree.column(numbers, "aria-hidden"), tree.column(numbers, "style"), strict=True
-    ):
-        if aria == "true" or (style and HIDING_STYLE.search(style[:LONGEST_NAME])):
-            hiding.add(number)
-    return frozenset(hiding)
-
-
-def _find_roles(tree: Tree) -> dict[int, Verdict]:
-    numbers = tree.having("role")
-    roles = zip(numbers, tree.column(numbers, "role"), strict=True)
-    return {number: ROLES[role.lower()] for number, role in roles if role and role.lower() in ROLES}
 
 
 def _is_of_article(tree: Tree, number: int) -> bool:

@@ -17,6 +17,15 @@ class Native(Protocol):
     def count_tags(self, text: str, /) -> tuple[int, int, int]: ...
     def count_reopened(self, text: str, /) -> int: ...
     def holds(self, page: bytes, word: bytes, /) -> bool: ...
+    def set_names(
+        self,
+        words: dict[str, int],
+        tokens: dict[str, int],
+        beginnings: dict[str, int],
+        roles: dict[str, int],
+        passed_over: dict[str, int],
+        /,
+    ) -> None: ...
     def Tree(self, markup: bytes, /) -> "Tree": ...  # noqa: N802 (a class, asked for like a function)
 
 

@@ -1,19 +1,21 @@
-"""What the class and id of an element say about it: that it stands around the content, that it is the content, nothing.
+"""What the class, id and role of an element say: that it stands around the content, that it is the content, nothing.
 
 A name is split into words (`post__shareBar` → post, share, bar), and they are looked up, alone and joined with the next
-ones (`side-bar` is `sidebar`). A token is judged once per process: a site writes the same ones on every page, and many
-sites write the same ones.
+ones (`side-bar` is `sidebar`).
 """
 
 import re
 from enum import IntEnum
 from functools import lru_cache
 
-LONGEST_NAME = 200
+from forager.extract import compiled
+
+LONGEST_NAMES = 200
 MOST_WORDS = 12
 LONGEST_IDENTITY = 3
 """Hyphens of an id. One that has more is often made of a heading: `sharing-with-all-others`."""
-WORD = re.compile(r"[a-z]+|[A-Z]+(?![a-z])|[A-Z][a-z]+|\d+")
+TOKEN = re.compile(r"[^ \t\n\r\f\v]+")
+WORD = re.compile(r"[a-z]+|[A-Z]+(?![a-z])|[A-Z][a-z]+|[0-9]+")
 
 
 class Verdict(IntEnum):
@@ -96,14 +98,20 @@ PASSED_OVER = frozenset(
 """What follows them tells a state (`has-sidebar`), the subject of a post (`tag-cookies`) or a kit's every element."""
 
 
-@lru_cache(maxsize=16_384)
-def judge_names(names: str | None, identity: str | None) -> Verdict:
-    """Of an element with this class and id."""
-    verdict = Verdict.NOTHING
+if compiled.native is not None:
+    compiled.native.set_names({**WORDS}, {**TOKENS}, {**BEGINNINGS}, {**ROLES}, dict.fromkeys(PASSED_OVER, 0))
+
+
+# What follows is done in C (`c/names.h`) where there is a compiler.
+
+
+def judge_names(names: str | None, identity: str | None, role: str | None) -> Verdict:
+    """Of an element with this class, id and role."""
+    verdict = ROLES.get(role.lower(), Verdict.NOTHING) if role else Verdict.NOTHING
     if names:
-        verdict = max(map(judge_token, names[:LONGEST_NAME].split()), default=verdict)
+        verdict = max([verdict, *map(judge_token, TOKEN.findall(names[:LONGEST_NAMES]))])
     if identity and identity.count("-") + identity.count("_") <= LONGEST_IDENTITY:
-        verdict = max(verdict, judge_token(identity[:LONGEST_NAME]))
+        verdict = max(verdict, judge_token(identity[:LONGEST_NAMES]))
     return verdict
 
 

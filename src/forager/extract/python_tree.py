@@ -3,6 +3,8 @@
 import re
 from typing import NamedTuple
 
+from forager.extract.names import LONGEST_NAMES, judge_names
+
 PROSE_BYTES = 80
 MOST_RUNS = 1000
 LOOKED_AT = 4096
@@ -281,6 +283,16 @@ class PythonTree:
 
         return pictures_in_python(self, sets, lazy, words, most, with_styles=with_styles)
 
+    def judge(self, numbers: list[int], /) -> bytes:
+        return bytes(
+            judge_names(*(self.get(number, name) for name in ("class", "id", "role"))) if self.weights(number)[0] else 0
+            for number in numbers
+        )
+
+    def hidden(self) -> list[int]:
+        found = (number for number, element in enumerate(self._elements) if _is_hidden(element.attributes))
+        return [number for number in found if self.weights(number)[0]]
+
     def raw(self, number: int, /) -> str:
         element = self._at(number)
         if self._is_raw(number):
@@ -391,6 +403,13 @@ class PythonTree:
                 left.append((run, is_new))
                 is_new = False
         return left
+
+
+def _is_hidden(attributes: dict[bytes, bytes]) -> bool:
+    if b"hidden" in attributes or attributes.get(b"aria-hidden") == b"true":
+        return True
+    style = attributes.get(b"style", b"").decode()[:LONGEST_NAMES].encode()
+    return any(hiding in style.translate(None, GAP).lower() for hiding in (b"display:none", b"visibility:hidden"))
 
 
 def _length(lines: list[bytes]) -> int:

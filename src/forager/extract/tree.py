@@ -84,6 +84,12 @@ class Tree(Protocol):
         """The elements `img` that have a source, and those whose style has a `url(`. `sets` and `lazy` are names of
         attributes for several sources and for one that is loaded later."""
 
+    def judge(self, numbers: list[int], /) -> bytes:
+        """What their classes, ids and roles say: a `Verdict` of `names.py` for each; nothing where no text is shown."""
+
+    def hidden(self) -> list[int]:
+        """All elements with text that their own attributes hide."""
+
     def raw(self, number: int, /) -> str:
         """The content of a script or style as it is; of others, all their text."""
 

@@ -91,7 +91,7 @@ def test_headings_are_those_of_the_content() -> None:
     ],
 )
 def test_names(names: str, verdict: Verdict) -> None:
-    assert judge_names(names, None) is verdict
+    assert judge_names(names, None, None) is verdict
 
 
 def test_a_review_is_not_what_the_page_is_about() -> None:

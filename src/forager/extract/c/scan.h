@@ -86,7 +86,7 @@ typedef struct {
     uint32_t content_at, content_end;
     uint32_t block; /* the innermost block around its text: itself, or one above */
     uint16_t attribute_count, tag_length;
-    uint8_t flags, space;
+    uint8_t flags, space, kind;
 } Element;
 
 typedef struct {
@@ -130,14 +130,18 @@ static void make_kind_table(void)
     }
 }
 
-static uint8_t flags_of(const Byte *name, size_t length)
+#define NO_KIND UINT8_MAX
+_Static_assert(KIND_COUNT < NO_KIND, "a kind fits a byte");
+
+/* Its number in KINDS. */
+static uint8_t kind_of(const Byte *name, size_t length)
 {
     if (length > LONGEST_KIND)
-        return 0;
+        return NO_KIND;
     for (size_t at = kind_starts[length]; at < kind_starts[length + 1]; at++)
         if (KINDS[at].name[0] == (char)name[0] && memcmp(KINDS[at].name, name, length) == 0)
-            return KINDS[at].flags;
-    return 0;
+            return (uint8_t)at;
+    return NO_KIND;
 }
 
 static bool is_gap(Byte byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); }
@@ -330,7 +334,8 @@ static int64_t read_start(Tables *tables, uint32_t at)
                        .run_first = tables->run_count,
                        .tag_length = (uint16_t)(length < UINT16_MAX ? length : UINT16_MAX),
                        .space = space_of(tables, name, length)};
-    element.flags = flags_of(name, length);
+    element.kind = kind_of(name, length);
+    element.flags = element.kind == NO_KIND ? 0 : KINDS[element.kind].flags;
     if (element.space != HTML_SPACE)
         element.flags &= IS_LINK | IS_CONTROL; /* a drawing has its own styles, links and titles */
     int64_t next = read_attributes(tables, end, &element);

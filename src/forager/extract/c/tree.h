@@ -10,6 +10,7 @@
 #include <Python.h>
 
 #include "growing.h"
+#include "names.h"
 #include "scan.h"
 
 typedef struct {
@@ -248,19 +249,29 @@ static PyObject *tree_block(PyObject *self, PyObject *number)
     return element ? PyLong_FromUnsignedLong(element->block) : NULL;
 }
 
+/* By the kinds of the elements; those of no known kind, by their names. */
 static PyObject *tree_tags(PyObject *self, PyObject *given)
 {
     const Tables *tables = &((Tree *)self)->tables;
     Name names[MOST_NAMES];
-    Py_ssize_t count = names_of(given, names);
+    bool is_wanted[UINT8_MAX + 1] = {false};
+    Py_ssize_t count = names_of(given, names), unknown = 0;
+    for (Py_ssize_t name = 0; name < count; name++) {
+        uint8_t kind = kind_of((const Byte *)names[name].text, (size_t)names[name].length);
+        if (kind == NO_KIND)
+            names[unknown++] = names[name];
+        else
+            is_wanted[kind] = true;
+    }
     PyObject *found = count < 0 ? NULL : PyList_New(0);
-    for (uint32_t at = 0; found != NULL && at < tables->element_count; at++)
-        for (Py_ssize_t name = 0; name < count; name++)
-            if (is_tag(tables, &tables->elements[at], names[name].text, (size_t)names[name].length)) {
-                if (add_number(found, at) < 0)
-                    Py_CLEAR(found);
-                break;
-            }
+    for (uint32_t at = 0; found != NULL && at < tables->element_count; at++) {
+        const Element *element = &tables->elements[at];
+        bool is_found = is_wanted[element->kind];
+        for (Py_ssize_t name = 0; element->kind == NO_KIND && !is_found && name < unknown; name++)
+            is_found = is_tag(tables, element, names[name].text, (size_t)names[name].length);
+        if (is_found && add_number(found, at) < 0)
+            Py_CLEAR(found);
+    }
     return found;
 }
 
@@ -502,6 +513,101 @@ static PyObject *tree_rows(PyObject *self, PyObject *given)
             PyList_SET_ITEM(rows, at, row);
     }
     return rows;
+}
+
+typedef uint8_t Judge(const Byte *, const Byte *);
+
+static int judge_attribute(const Tables *tables, const Attribute *attribute, Judge *judge, uint8_t *verdict)
+{
+    const Byte *begin = tables->page + attribute->value_at, *end = begin + attribute->value_length;
+    Buffer buffer = {0};
+    if (attribute->is_escaped) {
+        if (add_unescaped(&buffer, begin, end) < 0) {
+            PyMem_Free(buffer.bytes);
+            return -1;
+        }
+        begin = buffer.bytes;
+        end = begin + buffer.used;
+    }
+    *verdict = larger(*verdict, judge(begin, end));
+    PyMem_Free(buffer.bytes);
+    return 0;
+}
+
+/* Bytes of its text that are shown. */
+static uint32_t text_weight(const Tables *tables, const Element *element)
+{
+    uint32_t before = element->run_first ? tables->runs[element->run_first - 1].text : 0;
+    return element->run_end > element->run_first ? tables->runs[element->run_end - 1].text - before : 0;
+}
+
+/* Nothing for an element without text. */
+static int judge_element(const Tables *tables, const Element *element, uint8_t *verdict)
+{
+    static const struct {
+        const char *name;
+        size_t length;
+        Judge *judge;
+    } JUDGES[] = {{"class", 5, judge_class}, {"id", 2, judge_identity}, {"role", 4, judge_role}};
+    for (size_t at = 0; at < sizeof JUDGES / sizeof *JUDGES && text_weight(tables, element); at++) {
+        const Attribute *attribute = find_attribute(tables, element, JUDGES[at].name, JUDGES[at].length);
+        if (attribute != NULL && judge_attribute(tables, attribute, JUDGES[at].judge, verdict) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* What the names of elements say, a byte for each. */
+static PyObject *tree_judge(PyObject *self, PyObject *numbers)
+{
+    const Tree *tree = (Tree *)self;
+    if (!PyList_Check(numbers)) {
+        PyErr_SetString(PyExc_TypeError, "a list of elements is expected");
+        return NULL;
+    }
+    PyObject *verdicts = PyBytes_FromStringAndSize(NULL, PyList_GET_SIZE(numbers));
+    for (Py_ssize_t at = 0; verdicts != NULL && at < PyBytes_GET_SIZE(verdicts); at++) {
+        const Element *element = at < PyList_GET_SIZE(numbers) ? element_of(tree, PyList_GET_ITEM(numbers, at)) : NULL;
+        uint8_t verdict = 0;
+        if (element == NULL || judge_element(&tree->tables, element, &verdict) < 0)
+            Py_CLEAR(verdicts);
+        else
+            PyBytes_AS_STRING(verdicts)[at] = (char)verdict;
+    }
+    return verdicts;
+}
+
+static bool hides(const Tables *tables, const Attribute *attribute)
+{
+    const Byte *name = tables->page + attribute->name_at, *value = tables->page + attribute->value_at;
+    switch (attribute->name_length) {
+    case 5:
+        return memcmp(name, "style", 5) == 0 && is_hiding(value, value + attribute->value_length);
+    case 6:
+        return memcmp(name, "hidden", 6) == 0;
+    case 11:
+        return memcmp(name, "aria-hidden", 11) == 0 && attribute->value_length == 4 && memcmp(value, "true", 4) == 0;
+    default:
+        return false;
+    }
+}
+
+/* Those that have text. */
+static PyObject *tree_hidden(PyObject *self, PyObject *Py_UNUSED(nothing))
+{
+    const Tables *tables = &((Tree *)self)->tables;
+    PyObject *found = PyList_New(0);
+    for (uint32_t at = 0; found != NULL && at < tables->element_count; at++) {
+        const Attribute *attribute = tables->attributes + tables->elements[at].attribute_first;
+        const Attribute *end = attribute + tables->elements[at].attribute_count;
+        if (attribute == end || !text_weight(tables, &tables->elements[at]))
+            continue;
+        while (attribute < end && !hides(tables, attribute))
+            attribute++;
+        if (attribute < end && add_number(found, at) < 0)
+            Py_CLEAR(found);
+    }
+    return found;
 }
 
 /* ---- text ----------------------------------------------------------------------------------------------------- */
@@ -803,6 +909,8 @@ static PyMethodDef TREE_METHODS[] = {
     {"attributes", tree_attributes, METH_O, NULL},
     {"column", tree_column, METH_VARARGS, NULL},
     {"rows", tree_rows, METH_VARARGS, NULL},
+    {"judge", tree_judge, METH_O, NULL},
+    {"hidden", tree_hidden, METH_NOARGS, NULL},
     {"raw", tree_raw, METH_O, NULL},
     {"text", tree_text, METH_O, NULL},
     {"texts", tree_texts, METH_VARARGS, NULL},
