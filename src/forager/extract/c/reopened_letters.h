@@ -7,6 +7,13 @@ static Py_ssize_t OF(find)(const LETTER *text, Py_ssize_t length, Py_ssize_t at,
         const void *found = at < length ? memchr(text + at, (int)letter, (size_t)(length - at)) : NULL;
         return found == NULL ? length : (const LETTER *)found - text;
     }
+    for (; at + STRIDE <= length; at += STRIDE) { /* a compiler compares many at once where all are compared */
+        unsigned found = 0;
+        for (int each = 0; each < STRIDE; each++)
+            found |= text[at + each] == (LETTER)letter;
+        if (found)
+            break;
+    }
     while (at < length && text[at] != letter)
         at++;
     return at;
