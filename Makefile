@@ -17,7 +17,7 @@ comma := ,
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast check fuzz fmt test-search bench screenshots clean
+.PHONY: help setup demo test test-fast check fuzz sanitize fmt test-search bench screenshots clean
 
 help: ## list these verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -62,7 +62,7 @@ demo: $(NATIVE) dashboard-if-possible ## crawl a small web on loopback, offline,
 
 # What has to be fetched is waited for while what is there is looked at.
 test: ## everything CI runs: format, lint, types, imports, all tests
-	@$(MAKE) --no-print-directory -j 4 ready lint FIRST=dashboard
+	@$(MAKE) --no-print-directory -j 4 ready lint sanitize FIRST=dashboard
 	@$(RUN)/python -m pytest -n 6 --dist loadgroup || { [ $$? = 1 ] && \
 		echo "Once more, alone: a test that fails twice is wrong, one that passes now is unsteady and wants its cause found." && \
 		$(RUN)/python -m pytest --last-failed --last-failed-no-failures none -rA --no-header; }
@@ -136,6 +136,9 @@ fmt: $(DEV) ## format the code and mend what can be mended
 MINUTES ?= 10
 fuzz: $(DEV) $(NATIVE) ## attack everything that reads strangers' bytes, for MINUTES=10
 	@$(RUN)/python -m tests.fuzz --minutes $(MINUTES)
+
+sanitize: $(DEV) $(NATIVE) ## run the C parts with AddressSanitizer and UBSan over hostile, random and real pages
+	@$(RUN)/python -m tests.fuzz.sanitize
 
 contract: $(DEV) ## try the whole HTTP API with schemathesis, for MINUTES=10
 	@CONTRACT_SECONDS=$$(($(MINUTES) * 60)) $(RUN)/python -m pytest -q --timeout 7200 tests/fuzz/test_api_contract.py

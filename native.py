@@ -3,6 +3,9 @@ which may include headers of `src/forager/ROOM/c`.
 
     python native.py             compile those that are missing or older than their source
     python native.py --strict    compile all of them elsewhere, and fail where the compiler has something to say
+    python native.py --sanitize FOLDER
+                                 compile all of them into FOLDER with AddressSanitizer and UBSan, and print what to
+                                 preload; fails where the compiler cannot
 
 They are done without where there is no C compiler, or no header of Python: then Forager takes the Python ways, which
 give the same results. So this never fails for a person who installs Forager. `make`, the build of a wheel and an
@@ -114,10 +117,39 @@ def compile_strictly() -> Iterator[str]:
                 yield str(error)
 
 
+SANITIZED = ("-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+
+
+def sanitize(folder: Path) -> list[str]:
+    """Every module as FOLDER/ROOM.so; returns the libraries that have to be loaded before Python is."""
+    compiler = find_compiler()
+    folder.mkdir(parents=True, exist_ok=True)
+    for source in sources():
+        compile_one(compiler, source, folder / f"{source.parent.name}.so", "-U_FORTIFY_SOURCE", *SANITIZED)
+    return [_library(compiler, name) for name in ("libasan.so", "libubsan.so")]
+
+
+def _library(compiler: list[str], name: str) -> str:
+    command = [*compiler, f"-print-file-name={name}"]
+    path = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    if not Path(path).is_absolute():
+        raise NotCompiledError(f"The C compiler has no {name}")
+    return path
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python native.py", description="Compiles the inner loops written in C.")
     parser.add_argument("--strict", action="store_true", help="warnings are errors; nothing is left in the tree")
-    if parser.parse_args().strict:
+    parser.add_argument("--sanitize", metavar="FOLDER", type=Path, help="compile with AddressSanitizer and UBSan")
+    given = parser.parse_args()
+    if given.sanitize:
+        try:
+            sys.stdout.write(":".join(sanitize(given.sanitize)) + "\n")
+        except NotCompiledError as error:
+            sys.stderr.write(f"{error}.\n")
+            return 1
+        return 0
+    if given.strict:
         problems = list(compile_strictly())
         sys.stderr.writelines(f"{problem}.\n" for problem in problems)
         return 1 if problems else 0

@@ -37,6 +37,8 @@ static int buffer_grow(Buffer *buffer, Py_ssize_t more)
 
 static inline int buffer_add(Buffer *buffer, const void *bytes, Py_ssize_t length)
 {
+    if (length == 0)
+        return 0;
     if (buffer->used + length > buffer->size && buffer_grow(buffer, length) < 0)
         return -1;
     memcpy(buffer->bytes + buffer->used, bytes, (size_t)length);
