@@ -16,6 +16,8 @@ from forager.extract.products.visible import is_beside
 
 MOST_TEXT = 150_000
 LONGEST_LABEL, LONGEST_VALUE = 40, 80
+ABOVE = 200
+"""Elements before the heading that may speak of the product; before them there are menus."""
 MANY_CODES = 3
 """More of them, and they belong to the things of a list."""
 SHOWN = 0.96
@@ -62,8 +64,9 @@ def _labelled(view: View) -> Iterator[tuple[str, str, str, int]]:
         return
     runs = view.tree.runs(view.trunk, MOST_TEXT)
     waiting: tuple[str, str] | None = None
+    first = view.heading - ABOVE
     for owner, text in runs:
-        if len(text) > LONGEST_VALUE + LONGEST_LABEL:
+        if owner < first or len(text) > LONGEST_VALUE + LONGEST_LABEL:
             waiting = None
             continue
         if waiting is not None:

@@ -35,7 +35,7 @@ CRUMB_NAMES = ("breadcrumb", "crumbs")
 BUTTON_NAMES = ("btn", "button")
 OLD_PRICE = re.compile(r"price[\w-]*old|old[\w-]*price", re.IGNORECASE)
 NO_BRAND = re.compile(r"^\W*$|^\d+$|%|\d{3}|[:!?]")
-MOST_CARTS, MOST_BUTTONS, MOST_LINKS, MOST_PRICES = 40, 250, 600, 40
+MOST_CARTS, MOST_BUTTONS, MOST_LINKS, MOST_PRICES = 40, 250, 400, 24
 LONGEST_LABEL = 60
 MANY_CARTS = 3
 """More buttons than that, each for another thing, and the page is a list."""
@@ -107,7 +107,8 @@ def find_carts(view: View, *, also_links: bool) -> list[int]:
     if not found:
         found = _labelled(view, _buttons(tree)[:MOST_BUTTONS])
         if not found and also_links:
-            found = _labelled(view, _links(tree)[:MOST_LINKS])
+            below = [number for number in _links(tree) if number > view.heading]
+            found = _labelled(view, below[:MOST_LINKS])
     outer: list[int] = []
     for number in found:
         if not outer or number >= tree.end(outer[-1]):

@@ -56,7 +56,19 @@ CART = re.compile(
 CART_NAMES = (
     *("add-to-cart", "addtocart", "add_to_cart", "buy-now", "btn-cart", "add-to-basket", "add-to-bag"),
     *("button-cart", "addtobasket", "add_to_basket", "addtobag", "add_to_bag", "buynow", "buy_now", "buy-button"),
-    *("btn-buy", "add-cart", "addcart", "to-basket", "/cart/add", "cart/product"),
+    *(
+        "btn-buy",
+        "buybtn",
+        "buy-btn",
+        "buy_btn",
+        "btn_buy",
+        "buybutton",
+        "add-cart",
+        "addcart",
+        "to-basket",
+        "/cart/add",
+        "cart/product",
+    ),
 )
 CART_ATTRIBUTES = ("id", "class", "name", "action", "data-action", "data-button-action", "data-testid")
 HOME = re.compile(

@@ -10,6 +10,7 @@ from turbohtml import Element
 from forager.extract.products.claims import Claim
 from forager.extract.products.facts import absolute, cut
 from forager.extract.products.find import assemble
+from forager.extract.products.labels import claims_of_labels
 from forager.extract.products.money import read_money
 from forager.extract.products.numbers import read_count, read_gtin, read_rating
 from forager.extract.products.stock import Availability, read_availability
@@ -48,6 +49,7 @@ BULLETS = "#feature-bullets li span.a-list-item"
 DETAILS = (
     "#productDetails_techSpec_section_1 tr,#productDetails_detailBullets_sections1 tr,#detailBullets_feature_div li"
 )
+LABELLED = frozenset({"mpn", "attributes"})
 MOST_IMAGES, MOST_VARIANTS, MOST_DETAILS = 20, 200, 60
 
 
@@ -73,6 +75,7 @@ def _claims(view: View) -> Iterator[Claim]:
     if crumbs:
         yield Claim("category", cut("category", " > ".join(crumbs)), 0.9, f"css {CRUMBS}")
     yield from _numbers(view)
+    yield from (claim for claim in claims_of_labels(view) if claim.field in LABELLED)
     yield from _description(view)
     if images := _images(view):
         yield Claim("image_urls", images, 0.9, "css #landingImage")
