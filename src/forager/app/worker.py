@@ -6,9 +6,10 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
+from typing import Any
 
 from forager import clock, extract
 from forager.app.bodies import place_of, shelf_of
@@ -39,7 +40,7 @@ from forager.ingest import Reach, Selector
 from forager.politeness.guard import AddressGuard
 from forager.politeness.proxy_rule import proxy_rule
 from forager.politeness.unpaced import is_unpaced
-from forager.records import RunSpec, Trouble
+from forager.records import Fetched, Reading, RunSpec, Trouble
 from forager.settings import Settings
 from forager.stats import store as stats
 
@@ -132,7 +133,7 @@ async def _open_tools(
             yield Tools(
                 client=client,
                 guard=guard,
-                read=partial(extract.read, keyword_words=words, robots_agent=agent, memory=extract.LanguageMemory()),
+                read=_reading_here(words, agent),
                 parsers=parsers,
                 read_isolated=partial(read_isolated, config=ParserConfig(words, agent)),
                 box=box,
@@ -147,6 +148,19 @@ async def _open_tools(
                 max_redirects=settings.max_redirects,
                 database_time=clock.at,
             )
+
+
+def _reading_here(keyword_words: int, robots_agent: str) -> Callable[..., Reading]:
+    """Reads in this process; what that needs is loaded with the first page, which a worker with parsers never reads."""
+
+    @cache
+    def memory() -> "extract.LanguageMemory":
+        return extract.LanguageMemory()
+
+    def read(fetched: Fetched, **how: Any) -> Reading:
+        return extract.read(fetched, keyword_words=keyword_words, robots_agent=robots_agent, memory=memory(), **how)
+
+    return read
 
 
 def make_order(settings: Settings, run: int, spec: RunSpec, *, workers: int) -> WorkerOrder:

@@ -7,11 +7,14 @@ What counts is that it came instead of something else, and that there is little 
 import re
 from collections import Counter
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from forager.extract import login_words as words_of
-from forager.extract.tree import Tree
 from forager.urls import registrable
+
+if TYPE_CHECKING:
+    from forager.extract.tree import Tree
 
 FEW_WORDS, FEW_LINKS = 40, 15
 """Up to here a page with a login form, found where it was asked for, is nothing but that form."""
@@ -93,7 +96,7 @@ def is_login_url(url: str) -> bool:
     return _names_login(segments) or any(_is_login_parameter(*parameter) for parameter in _parameters(parts))
 
 
-def has_password_form(tree: Tree) -> bool:
+def has_password_form(tree: "Tree") -> bool:
     """Whether the page shows a form that wants a password one already has: two fields in one form choose a new one."""
     inputs = tree.tags("input")
     kinds = tree.column(inputs, "type")
@@ -197,7 +200,7 @@ def _names(parts: SplitResult, known: frozenset[str]) -> bool:
     return any(key.lower() in words_of.LOGIN_KEYS and value.lower() in known for key, value in _parameters(parts))
 
 
-def _above(tree: Tree, number: int) -> Iterator[int]:
+def _above(tree: "Tree", number: int) -> Iterator[int]:
     for _ in range(DEEPEST):
         number = tree.parent(number)
         if number < 0:
@@ -205,7 +208,7 @@ def _above(tree: Tree, number: int) -> Iterator[int]:
         yield number
 
 
-def _hides(tree: Tree, number: int) -> bool:
+def _hides(tree: "Tree", number: int) -> bool:
     attributes, tag = tree.attributes(number), tree.tag(number)
     if tag in UNSEEN or "hidden" in attributes or attributes.get("aria-hidden") == "true":
         return True
@@ -216,6 +219,6 @@ def _hides(tree: Tree, number: int) -> bool:
     return bool(UNSEEN_STYLE.search(attributes.get("style", "")))
 
 
-def _form_among(tree: Tree, numbers: list[int]) -> int | None:
+def _form_among(tree: "Tree", numbers: list[int]) -> int | None:
     """None for a form the parser put beside its fields, as in the tables of old pages."""
     return next((number for number in numbers if tree.tag(number) == "form"), None)
