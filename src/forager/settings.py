@@ -273,7 +273,7 @@ class Settings(BaseModel):
     readers: Annotated[int, Field(ge=0, le=64)] = Field(
         1, description="Processes that read pages for a worker; 0: the worker reads them itself."
     )
-    batch_ms: Count = Field(250, description="Milliseconds between two writes, at most.")
+    batch_ms: Count = Field(500, description="Milliseconds between two writes, at most.")
     spool_pages: Count = Field(
         2000, description="Visits a worker keeps while the database is away; then it makes no more requests."
     )
