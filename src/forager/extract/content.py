@@ -73,7 +73,7 @@ def find_link_lists(tree: Tree, region: int, marks: Marks, weights: Weights) -> 
         if number < passed:
             continue
         text, links, prose = tree.weights(number)
-        if text >= SHORTEST_LIST and links >= text * LINKED and prose * 5 < text:
+        if text >= SHORTEST_LIST and links >= text * LINKED and prose * 5 < text and prose * 5 <= whole.prose:
             found.append(number)
             passed = tree.end(number)
     return found

@@ -22,22 +22,25 @@ class Verdict(IntEnum):
     """What the names of an element say. Higher ones overrule lower ones."""
 
     NOTHING = 0
-    CONTENT = 1
-    LIKELY_AROUND = 2
+    FOLDED = 1
+    """A tab or an accordion: what it hides is a click away."""
+    CONTENT = 2
+    LIKELY_AROUND = 3
     """It may be content too, a restaurant's menu or a ranking: then it is long and not made of links."""
-    BESIDE = 3
+    BESIDE = 4
     """A column beside the content, which may hold a part of it."""
-    AROUND = 4
-    COMMENTS = 5
+    AROUND = 5
+    COMMENTS = 6
+    CONSENT = 7
 
 
 def _table(verdict: Verdict, *lines: str) -> dict[str, Verdict]:
     return {word: verdict for line in lines for word in line.split()}
 
 
-ROLES = {"main": Verdict.CONTENT} | _table(
+ROLES = {"main": Verdict.CONTENT, "complementary": Verdict.BESIDE} | _table(
     Verdict.AROUND,
-    "navigation banner contentinfo complementary search dialog alertdialog menu menubar tablist toolbar",
+    "navigation banner contentinfo search dialog alertdialog menu menubar toolbar",
 )
 CONTENT_OWNERS = ("entry", "post", "article", "page", "main", "story", "news", "blog", "detail", "single", "primary")
 TOKENS = _table(Verdict.LIKELY_AROUND, "header top bottom") | _table(
@@ -61,9 +64,6 @@ WORDS = (
     | _table(Verdict.BESIDE, "sidebar sidebars sphinxsidebar")
     | _table(
         Verdict.AROUND,
-        # consent
-        "cookie cookies cookiebar cookiebanner cookieconsent cookienotice cookielaw consent gdpr ccpa dsgvo onetrust",
-        "optanon cybot didomi borlabs usercentrics iubenda cmp privacybanner privacynotice privacybar",
         # navigation
         "nav navi navbar navbox navigation navlist navlinks mainnav topnav subnav sidenav footnav sitenav meganav",
         "pagenav usernav bottomnav leftnav rightnav mainmenu topmenu submenu sidemenu footmenu sitemenu megamenu",
@@ -83,6 +83,15 @@ WORDS = (
         # not for readers
         "modal popup popups offcanvas appbanner smartbanner noprint sronly visuallyhidden screenreadertext",
         "mweditsection mwjumplink catlinks printfooter tagcloud",
+    )
+    | _table(
+        Verdict.CONSENT,
+        "cookie cookies cookiebar cookiebanner cookieconsent cookienotice cookielaw consent gdpr ccpa dsgvo onetrust",
+        "optanon cybot didomi borlabs usercentrics iubenda cmpbox cmpbanner qccmp",
+        "privacybanner privacynotice privacybar",
+    )
+    | _table(
+        Verdict.FOLDED, "tab tabs tabpane tabpanel panel accordion collapse collapsible expander expandable toggle"
     )
     | _table(Verdict.COMMENTS, "comment comments commentlist commentform postcomment postcomments livefyre giscus")
 )

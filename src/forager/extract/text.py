@@ -3,7 +3,7 @@
 import hashlib
 
 from forager.extract import compiled
-from forager.extract.boilerplate import Marks, find_boilerplate, is_cut
+from forager.extract.boilerplate import Marks, find_boilerplate, is_inside
 from forager.extract.clean import drop_unseen
 from forager.extract.content import Weights, find_content, find_link_lists
 from forager.extract.tree import Tree
@@ -45,7 +45,7 @@ def _find_headings(tree: Tree, marks: Marks) -> str:
     nodes: list[int] = []
     for tag in ("h1", "h2", "h3"):
         if len(nodes) < MOST_HEADINGS:
-            nodes += [number for number in tree.tags(tag) if not is_cut(tree, number, marks.cut)]
+            nodes += [number for number in tree.tags(tag) if not is_inside(tree, number, marks.cut)]
     found = tree.texts(nodes[:MOST_HEADINGS], LONGEST_HEADING)
     return drop_unseen(" ".join(filter(None, found))[:LONGEST_HEADINGS])
 
@@ -56,10 +56,16 @@ def _take_text(tree: Tree, root: int, marks: Marks) -> str:
     region = find_content(tree, root, marks, weights)
     cut = sorted(marks.cut + find_link_lists(tree, region, marks, weights))
     text = tree.lines(region, cut)
-    if not marks.cut or is_enough(text):
+    if is_enough(text):
         return text
     # Nothing but menus and forms: then these are what the page is about.
-    return tree.lines(root, marks.hidden) or tree.lines(root, [])
+    return tree.lines(root, marks.hidden) or tree.lines(root, []) or _text_without_scripts(tree)
+
+
+def _text_without_scripts(tree: Tree) -> str:
+    """What a page shows to browsers that run no scripts, where it shows nothing else."""
+    texts = (" ".join(tree.raw(number).split()) for number in tree.tags("noscript"))
+    return "\n".join(filter(None, texts))
 
 
 def is_enough(text: str) -> bool:
