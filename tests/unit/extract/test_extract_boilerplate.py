@@ -3,8 +3,6 @@
 import pytest
 from tests.unit.extract.pages import TEXTS, reading
 
-from forager.extract.names import Verdict, judge_names
-
 PROSE = f"<p>{TEXTS['en']}</p>" * 3
 
 
@@ -73,25 +71,6 @@ def test_headings_are_those_of_the_content() -> None:
         f"<h1>Title</h1><div class=cookie-banner><h2>We value you</h2></div>{PROSE}<aside><h2>More</h2></aside>"
     )
     assert page.headings == "Title"
-
-
-@pytest.mark.parametrize(
-    ("names", "verdict"),
-    [
-        ("cookie-bar", Verdict.AROUND),
-        ("siteCookieNotice", Verdict.AROUND),
-        ("main_navigation", Verdict.AROUND),
-        ("search-results", Verdict.LIKELY_AROUND),
-        ("shareholders", Verdict.NOTHING),
-        ("headline", Verdict.NOTHING),
-        ("adventure", Verdict.NOTHING),
-        ("navigator-story", Verdict.NOTHING),
-        ("entry-content", Verdict.CONTENT),
-        ("articleBody", Verdict.CONTENT),
-    ],
-)
-def test_names(names: str, verdict: Verdict) -> None:
-    assert judge_names(names, None, None) is verdict
 
 
 def test_a_review_is_not_what_the_page_is_about() -> None:
