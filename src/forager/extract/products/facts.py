@@ -117,7 +117,7 @@ def _numbers(item: Item, sure: float) -> Iterator[Claim]:
 
 def without_words(code: str) -> str:
     """`TE502955-1293415 Chair cover` is a number and what has it."""
-    found = CODE_AND_WORDS.match(code)
+    found = CODE_AND_WORDS.match(code[: LONGEST["sku"]])
     return found[1] if found else code
 
 

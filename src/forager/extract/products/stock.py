@@ -117,10 +117,13 @@ PHRASES: tuple[tuple[Availability, re.Pattern[str]], ...] = (
 )
 
 
-@lru_cache(4096)
 def read_availability(text: str) -> Availability | None:
     """A schema.org address, a code or a sentence; None where it says nothing we know."""
-    text = " ".join(text[:LONGEST_TEXT].split())
+    return _read(" ".join(text[:LONGEST_TEXT].split()))
+
+
+@lru_cache(4096)
+def _read(text: str) -> Availability | None:
     code = NO_LETTERS.sub("", text.rpartition("/")[2].rpartition(":")[2].lower())
     if code in CODES:
         return CODES[code]

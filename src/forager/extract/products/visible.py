@@ -46,6 +46,8 @@ LEVELS_HIDDEN, LEVELS_TOLD, LEVELS_STRUCK = 8, 3, 4
 LONGEST_TOLD, LONGEST_MONEY, MOST_BELOW = 600, 40, 40
 MOST_HEADINGS, MOST_STOCKS, MOST_STRUCK = 8, 20, 40
 LONGEST_BRAND = 40
+MOST_IN_BRAND = 200
+"""Bytes; what holds more is no name of a brand."""
 FAR = 300
 """Elements between a heading and what belongs to it."""
 NEAR, ANYWHERE, BARE = 0.8, 0.55, 0.4
@@ -404,7 +406,10 @@ def _logo(view: View, heading: Heading | None, named: list[int]) -> Iterator[Cla
     for number in named:
         if heading is None or abs(number - heading.number) > FAR or not is_brand(names_of(tree, number)):
             continue
-        text = without_label(tree.text(number) or tree.texts([number], LONGEST_BRAND + 1)[0])
+        if tree.weights(number)[0] > MOST_IN_BRAND:
+            continue
+        shown = " ".join(text for _, text in tree.runs(number, MOST_IN_BRAND))[:MOST_IN_BRAND]
+        text = without_label(shown or tree.texts([number], LONGEST_BRAND + 1)[0])
         if NO_BRAND.search(text) or len(text) > LONGEST_BRAND or text == heading.text or is_beside(view, number):
             continue
         yield Claim("brand", cut("brand", text), 0.5, f"css {_name(tree, number)}")

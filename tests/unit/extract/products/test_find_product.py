@@ -172,6 +172,13 @@ HOSTILE = {
     "things no database takes": page(
         a_product(name="Ket\0tle \ud800", sku="\0", description="\udfff\0x", **{"\0key": {"@type": "\ud800"}})
     ),
+    "a long number": page(a_product(sku="1" * 500_000, mpn="1 " * 200_000)),
+    "many labels": page(a_product(), body="<h1>Kettle</h1>" + "<p>Product code: 1 2 3 4 5 6 7 8 9 x|</p>" * 20_000),
+    "nested brands": page(a_product(), body="<h1>Kettle</h1>" + "<div class=brand>" * 500 + "x" * 500_000),
+    "nested stock": page(a_product(), body="<h1>Kettle</h1>" + "<div class=stock>" * 500 + "sold out " * 50_000),
+    "many attributes": page(
+        a_product(additionalProperty=[{"name": f"\0{at}", "value": "\ud800" * 1000} for at in range(5000)])
+    ),
     "borrowed by itself": "<div id=a itemscope itemtype=Product itemref='a a b'><b id=b itemprop=name>x</b>product</div>",
 }
 
