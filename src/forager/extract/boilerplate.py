@@ -69,10 +69,12 @@ class _Page:
         special = self._around | self._hiding
         if others := special.difference(self._blocks):
             self._blocks = sorted([*self._blocks, *others])
-        verdicts = zip(self._blocks, tree.judge(self._blocks), strict=True)
-        self._marked = [(number, verdict) for number, verdict in verdicts if verdict or number in special]
+        verdicts = tree.judge(self._blocks)
+        judged = zip(self._blocks, verdicts, strict=True)
+        self._marked = [(number, verdict) for number, verdict in judged if verdict or number in special]
         self._text, _, self._prose = tree.weights(root)
-        self._prose -= self._count_consent()
+        if Verdict.CONSENT in verdicts:
+            self._prose -= self._count_consent()
 
     def _count_consent(self) -> int:
         """Bytes of paragraphs that ask for consent: more than the page itself has to say, often."""
