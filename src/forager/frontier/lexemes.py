@@ -79,35 +79,33 @@ class Lexemes:
 
     async def _find_out(self, conn: Any, strange: dict[str, dict[str, None]]) -> dict[str, dict[str, Heard]]:
         """By configuration, what was heard of words that are not young: the old ones, and those PostgreSQL is asked."""
-        found = {config: {w: old[w] for w in words if w in old} for config, words, old in self._with_old(strange)}
-        core = {
-            (config, word): (config, core_of(word))
-            for config, words in strange.items()
-            for word in words
-            if word not in found[config]
-        }
-        heard = {each: known for each in core.values() if (known := self._recall(*each)) is not None}
-        asked = [each for each in dict.fromkeys(core.values()) if each not in heard]
-        if asked:
-            heard |= await ask(conn, asked)
-        for (config, word), each in core.items():
-            found[config][word] = heard[each]
-        answers = {(config, word): answer for config, words in found.items() for word, answer in words.items()}
-        self._remember(heard | answers)
+        found: dict[str, dict[str, Heard]] = {}
+        cores: dict[str, dict[str, str]] = {}
+        """Configuration → word → what PostgreSQL makes the same of, where neither is known."""
+        for config, words in strange.items():
+            young, old = self._young.get(config, NOTHING), self._old.get(config, NOTHING)
+            known, unknown = found.setdefault(config, {}), cores.setdefault(config, {})
+            for word in words:
+                core = core_of(word)
+                heard = old.get(word) or young.get(core) or old.get(core)  # no answer is empty
+                if heard is None:
+                    unknown[word] = core
+                else:
+                    known[word] = heard
+        asked = [(config, core) for config, unknown in cores.items() for core in dict.fromkeys(unknown.values())]
+        for (config, core), heard in (await ask(conn, asked) if asked else {}).items():
+            found[config][core] = heard
+        for config, unknown in cores.items():
+            known = found[config]
+            known.update({word: known[core] for word, core in unknown.items()})
+        self._remember(found)
         return found
 
-    def _recall(self, config: str, word: str) -> Heard | None:
-        known = self._young.get(config, NOTHING).get(word)
-        return self._old.get(config, NOTHING).get(word) if known is None else known
-
-    def _with_old(self, strange: dict[str, dict[str, None]]) -> list[tuple[str, dict[str, None], dict[str, Heard]]]:
-        return [(config, words, self._old.get(config, NOTHING)) for config, words in strange.items()]
-
-    def _remember(self, answers: dict[Word, Heard]) -> None:
-        for (config, word), heard in answers.items():
-            if len(word) <= LONGEST_REMEMBERED:
-                self._young.setdefault(config, {})[word] = heard
-                self._remembered += 1
+    def _remember(self, answers: dict[str, dict[str, Heard]]) -> None:
+        for config, words in answers.items():
+            short = {word: heard for word, heard in words.items() if len(word) <= LONGEST_REMEMBERED}
+            self._young.setdefault(config, {}).update(short)
+            self._remembered += len(short)
         if self._remembered > REMEMBERED:
             self._old, self._young, self._remembered = self._young, {}, 0
 
