@@ -34,7 +34,7 @@ ASKED_TOGETHER = 200
 """Words in one text: a lexeme has no more positions than that."""
 FIRST_MARK = 7_770_000
 """A number is itself in every configuration."""
-LETTERS = re.compile(r"[(\"']*([A-Za-z]{1,40})[,.;:!?)\"']*")
+LETTERS = re.compile(r"[(\"']{0,2}([A-Za-z]{1,40})[,;:!?)\"']?\.?[,;:!?)\"']?")
 """A word of plain letters, and the signs around it that change nothing; neither does the size of its letters."""
 LEXEME = re.compile(r"('(?:[^'\\]|''|\\\\)*':)([0-9,]+)")
 """In the text of a vector: as it is spelled in another one, and its positions."""

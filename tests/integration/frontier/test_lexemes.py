@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import pytest
@@ -175,6 +176,21 @@ async def test_each_word_is_asked_for_once(ground: Ground, monkeypatch: pytest.M
     assert asked == ["red", "green", "blue", "x" * 41, "x" * 41], "long ones are not remembered"
     await memory.spell(ground.conn, [("german", Keywords("red", "red", "red", "red"))])
     assert asked[5:] == ["red"], "another language has other lexemes"
+
+
+@pytest.mark.both_servers
+async def test_no_sign_that_is_left_out_would_change_a_word(ground: Ground) -> None:
+    """All of them, also those that are two words: `tea..` has a lexeme of dots."""
+    before = ["".join(signs) for count in range(3) for signs in product("(\"'", repeat=count)]
+    behind = ["".join(signs) for count in range(4) for signs in product(",.;:!?)\"'", repeat=count)]
+    words = [f"{first}{word}{last}" for first in before for word in ("tea", "http") for last in behind]
+    same = "SELECT to_tsvector('simple', ' ' || n.word || ' 7') = to_tsvector('simple', ' ' || n.core || ' 7')"
+    rows = await ground.conn.fetch(
+        f"{same} FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS n (word, core, nr) ORDER BY n.nr",
+        words,
+        [lexemes.core_of(word) for word in words],
+    )
+    assert [word for word, (is_same,) in zip(words, rows, strict=True) if not is_same] == []
 
 
 async def test_signs_and_capitals_make_no_other_word(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
