@@ -1,7 +1,7 @@
 """Authors and dates, where a page says them for machines."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pytest
 from tests.unit.extract.pages import reading
@@ -28,6 +28,17 @@ PERSON = {"@type": "Person", "@id": "#ann", "name": "Ann Lee"}
         data({"@graph": [PERSON, {"@type": "Article", "author": {"@id": "#ann"}}]}),
         '<body itemscope><div itemprop="author" itemscope><span itemprop="name">Ann Lee</span></div>',
         '<article><time datetime="2024-03-05"></time><a rel="author" href="/ann"> Ann Lee </a></article>',
+        '<p class="byline">By Ann Lee</p>',
+        '<p class="byline">By <a href="/ann">Ann Lee</a> Games Editor</p>',
+        '<div class="post-author">Posted by Ann Lee May 13, 2019</div>',
+        '<span class="author-name">Ann Lee | The Site</span>',
+        '<div class="comments"><span class=author>Bo</span></div><span class="author">Ann Lee</span>',
+        '<meta name="twitter:label1" content="Written by"><meta name="twitter:data1" content="Ann Lee">',
+        '<meta property="dc:creator twitter:x" content="Ann Lee"><meta name="author" content="Bo">',
+        data([{"@type": "Article", "author": "The Site"}, {"@type": "Recipe", "author": "Ann Lee"}]),
+        data({"@type": "Article", "author": {"@type": "Organization", "name": "X"}}) + "<b class=byline>Ann Lee</b>",
+        data({"@type": "Article", "publisher": {"@type": "Organization", "name": "Ann Lee"}}),
+        '<script type="application/ld+json">{"@type": "Article", // who\n"author": "Ann Lee",}</script>',
     ],
 )
 def test_an_author(html: str) -> None:
@@ -39,6 +50,9 @@ def test_an_author(html: str) -> None:
     [
         "<p>by Ann Lee",
         '<meta name="author" content="@ann">',
+        '<meta name="author" content="admin">',
+        '<meta name="twitter:label1" content="Est. reading time"><meta name="twitter:data1" content="1 minute">',
+        '<div class="author">Follow</div><div class="authority-control">Authority control</div>',
         data({"@type": "Product", "review": {"@type": "Review", "author": "Ann Lee"}}),
         '<script type="application/ld+json">{"@type": "Article", "author": </script>',
         '<script type="application/ld+json">' + "[" * 100_000 + "</script>",
@@ -77,3 +91,41 @@ def test_the_address_tells_where_nothing_else_does() -> None:
 def test_when_it_was_changed() -> None:
     assert reading('<meta property="article:modified_time" content="2024-03-05T09:30Z">').modified_at == DAY
     assert reading(data({"@type": "WebPage", "dateModified": "2024-03-05T09:30Z"})).modified_at == DAY
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<meta property="article:published_time" content="2024-03-05T23:30:00-05:00">',
+        '<meta itemprop="datePublished" content="2024-03-05T23:30:00-05:00">',
+        data({"@type": "Article", "datePublished": "2024-03-05T23:30:00-05:00"}),
+        '<p><time datetime="2024-03-05T23:30:00-05:00">5 March</time>',
+    ],
+)
+def test_the_day_is_that_of_the_page(html: str) -> None:
+    page = reading(html)
+    assert page.published_on == date(2024, 3, 5)
+    assert page.published_at == datetime(2024, 3, 6, 4, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("March 5, 2024", "Published on 5th March 2024", "5 Mar 2024", "Mar. 5, 2024 at 10:00"),
+        *("5. März 2024", "5 mars 2024", "5 de marzo de 2024", "5 marzo 2024", "5 de março de 2024"),
+        *("5 maart 2024", "5 marca 2024", "5 марта 2024", "5 Mart 2024", "2024年3月5日", "2024년 3월 5일"),
+        *("05.03.2024", "2024-03-05", "2024/3/5"),
+    ],
+)
+def test_a_day_for_people(text: str) -> None:
+    assert reading(f'<p>x</p><span class="entry-date">{text}</span>').published_on == date(2024, 3, 5)
+
+
+@pytest.mark.parametrize("text", ["03/05/2024", "5 Foo 2024", "32 March 2024", "2024", "5 March", "1.2.3"])
+def test_no_day_for_people(text: str) -> None:
+    assert reading(f'<p>x</p><span class="entry-date">{text}</span>').published_on is None
+
+
+def test_dates_of_comments_and_events_are_not_the_page_s() -> None:
+    html = '<div class=comments><time datetime="2020-01-01">x</time></div><p class="event-date">5 March 2024</p>'
+    assert reading(html).published_on is None

@@ -1,6 +1,7 @@
 """Images are found as pages write them: the largest of several, none that only counts visits, and soon."""
 
 import time
+from html import escape
 
 import pytest
 from hypothesis import given
@@ -8,7 +9,9 @@ from hypothesis import strategies as st
 from tests.builders import a_fetched
 
 from forager.extract import read
-from forager.extract.images import MOST_IMAGES, widest_of
+from forager.extract.images import LAZY, MOST_IMAGES, SETS, SUSPECT, pictures_in_python, widest_of
+from forager.extract.links import clean_href
+from forager.extract.tree import parse
 from forager.records import FoundImage
 
 
@@ -153,3 +156,72 @@ def test_any_attributes_are_read(src: str, srcset: str, width: str) -> None:
     for image in images(f'<img src="{src}" srcset="{srcset}" width="{width}" style="background:url({src})">'):
         assert image.src
         assert image.width is None or 0 <= image.width < 100_000
+
+
+def test_a_picture_named_twice_stays_the_primary_one() -> None:
+    html = "<meta property=og:image content=/hero.jpg><meta name=twitter:image content=/hero.jpg><img src=/a.jpg>"
+    assert [(image.src, image.image_type) for image in images(html)] == [
+        ("/hero.jpg", "primary"),
+        ("/a.jpg", "gallery"),
+    ]
+
+
+def test_the_one_picture_of_a_recipe_before_the_cut_out_for_social_networks() -> None:
+    data = '<script type="application/ld+json">{"@type":"Recipe","image":"/soup.jpg"}</script>'
+    assert sources(data + "<meta property=og:image content=/crop.jpg>") == [
+        ("/soup.jpg", "jsonld"),
+        ("/crop.jpg", "og"),
+    ]
+
+
+def test_the_logo_of_the_publisher_is_not_the_picture() -> None:
+    data = '{"@graph":[{"@type":"Organization","image":"/mark.png"},{"@type":"Article","image":"/photo.jpg"}]}'
+    html = f'<script type="application/ld+json">{data}</script>'
+    assert sources(html) == [("/photo.jpg", "jsonld")]
+
+
+def test_without_a_name_a_picture_of_the_article_before_logos() -> None:
+    html = "<img src=/logo.png><img src=/top.jpg><article><img src=/inside.jpg></article>"
+    assert [image.src for image in images(html) if image.image_type == "primary"] == ["/inside.jpg"]
+
+
+@pytest.mark.parametrize("src", ["/ice-cream-1x1-1200.jpg", "/crystal-clear-lake.jpg", "/a/icons-of-rock/band.jpg"])
+def test_a_word_in_the_name_makes_no_noise(src: str) -> None:
+    assert sources(f"<img src={src}>") == [(src, "img")]
+
+
+ATTRIBUTES = st.lists(
+    st.tuples(
+        st.sampled_from(
+            ["src", "srcset", "data-src", "data-srcset", "data-original", "alt", "title", "width", "style"]
+        ),
+        st.text(max_size=12)
+        | st.sampled_from(
+            [
+                "/a.jpg 2x, /b.jpg 1.5x",
+                "/a,b.jpg 10w,/c.jpg 20w",
+                "data:x",
+                "java\tscript:x",
+                "/icon.png",
+                "640.5 px",
+                "url(/b.jpg)",
+                " /a.jpg\n",
+                "a&amp;b",
+                ",,a 3w,",
+                "12345px",
+                "a 1x b 2x",
+            ]
+        ),
+    ),
+    max_size=5,
+)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["img", "source", "picture", "p"]), ATTRIBUTES), max_size=5))
+def test_native_and_python_choose_the_same(elements: list[tuple[str, list[tuple[str, str]]]]) -> None:
+    html = "".join(
+        "<" + tag + "".join(f' {name}="{escape(value)}"' for name, value in given) + ">" for tag, given in elements
+    )
+    tree = parse(html)
+    asked = (SETS, LAZY, SUSPECT)
+    assert tree.pictures(*asked, clean_href, 10, True) == pictures_in_python(tree, *asked, 10, with_styles=True)

@@ -19,7 +19,7 @@ DOUBLE_COMMA = re.compile(r",(?:\s*,)+")
 NO_VALUE = re.compile(r":(\s*)(?=[,}])")
 UNDEFINED = re.compile(r":\s*(?:undefined|None)(?=\s*[,}\]])")
 BETWEEN_DOCUMENTS = re.compile(r"\}\s*\{")
-ENDS_STRING = re.compile(r'\s*(?:[}\]]|:|,\s*(?:["{\[\d\-}\]]|true|false|null)|$)')
+ENDS_STRING = re.compile(r'\s*(?:[}\]]|:|/[/*]|,\s*(?:["{\[\d\-}\]]|/[/*]|true|false|null)|$)')
 HALF = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )

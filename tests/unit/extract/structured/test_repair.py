@@ -42,6 +42,11 @@ def test_good_json_is_read_as_it_is(content: dict[str, object]) -> None:
         ('{"a": "\\x bad \\d"}', {"a": "\\x bad \\d"}),
         ('{"a": 1}{"b": 2}', [{"a": 1}, {"b": 2}]),
         ('{"a": /* why */ 1}', {"a": 1}),
+        ('{"a": "x", // why "this"\n"b": 2}', {"a": "x", "b": 2}),
+        ('{"a": "x" /* "why" */, "b": "http://c"}', {"a": "x", "b": "http://c"}),
+        ('{"a": 1, <!-- "b": 2, --> "c": 3,}', {"a": 1, "c": 3}),
+        ('{"a": NaN, "b": 1e999}', {"a": None, "b": float("inf")}),
+        ('{"a": "\\ud83d \\ud83d\\ude00"}', {"a": "\ufffd \U0001f600"}),
         ('\ufeff{"a": 1}', {"a": 1}),
     ],
 )
