@@ -226,7 +226,7 @@ def _text(number: int | None) -> str | None:
 def _judge_mixed(figures: Figures, page: str, reading: Reading, facts: Mapping[str, Any]) -> None:
     """Without truth: only whether there is something."""
     for name, is_there in (
-        ("text", len(reading.text.split()) >= FEWEST_WORDS),
+        ("text", len(judge.WORD.findall(reading.text)) >= FEWEST_WORDS),
         ("image", judge.primary_image(reading) is not None),
         ("headline", reading.headline is not None),
         ("site_name", reading.site_name is not None),

@@ -63,6 +63,10 @@ RECLAIM_EVERY_S = 1.0
 """How often a worker looks for leases of workers that fell silent."""
 
 
+WORTH_WRITING = 32
+"""Pages; a batch of fewer costs much more for each."""
+
+
 class Worker:
     def __init__(
         self, database: Database, order: WorkerOrder, tools: Tools, stop: StopRequest, hints: Inbox | None = None
@@ -576,13 +580,16 @@ class Worker:
         self._traffic.resume()
 
     def _hurry(self) -> None:
-        """No lane has another target: only what requests brought, once it is written, brings more. While more is under
-        way than was brought, that is waited for: else the last 256 pages of a crawl were written one by one, each at
-        the price of ten."""
+        """Lanes without another target wait for what requests brought to be written. Where half of them do, a batch
+        that is worth its price is written at once. Where all do, any is, unless more is under way than was brought:
+        else the last 256 pages of a crawl were written one by one, each at the price of ten."""
         batches = self._writer.batches
-        if batches.is_due or batches.backlog < self._traffic.under_way:
+        if batches.is_due:
             return
-        if not any(lane.targets for lane in self._lanes.values()):
+        busy = sum(bool(lane.targets) for lane in self._lanes.values())
+        if (batches.backlog >= WORTH_WRITING and busy * 2 <= len(self._lanes)) or (
+            not busy and batches.backlog >= self._traffic.under_way
+        ):
             batches.hurry()
 
     def _after_learn(self, domains: Iterable[int]) -> None:

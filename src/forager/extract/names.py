@@ -87,6 +87,7 @@ WORDS = (
     | _table(
         Verdict.CONSENT,
         "cookie cookies cookiebar cookiebanner cookieconsent cookienotice cookielaw consent gdpr ccpa dsgvo onetrust",
+        "climodal clibar cliprivacy ckyconsent ckymodal cmplz moovegdpr ccwindow ccbanner truste osano termly",
         "optanon cybot didomi borlabs usercentrics iubenda cmpbox cmpbanner qccmp",
         "privacybanner privacynotice privacybar",
     )

@@ -120,8 +120,7 @@ class Tree(Protocol):
 def parse(text: str) -> Tree:
     """Raises DecodeError when the parser gives up."""
     try:
-        document = turbohtml.parse(bounded(text), positions=False, allow_declarative_shadow_roots=False)
-        markup = document.encode()
+        markup = turbohtml.parse(bounded(text), positions=False, allow_declarative_shadow_roots=False).encode()
     except UnicodeEncodeError:  # half of a surrogate pair, as UTF-16 may leave behind
         return parse(text.encode("utf-8", "replace").decode())
     except (ValueError, RuntimeError, RecursionError) as error:
