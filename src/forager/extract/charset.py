@@ -239,7 +239,12 @@ def sniff(body: bytes) -> str:
     found = cchardet.detect(sample)
     name = (found["encoding"] or "").lower()
     codec, usual = find_codec(MEANT.get(name, name)), _usual_codec(body)
-    if codec in {None, "utf-8"} or (usual == LATIN and _says_little(sample, found["confidence"] or 0.0)):
+    # Bytes that are a mark of UTF-16 at the start of a page are none in its middle.
+    if (
+        codec is None
+        or codec.startswith("utf-")
+        or (usual == LATIN and _says_little(sample, found["confidence"] or 0.0))
+    ):
         return usual
     return codec or usual
 

@@ -1,6 +1,7 @@
 """Where on a page its content is: in the narrowest element that holds nearly all paragraphs."""
 
 from bisect import bisect_left
+from collections.abc import Collection
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ MOST_OF_NAMED = 0.6
 NEARLY_ALL = 0.9
 NEARLY_ALL_PROSE = 0.95
 """So much holds a block without such a name."""
+MOST_BELOW_HEADLINE = 0.7
 CONTAINERS = frozenset({"div", "section", "article", "main", "form", "table", "tbody", "tr", "td", "center"})
 SOME = 0.05
 LINKED = 0.7
@@ -58,7 +60,7 @@ class Weights:
 def find_content(tree: Tree, root: int, marks: Marks, weights: Weights) -> int:
     region = _find_region(tree, root, marks, weights)
     region = _narrow_by_name(tree, region, marks.content, weights)
-    return _narrow(tree, region, weights)
+    return _narrow(tree, region, marks.frames, weights)
 
 
 def find_link_lists(tree: Tree, region: int, marks: Marks, weights: Weights) -> list[int]:
@@ -137,12 +139,14 @@ def _first_name(tree: Tree, number: int) -> str:
     return (tree.get(number, "class") or "").partition(" ")[0]
 
 
-def _narrow(tree: Tree, region: int, weights: Weights) -> int:
-    """The innermost block that holds nearly all of a region."""
+def _narrow(tree: Tree, region: int, frames: Collection[int], weights: Weights) -> int:
+    """The innermost block that holds nearly all of a region; with the headline in it, most of it is enough."""
     whole = weights.of(region)
-    least, least_prose = whole.own * NEARLY_ALL, max(whole.prose * NEARLY_ALL_PROSE, 1)
-    while (child := _find_child(tree, region, weights, whole.own - least, least_prose)) is not None:
-        if weights.of(child).own < least or tree.tag(child) not in CONTAINERS:
+    least = whole.own * NEARLY_ALL, max(whole.prose * NEARLY_ALL_PROSE, 1)
+    least_framed = whole.own * MOST_BELOW_HEADLINE, max(whole.prose * MOST_BELOW_HEADLINE, 1)
+    while (child := _find_child(tree, region, weights, whole.own - least_framed[0], least_framed[1])) is not None:
+        inside, (own, prose) = weights.of(child), least_framed if child in frames else least
+        if inside.own < own or inside.prose < prose or tree.tag(child) not in CONTAINERS:
             break
         region = child
     return region

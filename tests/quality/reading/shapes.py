@@ -138,7 +138,9 @@ def docs_react(words: Words) -> Sample:
 <nav class="pagination-nav docusaurus-mt-lg"><a class="pagination-nav__link" href="/n">{words.related[1]}</a></nav></div></div>
 <div class="col col--3"><div class="tableOfContents_bqdL thin-scrollbar"><ul class="table-of-contents"><li>{words.menu[3]}</li></ul></div></div></div></div></main></div></div>
 <footer class="footer footer--dark"><div class="container">{words.footer}</div></footer></div></body></html>"""
-    return _sample(words, html, suffix=" | Guide", author=None, outside=(words.footer, *words.related))
+    return _sample(
+        words, html, suffix=" | Guide", author=None, published_at=None, outside=(words.footer, *words.related)
+    )
 
 
 def forum(words: Words) -> Sample:

@@ -12,7 +12,7 @@ POSTGRES_MS = 0.4
 WORKER_PAGES_PER_S = 890.0
 """What one worker can do at most. The same: 890 to 1,080 on two cores that PostgreSQL and the web share."""
 
-BATCH_STATEMENTS = 23
+BATCH_STATEMENTS = 24
 """Statements to learn from and record a batch of pages, however many they are; that for words nobody has met, BEGIN,
 COMMIT and the reset of a connection that is handed back among them. Counted by
 `tests/integration/scale/test_load.py`."""
