@@ -333,7 +333,7 @@ class _Desk:
         await reread.renew_languages(conn, {page: reading.language for page, reading in readings.items()})
         keywords = [keywords_of(reading) for reading in readings.values()]
         await frontier.record_readings(conn, list(zip(outcomes, keywords, strict=True)), CONFIGS)
-        await record_details(conn, outcomes, were_read_before=True)
+        await record_details(conn, outcomes)
         await reread.settle_reread(
             conn, [(again.row["page_id"], again.row["fetched_at"], again.row["status"]) for again in ours]
         )

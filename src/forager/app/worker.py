@@ -135,7 +135,7 @@ async def _open_tools(
                 guard=guard,
                 read=_reading_here(words, agent),
                 parsers=parsers,
-                read_isolated=partial(read_isolated, config=ParserConfig(words, agent)),
+                read_isolated=partial(read_isolated, config=ParserConfig(words, agent), pauses=pauses, stop=stop),
                 box=box,
                 shelf=shelf,
                 images=ImageShelf(

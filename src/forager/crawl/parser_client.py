@@ -79,7 +79,10 @@ class ParserServer:
     @classmethod
     async def start(cls, config: ParserConfig) -> "ParserServer":
         """Ready to fork, with the language model loaded."""
-        self = cls()
+        try:
+            self = cls()
+        except OSError as error:  # no more files
+            raise NotStartedError(error.strerror or str(error)) from error
         try:
             await self._launch(config)
             async with asyncio.timeout(START_S):
@@ -297,8 +300,10 @@ class ParserProcess(asyncio.Protocol):
         self._jobs = deque([first])
 
     def kill(self) -> None:
-        """Ends the process, and so the reading of its page."""
+        """Ends the process, and so the reading of its page. Where nobody is left to end it, nobody waits for it."""
         self._server.kill(self._number)
+        if self._server.is_dead:
+            self.close()
 
     def close(self) -> None:
         """The process ends by itself, at the latest when its page is read."""

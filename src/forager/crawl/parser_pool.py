@@ -18,7 +18,7 @@ from forager.crawl.parser_limits import is_killed_from_outside, is_over_limit
 from forager.crawl.parser_protocol import ParserConfig
 from forager.crawl.pauses import Pauses
 from forager.crawl.stop import StopRequest, cancel
-from forager.errors import ParserCrashError, ParserLimitError, ParserUnavailableError
+from forager.errors import BrokenError, ParserCrashError, ParserLimitError, ParserUnavailableError
 from forager.observe import log
 from forager.records import Fetched, PauseReason, Reading
 
@@ -36,7 +36,7 @@ MOST_DETACHED = 4
 MOST_ISOLATED = 2
 """Pages at a time that are read again in a process of their own."""
 MOST_KILLS = 3
-"""Of processes that another program ended, before a page that happens to be read then is given up."""
+"""Of processes that another program ended, before the page that happens to be read then waits for its next try."""
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 5.0
 """Between two starts that fail."""
 
@@ -89,7 +89,8 @@ class ParserPool:
                 async with asyncio.timeout(MOST_S):
                     return await process.read(fetched, parser_name)
             except TimeoutError:
-                raise ParserLimitError(f"reading the page took longer than {MOST_S:.0f} s") from None
+                # Less processor time than a page may take: the machine was short of something, not the page at fault.
+                raise BrokenError(f"reading the page took longer than {MOST_S:.0f} s") from None
             except RequeueError:
                 continue
             except ParserDiedError as death:
@@ -101,7 +102,7 @@ class ParserPool:
             finally:
                 process.kill()
                 process.close()
-        raise ParserCrashError(f"the parser process of the page was killed {MOST_KILLS} times")
+        raise BrokenError(f"the parser process of the page was killed from outside {MOST_KILLS} times")
 
     # slow pages
 
@@ -226,8 +227,15 @@ async def open_pool(
         await pool.close()
 
 
-async def read_isolated(fetched: Fetched, config: ParserConfig, *, parser_name: str = "auto") -> Reading | None:
+async def read_isolated(
+    fetched: Fetched,
+    config: ParserConfig,
+    *,
+    parser_name: str = "auto",
+    pauses: Pauses | None = None,
+    stop: StopRequest | None = None,
+) -> Reading | None:
     """Reads one page in a process of its own, where there is no pool."""
-    async with open_pool(config, 1) as pool:
+    async with open_pool(config, 1, pauses=pauses, stop=stop) as pool:
         assert pool is not None
         return await pool.read(fetched, parser_name=parser_name, is_suspect=True)

@@ -8,8 +8,8 @@ from forager.extract.names import LONGEST_NAMES, judge_names
 PROSE_BYTES = 80
 MOST_RUNS = 1000
 LOOKED_AT = 4096
-"""Of a text that is cut, so many are looked at, and so many bytes of each besides those for its length: elements that
-lie in each other have the same text."""
+"""Of a text that is cut, so many are looked at, and so many bytes besides those for its length: elements that lie in
+each other have the same text."""
 RAW = frozenset({b"script", b"style", b"xmp", b"iframe", b"noembed", b"noframes", b"plaintext"})
 VOID = frozenset(
     b"area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr".split()
@@ -315,13 +315,16 @@ class PythonTree:
         self, element: _Element, with_alt: bool = False, most: int | None = None, looked_at: int | None = None
     ) -> str:
         pieces: list[bytes] = []
-        is_after_alt = False
+        is_after_alt, left = False, len(self._page) if looked_at is None else looked_at
         for run in self._runs[element.run_first : element.run_end][:most]:
             if not run.is_unseen and (with_alt or not run.is_alt):
                 is_apart = run.begins_line or run.has_space or run.is_alt or is_after_alt
-                text = run.text if looked_at is None else run.text[:looked_at].decode(errors="ignore").encode()
+                text = run.text if len(run.text) <= left else run.text[:left].decode(errors="ignore").encode()
                 pieces.append(b" " + text if is_apart else text)
                 is_after_alt = run.is_alt
+                if len(run.text) > left:
+                    break
+                left -= len(text)
         return _collapse(b"".join(pieces)).decode()
 
     def weights(self, number: int, /) -> tuple[int, int, int]:

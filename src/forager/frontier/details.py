@@ -110,9 +110,8 @@ def _cut_items(structured_data: bytes) -> bytes:
     return b"[" + b",".join(kept) + b"]" if kept else b""
 
 
-async def record_details(conn: Any, outcomes: Sequence[Outcome], *, were_read_before: bool = False) -> None:
-    """Details of pages that were read, one statement for all. `were_read_before`: also where the target does not say
-    so, older details are removed of a page that has none."""
+async def record_details(conn: Any, outcomes: Sequence[Outcome]) -> None:
+    """Details of pages that were read, one statement for all; older ones of a page that has none are removed."""
     rows: list[tuple[int, Details]] = []
     emptied: list[int] = []
     for outcome in outcomes:
@@ -121,7 +120,7 @@ async def record_details(conn: Any, outcomes: Sequence[Outcome], *, were_read_be
         details = details_of(outcome.reading)
         if details != EMPTY:
             rows.append((outcome.target.page_id, details))
-        elif were_read_before or outcome.target.past is not None:
+        else:
             emptied.append(outcome.target.page_id)
     if rows or emptied:
         columns = zip(*[details for _, details in rows], strict=True) if rows else ([] for _ in Details._fields)

@@ -26,6 +26,9 @@ def open_formatting(count: int) -> str:
     return "<p>" + "".join(f"<b a={i}>" for i in range(count)) + "</p>" + "<p>x" * count
 
 
+JSON_LD, PRODUCT = '<script type="application/ld+json">', '"@type":"Product" "name":'
+REFERENCES = ",".join(f'{{"@id":"{number}"}}' for number in range(150))
+
 HOSTILE = {
     "50,000 attributes": attributes(50_000),
     "attributes with hidden ends": attributes(50_000, "a%d='>'"),
@@ -112,6 +115,23 @@ HOSTILE = {
     "formatting in drawings": "<svg><foreignObject>"
     + "".join(f"<i a{i}><style></i></style><p>x" for i in range(10_000)),
     "html with attributes": "".join(f"<html a{i}>" for i in range(100_000)),
+    "gaps in JSON that is none": '<script type="application/ld+json">"@type":"Product" "name":'
+    + " " * 90_000
+    + "x</script>",
+    "gaps in a string of JSON": '<script type="application/ld+json">"@type":"Product" "name":"'
+    + " " * 90_000
+    + "</script>",
+    "items that are values of many properties": "<div itemscope>" + '<div itemscope itemprop="a b c d e">' * 40,
+    "offers that refer to each other": JSON_LD
+    + '{"@graph":['
+    + ",".join(
+        f'{{"@id":"{number}","@type":"ProductGroup","name":"x","hasVariant":[{REFERENCES}],"offers":[{REFERENCES}]}}'
+        for number in range(150)
+    )
+    + "]}</script>",
+    "gaps in nested properties": "<div itemscope>"
+    + "<div itemprop=name>" * 3_000
+    + ("<b>x" + " " * 60_000 + "</b>") * 80,
     "many small elements": "<p>x" * 2_000_000,
     "many comments": "<!---->" * 1_000_000,
 }

@@ -76,7 +76,7 @@ typedef struct {
 
 #define MOST_NAMES 64
 #define MOST_RUNS 1000 /* looked at for a text that is cut, */
-#define LOOKED_AT 4096 /* and bytes of each, besides those for its length */
+#define LOOKED_AT 4096 /* and bytes, besides those for its length */
 
 /* A tuple of texts; they live as long as it does. */
 static Py_ssize_t names_of(PyObject *given, Name *names)
@@ -643,16 +643,19 @@ static PyObject *shown_text(const Tables *tables, const Element *element, Py_ssi
     uint32_t end = element->run_end;
     if (longest >= 0 && end - element->run_first > MOST_RUNS) /* elements that lie in each other have the same text */
         end = element->run_first + MOST_RUNS;
+    uint32_t left = longest < 0 ? UINT32_MAX : LOOKED_AT + 16 * (uint32_t)longest;
     for (uint32_t at = element->run_first; at < end; at++) {
         const Run *run = &tables->runs[at];
         if (run->flags & RUN_UNSEEN || (run->flags & RUN_ALT && !with_alt))
             continue;
         Run part = *run;
-        if (longest >= 0 && part.length > LOOKED_AT + 16 * (uint32_t)longest) {
-            part.length = LOOKED_AT + 16 * (uint32_t)longest;
+        if (part.length > left) { /* the last */
+            part.length = left;
             while (part.length && (tables->page[part.at + part.length] & 0xC0) == 0x80)
                 part.length--;
+            end = at + 1;
         }
+        left -= part.length;
         if (add_run_text(&prose, tables, &part) < 0) {
             PyMem_Free(prose.buffer.bytes);
             return NULL;

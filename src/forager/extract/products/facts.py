@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from html import unescape
+from itertools import islice
 from typing import NamedTuple
 
 from ada_url import join_url
@@ -254,12 +255,19 @@ def list_offers(item: Item, view: View) -> list[Offer]:
 
 
 def _offer_items(item: Item) -> list[Item]:
-    found: list[Item] = []
+    return list(islice(_each_offer(item), MOST_OFFERS))
+
+
+def _each_offer(item: Item) -> Iterator[Item]:
+    """One by one: items may refer to each other, and who asks for the first is not to wait for all."""
     for each in item.items("offers", "offer", "hasoffer"):
-        inner = list(each.items("offers", "offer"))
+        inner = each.items("offers", "offer")
         is_bare = not any(name in each.properties for name in ("price", "lowprice", "pricespecification"))
-        found += inner if inner and is_bare else [each]
-    return found[:MOST_OFFERS]
+        if is_bare and (first := next(iter(inner), None)) is not None:
+            yield first
+            yield from islice(each.items("offers", "offer"), 1, MOST_OFFERS)
+        else:
+            yield each
 
 
 def choose_offer(offers: Sequence[Offer], view: View) -> Offer:
@@ -348,7 +356,7 @@ def list_variants(item: Item, view: View) -> tuple[Variant, ...]:
 
 
 def _variant(item: Item, view: View, own_name: str | None = None) -> Variant:
-    inner = next(iter(_offer_items(item)), item)
+    inner = next(_each_offer(item), item)
     offer = read_offer(inner, view.place)
     name = item.text("name") or next(
         (text for each in item.items("itemoffered") for text, _ in each.texts("name")), None

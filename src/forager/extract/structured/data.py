@@ -15,6 +15,8 @@ from forager.extract.tree import Tree
 LARGEST_JSON = 256 * 1024
 MOST_KEPT = 500
 DEEPEST_KEPT = 12
+MOST_WRITTEN = 3000
+"""Items of microdata and RDFa."""
 GRAPH_PREFIXES = ("og:", "article:", "product:", "book:", "profile:", "video:", "music:", "twitter:", "fb:", "place:")
 NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
 
@@ -75,25 +77,35 @@ class StructuredData:
         ]
         marked = [item for item in (*self.microdata, *self.rdfa) if not item.role]
         names = spellings(self._said) if marked else {}
-        found += [_entry(item.source, **_plain(item, names, 0)) for item in marked]
+        plain = _Plain(names)
+        found += [_entry(item.source, **plain.of(item, 0)) for item in marked]
         graph = {name: texts for name, texts in self._head.metas.items() if name.startswith(GRAPH_PREFIXES)}
         if graph:
             found.append(_entry("opengraph", graph.get("og:type", [])[:1], graph))
         return [entry for entry in found if entry["properties"]]
 
 
-def _plain(item: Item, names: dict[str, str], depth: int) -> dict[str, Any]:
-    """Types and properties; those of what is nested too deeply are left out."""
-    properties = item.properties.items() if depth < DEEPEST_KEPT else ()
-    return {
-        "types": [names.get(kind, kind) for kind in item.types],
-        "properties": {
-            names.get(name, name): [
-                _plain(value, names, depth + 1) if isinstance(value, Item) else value for value in values
-            ]
-            for name, values in properties
-        },
-    }
+class _Plain:
+    """Types and properties of items; those of what is nested too deeply, or of too many, are left out: one item may be
+    the value of several properties, and each is written with all that is inside."""
+
+    def __init__(self, names: dict[str, str]) -> None:
+        self._names = names
+        self._left = MOST_WRITTEN
+
+    def of(self, item: Item, depth: int) -> dict[str, Any]:
+        self._left -= 1
+        properties = item.properties.items() if depth < DEEPEST_KEPT and self._left > 0 else ()
+        names = self._names
+        return {
+            "types": [names.get(kind, kind) for kind in item.types],
+            "properties": {
+                names.get(name, name): [
+                    self.of(value, depth + 1) if isinstance(value, Item) else value for value in values
+                ]
+                for name, values in properties
+            },
+        }
 
 
 TAKEN = frozenset({"@context", "@type"})

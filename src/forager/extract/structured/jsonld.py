@@ -24,7 +24,9 @@ LONGEST_KNOWN = 1000
 """Characters of all keys of an object; more are not remembered."""
 PAGES = ("webpage", "itempage", "productpage", "aboutpage", "collectionpage", "qapage", "faqpage", "medicalwebpage")
 PLUCKED = re.compile(
-    r'"(name|sku|price|lowPrice|priceCurrency|availability|description|gtin\d*|mpn)"\s*:\s*"?((?:[^"\\]|\\.){1,500}?)"?\s*[,}\n]'
+    # A gap is bounded and never given back: else a page of spaces would be tried in all ways.
+    r'"(name|sku|price|lowPrice|priceCurrency|availability|description|gtin\d{0,2}|mpn)"\s{0,20}+:\s{0,20}+'
+    r'"?+((?:[^"\\\s]|\\.|(?<!\s)\s){1,500}?)"?\s{0,20}[,}\n]'
 )
 PRODUCT_TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"(?:https?://schema\.org/)?Product"')
 
