@@ -120,7 +120,8 @@ def _name(value: Value, *, is_person: bool) -> str | None:
     if isinstance(value, Item):
         if is_person and value.types and PEOPLE.isdisjoint(value.types):
             return None
-        return clean_author(value.text("name") or value.text("alternatename"))
+        name = value.text("name") or value.text("alternatename")
+        return clean_author(name, is_person=not PEOPLE.isdisjoint(value.types))
     return clean_author(text_of(value)) if isinstance(value, str) else None
 
 

@@ -47,11 +47,18 @@ BESIDE = re.compile(
     re.IGNORECASE,
 )
 BESIDE_TAGS = frozenset({"footer", "aside", "nav", "form", "select"})
+WEEKDAY = (
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|sonnabend"
+    r"|(?:lun|mar|mercre|jeu|vendre|same)di|dimanche|lunes|martes|miércoles|jueves|viernes|s[áa]bado|domingo"
+    r"|(?:lune|marte|mercole|giove|vener)dì|domenica)\b|(?:mon|tue|wed|thu|fri|sat|sun)[.,]"
+)
 CUT = re.compile(
-    r"\s+[|•·–—/]\s*|[|•·]|\s-\s|\b(?:updated|published|posted|last\s+modified|on|in|at|am|le|el|il)\b(?=\s|:)"
+    r"\s+[|•·–—/]\s*|[|•·]|\s-\s|\b(?:updated|published|posted|last\s+modified|(?-i:on|in|at)(?!\s['’]))\b(?=\s|:)"
+    rf"|\b(?:le|el|il|am|on|in|at)[\s:]+(?=\d|{WEEKDAY})|\b(?:on|in|at)\s+(?=(?:{'|'.join(MONTHS)})\b)"
     r"|\d|\bsays\b|@|(?<=\w\s\w{3})\s*\(|https?:",
     re.IGNORECASE,
 )
+"""What stands behind a name. "Le", "Il" and "In" are parts of names too: they count only before a date, in capitals."""
 NO_NAME = re.compile(
     r"^(?:follow|last|about|share|comments?|view|see|more|read|reply|login|log in|sign|subscribe|contact|home|posts?|"
     r"all|e-?mail|staff writers?|guest|details|profile|author|by|contributors?|contributing writer|contributor|editor|"

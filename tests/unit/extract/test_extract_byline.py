@@ -46,6 +46,34 @@ def test_an_author(html: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "name",
+    ["Ursula K. Le Guin", "John le Carré", "Kim Il Sung", "Le Thi Hoa", "Le Mai Anh", "Da Chen", "Von Miller"],
+)
+def test_a_name_with_words_that_stand_before_dates_or_names(name: str) -> None:
+    assert reading(f'<p class="byline">By {name}</p>').author == name
+    assert reading(f'<p class="byline">{name}</p>').author == name
+    assert reading(data({"@type": "Article", "author": {"@type": "Person", "name": name}})).author == name
+
+
+@pytest.mark.parametrize(
+    ("told", "name"), [("Da Wei Zhang", "Da Wei Zhang"), ("Von Ann Lee", "Ann Lee"), ("Por Ann", "Ann")]
+)
+def test_the_name_of_a_person_in_markup(told: str, name: str) -> None:
+    assert reading(data({"@type": "Article", "author": {"@type": "Person", "name": told}})).author == name
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ann Lee on May 5", "Ann Lee On Friday", "Ann Lee in News", "Par Ann Lee le 5 mars", "Von Ann Lee am Montag",
+        "von Ann Lee", "Di: Ann Lee", "VON Ann Lee", "Ann Lee le lundi 5 mars",
+    ],
+)  # fmt: skip
+def test_a_name_without_what_stands_around_it(text: str) -> None:
+    assert reading(f'<p class="byline">{text}</p>').author == "Ann Lee"
+
+
+@pytest.mark.parametrize(
     "html",
     [
         "<p>by Ann Lee",
