@@ -294,7 +294,10 @@ def read_offer(item: Item, place: Place) -> Offer:
     if currency is None and sign is not None:
         currency, currency_at = sign, price_at
     availability, availability_at = None, ""
-    for text, where in item.texts("availability"):
+    for value, where in item.values("availability"):
+        text = str(value) if isinstance(value, bool) else text_of(value)
+        if not text:
+            continue
         availability = read_availability(text)
         availability_at = where
         if availability is not None:

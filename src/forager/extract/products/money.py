@@ -43,12 +43,36 @@ APART_CENTS = re.compile(
 BARE_CENTS = re.compile(r"(?<![\d.,\w])([.,]\d{2})(?=\s?(?:[€£$¢]|eur\b|usd\b)|$)", re.IGNORECASE)
 """`.75 €`"""
 RANGE = re.compile(
-    r"^\D{0,12}?(?:-|~|to|bis|à|au|a|al|até|hasta|do|tot|til|till|ile|до|から|至)\D{0,12}$", re.IGNORECASE
+    r"^\D{0,12}?(?:-|~|から|至|(?<![^\W\d_])(?:to|bis|à|au|a|al|até|hasta|do|tot|til|till|ile|до)(?![^\W\d_]))\D{0,12}$",
+    re.IGNORECASE,
 )
 PER_UNIT = re.compile(
-    r"[^\d/]{0,8}(?:/|per|pro|par|por|je|za|la)\s?(?:\d{1,4}\s?)?(?:kg|g|l|ml|cl|m|m2|m²|st|stk|pc|unit|liter|litre)\b",
+    r"[^\d/]{0,8}(?:/|per|pro|par|por|je|za|la)\s?(?:\d{1,4}\s?)?(?:kg|g|l|ml|cl|m|m2|m²|st|stk|pc|unit|liter|litre|"
+    r"oz|lb|mo|month|monat|mois|mes|mese)\b",
     re.I,
 )
+_DIGITS = r"\d[\d.,']*(?: \d{3}(?!\d))*"
+_AMOUNT = (
+    rf"(?:(?:[A-Z]{{0,2}}[$€£¥₹]|\bkr\.?|\b(?-i:[A-Z]{{3}})) ?{_DIGITS}"
+    rf"|{_DIGITS} ?(?:[$€£¥₹]|kr\b|zł|kč|(?-i:[A-Z]{{3}})\b))"
+)
+NOT_PAID = re.compile(
+    r"\b(?:sav(?:e|ed|es|ings?)|spare?n?|ersparnis|économi(?:e|es|sez)|ahorr[ao]s?|risparmi[ao]?|bespaar|oszczędzasz|ušetříte)"
+    rf"\b(?: up to| bis zu| jusqu'à)?[: ]*{_AMOUNT}"
+    r"|\b(?:free|gratis|kostenloser?|offerte|gratuite?) (?:shipping|delivery|versand|lieferung)\D{0,20}"
+    rf"\b(?:over|above|from|ab|of) {_AMOUNT}"
+    rf"|\b(?:livraison (?:offerte|gratuite)|envío gratis|spedizione gratuita)\D{{0,20}}\b(?:dès|de|desde|da) {_AMOUNT}"
+    rf"|(?<!free )\b(?:shipping|delivery|versand(?:kosten)?|livraison|envío|spedizione|frete)"
+    rf"(?: costs?| from| ab| fee)?[: ]+{_AMOUNT}"
+    r"|\b\d{1,2} (?:[\w-]+ ){0,3}?(?:payments?|instal?lments?|monatsraten|raten|mensualités|cuotas|parcelas|rate)"
+    rf"(?: of| zu| à| de| da)? {_AMOUNT}|\b\d{{1,2}} ?x (?:de|of) {_AMOUNT}"
+    rf"|\b(?:was|statt|instead of|au lieu de|invece di|en lugar de)[: ]+{_AMOUNT}",
+    re.IGNORECASE,
+)
+"""Amounts that are named as something else than the price: saved, for delivery, of one instalment, of before."""
+FORMER = re.compile(rf"\b(?:(?:regular|list|original|old) price|rrp|msrp|uvp)[: ]+{_AMOUNT}", re.IGNORECASE)
+"""The price itself where no other is there."""
+MINUS = re.compile(r"-[$€£¥₹]$")
 BETWEEN = 16
 """Characters a currency may be away from its number."""
 CLOSE = 2
@@ -61,6 +85,18 @@ class Money(NamedTuple):
     """Of the currency, and less where the number itself can be read in two ways."""
     highest: Decimal | None = None
     """Of a range."""
+    is_per_unit: bool = False
+    """Of a kilogram, a litre, a month."""
+
+
+def read_shown_price(text: str, place: Place = ANYWHERE) -> Money | None:
+    """What a page asks for, of a text that may also tell what is saved, what delivery costs, what it was before."""
+    text = NOT_PAID.sub(" ", tidy(text))
+    money = read_money(text, place)
+    if money is not None and money.currency and FORMER.search(text):
+        rest = read_money(FORMER.sub(" ", text), place)
+        return rest if rest is not None and rest.currency else money
+    return money
 
 
 def read_money(text: str, place: Place = ANYWHERE) -> Money | None:
@@ -69,22 +105,26 @@ def read_money(text: str, place: Place = ANYWHERE) -> Money | None:
     text = SPLIT_CENTS.sub(r"\2 \1.\3", text)
     text = APART_CENTS.sub(r"\1,\2" if "." in text.partition(",")[0] else r"\1.\2", text)
     text = BARE_CENTS.sub(r"0\1", text)
-    numbers = [found for found in NUMBER.finditer(text) if not _is_no_price(text, found)]
-    signs = _signs(text, place)
+    numbers: list[re.Match[str]] = []
+    refused: list[re.Match[str]] = []
+    for found in NUMBER.finditer(text):
+        (refused if _is_no_price(text, found) else numbers).append(found)
     if not numbers:
         return None
+    signs = _free_signs(_signs(text, place), numbers, refused, text)
     paired = [(found, sign) for found in numbers if (sign := _nearest(found, signs, text)) is not None]
     whole = [(found, sign) for found, sign in paired if not PER_UNIT.match(text, found.end())]
     close = [pair for pair in whole if _nearest(pair[0], signs, text, CLOSE) is not None]
     best: tuple[re.Match[str], Currency | None] = (close or whole or paired)[0] if paired else (numbers[0], None)
     found, sign = best
     code = sign.code if sign else None
+    is_per_unit = PER_UNIT.match(text, found.end()) is not None
     found = _range_start(text, found, numbers)
     amount = read_amount(found.group(), place, code or place.currency)
     if amount is None:
         return None
     highest = _range_end(text, found, numbers, place, code)
-    return Money(amount, code, sign.confidence if sign else GUESSED, highest)
+    return Money(amount, code, sign.confidence if sign else GUESSED, highest, is_per_unit)
 
 
 def read_amount(
@@ -162,6 +202,8 @@ def _is_no_price(text: str, found: re.Match[str]) -> bool:
     before = text[: found.start()]
     if after.startswith("%") or len(found.group()) > MOST_DIGITS + 10 or before.endswith("%"):
         return True
+    if MINUS.match(before):
+        return True
     if before.endswith("-") and not before[:-1].rstrip()[-1:].isdigit():
         return True
     return bool(before) and before[-1].isalpha() and before[-1].isascii() and _word_before(before) not in _NAMES
@@ -194,6 +236,24 @@ def _signs(text: str, place: Place) -> list[tuple[int, int, Currency]]:
         if currency:
             found.append((match.start(), match.end(), currency))
     return found
+
+
+def _free_signs(
+    signs: list[tuple[int, int, Currency]], numbers: list[re.Match[str]], refused: list[re.Match[str]], text: str
+) -> list[tuple[int, int, Currency]]:
+    """Without those of numbers that are no prices: the sign of `-5 €` says nothing of the next number."""
+    owners = [each for each in refused if not text.startswith(("%", " %"), each.end())]
+    if not owners:
+        return signs
+
+    def distance(sign: tuple[int, int, Currency], found: re.Match[str]) -> int:
+        return sign[0] - found.end() if sign[0] >= found.end() else found.start() - sign[1]
+
+    return [
+        sign
+        for sign in signs
+        if min(distance(sign, each) for each in numbers) <= min(distance(sign, each) for each in owners)
+    ]
 
 
 def _nearest(

@@ -21,7 +21,19 @@ CODES = {
         Availability.IN_STOCK,
     ),
     **dict.fromkeys(
-        ("outofstock", "soldout", "oos", "unavailable", "notavailable", "no", "false", "0", "reserved"),
+        (
+            "outofstock",
+            "soldout",
+            "oos",
+            "unavailable",
+            "notavailable",
+            "notinstock",
+            "nostock",
+            "no",
+            "false",
+            "0",
+            "reserved",
+        ),
         Availability.OUT_OF_STOCK,
     ),
     **dict.fromkeys(("preorder", "presale", "pending"), Availability.PREORDER),
@@ -30,6 +42,15 @@ CODES = {
     "discontinued": Availability.DISCONTINUED,
     "instoreonly": Availability.IN_STORE_ONLY,
 }
+SOON = re.compile(
+    r"(?:almost|nearly|soon) (?:out of stock|sold[ -]?out)|(?:out of stock|sold[ -]?out) soon|"
+    r"(?:bald|fast) (?:ausverkauft|vergriffen)|(?:bientôt|presque) épuisé|casi agotad[oa]|quasi esaurit[oa]|"
+    r"bijna uitverkocht",
+    re.I,
+)
+NOT_GONE = re.compile(
+    r"(?:never|not|nie|jamais|nunca|mai) (?:out of stock|sold[ -]?out|ausverkauft|épuisé|agotad[oa]|esaurit[oa])", re.I
+)
 NO_LETTERS = re.compile(r"[\s_\-.]+")
 LONGEST_TEXT = 300
 PHRASES: tuple[tuple[Availability, re.Pattern[str]], ...] = (
@@ -61,6 +82,9 @@ PHRASES: tuple[tuple[Availability, re.Pattern[str]], ...] = (
     (
         Availability.OUT_OF_STOCK,
         re.compile(
+            r"(?:^|[:(,;-] ?|only |just )0 (?:(?:items?|units?|pieces?|pcs|stück|pièces?) )?"
+            r"(?:in stock|left|available|remaining|auf lager|verfügbar|en stock|op voorraad)\b|"
+            r"\b(?:pas|plus) (?:en stock|disponible)|"
             r"out of stock|sold[ -]?out|not (?:currently )?(?:in stock|available)|currently unavailable|"
             r"\bunavailable\b|no stock|"
             r"(?:can ?not|can't) be (?:bought|ordered|purchased)|"
@@ -129,4 +153,7 @@ def _read(text: str) -> Availability | None:
         return CODES[code]
     if "://" in text:
         return None
+    if SOON.search(text):
+        return Availability.LIMITED
+    text = NOT_GONE.sub(" ", text)
     return next((state for state, pattern in PHRASES if pattern.search(text)), None)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from forager.extract.products.choose import is_alike
 from forager.extract.products.claims import Claim
 from forager.extract.products.facts import cut, trim_crumbs
-from forager.extract.products.money import Money, read_amount, read_money
+from forager.extract.products.money import Money, read_amount, read_money, read_shown_price
 from forager.extract.products.stock import Availability, read_availability
 from forager.extract.products.view import View
 from forager.extract.products.words import (
@@ -208,13 +208,19 @@ def find_price(view: View, carts: list[int], heading: Heading | None, named: lis
         if (found := _nearest_price(view, anchor, prices)) is not None
     ]
     if near:
-        return min(near, key=lambda seen: view.tree.end(seen.place) - seen.place)
+        return min(near, key=lambda seen: (seen.money.is_per_unit, view.tree.end(seen.place) - seen.place))
     return _price_in(view.trunk, named, view, ANYWHERE) or _price_in_text(view, carts, heading)
 
 
 def _nearest_price(view: View, anchor: int, named: list[int]) -> Seen | None:
-    around = _around(view, anchor, HIGHEST_CLIMB)
-    return next((found for place in around if (found := _price_in(place, named, view, NEAR)) is not None), None)
+    """That of a unit only where no other is around."""
+    of_unit: Seen | None = None
+    for place in _around(view, anchor, HIGHEST_CLIMB):
+        if (found := _price_in(place, named, view, NEAR)) is not None:
+            if not found.money.is_per_unit:
+                return found
+            of_unit = of_unit or found
+    return of_unit
 
 
 def _around(view: View, number: int, levels: int) -> Iterator[int]:
@@ -229,6 +235,7 @@ def _around(view: View, number: int, levels: int) -> Iterator[int]:
 
 def _price_in(place: int, named: list[int], view: View, confidence: float) -> Seen | None:
     best: Seen | None = None
+    of_unit: Seen | None = None
     tree = view.tree
     inside = named[bisect_right(named, place) : bisect_left(named, tree.end(place))][:MOST_PRICES]
     for number in inside:
@@ -236,10 +243,13 @@ def _price_in(place: int, named: list[int], view: View, confidence: float) -> Se
         if money is None:
             continue
         seen = Seen(money, f"css {_name(tree, number)}", confidence if money.currency else BARE, place)
+        if money.is_per_unit:
+            of_unit = of_unit or seen
+            continue
         if money.currency and not (money.highest and number < inside[-1] < tree.end(number)):
             return seen
         best = best or seen
-    return best or _only_old(place, inside, view)
+    return best or of_unit or _only_old(place, inside, view)
 
 
 def _only_old(place: int, inside: list[int], view: View) -> Seen | None:
@@ -273,11 +283,11 @@ def _read_new_price(number: int, view: View) -> Money | None:
         return None
     text = view.read_text(number)
     if text and len(text) <= LONGEST_PRICE:
-        money = read_money(text, view.place)
+        money = read_shown_price(text, view.place)
         if money is None or money.currency or len(text) > LONGEST_MONEY or parent < 0:
             return money
         around = view.read_text(parent)
-        wider = read_money(around, view.place) if len(around) <= LONGEST_MONEY else None
+        wider = read_shown_price(around, view.place) if len(around) <= LONGEST_MONEY else None
         return wider if wider is not None and wider.amount == money.amount else money
     if amount := read_amount(tree.get(number, "data-price") or "", view.place, is_machine=True):
         return Money(amount)
@@ -317,7 +327,7 @@ def _price_in_text(view: View, carts: list[int], heading: Heading | None) -> See
             if len(text) > LONGEST_BLOCK:
                 break
             for chunk in re.findall(r"[^\n]{0,40}\d[\d.,' \u00a0]*[^\n]{0,12}", text)[:20]:
-                money = read_money(chunk, view.place)
+                money = read_shown_price(chunk, view.place)
                 if money and money.currency and money.amount > 0:
                     return Seen(money, "text beside the cart button", 0.45, place)
     return None if heading is None else _price_below(view, heading)
@@ -332,7 +342,7 @@ def _price_below(view: View, heading: Heading) -> Seen | None:
             text = view.read_text(place)
             if len(text) > LONGEST_MONEY or is_struck(tree, place) or is_no_price(text):
                 break
-            money = read_money(text, view.place)
+            money = read_shown_price(text, view.place)
             if money and money.currency and money.amount > 0 and not is_beside(view, number):
                 return Seen(money, "text below the heading", BARE, tree.parent(place))
     return None

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forager.extract.products.currency import Place, place_of, read_currency
-from forager.extract.products.money import read_amount, read_money
+from forager.extract.products.money import read_amount, read_money, read_shown_price
 
 GERMAN, FRENCH, SWISS = (
     place_of("https://a.de/", "de"),
@@ -72,12 +72,37 @@ CANADIAN, CHILEAN, NOWHERE = place_of("https://a.com/", "en-CA"), place_of("http
         ("NT$1,290", NOWHERE, "1290", "TWD"),
         ("Price: 25.00 GBP", NOWHERE, "25.00", "GBP"),
         ("A4 paper $5.00", NOWHERE, "5.00", "USD"),
+        ("4 payments of $3.25", NOWHERE, "3.25", "USD"),
+        ("-$5.00 12.99", NOWHERE, "12.99", None),
     ],
 )
 def test_prices_of_many_countries(text: str, place: Place, amount: str, currency: str | None) -> None:
     money = read_money(text, place)
     assert money is not None
     assert (money.amount, money.currency) == (Decimal(amount), currency)
+
+
+@pytest.mark.parametrize(
+    ("text", "amount"),
+    [
+        ("Save $5.00 Now $12.99", "12.99"),
+        ("Save now 12.99 $", "12.99"),
+        ("Save 20% $12.99", "12.99"),
+        ("Sie sparen 5,00 € 12,99 €", "12.99"),
+        ("Was $20.00 Now $12.99", "12.99"),
+        ("Regular price $20.00 Sale price $12.99", "12.99"),
+        ("Regular price $12.99", "12.99"),
+        ("Free shipping $12.99", "12.99"),
+        ("Delivery 2-3 days $12.99", "12.99"),
+        ("Save $5.00", None),
+        ("Free shipping on orders over $50", None),
+        ("or 4 interest-free payments of $3.25", None),
+        ("12x de R$ 10,00", None),
+    ],
+)
+def test_amounts_that_are_not_paid_are_no_prices(text: str, amount: str | None) -> None:
+    money = read_shown_price(text, NOWHERE)
+    assert (money and money.amount) == (amount and Decimal(amount))
 
 
 @pytest.mark.parametrize("text", ["", "free", "-5.00 €", "20%", "A4", "9" * 60, "€", "\u200b", "١٢٣" * 40])

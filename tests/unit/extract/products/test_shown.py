@@ -187,7 +187,34 @@ def test_items_of_one_name_are_its_sizes() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "prices",
+    [
+        ("or 4 payments of $3.25", "$12.99"),
+        ("Save $5.00", "$12.99"),
+        ("Free shipping over $50", "$12.99"),
+        ("$2.00/100g", "$12.99"),
+        ("Was $20.00 Now $12.99",),
+        ("Was $20.00", "Now $12.99"),
+        ("$12.99/kg",),
+    ],
+)
+def test_the_price_is_what_is_to_be_paid(prices: tuple[str, ...]) -> None:
+    shown = "".join(f"<p class=price>{price}</p>" for price in prices)
+    assert found(f"{shown}<button>Add to cart</button>").price == Decimal("12.99")
+
+
+def test_the_price_of_a_unit_beside_the_button_gives_way_to_one_further_out() -> None:
+    shown = "<p class=price>$12.99</p><div><p class=price>$2.00/100g</p><button>Add to cart</button></div>"
+    assert found(f"<main>{shown}</main>").price == Decimal("12.99")
+
+
 # Stock
+
+
+@pytest.mark.parametrize(("told", "state"), [(False, "out_of_stock"), (True, "in_stock")])
+def test_markup_may_say_yes_or_no(told: bool, state: str) -> None:
+    assert found("", a_product(offers=OFFER | {"availability": told})).availability == state
 
 
 def test_a_page_that_says_it_is_sold_out_is_believed_before_its_markup() -> None:
