@@ -36,7 +36,7 @@ AS_MODULE = (
     if sys.platform == "darwin"
     else ("-shared", "-Wl,-z,relro", "-Wl,-z,now", "-Wl,-z,noexecstack")
 )
-WITHOUT = "Forager works, and a page costs about three times as much."
+WITHOUT = "Forager works, and reading a page takes about ten times as long."
 
 
 class NotCompiledError(Exception):

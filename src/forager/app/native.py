@@ -7,7 +7,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1]
 WITHOUT = (
     "There was no C compiler, or no Python.h, at the installation: Forager works; "
-    "a page costs about three times as much."
+    "reading a page takes about ten times as long."
 )
 
 
