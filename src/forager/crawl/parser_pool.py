@@ -36,7 +36,8 @@ MOST_DETACHED = 4
 MOST_ISOLATED = 2
 """Pages at a time that are read again in a process of their own."""
 MOST_KILLS = 3
-"""Of processes that another program ended, before a page that happens to be read then is given up: it may be the page that has them killed."""
+"""Of processes that another program ended, before a page that happens to be read then is given up: it may be the page
+that has them killed."""
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 5.0
 """Between two starts that fail."""
 
