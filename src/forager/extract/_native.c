@@ -7,7 +7,6 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "c/reopened.h"
 #include "c/simhash.h"
 #include "c/tree.h"
 #include "c/words.h"
@@ -37,16 +36,6 @@ static PyObject *native_simhash(PyObject *Py_UNUSED(module), PyObject *text)
     return is_text(text) ? simhash(text) : NULL;
 }
 
-static PyObject *native_count_tags(PyObject *Py_UNUSED(module), PyObject *text)
-{
-    return is_text(text) ? count_tags(text) : NULL;
-}
-
-static PyObject *native_count_reopened(PyObject *Py_UNUSED(module), PyObject *text)
-{
-    return is_text(text) ? count_reopened(text) : NULL;
-}
-
 static PyObject *native_first_words(PyObject *Py_UNUSED(module), PyObject *given)
 {
     PyObject *text;
@@ -73,8 +62,6 @@ static PyMethodDef METHODS[] = {
     {"simhash", native_simhash, METH_O, "The similarity hash of a text; None where there is too little."},
     {"first_words", native_first_words, METH_VARARGS,
      "first_words(text, count, window): the first words, if more than these begin in the window; else None."},
-    {"count_tags", native_count_tags, METH_O, "All tags of a page; those that begin formatting elements, bodies."},
-    {"count_reopened", native_count_reopened, METH_O, "Formatting elements that a page makes its parser open anew."},
     {"set_names", set_names, METH_VARARGS, 
      "set_names(words, tokens, beginnings, roles, passed_over): what names say."},
     {"holds", native_holds, METH_VARARGS, "holds(page, word): whether these bytes are in those."},
@@ -85,6 +72,8 @@ static int module_exec(PyObject *module)
 {
     make_crc_table();
     make_kind_table();
+    if (load_entities() < 0)
+        return -1;
 #ifdef SQUEEZES_EIGHT
     make_squeeze_table();
 #endif

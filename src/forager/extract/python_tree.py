@@ -1,4 +1,7 @@
-"""The tables of `tree.py` made by Python, where nothing was compiled. `c/scan.h` and `c/tree.h` do the same in C."""
+"""The tables of `tree.py` made by Python, where nothing was compiled: of the markup that turbohtml writes of its tree.
+
+`c/tokenizer.h`, `c/builder.h` and `c/tree.h` do the same in C, with a parser of their own.
+"""
 
 import re
 from typing import NamedTuple
@@ -22,10 +25,12 @@ BLOCKS = frozenset(
 )
 UNSEEN = frozenset(b"script style iframe noembed noscript noframes template".split())
 CONTROLS = frozenset(b"svg head video audio button select option canvas textarea optgroup datalist".split())
-IN_DRAWING = frozenset({b"foreignObject", b"desc", b"title"})
-IN_FORMULA = frozenset(b"annotation-xml mi mo mn ms mtext".split())
+IN_DRAWING = frozenset({b"foreignobject", b"desc", b"title"})
+IN_FORMULA = frozenset(b"mi mo mn ms mtext".split())
+HTML_IN_FORMULA = frozenset({b"text/html", b"application/xhtml+xml"})
 GAP = b" \t\n\r\f\v"
-GAPS = re.compile(rb"(?:[ \t\n\r\f\v]|&nbsp;)+")
+GAPS = re.compile(rb"(?:[ \t\n\r\f\v]|\xc2\xa0)+")
+NO_BREAK_SPACE = b"\xc2\xa0"
 NAME = re.compile(rb"[^ />]*")
 ATTRIBUTE = re.compile(rb'[ /]*+([^ />][^= >]*|/)(?:="([^"]*)"?)?')
 ESCAPES = ((b"&lt;", b"<"), (b"&gt;", b">"), (b"&quot;", b'"'), (b"&nbsp;", b"\xc2\xa0"), (b"&amp;", b"&"))
@@ -78,7 +83,7 @@ class PythonTree:
             tag = page.find(b"<", at)
             tag = size if tag < 0 else tag
             if tag > at:
-                self._add_text(page[at:tag])
+                self._add_text(_unescape(page[at:tag]))
             at = tag
             if size - at < 2:
                 break
@@ -113,7 +118,7 @@ class PythonTree:
         if not is_alt:
             self._has_break = self._has_space = False
             if not is_unseen and not is_control:
-                shown = len(text.translate(None, GAP))
+                shown = len(text.replace(NO_BREAK_SPACE, b"").translate(None, GAP))
                 self._total += shown
                 self._line_total += shown
                 if is_link:
@@ -139,20 +144,23 @@ class PythonTree:
         above = self._elements[self._open]
         if (above.space == b"svg" and above.tag in IN_DRAWING) or (above.space == b"math" and above.tag in IN_FORMULA):
             return b""
+        if above.tag == b"annotation-xml" and above.attributes.get(b"encoding", b"").lower() in HTML_IN_FORMULA:
+            return b""
         return above.space
 
     def _read_start(self, at: int) -> int:
         match = NAME.match(self._page, at + 1)
         assert match is not None
-        name, space = match[0], self._space_of(match[0])
+        name = match[0].lower()  # in drawings some have capital letters
+        space = self._space_of(name)
         attributes, at = self._read_attributes(match.end())
         is_html = not space
-        if is_html and name in BLOCKS:
-            self._end_line()
-        self._has_break |= is_html and name == b"br"
         if self._inert:
             self._inert += is_html and name == b"template"
             return self._end_of_raw(at, name) if is_html and name in RAW else at
+        if is_html and name in BLOCKS:
+            self._end_line()
+        self._has_break |= is_html and name == b"br"
         number = len(self._elements)
         element = _Element(name, self._open, len(self._runs), space, attributes)
         element.end = number + 1
@@ -182,7 +190,7 @@ class PythonTree:
                 at += 1
                 continue
             if match[1] != b"/":
-                found.setdefault(match[1], match[2] or b"")
+                found.setdefault(match[1].lower(), _unescape(match[2] or b""))
             at = match.end()
         return found, min(at + 1, len(page))
 
@@ -194,7 +202,7 @@ class PythonTree:
         close = self._page.find(b">", at + 2)
         if close < 0:
             return len(self._page)
-        name = self._page[at + 2 : close]
+        name = self._page[at + 2 : close].lower()
         if self._inert > 1 or (self._inert and name != b"template"):
             self._inert -= name == b"template"
         elif self._open >= 0 and name and self._elements[self._open].tag == name:
@@ -257,11 +265,11 @@ class PythonTree:
 
     def get(self, number: int, name: str, /) -> str | None:
         value = self._at(number).attributes.get(name.encode())
-        return None if value is None else _unescape(value).decode()
+        return None if value is None else value.decode()
 
     def attributes(self, number: int, /) -> dict[str, str]:
         given = self._at(number).attributes
-        return {name.decode(): _unescape(value).decode() for name, value in given.items()}
+        return {name.decode(): value.decode() for name, value in given.items()}
 
     def column(self, numbers: list[int], name: str, /) -> list[str | None]:
         return [self.get(number, name) for number in numbers]
@@ -298,8 +306,7 @@ class PythonTree:
         if self._is_raw(number):
             return element.content.decode()
         runs = self._runs[element.run_first : element.run_end]
-        texts = (run.text if self._is_raw(run.owner) else _unescape(run.text) for run in runs if not run.is_alt)
-        return b"".join(texts).decode()
+        return b"".join(run.text for run in runs if not run.is_alt).decode()
 
     def _is_raw(self, number: int) -> bool:
         return not self._elements[number].space and self._elements[number].tag in RAW
@@ -420,7 +427,7 @@ def _length(lines: list[bytes]) -> int:
 
 
 def _collapse(text: bytes) -> bytes:
-    return _unescape(GAPS.sub(b" ", text).strip(b" "))
+    return GAPS.sub(b" ", text).strip(b" ")
 
 
 def _unescape(text: bytes) -> bytes:

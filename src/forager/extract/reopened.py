@@ -2,13 +2,11 @@
 
 50 KB of `<b a=1>` and `<p>x` can become gigabytes of elements. So one linear pass over the tags follows which
 formatting elements stay open, roughly as a tree builder does, and adds up how many there are at each other tag. It errs
-towards too many: an end tag that may not close its element closes nothing. `c/reopened.h` does the same in C.
+towards too many: an end tag that may not close its element closes nothing.
 """
 
 import re
 from dataclasses import dataclass, field
-
-from forager.extract import compiled
 
 MOST_OPEN = 1000
 """Formatting elements at once; more are more than any page can mean."""
@@ -173,14 +171,8 @@ def _skip_script(text: str, at: int) -> int:
 
 def count_tags(text: str) -> tuple[int, int, int]:
     """All tags of a page; those that begin a formatting element; those that begin a body or the document."""
-    if compiled.native is not None:
-        return compiled.native.count_tags(text)
     return text.count("<"), len(FORMATTING_START.findall(text)), len(BODY.findall(text))
 
 
 def count_reopened(text: str) -> int:
-    return count_reopened_in_python(text) if compiled.native is None else compiled.native.count_reopened(text)
-
-
-def count_reopened_in_python(text: str) -> int:
     return _Pass(text).run()

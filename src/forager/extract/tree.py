@@ -1,8 +1,8 @@
 """A parsed page as tables: its elements by number, in the order of the page.
 
-turbohtml parses as browsers do and writes its tree as well-formed markup; one scan of that, in C (`c/scan.h`) or in
-Python (`python_tree.py`), gives the tables. So whatever a rule asks for is a look into a table, for many elements at
-once where it can be, and no object is made for an element that nobody asks for.
+A parser in C (`c/tokenizer.h`, `c/builder.h`) fills the tables. Where nothing was compiled, turbohtml parses and
+`python_tree.py` makes them of the markup that it writes. So whatever a rule asks for is a look into a table, for many
+elements at once where it can be, and no object is made for an element that nobody asks for.
 
 An element holds those from its own number up to `end`: whether one lies in another is a comparison of numbers.
 """
@@ -39,7 +39,7 @@ class Tree(Protocol):
         """How many elements there are."""
 
     def tag(self, number: int, /) -> str:
-        """In lower case, except in drawings."""
+        """In lower case."""
 
     def tags(self, *names: str) -> list[int]:
         """All elements of these names."""
@@ -120,16 +120,21 @@ class Tree(Protocol):
 def parse(text: str) -> Tree:
     """Raises DecodeError when the parser gives up."""
     try:
-        markup = turbohtml.parse(bounded(text), positions=False, allow_declarative_shadow_roots=False).encode()
+        return compiled.native.Tree(text) if compiled.native is not None else PythonTree(_write_tree(text))
     except UnicodeEncodeError:  # half of a surrogate pair, as UTF-16 may leave behind
         return parse(text.encode("utf-8", "replace").decode())
     except (ValueError, RuntimeError, RecursionError) as error:
         raise DecodeError(f"the page cannot be parsed: {error}") from error
-    return PythonTree(markup) if compiled.native is None else compiled.native.Tree(markup)
 
 
-# The parser takes time in proportion to what it is given, except for three things that no page has which is meant to be
-# read: too many elements for the memory, blocks that open hundreds of formatting elements anew, a hundred bodies.
+def _write_tree(text: str) -> bytes:
+    """The tree as turbohtml parses it, as well-formed markup."""
+    return turbohtml.parse(bounded(text), positions=False, allow_declarative_shadow_roots=False).encode()
+
+
+# turbohtml takes time in proportion to what it is given, except for three things that no page has which is meant to be
+# read: too many elements for the memory, blocks that open hundreds of formatting elements again, a hundred bodies.
+# The parser in C has these bounds built in (`c/nodes.h`).
 
 
 def bounded(text: str) -> str:

@@ -7,7 +7,6 @@ import sys
 import pytest
 from tests.unit.extract.pages import TEXTS, reading
 
-from forager.extract.reopened import count_reopened, count_reopened_in_python
 from forager.extract.tree import bounded
 
 END = '<title>Still here</title><a href="/next">next</a>'
@@ -175,13 +174,6 @@ HONEST = {
 @pytest.mark.parametrize("name", HONEST)
 def test_an_honest_page_is_parsed_as_it_is(name: str) -> None:
     assert bounded(HONEST[name]) is HONEST[name]
-
-
-@pytest.mark.parametrize("name", [*HOSTILE, *HONEST])
-def test_c_counts_what_python_counts(name: str) -> None:
-    text = (HOSTILE | HONEST)[name][:300_000]
-    for letter in ("", "\u0416", "\U0001f600"):  # a text takes one, two or four bytes a letter
-        assert count_reopened(text + letter) == count_reopened_in_python(text + letter)
 
 
 @pytest.mark.timeout(120)

@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterable, Iterator
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tests.fuzz.pages import BODIES, SITES
+from tests.fuzz.pages import SITES
 from tests.quality.products.corpus import pages as product_pages
 from tests.quality.reading.corpus import samples
 from tests.unit.extract.pages import TEXTS, fetched
 
 from forager.extract import compiled, read
 from forager.extract.needle import holds
-from forager.extract.reopened import count_reopened_in_python, count_tags
 from forager.extract.simhash import SHORT, simhash_in_python
 from forager.extract.text import (
     LIKELY_WORD,
@@ -72,18 +71,6 @@ def test_bytes_are_found_where_they_are(page: bytes, word: bytes) -> None:
     assert _native.holds(page + word + page, word)
     with compiled.left_out():
         assert holds(page, word or b"x") == ((word or b"x") in page)
-
-
-@given(st.one_of(SITES, BODIES))
-@example("<p><b a=1></p>x<td c>" * 200)
-@example("<script><!--<script></script>--></script>x<b>" * 30)
-@settings(max_examples=300, deadline=None)
-def test_a_page_opens_as_much_anew(html: str) -> None:
-    text = html[:20_000]
-    assert _native.count_reopened(text) == count_reopened_in_python(text)
-    with compiled.left_out():
-        expected = count_tags(text)
-    assert _native.count_tags(text) == expected
 
 
 @given(SITES)
@@ -235,10 +222,8 @@ def test_pages_that_are_alike_leave_no_memory_behind() -> None:
         lambda: _native.simhash(1),
         lambda: _native.first_words(b"a", 1, 1),
         lambda: _native.holds("a", "b"),
-        lambda: _native.count_reopened(b"a"),
-        lambda: _native.count_tags(None),
-        lambda: _native.Tree("a"),
-        lambda: _native.Tree(markup=b"a"),
+        lambda: _native.Tree(None),
+        lambda: _native.Tree(page=b"a"),
         lambda: _native.Tree(b"<p>").tag("p"),
         lambda: _native.Tree(b"<p>").tags(1),
         lambda: _native.Tree(b"<p>").column((0,), "id"),

@@ -6,7 +6,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "scan.h"
+#include "tables.h"
 
 #define LONGEST_NAMES 200 /* characters of a class or an id that are looked at */
 #define LONGEST_KEY 32 /* letters of a word of the table */
@@ -129,8 +129,6 @@ typedef struct {
 
 static bool is_small(Byte byte) { return byte >= 'a' && byte <= 'z'; }
 static bool is_capital(Byte byte) { return byte >= 'A' && byte <= 'Z'; }
-static bool is_digit(Byte byte) { return byte >= '0' && byte <= '9'; }
-
 /* The end of the word that begins here: `share`, `Bar`, `HTML` of `HTMLBody`, `12`. */
 static const Byte *word_end(const Byte *at, const Byte *end)
 {

@@ -12,7 +12,6 @@
 
 typedef struct {
     const Byte *begin, *end;
-    bool is_escaped;
 } Span;
 
 enum { FOUND_IMG, FOUND_SRCSET, FOUND_LAZY, FOUND_PICTURE };
@@ -26,11 +25,11 @@ typedef struct {
 static Span span_of(const Tables *tables, const Element *element, const Name *name)
 {
     const Attribute *attribute = find_attribute(tables, element, name->text, (size_t)name->length);
-    Span none = {NULL, NULL, false};
+    Span none = {NULL, NULL};
     if (attribute == NULL)
         return none;
     const Byte *begin = tables->page + attribute->value_at;
-    Span span = {begin, begin + attribute->value_length, attribute->is_escaped};
+    Span span = {begin, begin + attribute->value_length};
     return span;
 }
 
@@ -99,8 +98,8 @@ static void offer(Choice *best, Span source, double width)
 /* The largest candidate of a `srcset`; its width is 0 where there is none. */
 static Choice widest_of(Span set)
 {
-    Choice best = {{NULL, NULL, false}, 0, FOUND_IMG};
-    Span url = {NULL, NULL, set.is_escaped};
+    Choice best = {{NULL, NULL}, 0, FOUND_IMG};
+    Span url = {NULL, NULL};
     double size = 1;
     if (set.end - set.begin > LONGEST_SRCSET)
         set.end = set.begin + LONGEST_SRCSET;
@@ -157,7 +156,7 @@ static void offer_set(Choice *best, Span set, int how)
 /* The first by the order of the names that is a source. Attributes are looked at once: most have another beginning. */
 static Span lazy_source(const Tables *tables, const Element *element, const Name *lazy, Py_ssize_t lazy_count)
 {
-    Span best = {NULL, NULL, false};
+    Span best = {NULL, NULL};
     const Attribute *attribute = tables->attributes + element->attribute_first;
     for (const Attribute *end = attribute + element->attribute_count; attribute < end; attribute++) {
         const Byte *name = tables->page + attribute->name_at;
@@ -167,7 +166,7 @@ static Span lazy_source(const Tables *tables, const Element *element, const Name
             if (lazy[at].length != attribute->name_length || memcmp(name, lazy[at].text, (size_t)lazy[at].length) != 0)
                 continue;
             const Byte *begin = tables->page + attribute->value_at;
-            Span span = {begin, begin + attribute->value_length, attribute->is_escaped};
+            Span span = {begin, begin + attribute->value_length};
             if (is_source(span)) {
                 best = span;
                 lazy_count = at; /* only those before it are better */
@@ -214,14 +213,7 @@ static PyObject *source_text(Span span, PyObject *clean)
     bool is_plain = shown.end - shown.begin < LONGEST_SOURCE;
     for (const Byte *at = shown.begin; is_plain && at < shown.end; at++)
         is_plain = *at >= ' ';
-    Buffer buffer = {0};
-    if (is_plain && !span.is_escaped)
-        return PyUnicode_DecodeUTF8((const char *)shown.begin, shown.end - shown.begin, "replace");
-    if (add_unescaped(&buffer, shown.begin, shown.end) < 0) {
-        PyMem_Free(buffer.bytes);
-        return NULL;
-    }
-    PyObject *text = text_or_dropped(&buffer);
+    PyObject *text = PyUnicode_DecodeUTF8((const char *)shown.begin, shown.end - shown.begin, "replace");
     if (text == NULL || is_plain)
         return text;
     PyObject *cleaned = PyObject_CallOneArg(clean, text);
@@ -283,8 +275,7 @@ static int add_styled(PyObject *found, const Tables *tables, uint32_t number)
     }
     if (sign == NULL)
         return 0;
-    PyObject *text = unescaped(tables, (uint32_t)(style.begin - tables->page), (uint32_t)(style.end - style.begin),
-                               style.is_escaped);
+    PyObject *text = PyUnicode_DecodeUTF8((const char *)style.begin, style.end - style.begin, "replace");
     PyObject *styled =
         text == NULL ? NULL : Py_BuildValue("(IsOOsOO)", number, "background", text, Py_True, "", Py_None, Py_None);
     int done = styled == NULL ? -1 : PyList_Append(found, styled);

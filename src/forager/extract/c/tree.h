@@ -1,4 +1,4 @@
-/* `Tree`: the tables of a page (scan.h) as Python asks for them, in bulk where it can.
+/* `Tree`: the tables of a page (tables.h) as Python asks for them, in bulk where it can.
  *
  * `tree.py` says what each answer is; `python_tree.py` gives the same ones without a compiler.
  */
@@ -11,32 +11,30 @@
 
 #include "growing.h"
 #include "names.h"
-#include "scan.h"
+#include "tokenizer.h"
 
 typedef struct {
     PyObject_HEAD
-    PyObject *markup;
     Tables tables;
 } Tree;
 
+/* Of a page as text, or as bytes of UTF-8. */
 static PyObject *tree_new(PyTypeObject *type, PyObject *given, PyObject *names)
 {
-    PyObject *markup;
-    if ((names != NULL && PyDict_GET_SIZE(names)) || !PyArg_ParseTuple(given, "S:Tree", &markup)) {
-        if (!PyErr_Occurred())
-            PyErr_SetString(PyExc_TypeError, "Tree() takes the markup alone");
+    const char *page;
+    Py_ssize_t length;
+    if (names != NULL && PyDict_GET_SIZE(names)) {
+        PyErr_SetString(PyExc_TypeError, "Tree() takes the page alone");
         return NULL;
     }
-    if ((size_t)PyBytes_GET_SIZE(markup) >= UINT32_MAX / 2)
-        return PyErr_Format(PyExc_ValueError, "the markup is too long");
+    if (!PyArg_ParseTuple(given, "s#:Tree", &page, &length))
+        return NULL;
+    if ((size_t)length >= UINT32_MAX / 8)
+        return PyErr_Format(PyExc_ValueError, "the page is too long");
     Tree *tree = (Tree *)type->tp_alloc(type, 0);
     if (tree == NULL)
         return NULL;
-    Py_INCREF(markup);
-    tree->markup = markup;
-    tree->tables.page = (const Byte *)PyBytes_AS_STRING(markup);
-    tree->tables.size = (uint32_t)PyBytes_GET_SIZE(markup);
-    if (scan(&tree->tables) < 0) {
+    if (build_tables(&tree->tables, (const Byte *)page, (size_t)length) < 0) {
         Py_DECREF(tree);
         return PyErr_NoMemory();
     }
@@ -48,7 +46,6 @@ static void tree_dealloc(PyObject *self)
     Tree *tree = (Tree *)self;
     PyTypeObject *type = Py_TYPE(self);
     forget_tables(&tree->tables);
-    Py_CLEAR(tree->markup);
     type->tp_free(self);
     Py_DECREF(type);
 }
@@ -113,57 +110,11 @@ static PyObject *text_or_dropped(Buffer *buffer)
     return text;
 }
 
-/* ---- escapes and white space -------------------------------------------------------------------------------------- */
+/* ---- texts and white space ----------------------------------------------------------------------------------------- */
 
-/* What an escape stands for, and how long it is; `&` itself where it is none. */
-static Py_ssize_t unescape(const Byte *at, const Byte *end, const char **meaning, Py_ssize_t *meaning_length)
+static PyObject *text_at(const Tables *tables, uint32_t at, uint32_t length)
 {
-    static const struct {
-        const char *escape;
-        uint8_t length;
-        const char *meaning;
-        uint8_t meaning_length;
-    } ESCAPES[] = {{"&amp;", 5, "&", 1}, {"&lt;", 4, "<", 1}, {"&gt;", 4, ">", 1}, {"&quot;", 6, "\"", 1},
-                   {"&nbsp;", 6, "\xc2\xa0", 2}};
-    for (size_t kind = 0; kind < sizeof ESCAPES / sizeof *ESCAPES; kind++)
-        if (end - at >= ESCAPES[kind].length && memcmp(at, ESCAPES[kind].escape, ESCAPES[kind].length) == 0) {
-            *meaning = ESCAPES[kind].meaning;
-            *meaning_length = ESCAPES[kind].meaning_length;
-            return ESCAPES[kind].length;
-        }
-    *meaning = "&";
-    *meaning_length = 1;
-    return 1;
-}
-
-static int add_unescaped(Buffer *buffer, const Byte *at, const Byte *end)
-{
-    while (at < end) {
-        const Byte *sign = memchr(at, '&', (size_t)(end - at));
-        if (sign == NULL)
-            return buffer_add(buffer, at, end - at);
-        const char *meaning;
-        Py_ssize_t length;
-        if (buffer_add(buffer, at, sign - at) < 0)
-            return -1;
-        at = sign + unescape(sign, end, &meaning, &length);
-        if (buffer_add(buffer, meaning, length) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-static PyObject *unescaped(const Tables *tables, uint32_t at, uint32_t length, bool is_escaped)
-{
-    const Byte *begin = tables->page + at;
-    if (!is_escaped)
-        return PyUnicode_DecodeUTF8((const char *)begin, length, "replace");
-    Buffer buffer = {0};
-    if (add_unescaped(&buffer, begin, begin + length) < 0) {
-        PyMem_Free(buffer.bytes);
-        return NULL;
-    }
-    return text_or_dropped(&buffer);
+    return PyUnicode_DecodeUTF8((const char *)tables->page + at, length, "replace");
 }
 
 enum { NOTHING, SPACE, LINE };
@@ -183,31 +134,23 @@ static int flush(Prose *prose)
     return done;
 }
 
+static bool is_no_break_space(const Byte *at, const Byte *end) { return *at == 0xC2 && end - at > 1 && at[1] == 0xA0; }
+
 /* White space as one space, that at the ends left out; the no-break space is one too. */
 static int add_collapsed(Prose *prose, const Byte *at, const Byte *end)
 {
     while (at < end) {
         const Byte *word = at;
-        while (at < end && !is_gap(*at) && *at != '&')
+        while (at < end && !is_gap(*at) && !is_no_break_space(at, end))
             at++;
         if (at > word && ((prose->pending != NOTHING && flush(prose) < 0) ||
                           buffer_add(&prose->buffer, word, at - word) < 0))
             return -1;
         if (at == end)
             return 0;
-        if (*at == '&') {
-            const char *meaning;
-            Py_ssize_t length;
-            at += unescape(at, end, &meaning, &length);
-            if (length == 2)
-                prose->pending = prose->pending == LINE ? LINE : SPACE;
-            else if ((prose->pending != NOTHING && flush(prose) < 0) || buffer_add(&prose->buffer, meaning, length) < 0)
-                return -1;
-        } else {
-            prose->pending = prose->pending == LINE ? LINE : SPACE;
-            while (at < end && is_gap(*at))
-                at++;
-        }
+        prose->pending = prose->pending == LINE ? LINE : SPACE;
+        while (at < end && (is_gap(*at) || is_no_break_space(at, end)))
+            at += is_gap(*at) ? 1 : 2;
     }
     return 0;
 }
@@ -420,7 +363,7 @@ static PyObject *tree_find(PyObject *self, PyObject *given)
 
 static PyObject *value_of(const Tables *tables, const Attribute *attribute)
 {
-    return unescaped(tables, attribute->value_at, attribute->value_length, attribute->is_escaped);
+    return text_at(tables, attribute->value_at, attribute->value_length);
 }
 
 static PyObject *value_or_none(const Tables *tables, const Element *element, const Name *name)
@@ -453,7 +396,7 @@ static PyObject *attributes_of(const Tables *tables, const Element *element)
         PyObject *name =
             PyUnicode_DecodeUTF8((const char *)tables->page + attribute->name_at, attribute->name_length, "replace");
         PyObject *value = name == NULL ? NULL : value_of(tables, attribute);
-        if (value == NULL || PyDict_SetItem(all, name, value) < 0)
+        if (value == NULL || PyDict_SetDefault(all, name, value) == NULL)
             Py_CLEAR(all);
         Py_XDECREF(name);
         Py_XDECREF(value);
@@ -517,21 +460,10 @@ static PyObject *tree_rows(PyObject *self, PyObject *given)
 
 typedef uint8_t Judge(const Byte *, const Byte *);
 
-static int judge_attribute(const Tables *tables, const Attribute *attribute, Judge *judge, uint8_t *verdict)
+static void judge_attribute(const Tables *tables, const Attribute *attribute, Judge *judge, uint8_t *verdict)
 {
-    const Byte *begin = tables->page + attribute->value_at, *end = begin + attribute->value_length;
-    Buffer buffer = {0};
-    if (attribute->is_escaped) {
-        if (add_unescaped(&buffer, begin, end) < 0) {
-            PyMem_Free(buffer.bytes);
-            return -1;
-        }
-        begin = buffer.bytes;
-        end = begin + buffer.used;
-    }
-    *verdict = larger(*verdict, judge(begin, end));
-    PyMem_Free(buffer.bytes);
-    return 0;
+    const Byte *begin = tables->page + attribute->value_at;
+    *verdict = larger(*verdict, judge(begin, begin + attribute->value_length));
 }
 
 /* Bytes of its text that are shown. */
@@ -542,7 +474,7 @@ static uint32_t text_weight(const Tables *tables, const Element *element)
 }
 
 /* Nothing for an element without text. */
-static int judge_element(const Tables *tables, const Element *element, uint8_t *verdict)
+static void judge_element(const Tables *tables, const Element *element, uint8_t *verdict)
 {
     static const struct {
         const char *name;
@@ -551,10 +483,9 @@ static int judge_element(const Tables *tables, const Element *element, uint8_t *
     } JUDGES[] = {{"class", 5, judge_class}, {"id", 2, judge_identity}, {"role", 4, judge_role}};
     for (size_t at = 0; at < sizeof JUDGES / sizeof *JUDGES && text_weight(tables, element); at++) {
         const Attribute *attribute = find_attribute(tables, element, JUDGES[at].name, JUDGES[at].length);
-        if (attribute != NULL && judge_attribute(tables, attribute, JUDGES[at].judge, verdict) < 0)
-            return -1;
+        if (attribute != NULL)
+            judge_attribute(tables, attribute, JUDGES[at].judge, verdict);
     }
-    return 0;
 }
 
 /* What the names of elements say, a byte for each. */
@@ -569,10 +500,12 @@ static PyObject *tree_judge(PyObject *self, PyObject *numbers)
     for (Py_ssize_t at = 0; verdicts != NULL && at < PyBytes_GET_SIZE(verdicts); at++) {
         const Element *element = at < PyList_GET_SIZE(numbers) ? element_of(tree, PyList_GET_ITEM(numbers, at)) : NULL;
         uint8_t verdict = 0;
-        if (element == NULL || judge_element(&tree->tables, element, &verdict) < 0)
+        if (element == NULL) {
             Py_CLEAR(verdicts);
-        else
+        } else {
+            judge_element(&tree->tables, element, &verdict);
             PyBytes_AS_STRING(verdicts)[at] = (char)verdict;
+        }
     }
     return verdicts;
 }
@@ -620,15 +553,13 @@ static PyObject *tree_raw(PyObject *self, PyObject *number)
     if (element == NULL)
         return NULL;
     if (element->flags & IS_RAW)
-        return unescaped(tables, element->content_at, element->content_end - element->content_at, false);
+        return text_at(tables, element->content_at, element->content_end - element->content_at);
     Buffer buffer = {0};
     for (uint32_t at = element->run_first; at < element->run_end; at++) {
         const Run *run = &tables->runs[at];
-        const Byte *begin = tables->page + run->at;
-        bool is_raw = (tables->elements[run->owner].flags & IS_RAW) != 0;
         if (run->flags & RUN_ALT)
             continue;
-        if ((is_raw ? buffer_add(&buffer, begin, run->length) : add_unescaped(&buffer, begin, begin + run->length)) < 0) {
+        if (buffer_add(&buffer, tables->page + run->at, run->length) < 0) {
             PyMem_Free(buffer.bytes);
             return NULL;
         }
