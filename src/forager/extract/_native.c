@@ -71,6 +71,7 @@ static PyMethodDef METHODS[] = {
 static int module_exec(PyObject *module)
 {
     make_crc_table();
+    make_byte_table();
     make_kind_table();
     if (load_entities() < 0)
         return -1;

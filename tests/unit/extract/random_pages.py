@@ -3,13 +3,14 @@
 import random
 import re
 
-TAGS = """
+NAMES = """
     a b i p div span table td tr th tbody thead caption col colgroup svg math mi mtext annotation-xml foreignobject
     desc title style script template noscript br hr select option optgroup button input img image xmp textarea li ul
     ol dd dt dl h1 h2 pre listing form nobr font body html frame noframes ruby rb rt rp rtc object applet
     marquee x-y iframe em strong small big u s code tt address center article main details summary dialog menu search
     fieldset legend label area embed wbr keygen link meta base bgsound basefont mglyph malignmark video var sub sup
-""".split()
+"""
+TAGS = NAMES.split()
 ATTRIBUTES = [
     *[""] * 8,
     *(" href=/x", " alt='a  b'", ' class="p &lt; &amp &notit; &copy=1 &copy;"', " type=hidden", " a=1 A=2", " / "),

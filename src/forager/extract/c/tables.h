@@ -62,7 +62,7 @@ typedef struct {
     bool has_break, has_space;
 } Tables;
 
-static bool is_gap(Byte byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); }
+static bool is_gap(Byte byte) { return (byte_kinds[byte] & BYTE_GAP) != 0; }
 
 /* The array with room for one more, or -1. */
 #define GROW(array, count, size, first)                                                                                 \
@@ -116,16 +116,19 @@ static void end_block(Tables *tables)
 /* Bytes of a text that are no white space; the no-break space is some. */
 static uint32_t count_shown(const Byte *byte, const Byte *end, uint8_t *flags)
 {
-    uint32_t shown = 0;
-    for (; byte < end; byte++) {
-        shown += !is_gap(*byte);
-        if ((Byte)(*byte - '0') < 10)
-            *flags |= RUN_DIGIT;
-        else if (*byte == 0xC2 && byte + 1 < end && byte[1] == 0xA0) {
-            shown--;
-            byte++;
-        }
+    uint32_t gaps = 0;
+    uint8_t met = 0;
+    for (const Byte *at = byte; at < end; at++) {
+        uint8_t kind = byte_kinds[*at];
+        met |= kind;
+        gaps += (kind & BYTE_GAP) != 0;
     }
+    if (met & BYTE_DIGIT)
+        *flags |= RUN_DIGIT;
+    uint32_t shown = (uint32_t)(end - byte) - gaps;
+    for (const Byte *at = byte; met & BYTE_LEAD && (at = memchr(at, 0xC2, (size_t)(end - at))) != NULL; at++)
+        if (end - at > 1 && at[1] == 0xA0)
+            shown -= 2;
     return shown;
 }
 

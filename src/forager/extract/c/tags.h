@@ -10,6 +10,44 @@
 
 typedef unsigned char Byte;
 
+/* What a byte is, for loops over names and texts. */
+enum {
+    BYTE_BLANK = 1,     /* white space between attributes */
+    BYTE_NAME_END = 2,  /* ends the name of a tag */
+    BYTE_EQUAL = 4,     /* ends the name of an attribute besides those */
+    BYTE_CHANGED = 8,   /* is another in a name that is known by its lower case */
+    BYTE_GAP = 16,      /* white space of a text */
+    BYTE_DIGIT = 32,
+    BYTE_LEAD = 64,     /* may begin a no-break space */
+    BYTE_UNQUOTED_END = 128 /* ends a value without quotes */
+};
+
+static uint8_t byte_kinds[256];
+
+static void make_byte_table(void)
+{
+    for (int byte = 0; byte < 256; byte++) {
+        uint8_t kind = 0;
+        if (byte == ' ' || byte == '\n' || byte == '\t' || byte == '\f' || byte == '\r')
+            kind |= BYTE_BLANK | BYTE_NAME_END | BYTE_GAP | BYTE_UNQUOTED_END;
+        if (byte == '\v')
+            kind |= BYTE_GAP;
+        if (byte == '/' || byte == '>')
+            kind |= BYTE_NAME_END;
+        if (byte == '>')
+            kind |= BYTE_UNQUOTED_END;
+        if (byte == '=')
+            kind |= BYTE_EQUAL;
+        if ((byte >= 'A' && byte <= 'Z') || byte == 0)
+            kind |= BYTE_CHANGED;
+        if (byte >= '0' && byte <= '9')
+            kind |= BYTE_DIGIT;
+        if (byte == 0xC2)
+            kind |= BYTE_LEAD;
+        byte_kinds[byte] = kind;
+    }
+}
+
 static bool is_letter(Byte byte) { return (Byte)((byte | 0x20) - 'a') < 26; }
 
 static bool is_digit(Byte byte) { return (Byte)(byte - '0') < 10; }

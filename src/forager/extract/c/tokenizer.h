@@ -58,14 +58,10 @@ static Piece decoded(Builder *builder, uint32_t at, uint32_t end, int how, int n
     return piece;
 }
 
-/* A name in lower case. */
-static Piece lowered(Builder *builder, uint32_t at, uint32_t end)
+/* A name in lower case; `met` is what bytes it has. */
+static Piece lowered(Builder *builder, uint32_t at, uint32_t end, uint8_t met)
 {
-    const Byte *page = builder->tables->page;
-    uint32_t plain = at;
-    while (plain < end && (Byte)(page[plain] - 'A') >= 26 && page[plain] != '\0')
-        plain++;
-    if (plain == end)
+    if (!(met & BYTE_CHANGED))
         return (Piece){at, end - at};
     Byte *start = reserve(builder, 3 * (end - at)), *to = start;
     for (const Byte *from = builder->tables->page + at, *stop = builder->tables->page + end; from < stop; from++) {
@@ -83,9 +79,20 @@ static Piece lowered(Builder *builder, uint32_t at, uint32_t end)
 
 /* ---- tags ---------------------------------------------------------------------------------------------------------- */
 
-static bool is_blank(Byte byte) { return byte == ' ' || byte == '\n' || byte == '\t' || byte == '\f' || byte == '\r'; }
+static bool is_blank(Byte byte) { return (byte_kinds[byte] & BYTE_BLANK) != 0; }
 
-static bool ends_name(Byte byte) { return is_blank(byte) || byte == '/' || byte == '>'; }
+static bool ends_name(Byte byte) { return (byte_kinds[byte] & BYTE_NAME_END) != 0; }
+
+/* The first byte that is one of these, from `at` on; `met` is what bytes there are before it. */
+static uint32_t skip_name(const Builder *builder, uint32_t at, uint8_t ends, uint8_t *met)
+{
+    const Byte *page = builder->tables->page;
+    uint8_t kinds = 0, kind;
+    for (; at < builder->size && !((kind = byte_kinds[page[at]]) & ends); at++)
+        kinds |= kind;
+    *met = kinds;
+    return at;
+}
 
 static bool is_known(const Builder *builder, const Tag *tag, Piece name)
 {
@@ -125,9 +132,9 @@ static bool read_attributes(Builder *builder, Tag *tag, bool keeps)
             builder->at = at + 1;
             return true;
         }
-        uint32_t end = at + 1; /* a name may begin with `=` */
-        while (end < size && page[end] != '=' && !ends_name(page[end]))
-            end++;
+        uint8_t met; /* a name may begin with `=` */
+        uint32_t end = skip_name(builder, at + 1, BYTE_NAME_END | BYTE_EQUAL, &met);
+        met |= byte_kinds[page[at]];
         uint32_t name = at, name_end = end;
         while (end < size && is_blank(page[end]))
             end++;
@@ -146,10 +153,9 @@ static bool read_attributes(Builder *builder, Tag *tag, bool keeps)
                 value_end = (uint32_t)(quote - page);
                 end = value_end + 1;
             } else {
+                uint8_t ignored;
                 value = end;
-                while (end < size && !is_blank(page[end]) && page[end] != '>')
-                    end++;
-                value_end = end;
+                value_end = end = skip_name(builder, end, BYTE_UNQUOTED_END, &ignored);
             }
         }
         if (end >= size)
@@ -157,7 +163,7 @@ static bool read_attributes(Builder *builder, Tag *tag, bool keeps)
         tag->is_self_closing = false;
         if (keeps) {
             Piece given = decoded(builder, value, value_end, DECODE_ATTRIBUTE, NUL_REPLACED);
-            add_attribute(builder, tag, lowered(builder, name, name_end), given);
+            add_attribute(builder, tag, lowered(builder, name, name_end, met), given);
         }
         at = end;
     }
@@ -166,11 +172,9 @@ static bool read_attributes(Builder *builder, Tag *tag, bool keeps)
 /* At the name of a tag; false where the page ends inside of it. */
 static bool read_tag(Builder *builder, Tag *tag, bool is_end)
 {
-    const Byte *page = builder->tables->page;
-    uint32_t at = builder->at, end = at;
-    while (end < builder->size && !ends_name(page[end]))
-        end++;
-    Piece name = lowered(builder, at, end);
+    uint8_t met;
+    uint32_t end = skip_name(builder, builder->at, BYTE_NAME_END, &met);
+    Piece name = lowered(builder, builder->at, end, met);
     *tag = (Tag){.name_at = name.at,
                  .name_length = name.length,
                  .attribute_first = builder->tables->attribute_count,
