@@ -75,8 +75,8 @@ static PyMethodDef METHODS[] = {
      "first_words(text, count, window): the first words, if more than these begin in the window; else None."},
     {"count_tags", native_count_tags, METH_O, "All tags of a page; those that begin formatting elements, bodies."},
     {"count_reopened", native_count_reopened, METH_O, "Formatting elements that a page makes its parser open anew."},
-    {"set_names", set_names, METH_VARARGS, 
-     "set_names(words, tokens, beginnings, roles, passed_over): what names say."},
+    {"set_names", set_names, METH_VARARGS,
+     "set_names(words, tokens, beginnings, roles, passed_over, around, named): what names of elements say."},
     {"holds", native_holds, METH_VARARGS, "holds(page, word): whether these bytes are in those."},
     {NULL, NULL, 0, NULL},
 };

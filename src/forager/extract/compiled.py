@@ -17,13 +17,15 @@ class Native(Protocol):
     def count_tags(self, text: str, /) -> tuple[int, int, int]: ...
     def count_reopened(self, text: str, /) -> int: ...
     def holds(self, page: bytes, word: bytes, /) -> bool: ...
-    def set_names(
+    def set_names(  # noqa: PLR0917
         self,
         words: dict[str, int],
         tokens: dict[str, int],
         beginnings: dict[str, int],
         roles: dict[str, int],
         passed_over: dict[str, int],
+        around: tuple[str, ...],
+        named: tuple[str, ...],
         /,
     ) -> None: ...
     def Tree(self, markup: bytes, /) -> "Tree": ...  # noqa: N802 (a class, asked for like a function)

@@ -52,7 +52,7 @@ def _find_headings(tree: Tree, marks: Marks) -> str:
 
 def _take_text(tree: Tree, root: int, marks: Marks) -> str:
     """The visible text without what surrounds it on every page of the site."""
-    weights = Weights(tree, marks.cut)
+    weights = Weights(tree, marks)
     region = find_content(tree, root, marks, weights)
     cut = sorted(marks.cut + find_link_lists(tree, region, marks, weights))
     text = tree.lines(region, cut)

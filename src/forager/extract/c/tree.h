@@ -534,49 +534,6 @@ static int judge_attribute(const Tables *tables, const Attribute *attribute, Jud
     return 0;
 }
 
-/* Bytes of its text that are shown. */
-static uint32_t text_weight(const Tables *tables, const Element *element)
-{
-    uint32_t before = element->run_first ? tables->runs[element->run_first - 1].text : 0;
-    return element->run_end > element->run_first ? tables->runs[element->run_end - 1].text - before : 0;
-}
-
-/* Nothing for an element without text. */
-static int judge_element(const Tables *tables, const Element *element, uint8_t *verdict)
-{
-    static const struct {
-        const char *name;
-        size_t length;
-        Judge *judge;
-    } JUDGES[] = {{"class", 5, judge_class}, {"id", 2, judge_identity}, {"role", 4, judge_role}};
-    for (size_t at = 0; at < sizeof JUDGES / sizeof *JUDGES && text_weight(tables, element); at++) {
-        const Attribute *attribute = find_attribute(tables, element, JUDGES[at].name, JUDGES[at].length);
-        if (attribute != NULL && judge_attribute(tables, attribute, JUDGES[at].judge, verdict) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* What the names of elements say, a byte for each. */
-static PyObject *tree_judge(PyObject *self, PyObject *numbers)
-{
-    const Tree *tree = (Tree *)self;
-    if (!PyList_Check(numbers)) {
-        PyErr_SetString(PyExc_TypeError, "a list of elements is expected");
-        return NULL;
-    }
-    PyObject *verdicts = PyBytes_FromStringAndSize(NULL, PyList_GET_SIZE(numbers));
-    for (Py_ssize_t at = 0; verdicts != NULL && at < PyBytes_GET_SIZE(verdicts); at++) {
-        const Element *element = at < PyList_GET_SIZE(numbers) ? element_of(tree, PyList_GET_ITEM(numbers, at)) : NULL;
-        uint8_t verdict = 0;
-        if (element == NULL || judge_element(&tree->tables, element, &verdict) < 0)
-            Py_CLEAR(verdicts);
-        else
-            PyBytes_AS_STRING(verdicts)[at] = (char)verdict;
-    }
-    return verdicts;
-}
-
 static bool hides(const Tables *tables, const Attribute *attribute)
 {
     const Byte *name = tables->page + attribute->name_at, *value = tables->page + attribute->value_at;
@@ -590,24 +547,6 @@ static bool hides(const Tables *tables, const Attribute *attribute)
     default:
         return false;
     }
-}
-
-/* Those that have text. */
-static PyObject *tree_hidden(PyObject *self, PyObject *Py_UNUSED(nothing))
-{
-    const Tables *tables = &((Tree *)self)->tables;
-    PyObject *found = PyList_New(0);
-    for (uint32_t at = 0; found != NULL && at < tables->element_count; at++) {
-        const Attribute *attribute = tables->attributes + tables->elements[at].attribute_first;
-        const Attribute *end = attribute + tables->elements[at].attribute_count;
-        if (attribute == end || !text_weight(tables, &tables->elements[at]))
-            continue;
-        while (attribute < end && !hides(tables, attribute))
-            attribute++;
-        if (attribute < end && add_number(found, at) < 0)
-            Py_CLEAR(found);
-    }
-    return found;
 }
 
 /* ---- text ----------------------------------------------------------------------------------------------------- */
@@ -699,21 +638,6 @@ static PyObject *tree_texts(PyObject *self, PyObject *given)
             PyList_SET_ITEM(texts, at, text);
     }
     return texts;
-}
-
-static PyObject *tree_weights(PyObject *self, PyObject *number)
-{
-    const Tree *tree = (Tree *)self;
-    const Element *element = element_of(tree, number);
-    if (element == NULL)
-        return NULL;
-    const Run *runs = tree->tables.runs;
-    Run before = {0}, after = {0};
-    if (element->run_first)
-        before = runs[element->run_first - 1];
-    if (element->run_end)
-        after = runs[element->run_end - 1];
-    return Py_BuildValue("(III)", after.text - before.text, after.link - before.link, after.prose - before.prose);
 }
 
 /* ---- the text of a page, line by line ------------------------------------------------------------------------------ */
@@ -896,6 +820,7 @@ static PyObject *tree_runs(PyObject *self, PyObject *given)
     return found;
 }
 
+#include "content.h"
 #include "pictures.h"
 
 /* ---- the type ------------------------------------------------------------------------------------------------- */
@@ -912,8 +837,11 @@ static PyMethodDef TREE_METHODS[] = {
     {"attributes", tree_attributes, METH_O, NULL},
     {"column", tree_column, METH_VARARGS, NULL},
     {"rows", tree_rows, METH_VARARGS, NULL},
-    {"judge", tree_judge, METH_O, NULL},
-    {"hidden", tree_hidden, METH_NOARGS, NULL},
+    {"above", tree_above, METH_O, NULL},
+    {"children", tree_children, METH_O, NULL},
+    {"next_marked", tree_next_marked, METH_O, NULL},
+    {"saying", tree_saying, METH_O, NULL},
+    {"linked", tree_linked, METH_VARARGS, NULL},
     {"raw", tree_raw, METH_O, NULL},
     {"text", tree_text, METH_O, NULL},
     {"texts", tree_texts, METH_VARARGS, NULL},
