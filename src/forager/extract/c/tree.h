@@ -12,11 +12,13 @@
 #include "growing.h"
 #include "names.h"
 #include "scan.h"
+#include "tags.h"
 
 typedef struct {
     PyObject_HEAD
     PyObject *markup;
     Tables tables;
+    TagIndex tags;
 } Tree;
 
 static PyObject *tree_new(PyTypeObject *type, PyObject *given, PyObject *names)
@@ -48,6 +50,7 @@ static void tree_dealloc(PyObject *self)
     Tree *tree = (Tree *)self;
     PyTypeObject *type = Py_TYPE(self);
     forget_tables(&tree->tables);
+    free(tree->tags.numbers);
     Py_CLEAR(tree->markup);
     type->tp_free(self);
     Py_DECREF(type);
@@ -183,12 +186,14 @@ static int flush(Prose *prose)
     return done;
 }
 
+static bool is_plain(Byte byte) { return byte > ' ' ? byte != '&' : !is_gap(byte); }
+
 /* White space as one space, that at the ends left out; the no-break space is one too. */
 static int add_collapsed(Prose *prose, const Byte *at, const Byte *end)
 {
     while (at < end) {
-        const Byte *word = at;
-        while (at < end && !is_gap(*at) && *at != '&')
+        const Byte *word = at; /* with the next ones, where a single space is between them, as nearly always */
+        while (at < end && (is_plain(*at) || (*at == ' ' && at > word && end - at > 1 && is_plain(at[1]))))
             at++;
         if (at > word && ((prose->pending != NOTHING && flush(prose) < 0) ||
                           buffer_add(&prose->buffer, word, at - word) < 0))
@@ -252,22 +257,32 @@ static PyObject *tree_block(PyObject *self, PyObject *number)
 /* By the kinds of the elements; those of no known kind, by their names. */
 static PyObject *tree_tags(PyObject *self, PyObject *given)
 {
-    const Tables *tables = &((Tree *)self)->tables;
+    Tree *tree = (Tree *)self;
+    const Tables *tables = &tree->tables;
     Name names[MOST_NAMES];
+    TagSpan spans[MOST_NAMES];
     bool is_wanted[UINT8_MAX + 1] = {false};
     Py_ssize_t count = names_of(given, names), unknown = 0;
+    size_t span_count = 0;
+    if (count < 0)
+        return NULL;
+    if (tree->tags.numbers == NULL && index_tags(&tree->tags, tables) < 0)
+        return PyErr_NoMemory();
     for (Py_ssize_t name = 0; name < count; name++) {
         uint8_t kind = kind_of((const Byte *)names[name].text, (size_t)names[name].length);
         if (kind == NO_KIND)
             names[unknown++] = names[name];
-        else
-            is_wanted[kind] = true;
+        if (!is_wanted[kind]) {
+            const uint32_t *numbers = tree->tags.numbers, *starts = tree->tags.starts + kind;
+            spans[span_count++] = (TagSpan){numbers + starts[0], numbers + starts[1]};
+        }
+        is_wanted[kind] = true;
     }
-    PyObject *found = count < 0 ? NULL : PyList_New(0);
-    for (uint32_t at = 0; found != NULL && at < tables->element_count; at++) {
+    PyObject *found = PyList_New(0);
+    for (uint32_t at; found != NULL && (at = next_tag(spans, span_count)) != NOBODY;) {
         const Element *element = &tables->elements[at];
-        bool is_found = is_wanted[element->kind];
-        for (Py_ssize_t name = 0; element->kind == NO_KIND && !is_found && name < unknown; name++)
+        bool is_found = element->kind != NO_KIND;
+        for (Py_ssize_t name = 0; !is_found && name < unknown; name++)
             is_found = is_tag(tables, element, names[name].text, (size_t)names[name].length);
         if (is_found && add_number(found, at) < 0)
             Py_CLEAR(found);
