@@ -7,6 +7,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "c/decode.h"
 #include "c/simhash.h"
 #include "c/tree.h"
 #include "c/words.h"
@@ -54,16 +55,26 @@ static PyObject *native_holds(PyObject *Py_UNUSED(module), PyObject *given)
                                  (const Byte *)PyBytes_AS_STRING(word), PyBytes_GET_SIZE(word)));
 }
 
+static PyObject *native_decode(PyObject *Py_UNUSED(module), PyObject *page)
+{
+    if (!PyBytes_Check(page)) {
+        PyErr_Format(PyExc_TypeError, "bytes are expected, not %s", Py_TYPE(page)->tp_name);
+        return NULL;
+    }
+    return decode((const Byte *)PyBytes_AS_STRING(page), PyBytes_GET_SIZE(page));
+}
+
 /* ---- the module ----------------------------------------------------------------------------------------------- */
 
 static PyMethodDef METHODS[] = {
     {"weigh", native_weigh, METH_O, "Bytes of UTF-8 that are no white space."},
-    {"squeeze", native_squeeze, METH_O, "A text of Latin-1 without white space, as bytes; None for other texts."},
+    {"squeeze", native_squeeze, METH_O, "A text without white space, as bytes; see `text.py`."},
     {"simhash", native_simhash, METH_O, "The similarity hash of a text; None where there is too little."},
     {"first_words", native_first_words, METH_VARARGS,
      "first_words(text, count, window): the first words, if more than these begin in the window; else None."},
-    {"set_names", set_names, METH_VARARGS, 
-     "set_names(words, tokens, beginnings, roles, passed_over): what names say."},
+    {"set_names", set_names, METH_VARARGS,
+     "set_names(words, tokens, beginnings, roles, passed_over, around, named): what names of elements say."},
+    {"decode", native_decode, METH_O, "UTF-8 as text; None where it is not valid."},
     {"holds", native_holds, METH_VARARGS, "holds(page, word): whether these bytes are in those."},
     {NULL, NULL, 0, NULL},
 };

@@ -8,14 +8,14 @@ from bisect import bisect_right
 from typing import NamedTuple
 
 from forager.extract.names import Verdict
-from forager.extract.tree import Tree
+from forager.extract.tree import Marked, Tree
 
-AROUND = ("nav", "aside", "footer", "header", "form", "dialog")
-NAMED = ("div", "section", "ul", "ol", "table", "article", "main")
-"""Elements that are boilerplate where their names say so."""
+LIKELY_AROUND, CONTENT, BESIDE = int(Verdict.LIKELY_AROUND), int(Verdict.CONTENT), int(Verdict.BESIDE)
+AROUND, COMMENTS, CONSENT = int(Verdict.AROUND), int(Verdict.COMMENTS), int(Verdict.CONSENT)
+"""As numbers, which they are compared with: to ask the enumeration for a member takes four times as long."""
 MOST_FRAMED = 30
 """Headlines and main elements; a page with more of them has none that matters."""
-SHOWN = frozenset({Verdict.FOLDED, Verdict.CONTENT})
+SHOWN = frozenset({int(Verdict.FOLDED), CONTENT})
 """What is never hidden for good."""
 SHORTEST_PAGE = 200
 MOST_NESTED = 4
@@ -31,15 +31,18 @@ LONGEST_FORM = 500
 class Marks(NamedTuple):
     """What stands out in a page. Elements come in the order of the page."""
 
-    blocks: list[int]
-    """All elements that were looked at."""
     frames: frozenset[int]
     """Those that hold a headline or the main element."""
     content: list[int]
     """Those whose names say that they hold the content."""
     cut: list[int]
     """Boilerplate and what is hidden; none of them holds another."""
+    cut_marks: list[Marked]
+    """The same with what is known of them."""
     hidden: list[int]
+    """What is cut because it is hidden."""
+    shown: list[int]
+    """What would be hidden, and is too much of the page or a click away."""
 
 
 def find_boilerplate(tree: Tree, root: int) -> Marks:
@@ -62,27 +65,18 @@ def is_inside(tree: Tree, number: int, others: list[int]) -> bool:
 class _Page:
     def __init__(self, tree: Tree, root: int) -> None:
         self._tree = tree
-        self._hiding = frozenset(tree.hidden())
         self._articles = _outermost(tree, tree.tags("article", "main"))
-        self._around = frozenset(tree.tags(*AROUND))
-        self._blocks = tree.tags(*AROUND, *NAMED)
-        special = self._around | self._hiding
-        if others := special.difference(self._blocks):
-            self._blocks = sorted([*self._blocks, *others])
-        verdicts = tree.judge(self._blocks)
-        judged = zip(self._blocks, verdicts, strict=True)
-        self._marked = [(number, verdict) for number, verdict in judged if verdict or number in special]
         self._text, _, self._prose = tree.weights(root)
-        if Verdict.CONSENT in verdicts:
-            self._prose -= self._count_consent()
+        self._prose -= self._count_consent()
 
     def _count_consent(self) -> int:
         """Bytes of paragraphs that ask for consent: more than the page itself has to say, often."""
         prose = passed = 0
-        for number, verdict in self._marked:
-            if verdict == Verdict.CONSENT and number >= passed and self._is_around(number, verdict):
-                prose += self._tree.weights(number)[2]
-                passed = self._tree.end(number)
+        for marked in self._tree.saying(CONSENT):
+            _, _, number, end, *_, its_prose = marked
+            if number >= passed and self._is_around(marked):
+                prose += its_prose
+                passed = end
         return prose
 
     def mark(self, frames: frozenset[int]) -> Marks:
@@ -90,71 +84,64 @@ class _Page:
         marks = self._mark(frames, frozenset())
         spared: frozenset[int] = frozenset()
         for _ in range(MOST_NESTED):
-            if not (more := self._find_most(marks.cut)):
+            if not (more := self._find_most(marks)):
                 break
             spared |= more
             marks = self._mark(frames, spared)
         return marks
 
-    def _find_most(self, cut: list[int]) -> frozenset[int]:
-        prose = {number: self._tree.weights(number)[2] for number in cut}
-        if sum(prose.values()) * 2 <= self._prose:
+    def _find_most(self, marks: Marks) -> frozenset[int]:
+        if sum([marked[-1] for marked in marks.cut_marks]) * 2 <= self._prose:
             return frozenset()
-        verdicts = dict(self._marked)
-        groups: dict[tuple[str, int], list[int]] = {}
-        for number, names in zip(cut, self._tree.column(cut, "class"), strict=True):
+        groups: dict[tuple[str, int], list[Marked]] = {}
+        for marked, names in zip(marks.cut_marks, self._tree.column(marks.cut, "class"), strict=True):
             if names and (name := names.partition(" ")[0]):
-                groups.setdefault((name, verdicts[number]), []).append(number)
-        for (_, verdict), numbers in groups.items():
-            is_thread = verdict == Verdict.COMMENTS and len(numbers) >= FEWEST_POSTS
-            if (verdict < Verdict.COMMENTS or is_thread) and sum(map(prose.__getitem__, numbers)) * 2 > self._prose:
-                return frozenset(numbers)
+                groups.setdefault((name, marked[4]), []).append(marked)
+        for (_, verdict), members in groups.items():
+            is_thread = verdict == COMMENTS and len(members) >= FEWEST_POSTS
+            prose = sum(marked[-1] for marked in members)
+            if (verdict < COMMENTS or is_thread) and prose * 2 > self._prose:
+                return frozenset(marked[2] for marked in members)
         return frozenset()
 
     def _is_too_much(self, prose: int, verdict: int) -> bool:
         """More than half of all paragraphs; of comments, nearly all."""
-        return prose * 2 > self._prose and (verdict != Verdict.COMMENTS or self._prose - prose < LONG_PROSE)
+        return prose * 2 > self._prose and (verdict != COMMENTS or self._prose - prose < LONG_PROSE)
 
     def _mark(self, frames: frozenset[int], spared: frozenset[int]) -> Marks:
-        content: list[int] = []
-        cut: list[int] = []
-        hidden: list[int] = []
-        passed = 0
-        for number, verdict in self._marked:
-            if number < passed:
-                continue
-            if verdict == Verdict.CONTENT:
-                content.append(number)
-            if number in frames or number in spared:
-                continue
-            is_hidden = (
-                number in self._hiding
-                and verdict not in SHOWN
-                and not self._is_too_much(self._tree.weights(number)[2], verdict)
-            )
-            if is_hidden or self._is_around(number, verdict):
-                cut.append(number)
-                passed = self._tree.end(number)
+        marks = Marks(frames, [], [], [], [], [])
+        at = 0
+        while (marked := self._tree.next_marked(at)) is not None:
+            _, is_hiding, number, end, verdict, _, _, prose = marked
+            at = number + 1
+            if verdict == CONTENT:
+                marks.content.append(number)
+            is_spared = number in frames or number in spared
+            is_hidden = is_hiding and not is_spared and verdict not in SHOWN and not self._is_too_much(prose, verdict)
+            if is_hidden or (not is_spared and self._is_around(marked)):
+                marks.cut.append(number)
+                marks.cut_marks.append(marked)
+                at = end
                 if is_hidden:
-                    hidden.append(number)
-        return Marks(self._blocks, frames, content, cut, hidden)
+                    marks.hidden.append(number)
+            elif is_hiding:
+                marks.shown.append(number)
+        return marks
 
     def _is_of_article(self, number: int) -> bool:
         return is_inside(self._tree, number, self._articles)
 
-    def _is_around(self, number: int, verdict: int) -> bool:
-        has_tag = number in self._around
-        if verdict <= Verdict.CONTENT and not has_tag:
+    def _is_around(self, marked: Marked) -> bool:
+        tag, _, number, _, verdict, text, links, prose = marked
+        if verdict <= CONTENT and not tag:
             return False
-        text, links, prose = self._tree.weights(number)
-        if verdict == Verdict.CONSENT:
+        if verdict == CONSENT:
             return self._text - text >= SHORTEST_PAGE
         if self._is_too_much(prose, verdict):
             return False
-        tag = self._tree.tag(number) if has_tag else ""
-        if verdict == Verdict.BESIDE or (tag == "aside" and verdict < Verdict.AROUND):
+        if verdict == BESIDE or (tag == "aside" and verdict < AROUND):
             return text < SHORT_COLUMN or links * 5 >= text or not self._is_of_article(number)
-        if verdict >= Verdict.AROUND:
+        if verdict >= AROUND:
             return True
         match tag:
             case "nav" | "footer" | "dialog":
@@ -163,18 +150,12 @@ class _Page:
                 return True
             case "header" if not self._is_of_article(number):
                 return True
-        return verdict == Verdict.LIKELY_AROUND and (text < LONG_PROSE or links * 2 >= text)
+        return verdict == LIKELY_AROUND and (text < LONG_PROSE or links * 2 >= text)
 
 
 def _frames(tree: Tree, numbers: list[int]) -> frozenset[int]:
     """All that hold one of these."""
-    frames: set[int] = set()
-    for number in numbers:
-        parent = tree.parent(number)
-        while parent >= 0 and parent not in frames:
-            frames.add(parent)
-            parent = tree.parent(parent)
-    return frozenset(frames)
+    return frozenset[int]().union(*map(tree.above, numbers))
 
 
 def _outermost(tree: Tree, numbers: list[int]) -> list[int]:

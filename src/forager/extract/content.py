@@ -3,7 +3,6 @@
 from bisect import bisect_left
 from collections.abc import Collection
 from itertools import accumulate
-from typing import NamedTuple
 
 from forager.extract.boilerplate import Marks
 from forager.extract.tree import Tree
@@ -24,37 +23,27 @@ LINKED = 0.7
 SHORTEST_LIST = 80
 
 
-class Weight(NamedTuple):
-    """Bytes of an element."""
-
-    text: int
-    links: int
-    prose: int
-
-    @property
-    def own(self) -> int:
-        return self.text - self.links
-
-
 class Weights:
-    """Of elements without what is cut."""
+    """Of elements without what is cut: bytes of text, of text that is no link, of paragraphs."""
 
-    def __init__(self, tree: Tree, cut: list[int]) -> None:
-        self._tree, self._cut = tree, cut
-        columns = zip(*map(tree.weights, cut), strict=True)
-        self._sums = [[0, *accumulate(column)] for column in columns]
+    def __init__(self, tree: Tree, marks: Marks) -> None:
+        self._tree, self._cut = tree, marks.cut
+        weights = [marked[5:] for marked in marks.cut_marks]
+        self._sums = [[0, *accumulate(column)] for column in zip(*weights, strict=True)]
 
-    def of(self, number: int) -> Weight:
-        text, links, prose = self._tree.weights(number)
-        if self._cut:
-            first = bisect_left(self._cut, number)
-            last = bisect_left(self._cut, self._tree.end(number), first)
-            if first != last:
-                texts, in_links, in_prose = self._sums
-                text -= texts[last] - texts[first]
-                links -= in_links[last] - in_links[first]
-                prose -= in_prose[last] - in_prose[first]
-        return Weight(text, links, prose)
+    def of(self, number: int) -> tuple[int, int, int]:
+        return self.left(number, self._tree.end(number), *self._tree.weights(number))
+
+    def left(self, number: int, end: int, text: int, links: int, prose: int) -> tuple[int, int, int]:
+        """Of an element whose weights are known."""
+        first = bisect_left(self._cut, number)
+        last = bisect_left(self._cut, end, first)
+        if first != last:
+            texts, in_links, in_prose = self._sums
+            text -= texts[last] - texts[first]
+            links -= in_links[last] - in_links[first]
+            prose -= in_prose[last] - in_prose[first]
+        return text, text - links, prose
 
 
 def find_content(tree: Tree, root: int, marks: Marks, weights: Weights) -> int:
@@ -65,17 +54,18 @@ def find_content(tree: Tree, root: int, marks: Marks, weights: Weights) -> int:
 
 def find_link_lists(tree: Tree, region: int, marks: Marks, weights: Weights) -> list[int]:
     """Blocks of links among the paragraphs of a region. Not where the region is made of links itself."""
-    whole = weights.of(region)
-    if whole.links * 2 >= whole.text:
+    whole_text, whole_own, whole_prose = weights.of(region)
+    if whole_own * 2 <= whole_text:
         return []
+    end = tree.end(region)
+    blocks = tree.linked(region, SHORTEST_LIST, LINKED)
+    shown = [number for number in marks.shown if region < number < end]
     found = []
-    first, last = bisect_left(marks.blocks, region + 1), bisect_left(marks.blocks, tree.end(region))
     passed = 0
-    for number in marks.blocks[first:last]:
-        if number < passed:
-            continue
+    for number in sorted({*blocks, *shown}) if shown else blocks:
         text, links, prose = tree.weights(number)
-        if text >= SHORTEST_LIST and links >= text * LINKED and prose * 5 < text and prose * 5 <= whole.prose:
+        is_list = text >= SHORTEST_LIST and links >= text * LINKED
+        if number >= passed and is_list and prose * 5 < text and prose * 5 <= whole_prose:
             found.append(number)
             passed = tree.end(number)
     return found
@@ -83,27 +73,26 @@ def find_link_lists(tree: Tree, region: int, marks: Marks, weights: Weights) -> 
 
 def _find_region(tree: Tree, root: int, marks: Marks, weights: Weights) -> int:
     """The article, else the main element, else all: the narrowest that holds most of what the wider ones do."""
-    region, whole = root, weights.of(root)
+    region, (_, whole, whole_prose) = root, weights.of(root)
     if mains := tree.tags("main")[:MOST_REGIONS]:
-        main = max(mains, key=lambda number: weights.of(number).own)
-        inside = weights.of(main)
-        if inside.own * 3 >= whole.own and inside.prose * 2 >= whole.prose:
-            region, whole = main, inside
+        (_, own, prose), main = max(((weights.of(number), number) for number in mains), key=lambda each: each[0][1])
+        if own * 3 >= whole and prose * 2 >= whole_prose:
+            region, whole, whole_prose = main, own, prose
     article = _find_dominant(tree, tree.tags("article")[:MOST_REGIONS], weights)
     if article is None:
         return region
-    inside = weights.of(article)
+    _, own, prose = weights.of(article)
     # Without the headline it may be a review of what the page is about: then it has to be most of it.
     has_headline = article in marks.frames
-    is_most = inside.own * (3 if has_headline else 2) >= whole.own and inside.prose * 2 >= whole.prose
-    return article if is_most or (has_headline and inside.prose >= LONG_CONTENT) else region
+    is_most = own * (3 if has_headline else 2) >= whole and prose * 2 >= whole_prose
+    return article if is_most or (has_headline and prose >= LONG_CONTENT) else region
 
 
 def _find_dominant(tree: Tree, numbers: list[int], weights: Weights) -> int | None:
     """The one that holds the content, where one does: an article beside teasers, the innermost of several frames."""
     if len(numbers) < 2:
         return numbers[0] if numbers else None
-    own = {number: weights.of(number).own for number in numbers}
+    own = {number: weights.of(number)[1] for number in numbers}
     best, *others = sorted(own, key=lambda number: own[number], reverse=True)
     for other in others:
         if best < other < tree.end(best):
@@ -116,21 +105,21 @@ def _find_dominant(tree: Tree, numbers: list[int], weights: Weights) -> int | No
 
 def _narrow_by_name(tree: Tree, region: int, named: list[int], weights: Weights) -> int:
     """The innermost block named as content that holds most of a region."""
-    whole, end = weights.of(region), tree.end(region)
+    (_, whole, whole_prose), end = weights.of(region), tree.end(region)
     for number in reversed(named):
         if region < number < end:
-            inside = weights.of(number)
-            if inside.prose >= whole.prose * MOST_OF_NAMED and inside.own >= whole.own * MOST_OF_NAMED:
+            _, own, prose = weights.of(number)
+            if prose >= whole_prose * MOST_OF_NAMED and own >= whole * MOST_OF_NAMED:
                 return _with_namesakes(tree, number, region, named, weights)
     return region
 
 
 def _with_namesakes(tree: Tree, number: int, region: int, named: list[int], weights: Weights) -> int:
     """What holds all of them, where the content is in several blocks of one name."""
-    name, least = _first_name(tree, number), weights.of(number).prose * SOME
+    name, least = _first_name(tree, number), weights.of(number)[2] * SOME
     for other in named:
         if name and region < other < tree.end(region) and _first_name(tree, other) == name:
-            while not number <= other < tree.end(number) and weights.of(other).prose >= least:
+            while not number <= other < tree.end(number) and weights.of(other)[2] >= least:
                 number = tree.parent(number)
     return number
 
@@ -141,24 +130,28 @@ def _first_name(tree: Tree, number: int) -> str:
 
 def _narrow(tree: Tree, region: int, frames: Collection[int], weights: Weights) -> int:
     """The innermost block that holds nearly all of a region; with the headline in it, most of it is enough."""
-    whole = weights.of(region)
-    least = whole.own * NEARLY_ALL, max(whole.prose * NEARLY_ALL_PROSE, 1)
-    least_framed = whole.own * MOST_BELOW_HEADLINE, max(whole.prose * MOST_BELOW_HEADLINE, 1)
-    while (child := _find_child(tree, region, weights, whole.own - least_framed[0], least_framed[1])) is not None:
-        inside, (own, prose) = weights.of(child), least_framed if child in frames else least
-        if inside.own < own or inside.prose < prose or tree.tag(child) not in CONTAINERS:
+    _, whole, whole_prose = weights.of(region)
+    least = whole * NEARLY_ALL, max(whole_prose * NEARLY_ALL_PROSE, 1)
+    least_framed = whole * MOST_BELOW_HEADLINE, max(whole_prose * MOST_BELOW_HEADLINE, 1)
+    while (found := _find_child(tree, region, weights, whole - least_framed[0], least_framed[1])) is not None:
+        child, inside, inside_prose = found
+        own, prose = least_framed if child in frames else least
+        if inside < own or inside_prose < prose or tree.tag(child) not in CONTAINERS:
             break
         region = child
     return region
 
 
-def _find_child(tree: Tree, region: int, weights: Weights, rest: float, least_prose: float) -> int | None:
-    """The child with the paragraphs. No look at those behind more than may be left out."""
-    child, end = region + 1, tree.end(region)
-    while child < end and rest >= 0:
-        inside = weights.of(child)
-        if inside.prose >= least_prose:
-            return child
-        rest -= inside.own
-        child = tree.end(child)
+def _find_child(
+    tree: Tree, region: int, weights: Weights, rest: float, least_prose: float
+) -> tuple[int, int, int] | None:
+    """The child with the paragraphs, with its text that is no link. No look at those behind more than may be left
+    out."""
+    for child in tree.children(region):
+        if rest < 0:
+            break
+        _, own, prose = weights.left(*child)
+        if prose >= least_prose:
+            return child[0], own, prose
+        rest -= own
     return None

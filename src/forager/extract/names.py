@@ -106,10 +106,21 @@ PASSED_OVER = frozenset(
     ["has", "no", "with", "without", "is", "tag", "category", "cat", "topic", "post", "elementor"],
 )
 """What follows them tells a state (`has-sidebar`), the subject of a post (`tag-cookies`) or a kit's every element."""
+AROUND_TAGS = ("nav", "aside", "footer", "header", "form", "dialog")
+NAMED_TAGS = ("div", "section", "ul", "ol", "table", "article", "main")
+"""Elements that are boilerplate where their names say so."""
 
 
 if compiled.native is not None:
-    compiled.native.set_names({**WORDS}, {**TOKENS}, {**BEGINNINGS}, {**ROLES}, dict.fromkeys(PASSED_OVER, 0))
+    compiled.native.set_names(
+        {**WORDS},
+        {**TOKENS},
+        {**BEGINNINGS},
+        {**ROLES},
+        dict.fromkeys(PASSED_OVER, 0),
+        AROUND_TAGS,
+        NAMED_TAGS,
+    )
 
 
 # What follows is done in C (`c/names.h`) where there is a compiler.

@@ -4,9 +4,12 @@
 """
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from forager.extract.names import LONGEST_NAMES, judge_names
+from forager.extract.names import AROUND_TAGS, LONGEST_NAMES, NAMED_TAGS, judge_names
+
+if TYPE_CHECKING:
+    from forager.extract.tree import Child, Marked
 
 PROSE_BYTES = 80
 MOST_RUNS = 1000
@@ -291,16 +294,6 @@ class PythonTree:
 
         return pictures_in_python(self, sets, lazy, words, most, with_styles=with_styles)
 
-    def judge(self, numbers: list[int], /) -> bytes:
-        return bytes(
-            judge_names(*(self.get(number, name) for name in ("class", "id", "role"))) if self.weights(number)[0] else 0
-            for number in numbers
-        )
-
-    def hidden(self) -> list[int]:
-        found = (number for number, element in enumerate(self._elements) if _is_hidden(element.attributes))
-        return [number for number in found if self.weights(number)[0]]
-
     def raw(self, number: int, /) -> str:
         element = self._at(number)
         if self._is_raw(number):
@@ -413,6 +406,47 @@ class PythonTree:
                 left.append((run, is_new))
                 is_new = False
         return left
+
+    def above(self, number: int, /) -> list[int]:
+        found = []
+        while (number := self._at(number).parent) >= 0:
+            found.append(number)
+        return found
+
+    def children(self, number: int, /) -> "list[Child]":
+        found, at, end = [], number + 1, self._at(number).end
+        while at < end:
+            weights = self.weights(at)
+            if weights[0]:
+                found.append((at, self._at(at).end, *weights))
+            at = self._at(at).end
+        return found
+
+    def next_marked(self, number: int, /) -> "Marked | None":
+        if number < 0:
+            raise IndexError(f"there is no element {number}")
+        rows = map(self._mark, range(number, len(self._elements)))
+        return next((row for row in rows if row[0] or row[1] or row[4]), None)
+
+    def saying(self, verdict: int, /) -> "list[Marked]":
+        rows = map(self._mark, range(len(self._elements)))
+        return [row for row in rows if row[-1] and row[4] == verdict]
+
+    def _mark(self, number: int) -> "Marked":
+        element, weights = self._elements[number], self.weights(number)
+        tag = element.tag.decode()
+        is_hidden = bool(weights[0]) and _is_hidden(element.attributes)
+        is_judged = weights[0] and (is_hidden or tag in AROUND_TAGS or tag in NAMED_TAGS)
+        verdict = judge_names(*(self.get(number, each) for each in ("class", "id", "role"))) if is_judged else 0
+        return (tag if tag in AROUND_TAGS else "", is_hidden, number, element.end, int(verdict), *weights)
+
+    def linked(self, number: int, least: int, share: float, /) -> list[int]:
+        found = []
+        for each in range(number + 1, self._at(number).end):
+            text, links, _ = self.weights(each)
+            if self.tag(each) in {*AROUND_TAGS, *NAMED_TAGS} and text >= least and links >= text * share:
+                found.append(each)
+        return found
 
 
 def _is_hidden(attributes: dict[bytes, bytes]) -> bool:

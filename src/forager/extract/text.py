@@ -52,7 +52,7 @@ def _find_headings(tree: Tree, marks: Marks) -> str:
 
 def _take_text(tree: Tree, root: int, marks: Marks) -> str:
     """The visible text without what surrounds it on every page of the site."""
-    weights = Weights(tree, marks.cut)
+    weights = Weights(tree, marks)
     region = find_content(tree, root, marks, weights)
     cut = sorted(marks.cut + find_link_lists(tree, region, marks, weights))
     text = tree.lines(region, cut)
@@ -107,22 +107,23 @@ def first_words_in_python(text: str, count: int) -> str:
 
 def _shorten(first: str, count: int) -> str:
     """Where nothing stands between words, two characters are one; else a page would be a handful of words."""
-    unspaced = count_unspaced(first[: SLACK + count * 2])
-    return first[: SLACK + count * 2].rstrip() if unspaced > count else first
+    beginning = first[: SLACK + count * 2]
+    # Each such character takes three bytes: most texts have too few of them, which is known sooner than their number.
+    if len(beginning.encode(errors="replace")) - len(beginning) <= 2 * count:
+        return first
+    return beginning.rstrip() if count_unspaced(beginning) > count else first
 
 
 def fingerprint(title: str | None, text: str) -> bytes:
     """Without white space, so that neither indentation nor a new `<b>` is a change."""
     digest = hashlib.sha256((title or "").encode())
-    squeezed = squeeze(text) if compiled.native is None else compiled.native.squeeze(text)
-    digest.update(UTF8_MARK if squeezed is None else LATIN_MARK)
-    digest.update(text.encode().translate(None, WHITE_SPACE) if squeezed is None else squeezed)
+    digest.update(squeeze(text) if compiled.native is None else compiled.native.squeeze(text))
     return digest.digest()[:16]
 
 
-def squeeze(text: str) -> bytes | None:
-    """Without white space, where Latin-1 can write it."""
+def squeeze(text: str) -> bytes:
+    """Without white space, in Latin-1 where that can write it; a mark first that tells which."""
     try:
-        return text.encode("latin-1").translate(None, WHITE_SPACE)
+        return LATIN_MARK + text.encode("latin-1").translate(None, WHITE_SPACE)
     except UnicodeEncodeError:
-        return None
+        return UTF8_MARK + text.encode().translate(None, WHITE_SPACE)

@@ -31,6 +31,12 @@ Picture = tuple[int, str, str, bool, str, int | None, int | None]
 """Element, how it was found (`img`, `srcset`, `lazy`, `picture`; `background`: the source is a style), the widest
 source, whether that holds one of the words asked for, alternative text, declared width and height."""
 
+Child = tuple[int, int, int, int, int]
+"""Element, its end, its weights."""
+Marked = tuple[str, bool, int, int, int, int, int, int]
+"""The tag of an element where it is one of `names.AROUND_TAGS`, whether its own attributes hide it, the element, its
+end, what its class, id and role say (a `Verdict` of `names.py`), its weights."""
+
 
 class Tree(Protocol):
     """Numbers are those of elements; a number that is none raises IndexError."""
@@ -84,11 +90,21 @@ class Tree(Protocol):
         """The elements `img` that have a source, and those whose style has a `url(`. `sets` and `lazy` are names of
         attributes for several sources and for one that is loaded later."""
 
-    def judge(self, numbers: list[int], /) -> bytes:
-        """What their classes, ids and roles say: a `Verdict` of `names.py` for each; nothing where no text is shown."""
+    def above(self, number: int, /) -> list[int]:
+        """All elements around it, the nearest first."""
 
-    def hidden(self) -> list[int]:
-        """All elements with text that their own attributes hide."""
+    def children(self, number: int, /) -> list[Child]:
+        """Those that have text."""
+
+    def next_marked(self, number: int, /) -> Marked | None:
+        """The first element from this number on that is one of `names.AROUND_TAGS`, or hidden, or one of `NAMED_TAGS`
+        whose class, id or role says something. What has no text says nothing and hides nothing."""
+
+    def saying(self, verdict: int, /) -> list[Marked]:
+        """All such elements that have paragraphs and say this, which is not `NOTHING`."""
+
+    def linked(self, number: int, least: int, share: float, /) -> list[int]:
+        """All elements of these tags inside of it that have `least` bytes of text, this share of them in links."""
 
     def raw(self, number: int, /) -> str:
         """The content of a script or style as it is; of others, all their text."""

@@ -1,12 +1,14 @@
 """What names of elements say, and that C and Python say the same."""
 
+from collections.abc import Callable, Iterator
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from forager.extract import compiled
 from forager.extract.names import BEGINNINGS, PASSED_OVER, ROLES, TOKENS, WORDS, Verdict, judge_names
-from forager.extract.tree import parse
+from forager.extract.tree import Marked, Tree, parse
 
 PARTS = sorted({*WORDS, *TOKENS, *BEGINNINGS, *PASSED_OVER, "x", "12", "Side", "Bar", "HTML", "ähnlich", "&", "é"})
 NAMES = st.lists(
@@ -57,6 +59,15 @@ def test_a_role_overrules_a_name() -> None:
     assert judge_names("content", None, "presentation") is Verdict.CONTENT
 
 
+def marks_of(tree: Tree) -> list[Marked]:
+    found = []
+    at = 0
+    while (marked := tree.next_marked(at)) is not None:
+        found.append(marked)
+        at = marked[2] + 1
+    return found
+
+
 def page(names: str, identity: str, role: str) -> str:
     def quoted(text: str) -> str:
         return text.replace("&", "&amp;").replace('"', "&quot;")
@@ -74,7 +85,8 @@ def test_c_and_python_judge_alike(names: str, identity: str, role: str) -> None:
     tree = parse(page(names, identity, role))
     (number,) = tree.tags("div")
     given_names = (tree.get(number, name) for name in ("class", "id", "role"))
-    assert tree.judge([number]) == bytes([judge_names(*given_names)])
+    assert [marked[4] for marked in marks_of(tree)] == [verdict for verdict in [judge_names(*given_names)] if verdict]
+    assert [tree.next_marked(number + 1) for number in tree.tags("div")] == [None]
 
 
 @pytest.mark.skipif(compiled.native is None, reason="nothing was compiled")
@@ -86,11 +98,51 @@ def test_c_and_python_judge_alike(names: str, identity: str, role: str) -> None:
 def test_c_and_python_hide_alike(style: str, more: str, attribute: str) -> None:
     html = f'<p style="{style};{more}" {attribute}>text</p><p hidden></p>'
     with compiled.left_out():
-        expected = parse(html).hidden()
-    assert parse(html).hidden() == expected
+        expected = marks_of(parse(html))
+    assert marks_of(parse(html)) == expected
 
 
-def test_an_element_without_text_is_not_judged() -> None:
-    tree = parse("<nav class=menu></nav><nav class=menu>Menu</nav><nav hidden></nav>")
-    assert tree.judge(tree.tags("nav")) == bytes([0, Verdict.LIKELY_AROUND, 0])
-    assert tree.hidden() == []
+@pytest.fixture(params=["c", "python"])
+def build(request: pytest.FixtureRequest) -> Iterator[Callable[[str], Tree]]:
+    if request.param == "c":
+        if compiled.native is None:
+            pytest.skip("nothing was compiled")
+        yield parse
+    else:
+        with compiled.left_out():
+            yield parse
+
+
+def test_an_element_without_text_says_nothing_and_hides_nothing(build: Callable[[str], Tree]) -> None:
+    tree = build("<nav class=menu></nav><nav class=menu>Menu</nav><nav hidden></nav><div class=menu></div>")
+    marks = marks_of(tree)
+    assert [marked[2] for marked in marks] == tree.tags("nav")
+    assert [marked[4] for marked in marks] == [0, Verdict.LIKELY_AROUND, 0]
+    assert not any(is_hidden for _, is_hidden, *_ in marks)
+
+
+def test_marks_tell_tag_and_weights_of_what_stands_out(build: Callable[[str], Tree]) -> None:
+    tree = build(
+        f"<div><p hidden>gone</p><footer><a href=/>{'word ' * 20}</a></footer><ul class=share>Share</ul></div>"
+    )
+    (hidden,), (footer,), (share,) = tree.tags("p"), tree.tags("footer"), tree.tags("ul")
+    assert marks_of(tree) == [
+        ("", True, hidden, hidden + 1, Verdict.NOTHING, 4, 0, 0),
+        ("footer", False, footer, footer + 2, Verdict.NOTHING, 80, 80, 0),
+        ("", False, share, share + 1, Verdict.AROUND, 5, 0, 0),
+    ]
+    with pytest.raises(IndexError):
+        tree.next_marked(-1)
+
+
+def test_what_says_something_is_found_where_it_has_paragraphs(build: Callable[[str], Tree]) -> None:
+    asks = f"<div class=cookie-bar><p>{'We use them. ' * 10}</div>"
+    tree = build(f"<div class=cookie-bar>OK?</div><div class=share>{'word ' * 20}</div>{asks}")
+    assert [marked[2] for marked in tree.saying(Verdict.CONSENT)] == tree.tags("div")[2:]
+
+
+def test_a_token_is_judged_again_as_it_was_judged_first(build: Callable[[str], Tree]) -> None:
+    tokens = [f"{word}-{number}" for number in range(2000) for word in ("sidebar", "side", "comment", "x")]
+    tree = build("".join(f'<div class="{token}">text</div>' for token in tokens * 2))
+    verdicts = {token: judge_names(token, None, None) for token in tokens}
+    assert [marked[4] for marked in marks_of(tree)] == [verdicts[token] for token in tokens * 2 if verdicts[token]]

@@ -45,6 +45,55 @@ def test_texts_weigh_the_same(text: str) -> None:
     assert _native.squeeze(text) == squeeze(text)
 
 
+PARTS_OF_UTF8 = st.sampled_from(
+    [
+        b"plain ascii, thirty letters or so",
+        b"a",
+        b"\x00",
+        b"\x7f",
+        b"\x80",
+        b"\xbf",
+        b"\xc0\x80",
+        b"\xc1\xbf",
+        b"\xc2",
+        b"\xc3\xbf",
+        b"\xc4\x80",
+        b"\xe0\x80\x80",
+        b"\xe0\xa0\x80",
+        b"\xed\x9f\xbf",
+        b"\xed\xa0\x80",
+        b"\xef\xbf\xbf",
+        b"\xe2\x80",
+        b"\xf0\x8f\xbf\xbf",
+        b"\xf0\x90\x80\x80",
+        b"\xf4\x8f\xbf\xbf",
+        b"\xf4\x90\x80\x80",
+        b"\xf8\xff",
+    ]
+)
+
+
+@given(st.one_of(st.text(max_size=600).map(lambda text: text.encode(errors="replace")), st.binary(max_size=300)))
+@example(b"")
+@settings(deadline=None)
+def test_valid_utf8_is_decoded_and_nothing_else(page: bytes) -> None:
+    assert _native.decode(page) == valid_text(page)
+
+
+@given(st.lists(PARTS_OF_UTF8, max_size=40).map(b"".join), PARTS_OF_UTF8)
+@settings(deadline=None)
+def test_bytes_that_look_like_utf8_are_told_from_it(page: bytes, last: bytes) -> None:
+    for cut in (page, page + last, page.decode(errors="ignore").encode(), page.decode(errors="ignore").encode() + last):
+        assert _native.decode(cut) == valid_text(cut)
+
+
+def valid_text(page: bytes) -> str | None:
+    try:
+        return page.decode()
+    except UnicodeDecodeError:
+        return None
+
+
 @given(st.text(max_size=2000) | LETTERS)
 @example("\ud800 " * 20)
 @example("a b c d e f g\n" * (SHORT // 10))

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forager.extract import compiled
+from forager.extract.names import Verdict
 from forager.extract.python_tree import PythonTree
 from forager.extract.tree import Tree, parse
 
@@ -36,6 +37,14 @@ def test_elements_are_found_by_name(tree: Tree) -> None:
     assert tree.parent(0) == -1
     with pytest.raises(IndexError):
         tree.tag(len(tree))
+    assert tree.above(tree.tags("i")[0]) == [*tree.tags("h1"), *tree.tags("div"), *tree.tags("body"), 0]
+    assert [row[0] for row in tree.children(tree.tags("body")[0])] == [*tree.tags("nav"), *tree.tags("div")]
+
+
+def test_blocks_of_links_are_found_in_an_element(tree: Tree) -> None:
+    assert tree.linked(0, 4, 0.7) == tree.tags("nav")
+    assert tree.linked(0, 5, 0.7) == []
+    assert tree.linked(tree.tags("div")[0], 4, 0.7) == []
 
 
 def test_an_element_ends_where_what_is_inside_of_it_ends(tree: Tree) -> None:
@@ -123,10 +132,9 @@ NAMES = [
     ),
     *("select", "option", "button", "img", "math", "mi", "xmp", "textarea", "li", "ul", "x-y", "iframe"),
 ]
+ATTRIBUTES = ["", " href=/x", " alt='a  b'", ' class="p &lt;"', " class=cookies", " hidden", " id=content"]
 PIECES = st.one_of(
-    st.builds(
-        "<{}{}>".format, st.sampled_from(NAMES), st.sampled_from(["", " href=/x", " alt='a  b'", ' class="p &lt;"'])
-    ),
+    st.builds("<{}{}>".format, st.sampled_from(NAMES), st.sampled_from(ATTRIBUTES)),
     st.builds("</{}>".format, st.sampled_from(NAMES)),
     st.sampled_from(["text", " ", "\n", "&amp;", "&nbsp;", "ж", "12,5 €", "<!-- c -->", "<", "word " * 20]),
 )
@@ -146,6 +154,9 @@ def answers(tree: Tree) -> object:
         [tree.lines(number, tree.tags("span", "td")) for number in numbers],
         [tree.blocks(number, tree.tags("span", "td")) for number in numbers],
         [tree.numbers(number, 12) for number in numbers],
+        [(tree.above(number), tree.children(number), tree.next_marked(number)) for number in numbers],
+        [tree.linked(number, 4, 0.5) for number in numbers],
+        [tree.saying(verdict) for verdict in Verdict if verdict],
     )
 
 

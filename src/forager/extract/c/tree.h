@@ -11,11 +11,13 @@
 
 #include "growing.h"
 #include "names.h"
+#include "tag_index.h"
 #include "tokenizer.h"
 
 typedef struct {
     PyObject_HEAD
     Tables tables;
+    TagIndex tags;
 } Tree;
 
 /* Of a page as text, or as bytes of UTF-8. */
@@ -46,6 +48,7 @@ static void tree_dealloc(PyObject *self)
     Tree *tree = (Tree *)self;
     PyTypeObject *type = Py_TYPE(self);
     forget_tables(&tree->tables);
+    free(tree->tags.numbers);
     type->tp_free(self);
     Py_DECREF(type);
 }
@@ -136,12 +139,17 @@ static int flush(Prose *prose)
 
 static bool is_no_break_space(const Byte *at, const Byte *end) { return *at == 0xC2 && end - at > 1 && at[1] == 0xA0; }
 
+static bool is_plain(const Byte *at, const Byte *end)
+{
+    return !(byte_kinds[*at] & (BYTE_GAP | BYTE_LEAD)) || (*at == 0xC2 && !is_no_break_space(at, end));
+}
+
 /* White space as one space, that at the ends left out; the no-break space is one too. */
 static int add_collapsed(Prose *prose, const Byte *at, const Byte *end)
 {
     while (at < end) {
-        const Byte *word = at;
-        while (at < end && !is_gap(*at) && !is_no_break_space(at, end))
+        const Byte *word = at; /* with the next ones, where a single space is between them, as nearly always */
+        while (at < end && (is_plain(at, end) || (*at == ' ' && at > word && end - at > 1 && is_plain(at + 1, end))))
             at++;
         if (at > word && ((prose->pending != NOTHING && flush(prose) < 0) ||
                           buffer_add(&prose->buffer, word, at - word) < 0))
@@ -195,22 +203,32 @@ static PyObject *tree_block(PyObject *self, PyObject *number)
 /* By the kinds of the elements; those of no known kind, by their names. */
 static PyObject *tree_tags(PyObject *self, PyObject *given)
 {
-    const Tables *tables = &((Tree *)self)->tables;
+    Tree *tree = (Tree *)self;
+    const Tables *tables = &tree->tables;
     Name names[MOST_NAMES];
+    TagSpan spans[MOST_NAMES];
     bool is_wanted[UINT8_MAX + 1] = {false};
     Py_ssize_t count = names_of(given, names), unknown = 0;
+    size_t span_count = 0;
+    if (count < 0)
+        return NULL;
+    if (tree->tags.numbers == NULL && index_tags(&tree->tags, tables) < 0)
+        return PyErr_NoMemory();
     for (Py_ssize_t name = 0; name < count; name++) {
         uint8_t kind = kind_of((const Byte *)names[name].text, (size_t)names[name].length);
         if (kind == NO_KIND)
             names[unknown++] = names[name];
-        else
-            is_wanted[kind] = true;
+        if (!is_wanted[kind]) {
+            const uint32_t *numbers = tree->tags.numbers, *starts = tree->tags.starts + kind;
+            spans[span_count++] = (TagSpan){numbers + starts[0], numbers + starts[1]};
+        }
+        is_wanted[kind] = true;
     }
-    PyObject *found = count < 0 ? NULL : PyList_New(0);
-    for (uint32_t at = 0; found != NULL && at < tables->element_count; at++) {
+    PyObject *found = PyList_New(0);
+    for (uint32_t at; found != NULL && (at = next_tag(spans, span_count)) != NOBODY;) {
         const Element *element = &tables->elements[at];
-        bool is_found = is_wanted[element->kind];
-        for (Py_ssize_t name = 0; element->kind == NO_KIND && !is_found && name < unknown; name++)
+        bool is_found = element->kind != NO_KIND;
+        for (Py_ssize_t name = 0; !is_found && name < unknown; name++)
             is_found = is_tag(tables, element, names[name].text, (size_t)names[name].length);
         if (is_found && add_number(found, at) < 0)
             Py_CLEAR(found);
@@ -466,50 +484,6 @@ static void judge_attribute(const Tables *tables, const Attribute *attribute, Ju
     *verdict = larger(*verdict, judge(begin, begin + attribute->value_length));
 }
 
-/* Bytes of its text that are shown. */
-static uint32_t text_weight(const Tables *tables, const Element *element)
-{
-    uint32_t before = element->run_first ? tables->runs[element->run_first - 1].text : 0;
-    return element->run_end > element->run_first ? tables->runs[element->run_end - 1].text - before : 0;
-}
-
-/* Nothing for an element without text. */
-static void judge_element(const Tables *tables, const Element *element, uint8_t *verdict)
-{
-    static const struct {
-        const char *name;
-        size_t length;
-        Judge *judge;
-    } JUDGES[] = {{"class", 5, judge_class}, {"id", 2, judge_identity}, {"role", 4, judge_role}};
-    for (size_t at = 0; at < sizeof JUDGES / sizeof *JUDGES && text_weight(tables, element); at++) {
-        const Attribute *attribute = find_attribute(tables, element, JUDGES[at].name, JUDGES[at].length);
-        if (attribute != NULL)
-            judge_attribute(tables, attribute, JUDGES[at].judge, verdict);
-    }
-}
-
-/* What the names of elements say, a byte for each. */
-static PyObject *tree_judge(PyObject *self, PyObject *numbers)
-{
-    const Tree *tree = (Tree *)self;
-    if (!PyList_Check(numbers)) {
-        PyErr_SetString(PyExc_TypeError, "a list of elements is expected");
-        return NULL;
-    }
-    PyObject *verdicts = PyBytes_FromStringAndSize(NULL, PyList_GET_SIZE(numbers));
-    for (Py_ssize_t at = 0; verdicts != NULL && at < PyBytes_GET_SIZE(verdicts); at++) {
-        const Element *element = at < PyList_GET_SIZE(numbers) ? element_of(tree, PyList_GET_ITEM(numbers, at)) : NULL;
-        uint8_t verdict = 0;
-        if (element == NULL) {
-            Py_CLEAR(verdicts);
-        } else {
-            judge_element(&tree->tables, element, &verdict);
-            PyBytes_AS_STRING(verdicts)[at] = (char)verdict;
-        }
-    }
-    return verdicts;
-}
-
 static bool hides(const Tables *tables, const Attribute *attribute)
 {
     const Byte *name = tables->page + attribute->name_at, *value = tables->page + attribute->value_at;
@@ -523,24 +497,6 @@ static bool hides(const Tables *tables, const Attribute *attribute)
     default:
         return false;
     }
-}
-
-/* Those that have text. */
-static PyObject *tree_hidden(PyObject *self, PyObject *Py_UNUSED(nothing))
-{
-    const Tables *tables = &((Tree *)self)->tables;
-    PyObject *found = PyList_New(0);
-    for (uint32_t at = 0; found != NULL && at < tables->element_count; at++) {
-        const Attribute *attribute = tables->attributes + tables->elements[at].attribute_first;
-        const Attribute *end = attribute + tables->elements[at].attribute_count;
-        if (attribute == end || !text_weight(tables, &tables->elements[at]))
-            continue;
-        while (attribute < end && !hides(tables, attribute))
-            attribute++;
-        if (attribute < end && add_number(found, at) < 0)
-            Py_CLEAR(found);
-    }
-    return found;
 }
 
 /* ---- text ----------------------------------------------------------------------------------------------------- */
@@ -630,21 +586,6 @@ static PyObject *tree_texts(PyObject *self, PyObject *given)
             PyList_SET_ITEM(texts, at, text);
     }
     return texts;
-}
-
-static PyObject *tree_weights(PyObject *self, PyObject *number)
-{
-    const Tree *tree = (Tree *)self;
-    const Element *element = element_of(tree, number);
-    if (element == NULL)
-        return NULL;
-    const Run *runs = tree->tables.runs;
-    Run before = {0}, after = {0};
-    if (element->run_first)
-        before = runs[element->run_first - 1];
-    if (element->run_end)
-        after = runs[element->run_end - 1];
-    return Py_BuildValue("(III)", after.text - before.text, after.link - before.link, after.prose - before.prose);
 }
 
 /* ---- the text of a page, line by line ------------------------------------------------------------------------------ */
@@ -827,6 +768,7 @@ static PyObject *tree_runs(PyObject *self, PyObject *given)
     return found;
 }
 
+#include "content.h"
 #include "pictures.h"
 
 /* ---- the type ------------------------------------------------------------------------------------------------- */
@@ -843,8 +785,11 @@ static PyMethodDef TREE_METHODS[] = {
     {"attributes", tree_attributes, METH_O, NULL},
     {"column", tree_column, METH_VARARGS, NULL},
     {"rows", tree_rows, METH_VARARGS, NULL},
-    {"judge", tree_judge, METH_O, NULL},
-    {"hidden", tree_hidden, METH_NOARGS, NULL},
+    {"above", tree_above, METH_O, NULL},
+    {"children", tree_children, METH_O, NULL},
+    {"next_marked", tree_next_marked, METH_O, NULL},
+    {"saying", tree_saying, METH_O, NULL},
+    {"linked", tree_linked, METH_VARARGS, NULL},
     {"raw", tree_raw, METH_O, NULL},
     {"text", tree_text, METH_O, NULL},
     {"texts", tree_texts, METH_VARARGS, NULL},

@@ -103,17 +103,10 @@ __attribute__((target("ssse3"))) static Py_ssize_t squeeze_eights(const Byte *le
 }
 #endif
 
-/* The text in Latin-1 without white space; None where it has other letters. */
-static PyObject *squeeze(PyObject *text)
+/* In Latin-1; behind what is written, eight bytes more may be. */
+static Byte *squeeze_latin(const Byte *letters, Py_ssize_t length, Byte *into)
 {
-    if (PyUnicode_KIND(text) != PyUnicode_1BYTE_KIND)
-        Py_RETURN_NONE;
-    Py_ssize_t length = PyUnicode_GET_LENGTH(text), at = 0;
-    const Byte *letters = PyUnicode_DATA(text);
-    PyObject *squeezed = PyBytes_FromStringAndSize(NULL, length);
-    if (squeezed == NULL)
-        return NULL;
-    Byte *into = (Byte *)PyBytes_AS_STRING(squeezed);
+    Py_ssize_t at = 0;
 #ifdef SQUEEZES_EIGHT
     if (__builtin_cpu_supports("ssse3"))
         at = squeeze_eights(letters, length, &into);
@@ -122,8 +115,64 @@ static PyObject *squeeze(PyObject *text)
         *into = letters[at];
         into += !is_white(letters[at]);
     }
-    _PyBytes_Resize(&squeezed, (char *)into - PyBytes_AS_STRING(squeezed));
+    return into;
+}
+
+/* In UTF-8; NULL where there is half of a surrogate pair. */
+static Byte *squeeze_wide(int kind, const void *data, Py_ssize_t length, Byte *into)
+{
+    for (Py_ssize_t at = 0; at < length; at++) {
+        Py_UCS4 letter = PyUnicode_READ(kind, data, at);
+        if (letter < 0x80) {
+            *into = (Byte)letter;
+            into += !is_white(letter);
+            continue;
+        }
+        if (letter >= 0xD800 && letter < 0xE000)
+            return NULL;
+        if (letter >= 0x10000) {
+            *into++ = (Byte)(0xF0 | letter >> 18);
+            *into++ = (Byte)(0x80 | (letter >> 12 & 0x3F));
+        } else if (letter >= 0x800) {
+            *into++ = (Byte)(0xE0 | letter >> 12);
+        }
+        *into++ = (Byte)(letter >= 0x800 ? 0x80 | (letter >> 6 & 0x3F) : 0xC0 | letter >> 6);
+        *into++ = (Byte)(0x80 | (letter & 0x3F));
+    }
+    return into;
+}
+
+/* As `text.squeeze`: without white space, after a mark of two bytes. */
+static PyObject *squeeze(PyObject *text)
+{
+    int kind = PyUnicode_KIND(text);
+    Py_ssize_t length = PyUnicode_GET_LENGTH(text), widest = kind == PyUnicode_2BYTE_KIND ? 3 : kind;
+    if (length > (PY_SSIZE_T_MAX - 64) / widest)
+        return PyErr_NoMemory();
+    PyObject *squeezed = PyBytes_FromStringAndSize(NULL, 2 + length * widest + 8);
+    if (squeezed == NULL)
+        return NULL;
+    Byte *begin = (Byte *)PyBytes_AS_STRING(squeezed), *end;
+    begin[0] = 0;
+    begin[1] = kind == PyUnicode_1BYTE_KIND ? 'L' : 'U';
+    if (kind == PyUnicode_1BYTE_KIND)
+        end = squeeze_latin(PyUnicode_DATA(text), length, begin + 2);
+    else
+        end = squeeze_wide(kind, PyUnicode_DATA(text), length, begin + 2);
+    if (end == NULL) {
+        Py_DECREF(squeezed);
+        return PyErr_Format(PyExc_ValueError, "the text has half of a surrogate pair");
+    }
+    _PyBytes_Resize(&squeezed, end - begin);
     return squeezed;
+}
+
+/* As `str.split` has it. */
+static inline bool is_space(Py_UCS4 letter)
+{
+    if (letter > ' ' && letter < 0x80)
+        return false;
+    return Py_UNICODE_ISSPACE(letter);
 }
 
 /* The first words of a text with single spaces between them; None unless more than `count` begin in `window`. */
@@ -137,23 +186,21 @@ static PyObject *first_words(PyObject *text, Py_ssize_t count, Py_ssize_t window
     void *words = PyMem_Malloc((size_t)window * (size_t)kind);
     if (words == NULL)
         return PyErr_NoMemory();
-    Py_ssize_t used = 0, found = 0;
-    bool is_inside = false, has_more = false;
-    for (Py_ssize_t at = 0; at < window && !has_more; at++) {
-        Py_UCS4 letter = PyUnicode_READ(kind, data, at);
-        if (Py_UNICODE_ISSPACE(letter)) {
-            is_inside = false;
-            continue;
-        }
-        if (!is_inside) {
-            is_inside = true;
-            has_more = found++ == count;
-            if (has_more)
-                break;
-            if (used)
-                PyUnicode_WRITE(kind, words, used++, ' ');
-        }
-        PyUnicode_WRITE(kind, words, used++, letter);
+    Py_ssize_t used = 0, found = 0, at = 0;
+    bool has_more = false;
+    while (true) {
+        while (at < window && is_space(PyUnicode_READ(kind, data, at)))
+            at++;
+        has_more = at < window && found++ == count;
+        if (at == window || has_more)
+            break;
+        Py_ssize_t word = at;
+        while (at < window && !is_space(PyUnicode_READ(kind, data, at)))
+            at++;
+        if (used)
+            PyUnicode_WRITE(kind, words, used++, ' ');
+        memcpy((Byte *)words + used * kind, (const Byte *)data + word * kind, (size_t)((at - word) * kind));
+        used += at - word;
     }
     PyObject *first = has_more ? PyUnicode_FromKindAndData(kind, words, used) : Py_NewRef(Py_None);
     PyMem_Free(words);
