@@ -77,6 +77,7 @@ typedef struct {
 #define MOST_NAMES 64
 #define MOST_RUNS 1000 /* looked at for a text that is cut, */
 #define LOOKED_AT 4096 /* and bytes, besides those for its length */
+#define LONGEST_TEXTS 1000000
 
 /* A tuple of texts; they live as long as it does. */
 static Py_ssize_t names_of(PyObject *given, Name *names)
@@ -636,10 +637,44 @@ static PyObject *tree_raw(PyObject *self, PyObject *number)
     return text_or_dropped(&buffer);
 }
 
-/* What a person reads of an element, on one line. At most `longest` characters, with `alt` where it is asked for. */
-static PyObject *shown_text(const Tables *tables, const Element *element, Py_ssize_t longest, bool with_alt)
+/* A text as most are: printable ASCII in words with one space between them, and no escape. */
+static bool is_plain_text(const Byte *at, const Byte *end)
 {
-    Prose prose = {.line = ' '};
+    bool is_word = false;
+    for (; at < end; at++) {
+        if (*at <= ' ' ? *at != ' ' || !is_word : *at > '~' || *at == '&')
+            return false;
+        is_word = *at != ' ';
+    }
+    return is_word;
+}
+
+/* The text of an element that has one run, where that is plain but for white space around it; else NULL. */
+static PyObject *only_text(const Tables *tables, const Element *element, Py_ssize_t longest)
+{
+    if (element->run_end != element->run_first + 1)
+        return NULL;
+    const Run *run = &tables->runs[element->run_first];
+    if (run->flags & (RUN_UNSEEN | RUN_ALT | RUN_ESCAPED) || (longest >= 0 && (Py_ssize_t)run->length > longest))
+        return NULL;
+    const Byte *at = tables->page + run->at, *end = at + run->length;
+    while (at < end && is_gap(*at))
+        at++;
+    while (end > at && is_gap(end[-1]))
+        end--;
+    return is_plain_text(at, end) ? PyUnicode_FromStringAndSize((const char *)at, end - at) : NULL;
+}
+
+/* What a person reads of an element, on one line. At most `longest` characters, with `alt` where it is asked for.
+   The buffer of `prose` is kept for the next one. */
+static PyObject *shown_text(Prose *prose, const Tables *tables, const Element *element, Py_ssize_t longest,
+                            bool with_alt)
+{
+    PyObject *only = only_text(tables, element, longest);
+    if (only != NULL || PyErr_Occurred())
+        return only;
+    prose->buffer.used = 0;
+    prose->pending = NOTHING;
     uint32_t end = element->run_end;
     if (longest >= 0 && end - element->run_first > MOST_RUNS) /* elements that lie in each other have the same text */
         end = element->run_first + MOST_RUNS;
@@ -656,16 +691,14 @@ static PyObject *shown_text(const Tables *tables, const Element *element, Py_ssi
             end = at + 1;
         }
         left -= part.length;
-        if (add_run_text(&prose, tables, &part) < 0) {
-            PyMem_Free(prose.buffer.bytes);
+        if (add_run_text(prose, tables, &part) < 0)
             return NULL;
-        }
         if (run->flags & RUN_ALT)
-            prose.pending = LINE;
-        if (longest >= 0 && prose.buffer.used / 4 > longest)
+            prose->pending = LINE;
+        if (longest >= 0 && prose->buffer.used / 4 > longest)
             break;
     }
-    PyObject *text = text_or_dropped(&prose.buffer);
+    PyObject *text = PyUnicode_DecodeUTF8((const char *)prose->buffer.bytes, prose->buffer.used, "replace");
     if (text == NULL || longest < 0 || PyUnicode_GET_LENGTH(text) <= longest)
         return text;
     PyObject *cut = PyUnicode_Substring(text, 0, longest);
@@ -677,7 +710,10 @@ static PyObject *tree_text(PyObject *self, PyObject *number)
 {
     const Tree *tree = (Tree *)self;
     const Element *element = element_of(tree, number);
-    return element ? shown_text(&tree->tables, element, -1, false) : NULL;
+    Prose prose = {.line = ' '};
+    PyObject *text = element ? shown_text(&prose, &tree->tables, element, -1, false) : NULL;
+    PyMem_Free(prose.buffer.bytes);
+    return text;
 }
 
 static PyObject *tree_texts(PyObject *self, PyObject *given)
@@ -687,17 +723,19 @@ static PyObject *tree_texts(PyObject *self, PyObject *given)
     Py_ssize_t longest;
     if (!PyArg_ParseTuple(given, "O!n:texts", &PyList_Type, &numbers, &longest))
         return NULL;
-    if (longest < 0 || longest > 1000000)
+    if (longest < 0 || longest > LONGEST_TEXTS)
         return PyErr_Format(PyExc_ValueError, "a text of %zd characters", longest);
+    Prose prose = {.line = ' '};
     PyObject *texts = PyList_New(PyList_GET_SIZE(numbers));
     for (Py_ssize_t at = 0; texts != NULL && at < PyList_GET_SIZE(texts); at++) {
         const Element *element = at < PyList_GET_SIZE(numbers) ? element_of(tree, PyList_GET_ITEM(numbers, at)) : NULL;
-        PyObject *text = element ? shown_text(&tree->tables, element, longest, true) : NULL;
+        PyObject *text = element ? shown_text(&prose, &tree->tables, element, longest, true) : NULL;
         if (text == NULL)
             Py_CLEAR(texts);
         else
             PyList_SET_ITEM(texts, at, text);
     }
+    PyMem_Free(prose.buffer.bytes);
     return texts;
 }
 
@@ -898,6 +936,8 @@ static PyObject *tree_runs(PyObject *self, PyObject *given)
 
 #include "pictures.h"
 
+#include "anchors.h"
+
 /* ---- the type ------------------------------------------------------------------------------------------------- */
 
 static PyMethodDef TREE_METHODS[] = {
@@ -923,6 +963,7 @@ static PyMethodDef TREE_METHODS[] = {
     {"numbers", tree_numbers, METH_VARARGS, NULL},
     {"runs", tree_runs, METH_VARARGS, NULL},
     {"pictures", tree_pictures, METH_VARARGS, NULL},
+    {"links", tree_links, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
