@@ -23,28 +23,24 @@ LONGEST_NAMES = 300
 NO_BYLINES = frozenset({"link", "body", "html", "input", "img", "style", "script"})
 
 AUTHOR_WORDS = ("author", "byline", "auteur", "autor", "writtenby", "written-by", "contributor")
-IS_AUTHOR = re.compile(r"byline|auth?or(?!i|ed)|auteur|written-?by|contributor", re.IGNORECASE)
+IS_AUTHOR = re.compile(r"byline|auth?or(?!i|ed)|auteur|written-?by|contributor")
 NO_AUTHOR = re.compile(
     r"comment|avatar|related|footer|widget|social|follow|subscri|thumb|image|photo|picture|icon|img|bio|about|"
     r"desc|more-|-more|count|list-|label|form|input|search|no-?author|title$|job|role|note",
-    re.IGNORECASE,
 )
 DATE_WORDS = ("date", "publish", "posted", "time", "datum", "fecha", "created")
 IS_DATE = re.compile(
     r"(?:^|[\s_-])(?:date|datum|fecha|data|time|posted|posted-?on|published|publish|created)(?=[\s_-]|$)"
     r"|(?:post|entry|article|news|pub|publish(?:ed)?|publication|story|story|meta|byline)[\s_-]*(?:date|time)|date-?published"
     r"|dateline",
-    re.IGNORECASE,
 )
 NO_DATE = re.compile(
     r"comment|updat|modif|related|footer|event|calendar|picker|birth|copyright|recent|sidebar|widget|cook|prep|"
     r"total|read|duration|expir|deliver|up-to-date|countdown|timer|timeline|current|today|list|archive",
-    re.IGNORECASE,
 )
 BESIDE = re.compile(
     r"comment|disqus|related|recommend|sidebar|widget|footer|popular|trending|more-?(?:from|stories|news)|read-?(?:next|more)"
     r"|latest|recent|newsletter|promo|teaser|carousel|similar|suggest",
-    re.IGNORECASE,
 )
 BESIDE_TAGS = frozenset({"footer", "aside", "nav", "form", "select"})
 WEEKDAY = (
@@ -113,7 +109,7 @@ class Shown:
         numbers = self.tree.find(("class", "id"), self.words)[:MOST_LOOKED_AT]
         rows = self.tree.rows(numbers, ("class", "id"))
         return [
-            (number, f"{kind or ''} {identity or ''}"[:LONGEST_NAMES])
+            (number, f"{kind or ''} {identity or ''}"[:LONGEST_NAMES].lower())
             for number, (kind, identity) in zip(numbers, rows, strict=True)
         ]
 
@@ -194,4 +190,4 @@ def _is_beside(tree: Tree, number: int) -> bool:
 
 @lru_cache(4096)
 def _is_beside_by_name(names: str) -> bool:
-    return bool(BESIDE.search(names))
+    return bool(BESIDE.search(names.lower()))

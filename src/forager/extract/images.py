@@ -51,17 +51,19 @@ SMALLEST = 3
 """Declared so small, it counts visits."""
 ICON_PIXELS = 32
 THUMBNAIL_PIXELS = 160
-NOISE = re.compile(
-    r"(?:(?:^|[_.-])(?:favicon|sprites?|spacer|icons?)"
-    r"|^(?:blank|transparent|pixel|1x1|clear|tracking|beacon|loading|placeholder))(?:[_.-]|$)"
+NOISE = frozenset({"favicon", "sprite", "sprites", "spacer", "icon", "icons"})
+FIRST_NOISE = frozenset(
+    {"blank", "transparent", "pixel", "1x1", "clear", "tracking", "beacon", "loading", "placeholder"}
 )
-"""In the last part of the path."""
-SMALL = re.compile(r"thumb|avatar|[/_.-](?:small|tiny|mini)(?=[/_.?-])")
+"""Words in the last part of the path; those that count only as the first."""
+SMALL = ("thumb", "avatar")
+SMALL_WORDS = ("small", "tiny", "mini")
+SMALL_WORD = re.compile(r"[/_.-](?:small|tiny|mini)(?=[/_.?-])")
 SUSPECT = (
     *("icon", "sprite", "spacer", "blank", "transparent", "pixel", "1x1", "clear", "tracking", "beacon", "loading"),
     *("placeholder", "thumb", "avatar", "small", "tiny", "mini"),
 )
-"""One of them is in whatever the two patterns find."""
+"""One of them is in whatever is noise or small."""
 NO_PICTURE = ("logo", ".svg", "avatar", "banner", "header", "badge", "placeholder")
 PIXELS = re.compile(r"[ \t\n\r\f\v]*([0-9]{1,5})(?:\.[0-9]*)?[ \t\n\r\f\v]*(?:px)?[ \t\n\r\f\v]*\Z")
 GAPS = re.compile(r"[ \t\n\r\f\v]+")
@@ -79,7 +81,8 @@ def find_images(tree: Tree, head: Head, data: StructuredData, *, has_styles: boo
     for number, image in _in_body(tree, has_styles=has_styles):
         before = found.get(image.src)
         if before is not None:
-            found[image.src] = before.filled_from(image)
+            if not (before.alt and before.width and before.height):
+                found[image.src] = before.filled_from(image)
             continue
         found[image.src] = image
         shown.append((number, image))
@@ -177,6 +180,7 @@ def _address(value: Value) -> str:
 def _in_body(tree: Tree, *, has_styles: bool) -> Iterator[tuple[int, FoundImage]]:
     """In the order of the page, backgrounds last."""
     styled: list[tuple[int, str]] = []
+    new_tuple = tuple.__new__
     pictures = tree.pictures(SETS, LAZY, SUSPECT, clean_href, MOST_NODES, has_styles)
     for number, how, src, is_suspect, alt, width, height in pictures:
         kind = "gallery"
@@ -186,23 +190,34 @@ def _in_body(tree: Tree, *, has_styles: bool) -> Iterator[tuple[int, FoundImage]
                 continue
             if is_noise(src):
                 continue
-            if SMALL.search(src.lower()):
+            if is_small(src):
                 kind = "thumbnail"
         if width is not None and height is not None:
             if width <= SMALLEST or height <= SMALLEST or (width <= ICON_PIXELS and height <= ICON_PIXELS):
                 continue
             kind = "thumbnail" if width <= THUMBNAIL_PIXELS and height <= THUMBNAIL_PIXELS else "gallery"
-        yield number, FoundImage(src, how, kind, _words(alt) if alt else "", width, height)
+        # By the class itself: half of the time that the constructor of a named tuple takes.
+        yield number, new_tuple(FoundImage, (src, how, kind, _words(alt) if alt else "", width, height))
     for number, style in styled[:MOST_NODES]:
         match = BACKGROUND.search(style[:LONGEST_STYLE])
         src = clean_href(match[1]) if match else ""
         if src and not is_noise(src):
-            yield number, FoundImage(src, "background", "thumbnail" if SMALL.search(src.lower()) else "gallery", "")
+            yield number, FoundImage(src, "background", "thumbnail" if is_small(src) else "gallery", "")
 
 
 def is_noise(src: str) -> bool:
     """By the name of the file: a favicon, a tracking pixel."""
-    return NOISE.search(src.partition("?")[0].rpartition("/")[2].lower()) is not None
+    name = src.partition("?")[0].rpartition("/")[2].lower()
+    words = name.replace("_", "-").replace(".", "-").split("-")
+    return words[0] in FIRST_NOISE or not NOISE.isdisjoint(words)
+
+
+def is_small(src: str) -> bool:
+    """By its address. The pattern is slow, so it is only asked where one of its words is there."""
+    src = src.lower()
+    if any(word in src for word in SMALL):
+        return True
+    return any(word in src for word in SMALL_WORDS) and SMALL_WORD.search(src) is not None
 
 
 # one picture in several sizes -----------------------------------------------------------------------------------------

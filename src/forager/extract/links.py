@@ -1,9 +1,7 @@
 """Every link a page has, as it wrote it, in the order of the document. Resolves nothing and judges nothing."""
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from itertools import compress
 
 from forager.extract.tree import Tree
 from forager.records import FoundLink, LinkColumns
@@ -16,8 +14,8 @@ LONGEST_HREFLANG = 35
 C0_AND_SPACE = "".join(map(chr, range(0x21)))
 TAB_OR_NEWLINE = re.compile(r"[\t\n\r]")
 LEADS_NOWHERE = ("#", "javascript:", "mailto:", "tel:", "data:", "sms:", "whatsapp:", "about:", "blob:")
-PLAIN_STARTS = "/?.h"
-"""Most links begin so, and nothing that leads nowhere does."""
+NAMED = {"a": "a", "area": "area", "iframe": "iframe", "frame": "iframe"}
+"""Elements that link, and what their links are called."""
 REFRESH = re.compile(r"""\s*[\d.]+\s*[;,\s]\s*(?:url\s*=)?\s*(?:"([^"]*)"?|'([^']*)'?|(.*))""", re.IGNORECASE | re.S)
 PAGE_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
 LINK_RELS = ("canonical", "alternate", "next", "prev")
@@ -25,46 +23,33 @@ LINK_RELS = ("canonical", "alternate", "next", "prev")
 
 def find_links(tree: Tree) -> LinkColumns:
     """Those of the body: `a`, `area`, `iframe`, `frame`."""
-    numbers = tree.tags("a")
-    if others := tree.tags("area", "iframe", "frame"):
-        numbers = sorted(numbers + others)
-    # What has nothing to trim is told by a look: most links, at a quarter of the cost.
-    hrefs = [
-        href
-        if href and href[0] in PLAIN_STARTS and href.isprintable() and href[-1] != " " and len(href) <= LONGEST_HREF
-        else clean_href(href or "")
-        for href in tree.column(numbers, "href")
-    ]
-    kinds = ["a" if rel is None else _name_anchor(rel) for rel in tree.column(numbers, "rel")]
-    if others:
-        _read_others(tree, numbers, others, hrefs, kinds)
-    if "" in hrefs:
-        numbers, kinds = list(compress(numbers, hrefs)), list(compress(kinds, hrefs))
-        hrefs = list(filter(None, hrefs))
-    numbers = numbers[:MOST_LINKS]
-    anchors = tree.texts(numbers, LONGEST_ANCHOR)
-    if others:
-        _name_others(tree, numbers, set(others), anchors)
-    return LinkColumns(hrefs[:MOST_LINKS], anchors, kinds[:MOST_LINKS])
+    return LinkColumns(*tree.links(clean_href, clean_anchor, LONGEST_ANCHOR, MOST_LINKS))
 
 
-def _name_anchor(rel: str) -> str:
-    return "a nofollow" if "nofollow" in rel.lower() else "a"
+def links_in_python(tree: Tree, longest: int, most: int) -> tuple[list[str], list[str], list[str]]:
+    """What `c/anchors.h` does, where nothing was compiled."""
+    hrefs: list[str] = []
+    anchors: list[str] = []
+    rels: list[str] = []
+    for number in tree.tags(*NAMED):
+        if len(hrefs) >= most:
+            break
+        name = NAMED[tree.tag(number)]
+        if href := clean_href(tree.get(number, "src" if name == "iframe" else "href") or ""):
+            hrefs.append(href)
+            said = tree.texts([number], longest)[0] if name == "a" else _said(tree, number)
+            anchors.append(said)
+            is_followed = "nofollow" not in (tree.get(number, "rel") or "").lower()
+            rels.append(name if is_followed else f"{name} nofollow")
+    return hrefs, anchors, rels
 
 
-def _read_others(tree: Tree, numbers: list[int], others: list[int], hrefs: list[str], kinds: list[str]) -> None:
-    for number in others:
-        place, tag = bisect_left(numbers, number), tree.tag(number)
-        if tag != "area":
-            hrefs[place] = clean_href(tree.get(number, "src") or "")
-        kinds[place] = ("area" if tag == "area" else "iframe") + kinds[place][1:]
+def _said(tree: Tree, number: int) -> str:
+    return clean_anchor(tree.get(number, "alt") or tree.get(number, "title") or "")
 
 
-def _name_others(tree: Tree, numbers: list[int], others: set[int], anchors: list[str]) -> None:
-    for place, number in enumerate(numbers):
-        if number in others:
-            text = tree.get(number, "alt") or tree.get(number, "title") or ""
-            anchors[place] = " ".join(text.split())[:LONGEST_ANCHOR]
+def clean_anchor(text: str) -> str:
+    return " ".join(text.split())[:LONGEST_ANCHOR]
 
 
 def clean_href(href: str) -> str:

@@ -294,6 +294,13 @@ class PythonTree:
 
         return pictures_in_python(self, sets, lazy, words, most, with_styles=with_styles)
 
+    def links(
+        self, _clean_href: object, _clean_anchor: object, longest: int, most: int, /
+    ) -> tuple[list[str], list[str], list[str]]:
+        from forager.extract.links import links_in_python
+
+        return links_in_python(self, longest, most)
+
     def raw(self, number: int, /) -> str:
         element = self._at(number)
         if self._is_raw(number):

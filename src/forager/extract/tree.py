@@ -90,6 +90,12 @@ class Tree(Protocol):
         """The elements `img` that have a source, and those whose style has a `url(`. `sets` and `lazy` are names of
         attributes for several sources and for one that is loaded later."""
 
+    def links(
+        self, clean_href: Callable[[str], str], clean_anchor: Callable[[str], str], longest: int, most: int, /
+    ) -> tuple[list[str], list[str], list[str]]:
+        """Addresses, anchor texts and kinds of the first links that lead somewhere. What is not plain is given to the
+        functions."""
+
     def above(self, number: int, /) -> list[int]:
         """All elements around it, the nearest first."""
 

@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from html import escape
 
 import pytest
 import turbohtml
@@ -6,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.extract.pages import reading
 
-from forager.extract.links import clean_href, find_links
+from forager.extract import compiled
+from forager.extract.links import clean_anchor, clean_href, find_links, links_in_python
 from forager.extract.tree import parse
 from forager.records import FoundLink
 
@@ -136,6 +138,57 @@ PIECES = st.sampled_from(
 @settings(max_examples=400, deadline=None)
 def test_links_are_those_that_the_parser_finds(html: str) -> None:
     assert [(link.href, link.rel) for link in find_links(parse(html))] == list(_walk(html))
+
+
+HREFS = st.text(max_size=8) | st.sampled_from(
+    [
+        "/a b",
+        " /a\n",
+        "/\ta",
+        "java\nscript:x",
+        "JavaScript:x",
+        "#a",
+        " #a",
+        "data:x",
+        "date/x",
+        "x" * 9000,
+        "",
+        "&amp;",
+        "\x1f/a",
+    ]
+)
+TEXTS = st.text(max_size=8) | st.sampled_from(
+    [
+        " one two\n",
+        "one  two",
+        "one\ttwo",
+        "\u00a0one",
+        "a\u00a0b",
+        "&lt;b",
+        "x" * 250,
+        "é" * 201,
+        "<b>b</b> c",
+        "<img alt=' d '>",
+    ]
+)
+
+
+@pytest.mark.skipif(compiled.native is None, reason="nothing was compiled")
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["a", "area", "iframe", "frame"]), HREFS, st.sampled_from(["", "x NOFOLLOW"]), TEXTS),
+        max_size=6,
+    ),
+    st.integers(0, 6),
+)
+def test_native_and_python_find_the_same(elements: list[tuple[str, str, str, str]], most: int) -> None:
+    tree = parse(
+        "".join(
+            f'<{tag} href="{escape(href)}" src="{escape(href)}" rel="{rel}" title="{escape(text)}">{text}</{tag}>'
+            for tag, href, rel, text in elements
+        )
+    )
+    assert tree.links(clean_href, clean_anchor, 200, most) == links_in_python(tree, 200, most)
 
 
 def _walk(html: str) -> Iterator[tuple[str, str]]:

@@ -278,6 +278,8 @@ def test_pages_that_are_alike_leave_no_memory_behind() -> None:
         lambda: _native.Tree(b"<p>").column((0,), "id"),
         lambda: _native.Tree(b"<p>").texts([None], 1),
         lambda: _native.Tree(b"<p>").find(("id",), [1]),
+        lambda: _native.Tree(b'<a href=" x">').links(None, None, 200, 10),
+        lambda: _native.Tree(b'<a href=" x">').links(len, str, 200, 10),
     ],
 )
 def test_what_is_no_text_and_no_tree_is_refused(call) -> None:  # type: ignore[no-untyped-def]

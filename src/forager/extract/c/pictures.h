@@ -284,53 +284,94 @@ static int add_styled(PyObject *found, const Tables *tables, uint32_t number)
     return done;
 }
 
+typedef struct {
+    Name sets[MOST_NAMES], lazy[MOST_NAMES];
+    Py_ssize_t set_count, lazy_count;
+    Wanted wanted;
+    PyObject *clean;
+    PyObject *hows[4];
+} Pictures;
+
+static PyObject *how_text(Pictures *pictures, int how)
+{
+    static const char *const HOW[] = {"img", "srcset", "lazy", "picture"};
+    if (pictures->hows[how] == NULL)
+        pictures->hows[how] = PyUnicode_InternFromString(HOW[how]);
+    return Py_XNewRef(pictures->hows[how]);
+}
+
+/* A tuple of what it takes over; NULL where one is NULL. */
+static PyObject *pack(PyObject **values, Py_ssize_t count)
+{
+    PyObject *tuple = PyTuple_New(count);
+    for (Py_ssize_t at = 0; at < count; at++) {
+        if (values[at] == NULL)
+            Py_CLEAR(tuple);
+        else if (tuple != NULL)
+            PyTuple_SET_ITEM(tuple, at, Py_NewRef(values[at]));
+    }
+    for (Py_ssize_t at = 0; at < count; at++)
+        Py_XDECREF(values[at]);
+    return tuple;
+}
+
+static int add_picture(PyObject *found, Pictures *pictures, const Tables *tables, uint32_t number)
+{
+    static const Name WIDTH = {"width", 5}, HEIGHT = {"height", 6};
+    const Element *element = &tables->elements[number];
+    Choice chosen =
+        choose_source(tables, element, pictures->sets, pictures->set_count, pictures->lazy, pictures->lazy_count);
+    if (!is_source(chosen.source))
+        return 0;
+    size_t length = (size_t)(chosen.source.end - chosen.source.begin);
+    PyObject *source = source_text(chosen.source, pictures->clean);
+    PyObject *values[7] = {NULL, NULL, source};
+    if (source != NULL) { /* nothing else is asked for while an exception is set */
+        values[0] = PyLong_FromUnsignedLong(number);
+        values[1] = how_text(pictures, chosen.how);
+        values[3] = PyBool_FromLong(holds_word(chosen.source.begin, length, &pictures->wanted));
+        values[4] = said_of(tables, element);
+        values[5] = number_or_none(pixels_of(span_of(tables, element, &WIDTH)));
+        values[6] = number_or_none(pixels_of(span_of(tables, element, &HEIGHT)));
+    }
+    PyObject *picture = pack(values, 7);
+    int done = picture == NULL ? -1 : PyList_Append(found, picture);
+    Py_XDECREF(picture);
+    return done;
+}
+
 /* (element, how, source, whether it holds one of the words, alt, width, height) of each `img` that has a source. */
 static PyObject *tree_pictures(PyObject *self, PyObject *given)
 {
-    static const char *const HOW[] = {"img", "srcset", "lazy", "picture"};
-    static const Name WIDTH = {"width", 5}, HEIGHT = {"height", 6};
     const Tables *tables = &((Tree *)self)->tables;
-    PyObject *given_sets, *given_lazy, *given_words, *clean;
+    PyObject *given_sets, *given_lazy, *given_words;
     Py_ssize_t most;
     int with_styles;
-    Name sets[MOST_NAMES], lazy[MOST_NAMES];
-    Wanted wanted;
-    if (!PyArg_ParseTuple(given, "OOOOnp:pictures", &given_sets, &given_lazy, &given_words, &clean, &most,
+    Pictures pictures;
+    if (!PyArg_ParseTuple(given, "OOOOnp:pictures", &given_sets, &given_lazy, &given_words, &pictures.clean, &most,
                           &with_styles))
         return NULL;
-    Py_ssize_t set_count = names_of(given_sets, sets), lazy_count = set_count < 0 ? -1 : names_of(given_lazy, lazy);
-    wanted.count = lazy_count < 0 ? -1 : names_of(given_words, wanted.words);
-    PyObject *found = wanted.count < 0 ? NULL : PyList_New(0);
-    if (found != NULL)
-        note_pairs(&wanted);
+    if ((pictures.set_count = names_of(given_sets, pictures.sets)) < 0 ||
+        (pictures.lazy_count = names_of(given_lazy, pictures.lazy)) < 0 ||
+        (pictures.wanted.count = names_of(given_words, pictures.wanted.words)) < 0)
+        return NULL;
+    note_pairs(&pictures.wanted);
+    memset(pictures.hows, 0, sizeof pictures.hows);
+    uint8_t image = kind_of((const Byte *)"img", 3);
+    PyObject *found = PyList_New(0);
     for (uint32_t at = 0; found != NULL && at < tables->element_count && most > 0; at++) {
-        const Element *element = &tables->elements[at];
-        if (!is_tag(tables, element, "img", 3)) {
-            if (with_styles && element->attribute_count && add_styled(found, tables, at) < 0)
-                Py_CLEAR(found);
-            continue;
+        int done = 0;
+        if (tables->elements[at].kind == image) {
+            most--;
+            done = add_picture(found, &pictures, tables, at);
+        } else if (with_styles && tables->elements[at].attribute_count) {
+            done = add_styled(found, tables, at);
         }
-        most--;
-        Choice chosen = choose_source(tables, element, sets, set_count, lazy, lazy_count);
-        if (!is_source(chosen.source))
-            continue;
-        PyObject *source = source_text(chosen.source, clean);
-        PyObject *said = source == NULL ? NULL : said_of(tables, element);
-        PyObject *width = said == NULL ? NULL : number_or_none(pixels_of(span_of(tables, element, &WIDTH)));
-        PyObject *height = width == NULL ? NULL : number_or_none(pixels_of(span_of(tables, element, &HEIGHT)));
-        size_t length = (size_t)(chosen.source.end - chosen.source.begin);
-        PyObject *holds = holds_word(chosen.source.begin, length, &wanted) ? Py_True : Py_False;
-        PyObject *picture = height == NULL ? NULL
-                                           : Py_BuildValue("(IsOOOOO)", at, HOW[chosen.how], source, holds, said,
-                                                           width, height);
-        if (picture == NULL || PyList_Append(found, picture) < 0)
+        if (done < 0)
             Py_CLEAR(found);
-        Py_XDECREF(picture);
-        Py_XDECREF(source);
-        Py_XDECREF(said);
-        Py_XDECREF(width);
-        Py_XDECREF(height);
     }
+    for (size_t how = 0; how < sizeof pictures.hows / sizeof *pictures.hows; how++)
+        Py_XDECREF(pictures.hows[how]);
     return found;
 }
 

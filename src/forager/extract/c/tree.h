@@ -77,6 +77,7 @@ typedef struct {
 #define MOST_NAMES 64
 #define MOST_RUNS 1000 /* looked at for a text that is cut, */
 #define LOOKED_AT 4096 /* and bytes, besides those for its length */
+#define LONGEST_TEXTS 1000000
 
 /* A tuple of texts; they live as long as it does. */
 static Py_ssize_t names_of(PyObject *given, Name *names)
@@ -239,14 +240,15 @@ static PyObject *tree_tags(PyObject *self, PyObject *given)
 static Byte lower(Byte byte) { return byte >= 'A' && byte <= 'Z' ? byte + 32 : byte; }
 
 #define PAIRS 4096
+#define LONGEST_WINDOW 9
 
-/* Words that are looked for together, by the pairs of bytes they have within the length of the shortest: where a text
-   has a pair that no word has, none lies across it, and the search goes on behind it (Wu and Manber). */
+/* Words that are looked for together, by the pairs of bytes they have in a window at their beginning, which is as long
+   as the shortest of them. A text is looked at once in each window; at a pair that no word has, none lies across it. */
 typedef struct {
     Name words[MOST_NAMES];
     Py_ssize_t count;
-    size_t shortest;
-    uint8_t steps[PAIRS];
+    size_t shortest, window;
+    uint8_t places[PAIRS]; /* where in a word the pair may be, a bit for each place */
 } Wanted;
 
 static size_t pair_of(Byte first, Byte second)
@@ -262,15 +264,12 @@ static void note_pairs(Wanted *wanted)
         if (length && length < wanted->shortest)
             wanted->shortest = length;
     }
-    if (wanted->shortest < 2)
-        return;
-    memset(wanted->steps, (int)(wanted->shortest - 1), sizeof wanted->steps);
+    wanted->window = wanted->shortest < LONGEST_WINDOW ? wanted->shortest : LONGEST_WINDOW;
+    memset(wanted->places, 0, sizeof wanted->places);
     for (Py_ssize_t word = 0; word < wanted->count; word++)
-        for (size_t at = 0; wanted->words[word].length && at + 2 <= wanted->shortest; at++) {
+        for (size_t at = 0; wanted->words[word].length && at + 2 <= wanted->window; at++) {
             const char *text = wanted->words[word].text + at;
-            uint8_t *step = &wanted->steps[pair_of((Byte)text[0], (Byte)text[1])];
-            if (*step > wanted->shortest - 2 - at)
-                *step = (uint8_t)(wanted->shortest - 2 - at);
+            wanted->places[pair_of((Byte)text[0], (Byte)text[1])] |= (uint8_t)(1 << at);
         }
 }
 
@@ -292,43 +291,82 @@ static bool begins_with_word(const Byte *text, size_t length, const Wanted *want
     return false;
 }
 
+/* Whether a word begins at one of these places before the pair at `at`. */
+static bool has_word_around(const Byte *text, size_t length, size_t at, unsigned places, const Wanted *wanted)
+{
+    for (size_t place = 0; places >> place; place++) {
+        const Byte *begin = text + at - place;
+        if (places >> place & 1 && wanted->places[pair_of(begin[0], begin[1])] & 1 &&
+            begins_with_word(begin, length - (at - place), wanted))
+            return true;
+    }
+    return false;
+}
+
 static bool holds_word(const Byte *text, size_t length, const Wanted *wanted)
 {
-    size_t shortest = wanted->shortest;
-    if (shortest < 2) {
+    if (wanted->window < 2) {
         for (size_t at = 0; at < length; at++)
             if (begins_with_word(text + at, length - at, wanted))
                 return true;
         return false;
     }
-    for (size_t last = shortest - 1; last < length;) {
-        size_t step = wanted->steps[pair_of(text[last - 1], text[last])];
-        if (step == 0) {
-            size_t at = last + 1 - shortest;
-            if (begins_with_word(text + at, length - at, wanted))
-                return true;
-            step = 1;
-        }
-        last += step;
+    size_t step = wanted->window - 1;
+    for (size_t at = step - 1; at + 1 < length; at += step) {
+        unsigned places = wanted->places[pair_of(text[at], text[at + 1])];
+        if (places && has_word_around(text, length, at, places, wanted))
+            return true;
     }
     return false;
 }
 
-static bool is_one_of(const Tables *tables, const Attribute *attribute, const Name *names, Py_ssize_t count)
+/* Names of attributes, and their lengths as bits: most attributes have none of these. */
+typedef struct {
+    Name names[MOST_NAMES];
+    Py_ssize_t count;
+    uint32_t lengths;
+} Names;
+
+static uint32_t length_bit(size_t length) { return UINT32_C(1) << (length < 31 ? length : 31); }
+
+static int attribute_names(PyObject *given, Names *names)
 {
+    names->count = names_of(given, names->names);
+    names->lengths = 0;
+    for (Py_ssize_t name = 0; name < names->count; name++)
+        names->lengths |= length_bit((size_t)names->names[name].length);
+    return names->count < 0 ? -1 : 0;
+}
+
+static bool is_one_of(const Tables *tables, const Attribute *attribute, const Names *names)
+{
+    if (!(names->lengths & length_bit(attribute->name_length)))
+        return false;
     const Byte *given = tables->page + attribute->name_at;
-    for (Py_ssize_t name = 0; name < count; name++)
-        if (names[name].length == attribute->name_length && *given == (Byte)*names[name].text &&
-            memcmp(given, names[name].text, attribute->name_length) == 0)
+    for (Py_ssize_t at = 0; at < names->count; at++) {
+        const Name *name = &names->names[at];
+        if (name->length == attribute->name_length && *given == (Byte)*name->text &&
+            memcmp(given, name->text, attribute->name_length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool has_one_of(const Tables *tables, const Element *element, const Names *names)
+{
+    const Attribute *attribute = tables->attributes + element->attribute_first;
+    for (const Attribute *end = attribute + element->attribute_count; attribute < end; attribute++)
+        if (is_one_of(tables, attribute, names))
             return true;
     return false;
 }
 
-static bool has_one_of(const Tables *tables, const Element *element, const Name *names, Py_ssize_t count)
+/* A look at all attributes, without asking whose they are, takes a fifth of the time. */
+static bool is_attribute_anywhere(const Tables *tables, const Names *names)
 {
-    const Attribute *attribute = tables->attributes + element->attribute_first;
-    for (const Attribute *end = attribute + element->attribute_count; attribute < end; attribute++)
-        if (is_one_of(tables, attribute, names, count))
+    const Attribute *attribute = tables->attributes;
+    for (const Attribute *end = attribute + tables->attribute_count; attribute < end; attribute++)
+        if (is_one_of(tables, attribute, names))
             return true;
     return false;
 }
@@ -336,21 +374,21 @@ static bool has_one_of(const Tables *tables, const Element *element, const Name 
 static PyObject *tree_having(PyObject *self, PyObject *given)
 {
     const Tables *tables = &((Tree *)self)->tables;
-    Name names[MOST_NAMES];
-    Py_ssize_t count = names_of(given, names);
-    PyObject *found = count < 0 ? NULL : PyList_New(0);
+    Names names;
+    PyObject *found = attribute_names(given, &names) < 0 ? NULL : PyList_New(0);
+    if (found == NULL || !is_attribute_anywhere(tables, &names))
+        return found;
     for (uint32_t at = 0; found != NULL && at < tables->element_count; at++)
-        if (has_one_of(tables, &tables->elements[at], names, count) && add_number(found, at) < 0)
+        if (has_one_of(tables, &tables->elements[at], &names) && add_number(found, at) < 0)
             Py_CLEAR(found);
     return found;
 }
 
-static bool says_word(const Tables *tables, const Element *element, const Name *names, Py_ssize_t name_count,
-                      const Wanted *wanted)
+static bool says_word(const Tables *tables, const Element *element, const Names *names, const Wanted *wanted)
 {
     const Attribute *attribute = tables->attributes + element->attribute_first;
     for (const Attribute *end = attribute + element->attribute_count; attribute < end; attribute++)
-        if (attribute->value_length >= wanted->shortest && is_one_of(tables, attribute, names, name_count) &&
+        if (attribute->value_length >= wanted->shortest && is_one_of(tables, attribute, names) &&
             holds_word(tables->page + attribute->value_at, attribute->value_length, wanted))
             return true;
     return false;
@@ -360,19 +398,18 @@ static PyObject *tree_find(PyObject *self, PyObject *given)
 {
     const Tables *tables = &((Tree *)self)->tables;
     PyObject *given_names, *given_words;
-    Name names[MOST_NAMES];
+    Names names;
     Wanted wanted;
     if (!PyArg_ParseTuple(given, "OO:find", &given_names, &given_words))
         return NULL;
-    Py_ssize_t name_count = names_of(given_names, names);
-    wanted.count = name_count < 0 ? -1 : names_of(given_words, wanted.words);
+    wanted.count = attribute_names(given_names, &names) < 0 ? -1 : names_of(given_words, wanted.words);
     if (wanted.count < 0)
         return NULL;
     note_pairs(&wanted);
     PyObject *found = PyList_New(0);
     for (uint32_t at = 0; found != NULL && at < tables->element_count; at++)
         if (tables->elements[at].attribute_count &&
-            says_word(tables, &tables->elements[at], names, name_count, &wanted) && add_number(found, at) < 0)
+            says_word(tables, &tables->elements[at], &names, &wanted) && add_number(found, at) < 0)
             Py_CLEAR(found);
     return found;
 }
@@ -523,10 +560,44 @@ static PyObject *tree_raw(PyObject *self, PyObject *number)
     return text_or_dropped(&buffer);
 }
 
-/* What a person reads of an element, on one line. At most `longest` characters, with `alt` where it is asked for. */
-static PyObject *shown_text(const Tables *tables, const Element *element, Py_ssize_t longest, bool with_alt)
+/* A text as most are: printable ASCII in words with one space between them. */
+static bool is_plain_text(const Byte *at, const Byte *end)
 {
-    Prose prose = {.line = ' '};
+    bool is_word = false;
+    for (; at < end; at++) {
+        if (*at <= ' ' ? *at != ' ' || !is_word : *at > '~')
+            return false;
+        is_word = *at != ' ';
+    }
+    return is_word;
+}
+
+/* The text of an element that has one run, where that is plain but for white space around it; else NULL. */
+static PyObject *only_text(const Tables *tables, const Element *element, Py_ssize_t longest)
+{
+    if (element->run_end != element->run_first + 1)
+        return NULL;
+    const Run *run = &tables->runs[element->run_first];
+    if (run->flags & (RUN_UNSEEN | RUN_ALT) || (longest >= 0 && (Py_ssize_t)run->length > longest))
+        return NULL;
+    const Byte *at = tables->page + run->at, *end = at + run->length;
+    while (at < end && is_gap(*at))
+        at++;
+    while (end > at && is_gap(end[-1]))
+        end--;
+    return is_plain_text(at, end) ? PyUnicode_FromStringAndSize((const char *)at, end - at) : NULL;
+}
+
+/* What a person reads of an element, on one line. At most `longest` characters, with `alt` where it is asked for.
+   The buffer of `prose` is kept for the next one. */
+static PyObject *shown_text(Prose *prose, const Tables *tables, const Element *element, Py_ssize_t longest,
+                            bool with_alt)
+{
+    PyObject *only = only_text(tables, element, longest);
+    if (only != NULL || PyErr_Occurred())
+        return only;
+    prose->buffer.used = 0;
+    prose->pending = NOTHING;
     uint32_t end = element->run_end;
     if (longest >= 0 && end - element->run_first > MOST_RUNS) /* elements that lie in each other have the same text */
         end = element->run_first + MOST_RUNS;
@@ -543,16 +614,14 @@ static PyObject *shown_text(const Tables *tables, const Element *element, Py_ssi
             end = at + 1;
         }
         left -= part.length;
-        if (add_run_text(&prose, tables, &part) < 0) {
-            PyMem_Free(prose.buffer.bytes);
+        if (add_run_text(prose, tables, &part) < 0)
             return NULL;
-        }
         if (run->flags & RUN_ALT)
-            prose.pending = LINE;
-        if (longest >= 0 && prose.buffer.used / 4 > longest)
+            prose->pending = LINE;
+        if (longest >= 0 && prose->buffer.used / 4 > longest)
             break;
     }
-    PyObject *text = text_or_dropped(&prose.buffer);
+    PyObject *text = PyUnicode_DecodeUTF8((const char *)prose->buffer.bytes, prose->buffer.used, "replace");
     if (text == NULL || longest < 0 || PyUnicode_GET_LENGTH(text) <= longest)
         return text;
     PyObject *cut = PyUnicode_Substring(text, 0, longest);
@@ -564,7 +633,10 @@ static PyObject *tree_text(PyObject *self, PyObject *number)
 {
     const Tree *tree = (Tree *)self;
     const Element *element = element_of(tree, number);
-    return element ? shown_text(&tree->tables, element, -1, false) : NULL;
+    Prose prose = {.line = ' '};
+    PyObject *text = element ? shown_text(&prose, &tree->tables, element, -1, false) : NULL;
+    PyMem_Free(prose.buffer.bytes);
+    return text;
 }
 
 static PyObject *tree_texts(PyObject *self, PyObject *given)
@@ -574,17 +646,19 @@ static PyObject *tree_texts(PyObject *self, PyObject *given)
     Py_ssize_t longest;
     if (!PyArg_ParseTuple(given, "O!n:texts", &PyList_Type, &numbers, &longest))
         return NULL;
-    if (longest < 0 || longest > 1000000)
+    if (longest < 0 || longest > LONGEST_TEXTS)
         return PyErr_Format(PyExc_ValueError, "a text of %zd characters", longest);
+    Prose prose = {.line = ' '};
     PyObject *texts = PyList_New(PyList_GET_SIZE(numbers));
     for (Py_ssize_t at = 0; texts != NULL && at < PyList_GET_SIZE(texts); at++) {
         const Element *element = at < PyList_GET_SIZE(numbers) ? element_of(tree, PyList_GET_ITEM(numbers, at)) : NULL;
-        PyObject *text = element ? shown_text(&tree->tables, element, longest, true) : NULL;
+        PyObject *text = element ? shown_text(&prose, &tree->tables, element, longest, true) : NULL;
         if (text == NULL)
             Py_CLEAR(texts);
         else
             PyList_SET_ITEM(texts, at, text);
     }
+    PyMem_Free(prose.buffer.bytes);
     return texts;
 }
 
@@ -771,6 +845,8 @@ static PyObject *tree_runs(PyObject *self, PyObject *given)
 #include "content.h"
 #include "pictures.h"
 
+#include "anchors.h"
+
 /* ---- the type ------------------------------------------------------------------------------------------------- */
 
 static PyMethodDef TREE_METHODS[] = {
@@ -799,6 +875,7 @@ static PyMethodDef TREE_METHODS[] = {
     {"numbers", tree_numbers, METH_VARARGS, NULL},
     {"runs", tree_runs, METH_VARARGS, NULL},
     {"pictures", tree_pictures, METH_VARARGS, NULL},
+    {"links", tree_links, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

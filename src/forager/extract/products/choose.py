@@ -4,6 +4,7 @@ A wrong product costs more than a missing one: its prices would be watched for m
 """
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from forager.extract.products.clues import PRODUCTS, SOLD_TOO, WRITING
@@ -41,6 +42,12 @@ def choose(items: Sequence[Item], view: View, titles: Titles) -> list[Item]:
     found = candidates(items)[:MOST_CANDIDATES]
     if not found:
         return []
+    if len(found) > 1:
+        return _choose_of_many(found, view, titles)
+    return found if _is_this(found[0], view, titles, is_alone=True) else []
+
+
+def _choose_of_many(found: list[Item], view: View, titles: Titles) -> list[Item]:
     ranked = sorted(found, key=lambda item: -_score(item, view, titles))
     best = ranked[0]
     if not _is_this(best, view, titles, is_alone=len(_different(found)) == 1):
@@ -180,5 +187,6 @@ def is_alike(name: str, title: str) -> bool:
     return len(words & others) * 5 >= len(words) * 3
 
 
+@lru_cache(4096)
 def letters_of(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))

@@ -67,14 +67,17 @@ PRICES = (
 )
 PRODUCT_BODY = re.compile(
     r"(?:^|\s)(?:single-product|template-product\S*|product-template\S*|catalog-product-view|page-product|product-page|"
-    r"product-detail\S*|page-type-product|productpage|product-product(?:-\d+)?|is-product|pdp|page-pdp|product-view)(?:\s|$)",
-    re.IGNORECASE,
+    r"product-detail\S*|page-type-product|productpage|product-product(?:-\d+)?|is-product|pdp|page-pdp|product-view)(?:\s|$)"
 )
+PRODUCT_WORDS = ("product", "pdp")
 LISTING_BODY = re.compile(
     r"(?:^|\s)(?:catalog-category-view|tax-product_cat|tax-product_tag|post-type-archive-product|template-collection\S*|"
     r"product-category\S*|catalogsearch-result-index|template-search|page-category|category-page|search-results|woocommerce-shop|"
-    r"template-cart|woocommerce-cart|woocommerce-checkout|template-article|template-blog|template-list-collections|catalog-list|plp)(?:\s|$)",
-    re.IGNORECASE,
+    r"template-cart|woocommerce-cart|woocommerce-checkout|template-article|template-blog|template-list-collections|catalog-list|plp)(?:\s|$)"
+)
+LISTING_WORDS = (
+    *("product", "category", "catalog", "search-results", "woocommerce-", "plp", "template-collection"),
+    *("template-search", "template-cart", "template-article", "template-blog", "template-list"),
 )
 LISTING_IDS = frozenset(
     {
@@ -149,13 +152,17 @@ def sight_of(tree: Tree) -> Sight:
     body = body_of(tree)
     if body is None:
         return NEITHER
-    classes, identity = tree.get(body, "class"), tree.get(body, "id")
+    classes, identity = (tree.get(body, "class") or "").lower(), (tree.get(body, "id") or "").lower()
     if not classes and not identity:
         return NEITHER
-    identity = (identity or "").lower()
-    is_product = bool(classes and PRODUCT_BODY.search(classes)) or identity in PRODUCT_IDS
-    is_listing = bool(classes and LISTING_BODY.search(classes)) or identity in LISTING_IDS
-    return Sight(is_product, is_listing and not is_product)
+    is_product = identity in PRODUCT_IDS or _matches(PRODUCT_BODY, PRODUCT_WORDS, classes)
+    is_listing = not is_product and (identity in LISTING_IDS or _matches(LISTING_BODY, LISTING_WORDS, classes))
+    return Sight(is_product, is_listing)
+
+
+def _matches(pattern: re.Pattern[str], words: tuple[str, ...], text: str) -> bool:
+    """One of the words is in whatever the pattern finds; most texts have none, which is quickly told."""
+    return any(word in text for word in words) and pattern.search(text) is not None
 
 
 def _shows_money(tree: Tree) -> bool:

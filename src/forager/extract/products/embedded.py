@@ -16,16 +16,26 @@ MOST_DOCUMENTS = 12
 LONGEST_DOCUMENT = 2_000_000
 MOST_CHARACTERS = 4_000_000
 """Of all documents of a page together."""
+ASSIGNED = re.compile(r"""=\s{0,4}(?:(?P<parsed>JSON\.parse\(\s{0,4}(?=["']))|(?=[{\[]))""")
+"""What is assigned to a name; a search for one sign is quick."""
 STATE = re.compile(
     r"""(?<![\w$])
     (__[A-Z][A-Z0-9_]{2,40}__ | __[a-z]\w{2,40}(?:State|Data|Props)(?:__)?
      | (?:product|item|pdp|sku|page|initial|preloaded)_?(?:Json|JSON|Data|Info|Detail|Details|State|Props|Page|View)?
      | meta | utag_data | digitalData)
-    (?:["']\])?\s{0,4}=\s{0,4}
-    (?: (?P<parsed>JSON\.parse\(\s{0,4}(?=["'])) | (?=[{\[]) )""",
+    (?:["']\])?\s{0,4}\Z""",
     re.VERBOSE,
 )
-"""`window.__INITIAL_STATE__ = {`, `window["__APOLLO_STATE__"] = {`, `var meta = {`, `productJson = JSON.parse("`."""
+"""Names that promise something, up to the sign: `window.__INITIAL_STATE__ = {`, `window["__APOLLO_STATE__"] = {`,
+`var meta = {`, `productJson = JSON.parse("`."""
+LONGEST_NAME = 64
+NAME_ENDS = frozenset(
+    (
+        *("__", "te", "ta", "ps", "ct", "em", "dp", "ku", "ge", "al", "ed", "on", "ON", "fo", "il", "ls", "ew"),
+        *("t_", "m_", "p_", "u_", "e_", "l_", "d_"),
+    )
+)
+"""The last two letters of these names: minified scripts assign thousands of times, to other names."""
 CURRENCY_OF_SHOP = re.compile(r"Shopify\.currency\s{0,4}=\s{0,4}\{\s{0,4}\"active\"\s{0,4}:\s{0,4}\"([A-Z]{3})\"")
 DECODER = json.JSONDecoder(strict=False, parse_float=Decimal, parse_constant=lambda _name: None)
 PLAIN_SCRIPTS = frozenset({"", "text/javascript", "application/javascript", "module"})
@@ -77,17 +87,26 @@ def _whole(text: str, attributes: dict[str, str]) -> Iterator[Document]:
 
 def _assigned(text: str) -> Iterator[Document]:
     """What is assigned to a name that promises something; read on behind each, never twice."""
-    at = 0
-    for _ in range(MOST_DOCUMENTS):
-        match = STATE.search(text, at)
-        if match is None:
-            return
-        at = match.end()
+    at = found = 0
+    while found < MOST_DOCUMENTS and (sign := ASSIGNED.search(text, at)) is not None:
+        name = _name_before(text, at, sign.start())
+        at = sign.end()
+        if name is None:
+            continue
+        found += 1
         content, end = _decode_at(text, at)
-        if match["parsed"] and isinstance(content, str):
+        if sign["parsed"] and isinstance(content, str):
             content = _decode(content, 0)
         at = max(at, end)
-        yield Document(match[1], content)
+        yield Document(name, content)
+
+
+def _name_before(text: str, first: int, end: int) -> str | None:
+    """The name that ends here, where it promises something."""
+    if text[max(first, end - 8) : end].rstrip().rstrip("]\"'")[-2:] not in NAME_ENDS:
+        return None
+    match = STATE.search(text, max(first, end - LONGEST_NAME), end)
+    return match[1] if match else None
 
 
 def _decode(text: str, at: int) -> Any:

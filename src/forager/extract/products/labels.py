@@ -97,11 +97,10 @@ def _may_hold_both(text: str) -> bool:
 def _field_of(label: str) -> str | None:
     """A shop's own name may stand before or behind it."""
     plain = MARKS.sub(" ", label.casefold()).strip(" 〈【[(*")
-    if any(map(str.isdigit, plain)):
-        return FIELDS.get(plain)
-    return FIELDS.get(plain) or (
-        FIELDS.get(plain.partition(" ")[2]) or FIELDS.get(plain.rpartition(" ")[0]) if plain.count(" ") == 2 else None
-    )
+    field = FIELDS.get(plain)
+    if field is not None or plain.count(" ") != 2 or any(map(str.isdigit, plain)):
+        return field
+    return FIELDS.get(plain.partition(" ")[2]) or FIELDS.get(plain.rpartition(" ")[0])
 
 
 def _read(field: str, value: str) -> str | None:

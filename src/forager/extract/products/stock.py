@@ -1,8 +1,13 @@
-"""Whether something can be bought: schema.org's words, shops' own words in many languages → one of a few."""
+"""Whether something can be bought: schema.org's words, shops' own words in many languages → one of a few.
+
+Patterns are in small letters, as the texts they are asked with.
+"""
 
 import re
 from enum import StrEnum
 from functools import lru_cache
+
+from forager.extract.products.words import small_letters
 
 
 class Availability(StrEnum):
@@ -46,10 +51,9 @@ SOON = re.compile(
     r"(?:almost|nearly|soon) (?:out of stock|sold[ -]?out)|(?:out of stock|sold[ -]?out) soon|"
     r"(?:bald|fast) (?:ausverkauft|vergriffen)|(?:bientôt|presque) épuisé|casi agotad[oa]|quasi esaurit[oa]|"
     r"bijna uitverkocht",
-    re.I,
 )
 NOT_GONE = re.compile(
-    r"(?:never|not|nie|jamais|nunca|mai) (?:out of stock|sold[ -]?out|ausverkauft|épuisé|agotad[oa]|esaurit[oa])", re.I
+    r"(?:never|not|nie|jamais|nunca|mai) (?:out of stock|sold[ -]?out|ausverkauft|épuisé|agotad[oa]|esaurit[oa])"
 )
 NO_LETTERS = re.compile(r"[\s_\-.]+")
 LONGEST_TEXT = 300
@@ -59,7 +63,6 @@ PHRASES: tuple[tuple[Availability, re.Pattern[str]], ...] = (
         re.compile(
             r"discontinued|no longer available|nicht mehr (?:lieferbar|erhältlich)|eingestellt|"
             r"plus commercialisé|descatalogado|produzione terminata|販売終了|снят с производства",
-            re.I,
         ),
     ),
     (
@@ -67,7 +70,6 @@ PHRASES: tuple[tuple[Availability, re.Pattern[str]], ...] = (
         re.compile(
             r"pre-?order|vorbestell|précommande|reserva anticipada|preventa|pré-venda|preordine|prevendita|"
             r"予約|предзаказ|przedsprzedaż|ön sipariş|预订|預購|예약",
-            re.I,
         ),
     ),
     (
@@ -76,7 +78,6 @@ PHRASES: tuple[tuple[Availability, re.Pattern[str]], ...] = (
             r"back-?order|on order|auf bestellung|sur commande|bajo pedido|sob encomenda|su ordinazione|"
             r"op bestelling|na zamówienie|na objednávku|под заказ|取り寄せ|beställningsvara|bestillingsvare|"
             r"available to order",
-            re.I,
         ),
     ),
     (
@@ -109,7 +110,6 @@ PHRASES: tuple[tuple[Availability, re.Pattern[str]], ...] = (
             r"已售完|補貨中|补货中|入荷待ち|일시품절|판매종료|tükenmiş|temin edilemiyor|stok kosong|tạm hết|"
             r"stock épuisé|actuellement indisponible|temporarily unavailable|momenteel niet|"
             r"немає в продажу",
-            re.I,
         ),
     ),
     (
@@ -118,7 +118,6 @@ PHRASES: tuple[tuple[Availability, re.Pattern[str]], ...] = (
             r"only \d+ (?:left|in stock|remaining)|nur noch \d+|plus que \d+|solo quedan? \d+|últimas unidades|"
             r"limited (?:stock|availability)|low stock|wenige verfügbar|ostatnie sztuki|残りわずか|残り\d+|"
             r"son \d+ (?:ürün|adet)",
-            re.I,
         ),
     ),
     (
@@ -135,7 +134,6 @@ PHRASES: tuple[tuple[Availability, re.Pattern[str]], ...] = (
             r"διαθέσιμο|σε απόθεμα|متوفر|متاح|במלאי|זמין|स्टॉक में|उपलब्ध|còn hàng|stok tersedia|tersedia|"
             r"มีสินค้า|พร้อมส่ง|موجود|yra sandėlyje|ir noliktavā|\blaos\b|na zalihi|na zalogi|dobavljiv|pieejam|saadaval|"
             r"dostupn|raspoloživ|k dispozici|expédié sous|delivery in \d|in den warenkorb",
-            re.I,
         ),
     ),
 )
@@ -143,12 +141,12 @@ PHRASES: tuple[tuple[Availability, re.Pattern[str]], ...] = (
 
 def read_availability(text: str) -> Availability | None:
     """A schema.org address, a code or a sentence; None where it says nothing we know."""
-    return _read(" ".join(text[:LONGEST_TEXT].split()))
+    return _read(small_letters(" ".join(text[:LONGEST_TEXT].split())))
 
 
 @lru_cache(4096)
 def _read(text: str) -> Availability | None:
-    code = NO_LETTERS.sub("", text.rpartition("/")[2].rpartition(":")[2].lower())
+    code = NO_LETTERS.sub("", text.rpartition("/")[2].rpartition(":")[2])
     if code in CODES:
         return CODES[code]
     if "://" in text:

@@ -10,7 +10,7 @@ from forager.extract.head import Head
 from forager.extract.products.clues import body_of
 from forager.extract.products.currency import Place, place_of
 from forager.extract.products.money import Money
-from forager.extract.products.words import visible_text
+from forager.extract.products.words import is_struck, is_surrounding, names_of, visible_text
 from forager.extract.structured import Item, StructuredData
 from forager.extract.tree import Tree, bounded
 from forager.records import Fetched
@@ -30,6 +30,9 @@ class View:
     """The element that names what the page is about."""
     prices: dict[int, Money | None] = field(default_factory=dict)
     """What elements were found to show."""
+    struck: dict[int, bool] = field(default_factory=dict)
+    surrounding: dict[int, bool] = field(default_factory=dict)
+    """What elements are called: the same ones are above many."""
     looks_left: int = 400
     text_left: int = 400_000
     """How much may still be read of what a person sees: the same text lies in many elements around it."""
@@ -62,10 +65,22 @@ class View:
         """What an element shows; nothing once a page has made us read too much."""
         if self.looks_left <= 0 or self.text_left <= 0:
             return ""
-        text = visible_text(self.tree, number)
+        text = visible_text(self.tree, number, is_struck=lambda _tree, inner: self.is_struck(inner))
         self.looks_left -= 1
         self.text_left -= len(text) + 1
         return text
+
+    def is_struck(self, number: int) -> bool:
+        """Whether an element is an old price."""
+        if (known := self.struck.get(number)) is None:
+            known = self.struck[number] = is_struck(self.tree, number)
+        return known
+
+    def is_surrounding(self, number: int) -> bool:
+        """Whether an element is called as what is beside a product."""
+        if (known := self.surrounding.get(number)) is None:
+            known = self.surrounding[number] = is_surrounding(names_of(self.tree, number))
+        return known
 
     @cached_property
     def place(self) -> Place:

@@ -21,8 +21,6 @@ from forager.extract.products.words import (
     fills_cart,
     is_brand,
     is_no_price,
-    is_struck,
-    is_surrounding,
     names_of,
     says_hidden,
     without_label,
@@ -33,7 +31,7 @@ PRICE_NAMES = ("price", "preis", "prix", "precio", "prezzo", "cena", "fiyat", "a
 STOCK_NAMES = ("stock", "avail", "lager", "dispo")
 CRUMB_NAMES = ("breadcrumb", "crumbs")
 BUTTON_NAMES = ("btn", "button")
-OLD_PRICE = re.compile(r"price[\w-]*old|old[\w-]*price", re.IGNORECASE)
+OLD_PRICE = re.compile(r"price[\w-]*old|old[\w-]*price")
 NO_BRAND = re.compile(r"^\W*$|^\d+$|%|\d{3}|[:!?]")
 MOST_CARTS, MOST_BUTTONS, MOST_LINKS, MOST_PRICES = 40, 250, 400, 24
 LONGEST_LABEL = 60
@@ -158,7 +156,7 @@ def is_beside(view: View, number: int) -> bool:
         if tag in {"footer", "nav", "aside"}:
             return True
         is_in_header |= tag == "header"
-        if place != number and is_surrounding(names_of(tree, place)):
+        if place != number and view.is_surrounding(place):
             return True
         place = tree.parent(place)
     return is_in_header
@@ -279,7 +277,7 @@ def _read_new_price(number: int, view: View) -> Money | None:
     if tree.tag(number) in {"script", "style", "input"} or is_no_price(names_of(tree, number)):
         return None
     parent = tree.parent(number)
-    if is_struck(tree, number) or (parent >= 0 and is_struck(tree, parent)):
+    if view.is_struck(number) or (parent >= 0 and view.is_struck(parent)):
         return None
     text = view.read_text(number)
     if text and len(text) <= LONGEST_PRICE:
@@ -301,7 +299,7 @@ def _regular_price(view: View, place: int, price: Decimal) -> Decimal | None:
         if around < 0 or around == view.trunk:
             return None
         for number, text in tree.numbers(around, LONGEST_MONEY)[:MOST_STRUCK]:
-            if not _is_struck_within(tree, number, around) or is_beside(view, number):
+            if not _is_struck_within(view, number, around) or is_beside(view, number):
                 continue
             money = read_money(text, view.place)
             if money is not None and price < money.amount <= price * MOST_REDUCED:
@@ -309,13 +307,13 @@ def _regular_price(view: View, place: int, price: Decimal) -> Decimal | None:
     return None
 
 
-def _is_struck_within(tree: Tree, number: int, around: int) -> bool:
+def _is_struck_within(view: View, number: int, around: int) -> bool:
     for _ in range(LEVELS_STRUCK):
         if number <= around:
             return False
-        if is_struck(tree, number):
+        if view.is_struck(number):
             return True
-        number = tree.parent(number)
+        number = view.tree.parent(number)
     return False
 
 
@@ -340,7 +338,7 @@ def _price_below(view: View, heading: Heading) -> Seen | None:
     for number in below[:MOST_BELOW]:
         for place in (number, tree.parent(number)):
             text = view.read_text(place)
-            if len(text) > LONGEST_MONEY or is_struck(tree, place) or is_no_price(text):
+            if len(text) > LONGEST_MONEY or view.is_struck(place) or is_no_price(text):
                 break
             money = read_shown_price(text, view.place)
             if money and money.currency and money.amount > 0 and not is_beside(view, number):

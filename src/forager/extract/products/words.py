@@ -1,6 +1,10 @@
-"""What shops call things, in the languages we have met: carts, struck prices, what surrounds a product."""
+"""What shops call things, in the languages we have met: carts, struck prices, what surrounds a product.
+
+Patterns are in small letters and asked with a text in small letters: in that way they take a third of the time.
+"""
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 
 from forager.extract.tree import Tree
@@ -11,20 +15,17 @@ STRUCK = re.compile(
     r"line-through|statt|ancien|anterior|stara|precedente|discount-from|barred|barre|initial|full|strikeout|stroke|"
     r"crossedout|tachado|durchgestrichen)(?:$|[\s_-])|old-?price|list-?price|full-?price|initial-?price|"
     r"price-?old|compare-?at",
-    re.IGNORECASE,
 )
 NO_PRICE = re.compile(
     r"ship|deliver|versand|livraison|saving|save|discount|rabatt|install?ment|rate|per-?month|monthly|unit|"
     r"base-?price|"
     r"grundpreis|range|filter|slider|total|cart|basket|coupon|point|reward|finance|history|alert|match|"
     r"guarantee|label|tax",
-    re.IGNORECASE,
 )
 BESIDE = re.compile(
     r"related|recommend|similar|upsell|up-sell|cross-?sell|carousel|(?<!no-)(?<!no)slider|also-|recently|viewed|accessor|"
     r"bundle|(?<!no-)(?<!no)(?<!without)(?<!without-)sidebar|"
     r"mini-?cart|minicart|drawer|footer|header|newsletter|breadcrumb|review|swiper|suggest|sponsor",
-    re.IGNORECASE,
 )
 CART = re.compile(
     r"add[\s_-]*(?:item[\s_-]*)?to[\s_-]*(?:the[\s_-]*|my[\s_-]*|your[\s_-]*)?(?:shopping[\s_-]*)?(?:cart|bag|"
@@ -49,9 +50,8 @@ CART = re.compile(
     r"afegir (?:a la cistella|al carret)|warenkorb (?:legen|hinzufügen)|ajouter à mon panier|"
     r"(?:añadir|agregar) al carro|adicionar ao cesto|^acheter$|^kaufen$|"
     r"^acquista$|^compra(?:r ahora)?$|in winkelmandje|^bestellen$|do košíka|"
-    r"^kúpiť$|^koupit$|^pirkt$|^grozā$|^naroči$|u košaricu|ostukorvi|satın al|^handla$|カートへ|カゴに入れる|直接購買|"
-    r"放入購物車|放入购物车|加到購物車|add to order|^order now$|^buy$",
-    re.IGNORECASE,
+    r"^kúpiť$|^koupit$|^pirkt$|^grozā$|^naroči$|u košaricu|ostukorvi|sat[ıi]n al|^handla$|カートへ|カゴに入れる|"
+    r"直接購買|放入購物車|放入购物车|加到購物車|add to order|^order now$|^buy$",
 )
 CART_NAMES = (
     *("add-to-cart", "addtocart", "add_to_cart", "buy-now", "btn-cart", "add-to-basket", "add-to-bag"),
@@ -80,11 +80,9 @@ HOME = re.compile(
 HIDDEN = re.compile(
     r"(?:^|\s)(?:hidden|hide|hid|d-none|is-hidden|u-hidden|ng-hide|none|visually-hidden|display-none|js-hidden)(?:\s|$)|"
     r"display:\s?none",
-    re.IGNORECASE,
 )
 BRAND = re.compile(
     r"(?:^|[\s_-])(?:product[_-]?)?(?:brand|manufacturer|marke|marque)(?:[\s_-]?(?:name|logo|link|image|img|title|info))?(?:\s|$)",
-    re.IGNORECASE,
 )
 BEFORE_BRAND = re.compile(
     r"^.{0,40}?(?:brand|marke|marque|marca|merk|značka|výrobca|výrobce|hersteller|manufacturer|бренд|производитель|品牌|"
@@ -96,12 +94,16 @@ LONGEST_NAMES = 400
 SILENT = frozenset({"del", "s", "strike"})
 
 
+def small_letters(text: str) -> str:
+    """The Turkish İ as one letter, which `lower` makes two of."""
+    return text.lower() if text.isascii() else text.replace("İ", "i").lower()
+
+
 def names_of(tree: Tree, number: int) -> str:
-    """What the shop calls an element."""
+    """What the shop calls an element, in small letters."""
     get = tree.get
-    return f"{get(number, 'class') or ''} {get(number, 'id') or ''} {get(number, 'data-price-type') or ''}"[
-        :LONGEST_NAMES
-    ]
+    names = f"{get(number, 'class') or ''} {get(number, 'id') or ''} {get(number, 'data-price-type') or ''}"
+    return small_letters(names[:LONGEST_NAMES])
 
 
 def is_struck(tree: Tree, number: int) -> bool:
@@ -126,7 +128,7 @@ def is_surrounding(names: str) -> bool:
 
 @lru_cache(4096)
 def says_hidden(names: str) -> bool:
-    return bool(HIDDEN.search(names))
+    return bool(HIDDEN.search(small_letters(names)))
 
 
 def without_label(brand: str) -> str:
@@ -136,7 +138,7 @@ def without_label(brand: str) -> str:
 
 @lru_cache(16384)
 def fills_cart(label: str) -> bool:
-    return bool(CART.search(label))
+    return bool(CART.search(small_letters(label)))
 
 
 @lru_cache(4096)
@@ -146,11 +148,13 @@ def is_brand(names: str) -> bool:
 
 @lru_cache(4096)
 def is_no_price(names: str) -> bool:
-    return bool(NO_PRICE.search(names))
+    return bool(NO_PRICE.search(small_letters(names)))
 
 
-def visible_text(tree: Tree, number: int, longest: int = LONGEST_TEXT) -> str:
-    """On one line, without what is struck through; texts of different elements are apart."""
+def visible_text(
+    tree: Tree, number: int, longest: int = LONGEST_TEXT, is_struck: Callable[[Tree, int], bool] = is_struck
+) -> str:
+    """On one line, without what is struck through; texts of different elements are apart. `is_struck` may remember."""
     struck = {number: False}
     kept: list[str] = []
     for owner, text in tree.runs(number, longest):
