@@ -7,9 +7,9 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "c/decode.h"
 #include "c/simhash.h"
 #include "c/tree.h"
+#include "c/utf8.h"
 #include "c/words.h"
 
 /* ---- texts ---------------------------------------------------------------------------------------------------- */
@@ -55,13 +55,13 @@ static PyObject *native_holds(PyObject *Py_UNUSED(module), PyObject *given)
                                  (const Byte *)PyBytes_AS_STRING(word), PyBytes_GET_SIZE(word)));
 }
 
-static PyObject *native_decode(PyObject *Py_UNUSED(module), PyObject *page)
+static PyObject *native_utf8_surplus(PyObject *Py_UNUSED(module), PyObject *page)
 {
     if (!PyBytes_Check(page)) {
         PyErr_Format(PyExc_TypeError, "bytes are expected, not %s", Py_TYPE(page)->tp_name);
         return NULL;
     }
-    return decode((const Byte *)PyBytes_AS_STRING(page), PyBytes_GET_SIZE(page));
+    return PyLong_FromSsize_t(utf8_surplus((const Byte *)PyBytes_AS_STRING(page), PyBytes_GET_SIZE(page)));
 }
 
 /* ---- the module ----------------------------------------------------------------------------------------------- */
@@ -74,7 +74,7 @@ static PyMethodDef METHODS[] = {
      "first_words(text, count, window): the first words, if more than these begin in the window; else None."},
     {"set_names", set_names, METH_VARARGS,
      "set_names(words, tokens, beginnings, roles, passed_over, around, named): what names of elements say."},
-    {"decode", native_decode, METH_O, "UTF-8 as text; None where it is not valid."},
+    {"utf8_surplus", native_utf8_surplus, METH_O, "Bytes of UTF-8 beyond one for each letter; -1 if it is not valid."},
     {"holds", native_holds, METH_VARARGS, "holds(page, word): whether these bytes are in those."},
     {NULL, NULL, 0, NULL},
 };

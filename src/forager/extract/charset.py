@@ -98,72 +98,81 @@ USUAL_CODECS = {
 """By language, as the HTML standard has it for a user's."""
 
 
-def to_text(body: bytes, content_type: str) -> tuple[str, tuple[str, ...]]:
-    """The page without BOM or NUL, and the oddities met; bytes that mean nothing become U+FFFD. Valid UTF-8, as nearly
-    all pages are, is decoded once and costs nothing else."""
-    text, flags = _decode(body, content_type)
-    # Looked for among the bytes: ten times as fast as in a string of wide characters.
-    if b"\0" in body and "\0" in text:
-        return text.replace("\0", ""), (*flags, "nul")
-    return text, flags
-
-
 def to_utf8(body: bytes, content_type: str) -> tuple[bytes, tuple[str, ...]]:
-    """The same in bytes. UTF-16 can carry lone surrogates past its decoder's replacement; UTF-8 cannot."""
-    text, flags = to_text(body, content_type)
-    return text.encode("utf-8", "replace"), flags
+    """The page in UTF-8 without BOM or NUL, and the oddities met; bytes that mean nothing become U+FFFD. Valid UTF-8, as
+    nearly all pages are, is looked at once and given back as it is."""
+    page, flags = _convert(body, content_type)
+    return (page.replace(b"\0", b""), (*flags, "nul")) if b"\0" in page else (page, flags)
 
 
-def _decode(body: bytes, content_type: str) -> tuple[str, tuple[str, ...]]:
+def to_text(body: bytes, content_type: str) -> tuple[str, tuple[str, ...]]:
+    page, flags = to_utf8(body, content_type)
+    return page.decode(), flags
+
+
+def _convert(body: bytes, content_type: str) -> tuple[bytes, tuple[str, ...]]:
     for bom, marked in BOMS:
         if body.startswith(bom):
-            return str(memoryview(body)[len(bom) :], marked, "replace"), ()
+            return _from(marked, body[len(bom) :]), ()
     codec = _header_codec(content_type) or _codec_of_head(body[:PRESCAN_BYTES])
     if codec in NOT_ASCII:
         return _trust_multi_byte(codec, body)
-    try:
-        text = decode_utf8(body)
-    except UnicodeDecodeError as error:
-        return _decode_legacy(body, codec or _named_in(NOT_READ.sub(b"", body)), error)
+    surplus = utf8_surplus(body)
+    if surplus < 0:
+        return _convert_legacy(body, codec or _named_in(NOT_READ.sub(b"", body)))
     if codec is None and ESCAPE in body and (shifting := _shifting_codec(body)):
         return _trust_multi_byte(shifting, body)
-    surplus = len(body) - len(text)
     if codec in MULTI_BYTE and 0 < surplus < UTF8_BY_CHANCE:
         return _trust_multi_byte(codec, body)
     # More legacy letters are never valid UTF-8 by chance: a page that says windows-1252 and is UTF-8 was mislabelled.
-    return text, () if codec in {None, "utf-8"} or not surplus else ("charset_lie",)
+    return body, () if codec in {None, "utf-8"} or not surplus else ("charset_lie",)
 
 
-def decode_utf8(body: bytes) -> str:
-    """The same as `bytes.decode`, in half the time."""
-    text = None if compiled.native is None else compiled.native.decode(body)
-    return body.decode("utf-8") if text is None else text
+def utf8_surplus(body: bytes) -> int:
+    """How many bytes of UTF-8 there are more than letters; -1 where it is not valid."""
+    if compiled.native is not None:
+        return compiled.native.utf8_surplus(body)
+    try:
+        return len(body) - len(body.decode())
+    except UnicodeDecodeError:
+        return -1
 
 
-def _decode_legacy(body: bytes, codec: str | None, error: UnicodeDecodeError) -> tuple[str, tuple[str, ...]]:
+def _from(codec: str, body: bytes) -> bytes:
+    """UTF-16 can carry half of a surrogate pair past its decoder; UTF-8 cannot."""
+    return body.decode(codec, "replace").encode("utf-8", "replace")
+
+
+def _convert_legacy(body: bytes, codec: str | None) -> tuple[bytes, tuple[str, ...]]:
     """Of what is not valid UTF-8."""
     if codec in MULTI_BYTE:
         return _trust_multi_byte(codec, body)
     text = body.decode("utf-8", "replace")
     if codec == "utf-8":
-        return (text, ()) if _is_readable(text) else (_guess(body), ("charset_lie",))
-    if _is_damaged_utf8(text) or (error.reason == CUT and not body[: error.start].isascii()):
-        return text, ("charset_lie",) if codec else ()
-    return body.decode(codec, "replace") if codec else _guess(body), ()
+        return (text.encode(), ()) if _is_readable(text) else (_guess(body), ("charset_lie",))
+    if _is_damaged_utf8(text) or _is_cut_utf8(body):
+        return text.encode(), ("charset_lie",) if codec else ()
+    return _from(codec, body) if codec else _guess(body), ()
 
 
-def _trust_multi_byte(codec: str, body: bytes) -> tuple[str, tuple[str, ...]]:
+def _is_cut_utf8(body: bytes) -> bool:
+    """Whether only the last letter is not whole, and is not the only one beyond ASCII."""
+    try:
+        body.decode()
+    except UnicodeDecodeError as error:
+        return error.reason == CUT and not body[: error.start].isascii()
+    return False
+
+
+def _trust_multi_byte(codec: str, body: bytes) -> tuple[bytes, tuple[str, ...]]:
     text = body.decode(codec, "replace")
     if _is_readable(text):
-        return text, ()
-    try:
-        return body.decode("utf-8"), ("charset_lie",)
-    except UnicodeDecodeError:
-        return _guess(body), ("charset_lie",)
+        return text.encode("utf-8", "replace"), ()
+    return (body if utf8_surplus(body) >= 0 else _guess(body)), ("charset_lie",)
 
 
-def _guess(body: bytes) -> str:
-    return body.decode(sniff(body), "replace")
+def _guess(body: bytes) -> bytes:
+    return _from(sniff(body), body)
 
 
 def _is_damaged_utf8(text: str) -> bool:

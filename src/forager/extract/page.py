@@ -1,6 +1,6 @@
 """Read: one answer → what we understood from it. Pure; whatever the bytes are, it ends soon with a clean `Reading`.
 
-bytes ── to_text ── parse ──> head, links, images, byline, product, text
+bytes ── to_utf8 ── parse ──> head, links, images, byline, product, text
                 └── feed or sitemap? document
 """
 
@@ -12,7 +12,7 @@ from ada_url import join_url
 
 from forager.errors import BadUrlError
 from forager.extract.byline import find_byline
-from forager.extract.charset import to_text
+from forager.extract.charset import to_utf8
 from forager.extract.clean import collapse, drop_unseen
 from forager.extract.directives import combine
 from forager.extract.document import GZIP, Document, kind_of, read_document, read_json, read_list, unpack
@@ -36,14 +36,14 @@ from forager.urls import normalize
 
 HTML, XHTML, PLAIN = "text/html", "application/xhtml+xml", "text/plain"
 TEXTS = frozenset({"", PLAIN})
-MAYBE_XML = ("<?xml", "<rss", "<feed", "<rdf", "<urlset", "<sitemapindex")
+MAYBE_XML = (b"<?xml", b"<rss", b"<feed", b"<rdf", b"<urlset", b"<sitemapindex")
 """How feeds and sitemaps begin that are served as HTML."""
 LOOKS_LIKE_HTML = re.compile(
-    r"\s*<(?:!--|(?:!doctype|html|head|body|title|script|meta|style|div|table|a|p|h1|b|br)[\s/>])", re.IGNORECASE
+    rb"\s*<(?:!--|(?:!doctype|html|head|body|title|script|meta|style|div|table|a|p|h1|b|br)[\s/>])", re.IGNORECASE
 )
 # In XHTML any element may end itself; to an HTML parser `<script/>` swallows the rest of the page.
 SELF_CLOSED = re.compile(
-    r"<(script|style|title|textarea|iframe|noscript|div|span|a|p|td|ul|ol|li|h[1-6])(\s[^<>]*?)?/>", re.IGNORECASE
+    rb"<(script|style|title|textarea|iframe|noscript|div|span|a|p|td|ul|ol|li|h[1-6])(\s[^<>]*?)?/>", re.IGNORECASE
 )
 MAGIC = (b"%PDF-", b"\x89PNG", b"GIF87a", b"GIF89a", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b", b"\x7fELF")
 CONTROL_BYTES = bytes(byte for byte in range(32) if byte not in b"\t\n\r\f\x1b")
@@ -70,22 +70,22 @@ def read(
     if is_binary(fetched):
         return _read_plain(fetched, "", ("binary",), 0, robots_agent)
     kind = fetched.content_type.partition(";")[0].strip().lower()
-    text, flags = to_text(fetched.body, fetched.content_type)
+    page, flags = to_utf8(fetched.body, fetched.content_type)
     if fetched.is_truncated:
         flags = (*flags, "truncated")
-    if kind not in {HTML, XHTML} or text.startswith(MAYBE_XML):
-        root = kind_of(page := text.encode("utf-8", "replace"))
+    if kind not in {HTML, XHTML} or page.startswith(MAYBE_XML):
+        root = kind_of(page)
         if root == "html":
             kind = XHTML
-        elif document := read_document(page, root) if root else _json_document(text, kind):
+        elif document := read_document(page, root) if root else _json_document(page, kind):
             return _read_document(fetched, document, flags, keyword_words, robots_agent)
-        elif kind != HTML and not LOOKS_LIKE_HTML.match(text):
-            return _read_plain(fetched, text if kind in TEXTS else "", flags, keyword_words, robots_agent)
+        elif kind != HTML and not LOOKS_LIKE_HTML.match(page):
+            return _read_plain(fetched, page.decode() if kind in TEXTS else "", flags, keyword_words, robots_agent)
     if kind == XHTML:
-        text = SELF_CLOSED.sub(r"<\1\2></\1>", text)
+        page = SELF_CLOSED.sub(rb"<\1\2></\1>", page)
     return _read_tree(
         fetched,
-        parse(text),
+        parse(page),
         flags,
         keyword_words=keyword_words,
         robots_agent=robots_agent,
@@ -125,8 +125,8 @@ def _read_plain(fetched: Fetched, text: str, flags: tuple[str, ...], keyword_wor
     )
 
 
-def _json_document(text: str, kind: str) -> Document | None:
-    return read_json(text) if kind.endswith("json") else None
+def _json_document(page: bytes, kind: str) -> Document | None:
+    return read_json(page.decode()) if kind.endswith("json") else None
 
 
 def _read_document(

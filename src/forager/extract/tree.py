@@ -139,12 +139,14 @@ class Tree(Protocol):
         `12<sup>99</sup>` are two."""
 
 
-def parse(text: str) -> Tree:
-    """Raises DecodeError when the parser gives up."""
+def parse(page: bytes | str) -> Tree:
+    """Of UTF-8. Raises DecodeError when the parser gives up."""
+    if isinstance(page, str):
+        page = page.encode("utf-8", "replace")
+    if compiled.native is not None:
+        return compiled.native.Tree(page)
     try:
-        return compiled.native.Tree(text) if compiled.native is not None else PythonTree(_write_tree(text))
-    except UnicodeEncodeError:  # half of a surrogate pair, as UTF-16 may leave behind
-        return parse(text.encode("utf-8", "replace").decode())
+        return PythonTree(_write_tree(page.decode("utf-8", "replace")))
     except (ValueError, RuntimeError, RecursionError) as error:
         raise DecodeError(f"the page cannot be parsed: {error}") from error
 

@@ -13,6 +13,7 @@ from tests.quality.reading.corpus import samples
 from tests.unit.extract.pages import TEXTS, fetched
 
 from forager.extract import compiled, read
+from forager.extract.charset import utf8_surplus
 from forager.extract.needle import holds
 from forager.extract.simhash import SHORT, simhash_in_python
 from forager.extract.text import (
@@ -76,22 +77,20 @@ PARTS_OF_UTF8 = st.sampled_from(
 @given(st.one_of(st.text(max_size=600).map(lambda text: text.encode(errors="replace")), st.binary(max_size=300)))
 @example(b"")
 @settings(deadline=None)
-def test_valid_utf8_is_decoded_and_nothing_else(page: bytes) -> None:
-    assert _native.decode(page) == valid_text(page)
+def test_valid_utf8_is_known_and_nothing_else(page: bytes) -> None:
+    assert _native.utf8_surplus(page) == surplus_of(page)
 
 
 @given(st.lists(PARTS_OF_UTF8, max_size=40).map(b"".join), PARTS_OF_UTF8)
 @settings(deadline=None)
 def test_bytes_that_look_like_utf8_are_told_from_it(page: bytes, last: bytes) -> None:
     for cut in (page, page + last, page.decode(errors="ignore").encode(), page.decode(errors="ignore").encode() + last):
-        assert _native.decode(cut) == valid_text(cut)
+        assert _native.utf8_surplus(cut) == surplus_of(cut)
 
 
-def valid_text(page: bytes) -> str | None:
-    try:
-        return page.decode()
-    except UnicodeDecodeError:
-        return None
+def surplus_of(page: bytes) -> int:
+    with compiled.left_out():
+        return utf8_surplus(page)
 
 
 @given(st.text(max_size=2000) | LETTERS)
