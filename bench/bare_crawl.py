@@ -8,12 +8,12 @@ import sys
 from collections import deque
 from pathlib import Path
 
-import turbohtml
 import uvloop
 
 from bench.ledger import Ledger
 from bench.peers.order import PeerOrder
 from forager.extract.memory import keep_freed_memory
+from forager.extract.tree import parse
 from forager.fetch import Client, open_client
 from forager.urls import resolve_links
 
@@ -65,14 +65,14 @@ class BareSite:
 
 def read_page(body: bytes) -> tuple[str | None, str | None, str | None, list[str]]:
     """As lean as it gets: a ceiling that dawdles would flatter what is held against it."""
-    tree = turbohtml.parse(body, encoding="utf-8", positions=False)
-    title, meta, base = (tree.select_one(path) for path in ("title", "meta[name=description]", "base[href]"))
-    links = [href for anchor in tree.find_all("a") if (href := anchor.attr("href"))]
+    tree = parse(body)
+    titles, bases = tree.tags("title"), tree.tags("base")
+    metas = tree.rows(tree.tags("meta"), ("name", "content"))
     return (
-        title.text if title else None,
-        meta.attr("content") if meta else None,
-        base.attr("href") if base else None,
-        links,
+        tree.text(titles[0]) if titles else None,
+        next((content for name, content in metas if name == "description"), None),
+        next(filter(None, tree.column(bases, "href")), None),
+        [href for href in tree.column(tree.tags("a"), "href") if href],
     )
 
 

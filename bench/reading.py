@@ -1,5 +1,5 @@
 """What reading a page costs, by the modules that do it: every function that `extract.page` takes from another module of
-`extract` is timed, and the parser itself; what is left is its own.
+`extract` is timed; what is left is its own.
 
 No list of stages that would have to be kept: whatever the reader is made of shows up by the name of its module.
 """
@@ -12,13 +12,10 @@ from inspect import isfunction
 from types import ModuleType
 from typing import Any
 
-import turbohtml
-
 from forager.extract import page
 
 PACKAGE = "forager.extract."
 OTHER = "page"
-PARSER = "parse (turbohtml)"
 
 
 class Shares:
@@ -47,16 +44,14 @@ class Shares:
 def timed_reading(module: ModuleType = page) -> Iterator[Shares]:
     """While inside, calls from that module into others of its package are timed."""
     shares = Shares()
-    found = [(module, name, value) for name, value in vars(module).items() if is_stage(value, module)]
-    found.append((turbohtml, "parse", turbohtml.parse))
-    for home, name, function in found:
-        stage = PARSER if home is turbohtml else function.__module__.removeprefix(PACKAGE)
-        setattr(home, name, shares.time(stage, function))
+    found = [(name, value) for name, value in vars(module).items() if is_stage(value, module)]
+    for name, function in found:
+        setattr(module, name, shares.time(function.__module__.removeprefix(PACKAGE), function))
     try:
         yield shares
     finally:
-        for home, name, function in found:
-            setattr(home, name, function)
+        for name, function in found:
+            setattr(module, name, function)
 
 
 def is_stage(value: object, module: ModuleType) -> bool:
