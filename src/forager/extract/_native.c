@@ -7,6 +7,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "c/language.h"
 #include "c/reopened.h"
 #include "c/simhash.h"
 #include "c/tree.h"
@@ -65,6 +66,17 @@ static PyObject *native_holds(PyObject *Py_UNUSED(module), PyObject *given)
                                  (const Byte *)PyBytes_AS_STRING(word), PyBytes_GET_SIZE(word)));
 }
 
+static PyObject *native_language_probabilities(PyObject *Py_UNUSED(module), PyObject *given)
+{
+    Py_buffer table, text;
+    if (!PyArg_ParseTuple(given, "y*y*:language_probabilities", &table, &text))
+        return NULL;
+    PyObject *likely = language_probabilities(&table, &text);
+    PyBuffer_Release(&table);
+    PyBuffer_Release(&text);
+    return likely;
+}
+
 /* ---- the module ----------------------------------------------------------------------------------------------- */
 
 static PyMethodDef METHODS[] = {
@@ -77,6 +89,8 @@ static PyMethodDef METHODS[] = {
     {"count_reopened", native_count_reopened, METH_O, "Formatting elements that a page makes its parser open anew."},
     {"set_names", set_names, METH_VARARGS, 
      "set_names(words, tokens, beginnings, roles, passed_over): what names say."},
+    {"language_probabilities", native_language_probabilities, METH_VARARGS,
+     "language_probabilities(table, text): how likely each language is, by its column in the table."},
     {"holds", native_holds, METH_VARARGS, "holds(page, word): whether these bytes are in those."},
     {NULL, NULL, 0, NULL},
 };
