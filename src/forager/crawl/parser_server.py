@@ -51,7 +51,6 @@ class Server:
         waiting.register(self._control, select.POLLIN)
         waiting.register(self._woken, select.POLLIN)
         self._report(SERVER_READY)
-        self._keep_language_model()
         try:
             while True:
                 ready = {descriptor for descriptor, _ in waiting.poll()}
@@ -106,15 +105,6 @@ class Server:
             traceback.print_exc()
         finally:
             os._exit(code)
-
-    def _keep_language_model(self) -> None:
-        """So that the next server maps it. By a process of its own: the first time it takes seconds of a disk's."""
-        with suppress(OSError):
-            if os.fork() == 0:
-                try:
-                    extract.keep_detector()
-                finally:
-                    os._exit(0)
 
     def _reap(self) -> None:
         with suppress(BlockingIOError):

@@ -11,13 +11,12 @@ from forager.extract.memory import keep_freed_memory
 from forager.extract.words import to_query
 
 if TYPE_CHECKING:
-    from forager.extract.language import LanguageMemory, keep_detector
+    from forager.extract.language import LanguageMemory
     from forager.extract.page import read, warm_up
 
 __all__ = [
     "CONFIGS",
     "LanguageMemory",
-    "keep_detector",
     "keep_freed_memory",
     "keywords_of",
     "read",

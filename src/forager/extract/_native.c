@@ -7,6 +7,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "c/language.h"
 #include "c/simhash.h"
 #include "c/tree.h"
 #include "c/utf8.h"
@@ -64,6 +65,17 @@ static PyObject *native_utf8_surplus(PyObject *Py_UNUSED(module), PyObject *page
     return PyLong_FromSsize_t(utf8_surplus((const Byte *)PyBytes_AS_STRING(page), PyBytes_GET_SIZE(page)));
 }
 
+static PyObject *native_language_probabilities(PyObject *Py_UNUSED(module), PyObject *given)
+{
+    Py_buffer table, text;
+    if (!PyArg_ParseTuple(given, "y*y*:language_probabilities", &table, &text))
+        return NULL;
+    PyObject *likely = language_probabilities(&table, &text);
+    PyBuffer_Release(&table);
+    PyBuffer_Release(&text);
+    return likely;
+}
+
 /* ---- the module ----------------------------------------------------------------------------------------------- */
 
 static PyMethodDef METHODS[] = {
@@ -75,6 +87,8 @@ static PyMethodDef METHODS[] = {
     {"set_names", set_names, METH_VARARGS,
      "set_names(words, tokens, beginnings, roles, passed_over, around, named): what names of elements say."},
     {"utf8_surplus", native_utf8_surplus, METH_O, "Bytes of UTF-8 beyond one for each letter; -1 if it is not valid."},
+    {"language_probabilities", native_language_probabilities, METH_VARARGS,
+     "language_probabilities(table, text): how likely each language is, by its column in the table."},
     {"holds", native_holds, METH_VARARGS, "holds(page, word): whether these bytes are in those."},
     {NULL, NULL, 0, NULL},
 };
