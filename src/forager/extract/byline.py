@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from forager.extract.byline_elements import Shown
+from forager.extract.byline_elements import REMARKS, Shown
 from forager.extract.clean import letters_of
 from forager.extract.dates import Moment, date_in_path, parse_moment
 from forager.extract.head import Head
@@ -41,6 +41,7 @@ ARTICLES = ("article", "posting", "report", "chapter", "question", "videoobject"
 PAGES = frozenset(
     {"webpage", "itempage", "aboutpage", "qapage", "faqpage", "book", "dataset", "creativework", "review"}
 )
+PRODUCTS = frozenset({"product", "productgroup", "individualproduct", "productmodel"})
 PEOPLE = frozenset({"person", "people", "author"})
 SAYS_WRITTEN_BY = re.compile(
     r"\b(?:by|von|par|por|door|da|di|av|af|przez|tarafından|автор|autora?|作者|著者|από|author|yazan)\b", re.IGNORECASE
@@ -61,6 +62,8 @@ def find_byline(tree: Tree, head: Head, data: StructuredData, url: str) -> Bylin
     modified = _date_of(items, "datemodified") or _date_of_metas(head, MODIFIED)
     shown = Shown(tree, for_author=author is None, for_date=published is None)
     if author is None:
+        shown.has_remarks = any(_has_remarks(item.types) for item in data.items)
+        shown.is_sold = any(not PRODUCTS.isdisjoint(item.types) for item in data.items)
         author = shown.author() or _author_of(items, is_person=False) or _publisher_of(items)
     if published is None:
         published = shown.date() or date_in_path(url)
@@ -73,6 +76,8 @@ def find_byline(tree: Tree, head: Head, data: StructuredData, url: str) -> Bylin
 def _writings(items: list[Item], head: Head) -> list[Item]:
     """What may have an author or a date: what the page is about, articles, then what stands for the page as a whole."""
     ranked = [(rank, item) for item in items if (rank := _rank(item.types))]
+    if any(_is_remark(item.types) for _, item in ranked) and any(_has_remarks(item.types) for item in items):
+        ranked = [(rank, item) for rank, item in ranked if not _is_remark(item.types)]
     if len(ranked) < 2:
         return [item for _, item in ranked]
     title = letters_of(head.title or "")
@@ -87,6 +92,16 @@ def _rank(types: tuple[str, ...]) -> int:
         if any(kind.endswith(kinds) for kind in types):
             return rank
     return 3 if not PAGES.isdisjoint(types) else 0
+
+
+def _is_remark(types: tuple[str, ...]) -> bool:
+    return not REMARKS.isdisjoint(types)
+
+
+def _has_remarks(types: tuple[str, ...]) -> bool:
+    """What readers and customers write below: a product, an article. A page of nothing but a question or a review is
+    by who asks or judges."""
+    return not PRODUCTS.isdisjoint(types) or (_rank(types) in {1, 2} and not _is_remark(types))
 
 
 def _is_titled(item: Item, title: str) -> bool:

@@ -42,6 +42,9 @@ BESIDE = re.compile(
     r"comment|disqus|related|recommend|sidebar|widget|footer|popular|trending|more-?(?:from|stories|news)|read-?(?:next|more)"
     r"|latest|recent|newsletter|promo|teaser|carousel|similar|suggest",
 )
+REMARKS = frozenset({"question", "answer", "review", "userreview", "criticreview", "comment", "usercomments"})
+"""Items that readers and customers write: their authors are not the page's."""
+CUSTOMERS = re.compile("review|question|answer")
 BESIDE_TAGS = frozenset({"footer", "aside", "nav", "form", "select"})
 WEEKDAY = (
     r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|sonnabend"
@@ -68,6 +71,8 @@ class Shown:
 
     def __init__(self, tree: Tree, *, for_author: bool, for_date: bool) -> None:
         self.tree = tree
+        self.has_remarks = self.is_sold = False
+        """Whether markup has something that readers write below; whether that is a product."""
         self.words = (*(AUTHOR_WORDS if for_author else ()), *(DATE_WORDS if for_date else ()))
 
     @cached_property
@@ -86,9 +91,24 @@ class Shown:
 
     def _first_author(self, numbers: Iterable[int]) -> str | None:
         for number in islice(numbers, MOST_READ):
-            if (name := _read_author(self.tree, number)) and not _is_beside(self.tree, number):
+            name = _read_author(self.tree, number)
+            if name and not _is_beside(self.tree, number) and not self._is_in_remark(number):
                 return name
         return None
+
+    def _is_in_remark(self, number: int) -> bool:
+        """In a review, a question, a comment: as microdata says, and below a product as its names say."""
+        tree, levels = self.tree, HIGHEST_CLIMB if self.has_remarks else 0
+        for _ in range(levels):
+            if number < 0:
+                return False
+            kinds = (tree.get(number, "itemtype") or "")[:LONGEST_NAMES].lower().split()
+            if any(kind.rpartition("/")[2] in REMARKS for kind in kinds):
+                return True
+            if self.is_sold and CUSTOMERS.search((tree.get(number, "class") or "")[:LONGEST_NAMES].lower()):
+                return True
+            number = tree.parent(number)
+        return False
 
     def date(self) -> Moment | None:
         """Itemprops first, then `time`, then what is called a date."""

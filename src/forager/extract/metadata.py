@@ -75,8 +75,8 @@ def _site_names(head: Head, items: list[Item]) -> Iterator[str | None]:
             yield graph if name and graph and name.startswith(graph) and SEPARATORS.search(name) else name
     yield graph
     for item in items:
-        for whole in item.items("ispartof"):
-            if whole.is_a("website"):
+        for whole in item.get("ispartof"):
+            if isinstance(whole, Item) and whole.is_a("website"):
                 yield whole.text("name")
     for item in items:
         if item.get("publisher"):
@@ -154,8 +154,10 @@ def _take_tags(found: dict[str, str], texts: list[str]) -> None:
 def find_rating(items: list[Item]) -> tuple[Decimal | None, int | None]:
     """Of the first item that was rated, scaled to 5, and by how many."""
     for item in items:
-        ratings = [item] if item.is_a("aggregaterating") else list(item.items("aggregaterating"))
+        ratings = [item] if item.is_a("aggregaterating") else item.get("aggregaterating")
         for rating in ratings:
+            if not isinstance(rating, Item):
+                continue
             value = _number(rating.text("ratingvalue"))
             if value is None:
                 continue

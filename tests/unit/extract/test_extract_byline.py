@@ -91,6 +91,30 @@ def test_no_author(html: str) -> None:
     assert reading(html).author is None
 
 
+@pytest.mark.parametrize("kind", ["Question", "Answer", "Review", "UserReview", "Comment"])
+@pytest.mark.parametrize("subject", ["Product", "Article"])
+def test_who_writes_below_a_product_or_an_article_is_not_its_author(kind: str, subject: str) -> None:
+    remark = {"@type": kind, "author": {"@type": "Person", "name": "Ann Lee"}}
+    assert reading(data([{"@type": subject, "name": "A kettle"}, remark])).author is None
+    name = "<p itemscope itemtype='https://schema.org/Person'><span itemprop=author>Ann Lee</span></p>"
+    item = f"<div itemscope itemtype='https://schema.org/{kind}'>{name}</div>"
+    assert reading(f"<div itemscope itemtype='https://schema.org/{subject}'>{item}</div>").author is None
+
+
+@pytest.mark.parametrize("kind", ["Question", "Review"])
+def test_a_page_of_one_question_or_review_is_by_who_wrote_it(kind: str) -> None:
+    page = {"@type": "QAPage", "mainEntity": {"@type": kind, "author": {"@type": "Person", "name": "Ann Lee"}}}
+    assert reading(data(page)).author == "Ann Lee"
+    item = f"<div itemscope itemtype='http://data-vocabulary.org/{kind}'><p><span itemprop=author>Ann Lee</span></div>"
+    assert reading(item).author == "Ann Lee"
+
+
+def test_who_reviews_a_product_is_not_its_author() -> None:
+    shown = '<div class="reviewerInfo"><span class="author">Ann Lee</span></div>'
+    assert reading(data({"@type": "Product", "name": "A kettle"}) + shown).author is None
+    assert reading(shown).author == "Ann Lee"
+
+
 def test_several_authors() -> None:
     both = {"@type": "Article", "author": [{"name": "Ann"}, {"name": "Bo"}, {"name": "Ann"}]}
     assert reading(data(both)).author == "Ann, Bo"

@@ -572,7 +572,18 @@ static bool is_plain_text(const Byte *at, const Byte *end)
     return is_word;
 }
 
-/* The text of an element that has one run, where that is plain but for white space around it; else NULL. */
+/* The text of a run that is plain but for white space around it; else NULL. */
+static PyObject *plain_text(const Tables *tables, const Run *run)
+{
+    const Byte *at = tables->page + run->at, *end = at + run->length;
+    while (at < end && is_gap(*at))
+        at++;
+    while (end > at && is_gap(end[-1]))
+        end--;
+    return is_plain_text(at, end) ? PyUnicode_FromStringAndSize((const char *)at, end - at) : NULL;
+}
+
+/* The text of an element that has one run, where that is plain and short enough; else NULL. */
 static PyObject *only_text(const Tables *tables, const Element *element, Py_ssize_t longest)
 {
     if (element->run_end != element->run_first + 1)
@@ -580,12 +591,7 @@ static PyObject *only_text(const Tables *tables, const Element *element, Py_ssiz
     const Run *run = &tables->runs[element->run_first];
     if (run->flags & (RUN_UNSEEN | RUN_ALT) || (longest >= 0 && (Py_ssize_t)run->length > longest))
         return NULL;
-    const Byte *at = tables->page + run->at, *end = at + run->length;
-    while (at < end && is_gap(*at))
-        at++;
-    while (end > at && is_gap(end[-1]))
-        end--;
-    return is_plain_text(at, end) ? PyUnicode_FromStringAndSize((const char *)at, end - at) : NULL;
+    return plain_text(tables, run);
 }
 
 /* What a person reads of an element, on one line. At most `longest` characters, with `alt` where it is asked for.
@@ -785,17 +791,26 @@ static PyObject *tree_blocks(PyObject *self, PyObject *given)
     return blocks;
 }
 
-static int add_pair(PyObject *found, const Tables *tables, const Run *run)
+static PyObject *run_text(Prose *prose, const Tables *tables, const Run *run)
 {
-    Prose prose = {.line = ' '};
-    PyObject *text = NULL, *pair = NULL;
-    if (add_collapsed(&prose, tables->page + run->at, tables->page + run->at + run->length) < 0)
-        PyMem_Free(prose.buffer.bytes);
-    else
-        text = text_or_dropped(&prose.buffer);
-    if (text != NULL)
-        pair = Py_BuildValue("(IN)", run->owner, text);
+    PyObject *plain = plain_text(tables, run);
+    if (plain != NULL || PyErr_Occurred())
+        return plain;
+    prose->buffer.used = 0;
+    prose->pending = NOTHING;
+    if (add_collapsed(prose, tables->page + run->at, tables->page + run->at + run->length) < 0)
+        return NULL;
+    return PyUnicode_DecodeUTF8((const char *)prose->buffer.bytes, prose->buffer.used, "replace");
+}
+
+static int add_pair(PyObject *found, Prose *prose, const Tables *tables, const Run *run)
+{
+    PyObject *text = run_text(prose, tables, run);
+    PyObject *owner = text == NULL ? NULL : PyLong_FromUnsignedLong(run->owner);
+    PyObject *pair = owner == NULL ? NULL : PyTuple_Pack(2, owner, text);
     int done = pair == NULL ? -1 : PyList_Append(found, pair);
+    Py_XDECREF(owner);
+    Py_XDECREF(text);
     Py_XDECREF(pair);
     return done;
 }
@@ -811,12 +826,14 @@ static PyObject *tree_numbers(PyObject *self, PyObject *given)
         return NULL;
     const Element *element = element_of(tree, number);
     PyObject *found = element == NULL ? NULL : PyList_New(0);
+    Prose prose = {.line = ' '};
     for (uint32_t at = element ? element->run_first : 0; found != NULL && at < element->run_end; at++) {
         const Run *run = &tables->runs[at];
         if (run->flags & RUN_DIGIT && !(run->flags & (RUN_UNSEEN | RUN_ALT)) && (Py_ssize_t)run->length <= longest &&
-            add_pair(found, tables, run) < 0)
+            add_pair(found, &prose, tables, run) < 0)
             Py_CLEAR(found);
     }
+    PyMem_Free(prose.buffer.bytes);
     return found;
 }
 
@@ -831,14 +848,16 @@ static PyObject *tree_runs(PyObject *self, PyObject *given)
         return NULL;
     const Element *element = element_of(tree, number);
     PyObject *found = element == NULL ? NULL : PyList_New(0);
+    Prose prose = {.line = ' '};
     for (uint32_t at = element ? element->run_first : 0; found != NULL && at < element->run_end && left > 0; at++) {
         const Run *run = &tables->runs[at];
         if (run->flags & (RUN_UNSEEN | RUN_ALT))
             continue;
         left -= (Py_ssize_t)run->length;
-        if (add_pair(found, tables, run) < 0)
+        if (add_pair(found, &prose, tables, run) < 0)
             Py_CLEAR(found);
     }
+    PyMem_Free(prose.buffer.bytes);
     return found;
 }
 

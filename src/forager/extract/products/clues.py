@@ -170,7 +170,7 @@ def _shows_money(tree: Tree) -> bool:
     body = body_of(tree)
     if body is None:
         return False
-    return MONEY.search("\n".join(text for _, text in tree.numbers(body, LONGEST_MONEY))) is not None
+    return MONEY.search("\n".join([text for _, text in tree.numbers(body, LONGEST_MONEY)])) is not None
 
 
 def _has_priced_data(body: bytes) -> bool:

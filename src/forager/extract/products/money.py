@@ -91,7 +91,12 @@ class Money(NamedTuple):
 
 def read_shown_price(text: str, place: Place = ANYWHERE) -> Money | None:
     """What a page asks for, of a text that may also tell what is saved, what delivery costs, what it was before."""
-    text = NOT_PAID.sub(" ", tidy(text))
+    text = tidy(text)
+    if NUMBER.search(text) is None:
+        return None
+    if text.upper() == text.lower():  # a number and signs alone
+        return read_money(text, place)
+    text = NOT_PAID.sub(" ", text)
     money = read_money(text, place)
     if money is not None and money.currency and FORMER.search(text):
         rest = read_money(FORMER.sub(" ", text), place)

@@ -113,6 +113,41 @@ PHRASES: tuple[tuple[Availability, re.Pattern[str]], ...] = (
         ),
     ),
     (
+        Availability.OUT_OF_STOCK,
+        re.compile(
+            r"(?:in stock|available)(?: again)? (?:very )?soon\b|\bsoon (?:be )?(?:back )?(?:in stock|available)|"
+            r"\bback soon\b|(?:will be|expected|due) back in stock|"
+            r"back in stock (?:on|by|in|from|around|early|mid|late)\b|"
+            r"(?:bald|demnächst|in kürze) (?:wieder )?(?:auf lager|verfügbar|lieferbar|vorrätig|erhältlich)|"
+            r"(?:auf lager|verfügbar|lieferbar|vorrätig) (?:in kürze|demnächst)|"
+            r"(?:bientôt|prochainement) (?:de nouveau |à nouveau )?(?:en stock|disponible)|"
+            r"(?:en stock|disponible) (?:bientôt|prochainement)|"
+            r"(?:pronto|próximamente) (?:de nuevo )?(?:disponible|en stock|en existencia)|"
+            r"(?:disponible|en stock) (?:de nuevo )?(?:pronto|próximamente|en breve)|"
+            r"(?:em breve|brevemente) (?:disponív|em stock|em estoque)|"
+            r"(?:disponív\w+|em stock|em estoque) (?:em breve|brevemente)|"
+            r"(?:presto|a breve|prossimamente) (?:di nuovo )?(?:disponibil|in magazzino)|"
+            r"disponibil\w+ (?:di nuovo )?(?:presto|a breve|prossimamente)|"
+            r"binnenkort (?:weer )?(?:leverbaar|beschikbaar|op voorraad)|"
+            r"(?:leverbaar|beschikbaar|op voorraad) binnenkort|"
+            r"wkrótce (?:znowu |ponownie )?(?:dostępn|w magazynie)|dostępn\w+ wkrótce|"
+            r"скоро (?:снова |знову |отново )?(?:в наличии|на складе|в наявності|в наличност|появится)|"
+            r"незабаром (?:знову )?в наявності|"
+            r"snart (?:åter |tillbaka |tilbage |tilbake |igen )?(?:i lager|på lager)|"
+            r"(?:i lager|på lager) (?:igen |igjen )?snart|"
+            r"pian (?:taas )?(?:varastossa|saatavilla)|(?:varastossa|saatavilla) pian|"
+            r"(?:brzy|čoskoro) (?:opět |opäť |znovu )?(?:skladem|skladom|na sklade|dostupn|k dispozici)|"
+            r"hamarosan (?:újra )?(?:raktáron|készleten)|"
+            r"în curând (?:din nou )?(?:în stoc|disponibil)|(?:în stoc|disponibil) în curând|"
+            r"yak[ıi]nda (?:tekrar |yeniden )?stok|σύντομα (?:ξανά )?(?:διαθέσιμο|σε απόθεμα)|διαθέσιμο σύντομα|"
+            r"入荷予定|近日入荷|即将(?:到货|有货)|即將(?:到貨|有貨)|입고 ?예정|"
+            r"(?:متوفر|متاح) قريب|قريب\w* (?:متوفر|متاح)|بزودی موجود|به زودی موجود|"
+            r"בקרוב (?:במלאי|זמין)|(?:במלאי|זמין) בקרוב|जल्द (?:ही )?(?:उपलब्ध|स्टॉक में)|"
+            r"segera tersedia|sắp (?:có|còn) hàng|netrukus (?:bus )?sandėlyje|drīzumā (?:pieejam|noliktavā)|"
+            r"peagi (?:laos|saadaval)|uskoro (?:na zalihi|dostupn|raspoloživ)|kmalu (?:na zalogi|dobavljiv)",
+        ),
+    ),
+    (
         Availability.LIMITED,
         re.compile(
             r"only \d+ (?:left|in stock|remaining)|nur noch \d+|plus que \d+|solo quedan? \d+|últimas unidades|"

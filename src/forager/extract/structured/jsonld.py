@@ -176,6 +176,8 @@ class _Reader:
 
 
 def promote(top: list[Item]) -> list[Item]:
+    if not top:
+        return top
     promoted = [
         inner
         for item in top

@@ -113,3 +113,48 @@ def test_an_old_isbn_becomes_a_new_one() -> None:
 )
 def test_availability_in_many_words(text: str, state: Availability | None) -> None:
     assert read_availability(text) is state
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Back in stock soon",
+        "Soon back in stock!",
+        "Available again soon",
+        "Will be back in stock",
+        "Back in stock in May",
+        "Bald wieder auf Lager",
+        "In Kürze lieferbar",
+        "Bientôt disponible",
+        "Prochainement en stock",
+        "Próximamente disponible",
+        "Disponible pronto",
+        "Disponível em breve",
+        "Presto disponibile",
+        "Binnenkort weer op voorraad",
+        "Wkrótce dostępny",
+        "Скоро в наличии",
+        "Незабаром в наявності",
+        "Snart i lager igen",
+        "Snart på lager",
+        "Pian saatavilla",
+        "Brzy skladem",
+        "Hamarosan raktáron",
+        "Disponibil în curând",
+        "YAKINDA STOKTA",
+        "Σύντομα διαθέσιμο",
+        "近日入荷",
+        "即将到货",
+        "입고 예정",
+        "Segera tersedia",
+        "متوفر قريبا",
+        "בקרוב במלאי",
+    ],
+)
+def test_what_comes_soon_is_not_in_stock(text: str) -> None:
+    assert read_availability(text) is Availability.OUT_OF_STOCK
+
+
+@pytest.mark.parametrize("text", ["Back in stock!", "Wieder auf Lager", "De retour en stock", "In stock, ships soon"])
+def test_what_came_back_is_in_stock(text: str) -> None:
+    assert read_availability(text) is Availability.IN_STOCK
