@@ -5,7 +5,6 @@ An `<h1>` that is part of a title is the headline. A title alone has the site's 
 """
 
 import re
-from functools import lru_cache
 
 from forager.extract.clean import collapse
 from forager.extract.head import LONGEST_TITLE, Head
@@ -93,7 +92,6 @@ def _names_site(words: str, site: str) -> bool:
     return is_its_beginning or (squeezed.startswith(name) and len(squeezed) <= len(name) + LONGEST_SUFFIX)
 
 
-@lru_cache(256)
 def _spell(text: str) -> str:
-    """Its words alone, in small letters. Most pages say the same in title, `og:title` and heading."""
+    """Its words alone, in small letters."""
     return " ".join(WORD.findall(text.casefold()))
