@@ -50,10 +50,11 @@ def find_boilerplate(tree: Tree, root: int) -> Marks:
     frames, framed = _frames(tree, mains), _frames(tree, headlines)
     page = _Page(tree, root)
     # With several headlines, one may be the logo in a banner. With one alone, what holds it is no banner.
-    marks = page.mark(frames if len(headlines) > 1 else frames | framed)
-    if len(headlines) > 1 and all(is_inside(tree, headline, marks.cut) for headline in headlines):
-        marks = page.mark(frames | framed)
-    return marks._replace(frames=frames | framed)
+    if len(headlines) > 1:
+        marks = page.mark(frames)
+        if not all(is_inside(tree, headline, marks.cut) for headline in headlines):
+            return marks._replace(frames=frames | framed)
+    return page.mark(frames | framed)
 
 
 def is_inside(tree: Tree, number: int, others: list[int]) -> bool:

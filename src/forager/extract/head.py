@@ -58,6 +58,8 @@ def read_head(tree: Tree) -> Head:
 def _meant(tree: Tree, tag: str, end: int, body: int) -> list[int]:
     """Those in the head, and what was meant for it."""
     numbers = tree.tags(tag)
+    if not numbers or numbers[-1] < end:
+        return numbers
     inside = bisect_left(numbers, end)
     beside = [number for number in numbers[inside : inside + MOST_BESIDE] if tree.parent(number) == body]
     return numbers[:inside] + beside
@@ -65,10 +67,11 @@ def _meant(tree: Tree, tag: str, end: int, body: int) -> list[int]:
 
 def _links(tree: Tree, numbers: list[int]) -> list[dict[str, str]]:
     """Without those for browsers alone, which most are."""
+    rels = zip(numbers, tree.column(numbers, "rel"), strict=True)
+    meant = [number for number, rel in rels if rel and rel not in FOR_BROWSERS and rel.lower() not in FOR_BROWSERS]
     return [
         {name: value for name, value in zip(LINK_ATTRIBUTES, row, strict=True) if value is not None}
-        for row in tree.rows(numbers, LINK_ATTRIBUTES)
-        if row[0] and row[0].lower() not in FOR_BROWSERS
+        for row in tree.rows(meant, LINK_ATTRIBUTES)
     ]
 
 
@@ -79,12 +82,12 @@ def _take_metas(head: Head, tree: Tree, numbers: list[int]) -> None:
             continue
         if equivalent and equivalent.strip().lower() == "refresh":
             head.refreshes.append(content)
-        for names in (name, prop) if name or prop else (equivalent or item_prop,):
-            for each in names.lower().split() if names else ():
-                if each in metas:
-                    metas[each].append(content)
-                else:
-                    metas[each] = [content]
+        names = f"{name} {prop}" if name and prop else name or prop or equivalent or item_prop
+        for each in names.lower().split() if names else ():
+            if each in metas:
+                metas[each].append(content)
+            else:
+                metas[each] = [content]
 
 
 def _title_elsewhere(tree: Tree) -> str | None:

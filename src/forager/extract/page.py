@@ -45,6 +45,7 @@ LOOKS_LIKE_HTML = re.compile(
 SELF_CLOSED = re.compile(
     rb"<(script|style|title|textarea|iframe|noscript|div|span|a|p|td|ul|ol|li|h[1-6])(\s[^<>]*?)?/>", re.IGNORECASE
 )
+WHOLE_ADDRESS = re.compile(r"https?://[!-~]{1,500}")
 MAGIC = (b"%PDF-", b"\x89PNG", b"GIF87a", b"GIF89a", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b", b"\x7fELF")
 CONTROL_BYTES = bytes(byte for byte in range(32) if byte not in b"\t\n\r\f\x1b")
 SNIFF_BYTES = 1024
@@ -230,8 +231,10 @@ def _declared_language(head: Head, fetched: Fetched) -> str | None:
 def _canonical(base_url: str, links: list[FoundLink]) -> str | None:
     """In the spelling that pages are known by, so that it can be compared with them."""
     href = next((link.href for link in links if link.rel == "canonical"), None)
+    # To join a whole address with another one would cost as much as to normalise it, and change nothing.
+    joined = href if href and WHOLE_ADDRESS.fullmatch(href) else _join(base_url, href)
     try:
-        return normalize(joined) if (joined := _join(base_url, href)) else None
+        return normalize(joined) if joined else None
     except BadUrlError:
         return None
 
