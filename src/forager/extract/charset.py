@@ -99,8 +99,8 @@ USUAL_CODECS = {
 
 
 def to_utf8(body: bytes, content_type: str) -> tuple[bytes, tuple[str, ...]]:
-    """The page in UTF-8 without BOM or NUL, and the oddities met; bytes that mean nothing become U+FFFD. Valid UTF-8, as
-    nearly all pages are, is looked at once and given back as it is."""
+    """The page in UTF-8 without BOM or NUL, and the oddities met; bytes that mean nothing become U+FFFD. Valid UTF-8,
+    as nearly all pages are, is looked at once and given back as it is."""
     page, flags = _convert(body, content_type)
     return (page.replace(b"\0", b""), (*flags, "nul")) if b"\0" in page else (page, flags)
 
