@@ -19,7 +19,15 @@ from forager.frontier.known_table import (
     put_known_in_python,
     take_known_in_python,
 )
-from forager.frontier.lexemes import STOP, quote, weave_in_python
+from forager.frontier.lexemes import (
+    FIRST_MARK,
+    STOP,
+    hear_marked_in_python,
+    hear_plain_in_python,
+    quote,
+    recall_in_python,
+    weave_in_python,
+)
 from forager.frontier.store import join_links_in_python
 from forager.records import Discovery, Keywords
 
@@ -84,9 +92,103 @@ def test_the_limits_are_the_same(words: int, answer: Heard) -> None:
     assert _native.weave(different, many, {}) == weave_in_python(different, many, {})
 
 
+SIGNED = st.builds(
+    "".join,
+    st.tuples(
+        st.text("(\"'a", max_size=3),
+        st.sampled_from(["tea", "Tea", "TEA", "t", "x" * 39, "x" * 40, "x" * 41, "té", ""]),
+        st.text(",.;:!?)\"'-", max_size=4),
+    ),
+)
+"""Words with signs around them, some of which have a core."""
+
+
+@given(st.lists(SIGNED | WORD, max_size=12), MEMORY, MEMORY, st.lists(SIGNED, max_size=4))
+def test_words_are_recalled_alike(
+    words: list[str], young: dict[str, Heard], old: dict[str, Heard], remembered: list[str]
+) -> None:
+    young |= dict.fromkeys(remembered[:2], STOP)
+    old |= {word.lower(): "'x':" for word in remembered[2:]}
+    asked = dict.fromkeys([*words, *remembered, *old])
+    assert _native.recall(asked, young, old) == recall_in_python(asked, young, old)
+
+
+MARKS = st.integers(FIRST_MARK - 1, FIRST_MARK + 6).map(str)
+VECTOR = st.dictionaries(
+    LEXEME | MARKS.map(quote), st.lists(st.integers(1, 12), min_size=1, max_size=4), min_size=1, max_size=12
+).map(lambda found: " ".join(lexeme + ",".join(map(str, places)) for lexeme, places in found.items()))
+
+
+@st.composite
+def a_marked_vector(draw: st.DrawFn) -> tuple[str, int]:
+    """As PostgreSQL tells it: the marks in their order, and lexemes between them."""
+    takes = draw(st.lists(st.integers(0, 4), min_size=1, max_size=6))
+    places: dict[str, list[int]] = {}
+    at = 0
+    for mark, taken in enumerate(takes, FIRST_MARK):
+        for place in range(at + 1, at + taken + 1):
+            for lexeme in draw(st.lists(LEXEME, max_size=2, unique=True)):
+                places.setdefault(lexeme, []).append(place)
+        at += taken + 1
+        places[quote(str(mark))] = [at]
+    return " ".join(f"{lexeme}{','.join(map(str, found))}" for lexeme, found in places.items()), len(takes)
+
+
+@given(VECTOR, st.integers(1, 8))
+@example("'a':1 'b':1,2 'c''d':3 'e\\\\':4", 4)
+@example("'a':1,2", 1)
+def test_vectors_are_heard_alike(vector: str, words: int) -> None:
+    assert _native.hear_plain(vector, words) == hear_plain_in_python(vector, words)
+    assert _native.hear_marked(vector, words) == hear_marked_in_python(vector, words)
+
+
+@given(a_marked_vector())
+def test_marked_vectors_are_heard_alike(given_: tuple[str, int]) -> None:
+    heard = hear_marked_in_python(*given_)
+    assert heard is not None
+    assert len(heard) == given_[1]
+    assert _native.hear_marked(*given_) == heard
+
+
+@pytest.mark.parametrize("count", [250, 251])
+@pytest.mark.parametrize("end", [16_382, 16_383])
+def test_what_has_to_be_asked_for_alone_is_the_same(count: int, end: int) -> None:
+    vector = f"'{FIRST_MARK}':300 '{FIRST_MARK + 1}':{end} 'a':" + ",".join(map(str, range(1, count + 1)))
+    assert _native.hear_marked(vector, 2) == hear_marked_in_python(vector, 2)
+    assert (_native.hear_marked(vector, 2) is None) == (count > 250 or end == 16_383)
+    assert _native.hear_plain(vector, 2) is None is hear_plain_in_python(vector, 2)
+
+
+@pytest.mark.parametrize("words", [0, -1, 16_383, 2**70])
+def test_a_vector_has_only_so_many_words(words: int) -> None:
+    for hear in (_native.hear_plain, _native.hear_marked):
+        with pytest.raises((ValueError, OverflowError)):
+            hear("'a':1", words)
+
+
+@pytest.mark.parametrize(
+    "text", ["'", "'a", "'a'", "'a':", "a:1", "'a':0", "'a':1,", "'a':16384", "'a\\", "'a\\'", "'a'':1", "'a':1x"]
+)
+def test_what_is_no_vector_is_refused(text: str) -> None:
+    for hear in (_native.hear_plain, _native.hear_marked):
+        with pytest.raises(ValueError, match="no vector"):
+            hear(text, 1)
+
+
+@given(st.text(st.sampled_from("'\\:,1 7é\0")), st.integers(1, 3))
+def test_no_text_is_too_odd_to_be_heard(text: str, words: int) -> None:
+    for hear in (_native.hear_plain, _native.hear_marked):
+        try:
+            heard = hear(text, words)
+        except ValueError:
+            continue
+        assert heard is None or len(heard) == words
+
+
 def test_the_constants_are_the_same() -> None:
-    in_c = (_native.MOST_WORDS, _native.MOST_PLACES, _native.DEPTH_BITS)
-    assert in_c == (lexemes.MOST_WORDS, lexemes.MOST_PLACES, known_table.DEPTH_BITS)
+    for name in ("MOST_WORDS", "MOST_PLACES", "LONGEST_REMEMBERED", "LAST_PLACE", "FIRST_MARK"):
+        assert getattr(_native, name) == getattr(lexemes, name)
+    assert _native.DEPTH_BITS == known_table.DEPTH_BITS
     assert Discovery._fields == ("url", "key", "domain", "depth", "redirects", "anchor", "rel")
 
 
@@ -176,6 +278,12 @@ WRONG: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (_native.weave, (WORDS, None, {})),
     (_native.weave, (WORDS, {}, [])),
     *[(_native.weave, (WORDS, {"w": answer}, {})) for answer in WRONG_ANSWERS],
+    (_native.recall, ()),
+    (_native.recall, ({}, {}, [])),
+    (_native.recall, ({b"w": None}, {}, {})),
+    (_native.hear_plain, ("'a':1",)),
+    (_native.hear_plain, (b"'a':1", 1)),
+    (_native.hear_marked, ("'a':1", "1")),
     (_native.take_known, ()),
     (_native.take_known, (1, make_segments(), {})),
     (_native.take_known, ([1], make_segments(), {})),
@@ -225,6 +333,13 @@ def test_no_memory_is_lost() -> None:
         _native.weave(Keywords("w v", "w", "v", "w"), memory, {})  # type: ignore[arg-type]
         _native.weave(Keywords("w x", "w", "y", "w"), memory, {})  # type: ignore[arg-type]
         _native.weave(Keywords("w", "<", "", "w"), memory, {})  # type: ignore[arg-type]
+        _native.recall({"w": None, "v,": None, "x!": None, "é": None}, memory, memory)  # type: ignore[arg-type]
+        _native.hear_plain("'a':1,3 'b':1", 3)
+        _native.hear_plain("'a':1,3 'b':1", 2)
+        _native.hear_marked(f"'{FIRST_MARK}':3 '{FIRST_MARK + 1}':5 'a':1,2 'b':1,4", 2)
+        _native.hear_marked("'a':1,2 'b':1,4", 2)
+        with pytest.raises(ValueError):
+            _native.hear_marked("'a':1,2 'b':1,4 'c", 1)
         _native.take_known([LINK_AT_HAND] * 3, FULL, {})
         memory_of_pages = make_segments()
         _native.take_known([LINK_AT_HAND] * 3, memory_of_pages, {})
