@@ -11,14 +11,14 @@ LAST_PLACE: int
 FIRST_MARK: int
 DEPTH_BITS: int
 
-_Heard = str | tuple[int, tuple[tuple[str, int], ...]]
+_Heard = bytes | tuple[int, tuple[tuple[bytes, int], ...]]
 
 def weave(
     keywords: tuple[str, str, str, str],
     young: dict[str, _Heard],
     more: dict[str, _Heard],
     /,
-) -> str | list[str] | None: ...
+) -> bytes | list[str] | None: ...
 def recall(
     words: dict[str, None], young: dict[str, _Heard], old: dict[str, _Heard], /
 ) -> tuple[dict[str, _Heard], dict[str, str], list[str]]: ...

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 from forager.records import Discovery, Keywords
 
-Heard = str | tuple[int, tuple[tuple[str, int], ...]]
-"""A word's lexeme, as a tsvector spells it; or how many positions the word takes, and its lexemes, each with its own
+Heard = bytes | tuple[int, tuple[tuple[bytes, int], ...]]
+"""A word's lexeme, in UTF-8; or how many positions the word takes, and its lexemes, each with its own
 among them."""
-Weave = Callable[[Keywords, dict[str, Heard], dict[str, Heard]], str | list[str] | None]
+Weave = Callable[[Keywords, dict[str, Heard], dict[str, Heard]], bytes | list[str] | None]
 Recall = Callable[
     [dict[str, None], dict[str, Heard], dict[str, Heard]], tuple[dict[str, Heard], dict[str, str], list[str]]
 ]

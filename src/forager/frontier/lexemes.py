@@ -13,6 +13,8 @@ others stands a mark, a number of their own, that shows how many positions they 
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import pairwise
+from struct import pack
 from typing import Any
 
 from forager.db import statements
@@ -36,16 +38,17 @@ FIRST_MARK = 7_770_000
 """A number is itself in every configuration."""
 LETTERS = re.compile(r"[(\"']{0,2}([A-Za-z]{1,40})[,;:!?)\"']?\.?[,;:!?)\"']?")
 """A word of plain letters, and the signs around it that change nothing; neither does the size of its letters."""
-LEXEME = re.compile(r"('(?:[^'\\]|''|\\\\)*':)([0-9,]+)")
-"""In the text of a vector: as it is spelled in another one, and its positions."""
+LEXEME = re.compile(r"'((?:[^'\\]|''|\\\\)+)':([0-9,]+)")
+"""In the text of a vector: as it stands in quotes, and its positions."""
 
 PLAIN = ("", " ")
 """How a piece may begin besides, for its first word to be like others."""
-STOP = " "
-"""Of a word that takes a position and has no lexeme; told from lexemes by identity."""
+STOP = b"\0"
+"""Of a word that takes a position and has no lexeme; none has a zero."""
 NOTHING: dict[str, Heard] = {}
-PLACES = tuple(tuple(f"{place}{weight}" for place in range(MOST_WORDS * 2 + 1)) for weight in ("A", "B", "C", ""))
-"""Positions as a tsvector spells them, by weight: title, headings, description, text."""
+WEIGHTS = (3 << 14, 2 << 14, 1 << 14, 0)
+"""Of title, headings, description and text: two bits before the fourteen of a position."""
+PLACE = (1 << 14) - 1
 
 
 class Lexemes:
@@ -57,8 +60,8 @@ class Lexemes:
         """Configuration → word → what was heard."""
         self._remembered = 0
 
-    async def spell(self, conn: Any, pages: Sequence[tuple[str, Keywords | None]]) -> list[str | None]:
-        """The tsvector of each page, given its configuration, as text; None where PostgreSQL has to make it."""
+    async def spell(self, conn: Any, pages: Sequence[tuple[str, Keywords | None]]) -> list[bytes | None]:
+        """The tsvector of each page, given its configuration, as PostgreSQL receives it; None where that makes it."""
         young = {config: self._young.get(config, NOTHING) for config, _ in pages}
         woven = [None if keywords is None else weave(keywords, young[config], NOTHING) for config, keywords in pages]
         strange: dict[str, dict[str, None]] = {}
@@ -177,9 +180,9 @@ Text = Plain | Marked
 
 def hear_plain_in_python(vector: str, words: int) -> list[Heard] | None:
     """What became of each word; None where a dictionary makes more than one word of some."""
-    found: list[list[str]] = [[] for _ in range(words)]
-    for lexeme, positions in LEXEME.findall(vector):
-        for place in map(int, positions.split(",")):
+    found: list[list[bytes]] = [[] for _ in range(words)]
+    for lexeme, places in _read_vector(vector).items():
+        for place in places:
             if place > words:
                 return None
             found[place - 1].append(lexeme)
@@ -189,8 +192,8 @@ def hear_plain_in_python(vector: str, words: int) -> list[Heard] | None:
 def hear_marked_in_python(vector: str, words: int) -> list[Heard] | None:
     """What became of each word; None where one of them hides the marks, or has more lexemes than can be told from the
     others', and each has to be asked for alone."""
-    places = {lexeme: [int(place) for place in found.split(",")] for lexeme, found in LEXEME.findall(vector)}
-    marks = [places.get(f"'{mark}':", []) for mark in range(FIRST_MARK, FIRST_MARK + words)]
+    places = _read_vector(vector)
+    marks = [places.get(b"%d" % mark, []) for mark in range(FIRST_MARK, FIRST_MARK + words)]
     if words == 1:
         marks = [[max(max(found) for found in places.values())]]
     elif not all(len(mark) == 1 for mark in marks) or max(map(len, places.values())) > MOST_PLACES:
@@ -199,7 +202,7 @@ def hear_marked_in_python(vector: str, words: int) -> list[Heard] | None:
     starts = [0, *ends[:-1]]
     if words > 1 and (ends[-1] >= LAST_PLACE or any(end <= start for start, end in zip(starts, ends, strict=True))):
         return None
-    found: list[list[tuple[str, int]]] = [[] for _ in ends]
+    found: list[list[tuple[bytes, int]]] = [[] for _ in ends]
     for lexeme, at in places.items():
         for place in at:
             if place > ends[-1]:
@@ -210,18 +213,21 @@ def hear_marked_in_python(vector: str, words: int) -> list[Heard] | None:
     return [_hear(end - start - 1, parts) for start, end, parts in zip(starts, ends, found, strict=True)]
 
 
-def _hear(takes: int, lexemes: Sequence[tuple[str, int]]) -> Heard:
+def _read_vector(vector: str) -> dict[bytes, list[int]]:
+    """Lexeme → its positions."""
+    return {
+        quoted.replace("''", "'").replace("\\\\", "\\").encode(): [int(place) for place in places.split(",")]
+        for quoted, places in LEXEME.findall(vector)
+    }
+
+
+def _hear(takes: int, lexemes: Sequence[tuple[bytes, int]]) -> Heard:
     if takes == 1 and len(lexemes) < 2:
         return lexemes[0][0] if lexemes else STOP
     return takes, tuple(lexemes)
 
 
-def quote(lexeme: str) -> str:
-    doubled = lexeme.replace("\\", "\\\\").replace("'", "''")
-    return f"'{doubled}':"
-
-
-def weave_in_python(keywords: Keywords, young: dict[str, Heard], more: dict[str, Heard]) -> str | list[str] | None:
+def weave_in_python(keywords: Keywords, young: dict[str, Heard], more: dict[str, Heard]) -> bytes | list[str] | None:
     """The tsvector of a page, from what was heard of its words; where some are in neither memory, these, as often as
     they occur; None where PostgreSQL has to look at the whole."""
     if any("<" in piece or not (piece[:1].isalnum() or piece[:1] in PLAIN) for piece in keywords):
@@ -247,30 +253,37 @@ def _recall(words: list[str], young: dict[str, Heard], more: dict[str, Heard]) -
     return known
 
 
-def spell(pieces: Sequence[Sequence[Heard]]) -> str | None:
-    """Each piece's positions go on where those of the pieces before end."""
-    found: dict[str, str] = {}
+def spell(pieces: Sequence[Sequence[Heard]]) -> bytes | None:
+    """Each piece's positions go on where those of the pieces before end. None where that is too far, or a lexeme comes
+    too often, or does not go forward."""
+    found: dict[bytes, list[int]] = {}
     highest = 0
-    for places, heard in zip(PLACES, pieces, strict=True):
+    for weight, heard in zip(WEIGHTS, pieces, strict=True):
         at = highest
         for answer in heard:
-            if answer is STOP:
+            if answer == STOP:
                 at += 1
-            elif isinstance(answer, str):
+            elif isinstance(answer, bytes):
                 at = highest = at + 1
-                found[answer] = f"{found[answer]},{places[at]}" if answer in found else answer + places[at]
+                found.setdefault(answer, []).append(at | weight)
             else:
                 takes, lexemes = answer
                 if at + takes > MOST_WORDS:
                     return None
                 for lexeme, place in lexemes:
-                    spelled = places[at + place]
-                    found[lexeme] = f"{found[lexeme]},{spelled}" if lexeme in found else lexeme + spelled
+                    found.setdefault(lexeme, []).append(at + place | weight)
                     highest = max(highest, at + place)
                 at += takes
-    if sum(map(len, pieces)) > MOST_PLACES and any(spelled.count(",") > MOST_PLACES for spelled in found.values()):
+    if not all(len(places) <= MOST_PLACES and _goes_forward(places) for places in found.values()):
         return None
-    return " ".join(found.values())
+    return pack(">I", len(found)) + b"".join(
+        b"%b\0%b" % (lexeme, pack(f">{len(places) + 1}H", len(places), *places))
+        for lexeme, places in sorted(found.items())
+    )
+
+
+def _goes_forward(places: Sequence[int]) -> bool:
+    return all(one & PLACE < other & PLACE for one, other in pairwise(places))
 
 
 weave: Weave = compiled.weave or weave_in_python

@@ -116,8 +116,8 @@ async def by_postgres(conn: Any, pages: Sequence[tuple[str, Keywords]]) -> list[
 
 
 async def spelled(conn: Any, memory: Lexemes, pages: Sequence[tuple[str, Keywords]]) -> list[str | None]:
-    texts = await memory.spell(conn, pages)
-    return [text if text is None else await conn.fetchval("SELECT $1::text::tsvector", text) for text in texts]
+    vectors = await memory.spell(conn, pages)
+    return [each if each is None else await conn.fetchval("SELECT $1::tsvector", each) for each in vectors]
 
 
 @pytest.mark.both_servers

@@ -189,7 +189,7 @@ next_lexeme(Vector *vector)
         return refuse_vector();
     }
     vector->end = vector->at;
-    return 1;
+    return vector->end - vector->start > 3 ? 1 : refuse_vector();
 }
 
 /* The next position of the lexeme, from 1 on; 0: it has no more; -1: this is not the text of a vector. */
@@ -211,6 +211,28 @@ next_place(Vector *vector)
         }
     }
     return vector->at == before || place == 0 ? refuse_vector() : place;
+}
+
+/* The lexeme in UTF-8, without its quotes; inside, each of these and each backslash is there twice. */
+static PyObject *
+read_lexeme(const Vector *vector)
+{
+    PyObject *quoted = PyUnicode_Substring(vector->text, vector->start + 1, vector->end - 2);
+    Py_ssize_t length = 0, size = 0;
+    const char *letters = quoted != NULL ? PyUnicode_AsUTF8AndSize(quoted, &length) : NULL;
+    PyObject *lexeme = letters != NULL ? PyBytes_FromStringAndSize(NULL, length) : NULL;
+    if (lexeme != NULL) {
+        char *out = PyBytes_AS_STRING(lexeme);
+        for (Py_ssize_t at = 0; at < length; at++) {
+            out[size++] = letters[at];
+            at += letters[at] == '\'' || letters[at] == '\\';
+        }
+        if (size < length) {
+            _PyBytes_Resize(&lexeme, size); /* NULL where that fails */
+        }
+    }
+    Py_XDECREF(quoted);
+    return lexeme;
 }
 
 /* Which mark the lexeme is, or -1. */
@@ -316,7 +338,7 @@ hand_out(Answers *answers, PyObject *text)
                 continue;
             }
             if (lexeme == NULL) {
-                lexeme = PyUnicode_Substring(text, vector.start, vector.end);
+                lexeme = read_lexeme(&vector);
                 if (lexeme == NULL || PyList_Append(answers->lexemes, lexeme) < 0) {
                     Py_XDECREF(lexeme);
                     return -1;
@@ -356,7 +378,7 @@ pack_answer(const Answers *answers, const Asked *word)
     if (takes != 1 || word->count > 1) {
         return pack_several(answers, word, takes);
     }
-    return word->count == 1 ? Py_NewRef(answers->parts[word->first].lexeme) : PyUnicode_FromStringAndSize(" ", 1);
+    return word->count == 1 ? Py_NewRef(answers->parts[word->first].lexeme) : PyBytes_FromStringAndSize("\0", 1);
 }
 
 static PyObject *
