@@ -1,16 +1,20 @@
-/* The frontier's inner loops. The Python of the same names is the reference and the fall-back: `weave` in lexemes.py,
-   `find_known`, `put_known` and `take_known` in known_table.py, `join_links` in store.py. Same results, to the letter;
+/* The frontier's inner loops. The Python of the same names is the reference and the fall-back: `weave`, `recall`, `hear_plain` and
+   `hear_marked` in lexemes.py, `find_known`, `put_known` and `take_known` in known_table.py, `join_links` in store.py. Same results, to the letter;
    property tests compare them. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "c/hear.h"
 #include "c/known.h"
 #include "c/links.h"
 #include "c/weave.h"
 
 static PyMethodDef functions[] = {
     {"weave", (PyCFunction)(void (*)(void))weave, METH_FASTCALL, weave_doc},
+    {"recall", (PyCFunction)(void (*)(void))recall_words, METH_FASTCALL, recall_doc},
+    {"hear_plain", (PyCFunction)(void (*)(void))hear_plain, METH_FASTCALL, hear_plain_doc},
+    {"hear_marked", (PyCFunction)(void (*)(void))hear_marked, METH_FASTCALL, hear_marked_doc},
     {"find_known", (PyCFunction)(void (*)(void))find_known, METH_FASTCALL, find_known_doc},
     {"put_known", (PyCFunction)(void (*)(void))put_known, METH_FASTCALL, put_known_doc},
     {"take_known", (PyCFunction)(void (*)(void))take_known, METH_FASTCALL, take_known_doc},
@@ -23,6 +27,9 @@ add_limits(PyObject *module)
 {
     return PyModule_AddIntConstant(module, "MOST_WORDS", MOST_WORDS) < 0
                    || PyModule_AddIntConstant(module, "MOST_PLACES", MOST_PLACES) < 0
+                   || PyModule_AddIntConstant(module, "LONGEST_REMEMBERED", LONGEST_REMEMBERED) < 0
+                   || PyModule_AddIntConstant(module, "LAST_PLACE", LAST_PLACE) < 0
+                   || PyModule_AddIntConstant(module, "FIRST_MARK", FIRST_MARK) < 0
                    || PyModule_AddIntConstant(module, "DEPTH_BITS", DEPTH_BITS) < 0
                ? -1
                : 0;

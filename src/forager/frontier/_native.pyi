@@ -6,14 +6,24 @@ from forager.records import Discovery
 
 MOST_WORDS: int
 MOST_PLACES: int
+LONGEST_REMEMBERED: int
+LAST_PLACE: int
+FIRST_MARK: int
 DEPTH_BITS: int
+
+_Heard = bytes | tuple[int, tuple[tuple[bytes, int], ...]]
 
 def weave(
     keywords: tuple[str, str, str, str],
-    young: dict[str, str | tuple[int, tuple[tuple[str, int], ...]]],
-    more: dict[str, str | tuple[int, tuple[tuple[str, int], ...]]],
+    young: dict[str, _Heard],
+    more: dict[str, _Heard],
     /,
-) -> str | list[str] | None: ...
+) -> bytes | list[str] | None: ...
+def recall(
+    words: dict[str, None], young: dict[str, _Heard], old: dict[str, _Heard], /
+) -> tuple[dict[str, _Heard], dict[str, str], list[str]]: ...
+def hear_plain(vector: str, words: int, /) -> list[_Heard] | None: ...
+def hear_marked(vector: str, words: int, /) -> list[_Heard] | None: ...
 def find_known(segments: list[bytearray], key: bytes, /) -> int: ...
 def put_known(segments: list[bytearray], entries: bytes, most_buckets: int, /) -> None: ...
 def take_known(links: Iterable[Discovery], segments: list[bytearray], ids: dict[bytes, int], /) -> list[Discovery]: ...

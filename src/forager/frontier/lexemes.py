@@ -12,12 +12,14 @@ others stands a mark, a number of their own, that shows how many positions they 
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import pairwise
+from struct import pack
 from typing import Any
 
 from forager.db import statements
 from forager.frontier import compiled
-from forager.frontier.compiled import Heard, Weave
+from forager.frontier.compiled import Hear, Heard, Recall, Weave
 from forager.records import Keywords
 
 SQL = statements.load("forager.frontier", "lexemes.sql")
@@ -36,18 +38,17 @@ FIRST_MARK = 7_770_000
 """A number is itself in every configuration."""
 LETTERS = re.compile(r"[(\"']{0,2}([A-Za-z]{1,40})[,;:!?)\"']?\.?[,;:!?)\"']?")
 """A word of plain letters, and the signs around it that change nothing; neither does the size of its letters."""
-LEXEME = re.compile(r"('(?:[^'\\]|''|\\\\)*':)([0-9,]+)")
-"""In the text of a vector: as it is spelled in another one, and its positions."""
+LEXEME = re.compile(r"'((?:[^'\\]|''|\\\\)+)':([0-9,]+)")
+"""In the text of a vector: as it stands in quotes, and its positions."""
 
 PLAIN = ("", " ")
 """How a piece may begin besides, for its first word to be like others."""
-STOP = " "
-"""Of a word that takes a position and has no lexeme; told from lexemes by identity."""
-Word = tuple[str, str]
-"""With its configuration."""
+STOP = b"\0"
+"""Of a word that takes a position and has no lexeme; none has a zero."""
 NOTHING: dict[str, Heard] = {}
-PLACES = tuple(tuple(f"{place}{weight}" for place in range(MOST_WORDS * 2 + 1)) for weight in ("A", "B", "C", ""))
-"""Positions as a tsvector spells them, by weight: title, headings, description, text."""
+WEIGHTS = (3 << 14, 2 << 14, 1 << 14, 0)
+"""Of title, headings, description and text: two bits before the fourteen of a position."""
+PLACE = (1 << 14) - 1
 
 
 class Lexemes:
@@ -59,8 +60,8 @@ class Lexemes:
         """Configuration → word → what was heard."""
         self._remembered = 0
 
-    async def spell(self, conn: Any, pages: Sequence[tuple[str, Keywords | None]]) -> list[str | None]:
-        """The tsvector of each page, given its configuration, as text; None where PostgreSQL has to make it."""
+    async def spell(self, conn: Any, pages: Sequence[tuple[str, Keywords | None]]) -> list[bytes | None]:
+        """The tsvector of each page, given its configuration, as PostgreSQL receives it; None where that makes it."""
         young = {config: self._young.get(config, NOTHING) for config, _ in pages}
         woven = [None if keywords is None else weave(keywords, young[config], NOTHING) for config, keywords in pages]
         strange: dict[str, dict[str, None]] = {}
@@ -81,23 +82,18 @@ class Lexemes:
         """By configuration, what was heard of words that are not young: the old ones, and those PostgreSQL is asked."""
         found: dict[str, dict[str, Heard]] = {}
         cores: dict[str, dict[str, str]] = {}
-        """Configuration → word → what PostgreSQL makes the same of, where neither is known."""
+        plain: list[Text] = []
+        odd: list[Text] = []
         for config, words in strange.items():
             young, old = self._young.get(config, NOTHING), self._old.get(config, NOTHING)
-            known, unknown = found.setdefault(config, {}), cores.setdefault(config, {})
-            for word in words:
-                core = core_of(word)
-                heard = old.get(word) or young.get(core) or old.get(core)  # no answer is empty
-                if heard is None:
-                    unknown[word] = core
-                else:
-                    known[word] = heard
-        asked = [(config, core) for config, unknown in cores.items() for core in dict.fromkeys(unknown.values())]
-        for (config, core), heard in (await ask(conn, asked) if asked else {}).items():
-            found[config][core] = heard
-        for config, unknown in cores.items():
+            found[config], cores[config], others = recall(words, young, old)
+            plain += [Plain(config, each) for each in _portions(list(dict.fromkeys(cores[config].values())))]
+            odd += [Marked(config, each) for each in _portions(others)]
+        if plain or odd:
+            await ask(conn, [*plain, *odd], found)
+        for config, alike in cores.items():
             known = found[config]
-            known.update({word: known[core] for word, core in unknown.items()})
+            known.update({word: known[core] for word, core in alike.items()})
         self._remember(found)
         return found
 
@@ -110,41 +106,48 @@ class Lexemes:
             self._old, self._young, self._remembered = self._young, {}, 0
 
 
-def core_of(word: str) -> str:
-    """The word PostgreSQL makes the same of."""
+def core_of(word: str) -> str | None:
+    """The word PostgreSQL makes the same of, where this one is of plain letters."""
     match = LETTERS.fullmatch(word)
-    return match[1].lower() if match else word
+    return match[1].lower() if match else None
 
 
-async def ask(conn: Any, words: Sequence[Word]) -> dict[Word, Heard]:
-    texts: list[Plain | Marked] = [Plain(*each) for each in _portions([word for word in words if _is_plain(word[1])])]
-    texts += [Marked(*each) for each in _portions([word for word in words if not _is_plain(word[1])])]
-    answers: dict[Word, Heard] = {}
+def recall_in_python(
+    words: dict[str, None], young: dict[str, Heard], old: dict[str, Heard]
+) -> tuple[dict[str, Heard], dict[str, str], list[str]]:
+    """What is remembered of words that are not young by themselves, but old, or by their core; of the others, those of
+    plain letters, each with its core, and the odd ones."""
+    known: dict[str, Heard] = {}
+    cores: dict[str, str] = {}
+    odd: list[str] = []
+    for word in words:
+        core = core_of(word)
+        heard = old.get(word) or young.get(core or word) or old.get(core or word)  # no answer is empty
+        if heard is not None:
+            known[word] = heard
+        elif core is not None:
+            cores[word] = core
+        else:
+            odd.append(word)
+    return known, cores, odd
+
+
+async def ask(conn: Any, texts: Sequence["Text"], answers: dict[str, dict[str, Heard]]) -> None:
+    """What PostgreSQL makes of the words of texts goes into `answers`, by configuration."""
     while texts:
         rows = await conn.fetch(SQL["lex"], [text.config for text in texts], [text.text for text in texts])
-        alone: list[Plain | Marked] = []
+        alone: list[Text] = []
         for text, (vector,) in zip(texts, rows, strict=True):
             heard = text.hear(vector)
             if heard is None:
                 alone += [Marked(text.config, [word]) for word in text.words]
             else:
-                answers |= zip([(text.config, word) for word in text.words], heard, strict=True)
+                answers[text.config].update(zip(text.words, heard, strict=True))
         texts = alone
-    return answers
 
 
-def _is_plain(word: str) -> bool:
-    return word.isascii() and word.isalpha() and len(word) <= LONGEST_REMEMBERED
-
-
-def _portions(words: Sequence[Word]) -> Iterator[tuple[str, list[str]]]:
-    """By configuration, so many together."""
-    by_config: dict[str, list[str]] = {}
-    for config, word in words:
-        by_config.setdefault(config, []).append(word)
-    for config, alike in by_config.items():
-        for first in range(0, len(alike), ASKED_TOGETHER):
-            yield config, alike[first : first + ASKED_TOGETHER]
+def _portions(words: list[str]) -> list[list[str]]:
+    return [words[first : first + ASKED_TOGETHER] for first in range(0, len(words), ASKED_TOGETHER)]
 
 
 class Plain:
@@ -156,14 +159,7 @@ class Plain:
         self.text = " ".join(words)
 
     def hear(self, vector: str) -> list[Heard] | None:
-        """What became of each word; None where a dictionary makes more than one word of some."""
-        found: list[list[str]] = [[] for _ in self.words]
-        for lexeme, positions in LEXEME.findall(vector):
-            for place in map(int, positions.split(",")):
-                if place > len(found):
-                    return None
-                found[place - 1].append(lexeme)
-        return [_hear(1, [(lexeme, 1) for lexeme in lexemes]) for lexemes in found]
+        return hear_plain(vector, len(self.words))
 
 
 class Marked:
@@ -172,43 +168,66 @@ class Marked:
     def __init__(self, config: str, words: list[str]) -> None:
         self.config = config
         self.words = words
-        marked = [f" {word} {FIRST_MARK + number}" for number, word in enumerate(words)]
+        marked = [f" {word} {mark}" for mark, word in enumerate(words, FIRST_MARK)]
         self.text = "".join(marked)
 
     def hear(self, vector: str) -> list[Heard] | None:
-        """What became of each word; None where one of them hides the marks, or has more lexemes than can be told from
-        the others', and each has to be asked for alone."""
-        places = {lexeme: [int(place) for place in found.split(",")] for lexeme, found in LEXEME.findall(vector)}
-        marks = [places.get(f"'{FIRST_MARK + number}':", []) for number in range(len(self.words))]
-        if len(self.words) == 1:
-            marks = [[max(max(found) for found in places.values())]]
-        elif not all(len(mark) == 1 for mark in marks) or max(map(len, places.values())) > MOST_PLACES:
-            return None
-        ends = [mark[0] for mark in marks]
-        if len(ends) > 1 and ends[-1] >= LAST_PLACE:
-            return None
-        starts = [0, *ends[:-1]]
-        found: list[list[tuple[str, int]]] = [[] for _ in ends]
-        for lexeme, at in places.items():
-            for place in at:
-                number = bisect_left(ends, place)
-                if place < ends[number]:
-                    found[number].append((lexeme, place - starts[number]))
-        return [_hear(end - start - 1, parts) for start, end, parts in zip(starts, ends, found, strict=True)]
+        return hear_marked(vector, len(self.words))
 
 
-def _hear(takes: int, lexemes: Sequence[tuple[str, int]]) -> Heard:
+Text = Plain | Marked
+
+
+def hear_plain_in_python(vector: str, words: int) -> list[Heard] | None:
+    """What became of each word; None where a dictionary makes more than one word of some."""
+    found: list[list[bytes]] = [[] for _ in range(words)]
+    for lexeme, places in _read_vector(vector).items():
+        for place in places:
+            if place > words:
+                return None
+            found[place - 1].append(lexeme)
+    return [_hear(1, [(lexeme, 1) for lexeme in lexemes]) for lexemes in found]
+
+
+def hear_marked_in_python(vector: str, words: int) -> list[Heard] | None:
+    """What became of each word; None where one of them hides the marks, or has more lexemes than can be told from the
+    others', and each has to be asked for alone."""
+    places = _read_vector(vector)
+    marks = [places.get(b"%d" % mark, []) for mark in range(FIRST_MARK, FIRST_MARK + words)]
+    if words == 1:
+        marks = [[max(max(found) for found in places.values())]]
+    elif not all(len(mark) == 1 for mark in marks) or max(map(len, places.values())) > MOST_PLACES:
+        return None
+    ends = [mark[0] for mark in marks]
+    starts = [0, *ends[:-1]]
+    if words > 1 and (ends[-1] >= LAST_PLACE or any(end <= start for start, end in zip(starts, ends, strict=True))):
+        return None
+    found: list[list[tuple[bytes, int]]] = [[] for _ in ends]
+    for lexeme, at in places.items():
+        for place in at:
+            if place > ends[-1]:
+                return None
+            number = bisect_left(ends, place)
+            if place < ends[number]:
+                found[number].append((lexeme, place - starts[number]))
+    return [_hear(end - start - 1, parts) for start, end, parts in zip(starts, ends, found, strict=True)]
+
+
+def _read_vector(vector: str) -> dict[bytes, list[int]]:
+    """Lexeme → its positions."""
+    return {
+        quoted.replace("''", "'").replace("\\\\", "\\").encode(): [int(place) for place in places.split(",")]
+        for quoted, places in LEXEME.findall(vector)
+    }
+
+
+def _hear(takes: int, lexemes: Sequence[tuple[bytes, int]]) -> Heard:
     if takes == 1 and len(lexemes) < 2:
         return lexemes[0][0] if lexemes else STOP
     return takes, tuple(lexemes)
 
 
-def quote(lexeme: str) -> str:
-    doubled = lexeme.replace("\\", "\\\\").replace("'", "''")
-    return f"'{doubled}':"
-
-
-def weave_in_python(keywords: Keywords, young: dict[str, Heard], more: dict[str, Heard]) -> str | list[str] | None:
+def weave_in_python(keywords: Keywords, young: dict[str, Heard], more: dict[str, Heard]) -> bytes | list[str] | None:
     """The tsvector of a page, from what was heard of its words; where some are in neither memory, these, as often as
     they occur; None where PostgreSQL has to look at the whole."""
     if any("<" in piece or not (piece[:1].isalnum() or piece[:1] in PLAIN) for piece in keywords):
@@ -234,30 +253,40 @@ def _recall(words: list[str], young: dict[str, Heard], more: dict[str, Heard]) -
     return known
 
 
-def spell(pieces: Sequence[Sequence[Heard]]) -> str | None:
-    """Each piece's positions go on where those of the pieces before end."""
-    found: dict[str, str] = {}
+def spell(pieces: Sequence[Sequence[Heard]]) -> bytes | None:
+    """Each piece's positions go on where those of the pieces before end. None where that is too far, or a lexeme comes
+    too often, or does not go forward."""
+    found: dict[bytes, list[int]] = {}
     highest = 0
-    for places, heard in zip(PLACES, pieces, strict=True):
+    for weight, heard in zip(WEIGHTS, pieces, strict=True):
         at = highest
         for answer in heard:
-            if answer is STOP:
+            if answer == STOP:
                 at += 1
-            elif isinstance(answer, str):
+            elif isinstance(answer, bytes):
                 at = highest = at + 1
-                found[answer] = f"{found[answer]},{places[at]}" if answer in found else answer + places[at]
+                found.setdefault(answer, []).append(at | weight)
             else:
                 takes, lexemes = answer
                 if at + takes > MOST_WORDS:
                     return None
                 for lexeme, place in lexemes:
-                    spelled = places[at + place]
-                    found[lexeme] = f"{found[lexeme]},{spelled}" if lexeme in found else lexeme + spelled
+                    found.setdefault(lexeme, []).append(at + place | weight)
                     highest = max(highest, at + place)
                 at += takes
-    if sum(map(len, pieces)) > MOST_PLACES and any(spelled.count(",") > MOST_PLACES for spelled in found.values()):
+    if not all(len(places) <= MOST_PLACES and _goes_forward(places) for places in found.values()):
         return None
-    return " ".join(found.values())
+    return pack(">I", len(found)) + b"".join(
+        b"%b\0%b" % (lexeme, pack(f">{len(places) + 1}H", len(places), *places))
+        for lexeme, places in sorted(found.items())
+    )
+
+
+def _goes_forward(places: Sequence[int]) -> bool:
+    return all(one & PLACE < other & PLACE for one, other in pairwise(places))
 
 
 weave: Weave = compiled.weave or weave_in_python
+recall: Recall = compiled.recall or recall_in_python
+hear_plain: Hear = compiled.hear_plain or hear_plain_in_python
+hear_marked: Hear = compiled.hear_marked or hear_marked_in_python

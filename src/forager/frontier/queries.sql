@@ -198,7 +198,7 @@ SET status = 'fetched', fetched_at = now(), title = n.title, description = n.des
     flags = string_to_array(n.flags, ','), simhash = n.simhash, canonical_url = n.canonical_url, author = n.author,
     published_at = n.published_at, modified_at = n.modified_at,
     keywords_tsv = (
-        SELECT CASE WHEN n.config = c.config AND n.vector IS NOT NULL THEN n.vector::tsvector
+        SELECT CASE WHEN n.config = c.config AND n.vector IS NOT NULL THEN n.vector
                ELSE setweight(to_tsvector(c.config::regconfig, n.title_words), 'A') || setweight(to_tsvector(c.config::regconfig, n.headings), 'B')
                  || setweight(to_tsvector(c.config::regconfig, n.description_words), 'C') || to_tsvector(c.config::regconfig, n.words) END
         FROM (SELECT COALESCE(($22::text[])[array_position($21::text[], split_part(COALESCE(p.language, n.language), '-', 1))],
@@ -206,7 +206,7 @@ SET status = 'fetched', fetched_at = now(), title = n.title, description = n.des
         WHERE n.words IS NOT NULL)
 FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::int[], $8::text[], $9::text[],
             $10::text[], $11::text[], $12::text[], $13::boolean[], $14::text[], $15::bigint[], $16::text[], $17::text[], $18::text[],
-            $19::timestamptz[], $20::timestamptz[], $23::text[], $24::text[])
+            $19::timestamptz[], $20::timestamptz[], $23::text[], $24::tsvector[])
      AS n (id, title, description, language, content_hash, content_type, links_count, etag, last_modified, title_words, headings, words,
            is_changed, flags, simhash, description_words, canonical_url, author, published_at, modified_at, config, vector)
 WHERE p.id = n.id

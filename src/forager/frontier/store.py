@@ -251,7 +251,7 @@ async def record_readings(
     if not readings:
         return {}
     chosen = [configs.get((reading.language or "").partition("-")[0], "simple") for _, reading, _ in readings]
-    vectors: Sequence[str | None] = [None] * len(readings)
+    vectors: Sequence[bytes | None] = [None] * len(readings)
     if lexemes is not None:
         vectors = await lexemes.spell(conn, list(zip(chosen, [words for _, _, words in readings], strict=True)))
     rows = await conn.fetch(

@@ -13,6 +13,10 @@ ORDER BY n.url_hash
 ON CONFLICT (url_hash) DO NOTHING
 RETURNING id, url_hash;
 
+-- name: number_images
+-- Ids for so many images that are going to be copied.
+SELECT nextval('images_id_seq') FROM generate_series(1, $1::int);
+
 -- name: sources_of
 -- The domains that showed images first.
 SELECT i.url_hash, i.domain_id FROM images i WHERE i.url_hash = ANY ($1::bytea[]);
@@ -63,6 +67,11 @@ FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS n (domain_id, page_id, im
 JOIN pages p ON p.id = n.page_id
 WHERE s.domain_id = n.domain_id AND s.page_id = n.page_id AND s.last_seen_at IS NULL
   AND s.image_id <> ALL (COALESCE(string_to_array(n.images, ',')::bigint[], '{}'));
+
+-- name: pages_with_sightings
+-- Of these pages, those that show an image, or showed one.
+SELECT n.page_id FROM unnest($1::bigint[], $2::bigint[]) AS n (domain_id, page_id)
+WHERE EXISTS (SELECT FROM page_images s WHERE s.domain_id = n.domain_id AND s.page_id = n.page_id);
 
 -- name: record_sightings
 -- Which page shows which image; what is written already is left as it is. One joined text per page and column, as for links.

@@ -23,7 +23,11 @@ VALUES: dict[str, Any] = {
     "timestamptz": [datetime(2024, 2, 29, 12, tzinfo=UTC), None],
     "numeric": [Decimal("1.50")],
     "tsquery": ["'a' & 'b'"],
+    "tsvector": [b"\0\0\0\1a\0\0\0", None],
 }
+COME_BACK: dict[str, Any] = {"tsvector": ["'a'", None]}
+"""Where they are not what was sent."""
+VECTORS = ["", "'a'", "'a':1A,2B,3C,4 'b':16383", "'\\\\':2 'it''s':1 'tea':3A '東':4", "' ':1"]
 
 
 WHOLE_ROWS = {"frontier/history.sql: read_old", "frontier/history.sql: read_old_pages"}
@@ -46,7 +50,15 @@ async def test_the_server_says_the_same_of_them(conn: asyncpg.Connection) -> Non
 async def test_values_come_back(conn: asyncpg.Connection) -> None:
     assert VALUES.keys() == core_types.ARRAYS.keys()
     for name, values in VALUES.items():
-        assert await conn.fetchval(f"SELECT $1::{name}[]", values) == values
+        assert await conn.fetchval(f"SELECT $1::{name}[]", values) == COME_BACK.get(name, values)
+
+
+@pytest.mark.both_servers
+async def test_a_vector_comes_as_its_text_and_goes_as_its_bytes(conn: asyncpg.Connection) -> None:
+    for text in VECTORS:
+        assert await conn.fetchval("SELECT $1::text::tsvector", text) == text
+        sent = await conn.fetchval("SELECT tsvectorsend($1::text::tsvector)", text)
+        assert await conn.fetchval("SELECT $1::tsvector::text", sent) == text
 
 
 async def test_no_statement_but_those_of_whole_rows_has_the_driver_ask_for_a_type(conn: asyncpg.Connection) -> None:

@@ -116,8 +116,8 @@ async def by_postgres(conn: Any, pages: Sequence[tuple[str, Keywords]]) -> list[
 
 
 async def spelled(conn: Any, memory: Lexemes, pages: Sequence[tuple[str, Keywords]]) -> list[str | None]:
-    texts = await memory.spell(conn, pages)
-    return [text if text is None else await conn.fetchval("SELECT $1::text::tsvector", text) for text in texts]
+    vectors = await memory.spell(conn, pages)
+    return [each if each is None else await conn.fetchval("SELECT $1::tsvector", each) for each in vectors]
 
 
 @pytest.mark.both_servers
@@ -164,9 +164,9 @@ async def test_texts_of_many_languages(ground: Ground, language: str) -> None:
 async def test_each_word_is_asked_for_once(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
-    async def note(conn: Any, words: Sequence[tuple[str, str]]) -> Any:
-        asked.extend(word for _, word in words)
-        return await ask(conn, words)
+    async def note(conn: Any, texts: Sequence[lexemes.Text], answers: Any) -> None:
+        asked.extend(word for text in texts for word in text.words)
+        await ask(conn, texts, answers)
 
     ask = lexemes.ask
     monkeypatch.setattr(lexemes, "ask", note)
@@ -188,7 +188,7 @@ async def test_no_sign_that_is_left_out_would_change_a_word(ground: Ground) -> N
     rows = await ground.conn.fetch(
         f"{same} FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS n (word, core, nr) ORDER BY n.nr",
         words,
-        [lexemes.core_of(word) for word in words],
+        [lexemes.core_of(word) or word for word in words],
     )
     assert [word for word, (is_same,) in zip(words, rows, strict=True) if not is_same] == []
 
@@ -196,9 +196,9 @@ async def test_no_sign_that_is_left_out_would_change_a_word(ground: Ground) -> N
 async def test_signs_and_capitals_make_no_other_word(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
-    async def note(conn: Any, words: Sequence[tuple[str, str]]) -> Any:
-        asked.extend(word for _, word in words)
-        return await ask(conn, words)
+    async def note(conn: Any, texts: Sequence[lexemes.Text], answers: Any) -> None:
+        asked.extend(word for text in texts for word in text.words)
+        await ask(conn, texts, answers)
 
     ask = lexemes.ask
     monkeypatch.setattr(lexemes, "ask", note)

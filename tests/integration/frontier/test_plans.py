@@ -76,7 +76,7 @@ HOT = {
         FRONTIER["record_readings"],
         (
             *([1], ["t"], ["d"], ["en"], [KEY], ["x"], [1], [None], [None], [""], [""], [""], [None], [None], [None]),
-            *([""], [None], [None], [None], [None], ["en"], ["english"], ["english"], ["x"]),
+            *([""], [None], [None], [None], [None], ["en"], ["english"], ["english"], [bytes(4)]),
         ),
         {"pages_pkey"},
     ),

@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.builders import HOME
@@ -14,7 +15,9 @@ from forager.crawl.pauses import Pauses
 from forager.crawl.stop import StopRequest
 from forager.db import Database
 from forager.errors import Blame, StoreUnavailableError
+from forager.images import store
 from forager.images.decode.desk import Decoder
+from forager.images.store import MANY
 from forager.playground.picture import draw_png
 from forager.records import Fetched, ImageFile, ImageStatus, Outcome, OutcomeKind
 
@@ -28,21 +31,41 @@ async def two_desks(database: Database, ground: Ground) -> tuple[Desk, Desk]:
     return first, Desk(database, ground, first.run, worker, await ground.a_lease(domain, worker))
 
 
+@pytest.mark.parametrize("images", [MANY // 2, MANY * 2])
 async def test_an_image_two_workers_meet_at_once_is_one_image_with_one_place(
-    database: Database, ground: Ground
+    database: Database, ground: Ground, images: int
 ) -> None:
     desks = await two_desks(database, ground)
     targets = [await desk.targets() for desk in desks]
     for number in range(TIMES):
-        shown = [a_sighting(f"http://c.example/{number}-{each}.png") for each in range(20)]
+        shown = [a_sighting(f"http://c.example/{number}-{each}.png") for each in range(images)]
         await asyncio.gather(
             desks[0].shows(targets[0][number], *shown, wants_files=True),
             desks[1].shows(targets[1][number], *reversed(shown), wants_files=True),
         )
-    assert len(await desks[0].rows("SELECT FROM images")) == 20 * TIMES
-    assert len(await desks[0].rows("SELECT FROM pages WHERE is_image")) == 20 * TIMES
-    assert len(await desks[0].rows(SIGHTINGS)) == 2 * 20 * TIMES
+    assert len(await desks[0].rows("SELECT FROM images")) == images * TIMES
+    assert len(await desks[0].rows("SELECT FROM pages WHERE is_image")) == images * TIMES
+    assert len(await desks[0].rows(SIGHTINGS)) == 2 * images * TIMES
     assert await desks[0].broken() == []
+
+
+async def test_an_image_another_worker_adds_after_we_looked(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was copied with it is taken back, and added beside it."""
+    many = {bytes([number]) * 16: (1, f"http://c.example/{number}.png") for number in range(MANY)}
+    known = await store.add_images(ground.conn, {bytes([7]) * 16: (2, "http://c.example/7.png")})
+    look = store.find_images
+
+    async def look_too_early(_conn: Any, _keys: Any) -> dict[bytes, int]:
+        monkeypatch.setattr(store, "find_images", look)
+        return {}
+
+    monkeypatch.setattr(store, "find_images", look_too_early)
+    async with ground.conn.transaction():
+        ids = await store.add_images(ground.conn, many)
+    rows = await ground.conn.fetch("SELECT url_hash, id FROM images")
+    assert {row["url_hash"]: row["id"] for row in rows} == ids
+    assert ids.keys() == many.keys()
+    assert ids.items() >= known.items()
 
 
 async def test_an_image_two_workers_settle_at_once_is_counted_once(database: Database, ground: Ground) -> None:

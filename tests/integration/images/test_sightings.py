@@ -6,11 +6,16 @@ from tests.ground import Ground
 from tests.integration.images.desk import SIGHTINGS, Desk, a_sighting
 
 from forager.db import Database
+from forager.images import store
 from forager.records import ImageFile, ImageStatus, Outcome, OutcomeKind
 
 
-@pytest.fixture
-async def desk(database: Database, ground: Ground) -> Desk:
+@pytest.fixture(params=[store.MANY, 1], ids=["few", "copied"])
+async def desk(
+    database: Database, ground: Ground, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> Desk:
+    """Many are written in another way than few, and to the same end."""
+    monkeypatch.setattr(store, "MANY", request.param)
     return await Desk.open(database, ground)
 
 

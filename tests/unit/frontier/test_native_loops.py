@@ -19,7 +19,14 @@ from forager.frontier.known_table import (
     put_known_in_python,
     take_known_in_python,
 )
-from forager.frontier.lexemes import STOP, quote, weave_in_python
+from forager.frontier.lexemes import (
+    FIRST_MARK,
+    STOP,
+    hear_marked_in_python,
+    hear_plain_in_python,
+    recall_in_python,
+    weave_in_python,
+)
 from forager.frontier.store import join_links_in_python
 from forager.records import Discovery, Keywords
 
@@ -34,7 +41,13 @@ LETTERS = st.sampled_from("ab,'é東𝔘\ud800\0")
 PLAIN = st.builds(str.__add__, st.sampled_from("aé東𝔘"), st.text(LETTERS, max_size=3))
 """What may begin a piece, and is not left to PostgreSQL for it."""
 WORD = st.one_of(PLAIN, PLAIN, PLAIN, st.text(ANY, max_size=6))
-LEXEME = st.text(LETTERS, min_size=1, max_size=3).map(quote)
+LEXEME = st.text(st.sampled_from("ab,'\\\\é東𝔘"), min_size=1, max_size=3).map(str.encode)
+
+
+def quote(lexeme: bytes) -> str:
+    """As the text of a vector has it."""
+    doubled = lexeme.decode().replace("\\", "\\\\").replace("'", "''")
+    return f"'{doubled}':"
 
 
 @st.composite
@@ -59,34 +72,131 @@ def a_page(draw: st.DrawFn) -> tuple[Keywords, dict[str, Heard], dict[str, Heard
 
 
 @given(a_page())
-@example((Keywords("a b", "", "a", "b a"), {"a": "'x':", "b": (2, (("'x':", 1), ("'y':", 2)))}, {"": (0, ())}))
-@example((Keywords("<a", "a<", "~a", "a ~"), {"a": "'a':"}, {}))
+@example((Keywords("a b", "", "a", "b a"), {"a": b"x", "b": (2, ((b"x", 1), (b"y", 2)))}, {"": (0, ())}))
+@example((Keywords("<a", "a<", "~a", "a ~"), {"a": b"a"}, {}))
 def test_pages_are_woven_alike(page: tuple[Keywords, dict[str, Heard], dict[str, Heard]]) -> None:
     assert _native.weave(*page) == weave_in_python(*page)
 
 
 @given(st.builds(Keywords, *[st.text(ANY, max_size=20)] * 4))
 def test_what_is_left_to_postgres_is_the_same(keywords: Keywords) -> None:
-    memory: dict[str, Heard] = {word: quote(word) for piece in keywords for word in piece.split(" ")}
+    memory: dict[str, Heard] = {
+        word: b"=" + word.encode(errors="surrogatepass") for piece in keywords for word in piece.split(" ")
+    }
     assert _native.weave(keywords, memory, {}) == weave_in_python(keywords, memory, {})
 
 
 @pytest.mark.parametrize("words", [249, 250, 251, 252, 253, 3996, 3997, 3998, 4000, 4001])
 @pytest.mark.parametrize(
-    "answer", ["'w':", "'w,w':", "'" + "," * 300 + "':", STOP, (1, (("'w':", 1),)), (2, (("'w':", 2), ("'v':", 1)))]
+    "answer", [b"w", b"," * 300, STOP, (1, ((b"w", 1),)), (2, ((b"w", 2), (b"v", 1))), (2, ((b"w", 2), (b"w", 1)))]
 )
 def test_the_limits_are_the_same(words: int, answer: Heard) -> None:
     for keywords in (Keywords("", "", "", "w " * (words - 1) + "w"), Keywords("", "w", "w", "w " * (words - 3) + "w")):
         memory: dict[str, Heard] = {"w": answer, "": (0, ())}
         assert _native.weave(keywords, memory, {}) == weave_in_python(keywords, memory, {})
     different = Keywords("", "", "", " ".join(map(str, range(words))))
-    many: dict[str, Heard] = {"": (0, ()), **{str(number): f"'{number}':" for number in range(words)}}
+    many: dict[str, Heard] = {"": (0, ()), **{str(number): b"%d" % number for number in range(words)}}
     assert _native.weave(different, many, {}) == weave_in_python(different, many, {})
 
 
+SIGNED = st.builds(
+    "".join,
+    st.tuples(
+        st.text("(\"'a", max_size=3),
+        st.sampled_from(["tea", "Tea", "TEA", "t", "x" * 39, "x" * 40, "x" * 41, "té", ""]),
+        st.text(",.;:!?)\"'-", max_size=4),
+    ),
+)
+"""Words with signs around them, some of which have a core."""
+
+
+@given(st.lists(SIGNED | WORD, max_size=12), MEMORY, MEMORY, st.lists(SIGNED, max_size=4))
+def test_words_are_recalled_alike(
+    words: list[str], young: dict[str, Heard], old: dict[str, Heard], remembered: list[str]
+) -> None:
+    young |= dict.fromkeys(remembered[:2], STOP)
+    old |= {word.lower(): b"x" for word in remembered[2:]}
+    asked = dict.fromkeys([*words, *remembered, *old])
+    assert _native.recall(asked, young, old) == recall_in_python(asked, young, old)
+
+
+MARKS = st.integers(FIRST_MARK - 1, FIRST_MARK + 6).map(lambda mark: b"%d" % mark)
+VECTOR = st.dictionaries(
+    LEXEME | MARKS, st.lists(st.integers(1, 12), min_size=1, max_size=4), min_size=1, max_size=12
+).map(lambda found: " ".join(quote(lexeme) + ",".join(map(str, places)) for lexeme, places in found.items()))
+
+
+@st.composite
+def a_marked_vector(draw: st.DrawFn) -> tuple[str, int]:
+    """As PostgreSQL tells it: the marks in their order, and lexemes between them."""
+    takes = draw(st.lists(st.integers(0, 4), min_size=1, max_size=6))
+    places: dict[bytes, list[int]] = {}
+    at = 0
+    for mark, taken in enumerate(takes, FIRST_MARK):
+        for place in range(at + 1, at + taken + 1):
+            for lexeme in draw(st.lists(LEXEME, max_size=2, unique=True)):
+                places.setdefault(lexeme, []).append(place)
+        at += taken + 1
+        places[b"%d" % mark] = [at]
+    return " ".join(f"{quote(lexeme)}{','.join(map(str, found))}" for lexeme, found in places.items()), len(takes)
+
+
+@given(VECTOR, st.integers(1, 8))
+@example("'a':1 'b':1,2 'c''d':3 'e\\\\':4", 4)
+@example("'a':1,2", 1)
+def test_vectors_are_heard_alike(vector: str, words: int) -> None:
+    assert _native.hear_plain(vector, words) == hear_plain_in_python(vector, words)
+    assert _native.hear_marked(vector, words) == hear_marked_in_python(vector, words)
+
+
+@given(a_marked_vector())
+def test_marked_vectors_are_heard_alike(given_: tuple[str, int]) -> None:
+    heard = hear_marked_in_python(*given_)
+    assert heard is not None
+    assert len(heard) == given_[1]
+    assert _native.hear_marked(*given_) == heard
+
+
+@pytest.mark.parametrize("count", [250, 251])
+@pytest.mark.parametrize("end", [16_382, 16_383])
+def test_what_has_to_be_asked_for_alone_is_the_same(count: int, end: int) -> None:
+    vector = f"'{FIRST_MARK}':300 '{FIRST_MARK + 1}':{end} 'a':" + ",".join(map(str, range(1, count + 1)))
+    assert _native.hear_marked(vector, 2) == hear_marked_in_python(vector, 2)
+    assert (_native.hear_marked(vector, 2) is None) == (count > 250 or end == 16_383)
+    assert _native.hear_plain(vector, 2) is None is hear_plain_in_python(vector, 2)
+
+
+@pytest.mark.parametrize("words", [0, -1, 16_383, 2**70])
+def test_a_vector_has_only_so_many_words(words: int) -> None:
+    for hear in (_native.hear_plain, _native.hear_marked):
+        with pytest.raises((ValueError, OverflowError)):
+            hear("'a':1", words)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["'", "'a", "'a'", "'a':", "a:1", "'a':0", "'a':1,", "'a':16384", "'a\\", "'a\\'", "'a'':1", "'a':1x", "'':1"],
+)
+def test_what_is_no_vector_is_refused(text: str) -> None:
+    for hear in (_native.hear_plain, _native.hear_marked):
+        with pytest.raises(ValueError, match="no vector"):
+            hear(text, 1)
+
+
+@given(st.text(st.sampled_from("'\\:,1 7é\0")), st.integers(1, 3))
+def test_no_text_is_too_odd_to_be_heard(text: str, words: int) -> None:
+    for hear in (_native.hear_plain, _native.hear_marked):
+        try:
+            heard = hear(text, words)
+        except ValueError:
+            continue
+        assert heard is None or len(heard) == words
+
+
 def test_the_constants_are_the_same() -> None:
-    in_c = (_native.MOST_WORDS, _native.MOST_PLACES, _native.DEPTH_BITS)
-    assert in_c == (lexemes.MOST_WORDS, lexemes.MOST_PLACES, known_table.DEPTH_BITS)
+    for name in ("MOST_WORDS", "MOST_PLACES", "LONGEST_REMEMBERED", "LAST_PLACE", "FIRST_MARK"):
+        assert getattr(_native, name) == getattr(lexemes, name)
+    assert _native.DEPTH_BITS == known_table.DEPTH_BITS
     assert Discovery._fields == ("url", "key", "domain", "depth", "redirects", "anchor", "rel")
 
 
@@ -164,7 +274,7 @@ FULL = make_segments()
 put_known_in_python(FULL, known_table.entry_of(LINK_AT_HAND.key, 5 << 10 | 1), 1)
 WRONG_ANSWERS: list[Any] = [
     *(1, None, (), (1, []), ("1", ())),
-    *((1, ("x",)), (1, ((b"x", 1),)), (1, (("x", "1"),))),
+    *((1, (b"x",)), (1, (("x", 1),)), (1, ((b"x", "1"),))),
 ]
 WRONG: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (_native.weave, ()),
@@ -176,6 +286,12 @@ WRONG: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (_native.weave, (WORDS, None, {})),
     (_native.weave, (WORDS, {}, [])),
     *[(_native.weave, (WORDS, {"w": answer}, {})) for answer in WRONG_ANSWERS],
+    (_native.recall, ()),
+    (_native.recall, ({}, {}, [])),
+    (_native.recall, ({b"w": None}, {}, {})),
+    (_native.hear_plain, ("'a':1",)),
+    (_native.hear_plain, (b"'a':1", 1)),
+    (_native.hear_marked, ("'a':1", "1")),
     (_native.take_known, ()),
     (_native.take_known, (1, make_segments(), {})),
     (_native.take_known, ([1], make_segments(), {})),
@@ -211,20 +327,27 @@ def test_wrong_types_are_refused(function: Callable[..., Any], given_: tuple[Any
         function(*given_)
 
 
-@pytest.mark.parametrize("answer", [(-1, ()), (2, (("x", -1),)), (2, (("x", 4001),))])
+@pytest.mark.parametrize("answer", [(-1, ()), (2, ((b"x", -1),)), (2, ((b"x", 4001),))])
 def test_positions_that_cannot_be_are_refused(answer: Heard) -> None:
     with pytest.raises(ValueError):
         _native.weave(WORDS, {"w": answer}, {})
 
 
 def test_no_memory_is_lost() -> None:
-    key, memory = LINK_AT_HAND.key, {"w": "'w':", "v": (2, (("'w':", 1), ("'東':", 2)))}
+    key, memory = LINK_AT_HAND.key, {"w": b"w", "v": (2, ((b"w", 1), ("東".encode(), 2)))}
     held = [LINK_AT_HAND, key, WORDS, *memory.values(), None, STOP]
 
     def work() -> None:
         _native.weave(Keywords("w v", "w", "v", "w"), memory, {})  # type: ignore[arg-type]
         _native.weave(Keywords("w x", "w", "y", "w"), memory, {})  # type: ignore[arg-type]
         _native.weave(Keywords("w", "<", "", "w"), memory, {})  # type: ignore[arg-type]
+        _native.recall({"w": None, "v,": None, "x!": None, "é": None}, memory, memory)  # type: ignore[arg-type]
+        _native.hear_plain("'a':1,3 'b':1", 3)
+        _native.hear_plain("'a':1,3 'b':1", 2)
+        _native.hear_marked(f"'{FIRST_MARK}':3 '{FIRST_MARK + 1}':5 'a':1,2 'b':1,4", 2)
+        _native.hear_marked("'a':1,2 'b':1,4", 2)
+        with pytest.raises(ValueError):
+            _native.hear_marked("'a':1,2 'b':1,4 'c", 1)
         _native.take_known([LINK_AT_HAND] * 3, FULL, {})
         memory_of_pages = make_segments()
         _native.take_known([LINK_AT_HAND] * 3, memory_of_pages, {})

@@ -5,6 +5,7 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The limits of lexemes.py; a test compares them. */
@@ -12,18 +13,18 @@
 #define MOST_PLACES 250
 #define PIECES 4
 
-/* By weight: title, headings, description, text, which has none. */
-static const char WEIGHTS[PIECES] = {'A', 'B', 'C', '\0'};
+/* By weight: title, headings, description, text; a position has fourteen bits, its weight two before them. */
+static const int WEIGHTS[PIECES] = {3 << 14, 2 << 14, 1 << 14, 0};
 
 /* A lexeme at a position; those of one lexeme are a chain. */
 typedef struct {
     Py_ssize_t next; /* -1 ends the chain */
     int place;
-    char weight;
+    int weight;
 } Sight;
 
 typedef struct {
-    PyObject *text; /* borrowed from an answer in Page.heard */
+    PyObject *name; /* in UTF-8, borrowed from an answer in Page.heard */
     Py_hash_t hash;
     Py_ssize_t first, last; /* of its sights */
     Py_ssize_t count;
@@ -40,6 +41,7 @@ typedef struct {
     Py_ssize_t lexeme_count;
     Py_ssize_t *table; /* of lexemes by hash, open addressing; 0 is free, others are one too high */
     size_t mask;
+    int is_disordered; /* a lexeme does not go forward */
 } Page;
 
 static void
@@ -137,7 +139,7 @@ static int
 open_answer(PyObject *answer, long *takes, PyObject **lexemes)
 {
     if (!PyTuple_Check(answer) || PyTuple_GET_SIZE(answer) != 2 || !PyTuple_Check(PyTuple_GET_ITEM(answer, 1))) {
-        PyErr_SetString(PyExc_TypeError, "a word's answer is a str or (int, tuple)");
+        PyErr_SetString(PyExc_TypeError, "a word's answer is bytes or (int, tuple)");
         return -1;
     }
     *lexemes = PyTuple_GET_ITEM(answer, 1);
@@ -159,7 +161,7 @@ count_sights(const Page *page)
     Py_ssize_t sights = 0;
     for (Py_ssize_t i = 0; i < page->words; i++) {
         Py_ssize_t more = 1;
-        if (!PyUnicode_Check(page->heard[i])) {
+        if (!PyBytes_Check(page->heard[i])) {
             long takes;
             PyObject *lexemes;
             if (open_answer(page->heard[i], &takes, &lexemes) < 0) {
@@ -198,37 +200,41 @@ make_room(Page *page)
     return 0;
 }
 
-/* The lexeme with this text, which is added if it is new. */
+/* The lexeme of this name, which is added if it is new. */
 static Lexeme *
-find_lexeme(Page *page, PyObject *text)
+find_lexeme(Page *page, PyObject *name)
 {
-    const Py_hash_t hash = PyObject_Hash(text);
+    const Py_hash_t hash = PyObject_Hash(name);
     if (hash == -1) {
         return NULL;
     }
+    const size_t size = (size_t)PyBytes_GET_SIZE(name);
     size_t slot = (size_t)hash & page->mask;
     for (; page->table[slot] != 0; slot = (slot + 1) & page->mask) {
         Lexeme *lexeme = &page->lexemes[page->table[slot] - 1];
-        if (lexeme->text == text || (lexeme->hash == hash && PyUnicode_Compare(lexeme->text, text) == 0)) {
+        if (lexeme->name == name
+            || (lexeme->hash == hash && (size_t)PyBytes_GET_SIZE(lexeme->name) == size
+                && memcmp(PyBytes_AS_STRING(lexeme->name), PyBytes_AS_STRING(name), size) == 0)) {
             return lexeme;
         }
     }
     Lexeme *lexeme = &page->lexemes[page->lexeme_count++];
-    *lexeme = (Lexeme){.text = text, .hash = hash, .first = -1, .last = -1, .count = 0};
+    *lexeme = (Lexeme){.name = name, .hash = hash, .first = -1, .last = -1, .count = 0};
     page->table[slot] = page->lexeme_count;
     return lexeme;
 }
 
 static int
-add_sight(Page *page, PyObject *text, int place, char weight)
+add_sight(Page *page, PyObject *name, int place, int weight)
 {
-    Lexeme *lexeme = find_lexeme(page, text);
+    Lexeme *lexeme = find_lexeme(page, name);
     if (lexeme == NULL) {
         return -1;
     }
     const Py_ssize_t here = page->sight_count++;
     page->sights[here] = (Sight){.next = -1, .place = place, .weight = weight};
     if (lexeme->last >= 0) {
+        page->is_disordered |= page->sights[lexeme->last].place >= place;
         page->sights[lexeme->last].next = here;
     }
     else {
@@ -243,17 +249,17 @@ add_sight(Page *page, PyObject *text, int place, char weight)
 static int
 is_stop(PyObject *answer)
 {
-    return PyUnicode_GET_LENGTH(answer) == 1 && PyUnicode_READ_CHAR(answer, 0) == ' ';
+    return PyBytes_GET_SIZE(answer) == 1 && PyBytes_AS_STRING(answer)[0] == '\0';
 }
 
 /* The lexemes of one answer, behind the position `at`. */
 static int
-place_several(Page *page, PyObject *lexemes, int at, int *highest, char weight)
+place_several(Page *page, PyObject *lexemes, int at, int *highest, int weight)
 {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(lexemes); i++) {
         PyObject *pair = PyTuple_GET_ITEM(lexemes, i);
-        if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2 || !PyUnicode_Check(PyTuple_GET_ITEM(pair, 0))) {
-            PyErr_SetString(PyExc_TypeError, "a lexeme among several is (str, int)");
+        if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2 || !PyBytes_Check(PyTuple_GET_ITEM(pair, 0))) {
+            PyErr_SetString(PyExc_TypeError, "a lexeme among several is (bytes, int)");
             return -1;
         }
         const long place = PyLong_AsLong(PyTuple_GET_ITEM(pair, 1));
@@ -283,7 +289,7 @@ place_words(Page *page)
         for (; word < page->ends[piece]; word++) {
             PyObject *answer = page->heard[word], *lexemes;
             long takes;
-            if (PyUnicode_Check(answer)) {
+            if (PyBytes_Check(answer)) {
                 at++;
                 if (is_stop(answer)) {
                     continue;
@@ -309,134 +315,67 @@ place_words(Page *page)
     return 0;
 }
 
-static Py_ssize_t
-count_commas(PyObject *text)
-{
-    Py_ssize_t commas = 0;
-    for (Py_ssize_t at = 0; at < PyUnicode_GET_LENGTH(text); at++) {
-        commas += PyUnicode_READ_CHAR(text, at) == ',';
-    }
-    return commas;
-}
-
-/* PostgreSQL leaves out positions behind the 255th. Commas are counted as the reference does it, also those in a lexeme. */
+/* PostgreSQL leaves out positions behind the 255th. */
 static int
 has_too_many_places(const Page *page)
 {
-    for (Py_ssize_t i = 0; page->words > MOST_PLACES && i < page->lexeme_count; i++) {
-        const Lexeme *lexeme = &page->lexemes[i];
-        const Py_ssize_t between = lexeme->count - 1;
-        if (between + PyUnicode_GET_LENGTH(lexeme->text) > MOST_PLACES
-            && between + count_commas(lexeme->text) > MOST_PLACES) {
+    for (Py_ssize_t i = 0; page->sight_count > MOST_PLACES && i < page->lexeme_count; i++) {
+        if (page->lexemes[i].count > MOST_PLACES) {
             return 1;
         }
     }
     return 0;
 }
 
+/* As PostgreSQL sorts them. */
 static int
-count_digits(int number)
+compare_lexemes(const void *one, const void *other)
 {
-    int digits = 1;
-    for (; number >= 10; number /= 10) {
-        digits++;
-    }
-    return digits;
+    PyObject *first = ((const Lexeme *)one)->name, *second = ((const Lexeme *)other)->name;
+    const Py_ssize_t length = PyBytes_GET_SIZE(first), against = PyBytes_GET_SIZE(second);
+    const int order = memcmp(PyBytes_AS_STRING(first), PyBytes_AS_STRING(second), (size_t)Py_MIN(length, against));
+    return order != 0 ? order : (length > against) - (length < against);
 }
 
-/* A str that is filled from its beginning. */
-typedef struct {
-    PyObject *text;
-    int kind;
-    void *data;
-    Py_ssize_t at;
-} Sheet;
-
-static void
-put_letter(Sheet *sheet, Py_UCS4 letter)
+static char *
+put_short(char *at, int number)
 {
-    PyUnicode_WRITE(sheet->kind, sheet->data, sheet->at, letter);
-    sheet->at++;
+    *at++ = (char)(unsigned char)(number >> 8);
+    *at++ = (char)(unsigned char)number;
+    return at;
 }
 
-static void
-put_number(Sheet *sheet, int number)
-{
-    const int digits = count_digits(number);
-    for (int at = digits - 1; at >= 0; at--, number /= 10) {
-        PyUnicode_WRITE(sheet->kind, sheet->data, sheet->at + at, (Py_UCS4)('0' + number % 10));
-    }
-    sheet->at += digits;
-}
-
-static int
-put_text(Sheet *sheet, PyObject *text)
-{
-    const Py_ssize_t length = PyUnicode_GET_LENGTH(text);
-    if (PyUnicode_KIND(text) == (unsigned int)sheet->kind) {
-        memcpy((char *)sheet->data + sheet->at * sheet->kind, PyUnicode_DATA(text), (size_t)(length * sheet->kind));
-    }
-    else if (PyUnicode_CopyCharacters(sheet->text, sheet->at, text, 0, length) < 0) {
-        return -1;
-    }
-    sheet->at += length;
-    return 0;
-}
-
-/* What a lexeme takes of the sheet, with the separator before it; sums cannot wrap round, as texts lie in memory. */
-static Py_ssize_t
-measure_lexeme(const Page *page, const Lexeme *lexeme)
-{
-    Py_ssize_t length = PyUnicode_GET_LENGTH(lexeme->text);
-    for (Py_ssize_t i = lexeme->first; i >= 0; i = page->sights[i].next) {
-        length += 1 + count_digits(page->sights[i].place) + (page->sights[i].weight != '\0');
-    }
-    return length;
-}
-
+/* As PostgreSQL receives it: how many lexemes; of each its name, a zero, how many positions, and these. */
 static PyObject *
-new_sheet(const Page *page)
+write_vector(Page *page)
 {
-    Py_ssize_t length = 0;
-    Py_UCS4 highest = 127;
+    Py_ssize_t size = 4;
     for (Py_ssize_t i = 0; i < page->lexeme_count; i++) {
-        const Py_ssize_t more = measure_lexeme(page, &page->lexemes[i]);
-        if (more > PY_SSIZE_T_MAX - length) {
+        const Py_ssize_t more = PyBytes_GET_SIZE(page->lexemes[i].name) + 3 + 2 * page->lexemes[i].count;
+        if (more > PY_SSIZE_T_MAX - size) {
             return PyErr_NoMemory();
         }
-        length += more;
-        highest = Py_MAX(highest, PyUnicode_MAX_CHAR_VALUE(page->lexemes[i].text));
+        size += more;
     }
-    return PyUnicode_New(length > 0 ? length - 1 : 0, highest);
-}
-
-static PyObject *
-write_vector(const Page *page)
-{
-    PyObject *text = new_sheet(page);
-    if (text == NULL || page->lexeme_count == 0) {
-        return text;
+    PyObject *vector = PyBytes_FromStringAndSize(NULL, size);
+    if (vector == NULL) {
+        return NULL;
     }
-    Sheet sheet = {.text = text, .kind = (int)PyUnicode_KIND(text), .data = PyUnicode_DATA(text), .at = 0};
+    qsort(page->lexemes, (size_t)page->lexeme_count, sizeof(Lexeme), compare_lexemes);
+    char *at = put_short(PyBytes_AS_STRING(vector), (int)(page->lexeme_count >> 16));
+    at = put_short(at, (int)(page->lexeme_count & 0xFFFF));
     for (Py_ssize_t i = 0; i < page->lexeme_count; i++) {
-        if (i > 0) {
-            put_letter(&sheet, ' ');
-        }
-        if (put_text(&sheet, page->lexemes[i].text) < 0) {
-            Py_DECREF(text);
-            return NULL;
-        }
-        for (Py_ssize_t at = page->lexemes[i].first; at >= 0; at = page->sights[at].next) {
-            if (at != page->lexemes[i].first) {
-                put_letter(&sheet, ',');
-            }
-            put_number(&sheet, page->sights[at].place);
-            if (page->sights[at].weight != '\0') {
-                put_letter(&sheet, (Py_UCS4)page->sights[at].weight);
-            }
+        const Lexeme *lexeme = &page->lexemes[i];
+        const size_t length = (size_t)PyBytes_GET_SIZE(lexeme->name);
+        memcpy(at, PyBytes_AS_STRING(lexeme->name), length);
+        at += length;
+        *at++ = '\0';
+        at = put_short(at, (int)lexeme->count);
+        for (Py_ssize_t sight = lexeme->first; sight >= 0; sight = page->sights[sight].next) {
+            at = put_short(at, page->sights[sight].place | page->sights[sight].weight);
         }
     }
-    return text;
+    return vector;
 }
 
 /* From answers to the vector; None where PostgreSQL has to make it. */
@@ -450,7 +389,7 @@ weave_answers(Page *page)
     if (is_too_far < 0) {
         return NULL;
     }
-    if (is_too_far || has_too_many_places(page)) {
+    if (is_too_far || page->is_disordered || has_too_many_places(page)) {
         Py_RETURN_NONE;
     }
     return write_vector(page);
