@@ -271,7 +271,9 @@ class Settings(BaseModel):
         200, description="Pages that are written together; up to twice as many where the writer is behind."
     )
     readers: Annotated[int, Field(ge=0, le=64)] = Field(
-        1, description="Processes that read pages for a worker; 0: the worker reads them itself."
+        1,
+        description="Processes that read pages for a worker; "
+        "0: the worker reads them itself, without limits of time and memory.",
     )
     batch_ms: Count = Field(500, description="Milliseconds between two writes, at most.")
     spool_pages: Count = Field(

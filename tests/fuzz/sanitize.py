@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = "FORAGER_SANITIZED"
-ROUNDS = {"html": 300, "html_c": 200, "html_oracle": 100}
+ROUNDS = {"html": 300, "html_c": 200, "html_oracle": 100, "links": 2000}
 """Examples of the fuzzer's targets."""
 EVERY = 2
 """So many real pages are passed over for one that is read."""

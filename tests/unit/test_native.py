@@ -146,7 +146,7 @@ def test_forager_does_the_same_without_them(tree: Path, built: Path) -> None:
 
 
 def test_modules_that_cannot_be_imported_are_done_without() -> None:
-    block = "import sys\nfor room in ('extract', 'frontier', 'ingest'): sys.modules[f'forager.{room}._native'] = None\n"
+    block = f"import sys\nfor room in {ROOMS}: sys.modules[f'forager.{{room}}._native'] = None\n"
     check = "from forager import extract\nfrom forager.crawl import worker\nfrom forager.frontier import compiled\n"
     assert ask(ROOT, block + check + "assert not compiled.IS_THERE" + WORK) == ask(ROOT, WORK)
 

@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 PORTION = 100
 MOST_IMAGES = 10_000
 """That are remembered by each run's desk."""
+MOST_STARTS = 3
+"""Of a parser process that fail: then the replay ends and says why, and the same order resumes it later."""
 Row = Mapping[str, Any]
 
 
@@ -255,7 +257,8 @@ class _Desk:
         settings, parser = self._forager.settings, self._order.parser or row["parser_name"]
         words, agent = settings.keyword_words, settings.robots_agent
         if row["crashes"]:
-            reading = await read_isolated(fetched, ParserConfig(words, agent), parser_name=parser)
+            config = ParserConfig(words, agent)
+            reading = await read_isolated(fetched, config, parser_name=parser, most_starts=MOST_STARTS)
             assert reading is not None, "stored bodies are plain"
             return reading
         with self._box.reading(row["page_id"]) if self._box else ExitStack():

@@ -232,7 +232,7 @@ class ParserProcess(asyncio.Protocol):
         self._server = server
         self._number = number
         self._exit_code = exit_code
-        self._jobs: deque[asyncio.Future[bytes]] = deque()
+        self._jobs: deque[asyncio.Future[memoryview]] = deque()
         self._unread = bytearray()
         self._transport: asyncio.Transport | None = None
         self._first_since = 0.0
@@ -283,7 +283,7 @@ class ParserProcess(asyncio.Protocol):
         done, _ = await asyncio.wait({self._exit_code}, timeout=REPORT_S)
         return self._exit_code.result() if done else UNKNOWN_EXIT
 
-    def _expect(self) -> asyncio.Future[bytes]:
+    def _expect(self) -> asyncio.Future[memoryview]:
         if not self._jobs:
             self._first_since = self._loop.time()
         result = self._loop.create_future()
@@ -318,21 +318,26 @@ class ParserProcess(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._unread += data
-        while len(self._unread) >= RESULT_HEADER.size:
-            (length,) = RESULT_HEADER.unpack_from(self._unread)
-            end = RESULT_HEADER.size + length
-            if len(self._unread) < end:
-                return
-            result = bytes(self._unread[RESULT_HEADER.size : end])
-            del self._unread[:end]
-            self._first_since = self._loop.time()
-            self.jobs_done += 1
-            job = self._jobs.popleft()
-            if not job.done():
-                job.set_result(result)
+        frames, start = memoryview(self._unread), 0
+        while len(frames) - start >= RESULT_HEADER.size:
+            (length,) = RESULT_HEADER.unpack_from(frames, start)
+            end = start + RESULT_HEADER.size + length
+            if len(frames) < end:
+                break
+            self._take_result(frames[start + RESULT_HEADER.size : end])
+            start = end
             if self.is_detached:
                 self.close()
                 return
+        if start:
+            self._unread = self._unread[start:]  # another buffer: results are views of the one before
+
+    def _take_result(self, result: memoryview) -> None:
+        self._first_since = self._loop.time()
+        self.jobs_done += 1
+        job = self._jobs.popleft()
+        if not job.done():
+            job.set_result(result)
 
     def connection_lost(self, _error: Exception | None) -> None:
         """It read the first that has no result when it died; a visit that was cancelled meanwhile needs none."""

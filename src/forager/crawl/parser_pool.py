@@ -6,7 +6,7 @@ The others that waited for the process are read by its successor. A page that on
 behind it move to another one.
 
 A process that does not start is our own fault: pages that wait for one go on waiting, the worker is paused, and another
-start is tried after 0.2, 0.4 … 5 s.
+start is tried after 0.2, 0.4 … 5 s. A command, in front of which a person waits, says after how many it gives up.
 """
 
 import asyncio
@@ -44,9 +44,17 @@ FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 5.0
 
 class ParserPool:
     def __init__(
-        self, config: ParserConfig, processes: int, *, pauses: Pauses | None = None, stop: StopRequest | None = None
+        self,
+        config: ParserConfig,
+        processes: int,
+        *,
+        pauses: Pauses | None = None,
+        stop: StopRequest | None = None,
+        most_starts: int | None = None,
     ) -> None:
+        """`most_starts`: so many may fail in a row before a page gets an error instead of waiting; None: any number."""
         self._config = config
+        self._most_starts = most_starts
         self._pauses = pauses or Pauses()
         self._stop = stop or StopRequest()
         """A page that waits for a process that does not start waits no longer than until the worker is to stop."""
@@ -63,8 +71,9 @@ class ParserPool:
 
     async def read(self, fetched: Fetched, *, parser_name: str = "auto", is_suspect: bool = False) -> Reading | None:
         """None for a body that is empty when decompressed. Raises AnswerError as decompressing and reading do,
-        ParserCrashError and ParserLimitError when the page ended two processes, and ParserUnavailableError when the
-        worker is to stop while no process starts. A page that is `is_suspect` is read in a process of its own."""
+        ParserCrashError and ParserLimitError when the page ended two processes, and ParserUnavailableError when as many
+        starts failed as may, or the worker is to stop while no process starts. A page that is `is_suspect` is read in a
+        process of its own."""
         if not is_suspect:
             with suppress(ParserDiedError):
                 return await self._read_shared(fetched, parser_name)
@@ -160,13 +169,16 @@ class ParserPool:
         return await asyncio.shield(place)
 
     async def _open_process(self, *, is_isolated: bool = False) -> ParserProcess:
-        wait_s = FIRST_WAIT_S
+        wait_s, failed = FIRST_WAIT_S, 0
         while True:
             try:
                 server = await self._running_server()
                 process = await server.open_process(is_isolated=is_isolated)
             except NotStartedError as error:
                 self._note_failure(str(error))
+                failed += 1
+                if failed == self._most_starts:
+                    raise ParserUnavailableError(f"no parser process starts: {error}") from error
             else:
                 self._pauses.end(PauseReason.NO_PARSER)
                 return process
@@ -215,13 +227,18 @@ def _running(place: asyncio.Task[ParserProcess] | None) -> ParserProcess | None:
 
 @asynccontextmanager
 async def open_pool(
-    config: ParserConfig, processes: int, *, pauses: Pauses | None = None, stop: StopRequest | None = None
+    config: ParserConfig,
+    processes: int,
+    *,
+    pauses: Pauses | None = None,
+    stop: StopRequest | None = None,
+    most_starts: int | None = None,
 ) -> AsyncIterator[ParserPool | None]:
     """None where the worker reads by itself."""
     if not processes:
         yield None
         return
-    pool = ParserPool(config, processes, pauses=pauses, stop=stop)
+    pool = ParserPool(config, processes, pauses=pauses, stop=stop, most_starts=most_starts)
     try:
         yield pool
     finally:
@@ -235,8 +252,9 @@ async def read_isolated(
     parser_name: str = "auto",
     pauses: Pauses | None = None,
     stop: StopRequest | None = None,
+    most_starts: int | None = None,
 ) -> Reading | None:
     """Reads one page in a process of its own, where there is no pool."""
-    async with open_pool(config, 1, pauses=pauses, stop=stop) as pool:
+    async with open_pool(config, 1, pauses=pauses, stop=stop, most_starts=most_starts) as pool:
         assert pool is not None
         return await pool.read(fetched, parser_name=parser_name, is_suspect=True)

@@ -2,11 +2,12 @@
 pickled."""
 
 from collections.abc import Sequence
+from itertools import repeat
 from operator import attrgetter
 from struct import Struct
 from typing import Any, NamedTuple
 
-from forager.records import BodyCoding, LinkColumns, Reading
+from forager.records import BodyCoding, FoundImage, LinkColumns, Reading
 
 JOB_HEADER = Struct("<II")
 """How long the job is, and the body that follows it."""
@@ -23,6 +24,7 @@ SERVER_READY, ENDED, NOT_STARTED = b"r", b"e", b"n"
 
 FIELDS = attrgetter(*Reading.__slots__)
 LINKS = Reading.__slots__.index("links")
+IMAGES = Reading.__slots__.index("images")
 SEPARATOR = "\0"
 """No link of a page holds one; where one of a feed does, its column is sent as it is."""
 
@@ -46,16 +48,19 @@ class Job(NamedTuple):
 
 
 def pack(reading: Reading) -> tuple[Any, ...]:
-    """Flat, and of the links their columns: sixty strings one by one take three times as long as one long string."""
+    """Flat, and of the links their columns: sixty strings one by one take three times as long as one long string.
+    Images are plain tuples: records are made by a function call each."""
     links = LinkColumns.of(reading.links)
     values = list(FIELDS(reading))
     values[LINKS] = None
+    values[IMAGES] = list(map(tuple, reading.images)) or reading.images
     return _join(links.hrefs), _join(links.anchors), tuple(links.rels), *values
 
 
 def unpack(packed: tuple[Any, ...]) -> Reading:
     hrefs, anchors, rels, *values = packed
     values[LINKS] = LinkColumns(_split(hrefs), _split(anchors), rels)
+    values[IMAGES] = list(map(tuple.__new__, repeat(FoundImage), values[IMAGES])) or values[IMAGES]
     return Reading(*values)
 
 

@@ -141,9 +141,9 @@ class Traffic:
 
     def _next_in_line(self) -> Lane | None:
         """Who may start now of those that waited; first who is owed some."""
-        if not self._has_room(len(self._open)):
-            return None
         lines = self._lines
+        if not any(lines.values()) or not self._has_room(len(self._open)):
+            return None
         for wait, may_come in self._slots.order_of_lines(clock.monotonic()):
             if may_come and lines[wait]:
                 self._slots.note_turn(wait)

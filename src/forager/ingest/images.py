@@ -14,18 +14,17 @@ def see_images(reading: Reading, target: Target, reach: Reach | None = None) -> 
     found = reading.images
     if not found:
         return []
-    seen: dict[bytes, Sighting] = {}
-    exclude = reach.exclude if reach is not None else None
+    seen: dict[str, FoundImage] = {}
     for image, url in zip(found, resolve_links(reading.base_url, [image.src for image in found]), strict=True):
-        if url is None or url == target.url or (exclude is not None and exclude.match(url)):
-            continue
-        key = url_key(url)
-        before = seen.get(key)
-        if before is None:
-            seen[key] = Sighting(url, key, domain_of(url), image)
-        else:
-            seen[key] = before._replace(image=before.image.filled_from(image))
-    return list(seen.values())
+        if url is not None:
+            seen[url] = seen[url].filled_from(image) if url in seen else image
+    seen.pop(target.url, None)
+    exclude = reach.exclude if reach is not None else None
+    return [
+        Sighting(url, url_key(url), domain_of(url), image)
+        for url, image in seen.items()
+        if exclude is None or not exclude.match(url)
+    ]
 
 
 def see_redirect(place: str) -> list[Sighting]:

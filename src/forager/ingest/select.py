@@ -19,7 +19,7 @@ from forager.ingest.images import see_images
 from forager.ingest.name_set import GrowingNames
 from forager.ingest.scope import Reach
 from forager.records import ALL_OF_A_LOOK, Discovery, LinkColumns, Reading, Selection, Sighting, Target, Trap
-from forager.urls import LONGEST_ORIGIN, domain_of, is_canonical_origin, origin_of, resolve_links, url_key
+from forager.urls import LONGEST_ORIGIN, domain_of, domain_of_origin, origin_of, resolve_links, url_key
 
 REMEMBERED = 50_000
 """Links kept per generation, about 300 bytes each; at most two generations live."""
@@ -125,7 +125,8 @@ class Selector:
         return places
 
     def _is_outside(self, origin: str) -> bool:
-        return is_canonical_origin(origin) and self._reach.excludes(origin, domain_of(f"{origin}/"))
+        domain = domain_of_origin(origin)
+        return domain is not None and self._reach.excludes(origin, domain)
 
     def _fill(self, places: list[Place | None], hrefs: Sequence[str], origin: str, base_url: str) -> None:
         strange = dict.fromkeys([href for href, place in zip(hrefs, places, strict=True) if place is None])
@@ -133,7 +134,7 @@ class Selector:
         found = self._recall(rooted, origin)
         if len(rooted) < len(strange):
             others = [href for href in strange if href not in found]
-            found |= zip(others, map(self._judge, resolve_links(base_url, others)), strict=True)
+            found |= zip(others, self._judge_all(resolve_links(base_url, others)), strict=True)
         for index, place in enumerate(places):
             if place is None:
                 places[index] = found[hrefs[index]]
@@ -146,7 +147,7 @@ class Selector:
         if self._is_open(origin):
             found |= self._take_simple(new, origin)
             new = [href for href in new if href not in found]
-        found |= zip(new, map(self._judge, resolve_links(origin + "/", new)), strict=True)
+        found |= zip(new, self._judge_all(resolve_links(origin + "/", new)), strict=True)
         short = {href: place for href, place in found.items() if len(href) <= LONGEST_REMEMBERED}
         self._young[origin] |= short
         self._remembered += len(short)
@@ -168,6 +169,11 @@ class Selector:
                 if traps.trap_in(url, self._latest_year) is None:
                     found[href] = new(Place, (url, url_key(url), domain, None))
         return found
+
+    def _judge_all(self, urls: Sequence[str | None]) -> list[Place]:
+        """Those whose origin lies outside are judged in one go, as links that name it are."""
+        places = recall([url or "" for url in urls], {}, self._outside, self._is_outside, OUT_OF_SCOPE)
+        return [self._judge(url) if place is None else place for url, place in zip(urls, places, strict=True)]
 
     def _judge(self, url: str | None, *, keeps_session: bool = False) -> Place:
         if url is None:

@@ -24,7 +24,7 @@ LONGEST_ORIGIN = 270
 def domain_of(url: str, *, strip_subdomains: bool = False) -> str:
     """The canonical domain: `https://www.Shop.example:8443/x` → `shop.example:8443`."""
     end = url.find("/", 8)
-    domain = _domain_of_origin(url[:end]) if 8 < end < LONGEST_ORIGIN else None
+    domain = _known_domain(url[:end]) if 8 < end < LONGEST_ORIGIN else None
     if domain is None:
         domain = _strip_www(origin_of(url).partition("://")[2])
     return registrable(domain) if strip_subdomains else domain
@@ -39,8 +39,16 @@ def origin_of(url: str) -> str:
     return normal[: normal.index("/", 8)]
 
 
-@lru_cache(maxsize=8192)
-def is_canonical_origin(origin: str) -> bool:
+def domain_of_origin(origin: str) -> str | None:
+    """The canonical domain of an origin that is written as it is normalised; None of others. Not remembered: for many
+    origins that are asked for once each."""
+    return _strip_www(origin.partition("://")[2]) if _is_canonical(origin) else None
+
+
+_known_domain = lru_cache(maxsize=8192)(domain_of_origin)
+
+
+def _is_canonical(origin: str) -> bool:
     """Whether a URL that starts with `origin` and a slash keeps these very characters when it is normalised."""
     if PLAIN_ORIGIN.fullmatch(origin) and "xn--" not in origin and len(origin) < LONGEST_PLAIN_ORIGIN:
         return True
@@ -48,6 +56,9 @@ def is_canonical_origin(origin: str) -> bool:
         return normalize(origin + "/") == origin + "/"
     except BadUrlError:
         return False
+
+
+is_canonical_origin = lru_cache(maxsize=8192)(_is_canonical)
 
 
 @lru_cache(maxsize=8192)
@@ -71,11 +82,6 @@ def is_address(host: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-@lru_cache(maxsize=8192)
-def _domain_of_origin(origin: str) -> str | None:
-    return _strip_www(origin.partition("://")[2]) if is_canonical_origin(origin) else None
 
 
 def _strip_www(name: str) -> str:

@@ -7,6 +7,7 @@ from tests.acceptance.conftest import NETWORK, OpenWeb
 from tests.acceptance.stage import Forager, Web, until
 from tests.integration.archive.kept import HISTORY, assert_readable
 from tests.integration.archive.static_site import HOST, serve_answers
+from tests.starter import PROGRAM
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
 
@@ -192,6 +193,27 @@ def test_a_dry_run_only_counts(forager: Forager, quiet: Web) -> None:
     assert none.returncode == 1
     assert "in this span" in none.stderr
     assert forager.value("SELECT count(*) FROM replays") == 0
+
+
+NO_PARSER = """import os, sys
+if "forager.crawl.parser_server" in sys.orig_argv:
+    sys.stderr.write("no such module")
+    sys.stderr.flush()
+    os._exit(3)
+"""
+
+
+def test_a_replay_says_why_a_page_that_crashed_cannot_be_read_apart(forager: Forager, open_web: OpenWeb) -> None:
+    crawl(forager, open_web("docs=4"))
+    stored = "SELECT min(page_id) FROM crawl_tasks WHERE body_ref IS NOT NULL"
+    forager.ask(f"UPDATE pages SET crashes = 1 WHERE id = ({stored})")
+    (forager.folder / "sitecustomize.py").write_text(NO_PARSER)
+    forager.program = (str(PROGRAM),)
+    ended = forager.spawn("replay", PYTHONPATH=str(forager.folder))
+    assert ended.process.wait(60) == 1
+    assert "no parser process starts: exit code 3: no such module" in ended.said
+    told = json.loads(forager.do("replay", "--json"))
+    assert told["tally"]["pages"] == told["stored"]["pages"]
 
 
 def test_a_killed_replay_goes_on_where_it_was(forager: Forager, open_web: OpenWeb) -> None:

@@ -389,6 +389,14 @@ async def test_who_stops_does_not_wait_for_a_process_that_never_starts(
     assert [type(error) for error in found] == [ParserUnavailableError] * 3
 
 
+async def test_a_command_is_told_why_no_process_starts(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sitecustomize.py").write_text(BROKEN)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(parser_pool, "FIRST_WAIT_S", 0.01)
+    with pytest.raises(ParserUnavailableError, match="no parser process starts: exit code 3: no such module"):
+        await read_isolated(a_page(), CONFIG, most_starts=2)
+
+
 async def test_processes_killed_again_and_again_cost_hardly_a_page() -> None:
     async with open_pool(CONFIG, 1) as pool:
         assert pool is not None
