@@ -90,7 +90,7 @@ def plan_page(draws: Draws, position: float) -> Makeup:
         kind=kind,
         size_bytes=round(size_kb * KB),
         links=min(max(30, about(122)), 600),
-        images=about(33 if kind is not PageKind.PLAIN else 10, 0.6),
+        images=about(38 if kind is not PageKind.PLAIN else 12, 0.6),
         icons=about(30, 0.6) if draws.chance(0.5) else 0,
         paragraphs=max(2, about(22, 0.5)),
         scripts=max(2, about(14)),

@@ -11,6 +11,7 @@ from forager.playground.sites.lifelike.makeup import Makeup, PageKind
 from forager.playground.sites.lifelike.structured import Subject
 from forager.playground.sites.lifelike.words import Words
 
+SMALL_PICTURES = ("thumb", "avatar", "icon", "small", "mini", "logo-small", "placeholder")
 WIDTHS = (320, 480, 640, 768, 1024, 1280, 1536)
 NO_PAGES = ("#", "#", "#main", "#comments", "javascript:void(0)", "mailto:post@press.example", "tel:+4930123456")
 FIELDS = ("text", "hidden", "email", "checkbox")
@@ -74,10 +75,17 @@ class Body:
         if draws.chance(0.1):
             attributes += f' id="{role}-{make_name(draws, 2)}-{draws.below(9999)}"'
         if draws.chance(0.06):
-            attributes += f' style="margin-top:{draws.below(60)}px;background:#{make_hash(draws, 6)}"'
+            attributes += f' style="margin-top:{draws.below(60)}px;background:{self._background()}"'
         if draws.chance(0.11):
             attributes += self._data()
         return f"{self._dialect.line if draws.chance(0.8) else ''}<{tag}{attributes}{more}>"
+
+    def _background(self) -> str:
+        """A colour, or now and then a picture: about one a page."""
+        draws = self._draws
+        if draws.chance(0.03):
+            return f"url({self._dialect.images}/{make_name(draws, 4)}-{make_hash(draws, 8)}.jpg)"
+        return f"#{make_hash(draws, 6)}"
 
     def _wrap(self, tag: str, role: str, inside: str) -> str:
         return f"{self._open(tag, role)}{inside}</{tag}>"
@@ -194,9 +202,11 @@ class Body:
         draws = self._draws
         self._images_left -= 1
         folder = f"{self._dialect.images}/{draws.between(2015, 2026)}/{draws.between(1, 12):02}"
-        base = f"{folder}/{make_name(draws, 6)}-{make_hash(draws, 12)}"
+        name = f"{draws.pick(SMALL_PICTURES)}-{make_name(draws, 4)}" if draws.chance(0.18) else make_name(draws, 6)
+        base = f"{folder}/{name}-{make_hash(draws, 12)}"
         width, height = draws.pick(WIDTHS), draws.between(120, 900)
-        more = f' alt="{self._words.label(draws, draws.below(9))}" width="{width}" height="{height}"'
+        more = f' alt="{self._words.label(draws, draws.below(9)) if draws.chance(0.75) else ""}"'
+        more += f' width="{width}" height="{height}"' if draws.chance(0.55) else ""
         sizes = ", ".join(f"{base}-{size}x{size * 2 // 3}.jpg {size}w" for size in WIDTHS[: draws.between(4, 7)])
         is_lazy, has_set = draws.chance(0.36), draws.chance(0.3)
         if is_lazy and draws.chance(0.5):
