@@ -12,9 +12,9 @@ import uvloop
 
 from bench.ledger import Ledger
 from bench.peers.order import PeerOrder
-from forager.extract.memory import keep_freed_memory
-from forager.extract.tree import parse
 from forager.fetch import Client, open_client
+from forager.parsing.memory import keep_freed_memory
+from forager.parsing.tree import parse
 from forager.urls import resolve_links
 
 TIMEOUT_S = 30.0

@@ -19,9 +19,9 @@ from bench.saved import find_pages
 from bench.survey import KB, survey_pages
 from bench.table import as_markdown, as_text
 from bench.talk import tell
-from forager import extract
+from forager import parsing
 from forager.errors import UsageError
-from forager.extract.tree import parse
+from forager.parsing.tree import parse
 from forager.playground import lifelike_sites
 from forager.records import Fetched
 from forager.settings import load
@@ -91,8 +91,8 @@ def list_works() -> Mapping[str, Callable[[bytes], object]]:
 
 
 def make_reader() -> Callable[[bytes], object]:
-    extract.warm_up()
-    read = partial(extract.read, keyword_words=load({}, {}).keyword_words, memory=extract.LanguageMemory())
+    parsing.warm_up()
+    read = partial(parsing.read, keyword_words=load({}, {}).keyword_words, memory=parsing.LanguageMemory())
     numbers = count()
 
     def read_body(body: bytes) -> object:

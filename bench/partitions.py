@@ -21,7 +21,7 @@ from bench.stopwatch import Stopwatch
 from bench.table import as_markdown, as_text
 from bench.talk import tell
 from bench.workbench import Workbench, open_workbench
-from forager import extract
+from forager import parsing
 from forager.db import open_database, statements
 from forager.db.embedded.place import DATABASE, Place
 from forager.db.pool import close, connect
@@ -134,7 +134,7 @@ def dsn_of(home: Path, layout: Layout) -> str:
 
 
 async def take_turns(home: Path, layouts: Sequence[Layout], size: int) -> None:
-    extract.warm_up()
+    parsing.warm_up()
     async with AsyncExitStack() as stack:
         hands = []
         for layout in layouts:

@@ -12,9 +12,9 @@ from inspect import isfunction
 from types import ModuleType
 from typing import Any
 
-from forager.extract import page
+from forager.parsing import page
 
-PACKAGE = "forager.extract."
+PACKAGE = "forager.parsing."
 OTHER = "page"
 
 

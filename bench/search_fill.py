@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from bench.stopwatch import backend_cpu_s
 from forager.db import statements
-from forager.extract.keywords import CONFIGS
+from forager.parsing.keywords import CONFIGS
 from forager.search import index
 
 SQL = statements.load("bench", "search.sql")

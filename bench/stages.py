@@ -22,9 +22,9 @@ from bench.stopwatch import Cost, Stopwatch
 from bench.talk import tell
 from bench.web import PLAIN, SAVED, Web, serve_saved, serve_web
 from bench.workbench import open_workbench
-from forager import extract
+from forager import parsing
 from forager.fetch import Client, open_client
-from forager.ingest import Reach, Selector
+from forager.links import Reach, Selector
 from forager.playground import Site, bench_sites, lifelike_sites
 from forager.records import Fetched, Outcome, OutcomeKind, Reading, RunSpec, Selection, Target
 from forager.settings import Settings, load
@@ -138,7 +138,7 @@ def describe_reading(shares: Shares, pages: int) -> list[Stage]:
 
 
 def make_reader(settings: Settings) -> "partial[Reading]":
-    return partial(extract.read, keyword_words=settings.keyword_words, memory=extract.LanguageMemory())
+    return partial(parsing.read, keyword_words=settings.keyword_words, memory=parsing.LanguageMemory())
 
 
 async def _get_all(urls: Sequence[str]) -> Cost:
@@ -196,7 +196,7 @@ def make_outcome(target: Target, fetched: Fetched, reading: Reading, selection: 
 async def _crawl_without_network(home: Path, answers: Mapping[str, Fetched]) -> dict[str, Cost]:
     settings = load({}, {})
     spec = RunSpec(seeds=tuple(url for url in answers if url.endswith(".example/")))
-    extract.warm_up()
+    parsing.warm_up()
     async with open_workbench(home, spec) as bench:
         offline = Offline(settings, spec, answers, bench.stopwatch)
         while targets := await bench.claim([(lease, settings.batch_pages // SITES) for lease in bench.leases]):

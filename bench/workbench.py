@@ -9,12 +9,12 @@ from typing import Any
 from bench.stopwatch import Stopwatch
 from forager.app.worker import make_order
 from forager.control.seed import start_run
-from forager.crawl.claims import Claims
-from forager.crawl.order import WorkerOrder
-from forager.crawl.patience import in_transaction
-from forager.crawl.writer import Writer
 from forager.db import Database, open_database
 from forager.domains.store import Release
+from forager.engine.claims import Claims
+from forager.engine.order import WorkerOrder
+from forager.engine.patience import in_transaction
+from forager.engine.writer import Writer
 from forager.frontier.learn import Learned
 from forager.records import Discovery, Lease, Outcome, RunSpec, Target
 from forager.settings import load

@@ -5,9 +5,9 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from forager.crawl.lane import Lane
-from forager.crawl.order import WorkerOrder
 from forager.domains.store import Keeping
+from forager.engine.lane import Lane
+from forager.engine.order import WorkerOrder
 from forager.politeness.breaker import Breaker
 from forager.politeness.pace import Pace
 from forager.records import (

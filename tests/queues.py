@@ -12,7 +12,7 @@ from kombu import Connection, Producer
 from kombu.exceptions import OperationalError
 from tests.wire import Wire, a_wire
 
-from forager.queue.names import Names
+from forager.dispatch.names import Names
 
 BROKER = "amqp://guest:guest@127.0.0.1:5672//"
 BROKER_PORT = 5672

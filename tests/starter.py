@@ -36,15 +36,15 @@ ROOT = Path(__file__).parents[1]
 PROGRAM = Path(sys.executable).with_name("forager")
 TO_LOAD = (
     *("forager.app.worker", "forager.app.archiving", "forager.app.up", "forager.app.serve", "forager.api.app"),
-    *("forager.control.check", "forager.crawl.parser_server", "forager.images.decode.child"),
+    *("forager.control.check", "forager.engine.parser_server", "forager.images.decode.child"),
     *("forager.playground.process", "forager.app.celery_mode", "forager.app.replay_queue", "uvloop"),
     # What they load when they come to it: the language detector is 40 ms of each reader, Celery 60 of its workers.
     *("py3langid.langid", "structlog.dev", "rich.console", "rich.progress", "rich.table", "rich.markup"),
-    *("forager.queue.consumer", "forager.queue.consumption", "forager.queue.pool", "celery.app.base"),
+    *("forager.dispatch.consumer", "forager.dispatch.consumption", "forager.dispatch.pool", "celery.app.base"),
     *("celery.worker.consumer", "celery.worker.components", "celery.worker.control", "celery.worker.autoscale"),
     *("celery.worker.strategy", "celery.app.control", "celery.app.trace", "celery.backends.base"),
     *("celery.events.receiver", "kombu.transport.pyamqp", "tzlocal", "encodings.ascii", "encodings.idna"),
-    *("typer._adapters", "typer._click.decorators", "argparse", "forager.app.replay", "forager.extract.sites.amazon"),
+    *("typer._adapters", "typer._click.decorators", "argparse", "forager.app.replay", "forager.parsing.sites.amazon"),
     *("forager.api.doorstep", "uvicorn.lifespan.on", "uvicorn.protocols.http.httptools_impl"),
     *("uvicorn.protocols.websockets.auto", "forager.images.decode.look", "forager.playground.sites.uniform"),
 )

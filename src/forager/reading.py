@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import orjson
 from ada_url import join_url
 
-from forager import extract
-from forager.extract.sites import AUTO
+from forager import parsing
+from forager.parsing.sites import AUTO
 from forager.records import Fetched, FoundImage, FoundLink, Reading
 from forager.records.product import Product, pack
 from forager.urls import normalize
@@ -133,7 +133,7 @@ def read(body: bytes, url: str, content_type: str = "text/html") -> PageContent:
 def read_body(body: bytes, url: str, content_type: str, robots_agent: str = "forager") -> Reading:
     """The reading of a file, its main text whole. `url` is normalised."""
     fetched = Fetched(url, 200, {"content-type": content_type}, body, len(body), 0)
-    return extract.read(fetched, keyword_words=ALL_WORDS, robots_agent=robots_agent, parser_name=AUTO)
+    return parsing.read(fetched, keyword_words=ALL_WORDS, robots_agent=robots_agent, parser_name=AUTO)
 
 
 def content_of(reading: Reading, url: str) -> PageContent:

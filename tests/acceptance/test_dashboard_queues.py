@@ -13,8 +13,8 @@ from tests.queues import Queues, queues, wire
 from tests.wire import Wire
 
 from forager import dashboard
+from forager.dispatch.names import CRAWL
 from forager.fetch.browser import find_chromium, why_no_browser
-from forager.queue.names import CRAWL
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(180), pytest.mark.xdist_group("dashboard_queues")]
 __all__ = ["queues", "wire"]

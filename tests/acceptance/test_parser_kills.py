@@ -26,7 +26,7 @@ def parsers_of(crawl: Crawl) -> list[int]:
 
 
 def is_parser(pid: int) -> bool:
-    return "forager.crawl.parser_server" in command_of(pid)
+    return "forager.engine.parser_server" in command_of(pid)
 
 
 def children_of(pid: int) -> list[int]:

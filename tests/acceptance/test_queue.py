@@ -19,7 +19,7 @@ from tests.acceptance.test_sharing import assert_pace
 from tests.acceptance.test_sharing import test_many_workers_on_one_domain_keep_its_pace as one_domain
 from tests.acceptance.test_stop_and_resume import INTERRUPTED
 from tests.acceptance.test_up import visited
-from tests.integration.shared_cache.conftest import OwnRedis, redis
+from tests.integration.cache.conftest import OwnRedis, redis
 from tests.queues import Queues, queues, wire
 from tests.wire import Wire
 

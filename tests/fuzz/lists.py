@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.fuzz.target import over
 
 from forager.errors import BadListError, BadUrlError
-from forager.ingest.seeds import BadLine, Found, Nested, Seed, Shape, read_list, read_sitemap, unpack
+from forager.seeds import BadLine, Found, Nested, Seed, Shape, read_list, read_sitemap, unpack
 from forager.urls import normalize
 
 URLS = st.text("ab/?&=<>'\"é", max_size=12).map("https://a.example/".__add__)

@@ -5,13 +5,13 @@ from html.parser import HTMLParser
 
 from hypothesis import strategies as st
 from tests.fuzz.target import over
-from tests.unit.extract.pages import TEXTS
-from tests.unit.extract.test_extract_properties import assert_clean
+from tests.unit.parsing.pages import TEXTS
+from tests.unit.parsing.test_extract_properties import assert_clean
 
 from forager.errors import DecodeError
-from forager.extract import compiled, read
-from forager.extract.charset import to_utf8
-from forager.extract.tree import bounded
+from forager.parsing import compiled, read
+from forager.parsing.charset import to_utf8
+from forager.parsing.tree import bounded
 from forager.records import Fetched, Reading
 
 SLOWEST_S = 5.0

@@ -49,9 +49,9 @@ def main() -> int:
 def attack(folder: Path, seed: int) -> None:
     _load(folder)
     from tests.fuzz.targets import TARGETS
-    from tests.unit.extract.test_extract_hostile import HONEST, HOSTILE
+    from tests.unit.parsing.test_extract_hostile import HONEST, HOSTILE
 
-    from forager.extract import compiled
+    from forager.parsing import compiled
 
     assert compiled.native is not None
     assert str(folder) in str(getattr(compiled.native, "__file__", ""))
@@ -76,7 +76,7 @@ def _load(folder: Path) -> None:
 
 def _read(pages: Iterator[bytes] | list[bytes]) -> int:
     from forager.errors import DecodeError
-    from forager.extract import read
+    from forager.parsing import read
     from forager.records import Fetched
 
     count = 0

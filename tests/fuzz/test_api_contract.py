@@ -26,8 +26,8 @@ from forager.accounts.who import Role, Scope
 from forager.api.app import create_app
 from forager.app import open_forager
 from forager.app.serve import bind, limits_of, serve
-from forager.crawl.stop import StopRequest
 from forager.db.pool import close, connect
+from forager.engine.stop import StopRequest
 from forager.settings import Settings
 
 CONFIG = Path(__file__).with_name("schemathesis.toml")

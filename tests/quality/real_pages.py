@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from tests.quality import judge
 
-from forager.extract import read
+from forager.parsing import read
 from forager.records import Fetched, Reading
 
 if sys.version_info >= (3, 14):

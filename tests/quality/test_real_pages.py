@@ -3,8 +3,8 @@
 import pytest
 from tests.quality.real_pages import Figures, load_floors, measure, real_pages
 
-from forager.extract.charset import to_text
-from forager.extract.tree import bounded
+from forager.parsing.charset import to_text
+from forager.parsing.tree import bounded
 
 
 @pytest.mark.timeout(120)

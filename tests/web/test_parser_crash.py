@@ -10,9 +10,9 @@ pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(120)]
 
 KILLER = """
 import os, signal
-from forager import extract
-from forager.crawl import black_box, parser_limits
-from forager.extract import page
+from forager import parsing
+from forager.engine import black_box, parser_limits
+from forager.parsing import page
 
 black_box.LONGEST_READ_S = parser_limits.SHARED_CPU_S = parser_limits.ISOLATED_CPU_S = 0.5
 real = page.read
@@ -22,7 +22,7 @@ def read(fetched, **how):
         {end}
     return real(fetched, **how)
 
-extract.read = page.read = read
+parsing.read = page.read = read
 """
 STUCK = "__import__('re').match('(a|a)*b', 'a' * 64)"
 SETTINGS = {

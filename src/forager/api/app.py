@@ -25,8 +25,8 @@ from forager.api.shortcut import Plans, Shortcut, arrange
 from forager.api.site import Site
 from forager.api.write_probe import WriteProbe
 from forager.control.search import catch_up
-from forager.crawl.patience import AWAY
 from forager.db.replica import Replica
+from forager.engine.patience import AWAY
 from forager.observe import log
 from forager.settings import Settings
 

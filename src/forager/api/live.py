@@ -21,7 +21,7 @@ from forager.api.problems import TooManyError
 from forager.api.reply import as_json
 from forager.app.sharing import Alone, Latest
 from forager.control import numbers
-from forager.crawl.patience import AGAIN, AWAY
+from forager.engine.patience import AGAIN, AWAY
 from forager.observe import log
 
 if TYPE_CHECKING:

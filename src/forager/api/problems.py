@@ -26,6 +26,7 @@ from starlette.exceptions import HTTPException
 from forager.api.advice import in_both_worlds
 from forager.db import CONNECTION_LOST
 from forager.db.damage import damage_of
+from forager.dispatch.errors import BrokerAwayError
 from forager.errors import (
     BadUrlError,
     ConfigurationError,
@@ -38,7 +39,6 @@ from forager.errors import (
     UsageError,
 )
 from forager.observe import log
-from forager.queue.errors import BrokerAwayError
 
 MEDIA_TYPE = "application/problem+json"
 URN = "urn:forager:problem:"

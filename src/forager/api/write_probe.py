@@ -7,8 +7,8 @@ import contextlib
 from typing import Any
 
 from forager import clock
-from forager.crawl.patience import AGAIN, UNWRITABLE, reason_of
 from forager.db import statements
+from forager.engine.patience import AGAIN, UNWRITABLE, reason_of
 
 SQL = statements.load("forager.db")
 FRESH_S = 5.0

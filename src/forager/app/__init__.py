@@ -17,13 +17,13 @@ from forager.accounts.who import operator
 from forager.app.images import queue_wanted
 from forager.app.seeding import NO_LIST, OnLoaded, SeedList, start_long_run
 from forager.control.seed import start_run
-from forager.crawl.black_box import FOLDER
-from forager.crawl.patience import AWAY, in_transaction
-from forager.crawl.recover import recover
-from forager.crawl.report import read_progress, read_report
-from forager.crawl.stop import StopRequest
-from forager.crawl.supervise import Supervisor
 from forager.db import Database, open_database
+from forager.engine.black_box import FOLDER
+from forager.engine.patience import AWAY, in_transaction
+from forager.engine.recover import recover
+from forager.engine.report import read_progress, read_report
+from forager.engine.stop import StopRequest
+from forager.engine.supervise import Supervisor
 from forager.interpreter import python_module
 from forager.observe import log
 from forager.records import Holder, Progress, RunEnd, RunReport, RunSpec
@@ -187,7 +187,7 @@ async def _make_searchable(forager: Forager, stop: StopRequest) -> None:
     """What the crawl read, as far as a moment is enough: while workers are at it every processor is theirs. The duty
     `index` has the rest, and so has whoever searches."""
     from forager.app.searching import tend_search
-    from forager.extract.keywords import CONFIGS
+    from forager.parsing.keywords import CONFIGS
     from forager.search import index
 
     until = clock.monotonic() + SEARCHABLE_S

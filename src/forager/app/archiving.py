@@ -4,18 +4,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forager.app.bodies import bucket_at
-from forager.archive.bucket_folder import BucketFolder
 from forager.control import cold, cold_file, cold_stats
 from forager.control.cold import Moved, OnMoved
 from forager.control.storage import Rule
 from forager.frontier.history import Retention
-from forager.schedule import rollup
-from forager.schedule.order import BY
-from forager.schedule.words import things
+from forager.scheduler import rollup
+from forager.scheduler.order import BY
+from forager.scheduler.words import things
 from forager.settings import Settings
+from forager.storage.bucket_folder import BucketFolder
 
 if TYPE_CHECKING:
-    from forager.schedule.order import ScheduleOrder
+    from forager.scheduler.order import ScheduleOrder
 
 
 def cold_folder(settings: Settings) -> Path:

@@ -18,24 +18,24 @@ from forager.app.bodies import bucket_at
 from forager.app.bodies import place_of as place_of_bodies
 from forager.app.keys import SECRET_FILE
 from forager.app.webhooks import KEY_FILE, key_marks
-from forager.archive.bucket_folder import BucketFolder
-from forager.archive.shelf import FOLDER as BODIES
 from forager.control import backup, backup_bucket, backup_files, cold_file
 from forager.control.backup import Backup, BackupOrder
 from forager.control.check import Verdict, check
 from forager.control.disk import saying_what_failed
-from forager.crawl.recover import free_lost
 from forager.db import embedded, open_database, schema, unfinished
 from forager.db.database import locate, upgrade
 from forager.db.dsn import place_of
 from forager.db.pool import close, connect
 from forager.db.unfinished import Marker
+from forager.engine.recover import free_lost
 from forager.errors import ConfigurationError, StoreError
 from forager.masking import mask_urls
 from forager.observe import log
-from forager.schedule.words import things
+from forager.scheduler.words import things
 from forager.settings import SECRETS, Settings
 from forager.stats import store as stats
+from forager.storage.bucket_folder import BucketFolder
+from forager.storage.shelf import FOLDER as BODIES
 
 if TYPE_CHECKING:
     from forager.app import Forager

@@ -2,12 +2,12 @@
 
 from contextlib import AbstractContextManager
 
-from forager.archive import Shelf, open_shelf
-from forager.archive.bucket import Bucket, parse_bucket, prove
-from forager.archive.place import Place
-from forager.archive.shelf import FOLDER, place_in
-from forager.archive.shelf import shelf_to_read as open_to_read
 from forager.settings import Settings
+from forager.storage import Shelf, open_shelf
+from forager.storage.bucket import Bucket, parse_bucket, prove
+from forager.storage.place import Place
+from forager.storage.shelf import FOLDER, place_in
+from forager.storage.shelf import shelf_to_read as open_to_read
 
 
 def bucket_at(settings: Settings, url: str) -> Bucket:

@@ -12,17 +12,17 @@ import os
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any
 
+from forager.dispatch.errors import BrokerAwayError
+from forager.dispatch.hint import ReplayHint
+from forager.dispatch.inbox import HOLD_S, Inbox, Verdict
+from forager.dispatch.names import Names
 from forager.interpreter import python_module
 from forager.observe import log
-from forager.queue.errors import BrokerAwayError
-from forager.queue.hint import ReplayHint
-from forager.queue.inbox import HOLD_S, Inbox, Verdict
-from forager.queue.names import Names
 from forager.records import RunSpec
 from forager.settings import Settings, load, to_environment
 
 if TYPE_CHECKING:
-    from forager.queue.broker import Broker
+    from forager.dispatch.broker import Broker
 
 
 @contextlib.asynccontextmanager
@@ -31,7 +31,7 @@ async def open_queue(settings: Settings) -> AsyncIterator["Broker | None"]:
     if settings.queue == "inline":
         yield None
         return
-    from forager.queue.broker import open_broker
+    from forager.dispatch.broker import open_broker
 
     async with open_broker(settings.broker_url, settings.queue_prefix or "") as broker:
         yield broker
@@ -43,7 +43,7 @@ async def open_hints(settings: Settings, run: int, spec: RunSpec) -> AsyncIterat
     if settings.queue == "inline":
         yield None
         return
-    from forager.queue.consumption import open_consumption
+    from forager.dispatch.consumption import open_consumption
 
     number = None if spec.is_standing else run
     desk = ReplayDesk(settings)
@@ -123,7 +123,7 @@ def __getattr__(name: str) -> Any:
     """`app`: what the `celery` command looks for."""
     if name != "app":
         raise AttributeError(name)
-    from forager.queue.celery_app import make_app
+    from forager.dispatch.celery_app import make_app
 
     settings = load()
     return make_app(settings.broker_url, Names(settings.queue_prefix or ""))

@@ -8,7 +8,7 @@ from forager.app.schedule import DUTIES
 from forager.control.check import Verdict, check
 from forager.control.deep import Deep, DeepOrder, check_deep
 from forager.control.mend import Mended, RepairOrder, carry_out
-from forager.schedule import dispatch, search_server
+from forager.scheduler import dispatch, search_server
 from forager.settings import Settings
 
 SOMETIMES = frozenset({dispatch.NAME, search_server.NAME})

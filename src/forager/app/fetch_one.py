@@ -6,17 +6,17 @@ Redirects are followed here, each after its own look at the guard and at robots.
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from forager import clock, extract
+from forager import clock, parsing
 from forager.app.browser import browser_limits
 from forager.app.manners import guard_of
-from forager.crawl.permission import ask_robots, at_once
-from forager.crawl.rendering import FAILED as RENDER_FAILED
-from forager.crawl.rendering import RENDERED, Drawing, open_renderer
+from forager.engine.permission import ask_robots, at_once
+from forager.engine.rendering import FAILED as RENDER_FAILED
+from forager.engine.rendering import RENDERED, Drawing, open_renderer
 from forager.errors import RefusedError, RobotsDeniedError, RobotsUnreachableError, TooManyRedirectsError
-from forager.extract.language import choose_sample, detect
 from forager.fetch import Client, Patience, open_client
 from forager.fetch.client import is_page
-from forager.ingest import Reach, Selector
+from forager.links import Reach, Selector
+from forager.parsing.language import choose_sample, detect
 from forager.politeness.robots import Rules, Verdict, parse
 from forager.records import Fetched, Reading, Rendering, RunSpec, Scope, Selection, Target
 from forager.settings import Settings
@@ -178,11 +178,11 @@ class _Errand:
 def _understand(seen: Seen, settings: Settings, parser: str) -> None:
     fetched = seen.fetched
     assert fetched is not None
-    extract.warm_up()
+    parsing.warm_up()
     began = clock.monotonic()
     more: dict[str, Any] = {"parser_name": parser}
     words, agent = settings.keyword_words, settings.robots_agent
-    seen.reading = extract.read(fetched, keyword_words=words, robots_agent=agent, **more)
+    seen.reading = parsing.read(fetched, keyword_words=words, robots_agent=agent, **more)
     seen.read_ms = _ms_since(began)
     seen.detected = detect(choose_sample(seen.reading.text))
     reach = Reach.of(RunSpec((fetched.url,), Scope.ANY))

@@ -4,11 +4,11 @@ standing run as far as all that are known."""
 from array import array
 from typing import Any
 
-from forager.crawl.patience import in_transaction
 from forager.db import Database
 from forager.domains import store as domains
-from forager.ingest import Reach
-from forager.ingest.name_set import GrowingNames, NameSet, hash_name
+from forager.engine.patience import in_transaction
+from forager.links import Reach
+from forager.links.name_set import GrowingNames, NameSet, hash_name
 from forager.records import RunSpec, Scope
 
 

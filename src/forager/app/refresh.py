@@ -9,12 +9,12 @@ from typing import Any
 from forager.app import Forager, carry_out, note_start
 from forager.app.schedule import do_once
 from forager.control.refresh import start_refresh
-from forager.crawl.patience import in_transaction
-from forager.crawl.stop import StopRequest
 from forager.domains import rest
+from forager.engine.patience import in_transaction
+from forager.engine.stop import StopRequest
 from forager.records import Progress, RunReport, RunSpec
-from forager.schedule import refresh as waking
-from forager.schedule import takeover
+from forager.scheduler import refresh as waking
+from forager.scheduler import takeover
 
 LONGEST_SLEEP_S = 60.0
 """Another process may have changed what is due."""

@@ -12,39 +12,39 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from forager import extract
+from forager import parsing
 from forager.app.bodies import shelf_of
 from forager.app.images import queue_wanted
 from forager.app.reach import read_reach
 from forager.app.worker import make_order
-from forager.archive import Shelf
 from forager.control import replay as control
 from forager.control.replay import Into, Matches, Replay, ReplayOrder, Stored
 from forager.control.replay_diff import Fields, Tally, known_fields, read_fields
-from forager.crawl.black_box import FOLDER, BlackBox, open_box, take_note
-from forager.crawl.crowds import Crowds, without_links
-from forager.crawl.image_desk import ImageDesk, record_shown
-from forager.crawl.parser_pool import read_isolated
-from forager.crawl.parser_protocol import ParserConfig
-from forager.crawl.patience import in_transaction
-from forager.crawl.stop import StopRequest
-from forager.crawl.writer import Writer
 from forager.domains import images as domain_images
 from forager.domains.traps import traps_of
+from forager.engine.black_box import FOLDER, BlackBox, open_box, take_note
+from forager.engine.crowds import Crowds, without_links
+from forager.engine.image_desk import ImageDesk, record_shown
+from forager.engine.parser_pool import read_isolated
+from forager.engine.parser_protocol import ParserConfig
+from forager.engine.patience import in_transaction
+from forager.engine.stop import StopRequest
+from forager.engine.writer import Writer
 from forager.errors import DecodeError, ParserCrashError, StoreError, UsageError
-from forager.extract import CONFIGS, keywords_of
 from forager.frontier import reread
 from forager.frontier import store as frontier
 from forager.frontier.details import record_details
 from forager.images import store as images
 from forager.images.store import Shown
-from forager.ingest import Selector
+from forager.links import Selector
 from forager.observe import log
+from forager.parsing import CONFIGS, keywords_of
 from forager.products import store as products
 from forager.records import Fetched, ImagePolicy, Outcome, OutcomeKind, Reading, RunSpec, Selection, Target
 from forager.search import index
 from forager.stats import store as stats
 from forager.stats.processes import started_at
+from forager.storage import Shelf
 
 if TYPE_CHECKING:
     from forager.app import Forager
@@ -127,7 +127,7 @@ async def replay(
         with ExitStack() as stack:
             shelf = stack.enter_context(shelf_of(forager.settings))
             box = stack.enter_context(open_box(forager.settings.home / FOLDER))
-            extract.warm_up()
+            parsing.warm_up()
             desk = _Desk(forager, order, taken, matches=matches, shelf=shelf, box=box)
             while not stop.asked and await desk.do_portion():
                 on_progress(desk.tally, stored)
@@ -143,7 +143,7 @@ def _show(on_progress: Callable[[Tally, Stored], None], stored: Stored, tally: T
 
 
 def refuse_unknown_parser(name: str | None) -> None:
-    from forager.extract.sites import AUTO, parsers
+    from forager.parsing.sites import AUTO, parsers
 
     known = [AUTO, *parsers()]
     if name is not None and name not in known:
@@ -181,7 +181,7 @@ class _Desk:
         self.is_done = False
         self._runs: dict[int, _Run | None] = {}
         self._heeded: set[tuple[int, int]] = set()
-        self._memory = extract.LanguageMemory()
+        self._memory = parsing.LanguageMemory()
 
     async def do_portion(self) -> bool:
         """False behind the last page."""
@@ -262,7 +262,7 @@ class _Desk:
             assert reading is not None, "stored bodies are plain"
             return reading
         with self._box.reading(row["page_id"]) if self._box else ExitStack():
-            return extract.read(
+            return parsing.read(
                 fetched, keyword_words=words, robots_agent=agent, memory=self._memory, parser_name=parser
             )
 

@@ -14,11 +14,11 @@ from forager.app.celery_mode import open_queue
 from forager.control import replay as control
 from forager.control.replay import ReplayOrder
 from forager.control.replay_diff import Tally
-from forager.crawl.patience import in_transaction
-from forager.crawl.stop import StopRequest
+from forager.dispatch.errors import BrokerAwayError
+from forager.dispatch.hint import ReplayHint
+from forager.engine.patience import in_transaction
+from forager.engine.stop import StopRequest
 from forager.observe import log
-from forager.queue.errors import BrokerAwayError
-from forager.queue.hint import ReplayHint
 
 if TYPE_CHECKING:
     from forager.app import Forager

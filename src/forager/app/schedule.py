@@ -22,8 +22,9 @@ from forager.app.services import probe_services
 from forager.app.webhooks import call_webhooks
 from forager.control.alerts import note_absence
 from forager.control.dependents import settle
-from forager.crawl.black_box import FOLDER
-from forager.crawl.patience import (
+from forager.db import give_up_if_cancelled
+from forager.engine.black_box import FOLDER
+from forager.engine.patience import (
     AGAIN,
     AWAY,
     LONGEST_PAUSE_S,
@@ -32,12 +33,11 @@ from forager.crawl.patience import (
     is_our_mistake,
     reason_of,
 )
-from forager.crawl.recover import recover
-from forager.crawl.stop import StopRequest
-from forager.db import give_up_if_cancelled
+from forager.engine.recover import recover
+from forager.engine.stop import StopRequest
 from forager.errors import UsageError
 from forager.observe import log
-from forager.schedule import (
+from forager.scheduler import (
     alerts,
     backup,
     bodies,
@@ -64,8 +64,8 @@ from forager.schedule import (
     webhooks,
     windows,
 )
-from forager.schedule.order import BY, Broker, Duty, ScheduleOrder
-from forager.schedule.timetable import Done, Timetable
+from forager.scheduler.order import BY, Broker, Duty, ScheduleOrder
+from forager.scheduler.timetable import Done, Timetable
 from forager.settings import Settings
 
 if TYPE_CHECKING:
@@ -260,7 +260,7 @@ def find_duties(names: Sequence[str]) -> list[Duty]:
 async def delete_bodies(settings: Settings, names: Sequence[str]) -> list[str]:
     """Files that were stored or confirmed in the last day are left: a visit may be about to refer to them."""
     from forager.app.bodies import place_of
-    from forager.archive.refs import key_of
+    from forager.storage.refs import key_of
 
     by_key = {key_of(name): name for name in names}
     place, since = place_of(settings), clock.now() - ONE_DAY

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 from forager.control.search import Elsewhere
-from forager.schedule.words import things
+from forager.scheduler.words import things
 from forager.settings import Settings
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from functools import partial
 
 from forager.control.seed import open_run, plant_piece, prepare_run
 from forager.control.seed_list import Planted, plant_list
-from forager.crawl.patience import in_transaction
-from forager.crawl.stop import StopRequest
 from forager.db import Database
-from forager.ingest.seeds import Seed
+from forager.engine.patience import in_transaction
+from forager.engine.stop import StopRequest
 from forager.records import RunSpec
+from forager.seeds import Seed
 
 PIECE_SEEDS = 5_000
 MOST_NAMED = 10_000

@@ -12,8 +12,8 @@ import uvicorn
 
 from forager.app.connections import ConnectionLimits, ConnectionTable, EventLog
 from forager.app.http_protocol import protocol_for
-from forager.crawl.child import Child
-from forager.crawl.stop import StopRequest
+from forager.engine.child import Child
+from forager.engine.stop import StopRequest
 from forager.errors import ConfigurationError
 from forager.interpreter import python_module
 from forager.settings import Settings, to_environment

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from forager.app.searching import open_searching
 from forager.app.sharing import open_sharing
+from forager.dispatch import store as queue
 from forager.errors import SearchServerError
-from forager.queue import store as queue
 from forager.settings import Settings
 
 if TYPE_CHECKING:
+    from forager.cache import Server
     from forager.search.server import SearchServer
-    from forager.shared_cache import Server
 
 WITHIN_S = 1.0
 """A service that takes longer to answer a ping counts as away."""
@@ -40,7 +40,7 @@ class Services:
     async def redis_answers(self) -> bool | None:
         if self.redis is None:
             return None
-        from forager.shared_cache import AwayError
+        from forager.cache import AwayError
 
         try:
             async with asyncio.timeout(WITHIN_S):

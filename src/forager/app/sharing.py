@@ -12,7 +12,7 @@ from forager.frontier.known import UNSHARED, SharedPages
 from forager.settings import Settings
 
 if TYPE_CHECKING:
-    from forager.shared_cache import Server
+    from forager.cache import Server
 
 
 class Latest(Protocol):
@@ -57,7 +57,7 @@ async def open_sharing(settings: Settings, pool: Any) -> AsyncIterator[Sharing]:
     if settings.redis_url is None:
         yield Sharing()
         return
-    from forager.shared_cache import Era, RedisCounts, RedisKnown, RedisLatest, RedisVouching, open_server
+    from forager.cache import Era, RedisCounts, RedisKnown, RedisLatest, RedisVouching, open_server
 
     async with open_server(settings.redis_url) as server:
         era = Era(pool)

@@ -10,8 +10,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 
 from forager import clock
 from forager.app.ways import Ways, open_ways
-from forager.crawl.permission import ask_robots
-from forager.crawl.trip import Trip
+from forager.engine.permission import ask_robots
+from forager.engine.trip import Trip
 from forager.errors import (
     ProxyError,
     RobotsDeniedError,
@@ -21,12 +21,12 @@ from forager.errors import (
     VisitError,
 )
 from forager.fetch import open_client
-from forager.ingest.seeds import BadLine, Nested, Seed, read_sitemap, unpack
 from forager.politeness import robots
 from forager.politeness.guard import AddressGuard
 from forager.politeness.pace import Pace, at_least
 from forager.politeness.proxy_rule import proxy_rule
 from forager.politeness.unpaced import is_unpaced
+from forager.seeds import BadLine, Nested, Seed, read_sitemap, unpack
 from forager.settings import Settings
 from forager.urls import domain_of, origin_of, resolve_links
 from forager.urls.sitemap import MOST_BYTES

@@ -20,10 +20,10 @@ from forager import clock
 from forager.app import Forager, carry_out, recovery, serve
 from forager.app.schedule import keep_time
 from forager.control.runs import standing_spec
-from forager.crawl.child import Child
-from forager.crawl.patience import in_transaction
-from forager.crawl.stop import StopRequest
 from forager.domains.store import adopt_strays
+from forager.engine.child import Child
+from forager.engine.patience import in_transaction
+from forager.engine.stop import StopRequest
 from forager.errors import ConfigurationError, DatabaseUnreachableError
 from forager.interpreter import python_module
 from forager.observe import log

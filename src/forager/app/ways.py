@@ -10,10 +10,10 @@ from typing import Any
 
 from forager import clock
 from forager.app.keys import vault_of
-from forager.crawl.patience import in_transaction
 from forager.db import Database, open_database
 from forager.db.embedded.place import Place
 from forager.domains.store import find_domains
+from forager.engine.patience import in_transaction
 from forager.errors import ProxyError, VisitError
 from forager.fetch import Client
 from forager.proxies import store

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
-from forager import clock, extract
+from forager import clock, parsing
 from forager.app.bodies import place_of, shelf_of
 from forager.app.browser import browser_limits
 from forager.app.capacity import max_domains
@@ -20,23 +20,23 @@ from forager.app.keys import vault_of
 from forager.app.reach import read_reach
 from forager.app.sharing import open_sharing
 from forager.control.runs import standing_spec
-from forager.crawl.black_box import FOLDER, open_box
-from forager.crawl.image_shelf import ImageShelf
-from forager.crawl.line import Tools
-from forager.crawl.order import WorkerOrder
-from forager.crawl.parser_pool import ParserPool, open_pool, read_isolated
-from forager.crawl.parser_protocol import ParserConfig
-from forager.crawl.patience import in_transaction
-from forager.crawl.pauses import Pauses
-from forager.crawl.rendering import open_renderer
-from forager.crawl.stop import StopRequest
-from forager.crawl.worker import Worker
 from forager.db import Database, open_database
 from forager.domains.store import Keeping
+from forager.engine.black_box import FOLDER, open_box
+from forager.engine.image_shelf import ImageShelf
+from forager.engine.line import Tools
+from forager.engine.order import WorkerOrder
+from forager.engine.parser_pool import ParserPool, open_pool, read_isolated
+from forager.engine.parser_protocol import ParserConfig
+from forager.engine.patience import in_transaction
+from forager.engine.pauses import Pauses
+from forager.engine.rendering import open_renderer
+from forager.engine.stop import StopRequest
+from forager.engine.worker import Worker
 from forager.errors import NotFoundError
 from forager.fetch import Patience, open_client
 from forager.images.decode.desk import Decoder
-from forager.ingest import Reach, Selector
+from forager.links import Reach, Selector
 from forager.politeness.guard import AddressGuard
 from forager.politeness.proxy_rule import proxy_rule
 from forager.politeness.unpaced import is_unpaced
@@ -95,8 +95,8 @@ def _calm_collector() -> None:
 async def warming_up(parsers: ParserPool | None) -> AsyncIterator[asyncio.Task[None]]:
     """The language model takes a second to load, while the database is opened. No request leaves before there is
     somebody to read what it brings: pages that wait for that are fetched again when the worker is killed."""
-    extract.keep_freed_memory()
-    warming = asyncio.create_task(parsers.warm_up() if parsers else asyncio.to_thread(extract.warm_up))
+    parsing.keep_freed_memory()
+    warming = asyncio.create_task(parsers.warm_up() if parsers else asyncio.to_thread(parsing.warm_up))
     try:
         yield warming
     finally:
@@ -154,11 +154,11 @@ def _reading_here(keyword_words: int, robots_agent: str) -> Callable[..., Readin
     """Reads in this process; what that needs is loaded with the first page, which a worker with parsers never reads."""
 
     @cache
-    def memory() -> "extract.LanguageMemory":
-        return extract.LanguageMemory()
+    def memory() -> "parsing.LanguageMemory":
+        return parsing.LanguageMemory()
 
     def read(fetched: Fetched, **how: Any) -> Reading:
-        return extract.read(fetched, keyword_words=keyword_words, robots_agent=robots_agent, memory=memory(), **how)
+        return parsing.read(fetched, keyword_words=keyword_words, robots_agent=robots_agent, memory=memory(), **how)
 
     return read
 

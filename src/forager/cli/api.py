@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from socket import socket
 
     from forager.app import Forager
-    from forager.crawl.stop import StopRequest
+    from forager.engine.stop import StopRequest
     from forager.settings import Settings
 
 Host = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Where it listens.")]
@@ -47,7 +47,7 @@ def api(
 
 async def _serve(settings: "Settings", inherited: int | None, *, is_attached: bool) -> None:
     from forager.app.serve import adopt, bind_many
-    from forager.crawl.stop import StopRequest
+    from forager.engine.stop import StopRequest
 
     stop = StopRequest()
     _listen(stop, is_attached=is_attached)

@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
 def bodies(limit: Limit = 20, as_json: AsJson = False, home: Home = None) -> None:
     """Show which bodies of pages are stored, by kind and by domain."""
     from forager.app.bodies import where_bodies_go
-    from forager.archive.store import describe
+    from forager.storage.store import describe
 
     settings = begin(home=home)
     found = ask(settings, "bodies", lambda connection: describe(connection, limit=limit))

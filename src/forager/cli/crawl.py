@@ -1,6 +1,6 @@
 """`forager crawl`: checks everything it was given, crawls with a live display, writes the file, says how it went.
 
-The crawl itself lives in `forager.crawl`; this is its door for a person.
+The crawl itself lives in `forager.engine`; this is its door for a person.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from forager.app import Forager
     from forager.app.seeding import SeedList
     from forager.cli.display import Display
-    from forager.crawl.stop import StopRequest
+    from forager.engine.stop import StopRequest
     from forager.records import Holder, RunReport
     from forager.settings import Settings
 
@@ -231,7 +231,7 @@ async def run(
     from forager.app.seeding import NO_LIST
     from forager.cli.display import open_display, show_waiting
     from forager.cli.picture import Frame
-    from forager.crawl.stop import StopRequest
+    from forager.engine.stop import StopRequest
 
     stop = StopRequest()
     async with contextlib.AsyncExitStack() as stack:

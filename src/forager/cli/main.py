@@ -229,8 +229,8 @@ def _blame_database(error: Exception) -> int | None:
     """A database whose disk is full, or which is read-only or damaged, is no bug of ours. None: something else."""
     if "asyncpg" not in sys.modules:
         return None
-    from forager.crawl.patience import UNWRITABLE, unavailable_sentence
     from forager.db.damage import damage_of
+    from forager.engine.patience import UNWRITABLE, unavailable_sentence
 
     if (damage := damage_of(error)) is not None:
         return _refuse(damage, DAMAGED)

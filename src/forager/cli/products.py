@@ -308,7 +308,7 @@ def amount(price: Decimal | None, currency: str | None) -> str:
     """`1,299.00`; currencies without cents without them, and more decimals only where there are some."""
     if price is None:
         return "–"
-    from forager.extract.products.currency import decimals_of
+    from forager.parsing.products.currency import decimals_of
 
     exact = price.normalize()
     places = max(decimals_of(currency), -int(exact.as_tuple().exponent))

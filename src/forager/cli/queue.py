@@ -14,7 +14,7 @@ from forager.cli.table import Note, number, wide
 from forager.errors import UsageError
 
 if TYPE_CHECKING:
-    from forager.queue.broker import Broker
+    from forager.dispatch.broker import Broker
 
 T = TypeVar("T")
 SUMMARY = "Show the queues of a broker; its dead letters, once more; empty them."
@@ -120,7 +120,7 @@ def _at_the_broker(
         from forager.control.queue import NO_QUEUES
 
         raise UsageError(NO_QUEUES)
-    from forager.queue.broker import open_broker
+    from forager.dispatch.broker import open_broker
 
     async def once(pool: Any) -> T:
         async with open_broker(settings.broker_url, settings.queue_prefix or "") as broker, pool.acquire() as conn:

@@ -60,7 +60,7 @@ def read(
 
 def _select(reading: "Reading", url: str, scope: Scope, settings: "Settings") -> dict[str, Any]:
     """The links that a crawl would follow, and how many it would leave out for which reason."""
-    from forager.ingest import Reach, Selector
+    from forager.links import Reach, Selector
     from forager.records import RunSpec, Target
 
     selector = Selector(Reach.of(RunSpec((url,), scope)), max_links_per_page=settings.max_links_per_page)

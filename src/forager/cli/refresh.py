@@ -105,7 +105,7 @@ class _Order:
         from forager.app.refresh import RefreshOrder, refresh, wait_for_due
         from forager.cli.display import open_display, show_waiting
         from forager.cli.picture import Frame
-        from forager.crawl.stop import StopRequest
+        from forager.engine.stop import StopRequest
 
         stop, reports = StopRequest(), []
         workers = self.settings.workers

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from forager.app.replay import Replayed
     from forager.control.replay import ReplayOrder, Stored
     from forager.control.replay_diff import Tally
-    from forager.crawl.stop import StopRequest
+    from forager.engine.stop import StopRequest
     from forager.settings import Settings
 
 INTERRUPTED = 11
@@ -147,7 +147,7 @@ class _Order:
     async def run(self, settings: "Settings") -> "Replayed":
         from forager.app import open_forager
         from forager.app.replay import replay
-        from forager.crawl.stop import StopRequest
+        from forager.engine.stop import StopRequest
 
         stop = StopRequest()
         async with open_forager(settings, application="forager replay") as forager:

@@ -16,7 +16,7 @@ from forager.errors import UsageError
 
 if TYPE_CHECKING:
     from forager.app.seeding import Loaded
-    from forager.ingest.seeds import BadLine, Found, Seed, Tally
+    from forager.seeds import BadLine, Found, Seed, Tally
     from forager.settings import Settings
 
 INTERRUPTED, BAD_LINES = 11, 2
@@ -119,14 +119,14 @@ def seed(
 
 
 def _from_arguments(named: Sequence[str], source: str | None) -> Batch:
-    from forager.ingest.seeds import Seed, Tally
+    from forager.seeds import Seed, Tally
 
     found = (Seed(url, None, number) for number, url in enumerate(named, start=1))
     return Batch(source or "seed", Tally("the command line", "argument"), _flow(found))
 
 
 def _from_list(file: str, shape: ListFormat, source: str | None) -> Batch:
-    from forager.ingest.seeds import Tally, read_list, unpack
+    from forager.seeds import Tally, read_list, unpack
 
     found = read_list(unpack(seeds.read_pieces(file)), shape.value)
     return Batch(source or seeds.source_of(file), Tally(seeds.name_of(file)), _flow(found))
@@ -134,7 +134,7 @@ def _from_list(file: str, shape: ListFormat, source: str | None) -> Batch:
 
 def _from_sitemap(place: str, settings: "Settings", source: str | None) -> Batch:
     from forager.app.sitemaps import follow_sitemap
-    from forager.ingest.seeds import Tally, read_sitemap, unpack
+    from forager.seeds import Tally, read_sitemap, unpack
 
     if place.lower().startswith(("http://", "https://")):
         url = seeds.name_seeds([place])[0]
@@ -146,7 +146,7 @@ def _from_sitemap(place: str, settings: "Settings", source: str | None) -> Batch
 
 def _without_index(found: "Found") -> "Seed | BadLine":
     """A file does not make us ask the network."""
-    from forager.ingest.seeds import BadLine, Nested
+    from forager.seeds import BadLine, Nested
 
     if isinstance(found, Nested):
         return BadLine(
@@ -243,7 +243,7 @@ async def _show(batches: Sequence[Batch], *, as_json: bool) -> None:
 
 
 def _row(found: "Seed | BadLine", source: str) -> dict[str, Any]:
-    from forager.ingest.seeds import Seed
+    from forager.seeds import Seed
     from forager.urls import domain_of
 
     if isinstance(found, Seed):

@@ -10,7 +10,7 @@ from forager.cli import output, words
 
 if TYPE_CHECKING:
     from forager.app.seeding import Loaded
-    from forager.ingest.seeds import Tally
+    from forager.seeds import Tally
 
 MOST_SHOWN = 20
 LINE_EVERY_S = 10.0

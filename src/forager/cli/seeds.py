@@ -17,7 +17,7 @@ from forager.records import Scope
 
 if TYPE_CHECKING:
     from forager.app.seeding import SeedList
-    from forager.ingest.seeds import Seed, Shape, Tally
+    from forager.seeds import Seed, Shape, Tally
 
 PIECE_BYTES = 256 * 1024
 
@@ -67,7 +67,7 @@ def gather(arguments: Sequence[str], file: str | None, *, is_known: bool = False
 
 def name_seeds(arguments: Sequence[str]) -> tuple[str, ...]:
     """Arguments as URLs, each once."""
-    from forager.ingest.seeds import to_url
+    from forager.seeds import to_url
 
     try:
         return tuple(dict.fromkeys(map(to_url, arguments)))
@@ -77,7 +77,7 @@ def name_seeds(arguments: Sequence[str]) -> tuple[str, ...]:
 
 def open_list(file: str, shape: "Shape" = "auto") -> tuple["Tally", Iterator["Seed"]]:
     """A list's seeds as they are read, and the tally that grows with them."""
-    from forager.ingest.seeds import Tally, read_list, unpack
+    from forager.seeds import Tally, read_list, unpack
 
     tally = Tally(name_of(file))
     return tally, tally.seeds_of(read_list(unpack(read_pieces(file)), shape))

@@ -101,7 +101,7 @@ async def _ask_site(settings: "Settings", agent: str, url: str) -> dict[str, Any
     forbidding when unreachable."""
     from forager.app.manners import guard_of
     from forager.app.ways import open_ways
-    from forager.crawl.permission import ask_robots, at_once
+    from forager.engine.permission import ask_robots, at_once
     from forager.fetch import open_client
     from forager.politeness.proxy_rule import proxy_rule
     from forager.urls import origin_of

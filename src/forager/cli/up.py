@@ -15,7 +15,7 @@ from forager.cli.start import begin, refuse_without_bucket
 
 if TYPE_CHECKING:
     from forager.app import Forager
-    from forager.crawl.stop import StopRequest
+    from forager.engine.stop import StopRequest
     from forager.settings import Settings
 
 STOPPING = "Stopping: open requests finish… (again: stop now)"
@@ -78,7 +78,7 @@ async def run(settings: "Settings", *, workers: int) -> None:
     from forager.app.serve import bind_many, wait_until_free
     from forager.app.up import Foreman, alone_in
     from forager.cli.display import show_waiting
-    from forager.crawl.stop import StopRequest
+    from forager.engine.stop import StopRequest
 
     stop = StopRequest()
     with alone_in(settings) as follows_a_kill, listen(stop):
@@ -145,7 +145,7 @@ async def _first_link(forager: "Forager") -> str | None:
     from functools import partial
 
     from forager.control.accounts import first_admin_link
-    from forager.crawl.patience import in_transaction
+    from forager.engine.patience import in_transaction
 
     return await in_transaction(forager.database, partial(first_admin_link, address=forager.settings.api_url))
 

@@ -10,7 +10,7 @@ from forager.control.seed_list import Planted, plant_list, sort_seeds
 from forager.domains import store as domains
 from forager.frontier import store as frontier
 from forager.frontier.learn import Learned, learn
-from forager.ingest.seeds import Seed
+from forager.seeds import Seed
 
 PIECE = 5_000
 

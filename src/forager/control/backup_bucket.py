@@ -15,12 +15,12 @@ from datetime import timedelta
 from pathlib import Path
 
 from forager import clock
-from forager.archive.bucket_folder import BucketFolder
-from forager.archive.upload import StoppedError, never
 from forager.control import backup, backup_files
 from forager.control.backup import DUMP, FILES, LIST, MANIFEST, NAME, SETTINGS, Backup
 from forager.control.disk import make_folder
 from forager.errors import NotFoundError, StoreError
+from forager.storage.bucket_folder import BucketFolder
+from forager.storage.upload import StoppedError, never
 
 LOCK = ".bucket.lock"
 AT_ONCE = 16

@@ -12,14 +12,14 @@ from typing import Any
 
 import asyncpg
 
-from forager.archive.bucket_folder import BucketFolder
-from forager.archive.place import Place
 from forager.control import audit, check_bodies, check_cold, repairs
 from forager.control.repairs import DAMAGED
 from forager.db import statements
 from forager.db.damage import damage_of
 from forager.domains.status import MOVES
 from forager.frontier.task_status import MOVES as TASK_MOVES
+from forager.storage.bucket_folder import BucketFolder
+from forager.storage.place import Place
 
 
 def load(file: str) -> dict[str, statements.Statement]:

@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-from forager.archive import store as bodies
-from forager.archive.place import Place
-from forager.archive.refs import OPEN, key_of
 from forager.errors import StoreError
 from forager.images.retention import stored_files
+from forager.storage import store as bodies
+from forager.storage.place import Place
+from forager.storage.refs import OPEN, key_of
 
 NAME = "bodies_stored"
 PURPOSE = (

@@ -5,11 +5,11 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from forager.archive.bucket_folder import BucketFolder
 from forager.control import cold_stats
 from forager.control.cold_copies import READABLE
 from forager.frontier import history
 from forager.stats import series
+from forager.storage.bucket_folder import BucketFolder
 
 NAME = "cold_files"
 PURPOSE = "Every cold file that visits or minutes moved to is there, and as large as it was when it was verified."

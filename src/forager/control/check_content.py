@@ -10,12 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-from forager.archive import snapshot, warc_record
-from forager.archive.place import Place
-from forager.archive.refs import OPEN, SnapshotRef, WarcRef, parse
 from forager.control.check_bodies import NOT_TOLD, PROVEN, unreadable
 from forager.db import statements
 from forager.errors import StoreError
+from forager.storage import snapshot, warc_record
+from forager.storage.place import Place
+from forager.storage.refs import OPEN, SnapshotRef, WarcRef, parse
 
 SQL = statements.load("forager.control", "content.sql")
 NAME = "bodies_intact"

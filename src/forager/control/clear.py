@@ -8,7 +8,6 @@ is new.
 from collections import Counter
 from typing import Any
 
-from forager.archive import store as bodies
 from forager.control.cold import alone
 from forager.control.fence import fenced, portion
 from forager.control.look import known_name
@@ -20,6 +19,7 @@ from forager.domains.repair import Less
 from forager.domains.rest import sign_moves
 from forager.frontier import purge as frontier
 from forager.images import purge as images
+from forager.storage import store as bodies
 
 SQL = statements.load("forager.control", "clear.sql")
 PAGES_AT_ONCE = 500

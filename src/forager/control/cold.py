@@ -19,7 +19,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from forager.archive.bucket_folder import BucketFolder
 from forager.control import cold_copies, cold_file, cold_stats
 from forager.control.disk import digest, saying_what_failed
 from forager.errors import NotFoundError, StoreError, UsageError
@@ -28,6 +27,7 @@ from forager.frontier.details import unpack_items
 from forager.frontier.history import Planned, Restored, RestoredPage, Retention, Slice
 from forager.observe import log
 from forager.search import index as search
+from forager.storage.bucket_folder import BucketFolder
 
 SLICE_ROWS = 100_000
 AT_ONCE = 1000

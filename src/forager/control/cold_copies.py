@@ -11,13 +11,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from forager.archive.bucket_folder import BucketFolder, There
 from forager.control import cold_file, cold_stats
 from forager.control.disk import PART, digest, make_folder, publish, sync_file
 from forager.errors import StoreError
 from forager.frontier import history
 from forager.frontier.history import Slice
 from forager.observe import log
+from forager.storage.bucket_folder import BucketFolder, There
 
 READABLE = frozenset({"moving", "moved"})
 

@@ -14,8 +14,6 @@ from typing import Any
 import asyncpg
 
 from forager import clock
-from forager.archive.bucket_folder import BucketFolder
-from forager.archive.place import Place
 from forager.control import check_content, cold
 from forager.control.check import (
     MOST_EXAMPLES,
@@ -33,6 +31,8 @@ from forager.db import catalog
 from forager.db.catalog import Fault
 from forager.db.damage import damage_of
 from forager.stats import seals
+from forager.storage.bucket_folder import BucketFolder
+from forager.storage.place import Place
 
 STATEMENTS = load("deep.sql")
 POPULATION = STATEMENTS.pop("deep_population")

@@ -13,7 +13,7 @@ from forager.control.look import Row, known_name, refuse_unknown_run
 from forager.db import statements
 from forager.errors import UsageError
 from forager.frontier.details import unpack_items
-from forager.ingest import Reach
+from forager.links import Reach
 from forager.records import RunSpec, Scope
 from forager.urls import domain_of, registrable
 

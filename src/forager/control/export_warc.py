@@ -11,14 +11,14 @@ from datetime import datetime
 from typing import Any
 
 from forager import __version__, clock
-from forager.archive import warc_record
-from forager.archive.refs import WarcRef
-from forager.archive.warc_record import Original
 from forager.control.export import PREFETCH_ROWS, SQL, Filters
 from forager.control.look import known_name, refuse_unknown_run
 from forager.errors import StoreError
 from forager.observe import log
 from forager.records import Fetched
+from forager.storage import warc_record
+from forager.storage.refs import WarcRef
+from forager.storage.warc_record import Original
 
 AT_ONCE = 50
 """Bodies that are in memory together."""

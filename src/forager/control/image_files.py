@@ -13,12 +13,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from forager import clock
-from forager.archive.place import Place, Stored
 from forager.domains import operate
 from forager.domains.store import find_domains
 from forager.frontier.images import revisit_images
 from forager.images import retention
 from forager.images.retention import BEGINNING
+from forager.storage.place import Place, Stored
 from forager.urls import domain_of
 
 FOLDERS = ("images", "thumbnails")

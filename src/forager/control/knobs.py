@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any, NamedTuple
 
-from forager.archive.policy import ContentPolicy
 from forager.errors import UsageError
-from forager.extract.sites import AUTO, parsers
+from forager.parsing.sites import AUTO, parsers
 from forager.records import ImagePolicy, Rendering
 from forager.settings import LABEL
+from forager.storage.policy import ContentPolicy
 
 DAY_S = 86_400.0
 TEN_YEARS_S = 3650 * DAY_S

@@ -13,8 +13,6 @@ from typing import Any
 
 import asyncpg
 
-from forager.archive.place import Place
-from forager.archive.refs import key_of
 from forager.control import check_content, repair
 from forager.control.check import MOVES_LISTED, TASK_MOVES_LISTED, Finding
 from forager.control.deep import Deep
@@ -23,9 +21,11 @@ from forager.control.tasks_many import restart_tasks
 from forager.db import statements
 from forager.db.catalog import Fault
 from forager.errors import ForagerError
-from forager.extract.keywords import CONFIGS
 from forager.frontier import store as frontier
+from forager.parsing.keywords import CONFIGS
 from forager.search import index
+from forager.storage.place import Place
+from forager.storage.refs import key_of
 
 SQL = statements.load("forager.control", "mend.sql")
 REASON = "repair"

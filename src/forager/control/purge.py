@@ -13,8 +13,6 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-from forager.archive import store as bodies
-from forager.archive.bucket_folder import BucketFolder
 from forager.control import cold, cold_copies, cold_file, cold_stats
 from forager.control.fence import fenced, portion
 from forager.control.look import SQL as LOOK
@@ -29,6 +27,8 @@ from forager.frontier import era, history
 from forager.frontier import purge as frontier
 from forager.images import purge as images
 from forager.images.purge import Dropped
+from forager.storage import store as bodies
+from forager.storage.bucket_folder import BucketFolder
 
 PAGES_AT_ONCE = 500
 TASKS_AT_ONCE = 1000

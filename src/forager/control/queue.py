@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from forager.dispatch import store
+from forager.dispatch.broker import Broker
+from forager.dispatch.errors import BrokerAwayError
 from forager.errors import NotFoundError
-from forager.queue import store
-from forager.queue.broker import Broker
-from forager.queue.errors import BrokerAwayError
 
 NO_QUEUES = "There are no queues: workers ask the database. The setting queue = celery makes some."
 MOST_DEAD = 10_000

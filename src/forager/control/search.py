@@ -10,7 +10,7 @@ import asyncpg
 from forager.control.look import known_name
 from forager.control.snippets import Load, add_snippets
 from forager.errors import ConflictError, ForagerError, SearchServerError
-from forager.extract import CONFIGS, to_query
+from forager.parsing import CONFIGS, to_query
 from forager.records.search import HitPage, ProductQuery, Query, SearchBackend
 from forager.search import index
 from forager.search.names import Names

@@ -11,8 +11,8 @@ from forager.control.seed_list import Planted, plant_list
 from forager.domains import store as domains
 from forager.frontier import store as frontier
 from forager.frontier.learn import Learned, learn
-from forager.ingest.seeds import Seed
 from forager.records import Discovery, RunSpec, Scope
+from forager.seeds import Seed
 from forager.stats import store as stats
 from forager.urls import domain_of, registrable, url_key
 

@@ -13,8 +13,8 @@ from forager.domains import store as domains
 from forager.domains.store import Seeded
 from forager.frontier import store as frontier
 from forager.frontier.learn import Learned, learn
-from forager.ingest.seeds import Seed
 from forager.records import Discovery
+from forager.seeds import Seed
 from forager.urls import domain_of, origin_of, url_key
 
 

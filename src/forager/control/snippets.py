@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from forager.archive import store
 from forager.errors import ForagerError
 from forager.records import Fetched
 from forager.records.search import Hit, Query, SearchBackend
+from forager.storage import store
 
 Load = Callable[[str, str], Fetched]
 """Reference and URL → the answer as it was read."""
@@ -40,9 +40,9 @@ def _read_again(load: Load, ref: str, url: str) -> str:
 def text_of(fetched: Fetched) -> str:
     """The first words of the main text; without asking for its language, which takes a second to begin with.
     What reads pages is imported here: every process that can search would have it, and few do."""
-    from forager.extract.charset import to_text
-    from forager.extract.text import first_words, take_content
-    from forager.extract.tree import parse
+    from forager.parsing.charset import to_text
+    from forager.parsing.text import first_words, take_content
+    from forager.parsing.tree import parse
 
     text, _ = to_text(fetched.body[:MOST_BYTES], fetched.content_type)
     return first_words(take_content(parse(text))[0], MOST_WORDS)

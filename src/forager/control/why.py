@@ -15,7 +15,7 @@ from forager.control.why_page import PageFacts
 from forager.db import statements
 from forager.domains.traps import SUBDOMAINS
 from forager.errors import BadUrlError, UsageError
-from forager.ingest.scope import claim_depth, claim_patterns
+from forager.links.scope import claim_depth, claim_patterns
 from forager.records import RunSpec
 from forager.stats.store import spec_from_json
 from forager.urls import domain_of, normalize, registrable, url_key

@@ -25,7 +25,7 @@ from forager.control.why_traps import link_gate, trap_gate
 from forager.errors import AddressRefusedError
 from forager.frontier import rank
 from forager.frontier.revisit import next_interval
-from forager.ingest.scope import Reach, claim_depth
+from forager.links.scope import Reach, claim_depth
 from forager.politeness import robots
 from forager.politeness.guard import host_as_ip, kind_of
 from forager.records import RunSpec

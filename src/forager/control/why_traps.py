@@ -9,7 +9,7 @@ from typing import Any
 from forager import clock
 from forager.control.gates import Gate, crawl_command, domain_command
 from forager.control.trap_words import TRAP_WORDS
-from forager.ingest import templates, traps
+from forager.links import templates, traps
 
 
 def link_gate(url: str, domain: str, known: Sequence[Any]) -> Gate:

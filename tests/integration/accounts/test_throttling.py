@@ -5,12 +5,12 @@ import asyncio
 import asyncpg
 import pytest
 from tests.integration.accounts.stage import PASSWORD, Desk, OpenApp
-from tests.integration.schedule.stage import an_order
+from tests.integration.scheduler.stage import an_order
 
 from forager.accounts import store
 from forager.accounts.passwords import Hasher
 from forager.control.sign_in import Visitor, sign_in
-from forager.schedule import sessions
+from forager.scheduler import sessions
 
 WRONG = "not the password"
 FAR = "https://forager.example"

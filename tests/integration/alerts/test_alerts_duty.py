@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 from tests.ground import Ground
-from tests.integration.schedule.stage import a_visited_page, an_order
+from tests.integration.scheduler.stage import a_visited_page, an_order
 
 from forager.alerts.rules import Disk, judge
 from forager.alerts.watch import Level
 from forager.products.store import Sight
 from forager.products.store import store as store_products
 from forager.records.product import Product
-from forager.schedule import alerts, series
+from forager.scheduler import alerts, series
 from forager.stats import series as store
 from forager.stats.tally import Tally
 

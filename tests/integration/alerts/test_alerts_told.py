@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 
 from tests.ground import Ground
-from tests.integration.schedule.stage import an_order
+from tests.integration.scheduler.stage import an_order
 from tests.integration.tasks.test_webhooks import Receiver, call, settings_for
 
 from forager.control import alerts as control
-from forager.schedule import alerts
+from forager.scheduler import alerts
 
 
 async def test_a_silent_worker_is_told_to_the_webhook_signed_and_once(ground: Ground, tmp_path: Path) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 import asyncpg
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from tests.integration.schedule.stage import an_order
+from tests.integration.scheduler.stage import an_order
 
 from forager.api import metrics
 from forager.api.metrics import Exposition
-from forager.schedule import series as duty
+from forager.scheduler import series as duty
 from forager.stats import series
 from forager.stats.tally import Tally
 

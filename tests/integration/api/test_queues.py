@@ -14,7 +14,7 @@ from tests.wire import Wire
 
 from forager.accounts.who import Role, Scope
 from forager.control.queue import NO_QUEUES
-from forager.queue.names import CRAWL
+from forager.dispatch.names import CRAWL
 from forager.settings import Settings
 
 __all__ = ["queues", "wire"]
@@ -176,8 +176,8 @@ class TestWithAWire:
         self, admin: Client, wire: Wire, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Eight who ask at once are answered by one question: with a connection each they would wait for each other."""
-        monkeypatch.setattr("forager.queue.broker.ANSWER_S", 0.3)
-        monkeypatch.setattr("forager.queue.broker.CONNECT_S", 0.3)
+        monkeypatch.setattr("forager.dispatch.broker.ANSWER_S", 0.3)
+        monkeypatch.setattr("forager.dispatch.broker.CONNECT_S", 0.3)
         wire.hold()
         loop = asyncio.get_running_loop()
         began_at = loop.time()

@@ -10,8 +10,8 @@ from tests.builders import a_fetched
 from tests.ground import Ground
 
 from forager import clock
-from forager.archive import open_shelf
 from forager.settings import Settings, to_environment
+from forager.storage import open_shelf
 from forager.urls import url_key
 
 URL = "https://a.example/lamp"

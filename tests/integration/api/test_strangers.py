@@ -14,7 +14,7 @@ import pytest
 
 from forager.app.connections import MOST_LINGERING, ConnectionLimits
 from forager.app.serve import bind, serve
-from forager.crawl.stop import StopRequest
+from forager.engine.stop import StopRequest
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 GET = b"GET /health HTTP/1.1\r\nHost: localhost\r\n"

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 from tests.listening import listening
 
-from forager.crawl.rendering import Drawing, Renderer
+from forager.engine.rendering import Drawing, Renderer
 from forager.errors import RenderError
 from forager.fetch import open_client
 from forager.fetch.browser import Browser, Limits, open_browser

@@ -18,19 +18,19 @@ from tests.integration.control.conftest import SEED, World
 from tests.integration.control.test_check import DAMAGE
 from tests.integration.control.test_check import world as checked_world
 
-from forager.archive import snapshot
-from forager.archive.local import LocalPlace
 from forager.control.deep import LOOKED_AT, SEALED, Deep, DeepOrder, check_deep
 from forager.control.mend import Mended, RepairOrder, carry_out, plan
 from forager.control.repairs import REPAIRS, Kind
 from forager.db import catalog
-from forager.extract.keywords import CONFIGS
 from forager.frontier.details import record_details
+from forager.parsing.keywords import CONFIGS
 from forager.products.store import Sight, store
 from forager.records import Fetched, Outcome, OutcomeKind
 from forager.records.product import Product
 from forager.search import index
 from forager.stats import seals
+from forager.storage import snapshot
+from forager.storage.local import LocalPlace
 
 __all__ = ["database_url"]
 world = checked_world

@@ -9,7 +9,7 @@ from forager.control import errors, tasks
 from forager.control.check import check
 from forager.control.errors import Category
 from forager.errors import NotFoundError, UsageError
-from forager.schedule import errors as duty
+from forager.scheduler import errors as duty
 
 STACK = """Traceback (most recent call last):
   File "/app/forager/crawl/line.py", line {line}, in visit

@@ -13,7 +13,7 @@ import pytest
 import typer.main
 from tests.conftest import database_url
 from tests.integration.control.conftest import Said
-from tests.integration.crawl.stage import WatchedSite, serve
+from tests.integration.engine.stage import WatchedSite, serve
 from tests.integration.lifecycle.conftest import DAY, Past, month_of
 from tests.integration.lifecycle.conftest import world as past
 from tests.queues import Queues, queues

@@ -10,8 +10,8 @@ from tests.ground import Ground, database, database_url, ground
 
 from forager.app import Forager
 from forager.app.up import Foreman
-from forager.crawl.stop import StopRequest
 from forager.db import Database
+from forager.engine.stop import StopRequest
 from forager.settings import load
 
 __all__ = ["database", "database_url", "ground"]

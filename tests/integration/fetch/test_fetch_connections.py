@@ -14,7 +14,7 @@ import uvloop
 from tests.integration.fetch.raw_server import MAX_BYTES, Answer, a_client, allow_all, http, serve
 from tests.integration.fetch.test_fetch_hostile import send_and_reset
 
-from forager.crawl import judge
+from forager.engine import judge
 from forager.errors import (
     BadResponseError,
     Blame,

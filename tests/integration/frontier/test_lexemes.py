@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from tests.builders import a_reading, a_target
 from tests.conftest import in_thread
 from tests.ground import Ground
-from tests.unit.extract.pages import TEXTS
+from tests.unit.parsing.pages import TEXTS
 
 from forager.db.pool import close, connect
-from forager.extract import CONFIGS, keywords_of
 from forager.frontier import lexemes, store
 from forager.frontier.lexemes import Lexemes
+from forager.parsing import CONFIGS, keywords_of
 from forager.records import Keywords, Outcome, OutcomeKind
 
 BY_POSTGRES = """

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from forager.ingest.scope import Reach, claim_patterns
+from forager.links.scope import Reach, claim_patterns
 from forager.records import RunSpec, Scope
 from forager.urls import normalize
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from tests.builders import a_reading, a_target
 from tests.ground import Ground
-from tests.unit.extract.pages import TEXTS, reading
+from tests.unit.parsing.pages import TEXTS, reading
 
-from forager.extract import CONFIGS, keywords_of, to_query
 from forager.frontier import store
+from forager.parsing import CONFIGS, keywords_of, to_query
 from forager.records import Outcome, OutcomeKind, Reading
 
 URL = "http://a.example/1"

@@ -6,9 +6,9 @@ from tests.builders import a_discovery, a_success, an_order
 from tests.ground import Ground
 
 from forager.control.check import check
-from forager.crawl.lane import Lane
-from forager.crawl.writer import Writer
 from forager.db import Database
+from forager.engine.lane import Lane
+from forager.engine.writer import Writer
 from forager.records import FoundImage, Lease, Selection, Sighting, Target
 from forager.urls import domain_of, url_key
 

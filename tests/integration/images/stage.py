@@ -5,14 +5,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.integration.crawl.stage import Stage, serve
+from tests.integration.engine.stage import Stage, serve
 
-from forager.archive.local import LocalPlace
-from forager.crawl.image_shelf import ImageShelf
 from forager.db import Database
+from forager.engine.image_shelf import ImageShelf
 from forager.images.decode.desk import Decoder
 from forager.playground import Playground
 from forager.playground.sites.gallery_tricks import LONG_BYTES, Cdn, GalleryTricks
+from forager.storage.local import LocalPlace
 
 MAX_BYTES = LONG_BYTES // 2
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.integration.crawl.stage import Stage
+from tests.integration.engine.stage import Stage
 from tests.integration.images.stage import Gallery, open_gallery
 
 from forager.control.images import describe_image, list_images, similar_images

@@ -9,10 +9,10 @@ from tests.ground import Ground
 from tests.integration.images.desk import Desk, a_sighting
 from tests.integration.images.stage import open_gallery
 
-from forager.crawl import owed_images
-from forager.crawl.owed_images import queue_owed
 from forager.db import Database
 from forager.domains import images as domains
+from forager.engine import owed_images
+from forager.engine.owed_images import queue_owed
 
 OWED = "SELECT images_owed_after FROM domains WHERE name = 'a.example'"
 WAITING = "SELECT url FROM pages WHERE is_image AND status = 'discovered' ORDER BY url"

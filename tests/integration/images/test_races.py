@@ -9,17 +9,17 @@ from tests.builders import HOME
 from tests.ground import Ground
 from tests.integration.images.desk import SIGHTINGS, Desk, a_sighting
 
-from forager.archive.local import LocalPlace
-from forager.crawl.image_shelf import ImageShelf
-from forager.crawl.pauses import Pauses
-from forager.crawl.stop import StopRequest
 from forager.db import Database
+from forager.engine.image_shelf import ImageShelf
+from forager.engine.pauses import Pauses
+from forager.engine.stop import StopRequest
 from forager.errors import Blame, StoreUnavailableError
 from forager.images import store
 from forager.images.decode.desk import Decoder
 from forager.images.store import MANY
 from forager.playground.picture import draw_png
 from forager.records import Fetched, ImageFile, ImageStatus, Outcome, OutcomeKind
+from forager.storage.local import LocalPlace
 
 TIMES = 8
 

@@ -10,12 +10,12 @@ import pytest
 from tests.ground import Ground
 from tests.integration.images.desk import Desk, a_sighting
 
-from forager.archive.local import LocalPlace
 from forager.control.check_bodies import find_missing
 from forager.control.image_files import ImageRule, Spare, look, sweep
-from forager.crawl.image_shelf import name, small_name
 from forager.db import Database
+from forager.engine.image_shelf import name, small_name
 from forager.records import ImageFile, ImageStatus, Outcome, OutcomeKind
+from forager.storage.local import LocalPlace
 
 DAY_S = 86_400.0
 WEEK = ImageRule(7 * DAY_S, by_default=True, refresh_every_s=None)

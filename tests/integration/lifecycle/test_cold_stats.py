@@ -8,11 +8,11 @@ from typing import Any
 
 import asyncpg
 import pytest
-from tests.integration.schedule.stage import an_order
+from tests.integration.scheduler.stage import an_order
 
 from forager.control import cold_stats
 from forager.errors import StoreError
-from forager.schedule import series as duty
+from forager.scheduler import series as duty
 
 OLD = "date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' - interval '9 days'"
 

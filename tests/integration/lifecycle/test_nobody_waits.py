@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from tests.integration.lifecycle.conftest import DAY, RETENTION, Past
 from tests.integration.lifecycle.test_purge import ORDER
-from tests.integration.schedule.stage import an_order
+from tests.integration.scheduler.stage import an_order
 
 from forager import clock
 from forager.app.backup import back_up
 from forager.control import cold, purge
-from forager.schedule import vacuum
-from forager.schedule.times import At
+from forager.scheduler import vacuum
+from forager.scheduler.times import At
 from forager.settings import load
 
 Act = Callable[[Past, Path], Awaitable[object]]

@@ -6,8 +6,8 @@ import pytest
 from tests.acceptance.conftest import forager, open_web, rng
 from tests.integration.objects.server import BUCKET, ObjectServer
 
-from forager.archive.bucket import Bucket, parse_bucket
-from forager.archive.objects import ObjectPlace
+from forager.storage.bucket import Bucket, parse_bucket
+from forager.storage.objects import ObjectPlace
 
 __all__ = ["forager", "open_web", "rng"]
 

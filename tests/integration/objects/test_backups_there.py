@@ -13,10 +13,10 @@ from tests.integration.lifecycle.test_backup import clock_at
 from tests.integration.objects.killing import kill_when_it_says
 
 from forager.app.backup import _copy, back_up
-from forager.archive.bucket import Bucket
-from forager.archive.bucket_folder import BucketFolder
 from forager.control import backup_bucket
 from forager.settings import load
+from forager.storage.bucket import Bucket
+from forager.storage.bucket_folder import BucketFolder
 
 __all__ = ["forager", "world"]
 pytestmark = pytest.mark.timeout(60)
@@ -95,7 +95,7 @@ async def test_old_ones_go_with_the_files_only_they_had(
 STOPPED = """
 import sys, time
 from forager.cli.main import run
-from forager.archive.bucket_folder import BucketFolder
+from forager.storage.bucket_folder import BucketFolder
 send = BucketFolder.put
 def stop(self, path, name, **more):
     if name.endswith("files.jsonl.gz"):

@@ -12,8 +12,8 @@ from tests.integration.lifecycle.test_cold_stats import a_minute
 from tests.integration.lifecycle.test_cold_stats import round_of as write_stats
 from tests.integration.objects.killing import kill_when_it_says
 
-from forager.archive.bucket import Bucket
-from forager.archive.bucket_folder import BucketFolder
+from forager.storage.bucket import Bucket
+from forager.storage.bucket_folder import BucketFolder
 
 __all__ = ["folder", "forager", "world"]
 LEAVE = 4 * PAGES
@@ -100,7 +100,7 @@ STOPPED = """
 import sys, time
 from forager.cli.main import run
 from forager.control import cold_copies
-from forager.archive.bucket_folder import BucketFolder
+from forager.storage.bucket_folder import BucketFolder
 def stop(self, name):
     print("sent", flush=True)
     time.sleep(10**6)

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from tests.acceptance.conftest import NETWORK, OpenWeb
 from tests.acceptance.stage import SMALL, Forager, tell, until
-from tests.integration.archive.kept import REFS, home_of, refs_of
-from tests.integration.archive.test_kept_bodies import PASS_TIME, kept_of
 from tests.integration.objects.server import BUCKET, ObjectServer
+from tests.integration.storage.kept import REFS, home_of, refs_of
+from tests.integration.storage.test_kept_bodies import PASS_TIME, kept_of
 
-from forager import clock, extract
-from forager.archive.bucket import parse_bucket
-from forager.archive.objects import DAY, ObjectPlace
-from forager.archive.shelf import shelf_to_read
+from forager import clock, parsing
+from forager.storage.bucket import parse_bucket
+from forager.storage.objects import DAY, ObjectPlace
+from forager.storage.shelf import shelf_to_read
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
 UNPACED = {"FORAGER_UNPACED_HOSTS": NETWORK}
@@ -40,7 +40,7 @@ def assert_readable(forager: Forager, url: str, home: Path | None = None) -> int
     rows = forager.ask(REFS)
     shelf = shelf_to_read(home or Path("/nonexistent"), parse_bucket(url))
     for row in rows:
-        reading = extract.read(shelf.load(row["body_ref"], row["url"]), keyword_words=10)
+        reading = parsing.read(shelf.load(row["body_ref"], row["url"]), keyword_words=10)
         assert reading.content_hash.hex() == row["hash"], row["url"]
     return len(rows)
 

@@ -8,11 +8,11 @@ import pytest
 from tests.integration.objects.server import ObjectServer
 
 from forager import clock
-from forager.archive.bucket import Bucket
-from forager.archive.layered import LayeredPlace
-from forager.archive.local import LocalPlace
-from forager.archive.objects import DAY, ObjectPlace
 from forager.errors import StoreError
+from forager.storage.bucket import Bucket
+from forager.storage.layered import LayeredPlace
+from forager.storage.local import LocalPlace
+from forager.storage.objects import DAY, ObjectPlace
 
 KEY, OTHER = "ab/cdef.zst", "ab/cdef.zst2"
 """The second begins with the first."""

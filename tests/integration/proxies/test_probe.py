@@ -6,14 +6,14 @@ from functools import partial
 import pytest
 from tests.integration.fetch.raw_server import http, serve
 from tests.integration.proxies.stand import BROKEN, THROUGH, Stand
-from tests.integration.schedule.stage import an_order
+from tests.integration.scheduler.stage import an_order
 from tests.proxies import RealProxy, run_proxy
 
 from forager.app.probe import probe
 from forager.proxies import store
 from forager.proxies.secret import Vault
 from forager.proxies.store import Probed, ProbeRow
-from forager.schedule import probe_proxies
+from forager.scheduler import probe_proxies
 from forager.settings import Settings, load
 
 KEY, OTHER_KEY = "8f2c1de07b94a6350d7ecb15f93a42e8", "c41b0e7a9d5286f3e70b18d4a6f25c93"

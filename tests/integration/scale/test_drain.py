@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 from tests.ground import Ground
-from tests.integration.crawl.stage import Stage, WatchedSite, serve
+from tests.integration.engine.stage import Stage, WatchedSite, serve
 
 from forager.control import workers
-from forager.crawl import calls
 from forager.db import Database
+from forager.engine import calls
 from forager.errors import ConflictError, NotFoundError
 
 

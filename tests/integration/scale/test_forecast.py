@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 from tests.ground import Ground
-from tests.integration.crawl.stage import Stage, WatchedSite, serve
+from tests.integration.engine.stage import Stage, WatchedSite, serve
 
 from forager import clock
 from forager.app.scale import Machines, WebPlan, forecast_scale
 from forager.app.scale.course import Crawl, Fleet
 from forager.app.scale.web import ImaginedWeb, Kind
-from forager.crawl.claims import Claims
 from forager.db import Database
 from forager.domains import store as domains
 from forager.domains.store import Keeping, Release
+from forager.engine.claims import Claims
 from forager.records import RunSpec, Scope
 from forager.settings import load
 

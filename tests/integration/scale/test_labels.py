@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.builders import a_spec
 from tests.ground import Ground
-from tests.integration.crawl.stage import Stage, WatchedSite, serve
+from tests.integration.engine.stage import Stage, WatchedSite, serve
 from tests.integration.frontier.test_claim_plans import blocks_read
 from tests.integration.frontier.test_plans import Hot
 

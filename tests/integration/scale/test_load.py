@@ -7,12 +7,12 @@ from typing import Any
 
 import asyncpg
 import pytest
-from tests.integration.crawl.stage import Stage, WatchedSite, serve
+from tests.integration.engine.stage import Stage, WatchedSite, serve
 
 from forager.app.scale import costs
-from forager.crawl import calls
 from forager.db import Database
 from forager.db.statements import all_statements
+from forager.engine import calls
 
 PLAIN = {statement.sql: statement.name for statement in all_statements()}
 Talk = list[list[str]]

@@ -14,8 +14,8 @@ import pytest
 from tests.ground import Ground, database, database_url, ground
 
 from forager.control.search import Elsewhere
-from forager.extract.keywords import CONFIGS, search_config
-from forager.extract.simhash import simhash
+from forager.parsing.keywords import CONFIGS, search_config
+from forager.parsing.simhash import simhash
 from forager.records.search import HitPage, ProductQuery, Query, SearchBackend
 from forager.search import index
 from forager.search.names import Names

@@ -6,8 +6,8 @@ import pytest
 from tests.integration.search.conftest import IN_POSTGRES
 
 from forager import app
-from forager.crawl.stop import StopRequest
 from forager.db import Database
+from forager.engine.stop import StopRequest
 from forager.search import index
 from forager.settings import load
 

@@ -10,9 +10,9 @@ import pytest
 from tests.integration.search.conftest import SERVER_URL
 
 from forager import clock
-from forager.archive import open_shelf, store
 from forager.cli.main import run
 from forager.records import Fetched
+from forager.storage import open_shelf, store
 
 
 class Said(NamedTuple):

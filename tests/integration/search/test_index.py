@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from forager.db.pool import connect
-from forager.extract.keywords import CONFIGS
+from forager.parsing.keywords import CONFIGS
 from forager.search import index
 
 pytestmark = pytest.mark.both_servers

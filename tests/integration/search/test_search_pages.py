@@ -12,7 +12,7 @@ from tests.integration.search.conftest import IN_POSTGRES
 from forager import clock
 from forager.control.search import search
 from forager.db import Database
-from forager.extract.words import to_words
+from forager.parsing.words import to_words
 from forager.records.search import Query
 from forager.search import postgres
 

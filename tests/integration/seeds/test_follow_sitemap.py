@@ -9,8 +9,8 @@ import pytest
 from tests.integration.fetch.raw_server import Server, http, serve
 
 from forager.app import sitemaps
-from forager.ingest.seeds import BadLine, Seed
 from forager.playground.server import how_late_s
+from forager.seeds import BadLine, Seed
 from forager.settings import Settings, load
 
 LOOPBACK = load({"allow_networks": ("127.0.0.0/8",), "delay_s": 0.0, "home": "/nowhere"}, {})

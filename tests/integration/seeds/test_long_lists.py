@@ -11,10 +11,10 @@ from tests.ground import Ground
 from forager.app.reach import read_reach
 from forager.app.seeding import Loaded, SeedList, flow, load_seeds, start_long_run
 from forager.control.check import check
-from forager.crawl.stop import StopRequest
 from forager.db import Database
-from forager.ingest.seeds import BadLine, Seed, Tally, read_list
+from forager.engine.stop import StopRequest
 from forager.records import RunSpec, Scope
+from forager.seeds import BadLine, Seed, Tally, read_list
 from forager.stats import store as stats
 
 MANY = 20_000

@@ -9,7 +9,7 @@ from tests.ground import Ground
 from forager.control.check import check
 from forager.control.seed import start_run
 from forager.control.seed_list import Planted, plant_list
-from forager.ingest.seeds import Seed
+from forager.seeds import Seed
 
 pytestmark = pytest.mark.both_servers
 

@@ -1,7 +1,7 @@
 """A worker that is paused for a reason of our own says so with its heartbeat; lists, health and alerts pass it on."""
 
 from tests.ground import Ground
-from tests.integration.schedule.stage import an_order
+from tests.integration.scheduler.stage import an_order
 
 from forager import clock
 from forager.alerts.rules import worker_paused
@@ -9,7 +9,7 @@ from forager.api.routes.system import _workers
 from forager.cli.workers import state_of
 from forager.control import listing
 from forager.records import Pause, PauseReason
-from forager.schedule import alerts
+from forager.scheduler import alerts
 from forager.stats import store as stats
 
 NO_ROOM = "bodies cannot be stored (No space left on device)"

@@ -9,14 +9,14 @@ import asyncpg
 import pytest
 from tests.builders import a_success, an_order
 from tests.ground import Ground
-from tests.integration.schedule.stage import an_order as a_schedule
+from tests.integration.scheduler.stage import an_order as a_schedule
 
 from forager.control import numbers
-from forager.crawl.writer import Writer
 from forager.db import Database
+from forager.engine.writer import Writer
 from forager.errors import ConnectError, UsageError
 from forager.records import Outcome, OutcomeKind
-from forager.schedule import series as duty
+from forager.scheduler import series as duty
 from forager.stats import series
 from forager.stats.series import Number
 from forager.stats.tally import Tally

@@ -10,15 +10,15 @@ from functools import partial
 from typing import Any
 
 import pytest
-from tests.integration.crawl.stage import Stage, WatchedSite, serve
+from tests.integration.engine.stage import Stage, WatchedSite, serve
 
 from forager import clock
 from forager.control import operate, tasks, tasks_many
 from forager.control.tasks_many import Which
-from forager.crawl import calls
-from forager.crawl.patience import in_transaction
-from forager.crawl.recover import recover
 from forager.db import Database
+from forager.engine import calls
+from forager.engine.patience import in_transaction
+from forager.engine.recover import recover
 from forager.errors import ConflictError
 from forager.playground import Answer
 from forager.records import RunEnd

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from tests.ground import Ground
-from tests.integration.schedule.stage import an_order
+from tests.integration.scheduler.stage import an_order
 from tests.integration.tasks.desk import BY, broken, close, do, order
 
 from forager.control import tasks_many
@@ -12,7 +12,7 @@ from forager.control.dependents import LIMIT, settle
 from forager.control.submit import TaskOrder, submit
 from forager.control.tasks_many import Which
 from forager.frontier.task_status import TaskStatus
-from forager.schedule import dependencies
+from forager.scheduler import dependencies
 
 FIRST, SECOND, THIRD = (f"http://{name}.example/" for name in "abc")
 

@@ -3,12 +3,12 @@
 from typing import Any
 
 import pytest
-from tests.integration.crawl.stage import Stage, WatchedSite, serve
+from tests.integration.engine.stage import Stage, WatchedSite, serve
 from tests.integration.tasks.desk import BY
 
 from forager.control.submit import TaskOrder, submit
-from forager.crawl.patience import in_transaction
 from forager.db import Database
+from forager.engine.patience import in_transaction
 from forager.playground import Answer
 from forager.playground.answer import refuse
 from forager.records import Scope

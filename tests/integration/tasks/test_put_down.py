@@ -6,8 +6,8 @@ import pytest
 from tests.builders import a_lane
 from tests.ground import Ground
 
-from forager.crawl.calls import Calls
 from forager.db import Database
+from forager.engine.calls import Calls
 
 BLOCKED = """SELECT count(*) FROM pg_stat_activity
              WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0"""

@@ -15,14 +15,14 @@ from typing import Any
 import asyncpg
 import pytest
 from tests.ground import Ground
-from tests.integration.schedule.stage import an_order
+from tests.integration.scheduler.stage import an_order
 from tests.integration.tasks.desk import broken, close, do, order
 from tests.listening import listening
 
 from forager import clock
 from forager.app.webhooks import KEY_FILE, call_webhooks, signing_keys
 from forager.frontier import webhooks as outbox
-from forager.schedule import webhooks
+from forager.scheduler import webhooks
 from forager.settings import Settings
 
 URL = "http://a.example/x"

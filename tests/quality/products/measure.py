@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.quality.products.corpus import Page
 
-from forager.extract.page import read
+from forager.parsing.page import read
 from forager.records import Fetched
 from forager.records.product import Product
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from tests.quality.reading.corpus import samples
 from tests.quality.reading.shapes import Sample
-from tests.unit.extract.pages import fetched
+from tests.unit.parsing.pages import fetched
 
-from forager.extract import read
+from forager.parsing import read
 from forager.records import Reading
 
 FLOORS: dict[str, float] = json.loads(Path(__file__).with_name("floors.json").read_text())

@@ -9,7 +9,7 @@ from bench.reading import Shares, is_stage, timed_reading
 from bench.report import show_stages
 from bench.stages import Stage, describe_reading, make_answers, make_reader
 
-from forager.extract import page as reader
+from forager.parsing import page as reader
 from forager.playground import lifelike_sites
 from forager.settings import load
 
@@ -58,7 +58,7 @@ def test_reading_is_divided_by_module_and_put_right_afterwards() -> None:
 
 
 def test_only_functions_of_other_modules_of_the_reader_are_stages() -> None:
-    module = ModuleType("forager.extract.page")
+    module = ModuleType("forager.parsing.page")
     assert not is_stage(spin, module)
     assert not is_stage("text", module)
     assert not is_stage(reader.read, module)

@@ -2,7 +2,7 @@
 
 from forager.app.seeding import Loaded
 from forager.cli.seed_report import Meter, as_documents, bad_lines, sum_up
-from forager.ingest.seeds import BadLine, Seed, Tally
+from forager.seeds import BadLine, Seed, Tally
 
 
 def a_tally(good: int, bad: int, unit: str = "line") -> Tally:

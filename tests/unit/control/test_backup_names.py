@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from forager.archive.shelf import FOLDER as BODIES
 from forager.control import cold_file
 from forager.control.backup_files import FOLDERS, understand_list
 from forager.errors import StoreError
+from forager.storage.shelf import FOLDER as BODIES
 
 
 def listed(name: str) -> bytes:

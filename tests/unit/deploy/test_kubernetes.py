@@ -9,7 +9,7 @@ import pytest
 import yaml
 from tests.unit.deploy import deployed
 
-from forager.queue.names import CRAWL, PRIORITY
+from forager.dispatch.names import CRAWL, PRIORITY
 from forager.settings import Settings
 
 VERSIONS = ("1.30", "1.34")

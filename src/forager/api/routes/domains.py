@@ -38,7 +38,7 @@ from forager.control import add, listing, operate, traps
 from forager.control import look as looking
 from forager.control.why import ask_why
 from forager.errors import BadUrlError, UsageError
-from forager.ingest.seeds import Seed, to_url
+from forager.seeds import Seed, to_url
 from forager.settings import LABEL, Settings
 from forager.urls import domain_of
 

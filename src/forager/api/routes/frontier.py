@@ -20,10 +20,10 @@ from forager.api.work import alone, change, forager_of, look, snapshot
 from forager.app.manners import guard_of, why_not_seed
 from forager.app.sitemaps import follow_sitemap
 from forager.control import add, listing
-from forager.crawl import black_box
-from forager.crawl.recover import recover as take_over
+from forager.engine import black_box
+from forager.engine.recover import recover as take_over
 from forager.errors import BadUrlError, UsageError
-from forager.ingest.seeds import Seed, Tally, to_url
+from forager.seeds import Seed, Tally, to_url
 from forager.settings import Settings
 
 router = APIRouter(tags=["frontier"])

@@ -18,7 +18,7 @@ from forager.control import queue as control
 from forager.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
-    from forager.queue.broker import Broker
+    from forager.dispatch.broker import Broker
 
 router = APIRouter(tags=["queues"])
 LONGEST_S = 30.0

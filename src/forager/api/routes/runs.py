@@ -18,10 +18,10 @@ from forager.app.manners import refuse_seed
 from forager.app.seeding import MOST_NAMED
 from forager.control import listing
 from forager.control import runs as control
-from forager.crawl.report import read_progress
+from forager.engine.report import read_progress
 from forager.errors import BadUrlError, NotFoundError, UsageError
-from forager.ingest.seeds import to_url
 from forager.records import RunSpec, Scope
+from forager.seeds import to_url
 
 router = APIRouter(tags=["runs"])
 Glob = Annotated[Text, Field(min_length=1, max_length=2000)]

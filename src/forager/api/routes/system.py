@@ -23,13 +23,13 @@ from forager.control import checks, listing, workers
 from forager.control import look as looking
 from forager.control.audit import audit_politeness
 from forager.control.search import Elsewhere
-from forager.crawl.patience import AGAIN, AWAY
 from forager.db.replica import Replica, State
+from forager.engine.patience import AGAIN, AWAY
 from forager.errors import ConflictError, NotFoundError, SearchServerError, UsageError
 from forager.masking import mask_urls
 from forager.records import describe_pause
-from forager.schedule.hasten import hasten
-from forager.schedule.timetable import read_duties
+from forager.scheduler.hasten import hasten
+from forager.scheduler.timetable import read_duties
 from forager.search.tend import read_standing
 from forager.settings import SECRETS, Settings
 from forager.stats.stall import Stall, read_stall

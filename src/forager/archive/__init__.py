@@ -1,6 +1,0 @@
-"""Keep: bodies of pages, as far as a domain's content policy asks for them."""
-
-from forager.archive.policy import ContentPolicy
-from forager.archive.shelf import Shelf, Shelved, open_shelf
-
-__all__ = ["ContentPolicy", "Shelf", "Shelved", "open_shelf"]

@@ -1,0 +1,62 @@
+"""Requests of the last minute, of all API processes, by subject and second: what `accounts/limiter.py` compares with.
+
+Where Redis forgets, each process still knows what it knew; where it is away, the table in PostgreSQL is compared with.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from forager.cache.era import Era
+from forager.cache.server import AwayError, Server
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+KEPT_S = 120
+"""Twice the window."""
+Counts = Mapping[str, Mapping[int, int]]
+"""Subject → second → requests."""
+
+
+class RedisCounts:
+    def __init__(self, server: Server, era: Era) -> None:
+        self._server = server
+        self._era = era
+
+    async def exchange(self, told: Counts, since: int) -> dict[str, dict[int, int]] | None:
+        """Adds what was counted here and answers what was counted by all. None: it cannot, ask elsewhere. A question
+        is asked once: one whose answer was lost may have been heard."""
+        prefix = None if self._server.is_resting else await self._era.prefix()
+        if prefix is None:
+            return None
+        names = {subject: prefix + b"r" + subject.encode() for subject in told}
+        try:
+            return await self._server.ask(lambda client: _exchange(client, told, names, since), retries=0)
+        except AwayError:
+            return None
+
+    async def clear_out(self, before: int) -> None:
+        """It expires by itself."""
+
+
+async def _exchange(
+    client: "Redis", told: Counts, names: Mapping[str, bytes], since: int
+) -> dict[str, dict[int, int]] | None:
+    async with client.pipeline(transaction=False) as pipe:
+        for subject, counts in told.items():
+            for second, requests in counts.items():
+                pipe.hincrby(names[subject], str(second), requests)
+            pipe.expire(names[subject], KEPT_S)
+        for name in names.values():
+            pipe.hgetall(name)
+        answers = await pipe.execute(raise_on_error=False)
+    if any(isinstance(answer, Exception) for answer in answers):
+        await client.delete(*names.values())  # something under our names is not what we put there, or it cannot be put
+        return None
+    return {subject: _read(found, since) for subject, found in zip(told, answers[-len(told) :], strict=True)}
+
+
+def _read(found: Mapping[bytes, bytes], since: int) -> dict[int, int]:
+    """Seconds of the window; what is no number is nobody's request."""
+    numbers = {int(at): int(n) for at, n in found.items() if at.isdigit() and n.isdigit()}
+    return {at: n for at, n in numbers.items() if at >= since}

@@ -1,0 +1,81 @@
+"""The latest live numbers, for all API processes: who finds none makes them, and one at a time does.
+
+They are told by a value that expires, not by publishing: a process that could not listen for a moment misses nothing,
+and none has to be told apart that listens to a server which is frozen.
+"""
+
+import math
+from typing import TYPE_CHECKING
+
+from forager import __version__
+from forager.cache.era import Era
+from forager.cache.server import AwayError, Server
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+MAKING_S = 2.0
+"""Who said he would make them and did not in this time is not waited for."""
+
+
+class RedisLatest:
+    def __init__(self, server: Server, era: Era) -> None:
+        self._server = server
+        self._era = era
+        self._name = b"l" + __version__.encode()
+        """Another version of Forager may show other numbers."""
+
+    async def read(self) -> tuple[bytes, float] | None:
+        """What was made last, and for how many seconds it stays the latest."""
+        prefix = None if self._server.is_resting else await self._era.prefix()
+        if prefix is None:
+            return None
+        try:
+            return await self._server.ask(lambda client: _read(client, prefix + self._name))
+        except AwayError:
+            return None
+
+    async def is_mine_to_make(self) -> bool:
+        """Whether nobody has made them, or is at it. Where nobody can say, each makes his own."""
+        prefix = None if self._server.is_resting else await self._era.prefix()
+        if prefix is None:
+            return True
+        try:
+            return await self._server.ask(lambda client: _take(client, prefix, self._name), retries=0)
+        except AwayError:
+            return True
+
+    async def put(self, made: bytes, stays_s: float) -> None:
+        prefix = None if self._server.is_resting else await self._era.prefix()
+        if prefix is None:
+            return
+        try:
+            await self._server.ask(lambda client: _put(client, prefix, self._name, made, stays_s))
+        except AwayError:
+            return
+
+
+async def _read(client: "Redis", name: bytes) -> tuple[bytes, float] | None:
+    async with client.pipeline(transaction=False) as pipe:
+        pipe.mget([name])
+        pipe.pttl(name)
+        (made,), stays_ms = await pipe.execute()
+    return (made, stays_ms / 1000) if made is not None and stays_ms > 0 else None
+
+
+async def _take(client: "Redis", prefix: bytes, name: bytes) -> bool:
+    """Who looked for them, found none, and comes here a moment after they were made must not make them again."""
+    async with client.pipeline(transaction=False) as pipe:
+        pipe.set(prefix + b"m" + name, b"1", nx=True, px=math.ceil(MAKING_S * 1000))
+        pipe.exists(prefix + name)
+        is_taken, is_made = await pipe.execute()
+    if is_taken and is_made:
+        await client.delete(prefix + b"m" + name)
+    return bool(is_taken) and not is_made
+
+
+async def _put(client: "Redis", prefix: bytes, name: bytes, made: bytes, stays_s: float) -> None:
+    async with client.pipeline(transaction=False) as pipe:
+        pipe.set(prefix + name, made, px=max(1, math.ceil(stays_s * 1000)))
+        pipe.delete(prefix + b"m" + name)
+        await pipe.execute()

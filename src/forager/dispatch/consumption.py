@@ -1,0 +1,149 @@
+"""A Celery worker in a thread beside the worker's event loop: it brings hints to the inbox and carries answers back.
+
+Celery's own loop needs a thread, since it blocks; the crawl keeps the main one. Only the pool knows both. A clean
+stop closes the connection, and the broker gives whatever was not answered for to somebody else, as it does after a
+kill.
+"""
+
+import asyncio
+import contextlib
+import logging
+import os
+import secrets
+import threading
+from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
+from typing import Any
+
+from forager import clock
+from forager.dispatch.celery_app import add_tasks, dead_queue, make_app
+from forager.dispatch.hint import CrawlHint, Hint, ReplayHint
+from forager.dispatch.inbox import Inbox, Verdict
+from forager.dispatch.names import PRIORITY, Names
+from forager.observe import log
+
+IN_HAND = 32
+"""Messages a worker has at once and has not answered for. Enough to claim many domains with one statement; few enough
+that others find something in the queue."""
+AGAIN_S = 5.0
+STOP_S = 5.0
+"""A broker that does not answer is not waited for longer; the thread ends with the process."""
+
+
+class Consumption:
+    def __init__(
+        self, app: Any, names: Names, loop: asyncio.AbstractEventLoop, on_replay: Callable[[str, int], None]
+    ) -> None:
+        self._app = app
+        self._names = names
+        self._loop = loop
+        self._on_replay = on_replay
+        self._is_over = threading.Event()
+        self._worker: Any = None
+        self.inbox = Inbox(self.give, self._stop_listening)
+        add_tasks(app, lambda: self._worker.pool.verdict)
+        self._thread = threading.Thread(target=self._live, name="celery", daemon=True)
+
+    def start(self) -> None:
+        _hush()
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Blocks for a moment."""
+        from celery.worker import state
+
+        self._is_over.set()
+        state.should_terminate = 0
+        if self._worker is not None:
+            self._worker.pool.ring()
+        self._thread.join(STOP_S)
+        if not self._thread.is_alive():
+            state.should_terminate = None
+
+    def give(self, key: str, verdict: Verdict) -> None:
+        if self._worker is not None:
+            self._worker.pool.give(key, verdict)
+
+    def _stop_listening(self) -> None:
+        """Else what goes back into the queue would come straight here again. First for connections to come."""
+        names = list(self._app.amqp.queues.consume_from)
+        self._app.amqp.queues.deselect(names)
+        if self._worker is not None:
+            self._worker.pool.send(partial(self._cancel, names))
+
+    # in Celery's thread --------------------------------------------------------------------------------------------
+
+    def _live(self) -> None:
+        """Celery comes back to a lost broker by itself; this is for what it does not expect."""
+        self._app.set_current()  # of this thread alone: tasks are looked up there
+        while not self._is_over.is_set():
+            began_at = clock.monotonic()
+            try:
+                self._worker = self._make_worker()
+                self._worker.start()
+            except Exception as error:
+                log().error("Celery ended", action="queue.broken", error=repr(error))
+            self._call(self.inbox.go)
+            if self._worker is not None:
+                self._worker.pool.hang_up()
+            if not self._is_over.is_set():
+                log().warning("Celery is started again", action="queue.again", lived_s=clock.monotonic() - began_at)
+                self._is_over.wait(AGAIN_S)
+
+    def _make_worker(self) -> Any:
+        from celery.worker import WorkController
+
+        from forager.dispatch.consumer import Consumer, Presence
+        from forager.dispatch.pool import HintPool
+
+        pool = type("Pool", (HintPool,), {"put": staticmethod(self._put)})
+        presence = type("Presence", (Presence,), {"tell": staticmethod(self._tell), "dead": dead_queue(self._names)})
+        self._app.steps["consumer"] = {presence}
+        return WorkController(
+            app=self._app,
+            hostname=f"forager.{os.getpid()}.{secrets.token_hex(3)}@{os.uname().nodename}",  # containers look alike
+            pool=pool,
+            consumer_cls=type("Consumer", (Consumer,), {"tell": staticmethod(self._tell)}),
+            concurrency=IN_HAND,
+            without_mingle=True,
+            without_gossip=True,
+            without_heartbeat=True,
+        )
+
+    def _cancel(self, names: Sequence[str]) -> None:
+        for name in names:
+            self._worker.consumer.cancel_task_queue(name)
+
+    def _put(self, key: str, hint: Hint, queue: str) -> None:
+        match hint:
+            case CrawlHint():
+                self._call(self.inbox.put, key, hint, self._names.kind(queue) == PRIORITY)
+            case ReplayHint():
+                self._call(self._on_replay, key, hint.replay)
+
+    def _tell(self, is_near: bool) -> None:
+        self._call(self.inbox.come if is_near else self.inbox.go)
+
+    def _call(self, function: Callable[..., None], *given: Any) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is there to hear
+            self._loop.call_soon_threadsafe(function, *given)
+
+
+def _hush() -> None:
+    """Celery tells of every try to reach a lost broker, with a trace; the inbox says so in a line."""
+    for name in ("celery", "kombu", "amqp"):
+        logging.getLogger(name).addHandler(logging.NullHandler())
+        logging.getLogger(name).propagate = False
+
+
+@contextlib.asynccontextmanager
+async def open_consumption(
+    url: str, names: Names, *, run: int | None, on_replay: Callable[[str, int], None]
+) -> AsyncIterator[Consumption]:
+    """For a worker of this run; None: of the one that never ends."""
+    consumption = Consumption(make_app(url, names, run=run), names, asyncio.get_running_loop(), on_replay)
+    consumption.start()
+    try:
+        yield consumption
+    finally:
+        await asyncio.to_thread(consumption.stop)

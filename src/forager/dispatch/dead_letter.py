@@ -1,0 +1,52 @@
+"""A dead letter as a person sees it: where it was refused, and why. Whatever strangers put into it, it can be shown."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from forager.dispatch.celery_app import CRAWL_TASK, PARSE_TASK
+from forager.dispatch.hint import PoisonError, read_hint
+from forager.dispatch.names import Names
+
+LONGEST = 500
+"""Characters of a message that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    id: str
+    """Made from what it says: the same words, the same number."""
+    queue: str | None
+    """Where it was refused; None: it does not say, or names no queue of ours."""
+    why: str
+    body: str
+
+
+def read_letter(message: Any, names: Names) -> DeadLetter:
+    body = message.body.encode("utf-8", "replace") if isinstance(message.body, str) else bytes(message.body)
+    kind = repr((message.content_type, (message.headers or {}).get("task")))
+    name = hashlib.sha256(kind.encode("utf-8", "replace") + body).hexdigest()
+    why = _why(message, body)[:LONGEST].encode("utf-8", "replace").decode()  # half a character cannot be written down
+    return DeadLetter(name[:12], _died_in(message, names), why, body[:LONGEST].decode("utf-8", "replace"))
+
+
+def _died_in(message: Any, names: Names) -> str | None:
+    """The queue of ours that it was refused in last. Anybody can send a header that looks like RabbitMQ's own."""
+    deaths = (message.headers or {}).get("x-death")
+    queues = [death.get("queue") for death in deaths if isinstance(death, dict)] if isinstance(deaths, list) else []
+    return next((queue for queue in queues if names.are_hints(queue)), None)
+
+
+def _why(message: Any, body: bytes) -> str:
+    if message.content_type != "application/json":
+        return f"it is {message.content_type or 'of no type'}, and only JSON is read"
+    if (message.headers or {}).get("task") not in (CRAWL_TASK, PARSE_TASK):  # a set would want it to be hashable
+        return "it names no task of Forager"
+    try:
+        read_hint(json.loads(body)[0][0])
+    except PoisonError as error:
+        return str(error)
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return "it cannot be read"
+    return "it was refused"

@@ -1,0 +1,84 @@
+"""One short function per statement of `queries.sql`. Opens no transactions: the floor above does."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from forager.db import statements
+from forager.dispatch.hint import CrawlHint
+
+SQL = statements.load("forager.dispatch")
+URGENT = 2
+"""R447: what is due and has this priority or a better one goes to the priority queue."""
+URGENT_SCORE = 1500.0
+"""So does a domain with this score or a better one. Rank and pages left bring at most 1,000 each: the best seed of a
+list has it from 250 pages on, a domain that nobody ranked never by its pages alone, one with many images by these."""
+
+
+class ServedRun(NamedTuple):
+    id: int
+    is_standing: bool
+    max_pages_per_domain: int | None
+
+
+class Told(NamedTuple):
+    """A hint, and which queue it goes to."""
+
+    hint: CrawlHint
+    is_urgent: bool
+
+
+class Depth(NamedTuple):
+    messages: int
+    consumers: int
+
+
+async def runs_to_serve(conn: Any) -> list[ServedRun]:
+    return [ServedRun(*row) for row in await conn.fetch(SQL["runs_to_serve"])]
+
+
+async def void_offers(conn: Any) -> None:
+    await conn.execute(SQL["void_offers"])
+
+
+async def count_offers(conn: Any, run: int) -> int:
+    found: int = await conn.fetchval(SQL["count_offers"], run)
+    return found
+
+
+async def renew_offers(conn: Any, run: int, *, older_than_s: float, lost: int) -> list[Told]:
+    return _told(await conn.fetch(SQL["renew_offers"], run, older_than_s, lost, URGENT, URGENT_SCORE))
+
+
+async def make_offers(conn: Any, run: ServedRun, window: int) -> list[Told]:
+    """So many of each label are out then. Committed before anybody is told: what was not told is told again."""
+    given = run.id, run.max_pages_per_domain, window, URGENT, URGENT_SCORE
+    return _told(await conn.fetch(SQL["make_offers"], *given))
+
+
+async def silent_s(conn: Any) -> float | None:
+    """How long ago the scheduler last read all queues of the broker; None: never."""
+    age: float | None = await conn.fetchval(SQL["silent_s"])
+    return age
+
+
+async def withdraw_offers(conn: Any, hints: Sequence[CrawlHint]) -> None:
+    if hints:
+        await conn.execute(SQL["withdraw_offers"], [h.domain_id for h in hints], [h.version for h in hints])
+
+
+async def forget_offers(conn: Any) -> None:
+    await conn.execute(SQL["forget_offers"])
+
+
+async def keep_depths(conn: Any, depths: Mapping[str, Depth]) -> None:
+    """By the kind of queue."""
+    messages, consumers = [d.messages for d in depths.values()], [d.consumers for d in depths.values()]
+    await conn.execute(SQL["keep_depths"], list(depths), messages, consumers)
+
+
+async def read_depths(conn: Any) -> list[dict[str, Any]]:
+    return [dict(row) for row in await conn.fetch(SQL["read_depths"])]
+
+
+def _told(rows: Sequence[Any]) -> list[Told]:
+    return [Told(CrawlHint(row["run_id"], row["domain_id"], row["version"]), row["is_urgent"]) for row in rows]

@@ -1,0 +1,138 @@
+"""The pace of IP addresses: a thousand hosts on one server are one server. Who has to wait is served in turn.
+
+Known are the requests of this worker only: each worker keeps the limits for itself. Unpaced hosts never come here.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Hashable
+from ipaddress import IPv6Address, ip_address, ip_network
+
+from forager import clock
+from forager.engine.lane import Lane
+from forager.politeness.pace import Pace
+
+MOST_IDLE = 10_000
+
+
+class Addresses:
+    """An address of None is one nobody knows, and has no limits."""
+
+    def __init__(self, locate: Callable[[str], Awaitable[str | None]], *, delay_s: float, most: int | None) -> None:
+        """`locate` finds the address of a URL."""
+        self._locate = locate
+        self._delay_s = delay_s
+        self._most = most
+        self._paces: dict[str, Pace] = {}
+        self._waiting: dict[str, dict[Hashable, Callable[[], None]]] = {}
+        self._alarms: dict[str, asyncio.TimerHandle] = {}
+
+    def limit(self, lane: Lane) -> bool:
+        """Whether this lane's addresses matter at all."""
+        return not lane.is_unpaced and (bool(self._delay_s) or self._most is not None)
+
+    async def find(self, lane: Lane, origin: str) -> str | None:
+        """The server an origin is on, as it was found first in this lease; None where nobody limits or knows it."""
+        if not self.limit(lane):
+            return None
+        if origin not in lane.addresses:
+            address = await self._locate(f"{origin}/")
+            lane.addresses[origin] = server_of(address) if address else None
+        return lane.addresses[origin]
+
+    def may_start(self, address: str | None, who: Hashable, now: float) -> bool:
+        if address is None:
+            return True
+        first = next(iter(self._waiting.get(address, ())), who)
+        return first == who and self._pace_of(address, now).may_start(now)
+
+    def start(self, address: str | None, who: Hashable, now: float) -> None:
+        if address is not None:
+            self._pace_of(address, now).start(now)
+            self.forget(address, who)
+
+    def sent(self, address: str | None, now: float, *, again: bool = False) -> None:
+        if address is not None:
+            self._paces[address].leave(now, again=again)
+            self._serve(address)
+
+    def finish(self, address: str | None, *, has_left: bool) -> None:
+        if address is not None:
+            self._paces[address].finish(has_left=has_left)
+            self._serve(address)
+
+    def wait(self, address: str, who: Hashable, wake: Callable[[], None]) -> None:
+        """`wake` is called when it may start; it starts then and there, or loses its turn. A new one each time."""
+        self._waiting.setdefault(address, {})[who] = wake
+        self._set_alarm(address)
+
+    def forget(self, address: str, who: Hashable) -> None:
+        """It waits no longer."""
+        waiting = self._waiting.get(address, {})
+        waiting.pop(who, None)
+        if not waiting:
+            self._waiting.pop(address, None)
+
+    async def turn(self, address: str | None, who: Hashable) -> None:
+        """Returns when it may start, and has: `sent` and `finish` are to follow."""
+        now = clock.monotonic()
+        if address is None or self.may_start(address, who, now):
+            self.start(address, who, now)
+            return
+        entered: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def enter() -> None:
+            if not entered.done():
+                self.start(address, who, clock.monotonic())
+                entered.set_result(None)
+
+        self.wait(address, who, enter)
+        try:
+            await entered
+        except asyncio.CancelledError:
+            self.forget(address, who)
+            if entered.done() and not entered.cancelled():
+                self.finish(address, has_left=False)
+            raise
+
+    def _serve(self, address: str) -> None:
+        while waiting := self._waiting.get(address):
+            if not self._paces[address].may_start(clock.monotonic()):
+                break
+            who, wake = next(iter(waiting.items()))
+            wake()
+            if self._waiting.get(address, {}).get(who) is wake:
+                self.forget(address, who)
+        self._set_alarm(address)
+
+    def _set_alarm(self, address: str) -> None:
+        """For those who wait for a moment, also if it has come since they asked; who waits for another to leave or to
+        end is served then."""
+        if address in self._alarms or address not in self._waiting or not self._paces[address].has_room:
+            return
+        wait_s = self._paces[address].wait_s(clock.monotonic())
+        self._alarms[address] = asyncio.get_running_loop().call_later(wait_s + clock.TIMER_GRAIN_S, self._ring, address)
+
+    def _ring(self, address: str) -> None:
+        del self._alarms[address]
+        self._serve(address)
+
+    def _pace_of(self, address: str, now: float) -> Pace:
+        if address not in self._paces:
+            if len(self._paces) >= MOST_IDLE:
+                self._forget_idle(now)
+            most = self._most if self._most is not None else 1_000_000
+            self._paces[address] = Pace(delay_s=self._delay_s, max_in_flight=most, now=now)
+        return self._paces[address]
+
+    def _forget_idle(self, now: float) -> None:
+        for address, pace in list(self._paces.items()):
+            if not pace.in_flight and not pace.wait_s(now) and address not in self._waiting:
+                del self._paces[address]
+
+
+def server_of(address: str) -> str:
+    """What counts as one server: an IPv4 address, or the /64 of an IPv6 one, which is one customer's."""
+    ip = ip_address(address.partition("%")[0])
+    if not isinstance(ip, IPv6Address):
+        return str(ip)
+    return str(ip.ipv4_mapped or ip_network((ip, 64), strict=False))

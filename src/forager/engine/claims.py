@@ -1,0 +1,220 @@
+"""The first verb, and its opposite: lease domains, turn their best pages into targets, hand leases back.
+
+Every function is one transaction. What a run may take (pages in all and per domain, depth, patterns) is decided here.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from forager.db import Database
+from forager.dispatch.hint import CrawlHint
+from forager.dispatch.store import withdraw_offers
+from forager.domains import store as domains
+from forager.domains.store import Keeping, Release, RobotsCopy
+from forager.domains.traps import traps_of
+from forager.engine.patience import in_transaction
+from forager.engine.trap_watch import shut
+from forager.frontier import store as frontier
+from forager.links.scope import claim_depth, claim_patterns
+from forager.proxies.store import PoolRow, find_pools
+from forager.records import Lease, RunSpec, Target, Trap
+from forager.stats import store as stats
+from forager.storage import ContentPolicy
+from forager.storage.store import newest_bodies
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    leases: list[Lease]
+    robots: list[RobotsCopy]
+    traps: list[Trap] = field(default_factory=list)
+    """All that is known of them in these domains."""
+    pools: list[PoolRow] = field(default_factory=list)
+    """Proxies of those that have some."""
+
+
+class Claims:
+    def __init__(
+        self,
+        database: Database,
+        *,
+        run: int,
+        spec: RunSpec,
+        workers: int,
+        lease_s: float,
+        keeping: Keeping,
+        content_policy: str = ContentPolicy.SIGNALS,
+        labels: Sequence[str] = (),
+        live_s: float = 120.0,
+    ) -> None:
+        self._database = database
+        self._run = run
+        self._spec = spec
+        self._workers = workers
+        self._lease_s = lease_s
+        self._live_s = live_s
+        """A worker silent for longer has no share of the run."""
+        self._keeping = keeping
+        self._content_policy = content_policy
+        self._labels = labels
+        self._depth = claim_depth(spec)
+        self._patterns = claim_patterns(spec)
+        self.is_spent = False
+        """The run's page limit is reached."""
+        self._times_returned = 0
+
+    def go_on(self) -> None:
+        """Pages went back to the run's limit."""
+        self._times_returned += 1
+        self.is_spent = False
+
+    async def domains(self, worker: int, limit: int, offered: Sequence[CrawlHint] | None = None) -> Claimed:
+        """Lease the best ready domains, with what their robots.txt said, and what is known of their traps. Where hints
+        are given, only domains they name."""
+        named = None if offered is None else [(hint.domain_id, hint.version) for hint in offered]
+
+        async def once(conn: Any) -> Claimed:
+            await domains.wake_due(conn, self._run)
+            leases = await frontier.claim_domains(
+                conn,
+                worker=worker,
+                run=self._run,
+                limit=limit,
+                lease_s=self._lease_s,
+                workers=self._workers,
+                max_pages_per_domain=self._spec.max_pages_per_domain,
+                labels=self._labels,
+                offered=named,
+                live_s=self._live_s,
+            )
+            if not leases:
+                return Claimed([], [])
+            domain_ids = [lease.domain_id for lease in leases]
+            traps = await traps_of(conn, domain_ids)
+            await shut(conn, traps)  # also what others learned of them meanwhile
+            proxied = [lease.domain_id for lease in leases if lease.has_proxies]
+            pools = await find_pools(conn, proxied) if proxied else []
+            return Claimed(leases, await domains.find_robots(conn, domain_ids), traps, pools)
+
+        return await in_transaction(self._database, once)
+
+    async def sort_out(self, hints: Sequence[CrawlHint]) -> set[int]:
+        """Of domains that hints named and that we did not get, those that another worker may claim. The other offers
+        are withdrawn, so that these domains are offered anew when their time comes."""
+
+        async def once(conn: Any) -> set[int]:
+            named = [(hint.domain_id, hint.version) for hint in hints]
+            limit = self._spec.max_pages_per_domain
+            left = await frontier.still_claimable(conn, named, run=self._run, max_pages_per_domain=limit)
+            await withdraw_offers(conn, [hint for hint in hints if hint.domain_id not in left])
+            return left
+
+        return await in_transaction(self._database, once) if hints else set()
+
+    async def targets(self, worker: int, wants: Sequence[tuple[Lease, int]]) -> list[Target]:
+        """At most so many targets per lease, best first, within the run's limits."""
+        return await in_transaction(self._database, lambda conn: self._take(conn, worker, wants))
+
+    async def _take(self, conn: Any, worker: int, wants: Sequence[tuple[Lease, int]]) -> list[Target]:
+        granted = None
+        if self._spec.max_pages is not None:
+            before = self._times_returned
+            granted = await stats.reserve_pages(conn, self._run, sum(want for _, want in wants))
+            self.is_spent = granted == 0 and self._times_returned == before  # else it was asked too early to know
+            wants = share_out(wants, granted)
+        targets = await frontier.claim_tasks(
+            conn,
+            wants,
+            worker=worker,
+            run=self._run,
+            max_pages_per_domain=self._spec.max_pages_per_domain,
+            max_depth=self._depth,
+            patterns=self._patterns,
+        )
+        if granted is not None:
+            await stats.return_pages(conn, self._run, granted - len(targets))
+        limited = {lease.domain_id for lease, _ in wants if self._has_budget(lease)}
+        await domains.count_claims(conn, Counter(t.domain_id for t in targets if t.domain_id in limited))
+        keeping = {lease.domain_id for lease, _ in wants if self._keeps_bodies(lease)}
+        return await with_bodies(conn, targets, keeping) if keeping else targets
+
+    def _keeps_bodies(self, lease: Lease) -> bool:
+        return (lease.content_policy or self._content_policy) != ContentPolicy.SIGNALS
+
+    def _has_budget(self, lease: Lease) -> bool:
+        return self._spec.max_pages_per_domain is not None or lease.max_pages_per_run is not None
+
+    async def release(self, worker: int, releases: Sequence[Release]) -> None:
+        """Hand leases back. Tasks that were not visited wait for the next claimant; lost leases are left alone."""
+
+        async def once(conn: Any) -> None:
+            held = await domains.hold_leases(conn, [release.lease.token for release in releases], worker=worker)
+            ours = [release for release in releases if release.lease.token in held]
+            if ours:
+                self.is_spent &= not await give_back(conn, [release.lease.domain_id for release in ours])
+                await domains.release(conn, ours, max_depth=self._depth, patterns=self._patterns, keeping=self._keeping)
+
+        await in_transaction(self._database, once)
+
+    async def count_waiting(self, most: int) -> int:
+        """Returns how many domains could be leased now, up to about `most`."""
+
+        async def once(conn: Any) -> int:
+            await domains.wake_due(conn, self._run)
+            limit = self._spec.max_pages_per_domain
+            return await domains.count_waiting(
+                conn, self._run, labels=self._labels, most=most, max_pages_per_domain=limit
+            )
+
+        return await in_transaction(self._database, once)
+
+    async def next_ready(self, within_s: float = 86_400.0) -> tuple[bool, float | None]:
+        """Whether somebody still works on the run, and in how many seconds the next domain may be claimed."""
+        limit = self._spec.max_pages_per_domain
+        return await in_transaction(
+            self._database,
+            lambda conn: domains.next_ready(
+                conn, self._run, max_pages_per_domain=limit, labels=self._labels, within_s=within_s
+            ),
+        )
+
+
+async def give_back(conn: Any, domain_ids: Sequence[int]) -> bool:
+    """Tasks of these domains that were taken and not visited are free again and count for no limit; False if none."""
+    freed = await frontier.free_tasks(conn, domain_ids)
+    await domains.return_claims(conn, freed)
+    for run, _, pages in freed:
+        await stats.return_pages(conn, run, pages)
+    return bool(freed)
+
+
+async def with_bodies(conn: Any, targets: Sequence[Target], keeping: Collection[int]) -> list[Target]:
+    """Revisits in these domains know the body of the visit before. Without one the whole page is asked for: an answer
+    that nothing has changed would leave it without a body for ever."""
+    again = [target for target in targets if target.past is not None and target.domain_id in keeping]
+    if not again:
+        return list(targets)
+    refs = await newest_bodies(conn, [target.page_id for target in again])
+    return [_with_body(target, refs) if target.domain_id in keeping else target for target in targets]
+
+
+def _with_body(target: Target, refs: Mapping[int, str]) -> Target:
+    if target.past is None:
+        return target
+    ref = refs.get(target.page_id)
+    past = target.past._replace(body_ref=ref)
+    return replace(target, past=past if ref else past._replace(etag=None, last_modified=None))
+
+
+def share_out(wants: Sequence[tuple[Lease, int]], granted: int) -> list[tuple[Lease, int]]:
+    """Spread what is left of a limit evenly, so that one domain cannot take it all."""
+    left = granted
+    shares = [0] * len(wants)
+    while left > 0 and any(share < want for share, (_, want) in zip(shares, wants, strict=True)):
+        for index, (_, want) in enumerate(wants):
+            if left > 0 and shares[index] < want:
+                shares[index] += 1
+                left -= 1
+    return [(lease, share) for (lease, _), share in zip(wants, shares, strict=True)]

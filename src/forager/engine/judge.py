@@ -1,0 +1,231 @@
+"""What an answer or an error means for a page: outcome, another try now, another try later. Pure.
+
+Our own faults are never final: whatever is our blame is tried again, without an end.
+
+Quick tries stay inside one task (C-16: connection errors and 5xx, after 1, 2, 4 s with jitter). If they do not help the
+task closes and a new one is scheduled after 1, 2, 4 … minutes, until `max_retries`.
+"""
+
+import random
+
+from forager.errors import (
+    AddressRefusedError,
+    AnswerError,
+    Blame,
+    BrokenError,
+    ConnectError,
+    DnsError,
+    NetworkError,
+    RefusedError,
+    RobotsDeniedError,
+    RobotsUnreachableError,
+    StatusError,
+    TooLargeError,
+    TooManyRedirectsError,
+    UnavailableError,
+    VisitError,
+    VisitTimeoutError,
+)
+from forager.frontier.revisit import next_interval
+from forager.parsing.login import count_words, is_login_wall
+from forager.records import ImageStatus, Lease, Outcome, OutcomeKind, Past, Reading, Target, Trouble
+
+QUICK_TRIES = 3
+JITTER_S = 0.5
+DEFAULT_HOLD_S = 5.0
+"""A 429 without Retry-After: the domain is left alone for that long, doubled with every try."""
+
+
+NOT_AT_ONCE = (RobotsUnreachableError, BrokenError, UnavailableError)
+BUG_S, BUG_DOUBLINGS = 600.0, 7
+"""A visit that met a bug of ours is tried again after ten minutes, twenty, … and then every 21 hours: the next version
+may have no such bug, and a machine that was out of files or memory has some again."""
+
+
+def outcome_of(error: VisitError) -> OutcomeKind:
+    match error:
+        case StatusError():
+            return OutcomeKind.BLOCKED_5XX if error.status_code >= 500 else OutcomeKind.BLOCKED_4XX
+        case RobotsDeniedError():
+            return OutcomeKind.BLOCKED_ROBOTS
+        case VisitTimeoutError():
+            return OutcomeKind.TIMEOUT
+        case _:
+            return OutcomeKind.FAILED
+
+
+def trouble_of(error: VisitError, *, is_image: bool = False) -> Trouble | None:
+    """What a failed visit says about the whole domain, if anything. Many sites refuse images to all but their pages."""
+    match error:
+        case StatusError() if is_image and error.status_code < 500 and error.status_code != 429:
+            return None
+        case StatusError(status_code=401 | 407):
+            return Trouble.LOGIN_REQUIRED
+        case StatusError(status_code=403 | 451):
+            return Trouble.FORBIDDEN
+        case StatusError(status_code=429):
+            return Trouble.RATE_LIMITED
+        case StatusError() if error.status_code >= 500:
+            return Trouble.SERVER_ERROR
+        case DnsError() | ConnectError() | VisitTimeoutError():
+            return Trouble.UNREACHABLE
+        case _:
+            return None
+
+
+def is_failure(error: VisitError | None) -> bool | None:
+    """What a request that ended so is to the domain's breaker: nobody usable answered, or somebody did. None where it
+    says nothing about the server."""
+    match error:
+        case None:
+            return False
+        case StatusError():
+            return error.status_code >= 500
+        case AnswerError():
+            return False
+        case NetworkError() if error.blame is not Blame.US:
+            return True
+        case _:
+            return None
+
+
+def wall_in(target: Target, status_code: int, reading: Reading) -> Trouble | None:
+    """Whether the page that came is a login form in place of the one that was asked for."""
+    if not (reading.has_password_form or target.redirects):
+        return None
+    is_wall = is_login_wall(
+        url=target.url,
+        was_redirected=target.redirects > 0,
+        status_code=status_code,
+        has_password_form=reading.has_password_form,
+        words=count_words(reading.text),
+        links=len(reading.links),
+        title=reading.title,
+    )
+    return Trouble.LOGIN_REQUIRED if is_wall else None
+
+
+def is_worth_a_retry(error: VisitError) -> bool:
+    """Whether the same request could end otherwise: network trouble, 5xx, and the three 4xx that mean "not now"."""
+    match error:
+        case StatusError():
+            return error.status_code >= 500 or error.asks_us_to_wait
+        case NetworkError() | RobotsUnreachableError():
+            return error.may_retry
+        case RefusedError() | AnswerError():
+            return False
+        case _:
+            return error.may_retry
+
+
+def quick_tries(error: VisitError, retry_count: int) -> int:
+    """How often a task asks again at once. A later try of a page asks once: sixteen requests to a broken page are of no
+    use to anybody. A site that asks us to wait is asked again once after that."""
+    if retry_count:
+        return 0
+    return 1 if isinstance(error, StatusError) and error.asks_us_to_wait else QUICK_TRIES
+
+
+def quick_retry_s(error: VisitError, tries: int, rng: random.Random, retry_count: int = 0) -> float | None:
+    """Seconds until the next try of the same task, or None when it is to be closed. `tries` were made already, and
+    `retry_count` tasks failed before."""
+    if isinstance(error, TooManyRedirectsError) and error.has_new_cookie:
+        return 0.0 if tries == 1 else None
+    most = quick_tries(error, retry_count)
+    if tries > most or not is_worth_a_retry(error) or isinstance(error, NOT_AT_ONCE):
+        return None
+    return float(2 ** (tries - 1)) + rng.uniform(0, JITTER_S)
+
+
+def hold_s(error: VisitError, tries: int) -> float:
+    """How long the whole domain is left alone after this answer."""
+    if isinstance(error, StatusError) and error.asks_us_to_wait:
+        return error.retry_after_s if error.retry_after_s is not None else DEFAULT_HOLD_S * float(2 ** (tries - 1))
+    return 0.0
+
+
+def later_retry_s(error: VisitError, retry_count: int, max_retries: int) -> float | None:
+    """Seconds until a new task, or None when the page is given up."""
+    if error.blame is Blame.US:  # a page is not given up because something of ours is broken
+        first_s, doublings = (BUG_S, BUG_DOUBLINGS) if isinstance(error, BrokenError) else (60.0, 6)
+        return first_s * float(2 ** min(retry_count, doublings))
+    if not is_worth_a_retry(error) or retry_count >= max_retries:
+        return None
+    if isinstance(error, RobotsUnreachableError):
+        return 3600.0
+    return max(60.0 * float(2**retry_count), hold_s(error, 1))
+
+
+def revisit_in_s(outcome: Outcome, lease: Lease) -> float | None:
+    """Seconds until a recurring page is visited again; None when it is not, or another try comes first.
+
+    A page that is gone is never visited again, one that fails for now keeps its frequency.
+    """
+    target, past = outcome.target, outcome.target.past
+    frequency_s = target.revisit_every_s or lease.revisit_every_s
+    if frequency_s is None or outcome.retry_in_s is not None or outcome.kind is OutcomeKind.BLOCKED_ROBOTS:
+        return None
+    if not target.is_recurring:
+        return None
+    if target.is_image and target.revisit_every_s is None:
+        return None  # once, and with a refresh of its domain
+    if page_status(outcome.kind, outcome.status_code, has_retry=False) == "gone":
+        return None
+    if target.revisit_every_s is not None or lease.revisit_price is None:
+        return frequency_s
+    past = past or Past(None, None, None, 0, 0, 0.0)
+    is_compared = outcome.is_changed is not None
+    return next_interval(
+        frequency_s=frequency_s,
+        is_adaptive=True,
+        price=lease.revisit_price,
+        comparisons=past.comparisons + is_compared,
+        changes=past.changes + bool(outcome.is_changed),
+        watched_s=past.watched_s + (past.since_s if is_compared else 0.0),
+    )
+
+
+def is_rejected_by_guard(outcome: Outcome) -> bool:
+    """Whether our own address guard kept the request from leaving: that says nothing about the page."""
+    return isinstance(outcome.error, AddressRefusedError)
+
+
+def keeps_its_state(outcome: Outcome) -> bool:
+    """Whether a page that was read before stays as it was, because its revisit never began."""
+    return outcome.target.past is not None and is_rejected_by_guard(outcome)
+
+
+def image_status(outcome: Outcome) -> ImageStatus | None:
+    """Where an image stands after a visit; None: where it stood before."""
+    if outcome.image is not None:
+        return outcome.image.status
+    if outcome.kind is OutcomeKind.SUCCESS:
+        return ImageStatus.MOVED if outcome.selection.images else None
+    if outcome.retry_in_s is not None or outcome.kind is OutcomeKind.CANCELLED or keeps_its_state(outcome):
+        return None
+    if isinstance(outcome.error, TooLargeError):
+        return ImageStatus.TOO_BIG
+    match page_status(outcome.kind, outcome.status_code, has_retry=False):
+        case "gone":
+            return ImageStatus.GONE
+        case "blocked":
+            return ImageStatus.BLOCKED
+        case _:
+            return ImageStatus.BLOCKED if isinstance(outcome.error, RefusedError) else ImageStatus.FAILED
+
+
+def page_status(kind: OutcomeKind, status_code: int | None, *, has_retry: bool) -> str:
+    """Where a page stands after a visit without a reading."""
+    if has_retry:
+        return "queued"
+    match kind:
+        case OutcomeKind.SUCCESS:
+            return "fetched"
+        case OutcomeKind.BLOCKED_4XX if status_code in {404, 410}:
+            return "gone"
+        case OutcomeKind.BLOCKED_4XX | OutcomeKind.BLOCKED_ROBOTS:
+            return "blocked"
+        case OutcomeKind.CANCELLED:
+            return "discovered"
+        case OutcomeKind.FAILED | OutcomeKind.TIMEOUT | OutcomeKind.BLOCKED_5XX:
+            return "failed"

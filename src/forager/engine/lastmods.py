@@ -1,0 +1,69 @@
+"""What the sitemaps of a batch say of pages that are visited again, and what visits say of that.
+
+Runs after the batch is recorded, in a transaction of its own: a claim that a crash loses is made again by the next
+reading of the sitemap.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from forager.db import Database
+from forager.domains import store as domains
+from forager.engine.lane import Lane
+from forager.engine.patience import in_transaction
+from forager.frontier import lastmod
+from forager.observe import log
+from forager.parsing.dates import parse_date
+from forager.records import Outcome
+
+SITEMAP = "sitemap"
+
+
+def claims_in(
+    outcomes: Sequence[Outcome], lanes: Mapping[int, Lane], page_ids: Mapping[bytes, int]
+) -> dict[tuple[int, int], list[tuple[int, datetime]]]:
+    """Lease → pages of its own domain with the moments of their last change. Empty where nothing is visited again."""
+    found: dict[tuple[int, int], list[tuple[int, datetime]]] = defaultdict(list)
+    for outcome in outcomes:
+        links = outcome.selection.links
+        if not links or links[0].rel != SITEMAP:
+            continue
+        lane = lanes.get(outcome.target.domain_id)
+        if lane is None or lane.lease.revisit_every_s is None:
+            continue
+        for link in links:
+            if link.rel == SITEMAP and link.anchor and link.domain == lane.lease.domain and link.key in page_ids:
+                at = parse_date(link.anchor)
+                if at is not None:
+                    found[outcome.target.token].append((page_ids[link.key], at))
+    return found
+
+
+async def heed(
+    database: Database, claims: Mapping[tuple[int, int], Sequence[tuple[int, datetime]]], *, worker: int
+) -> None:
+    """One domain after the other, each under its lease."""
+    for token, claimed in claims.items():
+
+        async def once(conn: Any, token: tuple[int, int] = token, claimed: Any = claimed) -> int:
+            if token not in await domains.hold_leases(conn, {token}, worker=worker):
+                return 0
+            made, true = await domains.lastmods_of(conn, token[0])
+            return await lastmod.note_claims(conn, token[0], claimed, claims=made, truths=true)
+
+        nearer = await in_transaction(database, once)
+        if nearer:
+            log().info("sitemap brings visits nearer", action="lastmod.nearer", domain_id=token[0], pages=nearer)
+
+
+def tested(done: Sequence[Outcome]) -> dict[int, tuple[int, int]]:
+    """Domain → how many claims were tested by these visits, and how many of them were true."""
+    made, true = Counter[int](), Counter[int]()
+    for outcome in done:
+        past = outcome.target.past
+        if past is not None and past.is_claimed and outcome.is_changed is not None:
+            made[outcome.target.domain_id] += 1
+            true[outcome.target.domain_id] += outcome.is_changed
+    return {domain: (count, true[domain]) for domain, count in sorted(made.items())}

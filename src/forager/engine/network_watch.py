@@ -1,0 +1,308 @@
+"""Tells an outage of our own network from sites that do not answer.
+
+A request that fails by the network is judged only when it is known that the network worked: another domain was reached
+a moment ago, or a probe of a few hosts reaches one. Where none is reached and several domains fail at once, or the
+machine has no route or no name server, it is us: the worker is paused, nothing is judged and no task is closed, and
+hosts are probed until one answers. Sites that were blamed since the network was last seen to work are then forgiven.
+
+Names and connections are judged apart: kept connections and remembered addresses go on working while no name server
+answers.
+"""
+
+import asyncio
+import random
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Protocol
+
+from forager import clock
+from forager.engine.pauses import Pauses
+from forager.engine.stop import cancel
+from forager.errors import (
+    AnswerError,
+    Blame,
+    ConnectError,
+    ConnectionLostError,
+    DnsError,
+    NetworkError,
+    TlsError,
+    VisitError,
+)
+from forager.fetch.network_probe import Probed, has_default_route, name_server_answers, name_servers
+from forager.fetch.origin import split_url
+from forager.observe import log
+from forager.records import PauseReason
+from forager.urls import registrable
+
+FEWEST_KNOWN = 3
+"""Domains that were reached before and now fail together, without any that is reached: our network."""
+FEWEST = 5
+"""The same for domains that were perhaps never reached: several names of a list may be misspelled."""
+RECENT_S = 2.0
+"""A network that was seen to work so long ago works."""
+SPAN_S = 120.0
+"""Failures of this span are compared."""
+CORROBORATION_S = 5.0
+LOOK_S = 0.2
+"""Among many domains others fail, or are reached, within a moment: a first failure waits for them."""
+FIRST_PROBE_S, LAST_PROBE_S = 1.0, 15.0
+DOUBT_S = 900.0
+"""Where no host was ever reached and the machine looks well, the sites are blamed in the end."""
+TRUSTED_S = 3600.0
+MOST_GOOD, PROBED = 32, 3
+
+
+class Layer(Enum):
+    NAMES = "names"
+    CONNECTIONS = "connections"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What speaks for an outage of our own, where no host is reached."""
+
+    failed: int
+    """Sites that failed since the last one was reached."""
+    known: int
+    """Of them, those that were reached some time before."""
+    is_cut_off: bool
+    """The machine itself has no route, or its name servers are silent."""
+
+
+def is_our_outage(evidence: Evidence) -> bool:
+    return evidence.is_cut_off or evidence.known >= FEWEST_KNOWN or evidence.failed >= FEWEST
+
+
+def shows_network_works(error: VisitError | None) -> bool:
+    """Whether a request that ended so reached its host."""
+    match error:
+        case None | AnswerError() | TlsError():
+            return True
+        case ConnectError():
+            return error.is_refused
+        case _:
+            return False
+
+
+def is_network_failure(error: VisitError | None) -> bool:
+    """Whether it may be our network's fault: not where the host answered, nor where a connection to it broke."""
+    match error:
+        case ConnectionLostError() | TlsError():
+            return False
+        case ConnectError():
+            return not error.is_refused
+        case NetworkError():
+            return error.blame is not Blame.US
+        case _:
+            return False
+
+
+def site_of(url: str) -> str:
+    """What fails together for reasons of its own: the sub-domains of a site count as one."""
+    return registrable(split_url(url)[0].host)
+
+
+class Probe(Protocol):
+    @property
+    def name_found_at(self) -> float: ...
+
+    def forget_failures(self) -> None: ...
+
+    async def look_up(self, url: str) -> Probed: ...
+
+    async def reach(self, url: str) -> Probed: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    url: str
+    at: float
+    is_known: bool
+
+
+class NetworkWatch:
+    def __init__(
+        self,
+        probe: Probe,
+        pauses: Pauses,
+        *,
+        domains: Callable[[], int],
+        is_stopping: Callable[[], bool],
+        forgive: Callable[[Iterable[int]], Awaitable[None]],
+    ) -> None:
+        """`domains` counts those the worker has leased; `forgive` undoes what was held against domains."""
+        self._probe = probe
+        self._pauses = pauses
+        self._domains = domains
+        self._is_stopping = is_stopping
+        self._forgive = forgive
+        self._reached: OrderedDict[int, tuple[str, float]] = OrderedDict()
+        """Domain → a URL of it and when it was reached, the newest last."""
+        self._works_at = dict.fromkeys(Layer, 0.0)
+        self._failed: dict[Layer, dict[int, Failure]] = {layer: {} for layer in Layer}
+        self._blamed: dict[Layer, dict[int, float]] = {layer: {} for layer in Layer}
+        """Domains whose failures were judged to be their own since the layer was last seen to work, and when."""
+        self._asking: dict[Layer, asyncio.Task[bool]] = {}
+        self._down: Layer | None = None
+        self._trusted_until = 0.0
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._rng = random.Random()  # noqa: S311 (chooses whom to probe)
+
+    def reached(self, domain: int, url: str) -> None:
+        """A host answered."""
+        now = clock.monotonic()
+        self._reached[domain] = (url, now)
+        self._reached.move_to_end(domain)
+        if len(self._reached) > MOST_GOOD:
+            self._reached.popitem(last=False)
+        if self._down is Layer.CONNECTIONS:
+            self._end()
+        elif len(self._reached) > 1:  # of one domain alone nothing follows for itself
+            self._works(Layer.CONNECTIONS, now)
+
+    async def is_ours(self, domain: int, url: str, error: VisitError, *, is_known: bool) -> bool:
+        """Whether a request failed because of our own network; then nothing follows from it. May take some seconds, and
+        is quick where other domains are reached."""
+        if self._down is not None or self._is_stopping():
+            return True
+        now = clock.monotonic()
+        layer = Layer.NAMES if isinstance(error, DnsError) else Layer.CONNECTIONS
+        self._forget_before(
+            layer, max(self._works_at[layer], self._probe.name_found_at if layer is Layer.NAMES else 0.0)
+        )
+        self._failed[layer][domain] = Failure(url, now, is_known or domain in self._reached)
+        if now < self._trusted_until or self._has_worked(layer, domain, now) or not await self._ask(layer):
+            self._blamed[layer][domain] = now
+            return False
+        return True
+
+    async def close(self) -> None:
+        await cancel(self._tasks)
+
+    # finding out ---------------------------------------------------------------------------------------------------
+
+    def _has_worked(self, layer: Layer, domain: int, now: float) -> bool:
+        """Whether the layer was seen to work for another domain a moment ago."""
+        since = now - RECENT_S
+        if layer is Layer.NAMES:
+            return max(self._probe.name_found_at, self._works_at[layer]) > since
+        newest = next((at for other, (_, at) in reversed(self._reached.items()) if other != domain), 0.0)
+        return newest > since
+
+    def _forget_before(self, layer: Layer, moment: float) -> None:
+        """The layer was seen to work then: earlier failures were the sites' own."""
+        if any(failure.at < moment for failure in self._failed[layer].values()):
+            self._failed[layer] = {d: failure for d, failure in self._failed[layer].items() if failure.at >= moment}
+            self._blamed[layer] = {d: at for d, at in self._blamed[layer].items() if at >= moment}
+
+    def _works(self, layer: Layer, now: float) -> None:
+        self._works_at[layer] = now
+        if self._failed[layer]:
+            self._failed[layer].clear()
+            self._blamed[layer].clear()
+
+    async def _ask(self, layer: Layer) -> bool:
+        """One inquiry at a time for all requests that wait for its result."""
+        if layer not in self._asking:
+            self._asking[layer] = asking = self._spawn(self._find_out(layer))
+            asking.add_done_callback(lambda _: self._asking.pop(layer, None))
+        return await asyncio.shield(self._asking[layer])
+
+    async def _find_out(self, layer: Layer) -> bool:
+        began_at = clock.monotonic()
+        results = await self._probe_some(layer)
+        if Probed.REACHED in results or await self._has_no_such_names(layer, results):
+            self._works(layer, clock.monotonic())
+            return False
+        is_cut_off = await self._is_cut_off(layer, results)
+        while not self._is_stopping():
+            if self._works_at[layer] > began_at or self._has_worked(layer, -1, clock.monotonic()):
+                return False
+            evidence = self._evidence(layer, is_cut_off=is_cut_off)
+            if is_our_outage(evidence):
+                self._begin(layer, evidence)
+                return True
+            if self._domains() < FEWEST_KNOWN or clock.monotonic() - began_at > CORROBORATION_S:
+                return False
+            await asyncio.sleep(LOOK_S)
+        return True
+
+    def _evidence(self, layer: Layer, *, is_cut_off: bool) -> Evidence:
+        since = clock.monotonic() - SPAN_S
+        sites: dict[str, bool] = {}
+        for failure in self._failed[layer].values():
+            if failure.at > since:
+                site = site_of(failure.url)
+                sites[site] = sites.get(site, False) or failure.is_known
+        return Evidence(len(sites), sum(sites.values()), is_cut_off)
+
+    async def _has_no_such_names(self, layer: Layer, results: list[Probed]) -> bool:
+        """A name server answers, and says that the names do not exist: looking names up works."""
+        if layer is not Layer.NAMES or Probed.NO_NAME not in results or Probed.FAILED in results:
+            return False
+        servers = name_servers()
+        return bool(servers) and await name_server_answers(servers)
+
+    async def _probe_some(self, layer: Layer) -> list[Probed]:
+        """Some hosts that were reached lately, and some that failed."""
+        good = [url for url, _ in list(self._reached.values())[-PROBED:]]
+        failed = [failure.url for failure in self._failed[layer].values()]
+        urls = {*good, *self._rng.sample(failed, min(PROBED, len(failed)))}
+        probe = self._probe.look_up if layer is Layer.NAMES else self._probe.reach
+        return list(await asyncio.gather(*map(probe, urls)))
+
+    async def _is_cut_off(self, layer: Layer, results: list[Probed]) -> bool:
+        if layer is Layer.NAMES:
+            return Probed.FAILED in results and not await name_server_answers(name_servers())
+        return Probed.NO_ROUTE in results and not has_default_route()
+
+    # the outage ----------------------------------------------------------------------------------------------------
+
+    def _begin(self, layer: Layer, evidence: Evidence) -> None:
+        self._down = layer
+        what = "no name is resolved" if layer is Layer.NAMES else "no host is reached"
+        detail = f"{what}; {evidence.failed} of {max(self._domains(), evidence.failed)} domains failed"
+        self._pauses.begin(PauseReason.NETWORK_DOWN, detail)
+        self._spawn(self._wait_for_return(layer))
+
+    async def _wait_for_return(self, layer: Layer) -> None:
+        began_at, wait_s = clock.monotonic(), FIRST_PROBE_S
+        while self._down is layer:
+            await asyncio.sleep(wait_s)
+            wait_s = min(2 * wait_s, LAST_PROBE_S)
+            results = await self._probe_some(layer)
+            if self._down is not layer:
+                return
+            if Probed.REACHED in results:
+                self._end()
+            elif await self._is_doubtful(layer, results, clock.monotonic() - began_at):
+                log().warning("the sites are at fault after all", action="network.trusted")
+                self._trusted_until = clock.monotonic() + TRUSTED_S
+                self._end()
+
+    async def _is_doubtful(self, layer: Layer, results: list[Probed], down_s: float) -> bool:
+        """Whether nothing but the failures themselves, or silent hosts of very few sites, speaks for an outage of our
+        own, and has for long."""
+        sites = {site_of(url) for url, _ in self._reached.values()}
+        return down_s > DOUBT_S and len(sites) < FEWEST_KNOWN and not await self._is_cut_off(layer, results)
+
+    def _end(self) -> None:
+        layer, self._down = self._down, None
+        assert layer is not None
+        blamed = set(self._blamed[layer])
+        self._works(layer, clock.monotonic())
+        self._probe.forget_failures()
+        if blamed and clock.monotonic() >= self._trusted_until:
+            self._spawn(self._forgive_all(blamed))
+        self._pauses.end(PauseReason.NETWORK_DOWN)
+
+    async def _forgive_all(self, domains: Iterable[int]) -> None:
+        await self._forgive(domains)
+
+    def _spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task

@@ -1,0 +1,260 @@
+"""Reads pages in processes beside the worker: its one core is for the network and the database.
+
+Each page has its limits of time and memory (`parser_limits`). A page that exceeds them, or crashes the parser, ends its
+process; it is then read once more in a process of its own, and fails with an error of the parser if that ends as well.
+The others that waited for the process are read by its successor. A page that only takes long keeps its process; those
+behind it move to another one.
+
+A process that does not start is our own fault: pages that wait for one go on waiting, the worker is paused, and another
+start is tried after 0.2, 0.4 … 5 s. A command, in front of which a person waits, says after how many it gives up.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from forager.engine.parser_client import NotStartedError, ParserDiedError, ParserProcess, ParserServer, RequeueError
+from forager.engine.parser_limits import is_killed_from_outside, is_over_limit
+from forager.engine.parser_protocol import ParserConfig
+from forager.engine.pauses import Pauses
+from forager.engine.stop import StopRequest, cancel
+from forager.errors import BrokenError, ParserCrashError, ParserLimitError, ParserUnavailableError
+from forager.observe import log
+from forager.records import Fetched, PauseReason, Reading
+
+PAGES_PER_PROCESS = 128
+"""Sent to a process at once: as many as it reads while the worker does something else, such as writing a batch."""
+SLOW_S = 0.5
+"""A page that takes longer holds up no others."""
+LOOK_EVERY_S = 0.25
+CONFIRM_S = 0.05
+"""Then it is looked at once more: the worker may have been busy itself and not have seen the result."""
+MOST_S = 120.0
+"""Of a page, on a machine however busy."""
+MOST_DETACHED = 4
+"""Slow pages with a process each, besides the shared ones."""
+MOST_ISOLATED = 2
+"""Pages at a time that are read again in a process of their own."""
+MOST_KILLS = 3
+"""Of processes that another program ended, before a page that happens to be read then is given up: it may be the page
+that has them killed."""
+FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 5.0
+"""Between two starts that fail."""
+
+
+class ParserPool:
+    def __init__(
+        self,
+        config: ParserConfig,
+        processes: int,
+        *,
+        pauses: Pauses | None = None,
+        stop: StopRequest | None = None,
+        most_starts: int | None = None,
+    ) -> None:
+        """`most_starts`: so many may fail in a row before a page gets an error instead of waiting; None: any number."""
+        self._config = config
+        self._most_starts = most_starts
+        self._pauses = pauses or Pauses()
+        self._stop = stop or StopRequest()
+        """A page that waits for a process that does not start waits no longer than until the worker is to stop."""
+        self._server: ParserServer | None = None
+        self._starting = asyncio.Lock()
+        self._has_failed = asyncio.Event()
+        self._shared: list[asyncio.Task[ParserProcess] | None] = [None] * processes
+        """Each with its process, or with one that is being started."""
+        self._detached: set[ParserProcess] = set()
+        self._seats = asyncio.Semaphore(processes * PAGES_PER_PROCESS)
+        self._isolated_seats = asyncio.Semaphore(MOST_ISOLATED)
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def read(self, fetched: Fetched, *, parser_name: str = "auto", is_suspect: bool = False) -> Reading | None:
+        """None for a body that is empty when decompressed. Raises AnswerError as decompressing and reading do,
+        ParserCrashError and ParserLimitError when the page ended two processes, and ParserUnavailableError when as many
+        starts failed as may, or the worker is to stop while no process starts. A page that is `is_suspect` is read in a
+        process of its own."""
+        if not is_suspect:
+            with suppress(ParserDiedError):
+                return await self._read_shared(fetched, parser_name)
+        async with self._isolated_seats:
+            return await self._read_isolated(fetched, parser_name)
+
+    async def _read_shared(self, fetched: Fetched, parser_name: str) -> Reading | None:
+        async with self._seats:
+            while True:
+                index = self._least_busy()
+                process = _running(self._shared[index]) or await self._process_at(index)
+                if self._timer is None:
+                    self._timer = self._loop.call_later(LOOK_EVERY_S, self._look)
+                try:
+                    return await process.read(fetched, parser_name)
+                except RequeueError:
+                    continue
+
+    async def _read_isolated(self, fetched: Fetched, parser_name: str) -> Reading | None:
+        for _ in range(MOST_KILLS):
+            process = await self._open_process(is_isolated=True)
+            try:
+                async with asyncio.timeout(MOST_S):
+                    return await process.read(fetched, parser_name)
+            except TimeoutError:
+                # Less processor time than a page may take: the machine was short of something, not the page at fault.
+                raise BrokenError(f"reading the page took longer than {MOST_S:.0f} s") from None
+            except RequeueError:
+                continue
+            except ParserDiedError as death:
+                log().warning("page not parsed", action="parser.failed", url=fetched.url, how=str(death))
+                if is_over_limit(death.exit_code):
+                    raise ParserLimitError(f"the page is more than a parser process may take: {death}") from None
+                if not is_killed_from_outside(death.exit_code):
+                    raise ParserCrashError(f"the page crashed its parser process twice: {death}") from None
+            finally:
+                process.kill()
+                process.close()
+        raise ParserCrashError(f"the parser process of the page was killed {MOST_KILLS} times")
+
+    # slow pages
+
+    def _look(self) -> None:
+        """Moves the pages that wait behind a slow one to another process, as long as any process reads."""
+        self._timer = None
+        self._detached = {process for process in self._detached if not process.is_closed}
+        processes = [process for place in self._shared if (process := _running(place))]
+        for process in processes:
+            if process.load > 1 and process.first_s > SLOW_S and len(self._detached) < MOST_DETACHED:
+                self._loop.call_later(CONFIRM_S, self._detach, process, process.jobs_done)
+        for process in (*processes, *self._detached):
+            if process.first_s > MOST_S:
+                process.kill()
+        if self._detached or any(process.load for process in processes):
+            self._timer = self._loop.call_later(LOOK_EVERY_S, self._look)
+
+    def _detach(self, process: ParserProcess, jobs_done: int) -> None:
+        """Unless its result has come meanwhile."""
+        index = next((index for index, place in enumerate(self._shared) if _running(place) is process), None)
+        if index is not None and process.load > 1 and process.jobs_done == jobs_done:
+            process.detach()
+            self._detached.add(process)
+            self._shared[index] = None
+
+    # processes
+
+    async def warm_up(self) -> None:
+        """Returns when the processes are there, with the language model loaded; or when it is known that one does not
+        start. Then the worker is paused, and says so once it works."""
+        ends = {asyncio.create_task(self._start_all()), asyncio.create_task(self._wait_for_failure())}
+        try:
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            await cancel(ends)
+
+    async def _start_all(self) -> None:
+        await asyncio.gather(*map(self._process_at, range(len(self._shared))))
+
+    async def _wait_for_failure(self) -> None:
+        await self._has_failed.wait()
+
+    def _least_busy(self) -> int:
+        if len(self._shared) == 1:
+            return 0
+        loads = [process.load if (process := _running(place)) else 0 for place in self._shared]
+        return loads.index(min(loads))
+
+    async def _process_at(self, index: int) -> ParserProcess:
+        """A page whose visit is cancelled while it waits for a new process leaves it to the others."""
+        place = self._shared[index]
+        if place is None or (place.done() and _running(place) is None):
+            place = self._shared[index] = asyncio.create_task(self._open_process())
+        return await asyncio.shield(place)
+
+    async def _open_process(self, *, is_isolated: bool = False) -> ParserProcess:
+        wait_s, failed = FIRST_WAIT_S, 0
+        while True:
+            try:
+                server = await self._running_server()
+                process = await server.open_process(is_isolated=is_isolated)
+            except NotStartedError as error:
+                self._note_failure(str(error))
+                failed += 1
+                if failed == self._most_starts:
+                    raise ParserUnavailableError(f"no parser process starts: {error}") from error
+            else:
+                self._pauses.end(PauseReason.NO_PARSER)
+                return process
+            await self._wait_or_stop(wait_s)
+            wait_s = min(2 * wait_s, LONGEST_WAIT_S)
+
+    async def _running_server(self) -> ParserServer:
+        async with self._starting:
+            if self._server is not None and self._server.is_dead:
+                log().warning("parser server died", action="parser.server_died", how=await self._server.close())
+                self._server = None
+            if self._server is None:
+                self._server = await ParserServer.start(self._config)
+            return self._server
+
+    def _note_failure(self, how: str) -> None:
+        log().info("parser process does not start", action="parser.not_started", how=how)
+        self._pauses.begin(PauseReason.NO_PARSER, how)
+        self._has_failed.set()
+
+    async def _wait_or_stop(self, wait_s: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wait_s):
+                await self._stop.wait_asked()
+            raise ParserUnavailableError("no parser process starts, and the worker is to stop")
+
+    async def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        starting = {place for place in self._shared if place is not None and not place.done()}
+        for place in starting:
+            place.cancel()
+        if starting:
+            await asyncio.wait(starting)
+        for process in (*filter(None, map(_running, self._shared)), *self._detached):
+            process.close()
+        if self._server is not None:
+            await self._server.close()
+
+
+def _running(place: asyncio.Task[ParserProcess] | None) -> ParserProcess | None:
+    if place is None or not place.done() or place.cancelled() or place.exception() is not None:
+        return None
+    return None if place.result().is_closed else place.result()
+
+
+@asynccontextmanager
+async def open_pool(
+    config: ParserConfig,
+    processes: int,
+    *,
+    pauses: Pauses | None = None,
+    stop: StopRequest | None = None,
+    most_starts: int | None = None,
+) -> AsyncIterator[ParserPool | None]:
+    """None where the worker reads by itself."""
+    if not processes:
+        yield None
+        return
+    pool = ParserPool(config, processes, pauses=pauses, stop=stop, most_starts=most_starts)
+    try:
+        yield pool
+    finally:
+        await pool.close()
+
+
+async def read_isolated(
+    fetched: Fetched,
+    config: ParserConfig,
+    *,
+    parser_name: str = "auto",
+    pauses: Pauses | None = None,
+    stop: StopRequest | None = None,
+    most_starts: int | None = None,
+) -> Reading | None:
+    """Reads one page in a process of its own, where there is no pool."""
+    async with open_pool(config, 1, pauses=pauses, stop=stop, most_starts=most_starts) as pool:
+        assert pool is not None
+        return await pool.read(fetched, parser_name=parser_name, is_suspect=True)

@@ -1,0 +1,135 @@
+"""A process that reads pages for a worker, one after the other, until the worker closes its end of the socket.
+
+The parser is C code and strangers write its input: here it may crash, hang or eat memory without harm to a crawl. Each
+page has its limits (`parser_limits`); a page that exceeds them ends the process. Forked by `parser_server`; the
+worker's side is `parser_client`.
+"""
+
+import os
+import pickle
+import select
+import socket
+import traceback
+from collections import deque
+from contextlib import suppress
+from typing import Any
+
+from forager import parsing
+from forager.engine import parser_limits
+from forager.engine.parser_protocol import JOB_HEADER, READY, RESULT_HEADER, Job, ParserConfig, pack
+from forager.errors import AnswerError
+from forager.fetch.decode import decompress
+from forager.records import Fetched
+
+MOST_BYTES = 4 * 1024 * 1024
+"""Of jobs, and of results, that wait in a process; about, since the last one may be large."""
+
+
+class Channel:
+    """Jobs that wait to be read, and results that the worker has not taken.
+
+    The worker serves its sockets only between other things, and a socket holds few pages. So between two pages whatever
+    has come is received, and a result the socket has no room for waits here: the next page is read meanwhile.
+    """
+
+    def __init__(self, sock: socket.socket) -> None:
+        sock.setblocking(False)
+        self._socket = sock
+        self._jobs: deque[tuple[bytes, bytes]] = deque()
+        """With their bodies."""
+        self._job_bytes = 0
+        self._frame: list[bytes] = []
+        """Of what comes now: its header, the job, the body, as far as they are whole."""
+        self._parts: list[bytes] = []
+        self._missing = JOB_HEADER.size
+        """What came of the next of them, and how much is to come."""
+        self._results = bytearray()
+
+    def next_job(self) -> tuple[Job, bytes]:
+        """Raises EOFError when the worker has closed its end."""
+        self._receive()
+        while not self._jobs or len(self._results) > MOST_BYTES:
+            self._wait()
+            self._receive()
+            self._send()
+        job, body = self._jobs.popleft()
+        self._job_bytes -= len(job) + len(body)
+        return Job(*pickle.loads(job)), body  # noqa: S301 (from our own worker)
+
+    def send(self, result: bytes) -> None:
+        self._results += RESULT_HEADER.pack(len(result)) + result
+        self._send()
+
+    def _wait(self) -> None:
+        """For jobs that come, and for room for results. A worker has many sockets: `select` knows the first 1,024."""
+        wants = (0 if self._jobs else select.POLLIN) | (select.POLLOUT if self._results else 0)
+        waiting = select.poll()
+        waiting.register(self._socket, wants)
+        waiting.poll()
+
+    def _receive(self) -> None:
+        """All that is there, as far as there is room for it. A body is received where it is read: one that is gathered
+        first is copied, and that in a buffer which was filled with zeros before."""
+        with suppress(BlockingIOError):
+            while self._job_bytes < MOST_BYTES:
+                came = self._socket.recv(self._missing)
+                if not came:
+                    raise EOFError
+                self._parts.append(came)
+                self._missing -= len(came)
+                if not self._missing:
+                    self._take_part()
+
+    def _take_part(self) -> None:
+        self._frame.append(self._parts[0] if len(self._parts) == 1 else b"".join(self._parts))
+        self._parts.clear()
+        job_bytes, body_bytes = JOB_HEADER.unpack(self._frame[0])
+        self._missing = (job_bytes, body_bytes, 0)[len(self._frame) - 1]
+        if not self._missing:
+            _, job, *body = self._frame
+            self._jobs.append((job, b"".join(body)))
+            self._job_bytes += job_bytes + body_bytes
+            self._frame, self._missing = [], JOB_HEADER.size
+
+    def _send(self) -> None:
+        with suppress(BlockingIOError):
+            while self._results:
+                del self._results[: self._socket.send(self._results)]
+
+
+def serve(sock: socket.socket, config: ParserConfig, *, cpu_s: float) -> None:
+    """Reads pages until the worker closes its end; a page that takes longer than `cpu_s` ends the process."""
+    memory, free_memory = parsing.LanguageMemory(), parser_limits.FreeMemory()
+    parser_limits.limit_memory()
+    with suppress(BrokenPipeError, ConnectionResetError, EOFError), sock:  # the worker is gone
+        channel = Channel(sock)
+        channel.send(READY)
+        while True:
+            job, body = channel.next_job()
+            parser_limits.start_cpu_limit(cpu_s)
+            channel.send(pickle.dumps(_read(job, body, config, memory), protocol=5))
+            del body
+            free_memory.give_back()
+
+
+def _read(job: Job, body: bytes, config: ParserConfig, memory: Any) -> tuple[str, Any]:
+    try:
+        fetched = decompress(
+            Fetched(job.url, 200, job.headers, body, len(body), 0, is_truncated=job.is_truncated, coding=job.coding)
+        )
+        if not fetched.body and body:
+            return "empty", None
+        reading = parsing.read(
+            fetched,
+            keyword_words=config.keyword_words,
+            robots_agent=config.robots_agent,
+            memory=memory,
+            parser_name=job.parser_name,
+        )
+        return "reading", pack(reading)
+    except AnswerError as error:
+        return "unreadable", (type(error).__name__, str(error))
+    except MemoryError:
+        os._exit(parser_limits.OUT_OF_MEMORY)
+    except Exception as bug:
+        return "bug", (f"{type(bug).__name__}: {bug}", traceback.format_exc())

@@ -1,0 +1,123 @@
+"""Pages that scripts write, drawn by a browser before they are read: never, always, or where the plain page is empty.
+
+A browser that fails leaves the plain page, marked: no visit ends because of it, and no site is blamed for it.
+"""
+
+import traceback
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from forager.errors import ForagerError, RenderError, RobotsDeniedError
+from forager.fetch import Client
+from forager.fetch.browser import Browser, Limits, find_chromium, open_browser, why_no_browser
+from forager.fetch.client import is_anything
+from forager.observe import log
+from forager.parsing.shell import is_html, waits_for_scripts
+from forager.politeness.robots import Rules
+from forager.records import Fetched, Proxy, Reading, Rendering
+from forager.urls import domain_of, origin_of
+
+ACCEPT_REQUISITES = "*/*"
+RENDERED, FAILED = "rendered", "render_failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """How one page may be drawn."""
+
+    mode: str
+    rules: Rules | None = None
+    """Of its own origin."""
+    on_sent: Callable[[], None] = lambda: None
+    """Called when a request to its own domain leaves; what it raises keeps the request from leaving."""
+
+
+class Renderer:
+    def __init__(self, client: Client, browser: Browser | None, why_not: str | None = None) -> None:
+        self._client = client
+        self._browser = browser
+        self._why_not = why_not
+        self._has_said = False
+
+    def wants(self, fetched: Fetched, reading: Reading, mode: str) -> bool:
+        """Without a browser `auto` is `never`, and the worker says so once."""
+        if mode == Rendering.ALWAYS:
+            return is_html(fetched)
+        is_wanted = mode == Rendering.AUTO and waits_for_scripts(fetched, reading)
+        if is_wanted and self._browser is None:
+            self._say_once()
+        return is_wanted and self._browser is not None
+
+    async def draw(self, fetched: Fetched, drawing: Drawing, via: Proxy | None = None) -> Fetched | None:
+        """The page as its scripts leave it; None where the browser could not, for whatever reason."""
+        if self._browser is None:
+            self._say_once()
+            return None
+        try:
+            site = domain_of(fetched.url)
+            drawn = await self._browser.draw(fetched, self._getter(fetched.url, site, drawing, via), site=site)
+        except RenderError as error:
+            log().info("page not rendered", action="render.failed", url=fetched.url, reason=str(error))
+            return None
+        except Exception as bug:
+            stack = traceback.format_exc()
+            log().error("page not rendered", action="render.broken", url=fetched.url, error=repr(bug), stack=stack)
+            return None
+        return replace(
+            fetched,
+            headers={**fetched.headers, "content-type": "text/html; charset=utf-8"},
+            body=drawn.html.encode("utf-8", "replace"),
+            wire_bytes=fetched.wire_bytes + drawn.wire_bytes,
+            raw=None,
+        )
+
+    def _getter(
+        self, page_url: str, site: str, drawing: Drawing, via: Proxy | None
+    ) -> Callable[[str], Awaitable[Fetched]]:
+        origin = origin_of(page_url)
+
+        async def get(url: str) -> Fetched:
+            is_ours = _domain_of(url) == site
+            if drawing.rules is not None and origin_of(url) == origin and not drawing.rules.verdict(url).allowed:
+                raise RobotsDeniedError("robots.txt forbids what the page asks for")
+            return await self._client.get(
+                url,
+                read_body=is_anything,
+                accept=ACCEPT_REQUISITES,
+                via=via,
+                on_sent=drawing.on_sent if is_ours else _nobody_waits,
+                sends_cookies=is_ours,
+            )
+
+        return get
+
+    def _say_once(self) -> None:
+        if not self._has_said:
+            self._has_said = True
+            log().warning("pages are not rendered", action="render.unavailable", reason=self._why_not)
+
+
+def _nobody_waits() -> None:
+    """Another domain has its own pace, and its own lease holder."""
+
+
+def _domain_of(url: str) -> str:
+    try:
+        return domain_of(url)
+    except ForagerError:
+        return ""
+
+
+@asynccontextmanager
+async def open_renderer(
+    client: Client, *, chromium: Path | None, user_agent: str, limits: Limits
+) -> AsyncIterator[Renderer]:
+    """No browser is started before a page needs one; where there is none, nothing is rendered."""
+    why_not, program = why_no_browser(chromium), find_chromium(chromium)
+    if why_not or program is None:
+        yield Renderer(client, None, why_not)
+        return
+    async with open_browser(program, user_agent=user_agent, limits=limits) as browser:
+        yield Renderer(client, browser)

@@ -1,0 +1,133 @@
+"""Worker processes of one crawl: started, watched, replaced when they die, stopped when asked.
+
+Workers live in sessions of their own, so that Ctrl-C reaches only us; each holds the end of a pipe, so that it notices
+when we are gone and stops by itself. Nothing a worker knows is lost with it: leases and tasks are in the database.
+"""
+
+import asyncio
+import signal
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from forager import clock
+from forager.engine.stop import StopRequest
+from forager.observe import log
+
+TICK_S = 0.25
+MOST_FRUITLESS_DEATHS = 50
+FRUITLESS_WITHIN_S = 3600.0
+"""A crawl gives up when so many workers died within this time and not one page was recorded between the deaths: it will
+not get any further. A crawl that gets on replaces its workers for as long as it takes."""
+KILL_AFTER_S = 10.0
+
+
+class Supervisor:
+    """Runs `count` workers until all have ended by themselves."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        environ: Mapping[str, str],
+        stop: StopRequest,
+        *,
+        on_tick: Callable[[], Awaitable[None]],
+        on_death: Callable[[], Awaitable[None]],
+        count_done: Callable[[], int] = lambda: 0,
+    ) -> None:
+        """`count_done` returns how many pages were recorded so far: what tells progress from dying in circles."""
+        self._command = command
+        self._environ = environ
+        self._stop = stop
+        self._on_tick = on_tick
+        self._on_death = on_death
+        """Awaited when a worker died, before it is replaced: its leases are to be freed at once."""
+        self._workers: dict[Process, asyncio.Task[None]] = {}
+        """Each with the one task that waits for its end."""
+        self._count_done = count_done
+        self._done = 0
+        self._died_at: deque[float] = deque()
+        """When workers died since the last progress, within the last hour."""
+
+    async def run(self, count: int) -> bool:
+        """True when every worker ended in peace."""
+        watching = asyncio.create_task(self._pass_on_stop())
+        try:
+            for _ in range(count):
+                await self._start()
+            while self._workers:
+                await asyncio.wait(self._workers.values(), timeout=TICK_S, return_when=asyncio.FIRST_COMPLETED)
+                await self._on_tick()
+                if not await self._replace_dead():
+                    return False
+            return True
+        finally:
+            watching.cancel()
+            await self._end_all()
+
+    async def _start(self) -> None:
+        worker = await asyncio.create_subprocess_exec(
+            *self._command, env=self._environ, stdin=PIPE, stdout=DEVNULL, stderr=PIPE, start_new_session=True
+        )
+        self._workers[worker] = asyncio.create_task(_see_off(worker))
+        if self._stop.asked:  # the signal for all was sent before this one was there
+            worker.send_signal(signal.SIGTERM)
+
+    async def _replace_dead(self) -> bool:
+        """Forget who ended, replace who died. False when they die faster than it makes sense to replace them."""
+        ended = [worker for worker in self._workers if worker.returncode is not None]
+        for worker in ended:
+            await self._workers.pop(worker)
+        died = [worker for worker in ended if worker.returncode != 0]
+        if not died:
+            return True
+        await self._on_death()
+        for worker in died:
+            if self._stop.asked:
+                continue
+            log().warning("worker died", action="worker.died", pid=worker.pid, code=worker.returncode)
+            if self._is_hopeless():
+                return False
+            await self._start()
+        return True
+
+    def _is_hopeless(self) -> bool:
+        """Counts one more death; whether there were too many without any progress."""
+        now, done = clock.monotonic(), self._count_done()
+        if done > self._done:
+            self._done = done
+            self._died_at.clear()
+        self._died_at.append(now)
+        while self._died_at[0] < now - FRUITLESS_WITHIN_S:
+            self._died_at.popleft()
+        return len(self._died_at) > MOST_FRUITLESS_DEATHS
+
+    async def _pass_on_stop(self) -> None:
+        await self._stop.wait_asked()
+        self._signal_all(signal.SIGTERM)
+        await self._stop.wait_insisted()
+        self._signal_all(signal.SIGTERM)
+        await asyncio.sleep(KILL_AFTER_S)
+        self._signal_all(signal.SIGKILL)
+
+    def _signal_all(self, number: signal.Signals) -> None:
+        for worker in self._workers:
+            if worker.returncode is None:
+                worker.send_signal(number)
+
+    async def _end_all(self) -> None:
+        self._signal_all(signal.SIGKILL)
+        await asyncio.gather(*self._workers.values())
+
+
+async def _see_off(worker: Process) -> None:
+    """Until the worker has ended; what it says is said by us, so that it does not write into the live display."""
+    assert worker.stderr is not None
+    try:
+        while words := await worker.stderr.read(65536):
+            sys.stderr.write(words.decode("utf-8", "replace"))
+        await worker.wait()
+    finally:
+        # Else its standard input is closed when the loop comes round to it, or by the collector, without a loop.
+        worker._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001

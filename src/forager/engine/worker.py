@@ -1,0 +1,616 @@
+"""A worker: leases domains, feeds their lanes, has outcomes written, says that it lives, stops cleanly.
+
+    claim ──> lanes ──> traffic (visits) ──> writer ──> lanes hungry again ──> … ──> released
+
+Three loops share one event loop: `_tend` claims, refills and releases; `_beat` keeps heartbeat and leases; the writer
+writes. Visits are tasks of their own. Nothing here waits for one domain while another could move.
+"""
+
+import asyncio
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from forager import clock
+from forager.db import Database
+from forager.dispatch.inbox import Inbox, Verdict
+from forager.domains import store as domains
+from forager.domains.store import Release, Renewal
+from forager.engine import calls
+from forager.engine.calls import Calls
+from forager.engine.claims import Claimed, Claims
+from forager.engine.database_clock import DatabaseClock
+from forager.engine.evenly import Evenly
+from forager.engine.first_waits import FirstWaits
+from forager.engine.lane import Lane, give_in
+from forager.engine.line import Tools
+from forager.engine.network_watch import NetworkWatch
+from forager.engine.order import WorkerOrder
+from forager.engine.patience import in_transaction
+from forager.engine.pools import Pools
+from forager.engine.recover import free_lost, reclaim
+from forager.engine.stop import StopRequest, cancel
+from forager.engine.traffic import Traffic
+from forager.engine.trap_watch import TrapWatch
+from forager.engine.writer import Writer
+from forager.observe import everywhere, log
+from forager.politeness.breaker import Breaker
+from forager.politeness.pace import Pace, Tempo, at_least
+from forager.proxies.pool import ProxyPool
+from forager.records import Lease, Pause, PauseReason, Target
+from forager.stats import series
+from forager.stats import store as stats
+from forager.stats.processes import started_at, this_host
+from forager.stats.tally import Tally
+
+TEND_EVERY_S = 0.2
+IDLE_S = 1.0
+"""A worker of the standing run that has nothing to do looks once in this time."""
+CLAIM_EVERY_S, CLAIM_AT_LEAST_EVERY_S = 0.15, 0.6
+"""A quick crawl feeds its lanes dozens of times a second, and most of the time no other domain is ready: the longer
+none was, the more seldom it is asked."""
+COALESCE_S = 0.01
+MOST_CLAIMED_AT_ONCE = 200
+AT_ONCE = 500
+"""Leases a heartbeat handles before the event loop may do something else."""
+MAKE_ROOM_EVERY_S = 1.0
+"""How often a worker without room looks whether domains wait."""
+GRACE_S = 3.0
+"""For other workers to be heard again after the database was away."""
+RECLAIM_EVERY_S = 1.0
+"""How often a worker looks for leases of workers that fell silent."""
+
+
+WORTH_WRITING = 32
+"""Pages; a batch of fewer costs much more for each."""
+
+
+class Worker:
+    def __init__(
+        self, database: Database, order: WorkerOrder, tools: Tools, stop: StopRequest, hints: Inbox | None = None
+    ) -> None:
+        """With hints, domains are claimed as these come; without, as the database has them."""
+        self._database = database
+        self._order = order
+        self._stop = stop
+        self._client = tools.client
+        self._guard = tools.guard
+        self._selector = tools.selector
+        self._pauses = tools.pauses
+        self._told_pause: Pause | None = None
+        """The pause that the database knows of."""
+        self._id = 0
+        self._lanes: dict[int, Lane] = {}
+        self._claim_at = 0.0
+        """When domains are asked for again, where none was ready and there is other work."""
+        self._claim_every_s = CLAIM_EVERY_S
+        self._reclaim_at = 0.0
+        self._room_at = 0.0
+        self._first_waits = FirstWaits()
+        self._beat_at = 0.0
+        """When we asked for the last heartbeat that was committed: others count our silence from there."""
+        self._beat_within_s = 3 * min(order.heartbeat_s, order.lease_s / 3, order.dead_after_s / 3)
+        """A longer time between two of them is a gap: the database was away, or this process stood still."""
+        self._steady_at = 0.0
+        """After a gap: until then the silence of others may have had the same cause."""
+        self._stir = asyncio.Event()
+        self._hints = hints
+        if hints is not None:
+            hints.tell(self._stir.set)
+        self._clock = DatabaseClock()
+        self._tally = Tally()
+        """What became of leases, until the next heartbeat writes it."""
+        self._claims = Claims(
+            database,
+            run=order.run,
+            spec=order.spec,
+            workers=order.workers,
+            lease_s=order.lease_s,
+            keeping=order.keeping,
+            content_policy=order.content_policy,
+            labels=order.labels,
+            live_s=min(order.lease_s, order.dead_after_s),
+        )
+        self._traps = TrapWatch(
+            tools.selector,
+            most_same=order.max_near_duplicates,
+            most_calendar=order.max_calendar_pages,
+            most_pages=order.max_pages_per_template,
+        )
+        self._pools = Pools(tools.vault, self._lanes)
+        self._evenly = Evenly(database, order.run)
+        self._calls = Calls(database, self._lanes, worker=lambda: self._id, on_freed=self._claims.go_on)
+        self._writer = Writer(
+            database,
+            order,
+            worker=lambda: self._id,
+            lanes=self._lanes,
+            traps=self._traps,
+            shelf=tools.shelf,
+            pauses=tools.pauses,
+            shared=tools.shared,
+            on_recorded=self._after_record,
+            on_learned=self._after_learn,
+            on_room=self._go_on,
+            on_proxies=self._pools.update,
+        )
+        self._network = (
+            NetworkWatch(
+                tools.client.network,
+                tools.pauses,
+                domains=lambda: len(self._lanes),
+                is_stopping=lambda: stop.asked,
+                forgive=self._forgive,
+            )
+            if tools.client.network is not None
+            else None
+        )
+        self._traffic = Traffic(
+            order,
+            replace(tools, database_time=self._clock.at),
+            stop,
+            give=self._writer.batches.add,
+            keep_robots=self._writer.batches.add_robots,
+            stir=self._stir.set,
+            has_room=self._writer.batches.has_room,
+            put_down=self._calls.put_down,
+            rest=self._hurry,
+            network=self._network,
+        )
+
+    async def work(self) -> None:
+        """Until the run has nothing left for us, or somebody asks to stop."""
+        self._database.absence.on_change = self._note_database
+        await self._register()
+        writing = asyncio.create_task(self._writer.batches.run())
+        beating = asyncio.create_task(self._beat())
+        tending = asyncio.create_task(self._tend())
+        listening = asyncio.create_task(self._listen())
+        stopping = asyncio.create_task(self._stop.wait_asked())
+        keeping = asyncio.create_task(self._writer.bodies.run())
+        try:
+            loops = (writing, beating, tending, listening, keeping, self._traffic.trouble)
+            await asyncio.wait({*loops, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            for loop in loops:
+                if loop.done():
+                    loop.result()
+            self._stir.set()
+            await tending  # to the end of its round: cut off in a claim or a release, a lease would stay in our name
+            if self._hints is not None:
+                self._hints.close()
+            await self._traffic.finish()
+            await cancel({keeping})
+            await self._writer.bodies.try_again()
+            self._writer.batches.finish()
+            await writing
+            self._give_back_held()
+            await self._release(list(self._lanes.values()))
+            await in_transaction(self._database, self._end)
+        finally:
+            await cancel({writing, beating, tending, listening, stopping, keeping})
+            await self._traffic.cut_off()
+            if self._network is not None:
+                await self._network.close()
+
+    def _give_back_held(self) -> None:
+        """Pages whose bodies could not be stored to the end stay open tasks, with the requests made for them."""
+        for outcome in self._writer.bodies.give_up():
+            if lane := self._lanes.get(outcome.target.domain_id):
+                self._traffic.postpone(lane, outcome)
+
+    # life ----------------------------------------------------------------------------------------------------------
+
+    async def _register(self) -> None:
+        pid = os.getpid()
+
+        async def once(conn: Any) -> int:
+            return await stats.add_worker(
+                conn,
+                self._order.run,
+                host=this_host(),
+                pid=pid,
+                pid_started=started_at(pid),
+                labels=self._order.labels,
+            )
+
+        asked_at = clock.monotonic()
+        self._id = await in_transaction(self._database, once)
+        self._beat_at = asked_at
+        everywhere(worker=self._id)
+        await self._read_clock()
+
+    async def _beat(self) -> None:
+        """Say that we live and renew the leases; whatever is no longer ours is dropped at once."""
+        every_s = self._beat_within_s / 3
+        while True:
+            await asyncio.sleep(every_s)
+            await self._read_clock()
+            asked_at, asked_for = clock.monotonic(), list(self._lanes.values())
+            told = self._tally.copy()
+            is_alive, held = await in_transaction(self._database, partial(self._beat_once, told=told))
+            self._tally.forget(told)
+            if is_alive:
+                self._note_beat(asked_at)
+            until = self._lease_until(asked_at)
+            await self._pools.refresh(self._database)
+            await self._look_around()
+            # Not those that were claimed meanwhile: their leases are young, and were not seen.
+            for number, lane in enumerate(asked_for):
+                if number % AT_ONCE == AT_ONCE - 1:
+                    await asyncio.sleep(0)
+                if self._lanes.get(lane.lease.domain_id) is not lane:
+                    continue
+                if is_alive and (renewal := held.get(lane.lease.token)):
+                    lane.lease_until = until
+                    lane.hear_of_resets(renewal.breaker_resets)
+                    self._go_on_or_close(lane, may_go_on=renewal.may_go_on)
+                else:
+                    self._lose(lane)
+            if not is_alive:
+                await self._register()
+            await self._spare_some(every_s)
+
+    def _note_beat(self, asked_at: float) -> None:
+        if asked_at - self._beat_at > self._beat_within_s:
+            self._steady_at = clock.monotonic() + GRACE_S
+        self._beat_at = asked_at
+
+    async def _spare_some(self, every_s: float) -> None:
+        spared = [
+            self._lanes[domain]
+            for domain in await self._evenly.surplus(self._id, heard_s=2 * every_s)
+            if domain in self._lanes
+        ]
+        for lane in spared:
+            self._go_on_or_close(lane, may_go_on=False)
+        if spared:
+            log().info("handed back for others", action="leases.shared", domains=len(spared))
+
+    async def _listen(self) -> None:
+        """What people order meanwhile: tasks that are paused or cancelled, domains that are switched off."""
+        while True:
+            await asyncio.sleep(calls.EVERY_S)
+            for domain, version in await self._calls.listen():
+                lane = self._lanes.get(domain)
+                if lane is not None and lane.lease.version == version:
+                    self._go_on_or_close(lane, may_go_on=False)
+            await self._tell_waits()
+            if self._calls.is_sent_away and not self._stop.asked:
+                log().info("sent away", action="worker.drained")
+                self._stop.ask()
+            if self._pauses.current != self._told_pause:
+                await in_transaction(self._database, self._say_alive)
+
+    async def _say_alive(self, conn: Any) -> bool:
+        """Writes the heartbeat, and why we are paused if we are."""
+        pause = self._pauses.current
+        is_alive = await stats.beat(conn, self._id, pause)
+        self._told_pause = pause
+        return is_alive
+
+    def _note_database(self, reason: str | None) -> None:
+        """The database has been unavailable for a while, or is back."""
+        if reason is None:
+            self._pauses.end(PauseReason.DATABASE_UNAVAILABLE)
+        else:
+            self._pauses.begin(PauseReason.DATABASE_UNAVAILABLE, reason)
+
+    async def _tell_waits(self) -> None:
+        """Domains that make no request for a while: the database says why and until when, for whoever looks."""
+        now = clock.monotonic()
+        waits = []
+        for lane in self._lanes.values():
+            if lane.wait_reason is not None:
+                waits.append((lane.lease.token, lane.wait_reason, lane.wait_s(now)))
+                lane.wait_reason = None
+        if waits:
+            await in_transaction(self._database, lambda conn: domains.note_waits(conn, waits, worker=self._id))
+
+    async def _end(self, conn: Any) -> None:
+        await series.add(conn, self._id, self._tally)
+        await stats.end_worker(conn, self._id)
+        await calls.sweep(conn)
+
+    async def _beat_once(self, conn: Any, told: Tally) -> tuple[bool, dict[tuple[int, int], Renewal]]:
+        is_alive = await self._say_alive(conn)
+        await series.add(conn, self._id, told)
+        return is_alive, await domains.renew_leases(conn, worker=self._id, lease_s=self._order.lease_s)
+
+    async def _look_around(self) -> None:
+        """The standing run reaches domains that became known since."""
+        growing = self._selector.growing
+        if growing is None:
+            return
+
+        async def once(conn: Any) -> tuple[int, list[str]]:
+            found = [row async for row in domains.stream_known_names(conn, growing.up_to)]
+            return (found[-1][0] if found else growing.up_to), [name for _, name in found]
+
+        growing.up_to, names = await in_transaction(self._database, once)
+        self._selector.widen(names)
+
+    async def _read_clock(self) -> None:
+        async def once(conn: Any) -> None:
+            asked_at = clock.monotonic()
+            now = await stats.read_clock(conn)
+            self._clock.hear(now, asked_at=asked_at, answered_at=clock.monotonic())
+
+        await in_transaction(self._database, once)
+
+    def _lease_until(self, since: float) -> float:
+        """A tenth earlier than the database's end, so that no request leaves under a lease that is running out. After
+        `dead_after_s` without a heartbeat of ours others take our leases, however long these are."""
+        return min(since + self._order.lease_s * 0.9, self._beat_at + self._order.dead_after_s * 0.9)
+
+    # tending -------------------------------------------------------------------------------------------------------
+
+    async def _tend(self) -> None:
+        """Claim, refill, release, until nothing is left to do or somebody asks to stop."""
+        while not self._stop.asked:
+            await self._reclaim()
+            await self._make_room()
+            await self._claim()
+            await self._refill()
+            over = [lane for lane in self._lanes.values() if lane.is_over]
+            await self._release(over)
+            if over:
+                self._stir.set()  # there is room for others now
+            elif not self._lanes and self._writer.batches.is_idle:
+                if await self._is_done():
+                    return
+                if self._order.spec.is_standing:
+                    await self._pause(IDLE_S)
+            await self._pause()
+
+    async def _pause(self, longest_s: float = TEND_EVERY_S) -> None:
+        """Until something stirs; a moment longer, so that many hungry lanes are fed by one statement."""
+        try:
+            async with asyncio.timeout(longest_s):  # not wait_for: in Python 3.11 it may swallow a cancellation
+                await self._stir.wait()
+            await asyncio.sleep(COALESCE_S)
+        except TimeoutError:
+            pass
+        self._stir.clear()
+
+    async def _is_done(self) -> bool:
+        if self._claims.is_spent:
+            return True
+        if not self._is_steady(clock.monotonic()):
+            return False
+        # We hold nothing: a lease in our name is one whose claim was committed and whose answer the connection lost.
+        await in_transaction(self._database, partial(self._free_lost, strays_of=self._id))
+        is_held, wait_s = await self._claims.next_ready(self._order.longest_wait_s)
+        if self._hints is not None:
+            self._hints.see(is_ready=wait_s == 0)
+        if self._order.spec.is_standing:
+            return False
+        return not is_held and (wait_s is None or wait_s > self._order.longest_wait_s)
+
+    async def _free_lost(self, conn: Any, strays_of: int | None = None) -> None:
+        order = self._order
+        await free_lost(conn, dead_after_s=order.dead_after_s, delay_s=order.delay_s, strays_of=strays_of)
+
+    def _is_steady(self, now: float) -> bool:
+        """Whether our own heartbeats were written in their time for a while."""
+        return now - self._beat_at < self._beat_within_s and now >= self._steady_at
+
+    async def _reclaim(self) -> None:
+        """Frees the leases of workers that fell silent, so that the claim finds their domains. Where our own heartbeats
+        could not be written either, the others' silence says nothing until they had time to end it."""
+        now = clock.monotonic()
+        if now < self._reclaim_at or not self._is_steady(now):
+            return
+        self._reclaim_at = now + RECLAIM_EVERY_S
+        order = self._order
+        freeing = partial(reclaim, lease_s=order.lease_s, dead_after_s=order.dead_after_s, delay_s=order.delay_s)
+        if await in_transaction(self._database, freeing):
+            self._claim_at = 0.0
+
+    async def _make_room(self) -> None:
+        """Where the worker has no room and domains wait, those leave that had their time, the oldest leases first.
+        Where none waits, none leaves."""
+        budget_s, now = self._order.lease_budget_s, clock.monotonic()
+        if budget_s is None or len(self._lanes) < self._order.max_domains or now < self._room_at:
+            return
+        self._room_at = now + MAKE_ROOM_EVERY_S
+        spent = [lane for lane in self._lanes.values() if lane.has_used(budget_s, now)]
+        if not spent:
+            return
+        leaving = sum(lane.closing is not None for lane in self._lanes.values())
+        waiting = await self._claims.count_waiting(leaving + len(spent))
+        spent.sort(key=lambda lane: lane.opened_at)
+        for lane in spent[: max(0, waiting - leaving)]:
+            lane.close(replace(self._farewell(lane), is_spent=True))
+
+    async def _claim(self) -> None:
+        if self._evenly.steps_back() or self._pauses.stops_all:
+            return None
+        room = self._order.max_domains - len(self._lanes)
+        if self._hints is not None and not self._hints.looks_itself():
+            return await self._claim_offered(self._hints, room)
+        asked_at = clock.monotonic()
+        if room <= 0 or self._claims.is_spent or (self._lanes and asked_at < self._claim_at):
+            return None
+        claimed = await self._claims.domains(self._id, min(room, MOST_CLAIMED_AT_ONCE))
+        if claimed.leases:
+            self._claim_every_s = CLAIM_EVERY_S
+        elif self._lanes:
+            self._claim_at = asked_at + self._claim_every_s
+            self._claim_every_s = min(2 * self._claim_every_s, CLAIM_AT_LEAST_EVERY_S)
+        return self._take_in(claimed, asked_at)
+
+    async def _claim_offered(self, inbox: Inbox, room: int) -> None:
+        """What hints name, as far as it is there to be claimed. Each hint is answered for when that is committed."""
+        offers = inbox.take(min(room, MOST_CLAIMED_AT_ONCE))
+        hints = [offer.hint for offer in offers if offer.hint.run == self._order.run]
+        if hints and not self._claims.is_spent:
+            asked_at = clock.monotonic()
+            claimed = await self._claims.domains(self._id, room, hints)
+            self._take_in(claimed, asked_at)
+            self._count_leases("hinted", len(claimed.leases))
+            if claimed.leases:
+                inbox.succeed()
+            leased = {lease.domain_id for lease in claimed.leases}
+            left = await self._claims.sort_out([hint for hint in hints if hint.domain_id not in leased])
+            inbox.hold([offer for offer in offers if offer.hint.domain_id in left])
+            offers = [offer for offer in offers if offer.hint.domain_id not in left]
+        inbox.settle(offers, Verdict.DONE)
+
+    def _take_in(self, claimed: Claimed, asked_at: float) -> None:
+        pools = self._pools.open(claimed.pools)
+        self._selector.widen([lease.domain for lease in claimed.leases if not lease.images_only])
+        self._count_leases("claimed", len(claimed.leases))
+        for lease in claimed.leases:
+            self._enter(lease)
+            self._lanes[lease.domain_id] = self._open_lane(lease, asked_at, pools.get(lease.domain_id))
+        self._traps.take(claimed.leases, claimed.traps)
+        for copy in claimed.robots:
+            self._traffic.robots.take_kept(self._lanes[copy.domain_id], copy)
+
+    def _enter(self, lease: Lease) -> None:
+        """A domain that an operator allowed more networks has a rule for addresses of its own."""
+        check = None
+        if lease.allow_networks and self._guard is not None:
+            check = self._guard.widened(lease.allow_networks).check_ip
+        self._client.enter(lease.domain, verifies_tls=lease.verifies_tls, check_address=check)
+
+    def _open_lane(self, lease: Lease, asked_at: float, pool: ProxyPool | None) -> Lane:
+        lane = self._make_lane(lease, asked_at, pool)
+        lane.pool = pool
+        return lane
+
+    def _make_lane(self, lease: Lease, asked_at: float, pool: ProxyPool | None) -> Lane:
+        order = self._order
+        until = self._lease_until(asked_at)
+        breaker = Breaker(most_failures=order.breaker_failures, reset_s=order.breaker_reset_s)
+        breaker.resume(lease.breaker_state, lease.breaker_failures, asked_at - lease.breaker_open_s)
+        if order.is_unpaced(lease.domain):
+            pace = Pace(delay_s=0.0, max_in_flight=order.unpaced_concurrency, now=asked_at)
+            return Lane(
+                lease, pace, breaker, is_unpaced=True, lease_until=until, budget=order.lease_pages, opened_at=asked_at
+            )
+        delay_s = at_least(lease.delay_s if lease.delay_s is not None else order.delay_s)
+        if pool is not None and pool.paces_per_proxy:
+            delay_s = pool.share_pace(delay_s)
+        most = lease.max_concurrent_requests or order.max_concurrent_requests
+        tempo = Tempo(lease.response_s, lease.pace_extra_s) if order.adaptive_pace else None
+        now = clock.monotonic()
+        wait_s = lease.wait_s or self._first_waits.next_s(min(delay_s, order.longest_wait_s), now)
+        pace = Pace(delay_s=delay_s, max_in_flight=most, now=now, wait_s=wait_s, tempo=tempo)
+        return Lane(
+            lease, pace, breaker, is_unpaced=False, lease_until=until, budget=order.lease_pages, opened_at=asked_at
+        )
+
+    async def _refill(self) -> None:
+        hungry = [lane for lane in self._lanes.values() if lane.is_hungry]
+        if not hungry or self._writer.batches.backlog > 4 * self._order.batch_pages:
+            return
+        wants = [(lane.lease, lane.wanted - len(lane.targets)) for lane in hungry]
+        heard = [lane.times_heard for lane in hungry]
+        for lane in hungry:
+            lane.is_refilling = True
+        by_domain: dict[int, list[Target]] = {lane.lease.domain_id: [] for lane in hungry}
+        for target in await self._claims.targets(self._id, wants):
+            by_domain[target.domain_id].append(target)
+        for lane, (_, want), before in zip(hungry, wants, heard, strict=True):
+            got = by_domain[lane.lease.domain_id]
+            lane.is_refilling = False
+            lane.is_dry = len(got) < want and lane.times_heard == before
+            self._calls.put_down(lane, lane.take(got))
+            self._traffic.pump(lane)
+
+    async def _release(self, lanes: list[Lane]) -> None:
+        if not lanes:
+            return
+        await self._calls.obey()
+        now = clock.monotonic()
+        releases = [replace(lane.closing or self._farewell(lane), standing=lane.standing(now)) for lane in lanes]
+        for lane in lanes:
+            self._drop(lane)
+        self._count_leases("released", len(lanes))
+        await self._claims.release(self._id, releases)
+        self._claim_at = 0.0  # who was handed back may be next, and so may whoever waited for its turn
+
+    def _count_leases(self, how: str, number: int) -> None:
+        if number:
+            self._tally.add("leases", how, number)
+
+    def _farewell(self, lane: Lane) -> Release:
+        """How a lane that came to its end is handed back. One that never gave a page is blocked for what it answered
+        instead, if nothing is left to try."""
+        if lane.streak.code is not None and not lane.has_pages:
+            return replace(give_in(lane, self._order.cooldowns), is_fallback=True, is_spent=lane.had_its_turn)
+        return Release(lane.lease, wait_s=lane.wait_s(clock.monotonic()), is_spent=lane.had_its_turn)
+
+    async def _forgive(self, blamed: Iterable[int]) -> None:
+        """Undoes what was held against domains while our own network was down."""
+        domain_ids = sorted(blamed)
+        for domain in domain_ids:
+            if lane := self._lanes.get(domain):
+                lane.forgive()
+        freed = await in_transaction(self._database, lambda conn: domains.forgive_unreachable(conn, domain_ids))
+        log().info("domains forgiven", action="network.forgiven", domains=len(domain_ids), woken=freed)
+        self._claim_at = 0.0
+        self._stir.set()
+
+    def _go_on_or_close(self, lane: Lane, *, may_go_on: bool) -> None:
+        """An operator's pause and a maintenance window end a lease; what is in flight is finished and recorded."""
+        if may_go_on:
+            self._traffic.pump(lane)  # a lane whose lease was about to end had stopped
+        elif not lane.closing:
+            lane.close(self._farewell(lane))
+            self._stir.set()
+
+    def _drop(self, lane: Lane) -> None:
+        self._traffic.forget(lane)
+        if self._lanes.get(lane.lease.domain_id) is lane:
+            del self._lanes[lane.lease.domain_id]
+            self._client.leave(lane.lease.domain)
+
+    def _lose(self, lane: Lane) -> None:
+        log().warning("lease lost", action="lease.lost", domain=lane.lease.domain)
+        self._count_leases("lost", 1)
+        self._drop(lane)
+        self._stir.set()
+
+    def _go_on(self) -> None:
+        """What was gathered is written: requests may bring more."""
+        self._traffic.resume()
+
+    def _hurry(self) -> None:
+        """Lanes without another target wait for what requests brought to be written. Where half of them do, a batch
+        that is worth its price is written at once. Where all do, any is, unless more is under way than was brought:
+        else the last 256 pages of a crawl were written one by one, each at the price of ten."""
+        batches = self._writer.batches
+        if batches.is_due:
+            return
+        busy = sum(bool(lane.targets) for lane in self._lanes.values())
+        if (batches.backlog >= WORTH_WRITING and busy * 2 <= len(self._lanes)) or (
+            not busy and batches.backlog >= self._traffic.under_way
+        ):
+            batches.hurry()
+
+    def _after_learn(self, domains: Iterable[int]) -> None:
+        """New pages may be claimed before the pages they were found on are recorded."""
+        lanes = [lane for domain in domains if (lane := self._lanes.get(domain)) is not None]
+        for lane in lanes:
+            lane.hear_of_pages()
+        if lanes:
+            self._stir.set()
+
+    def _after_record(self, written: Mapping[tuple[int, int], int], held: Mapping[tuple[int, int], bool]) -> None:
+        """A batch is safe: its lanes may look for what it brought."""
+        for token, count in written.items():
+            lane = self._lanes.get(token[0])
+            if lane is None or lane.lease.token != token:
+                continue
+            if token not in held:
+                self._lose(lane)
+                continue
+            lane.unrecorded -= count
+            lane.hear_of_pages()
+            if not held[token]:
+                self._go_on_or_close(lane, may_go_on=False)
+        self._stir.set()

@@ -1,6 +1,0 @@
-"""What a page says of itself for machines: JSON-LD, microdata, RDFa, OpenGraph."""
-
-from forager.extract.structured.data import StructuredData, read_structured
-from forager.extract.structured.items import Item, Value, text_of
-
-__all__ = ["Item", "StructuredData", "Value", "read_structured", "text_of"]

@@ -1,6 +1,0 @@
-"""Select: from the links a page wrote to the links worth knowing. Pure; never touches the network or the database."""
-
-from forager.ingest.scope import Reach
-from forager.ingest.select import Selector
-
-__all__ = ["Reach", "Selector"]

@@ -1,0 +1,26 @@
+"""The inner loops of this room that are there in C, or None: they are described where their Python twins are, which are
+taken then. Nobody else imports `_native`."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from forager.records import Discovery
+
+Gather = Callable[
+    [Sequence[tuple[Any, ...]], Sequence[str], Sequence[str], bytes, int], tuple[list[Discovery], dict[str, int]]
+]
+
+Recall = Callable[[Sequence[str], dict[str, Any], dict[str, bool], Callable[[str], bool], Any], list[Any]]
+
+gather: Gather | None = None
+recall: Recall | None = None
+
+try:
+    from forager.links import _native
+except ImportError:
+    IS_THERE = False
+else:
+    IS_THERE = True
+    gather = partial(_native.gather, Discovery)
+    recall = _native.recall

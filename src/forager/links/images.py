@@ -1,0 +1,32 @@
+"""Images of a page → sightings: resolved, normalised, each once. Pure.
+
+Scope and patterns are about pages; what a page shows is part of it, wherever it lies. Only what the run excludes by
+name is left out.
+"""
+
+from forager.links.scope import Reach
+from forager.records import FoundImage, Reading, Sighting, Target
+from forager.urls import domain_of, resolve_links, url_key
+
+
+def see_images(reading: Reading, target: Target, reach: Reach | None = None) -> list[Sighting]:
+    """In the order the page has them."""
+    found = reading.images
+    if not found:
+        return []
+    seen: dict[str, FoundImage] = {}
+    for image, url in zip(found, resolve_links(reading.base_url, [image.src for image in found]), strict=True):
+        if url is not None:
+            seen[url] = seen[url].filled_from(image) if url in seen else image
+    seen.pop(target.url, None)
+    exclude = reach.exclude if reach is not None else None
+    return [
+        Sighting(url, url_key(url), domain_of(url), image)
+        for url, image in seen.items()
+        if exclude is None or not exclude.match(url)
+    ]
+
+
+def see_redirect(place: str) -> list[Sighting]:
+    """Where an image's URL leads: another image."""
+    return [Sighting(place, url_key(place), domain_of(place), FoundImage(place, "redirect", "gallery", ""))]

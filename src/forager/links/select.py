@@ -1,0 +1,320 @@
+"""The fifth verb: normalise, scope, caps, traps, dedupe. Says of every link whether it is worth knowing, or why not.
+
+A page repeats most of its links from the page before (navigation, footers), so what a link resolves to is remembered:
+60 links cost about 20 µs instead of 180. The memory holds facts about URLs only, never whether a page is known.
+Most links of real pages leave the crawl's scope by their origin alone: these are neither normalised nor remembered.
+What is known of a domain's traps is handed in with `heed`; what a rule met is handed out with `take_notes`.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from forager import clock
+from forager.errors import BadUrlError
+from forager.links import compiled, templates, traps
+from forager.links.compiled import Gather, Recall
+from forager.links.images import see_images
+from forager.links.name_set import GrowingNames
+from forager.links.scope import Reach
+from forager.records import ALL_OF_A_LOOK, Discovery, LinkColumns, Reading, Selection, Sighting, Target, Trap
+from forager.urls import LONGEST_ORIGIN, domain_of, domain_of_origin, origin_of, resolve_links, url_key
+
+REMEMBERED = 50_000
+"""Links kept per generation, about 300 bytes each; at most two generations live."""
+LONGEST_REMEMBERED = 500
+"""Longer links are resolved anew on every page: a hostile site could fill the memory with 8 KB each."""
+MOST_ORIGINS = 20_000
+"""Of which it is remembered whether they lie outside."""
+LONGEST_PLAIN = 1300
+"""A longer link may be no URL at all: normalising makes up to three letters of each."""
+STEADY = re.compile(r"(?s)http.{4}[^/?#]+((?:(?!/\.|%2[Ee])[!\"$->@-\[\]-~])*)(?:[?#][!-~]*)?")
+"""A link whose path keeps its dots where they are, however it is normalised."""
+ENDING = re.compile(r"(?:(?!\.(?:html?|php|aspx?|jsp|shtml)\Z)\.[^.]{0,5}|%.{0,7})\Z", re.IGNORECASE)
+"""Of a path that may be that of a file we do not read, and is not surely that of a page."""
+SIMPLE = re.compile(r"(?:/[A-Za-z0-9_~!$&*+,=@-]+)*(?:/|\.(?:html?|php|aspx?|jsp|shtml))?")
+"""A rooted link that is written as it is normalised, and leads to no file we do not read."""
+ROOTED = ("/", "http://", "https://")
+"""How links begin that mean the same on every page of an origin."""
+NO_KEY = b""
+"""The key of every place that is not worth knowing, so that one look tells it from the others."""
+
+
+class Place(NamedTuple):
+    """What a link points to. `refusal` is why it is not worth knowing, or None."""
+
+    url: str
+    key: bytes
+    domain: str
+    refusal: str | None
+
+
+class Heed(NamedTuple):
+    """What is known of the traps of one domain."""
+
+    shut: tuple[tuple[str, str], ...]
+    """(Rule, template) whose links are left out."""
+    released: frozenset[str]
+    """Rules that do not count here."""
+
+
+class TrapNote(NamedTuple):
+    """Links of a domain that a rule met since the last notes."""
+
+    domain: str
+    rule: str
+    template: str
+    links: int
+    example: str
+
+
+class Selector:
+    """Selects for one run. Not shared between runs: what a link is worth depends on the run's reach."""
+
+    def __init__(self, reach: Reach, *, max_links_per_page: int) -> None:
+        self._reach = reach
+        self._max_links = max_links_per_page
+        self._latest_year = clock.now().year + traps.YEARS_AHEAD
+        self._heeded: dict[str, Heed] = {}
+        """Of domains that have traps; others are not in it."""
+        self._notes: dict[tuple[str, str, str], tuple[int, str]] = {}
+        self._young: dict[str, dict[str, Place]] = {}
+        self._old: dict[str, dict[str, Place]] = {}
+        """Origin → link → place."""
+        self._remembered = 0
+        self._outside: dict[str, bool] = {}
+        """Origin → whether all its URLs are out of scope."""
+
+    def select(self, reading: Reading, target: Target) -> Selection:
+        """The links of one page that are worth knowing, in the order the page has them."""
+        found = LinkColumns.of(reading.links)
+        if reading.is_nofollow:
+            return Selection(dropped={"nofollow": len(found)}) if found else Selection()
+        places = self._places(reading, target, found.hrefs)
+        links, dropped = gather(places, found.anchors, found.rels, url_key(target.url), target.depth + 1)
+        if len(links) > self._max_links:
+            dropped["too_many"] = len(links) - self._max_links
+            del links[self._max_links :]
+        return Selection(links, dropped)
+
+    def redirect(self, target: Target, location: str) -> Selection:
+        """Where a redirect leads: known at the same depth, one redirect further. A site that gives everybody a session
+        this way would send us round in circles without it."""
+        place = self._judge(resolve_links(target.url, [location])[0], keeps_session=True)
+        if place.refusal is not None:
+            return Selection(dropped={place.refusal: 1})
+        hop = target.redirects + 1
+        return Selection([Discovery(place.url, place.key, place.domain, target.depth, hop, "", "redirect")])
+
+    def see(self, reading: Reading, target: Target) -> list[Sighting]:
+        """The images of one page, wherever they lie."""
+        return see_images(reading, target, self._reach)
+
+    def _places(self, reading: Reading, target: Target, hrefs: Sequence[str]) -> list[Place]:
+        """Each link's place, from memory where the link means the same on every page of its origin."""
+        base_url, origin = _base_of(reading, target)
+        young = self._young.get(origin)
+        if young is None:
+            young = self._young[origin] = {}
+        if len(self._outside) > MOST_ORIGINS:
+            self._outside.clear()
+        places = recall(hrefs, young, self._outside, self._is_outside, OUT_OF_SCOPE)
+        if None in places:
+            self._fill(places, hrefs, origin, base_url)
+        return places
+
+    def _is_outside(self, origin: str) -> bool:
+        domain = domain_of_origin(origin)
+        return domain is not None and self._reach.excludes(origin, domain)
+
+    def _fill(self, places: list[Place | None], hrefs: Sequence[str], origin: str, base_url: str) -> None:
+        strange = dict.fromkeys([href for href, place in zip(hrefs, places, strict=True) if place is None])
+        rooted = [href for href in strange if href.startswith(ROOTED)]
+        found = self._recall(rooted, origin)
+        if len(rooted) < len(strange):
+            others = [href for href in strange if href not in found]
+            found |= zip(others, self._judge_all(resolve_links(base_url, others)), strict=True)
+        for index, place in enumerate(places):
+            if place is None:
+                places[index] = found[hrefs[index]]
+
+    def _recall(self, rooted: list[str], origin: str) -> dict[str, Place]:
+        """Places of links that mean the same on every page of the origin; new ones are resolved from its root."""
+        old = self._old.get(origin, {})
+        found = {href: old[href] for href in rooted if href in old}
+        new = [href for href in rooted if href not in found]
+        if self._is_open(origin):
+            found |= self._take_simple(new, origin)
+            new = [href for href in new if href not in found]
+        found |= zip(new, self._judge_all(resolve_links(origin + "/", new)), strict=True)
+        short = {href: place for href, place in found.items() if len(href) <= LONGEST_REMEMBERED}
+        self._young[origin] |= short
+        self._remembered += len(short)
+        if self._remembered > REMEMBERED:
+            self._old, self._young, self._remembered = self._young, {}, 0
+        return found
+
+    def _is_open(self, origin: str) -> bool:
+        """Whether only what a link looks like can speak against it."""
+        domain = domain_of(f"{origin}/")
+        return self._reach.includes(domain) and domain not in self._heeded
+
+    def _take_simple(self, rooted: Iterable[str], origin: str) -> dict[str, Place]:
+        """Places of links that need no normalising and are no trap: half of what judging them costs."""
+        domain, new, found = domain_of(f"{origin}/"), tuple.__new__, {}
+        for href in rooted:
+            if SIMPLE.fullmatch(href) and len(href) <= LONGEST_REMEMBERED:
+                url = origin + href
+                if traps.trap_in(url, self._latest_year) is None:
+                    found[href] = new(Place, (url, url_key(url), domain, None))
+        return found
+
+    def _judge_all(self, urls: Sequence[str | None]) -> list[Place]:
+        """Those whose origin lies outside are judged in one go, as links that name it are."""
+        places = recall([url or "" for url in urls], {}, self._outside, self._is_outside, OUT_OF_SCOPE)
+        return [self._judge(url) if place is None else place for url, place in zip(urls, places, strict=True)]
+
+    def _judge(self, url: str | None, *, keeps_session: bool = False) -> Place:
+        if url is None:
+            return _refuse("bad_url")
+        if traps.is_binary(url):
+            return _refuse("binary")
+        domain = domain_of(url)
+        if reason := self._reach.refusal(url, domain):
+            return _refuse(reason)
+        rule = traps.trap_in(url, self._latest_year)
+        if rule is not None or domain in self._heeded:
+            return self._judge_trap(url, domain, keeps_session=keeps_session)
+        return tuple.__new__(Place, (url, url_key(url), domain, None))
+
+    # traps ---------------------------------------------------------------------------------------------------------
+
+    def heed(self, domain: str, known: Iterable[Trap]) -> None:
+        """What the database knows of a domain's traps, whenever it may have changed."""
+        known = list(known)
+        heed = Heed(
+            tuple(trap.place for trap in known if trap.is_shut and trap.has_pattern),
+            frozenset(trap.rule for trap in known if trap.is_released and trap.template == ALL_OF_A_LOOK),
+        )
+        if heed == self._heeded.get(domain, Heed((), frozenset())):
+            return
+        if heed.shut or heed.released:
+            self._heeded[domain] = heed
+        else:
+            del self._heeded[domain]
+        self._young, self._old, self._remembered = {}, {}, 0  # what links were worth may have changed
+
+    @property
+    def growing(self) -> GrowingNames | None:
+        """The domains of a run that reaches whatever becomes known; None of others."""
+        return self._reach.domains if isinstance(self._reach.domains, GrowingNames) else None
+
+    def widen(self, domains: Iterable[str]) -> None:
+        """The run reaches these domains too from now on, if it is one that grows."""
+        if self.growing is not None and self.growing.add(domains):
+            self._young, self._old, self._remembered = {}, {}, 0  # links to them were left out
+            self._outside.clear()
+
+    def take_notes(self) -> list[TrapNote]:
+        notes, self._notes = self._notes, {}
+        return [TrapNote(*place, *met) for place, met in notes.items()]
+
+    def _judge_trap(self, url: str, domain: str, *, keeps_session: bool) -> Place:
+        shut, released = self._heeded.get(domain, ((), frozenset[str]()))
+        if keeps_session:
+            released |= {traps.SESSION_ID}
+        rule = traps.trap_in(url, self._latest_year, released)
+        if rule == traps.SESSION_ID:
+            clean = traps.without_session(url)
+            if clean != url:
+                self._note(domain, rule, ALL_OF_A_LOOK, url)
+                return self._judge(clean)
+        if rule is not None:
+            self._note(domain, rule, ALL_OF_A_LOOK, url)
+            return _refuse(f"trap:{rule}")
+        for rule, template in shut:
+            if templates.matches(template, url):
+                self._note(domain, rule, template, url)
+                return _refuse(f"trap:{rule}")
+        return tuple.__new__(Place, (url, url_key(url), domain, None))
+
+    def _note(self, domain: str, rule: str, template: str, url: str) -> None:
+        links, _ = self._notes.get((domain, rule, template), (0, ""))
+        self._notes[domain, rule, template] = links + 1, url
+
+
+def gather_in_python(
+    places: Sequence[tuple[Any, ...]],
+    anchors: Sequence[str],
+    rels: Sequence[str],
+    own_key: bytes,
+    depth: int,
+) -> tuple[list[Discovery], dict[str, int]]:
+    """The links that are worth knowing, each place once and the page's own never; reasons of the others, counted."""
+    dropped: dict[str, int] = {}
+    links: list[Discovery] = []
+    seen = {own_key, NO_KEY}
+    new = tuple.__new__  # sixty times a page: a third of the cost of calling the class
+    for anchor, rel, (url, key, domain, refusal) in zip(anchors, rels, places, strict=True):
+        if key in seen or (rel != "a" and rel.endswith("nofollow")):
+            reason = refusal or ("nofollow" if rel.endswith("nofollow") else "duplicate")
+            dropped[reason] = dropped.get(reason, 0) + 1
+            continue
+        seen.add(key)
+        links.append(new(Discovery, (url, key, domain, depth, 0, anchor, rel)))
+    return links, dropped
+
+
+gather: Gather = compiled.gather or gather_in_python
+
+
+def recall_in_python(
+    hrefs: Sequence[str], known: dict[str, Any], outside: dict[str, bool], ask: Callable[[str], bool], foreign: Any
+) -> list[Any]:
+    """Each link's place: `foreign` where its origin lies outside and nothing else could decide, else as it is known, or
+    None. `ask` says of an origin whether it lies outside, once."""
+    places = []
+    for href in hrefs:
+        origin = _origin_that_decides(href)
+        if origin and origin not in outside:
+            outside[origin] = ask(origin)
+        places.append(foreign if origin and outside[origin] else known.get(href))
+    return places
+
+
+recall: Recall = compiled.recall or recall_in_python
+
+
+def _origin_that_decides(href: str) -> str:
+    """The origin of a link that is surely a URL, and surely no file we do not read; empty of others."""
+    match = STEADY.fullmatch(href) if len(href) <= LONGEST_PLAIN and href.isascii() else None
+    if match is None or match.start(1) >= LONGEST_ORIGIN or ENDING.search(match[1]):
+        return ""
+    return href[: match.start(1)]
+
+
+@cache
+def _refuse(reason: str) -> Place:
+    """One place for all links that are left out for one reason."""
+    return Place("", NO_KEY, "", reason)
+
+
+OUT_OF_SCOPE = _refuse("scope")
+
+
+def _base_of(reading: Reading, target: Target) -> tuple[str, str]:
+    """What relative links are relative to, with its origin. One that is not on the web does not count (HTML 4.2.3)."""
+    try:
+        return reading.base_url, origin_of(reading.base_url)
+    except BadUrlError:
+        return target.url, origin_of(target.url)
+
+
+def add_up(drops: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    """Several pages' dropped links as one tally."""
+    total: dict[str, int] = {}
+    for drop in drops:
+        for reason, count in drop.items():
+            total[reason] = total.get(reason, 0) + count
+    return total

@@ -1,0 +1,169 @@
+"""What a page shows around its content: told by elements, roles and names, never by words of the text.
+
+Navigation, banners, adverts, share buttons and comments stand on every page of a site, or change while the page does
+not; keywords and fingerprint are to be about the rest. Whatever holds most of the page's paragraphs is none of it.
+"""
+
+from bisect import bisect_right
+from typing import NamedTuple
+
+from forager.parsing.names import Verdict
+from forager.parsing.tree import Marked, Tree
+
+LIKELY_AROUND, CONTENT, BESIDE = int(Verdict.LIKELY_AROUND), int(Verdict.CONTENT), int(Verdict.BESIDE)
+AROUND, COMMENTS, CONSENT = int(Verdict.AROUND), int(Verdict.COMMENTS), int(Verdict.CONSENT)
+"""As numbers, which they are compared with: to ask the enumeration for a member takes four times as long."""
+MOST_FRAMED = 30
+"""Headlines and main elements; a page with more of them has none that matters."""
+SHOWN = frozenset({int(Verdict.FOLDED), CONTENT})
+"""What is never hidden for good."""
+SHORTEST_PAGE = 200
+MOST_NESTED = 4
+"""Parts of a spared block are named like it: `comment`, `comment-body`, `comment-text`."""
+FEWEST_POSTS = 3
+"""Of a forum: below an article, comments are in one block."""
+LONG_PROSE = 300
+SHORT_COLUMN = 150
+LONGEST_FORM = 500
+"""Bytes; a longer one is the page itself, as ASP.NET wraps it."""
+
+
+class Marks(NamedTuple):
+    """What stands out in a page. Elements come in the order of the page."""
+
+    frames: frozenset[int]
+    """Those that hold a headline or the main element."""
+    content: list[int]
+    """Those whose names say that they hold the content."""
+    cut: list[int]
+    """Boilerplate and what is hidden; none of them holds another."""
+    cut_marks: list[Marked]
+    """The same with what is known of them."""
+    hidden: list[int]
+    """What is cut because it is hidden."""
+    shown: list[int]
+    """What would be hidden, and is too much of the page or a click away."""
+
+
+def find_boilerplate(tree: Tree, root: int) -> Marks:
+    headlines, mains = tree.tags("h1")[:MOST_FRAMED], tree.tags("main")[:MOST_FRAMED]
+    frames, framed = _frames(tree, mains), _frames(tree, headlines)
+    page = _Page(tree, root)
+    # With several headlines, one may be the logo in a banner. With one alone, what holds it is no banner.
+    if len(headlines) > 1:
+        marks = page.mark(frames)
+        if not all(is_inside(tree, headline, marks.cut) for headline in headlines):
+            return marks._replace(frames=frames | framed)
+    return page.mark(frames | framed)
+
+
+def is_inside(tree: Tree, number: int, others: list[int]) -> bool:
+    """Of others that do not hold each other, in the order of the page."""
+    at = bisect_right(others, number) - 1
+    return at >= 0 and number < tree.end(others[at])
+
+
+class _Page:
+    def __init__(self, tree: Tree, root: int) -> None:
+        self._tree = tree
+        self._articles = _outermost(tree, tree.tags("article", "main"))
+        self._text, _, self._prose = tree.weights(root)
+        self._prose -= self._count_consent()
+
+    def _count_consent(self) -> int:
+        """Bytes of paragraphs that ask for consent: more than the page itself has to say, often."""
+        prose = passed = 0
+        for marked in self._tree.saying(CONSENT):
+            _, _, number, end, *_, its_prose = marked
+            if number >= passed and self._is_around(marked):
+                prose += its_prose
+                passed = end
+        return prose
+
+    def mark(self, frames: frozenset[int]) -> Marks:
+        """Blocks of one name that hold most of the paragraphs together are spared like one block that does."""
+        marks = self._mark(frames, frozenset())
+        spared: frozenset[int] = frozenset()
+        for _ in range(MOST_NESTED):
+            if not (more := self._find_most(marks)):
+                break
+            spared |= more
+            marks = self._mark(frames, spared)
+        return marks
+
+    def _find_most(self, marks: Marks) -> frozenset[int]:
+        if sum([marked[-1] for marked in marks.cut_marks]) * 2 <= self._prose:
+            return frozenset()
+        groups: dict[tuple[str, int], list[Marked]] = {}
+        for marked, names in zip(marks.cut_marks, self._tree.column(marks.cut, "class"), strict=True):
+            if names and (name := names.partition(" ")[0]):
+                groups.setdefault((name, marked[4]), []).append(marked)
+        for (_, verdict), members in groups.items():
+            is_thread = verdict == COMMENTS and len(members) >= FEWEST_POSTS
+            prose = sum(marked[-1] for marked in members)
+            if (verdict < COMMENTS or is_thread) and prose * 2 > self._prose:
+                return frozenset(marked[2] for marked in members)
+        return frozenset()
+
+    def _is_too_much(self, prose: int, verdict: int) -> bool:
+        """More than half of all paragraphs; of comments, nearly all."""
+        return prose * 2 > self._prose and (verdict != COMMENTS or self._prose - prose < LONG_PROSE)
+
+    def _mark(self, frames: frozenset[int], spared: frozenset[int]) -> Marks:
+        marks = Marks(frames, [], [], [], [], [])
+        at = 0
+        while (marked := self._tree.next_marked(at)) is not None:
+            _, is_hiding, number, end, verdict, _, _, prose = marked
+            at = number + 1
+            if verdict == CONTENT:
+                marks.content.append(number)
+            is_spared = number in frames or number in spared
+            is_hidden = is_hiding and not is_spared and verdict not in SHOWN and not self._is_too_much(prose, verdict)
+            if is_hidden or (not is_spared and self._is_around(marked)):
+                marks.cut.append(number)
+                marks.cut_marks.append(marked)
+                at = end
+                if is_hidden:
+                    marks.hidden.append(number)
+            elif is_hiding:
+                marks.shown.append(number)
+        return marks
+
+    def _is_of_article(self, number: int) -> bool:
+        return is_inside(self._tree, number, self._articles)
+
+    def _is_around(self, marked: Marked) -> bool:
+        tag, _, number, _, verdict, text, links, prose = marked
+        if verdict <= CONTENT and not tag:
+            return False
+        if verdict == CONSENT:
+            return self._text - text >= SHORTEST_PAGE
+        if self._is_too_much(prose, verdict):
+            return False
+        if verdict == BESIDE or (tag == "aside" and verdict < AROUND):
+            return text < SHORT_COLUMN or links * 5 >= text or not self._is_of_article(number)
+        if verdict >= AROUND:
+            return True
+        match tag:
+            case "nav" | "footer" | "dialog":
+                return True
+            case "form" if text <= LONGEST_FORM:
+                return True
+            case "header" if not self._is_of_article(number):
+                return True
+        return verdict == LIKELY_AROUND and (text < LONG_PROSE or links * 2 >= text)
+
+
+def _frames(tree: Tree, numbers: list[int]) -> frozenset[int]:
+    """All that hold one of these."""
+    return frozenset[int]().union(*map(tree.above, numbers))
+
+
+def _outermost(tree: Tree, numbers: list[int]) -> list[int]:
+    found: list[int] = []
+    end = 0
+    for number in numbers:
+        if number >= end:
+            found.append(number)
+            end = tree.end(number)
+    return found

@@ -1,0 +1,170 @@
+"""Who wrote a page, when it was published and when changed.
+
+Asked in this order: JSON-LD and microdata of the article, `<meta>`, `rel=author` and elements that the page calls its
+byline, `<time>` and elements that it calls a date, the date in the address. A person comes before a publisher.
+"""
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+from forager.parsing.byline_elements import REMARKS, Shown
+from forager.parsing.clean import letters_of
+from forager.parsing.dates import Moment, date_in_path, parse_moment
+from forager.parsing.head import Head
+from forager.parsing.people import LONGEST_AUTHOR, clean_author
+from forager.parsing.structured import Item, StructuredData, Value, text_of
+from forager.parsing.tree import Tree
+
+MOST_AUTHORS = 5
+
+AUTHOR = (
+    *("dc:creator", "dcterms:creator", "dcterm:creator", "dcterms.creator", "dc.creator"),
+    *("author", "article:author", "article:author_name", "og:article:author", "parsely-author", "sailthru.author"),
+    *("citation_author", "byl", "article.author", "article-author", "cxenseparse:author", "book:author", "creator"),
+)
+PUBLISHED = (
+    "article:published_time", "og:article:published_time", "datepublished", "parsely-pub-date", "sailthru.date",
+    "dc.date.issued", "dcterms.issued", "dcterms.created", "dc.date.created", "citation_publication_date",
+    "citation_date", "article:published", "article.published", "cxenseparse:recs:publishtime", "published_time",
+    "publish-date", "publish_date", "publishdate", "pubdate", "publication_date", "published_date", "og:published_time",
+    "date", "dc.date", "dcterms.date", "dc:date", "og:pubdate", "article:created", "created", "release_date",
+)  # fmt: skip
+MODIFIED = (
+    "article:modified_time", "og:updated_time", "og:article:modified_time", "datemodified", "dcterms.modified",
+    "dc.date.modified", "article:modified", "modified_time", "last-modified", "lastmod", "revised", "modified",
+)  # fmt: skip
+WORKS = ("recipe", "howto", "course", "podcastepisode")
+"""Stand in the article of a page, and are what it is about."""
+ARTICLES = ("article", "posting", "report", "chapter", "question", "videoobject")
+PAGES = frozenset(
+    {"webpage", "itempage", "aboutpage", "qapage", "faqpage", "book", "dataset", "creativework", "review"}
+)
+PRODUCTS = frozenset({"product", "productgroup", "individualproduct", "productmodel"})
+PEOPLE = frozenset({"person", "people", "author"})
+SAYS_WRITTEN_BY = re.compile(
+    r"\b(?:by|von|par|por|door|da|di|av|af|przez|tarafından|автор|autora?|作者|著者|από|author|yazan)\b", re.IGNORECASE
+)
+"""The label of what is an author, among those a page has for social networks."""
+
+
+class Byline(NamedTuple):
+    author: str | None = None
+    published: Moment | None = None
+    modified: Moment | None = None
+
+
+def find_byline(tree: Tree, head: Head, data: StructuredData, url: str) -> Byline:
+    items = _writings(data.items, head)
+    author = _author_of(items, is_person=True) or _author_of_metas(head)
+    published = _date_of(items, "datepublished") or _date_of_metas(head, PUBLISHED)
+    modified = _date_of(items, "datemodified") or _date_of_metas(head, MODIFIED)
+    shown = Shown(tree, for_author=author is None, for_date=published is None)
+    if author is None:
+        shown.has_remarks = any(_has_remarks(item.types) for item in data.items)
+        shown.is_sold = any(not PRODUCTS.isdisjoint(item.types) for item in data.items)
+        author = shown.author() or _author_of(items, is_person=False) or _publisher_of(items)
+    if published is None:
+        published = shown.date() or date_in_path(url)
+    return Byline(author, published, modified)
+
+
+# JSON-LD, microdata, RDFa ---------------------------------------------------------------------------------------------
+
+
+def _writings(items: list[Item], head: Head) -> list[Item]:
+    """What may have an author or a date: what the page is about, articles, then what stands for the page as a whole."""
+    ranked = [(rank, item) for item in items if (rank := _rank(item.types))]
+    if any(_is_remark(item.types) for _, item in ranked) and any(_has_remarks(item.types) for item in items):
+        ranked = [(rank, item) for rank, item in ranked if not _is_remark(item.types)]
+    if len(ranked) < 2:
+        return [item for _, item in ranked]
+    title = letters_of(head.title or "")
+    ranked.sort(key=lambda entry: (entry[0], entry[0] < 3 and not _is_titled(entry[1], title)))
+    return [item for _, item in ranked]
+
+
+@lru_cache(1024)
+def _rank(types: tuple[str, ...]) -> int:
+    """0: it has none."""
+    for rank, kinds in ((1, WORKS), (2, ARTICLES)):
+        if any(kind.endswith(kinds) for kind in types):
+            return rank
+    return 3 if not PAGES.isdisjoint(types) else 0
+
+
+def _is_remark(types: tuple[str, ...]) -> bool:
+    return not REMARKS.isdisjoint(types)
+
+
+def _has_remarks(types: tuple[str, ...]) -> bool:
+    """What readers and customers write below: a product, an article. A page of nothing but a question or a review is
+    by who asks or judges."""
+    return not PRODUCTS.isdisjoint(types) or (_rank(types) in {1, 2} and not _is_remark(types))
+
+
+def _is_titled(item: Item, title: str) -> bool:
+    """Whether it is called as the page is: others are those that a list of articles has."""
+    name = letters_of((item.text("headline") or item.text("name") or "")[:LONGEST_AUTHOR])
+    return bool(name) and (name in title or title in name)
+
+
+def _author_of(items: list[Item], *, is_person: bool) -> str | None:
+    for item in items:
+        values = item.get("author") or item.get("creator")
+        if values and (names := _join(_name(value, is_person=is_person) for value in values[:MOST_AUTHORS])):
+            return names
+    return None
+
+
+def _publisher_of(items: list[Item]) -> str | None:
+    return next((name for item in items if (name := clean_author(item.text("publisher")))), None)
+
+
+def _join(names: Iterable[str | None]) -> str | None:
+    """Each once, and none that is another with something behind it."""
+    kept: list[str] = []
+    for name in names:
+        if name and not any(name.startswith(other) for other in kept):
+            kept.append(name)
+    return ", ".join(kept)[:LONGEST_AUTHOR] or None
+
+
+def _name(value: Value, *, is_person: bool) -> str | None:
+    if isinstance(value, Item):
+        if is_person and value.types and PEOPLE.isdisjoint(value.types):
+            return None
+        name = value.text("name") or value.text("alternatename")
+        return clean_author(name, is_person=not PEOPLE.isdisjoint(value.types))
+    return clean_author(text_of(value)) if isinstance(value, str) else None
+
+
+def _date_of(items: list[Item], name: str) -> Moment | None:
+    for item in items:
+        for value in item.get(name)[:MOST_AUTHORS]:
+            if isinstance(value, str) and (moment := parse_moment(value)):
+                return moment
+    return None
+
+
+# <meta> ---------------------------------------------------------------------------------------------------------------
+
+
+def _author_of_metas(head: Head) -> str | None:
+    for name in AUTHOR:
+        if name in head.metas and (names := _join(clean_author(text) for text in head.metas[name][:MOST_AUTHORS])):
+            return names
+    label = head.meta("twitter:label1")
+    if label and SAYS_WRITTEN_BY.search(label):
+        return clean_author(head.meta("twitter:data1"))
+    return None
+
+
+def _date_of_metas(head: Head, names: tuple[str, ...]) -> Moment | None:
+    for name in names:
+        if name in head.metas:
+            for text in head.metas[name]:
+                if moment := parse_moment(text):
+                    return moment
+    return None

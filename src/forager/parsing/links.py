@@ -1,0 +1,93 @@
+"""Every link a page has, as it wrote it, in the order of the document. Resolves nothing and judges nothing."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from forager.parsing.tree import Tree
+from forager.records import FoundLink, LinkColumns
+
+MOST_LINKS = 20_000
+LONGEST_ANCHOR = 200
+LONGEST_HREF = 8192
+LONGEST_HREFLANG = 35
+
+C0_AND_SPACE = "".join(map(chr, range(0x21)))
+TAB_OR_NEWLINE = re.compile(r"[\t\n\r]")
+LEADS_NOWHERE = ("#", "javascript:", "mailto:", "tel:", "data:", "sms:", "whatsapp:", "about:", "blob:")
+NAMED = {"a": "a", "area": "area", "iframe": "iframe", "frame": "iframe"}
+"""Elements that link, and what their links are called."""
+REFRESH = re.compile(r"""\s*[\d.]+\s*[;,\s]\s*(?:url\s*=)?\s*(?:"([^"]*)"?|'([^']*)'?|(.*))""", re.IGNORECASE | re.S)
+PAGE_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
+LINK_RELS = ("canonical", "alternate", "next", "prev")
+
+
+def find_links(tree: Tree) -> LinkColumns:
+    """Those of the body: `a`, `area`, `iframe`, `frame`."""
+    return LinkColumns(*tree.links(clean_href, clean_anchor, LONGEST_ANCHOR, MOST_LINKS))
+
+
+def links_in_python(tree: Tree, longest: int, most: int) -> tuple[list[str], list[str], list[str]]:
+    """What `c/anchors.h` does, where nothing was compiled."""
+    hrefs: list[str] = []
+    anchors: list[str] = []
+    rels: list[str] = []
+    for number in tree.tags(*NAMED):
+        if len(hrefs) >= most:
+            break
+        name = NAMED[tree.tag(number)]
+        if href := clean_href(tree.get(number, "src" if name == "iframe" else "href") or ""):
+            hrefs.append(href)
+            said = tree.texts([number], longest)[0] if name == "a" else _said(tree, number)
+            anchors.append(said)
+            is_followed = "nofollow" not in (tree.get(number, "rel") or "").lower()
+            rels.append(name if is_followed else f"{name} nofollow")
+    return hrefs, anchors, rels
+
+
+def _said(tree: Tree, number: int) -> str:
+    return clean_anchor(tree.get(number, "alt") or tree.get(number, "title") or "")
+
+
+def clean_anchor(text: str) -> str:
+    return " ".join(text.split())[:LONGEST_ANCHOR]
+
+
+def clean_href(href: str) -> str:
+    """Trimmed as WHATWG does; empty when it leads to no other page."""
+    if not href.isprintable():
+        href = TAB_OR_NEWLINE.sub("", href)
+    href = href.strip(C0_AND_SPACE)
+    if href[:11].lower().startswith(LEADS_NOWHERE) or len(href) > LONGEST_HREF:
+        return ""
+    return href
+
+
+def join_links(first: list[FoundLink], others: LinkColumns) -> LinkColumns:
+    """Those of the head before those of the body."""
+    if not first:
+        return others
+    columns = zip(LinkColumns.of(first).columns, others.columns, strict=True)
+    return LinkColumns(*([*above, *below][:MOST_LINKS] for above, below in columns))
+
+
+def find_head_links(links: Iterable[dict[str, str]], refreshes: Iterable[str]) -> Iterator[FoundLink]:
+    """Those of `<link>` and `<meta http-equiv=refresh>`. The anchor of an alternate is its hreflang."""
+    for attributes in links:
+        rels = (attributes.get("rel") or "").lower().split()
+        kind = next((rel for rel in LINK_RELS if rel in rels), None)
+        if kind is None or (kind == "alternate" and not _is_page(attributes)):
+            continue
+        if href := clean_href(attributes.get("href") or ""):
+            hreflang = (attributes.get("hreflang") or "").strip()[:LONGEST_HREFLANG] if kind == "alternate" else ""
+            yield FoundLink(href, hreflang, kind)
+    for content in refreshes:
+        if (match := REFRESH.match(content[:LONGEST_HREF])) and (
+            href := clean_href(match[1] or match[2] or match[3] or "")
+        ):
+            yield FoundLink(href, "", "refresh")
+
+
+def _is_page(attributes: dict[str, str]) -> bool:
+    """Feeds, oEmbed and JSON are alternates too, but no pages; a style sheet may call itself one."""
+    kind = (attributes.get("type") or "").partition(";")[0].strip().lower()
+    return kind in PAGE_TYPES and "stylesheet" not in (attributes.get("rel") or "").lower()

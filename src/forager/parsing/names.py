@@ -1,0 +1,158 @@
+"""What the class, id and role of an element say: that it stands around the content, that it is the content, nothing.
+
+A name is split into words (`post__shareBar` → post, share, bar), and they are looked up, alone and joined with the next
+ones (`side-bar` is `sidebar`).
+"""
+
+import re
+from enum import IntEnum
+from functools import lru_cache
+
+from forager.parsing import compiled
+
+LONGEST_NAMES = 200
+MOST_WORDS = 12
+LONGEST_IDENTITY = 3
+"""Hyphens of an id. One that has more is often made of a heading: `sharing-with-all-others`."""
+TOKEN = re.compile(r"[^ \t\n\r\f\v]+")
+WORD = re.compile(r"[a-z]+|[A-Z]+(?![a-z])|[A-Z][a-z]+|[0-9]+")
+
+
+class Verdict(IntEnum):
+    """What the names of an element say. Higher ones overrule lower ones."""
+
+    NOTHING = 0
+    FOLDED = 1
+    """A tab or an accordion: what it hides is a click away."""
+    CONTENT = 2
+    LIKELY_AROUND = 3
+    """It may be content too, a restaurant's menu or a ranking: then it is long and not made of links."""
+    BESIDE = 4
+    """A column beside the content, which may hold a part of it."""
+    AROUND = 5
+    COMMENTS = 6
+    CONSENT = 7
+
+
+def _table(verdict: Verdict, *lines: str) -> dict[str, Verdict]:
+    return {word: verdict for line in lines for word in line.split()}
+
+
+ROLES = {"main": Verdict.CONTENT, "complementary": Verdict.BESIDE} | _table(
+    Verdict.AROUND,
+    "navigation banner contentinfo search dialog alertdialog menu menubar toolbar",
+)
+CONTENT_OWNERS = ("entry", "post", "article", "page", "main", "story", "news", "blog", "detail", "single", "primary")
+TOKENS = _table(Verdict.LIKELY_AROUND, "header top bottom") | _table(
+    Verdict.CONTENT,
+    "content contentmain contentbody contentarea contentinner contenttext bodycontent bodytext markdownbody richtext",
+    "prose rstcontent hentry arttext readcontent rte textbody mwcontenttext mwparseroutput tdpostcontent",
+    " ".join(owner + part for owner in CONTENT_OWNERS for part in ("content", "body", "text", "entry", "inner")),
+)
+"""Whole tokens: a `page-top` holds the page."""
+WORDS = (
+    _table(
+        Verdict.LIKELY_AROUND,
+        "menu menus toc tableofcontents onthispage headbar rail widget widgets foot siteinfo imprint copyright social",
+        "socials sns readmore readnext morestories morenews morearticles moreposts morefrom mostread mostpopular",
+        "mostviewed popular trending ranking upnext subscribe subscriber subscribers subscription signup optin cta",
+        "calltoaction donate donation promo promos promoted promotion promotions respond overlay lightbox drawer toast",
+        "paywall snackbar notificationbar search searchform searchbox searchbar login taglist taglinks tagslist",
+        "tagslinks authorbox authorbio authorcard aboutauthor postauthor hatnote fontsize byline postmeta entrymeta",
+        "articlemeta player bio",
+    )
+    | _table(Verdict.BESIDE, "sidebar sidebars sphinxsidebar")
+    | _table(
+        Verdict.AROUND,
+        # navigation
+        "nav navi navbar navbox navigation navlist navlinks mainnav topnav subnav sidenav footnav sitenav meganav",
+        "pagenav usernav bottomnav leftnav rightnav mainmenu topmenu submenu sidemenu footmenu sitemenu megamenu",
+        "pagemenu usermenu bottommenu leftmenu rightmenu menubar crumb crumbs topbar toolbar pager skiplink skiplinks",
+        "skipnav skipto languageswitch languageswitcher languageselect languageselector languagemenu languagelist",
+        "languagepicker langswitch langswitcher langselect langselector langmenu langlist siteheader masthead",
+        "mainheader globalheader postnav postnavigation postpagination",
+        # beside the text
+        "widgetarea footer postfooter colophon backtotop share sharing sharebar sharetools sharelinks sharebutton",
+        "sharebuttons sharedaddy postshare sociallinks socialmedia socialicons socialbar socialshare a2a related",
+        "relatedposts postrelated recommend recommended recommendation recommendations recommends youmaylike",
+        "youmayalso alsolike prevnext nextprev posttags newsletter newsletters mailchimp",
+        # adverts
+        "ad ads adv adsbygoogle adslot adslots adbox adunit adwrap adwrapper adcontainer adbanner adblock adzone",
+        "adspace adlabel sponsor sponsored sponsors bannerad bannerads dfp gpt werbung anzeige anzeigen publicite",
+        "publicity publicidad pubblicita",
+        # not for readers
+        "modal popup popups offcanvas appbanner smartbanner noprint sronly visuallyhidden screenreadertext",
+        "mweditsection mwjumplink catlinks printfooter tagcloud",
+    )
+    | _table(
+        Verdict.CONSENT,
+        "cookie cookies cookiebar cookiebanner cookieconsent cookienotice cookielaw consent gdpr ccpa dsgvo onetrust",
+        "climodal clibar cliprivacy ckyconsent ckymodal cmplz moovegdpr ccwindow ccbanner truste osano termly",
+        "optanon cybot didomi borlabs usercentrics iubenda cmpbox cmpbanner qccmp",
+        "privacybanner privacynotice privacybar",
+    )
+    | _table(
+        Verdict.FOLDED, "tab tabs tabpane tabpanel panel accordion collapse collapsible expander expandable toggle"
+    )
+    | _table(Verdict.COMMENTS, "comment comments commentlist commentform postcomment postcomments livefyre giscus")
+)
+BEGINNINGS = _table(
+    Verdict.AROUND,
+    "breadcrumb paginat pagenav addtoany addthis recirc outbrain taboola mc4wp advert reklam",
+) | _table(Verdict.COMMENTS, "disqus")
+"""Of words: `breadcrumbs`, `advertisement`."""
+LENGTHS = sorted({len(word) for word in BEGINNINGS})
+PASSED_OVER = frozenset(
+    ["has", "no", "with", "without", "is", "tag", "category", "cat", "topic", "post", "elementor"],
+)
+"""What follows them tells a state (`has-sidebar`), the subject of a post (`tag-cookies`) or a kit's every element."""
+AROUND_TAGS = ("nav", "aside", "footer", "header", "form", "dialog")
+NAMED_TAGS = ("div", "section", "ul", "ol", "table", "article", "main")
+"""Elements that are boilerplate where their names say so."""
+
+
+if compiled.native is not None:
+    compiled.native.set_names(
+        {**WORDS},
+        {**TOKENS},
+        {**BEGINNINGS},
+        {**ROLES},
+        dict.fromkeys(PASSED_OVER, 0),
+        AROUND_TAGS,
+        NAMED_TAGS,
+    )
+
+
+# What follows is done in C (`c/names.h`) where there is a compiler.
+
+
+def judge_names(names: str | None, identity: str | None, role: str | None) -> Verdict:
+    """Of an element with this class, id and role."""
+    verdict = ROLES.get(role.lower(), Verdict.NOTHING) if role else Verdict.NOTHING
+    if names:
+        verdict = max([verdict, *map(judge_token, TOKEN.findall(names[:LONGEST_NAMES]))])
+    if identity and identity.count("-") + identity.count("_") <= LONGEST_IDENTITY:
+        verdict = max(verdict, judge_token(identity[:LONGEST_NAMES]))
+    return verdict
+
+
+@lru_cache(maxsize=32_768)
+def judge_token(token: str) -> Verdict:
+    words = [word.lower() for word in WORD.findall(token)[:MOST_WORDS]]
+    verdict = TOKENS.get("".join(words), Verdict.NOTHING)
+    before = ""
+    for at, word in enumerate(words):
+        if before not in PASSED_OVER:
+            verdict = max(verdict, _judge_word(word, words[at + 1 : at + 3]))
+        before = word
+    return verdict
+
+
+def _judge_word(word: str, following: list[str]) -> Verdict:
+    verdict = WORDS.get(word, Verdict.NOTHING)
+    for length in LENGTHS:
+        verdict = max(verdict, BEGINNINGS.get(word[:length], Verdict.NOTHING))
+    for other in following:
+        word += other
+        verdict = max(verdict, WORDS.get(word, Verdict.NOTHING))
+    return verdict

@@ -1,0 +1,250 @@
+"""Read: one answer → what we understood from it. Pure; whatever the bytes are, it ends soon with a clean `Reading`.
+
+bytes ── to_utf8 ── parse ──> head, links, images, byline, product, text
+                └── feed or sitemap? document
+"""
+
+import hashlib
+import re
+from dataclasses import replace
+
+from ada_url import join_url
+
+from forager.errors import BadUrlError
+from forager.parsing.byline import find_byline
+from forager.parsing.charset import to_utf8
+from forager.parsing.clean import collapse, drop_unseen
+from forager.parsing.directives import combine
+from forager.parsing.document import GZIP, Document, kind_of, read_document, read_json, read_list, unpack
+from forager.parsing.head import LONGEST_DESCRIPTION, Head, read_head
+from forager.parsing.headline import find_headline
+from forager.parsing.images import find_images
+from forager.parsing.language import LanguageMemory, decide, declare, load_detector
+from forager.parsing.links import find_head_links, find_links, join_links
+from forager.parsing.login import has_password_form
+from forager.parsing.memory import keep_freed_memory
+from forager.parsing.metadata import find_metadata
+from forager.parsing.needle import has_url
+from forager.parsing.product import read_product
+from forager.parsing.simhash import simhash
+from forager.parsing.sites import AUTO
+from forager.parsing.structured import read_structured
+from forager.parsing.text import fingerprint, first_words, take_content
+from forager.parsing.tree import Tree, parse
+from forager.records import Fetched, FoundLink, Reading
+from forager.urls import normalize
+
+HTML, XHTML, PLAIN = "text/html", "application/xhtml+xml", "text/plain"
+TEXTS = frozenset({"", PLAIN})
+MAYBE_XML = (b"<?xml", b"<rss", b"<feed", b"<rdf", b"<urlset", b"<sitemapindex")
+"""How feeds and sitemaps begin that are served as HTML."""
+LOOKS_LIKE_HTML = re.compile(
+    rb"\s*<(?:!--|(?:!doctype|html|head|body|title|script|meta|style|div|table|a|p|h1|b|br)[\s/>])", re.IGNORECASE
+)
+# In XHTML any element may end itself; to an HTML parser `<script/>` swallows the rest of the page.
+SELF_CLOSED = re.compile(
+    rb"<(script|style|title|textarea|iframe|noscript|div|span|a|p|td|ul|ol|li|h[1-6])(\s[^<>]*?)?/>", re.IGNORECASE
+)
+WHOLE_ADDRESS = re.compile(r"https?://[!-~]{1,500}")
+MAGIC = (b"%PDF-", b"\x89PNG", b"GIF87a", b"GIF89a", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b", b"\x7fELF")
+CONTROL_BYTES = bytes(byte for byte in range(32) if byte not in b"\t\n\r\f\x1b")
+SNIFF_BYTES = 1024
+
+
+def warm_up() -> None:
+    """What the first page should not wait for: the language model and the allocator's setting."""
+    keep_freed_memory()
+    load_detector()
+
+
+def read(
+    fetched: Fetched,
+    *,
+    keyword_words: int,
+    robots_agent: str = "forager",
+    memory: LanguageMemory | None = None,
+    parser_name: str = AUTO,
+) -> Reading:
+    """Raises DecodeError when the parser gives up, and nothing else."""
+    if fetched.body.startswith(GZIP) and (unpacked := unpack(fetched.body)) is not None:
+        fetched = replace(fetched, body=unpacked)
+    if is_binary(fetched):
+        return _read_plain(fetched, "", ("binary",), 0, robots_agent)
+    kind = fetched.content_type.partition(";")[0].strip().lower()
+    page, flags = to_utf8(fetched.body, fetched.content_type)
+    if fetched.is_truncated:
+        flags = (*flags, "truncated")
+    if kind not in {HTML, XHTML} or page.startswith(MAYBE_XML):
+        root = kind_of(page)
+        if root == "html":
+            kind = XHTML
+        elif document := read_document(page, root) if root else _json_document(page, kind):
+            return _read_document(fetched, document, flags, keyword_words, robots_agent)
+        elif kind != HTML and not LOOKS_LIKE_HTML.match(page):
+            return _read_plain(fetched, page.decode() if kind in TEXTS else "", flags, keyword_words, robots_agent)
+    if kind == XHTML:
+        page = SELF_CLOSED.sub(rb"<\1\2></\1>", page)
+    return _read_tree(
+        fetched,
+        parse(page),
+        flags,
+        keyword_words=keyword_words,
+        robots_agent=robots_agent,
+        memory=memory,
+        parser_name=parser_name,
+    )
+
+
+def is_binary(fetched: Fetched) -> bool:
+    """Bytes no charset turns into text: a picture or an archive that calls itself a page."""
+    head = fetched.body[:SNIFF_BYTES]
+    if head.startswith(MAGIC):
+        return True
+    controls = len(head) - len(head.translate(None, CONTROL_BYTES))
+    if controls * 10 <= len(head):
+        return False
+    is_utf16 = head.startswith((b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")) or "utf-16" in fetched.content_type.lower()
+    return not is_utf16
+
+
+def _read_plain(fetched: Fetched, text: str, flags: tuple[str, ...], keyword_words: int, robots_agent: str) -> Reading:
+    robots = combine((), fetched.headers.get("x-robots-tag", ""), robots_agent)
+    return Reading(
+        title=None,
+        description=None,
+        canonical=None,
+        language=decide(declare(fetched.headers.get("content-language")), text),
+        headings="",
+        text=first_words(text, keyword_words),
+        content_hash=hashlib.sha256(fetched.body).digest()[:16],
+        links=read_list(text),
+        base_url=fetched.url,
+        is_noindex=robots.is_noindex,
+        is_nofollow=robots.is_nofollow,
+        flags=flags,
+        simhash=simhash(text, fetched.url),
+    )
+
+
+def _json_document(page: bytes, kind: str) -> Document | None:
+    return read_json(page.decode()) if kind.endswith("json") else None
+
+
+def _read_document(
+    fetched: Fetched, document: Document, flags: tuple[str, ...], keyword_words: int, robots_agent: str
+) -> Reading:
+    robots = combine((), fetched.headers.get("x-robots-tag", ""), robots_agent)
+    declared = declare(document.language, fetched.headers.get("content-language"))
+    return Reading(
+        title=document.title,
+        description=document.description,
+        canonical=None,
+        language=decide(declared, document.text),
+        headings="",
+        text=first_words(document.text, keyword_words),
+        content_hash=hashlib.sha256(fetched.body).digest()[:16],
+        links=document.links,
+        base_url=fetched.url,
+        is_noindex=robots.is_noindex,
+        is_nofollow=robots.is_nofollow,
+        flags=(*flags, "broken_xml") if document.is_broken else flags,
+        author=document.author,
+        modified_at=document.newest,
+        images=document.images,
+    )
+
+
+def _read_tree(
+    fetched: Fetched,
+    tree: Tree,
+    flags: tuple[str, ...],
+    *,
+    keyword_words: int,
+    robots_agent: str,
+    memory: LanguageMemory | None,
+    parser_name: str,
+) -> Reading:
+    head = read_head(tree)
+    base_url = _join(fetched.url, head.base) or fetched.url
+    head_links = list(find_head_links(head.links, head.refreshes))
+    links = join_links(head_links, find_links(tree))
+    structured = read_structured(tree, head)
+    images = find_images(tree, head, structured, has_styles=has_url(fetched.body))
+    byline = find_byline(tree, head, structured, fetched.url)
+    metadata = find_metadata(head, structured, fetched.url)
+    canonical, declared = _canonical(base_url, head_links), _declared_language(head, fetched)
+    product, listed = read_product(
+        tree,
+        fetched,
+        head,
+        structured,
+        base_url=base_url,
+        canonical=canonical,
+        language=declared,
+        parser_name=parser_name,
+    )
+    has_form = has_password_form(tree)
+    text, headings = take_content(tree)
+    robots = combine(_robots_metas(head, robots_agent), fetched.headers.get("x-robots-tag", ""), robots_agent)
+    return Reading(
+        title=head.title,
+        description=collapse(head.meta("description", "og:description", "twitter:description"), LONGEST_DESCRIPTION),
+        canonical=canonical,
+        language=decide(declared, text, fetched.url.split("/", 3)[2], memory),
+        headings=headings,
+        text=drop_unseen(first_words(text, keyword_words)),
+        content_hash=fingerprint(head.title, text),
+        links=links,
+        base_url=base_url,
+        is_noindex=robots.is_noindex,
+        is_nofollow=robots.is_nofollow,
+        has_password_form=has_form,
+        flags=flags,
+        simhash=simhash(text, fetched.url),
+        product=product,
+        images=images,
+        author=byline.author,
+        published_at=byline.published.at if byline.published else None,
+        modified_at=byline.modified.at if byline.modified else None,
+        listed=listed,
+        headline=find_headline(tree, head, metadata.site_name),
+        site_name=metadata.site_name,
+        section=metadata.section,
+        tags=metadata.tags,
+        rating=metadata.rating,
+        rating_count=metadata.rating_count,
+        published_on=byline.published.on if byline.published else None,
+        modified_on=byline.modified.on if byline.modified else None,
+        structured_data=structured.to_json(),
+    )
+
+
+def _robots_metas(head: Head, robots_agent: str) -> list[str]:
+    return head.metas.get("robots", []) + head.metas.get(robots_agent.lower(), [])
+
+
+def _declared_language(head: Head, fetched: Fetched) -> str | None:
+    header = fetched.headers.get("content-language")
+    return declare(head.language, head.meta("content-language"), header, head.meta("og:locale"))
+
+
+def _canonical(base_url: str, links: list[FoundLink]) -> str | None:
+    """In the spelling that pages are known by, so that it can be compared with them."""
+    href = next((link.href for link in links if link.rel == "canonical"), None)
+    # To join a whole address with another one would cost as much as to normalise it, and change nothing.
+    joined = href if href and WHOLE_ADDRESS.fullmatch(href) else _join(base_url, href)
+    try:
+        return normalize(joined) if joined else None
+    except BadUrlError:
+        return None
+
+
+def _join(base: str, href: str | None) -> str | None:
+    """Absolute, or None where it is no web address."""
+    if not href:
+        return None
+    try:
+        joined = join_url(base, href)
+    except ValueError:
+        return None
+    return joined if joined.startswith(("http://", "https://")) else None

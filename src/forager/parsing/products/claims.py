@@ -1,0 +1,113 @@
+"""Claims of several sources → one product. The surest wins, agreement makes surer, the rest stays as evidence."""
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from forager.parsing.structured.items import storable
+from forager.records.product import Evidence
+
+MOST_EVIDENCE = 6
+LONGEST_EVIDENCE = 200
+SUREST = 0.99
+CONTRADICTED = 0.85
+"""What is left of a confidence when another good source says something else."""
+GOOD = 0.7
+
+
+class Claim(NamedTuple):
+    field: str
+    value: Any
+    confidence: float
+    where: str
+
+
+class Settled(NamedTuple):
+    value: Any
+    confidence: float
+    evidence: tuple[Evidence, ...]
+
+
+def settle(claims: Iterable[Claim]) -> dict[str, Settled]:
+    by_field: dict[str, list[Claim]] = {}
+    for claim in claims:
+        by_field.setdefault(claim.field, []).append(claim)
+    return {name: _settle(name, found) for name, found in by_field.items()}
+
+
+def _settle(name: str, claims: Sequence[Claim]) -> Settled:
+    if len(claims) == 1:
+        return Settled(claims[0].value, round(claims[0].confidence, 2), (_evidence(claims[0]),))
+    ranked = sorted(_without_slips(name, claims), key=lambda claim: -claim.confidence)
+    groups: dict[Any, list[Claim]] = {}
+    for claim in ranked:
+        groups.setdefault(_comparable(claim), []).append(claim)
+    best = max(groups.values(), key=_agreed)
+    confidence = _agreed(best)
+    if name == "attributes":
+        return Settled(
+            _merged(ranked), round(confidence, 2), tuple(_evidence(claim) for claim in ranked[:MOST_EVIDENCE])
+        )
+    if any(group is not best and group[0].confidence >= GOOD for group in groups.values()) and name not in LONG:
+        confidence *= CONTRADICTED
+    others = [claim for group in groups.values() if group is not best for claim in group]
+    evidence = [_evidence(claim) for claim in (*best, *others)]
+    return Settled(best[0].value, round(confidence, 2), tuple(evidence[:MOST_EVIDENCE]))
+
+
+def _merged(ranked: Sequence[Claim]) -> dict[str, str]:
+    """All that is said; of what is said twice, the surest."""
+    merged: dict[str, str] = {}
+    for claim in ranked:
+        for name, value in claim.value.items():
+            merged.setdefault(name, value)
+    return merged
+
+
+LONG = frozenset({"description", "image_urls", "variants", "category", "name"})
+"""Said in many ways that are all right."""
+
+
+def _agreed(claims: Sequence[Claim]) -> float:
+    """Sources that say the same; the same source twice is no agreement."""
+    doubt = 1.0
+    for confidence in {claim.where.partition(" ")[0]: claim.confidence for claim in reversed(claims)}.values():
+        doubt *= 1 - confidence
+    return min(SUREST, 1 - doubt)
+
+
+def _without_slips(name: str, claims: Sequence[Claim]) -> Sequence[Claim]:
+    """A price of nothing, or in cents, gives way to one that another source states plainly."""
+    if name != "price" or len(claims) == 1:
+        return claims
+    positive = [claim for claim in claims if claim.value > 0] or claims
+    amounts = {claim.value for claim in positive}
+    return [claim for claim in positive if not _is_in_cents(claim.value, amounts)] or positive
+
+
+def _is_in_cents(amount: Decimal, others: set[Decimal]) -> bool:
+    return amount == amount.to_integral_value() and amount / 100 in others and amount > 0
+
+
+def _comparable(claim: Claim) -> Any:
+    value = claim.value
+    if isinstance(value, str) and claim.field not in {"currency", "gtin", "availability"}:
+        return "".join(filter(str.isalnum, value.casefold()))[:300]
+    return tuple(value.items()) if isinstance(value, dict) else value
+
+
+def _evidence(claim: Claim) -> Evidence:
+    value = claim.value
+    if isinstance(value, dict):
+        shown = ", ".join(f"{name}: {each}" for name, each in value.items())
+    elif isinstance(value, tuple):
+        shown = f"{len(value)}: " + ", ".join(_shown(each) for each in value[:3])
+    else:
+        shown = str(value)
+    return Evidence(
+        storable(shown[:LONGEST_EVIDENCE]), storable(claim.where[:LONGEST_EVIDENCE]), round(claim.confidence, 2)
+    )
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else value.name or value.sku or "?"

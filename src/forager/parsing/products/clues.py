@@ -1,0 +1,178 @@
+"""Whether a page may sell something, or list what is sold: asked of every page, so it looks at little.
+
+What the markup is about, the tags of the head, what the body is called; of pages that tell nothing of all this, whether
+a short text has a number with a currency, or a script names prices.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from forager.parsing.head import Head
+from forager.parsing.needle import holds
+from forager.parsing.structured import Item
+from forager.parsing.tree import Tree
+
+PRODUCTS = frozenset(
+    [
+        "product",
+        "productgroup",
+        "individualproduct",
+        "productmodel",
+        "someproducts",
+        "vehicle",
+        "car",
+        "motorcycle",
+        "productorservice",
+        "offering",
+        "actualproductorserviceinstance",
+        "product.item",
+    ]
+)
+SOLD_TOO = frozenset({"book", "audiobook", "musicalbum", "videogame", "movie", "drug", "ticket"})
+"""Products only where an offer says so."""
+WRITING: frozenset[str] = frozenset(
+    [
+        "article",
+        "newsarticle",
+        "blogposting",
+        "techarticle",
+        "report",
+        "review",
+        "criticreview",
+        "recipe",
+        "qapage",
+        "question",
+        "discussionforumposting",
+        "socialmediaposting",
+        "liveblogposting",
+        "podcastepisode",
+        "howto",
+        "jobposting",
+        "event",
+    ]
+)
+LISTINGS = ("itemlist", "collectionpage", "searchresultspage")
+SOLD = PRODUCTS | SOLD_TOO | {"offer", "aggregateoffer"}
+UNSOLD = WRITING | {*LISTINGS}
+LISTED = PRODUCTS | SOLD_TOO | {*LISTINGS, "offercatalog"}
+PRODUCT_TYPES = frozenset(
+    {"product", "og:product", "product.item", "product:item", "ebay-objects:item", "pinterest:product"}
+)
+LISTING_TYPES = frozenset({"product.group", "product:group", "product_group", "category", "product.category"})
+OTHER_TYPES = frozenset({"article", "blog", "profile", "video.other", "news", "recipe", "book.author"})
+PRICES = (
+    *("product:sale_price:amount", "product:price:amount", "og:price:amount", "product:price", "og:price"),
+    *("etsymarketplace:price_value", "og:product:price:amount", "product:price.amount"),
+)
+PRODUCT_BODY = re.compile(
+    r"(?:^|\s)(?:single-product|template-product\S*|product-template\S*|catalog-product-view|page-product|product-page|"
+    r"product-detail\S*|page-type-product|productpage|product-product(?:-\d+)?|is-product|pdp|page-pdp|product-view)(?:\s|$)"
+)
+PRODUCT_WORDS = ("product", "pdp")
+LISTING_BODY = re.compile(
+    r"(?:^|\s)(?:catalog-category-view|tax-product_cat|tax-product_tag|post-type-archive-product|template-collection\S*|"
+    r"product-category\S*|catalogsearch-result-index|template-search|page-category|category-page|search-results|woocommerce-shop|"
+    r"template-cart|woocommerce-cart|woocommerce-checkout|template-article|template-blog|template-list-collections|catalog-list|plp)(?:\s|$)"
+)
+LISTING_WORDS = (
+    *("product", "category", "catalog", "search-results", "woocommerce-", "plp", "template-collection"),
+    *("template-search", "template-cart", "template-article", "template-blog", "template-list"),
+)
+LISTING_IDS = frozenset(
+    {
+        "category",
+        "search",
+        "cart",
+        "manufacturer",
+        "new-products",
+        "best-sales",
+        "prices-drop",
+        "module-blockwishlist-view",
+    }
+)
+PRODUCT_IDS = frozenset({"product", "product-page", "page-product", "product-detail", "product-details"})
+MONEY = re.compile(
+    r"\d ?(?:[$€£¥￥₹₺₽₩₪₫₱₴฿₦₸₾₼]|kr\b|zł|Kč|Ft\b|lei\b|лв|руб|грн|TL\b|CHF|EUR|USD|GBP|,-|円|元|원|บาท|đ\b)|"
+    r"(?:[$€£¥￥₹₺₽₩₪₫₱₴฿₦₸₾₼]|kr|CHF|EUR|USD|GBP|AED|SAR|PLN|RM|Rp|Rs)\.? ?\d"
+)
+LONGEST_MONEY = 40
+
+
+class Clues(NamedTuple):
+    may_sell: bool
+    may_list: bool
+
+
+class Sight(NamedTuple):
+    """A page as its body tells: of a product, of many, or neither."""
+
+    is_product: bool
+    is_listing: bool
+
+
+NEITHER = Sight(is_product=False, is_listing=False)
+
+
+def look_for_clues(tree: Tree, head: Head, items: Iterable[Item], body: bytes) -> Clues:
+    kinds = {kind for item in items for kind in item.types}
+    return Clues(_may_sell(tree, head, kinds, body), not kinds.isdisjoint(LISTED))
+
+
+def _may_sell(tree: Tree, head: Head, kinds: set[str], body: bytes) -> bool:
+    kind = type_of(head)
+    if kind in PRODUCT_TYPES or not kinds.isdisjoint(SOLD) or has_price_tag(head):
+        return True
+    sight = sight_of(tree)
+    if sight.is_product or sight.is_listing:
+        return sight.is_product
+    if kind in OTHER_TYPES or kind in LISTING_TYPES or not kinds.isdisjoint(UNSOLD):
+        return False
+    return _shows_money(tree) or _has_priced_data(body)
+
+
+def has_price_tag(head: Head) -> bool:
+    return not head.metas.keys().isdisjoint(PRICES)
+
+
+def type_of(head: Head) -> str:
+    """`og:type`"""
+    told = head.metas.get("og:type")
+    return told[0].strip().lower() if told else ""
+
+
+def body_of(tree: Tree) -> int | None:
+    """The element `body`, which follows the head."""
+    if len(tree) > 2 and (behind_head := tree.end(1)) < len(tree) and tree.tag(behind_head) == "body":
+        return behind_head
+    return next(iter(tree.tags("body")), None)
+
+
+def sight_of(tree: Tree) -> Sight:
+    body = body_of(tree)
+    if body is None:
+        return NEITHER
+    classes, identity = (tree.get(body, "class") or "").lower(), (tree.get(body, "id") or "").lower()
+    if not classes and not identity:
+        return NEITHER
+    is_product = identity in PRODUCT_IDS or _matches(PRODUCT_BODY, PRODUCT_WORDS, classes)
+    is_listing = not is_product and (identity in LISTING_IDS or _matches(LISTING_BODY, LISTING_WORDS, classes))
+    return Sight(is_product, is_listing)
+
+
+def _matches(pattern: re.Pattern[str], words: tuple[str, ...], text: str) -> bool:
+    """One of the words is in whatever the pattern finds; most texts have none, which is quickly told."""
+    return any(word in text for word in words) and pattern.search(text) is not None
+
+
+def _shows_money(tree: Tree) -> bool:
+    """Somewhere a short text has a number with a currency."""
+    body = body_of(tree)
+    if body is None:
+        return False
+    return MONEY.search("\n".join([text for _, text in tree.numbers(body, LONGEST_MONEY)])) is not None
+
+
+def _has_priced_data(body: bytes) -> bool:
+    """A script that names products and prices: `"price": 12`, `"salePrice": 12`, the same within a string."""
+    return holds(body, b"roduct") and any(holds(body, word) for word in (b'"price', b'rice"', b'rice\\"'))

@@ -1,0 +1,14 @@
+"""Every night a backup of the whole instance; those that are too old go once the new one is whole."""
+
+from typing import Any
+
+from forager.scheduler.order import ScheduleOrder
+
+NAME = "backup"
+EVERY_S = 86_400.0
+
+
+async def run_once(conn: Any, order: ScheduleOrder) -> str:  # noqa: ARG001
+    if order.back_up is None:
+        return "switched off by the setting backup_at"
+    return await order.back_up()

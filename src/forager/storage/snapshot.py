@@ -1,0 +1,53 @@
+"""A body as one compressed file that is known by the hash of what is in it. Pure.
+
+In the file stand the few headers that reading needs, in a line of JSON, then the body. Neither URL nor date is in it,
+so the same answer is stored once, however often and wherever it comes.
+"""
+
+import hashlib
+import json
+import sys
+
+from forager.errors import StoreError
+from forager.records import Fetched, Keepsake
+from forager.storage.policy import ContentPolicy
+from forager.storage.refs import SnapshotRef
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+LEVEL = 1
+"""209 µs for a page of 44 KB, to 17.6 KB; level 3 takes twice as long for 4 % less."""
+READ_BY = ("content-type", "content-language", "x-robots-tag", "link", "refresh")
+"""Headers a reading depends on."""
+LONGEST_HEADER = 2000
+MOST_BYTES = 256 * 1024 * 1024
+
+
+def pack(fetched: Fetched) -> Keepsake:
+    headers = {name: fetched.headers[name][:LONGEST_HEADER] for name in READ_BY if name in fetched.headers}
+    head = {"status_code": fetched.status_code, "headers": headers, "is_truncated": fetched.is_truncated}
+    content = json.dumps(head, separators=(",", ":"), sort_keys=True).encode() + b"\n" + fetched.body
+    digest = hashlib.sha256(content).hexdigest()
+    return Keepsake(ContentPolicy.SNAPSHOT, digest, len(fetched.body), zstd.compress(content, LEVEL))
+
+
+def unpack(blob: bytes, ref: SnapshotRef, url: str) -> Fetched:
+    """Raises StoreError unless it is, to the last bit, what was stored under this name."""
+    try:
+        content = zstd.ZstdDecompressor().decompress(blob, MOST_BYTES)
+    except zstd.ZstdError as error:
+        raise _damaged(ref) from error
+    if hashlib.sha256(content).hexdigest() != ref.name:
+        raise _damaged(ref)
+    line, _, body = content.partition(b"\n")
+    head = json.loads(line)
+    return Fetched(
+        url, head["status_code"], head["headers"], body, len(blob), 0, is_truncated=bool(head["is_truncated"])
+    )
+
+
+def _damaged(ref: SnapshotRef) -> StoreError:
+    return StoreError(f"The stored body {ref.name[:16]}… is damaged: it is not what its hash says.", "damaged")

@@ -1,0 +1,86 @@
+"""One short function per statement of `queries.sql`. Opens no transactions: the floor above does."""
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from forager.db import statements
+from forager.storage.shelf import Shelved
+
+SQL = statements.load("forager.storage")
+BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+async def note_bodies(conn: Any, shelved: Iterable[Shelved]) -> None:
+    """Every stored file once, with what was added to it."""
+    sizes: dict[tuple[str, str], tuple[int, int]] = {}
+    for item in shelved:
+        if item.name is None:
+            continue
+        key = item.name, item.kind
+        size, stored = sizes.get(key, (0, 0))
+        if item.kind == "archive":
+            sizes[key] = size + item.size_bytes, stored + item.stored_bytes
+        else:
+            sizes[key] = max(size, item.size_bytes), max(stored, item.stored_bytes)
+    if sizes:
+        names, kinds = zip(*sizes, strict=True)
+        before, after = zip(*sizes.values(), strict=True)
+        await conn.execute(SQL["note_bodies"], names, kinds, before, after)
+
+
+async def count_bodies(conn: Any, run: int, shelved: Iterable[Shelved]) -> None:
+    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for item in shelved:
+        for at, more in enumerate((1, item.size_bytes, item.stored_bytes)):
+            counts[item.what][at] += more
+    if counts:
+        await conn.execute(SQL["count_bodies"], run, list(counts), *map(list, zip(*counts.values(), strict=True)))
+
+
+async def read_bodies(conn: Any, run: int) -> dict[str, int]:
+    """`stored`, `known`, or `lost:` with the reason → how many."""
+    return dict(await conn.fetch(SQL["read_bodies"], run))
+
+
+async def newest_bodies(conn: Any, page_ids: Sequence[int]) -> dict[int, str]:
+    """Page → its body, of those that have one."""
+    return dict(await conn.fetch(SQL["newest_bodies"], page_ids))
+
+
+async def drop_old(conn: Any, *, older_than_s: float, limit: int) -> int:
+    return len(await conn.fetch(SQL["drop_old"], older_than_s, limit))
+
+
+async def drop_unused(conn: Any, names: Sequence[str]) -> list[str]:
+    return [row["name"] for row in await conn.fetch(SQL["drop_unused"], names)]
+
+
+async def find_dropped(conn: Any, *, after: tuple[datetime, str], limit: int) -> list[tuple[str, datetime]]:
+    return [tuple(row) for row in await conn.fetch(SQL["find_dropped"], *after, limit)]
+
+
+async def note_deleted(conn: Any, names: Sequence[str]) -> None:
+    await conn.execute(SQL["note_deleted"], names)
+
+
+async def describe(conn: Any, *, limit: int | None) -> dict[str, Any]:
+    """What is stored: by kind, by domain, and what was lost."""
+    return {
+        "kinds": [dict(row) for row in await conn.fetch(SQL["total_bodies"])],
+        "domains": [dict(row) for row in await conn.fetch(SQL["bodies_by_domain"], limit)],
+        "lost": [dict(row) for row in await conn.fetch(SQL["lost_bodies"])],
+    }
+
+
+async def stored_names(conn: Any, *, at_once: int) -> AsyncIterator[list[tuple[str, str]]]:
+    """Names and kinds of all files that have to be there, portion by portion."""
+    name = ""
+    while rows := await conn.fetch(SQL["stored_names"], name, at_once):
+        name = rows[-1]["name"]
+        yield [tuple(row) for row in rows]
+
+
+async def ends_of_archives(conn: Any) -> dict[str, int]:
+    return dict(await conn.fetch(SQL["ends_of_archives"]))

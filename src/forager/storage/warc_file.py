@@ -1,0 +1,274 @@
+"""WARC files of one worker: appended to in batches, made durable, rolled by size and age, mended after a kill.
+
+A file is called `….warc.gz.open` and locked while somebody writes it. Who starts later and can lock one has found a
+dead worker's: what is whole in it stays, a torn tail is cut, and it is closed like any other. Beside each file grows
+its index, which is sorted when the file is closed.
+"""
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from isal import igzip_lib
+
+from forager import clock
+from forager.errors import StoreError
+from forager.observe import log
+from forager.records import Keepsake
+from forager.storage import cdxj, warc_record
+from forager.storage.local import trouble
+from forager.storage.refs import OPEN, WarcRef
+
+INDEX = ".cdxj"
+READ_AT_ONCE = 1024 * 1024
+
+
+class Limits(NamedTuple):
+    most_bytes: int
+    longest_s: float
+
+
+class WarcFile:
+    """One file that is open for writing."""
+
+    def __init__(self, folder: Path, name: str, info: bytes) -> None:
+        self.name = name
+        self.opened_at = clock.monotonic()
+        self._path = folder / (name + OPEN)
+        self._descriptor = _create_locked(self._path)
+        self._index = os.open(
+            folder / (name + INDEX), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
+        )
+        self.size = 0
+        try:
+            self._write(info)
+        except OSError:
+            self.abandon()
+            raise
+        _sync_folder(folder)
+
+    def append(self, keepsakes: Sequence[Keepsake]) -> list[WarcRef]:
+        """All or nothing: after an error the file is as long as before."""
+        before, refs = self.size, []
+        end = before
+        for keepsake in keepsakes:
+            start = end + len(keepsake.lead)
+            end = start + len(keepsake.blob)
+            refs.append(WarcRef(self.name, start, len(keepsake.blob)))
+        try:
+            self._write(b"".join(part for keepsake in keepsakes for part in (keepsake.lead, keepsake.blob)))
+            lines = [
+                cdxj.with_place(keepsake.index, self.name, ref.offset, ref.length)
+                for keepsake, ref in zip(keepsakes, refs, strict=True)
+            ]
+            _write_all(self._index, "".join(f"{line}\n" for line in lines).encode())
+        except OSError:
+            os.ftruncate(self._descriptor, before)
+            self.size = before
+            raise
+        return refs
+
+    def close(self) -> None:
+        self.abandon()
+        seal(self._path)
+
+    def abandon(self) -> None:
+        os.close(self._index)
+        os.close(self._descriptor)
+
+    def _write(self, content: bytes) -> None:
+        os.lseek(self._descriptor, self.size, os.SEEK_SET)
+        _write_all(self._descriptor, content)
+        os.fsync(self._descriptor)
+        self.size += len(content)
+
+
+class WarcDesk:
+    """Where archived bodies are written. No file is made before the first body comes."""
+
+    def __init__(self, folder: Path, limits: Limits, make_info: Callable[[str, datetime], bytes]) -> None:
+        self._folder = folder
+        self._limits = limits
+        self._make_info = make_info
+        self._file: WarcFile | None = None
+        self.sizes: dict[str, int] = {}
+        """File → its size, of those written since they were last asked for."""
+
+    def write(self, keepsakes: Sequence[Keepsake]) -> list[WarcRef]:
+        try:
+            file = self._file or self._open()
+            refs = file.append(keepsakes)
+            self.sizes[file.name] = file.size
+            self._roll()
+        except OSError as error:
+            self._drop()
+            raise trouble(error, "warc") from error
+        return refs
+
+    def close(self) -> None:
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
+
+    def _open(self) -> WarcFile:
+        first = not self._folder.exists()
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not first:
+            mend_all(self._folder)
+        now = clock.now()
+        name = f"forager-{now:%Y%m%d%H%M%S}-{os.urandom(4).hex()}.warc.gz"
+        self._file = WarcFile(self._folder, name, self._make_info(name, now))
+        return self._file
+
+    def _roll(self) -> None:
+        file = self._file
+        if file is None:
+            return
+        if file.size >= self._limits.most_bytes or clock.monotonic() - file.opened_at >= self._limits.longest_s:
+            self.close()
+
+    def _drop(self) -> None:
+        """A file that could not be written is left to whoever mends it; what is whole in it stays good."""
+        file, self._file = self._file, None
+        if file is not None:
+            with contextlib.suppress(OSError):
+                file.abandon()
+
+
+def seal(path: Path) -> None:
+    """The index sorted, the name final."""
+    final = path.with_name(path.name.removesuffix(OPEN))
+    index = final.with_name(final.name + INDEX)
+    size = path.stat().st_size
+    lines = sorted({line for line in _whole_lines(index) if (cdxj.end_of(line) or 0) <= size})
+    fresh = index.with_name(index.name + ".new")
+    fresh.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    fresh.replace(index)
+    path.replace(final)
+    _sync_folder(path.parent)
+
+
+def mend_all(folder: Path) -> list[str]:
+    """Files of workers that are dead; answers their names. A live one keeps its lock."""
+    mended = []
+    for path in sorted(folder.glob("*" + OPEN)):
+        with contextlib.suppress(FileNotFoundError, BlockingIOError):
+            descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if path.exists():  # else somebody else was faster
+                    _mend(path, descriptor)
+                    mended.append(path.name.removesuffix(OPEN))
+            finally:
+                os.close(descriptor)
+    return mended
+
+
+def _mend(path: Path, descriptor: int) -> None:
+    name = path.name.removesuffix(OPEN)
+    index = path.with_name(name + INDEX)
+    size = os.fstat(descriptor).st_size
+    ends = [cdxj.end_of(line) or 0 for line in _whole_lines(index)]
+    good_end, lines = max((end for end in ends if end <= size), default=0), []
+    for start, end, member in _members(descriptor, good_end):
+        good_end = end
+        if line := _line_of(warc_record.read(member), name, start, end - start):
+            lines.append(line)
+    if good_end == 0:
+        path.unlink()
+        index.unlink(missing_ok=True)
+        return
+    if good_end < size:
+        os.ftruncate(descriptor, good_end)
+        os.fsync(descriptor)
+        log().warning("torn archive cut", action="archive.mended", file=name, bytes=size - good_end)
+    with index.open("a", encoding="utf-8") as stream:
+        stream.writelines(f"{line}\n" for line in lines)
+    seal(path)
+
+
+def _line_of(record: warc_record.Record, name: str, offset: int, length: int) -> str | None:
+    if record.kind not in {"response", "revisit"}:
+        return None
+    fields = record.headers
+    status_code = int(record.block.split(b" ", 2)[1])
+    content_type = next(
+        (
+            line.partition(b":")[2].decode("latin-1")
+            for line in record.block.partition(b"\r\n\r\n")[0].split(b"\r\n")
+            if line.lower().startswith(b"content-type:")
+        ),
+        "",
+    )
+    at = datetime.fromisoformat(fields["WARC-Date"])
+    digest, is_revisit = fields.get("WARC-Payload-Digest", ""), record.kind == "revisit"
+    line = cdxj.index_line(fields["WARC-Target-URI"], at, status_code, content_type, digest, is_revisit=is_revisit)
+    return cdxj.with_place(line, name, offset, length)
+
+
+def _members(descriptor: int, start: int) -> Iterator[tuple[int, int, bytes]]:
+    """Whole records from a record's beginning on: where each begins and ends, and its bytes."""
+    while True:
+        member = _whole_member(descriptor, start)
+        if member is None:
+            return
+        try:
+            warc_record.read(member)
+        except StoreError:
+            return
+        yield start, start + len(member), member
+        start += len(member)
+
+
+def _whole_member(descriptor: int, start: int) -> bytes | None:
+    stream = igzip_lib.IgzipDecompressor(igzip_lib.DECOMP_GZIP)
+    pieces: list[bytes] = []
+    at = start
+    while not stream.eof:
+        piece = os.pread(descriptor, READ_AT_ONCE, at)
+        if not piece:
+            return None
+        try:
+            stream.decompress(piece)
+        except Exception:
+            return None
+        pieces.append(piece)
+        at += len(piece)
+    taken = at - start - len(stream.unused_data)
+    return b"".join(pieces)[:taken]
+
+
+def _create_locked(path: Path) -> int:
+    """Ours alone. Who mends may take it for a dead worker's before we lock it: then it is not there any more."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    if not path.exists():
+        os.close(descriptor)
+        return _create_locked(path)
+    return descriptor
+
+
+def _whole_lines(index: Path) -> list[str]:
+    try:
+        text = index.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return []
+    return [line for line in text.split("\n") if cdxj.end_of(line) is not None]
+
+
+def _write_all(descriptor: int, content: bytes) -> None:
+    left = memoryview(content)
+    while left:
+        left = left[os.write(descriptor, left) :]
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,125 @@
+"""A crawl in one process: a real worker, a real client, a small web on loopback, a database of the test's own."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from tests.builders import an_order
+
+from forager import clock, parsing
+from forager.control.check import check
+from forager.control.seed import start_run
+from forager.db import Database
+from forager.engine.line import Tools
+from forager.engine.patience import in_transaction
+from forager.engine.report import read_report
+from forager.engine.stop import StopRequest
+from forager.engine.worker import Worker
+from forager.fetch import open_client
+from forager.links import Reach, Selector
+from forager.playground import Answer, Playground, SitePage, open_playground, requests_per_path
+from forager.playground.site import ALLOW_ALL, Site
+from forager.playground.sites.uniform import Uniform
+from forager.politeness.guard import AddressGuard
+from forager.records import RunReport, RunSpec
+
+HOST_BASE = "127.0.77.1"
+
+
+@dataclass
+class WatchedSite:
+    """A site of equal pages that tells of every request before it answers, and may answer otherwise."""
+
+    size: int = 30
+    number: int = 1
+    robots: str | None = ALLOW_ALL
+    traps: tuple[str, ...] = ()
+    on_request: Callable[[str, int], Answer | None] = lambda _path, _count: None
+    """Given the path and how many requests there were; an answer it gives is sent instead of the page."""
+    requests: int = 0
+    ground: Uniform = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.ground = Uniform(1, self.number, self.size)
+
+    @property
+    def name(self) -> str:
+        return self.ground.name
+
+    def pages(self) -> Iterator[SitePage]:
+        return self.ground.pages()
+
+    def answer(self, path: str, query: str) -> Answer:
+        self.requests += 1
+        return self.on_request(path, self.requests) or replace(self.ground.answer(path, query), is_stable=False)
+
+
+@asynccontextmanager
+async def serve(*sites: Site) -> AsyncIterator[Playground]:
+    async with open_playground(sites, host_base=HOST_BASE) as web:
+        yield web
+
+
+@asynccontextmanager
+async def open_tools(spec: RunSpec) -> AsyncIterator[Tools]:
+    """The real ones, for loopback only."""
+    guard = AddressGuard(["127.0.0.0/8"], [])
+    async with open_client(
+        user_agent="Forager/test",
+        check_address=guard.check_ip,
+        timeout_s=10.0,
+        connect_timeout_s=5.0,
+        max_bytes=1_000_000,
+    ) as client:
+        read = partial(parsing.read, keyword_words=50)
+        yield Tools(client, read, Selector(Reach.of(spec), max_links_per_page=100), 5, clock.at)
+
+
+class Stage:
+    """One run over one web; each `work` is the life of one worker."""
+
+    def __init__(self, database: Database, web: Playground, spec: RunSpec, run: int) -> None:
+        self.database, self.web, self.spec, self.run = database, web, spec, run
+        self.stop = StopRequest()
+        self.worker: Worker | None = None
+
+    @classmethod
+    async def open(cls, database: Database, web: Playground, *seeds: str, **order: Any) -> "Stage":
+        spec = RunSpec(seeds or web.urls, **order)
+        run = await in_transaction(database, partial(start_run, spec=spec, by="test"))
+        return cls(database, web, spec, run)
+
+    async def work(self, tools: dict[str, Any] | None = None, **order: Any) -> None:
+        """Until the worker has nothing left or was asked to stop."""
+        self.stop = StopRequest()
+        async with open_tools(self.spec) as made:
+            given = an_order(self.run, self.spec, **order)
+            self.worker = Worker(self.database, given, replace(made, **(tools or {})), self.stop)
+            await asyncio.wait_for(self.worker.work(), 60)
+
+    async def report(self) -> RunReport:
+        ask = partial(read_report, run=self.run, spec=self.spec, was_stopped=self.stop.asked, has_failed=False)
+        return await in_transaction(self.database, ask)
+
+    async def fetch(self, sql: str, *args: Any) -> list[Any]:
+        async with self.database.pool.acquire() as conn:
+            found: list[Any] = await conn.fetch(sql, *args)
+            return found
+
+    async def urls(self, where: str) -> set[str]:
+        return {row["url"] for row in await self.fetch(f"SELECT url FROM pages WHERE {where}")}
+
+    async def broken_promises(self) -> dict[str, tuple[str, ...]]:
+        async with self.database.pool.acquire() as conn, conn.transaction(isolation="repeatable_read", readonly=True):
+            verdicts = await check(conn)
+        return {
+            finding.name: finding.examples for verdict in verdicts for finding in verdict.findings if finding.broken
+        }
+
+    def requests(self) -> Counter[str]:
+        """Per URL, robots.txt left out."""
+        return requests_per_path(visit for visit in self.web.log if visit.target != "/robots.txt")

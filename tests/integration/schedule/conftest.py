@@ -1,4 +1,0 @@
-from tests.ground import database, database_url, ground
-from tests.integration.schedule.stage import duties_are_new
-
-__all__ = ["database", "database_url", "duties_are_new", "ground"]

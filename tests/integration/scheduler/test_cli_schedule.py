@@ -1,0 +1,150 @@
+"""`forager schedule` and `forager recover`, from words to streams and exit codes."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from tests.ground import Ground
+from tests.integration.scheduler.stage import BLOCKED, PAST, set_domain
+
+from forager.app.schedule import DUTIES, is_kept
+from forager.cli.main import run
+from forager.settings import load
+
+KEPT = sorted(name for name in DUTIES if is_kept(name, load({}, {})))
+"""Without a broker and a search server."""
+OF_THE_NIGHT = {"backup", "retain", "vacuum"}
+"""Not due when they are new: their time of day has to come."""
+
+
+class Said(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def forager(
+    database_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Callable[..., Any]:
+    monkeypatch.setenv("FORAGER_DATABASE_URL", database_url)
+    monkeypatch.setenv("FORAGER_HOME", str(tmp_path / "home"))
+
+    async def call(*arguments: str) -> Said:
+        code = await asyncio.to_thread(run, arguments)
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return Said(code, captured.out, captured.err)
+
+    return call
+
+
+async def start(*arguments: str) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "forager", *arguments),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env=os.environ,
+    )
+
+
+async def times(ground: Ground) -> dict[str, int]:
+    return {row["name"]: row["times"] for row in await ground.conn.fetch("SELECT name, times FROM duties")}
+
+
+async def test_the_timetable_is_shown_before_anybody_kept_it(forager: Any) -> None:
+    said = await forager("schedule")
+    assert said.code == 0
+    assert said.out.splitlines()[0].split() == ["duty", "every", "last", "run", "took", "result", "next"]
+    assert "Nobody has kept it yet" in said.err
+    rows = json.loads((await forager("schedule", "--json")).out)
+    assert [row["name"] for row in rows] == KEPT
+    assert {row["times"] for row in rows} == {0}
+
+
+async def test_once_does_what_is_due_and_then_nothing(forager: Any, ground: Ground) -> None:
+    domain = await ground.a_domain(pages=1)
+    await set_domain(ground, domain, **BLOCKED, next_crawl_after=PAST)
+    said = await forager("schedule", "run", "--once")
+    assert said.code == 0
+    assert "1 domain returned" in said.out
+    assert "Nothing is due" in (await forager("schedule", "run", "--once")).err
+    shown = await forager("schedule")
+    assert ("1 domain returned" in shown.out, shown.err) == (True, "")
+    assert await times(ground) == {name: int(name not in OF_THE_NIGHT) for name in KEPT}
+
+
+async def test_a_duty_that_is_named_is_done_at_once(forager: Any, ground: Ground) -> None:
+    for _ in range(2):
+        said = await forager("schedule", "run", "--once", "score", "score")
+        assert (said.code, said.out.splitlines()[1].split()[0]) == (0, "score")
+    assert await times(ground) == {"score": 2}
+
+
+async def test_a_duty_another_scheduler_is_doing_is_left_to_it(forager: Any, ground: Ground) -> None:
+    await forager("schedule", "run", "--once", "score")
+    async with ground.conn.transaction():
+        await ground.conn.execute("SELECT FROM duties FOR UPDATE")
+        said = await forager("schedule", "run", "--once", "score")
+    assert (said.code, said.out, said.err) == (0, "", "score is being done by another scheduler right now.\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        (["schedule", "run", "--once", "tea"], "There is no duty 'tea'; there are alerts, backup, bodies,"),
+        (["schedule", "--json", "run"], "Flags of `run` stand behind it"),
+        (["recover", "--silent", "0"], "Invalid value for '--silent'"),
+    ],
+)
+async def test_nonsense_is_one_sentence(forager: Any, command: list[str], sentence: str) -> None:
+    said = await forager(*command)
+    assert (said.code, said.out, said.err.count("\n")) == (2, "", 1)
+    assert sentence in said.err
+
+
+async def test_a_failed_duty_is_told_and_ends_in_code_1(
+    forager: Any, ground: Ground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(_conn: Any, _order: Any) -> str:
+        raise RuntimeError("no\x1b[31m")
+
+    monkeypatch.setattr(DUTIES["score"], "run_once", fail)
+    said = await forager("schedule", "run", "--once", "score")
+    assert (said.code, "RuntimeError: no" in said.out, "\x1b" in said.out) == (1, True, False)
+    assert "RuntimeError: no" in (await forager("schedule")).out
+
+
+async def test_schedulers_of_several_processes_do_each_duty_once(forager: Any, ground: Ground) -> None:
+    processes = await asyncio.gather(*(start("schedule", "run", "--once") for _ in range(3)))
+    await asyncio.gather(*(process.communicate() for process in processes))
+    assert [process.returncode for process in processes] == [0, 0, 0]
+    assert await times(ground) == {name: int(name not in OF_THE_NIGHT) for name in KEPT}
+
+
+@pytest.mark.parametrize("how", ["terminate", "send_signal"])
+async def test_it_is_kept_until_somebody_asks_to_stop(forager: Any, ground: Ground, how: str) -> None:
+    import signal
+
+    process = await start("schedule", "run")
+    assert process.stderr is not None
+    assert b"Ctrl-C ends it" in await process.stderr.readline()
+    getattr(process, how)(*([signal.SIGINT] if how == "send_signal" else []))
+    await process.communicate()
+    assert process.returncode == 0
+
+
+async def test_recover_takes_domains_from_the_silent(forager: Any, ground: Ground) -> None:
+    run = await ground.a_run()
+    for name, silent_s in (("silent.example", 400), ("quiet.example", 200)):
+        worker = await ground.a_worker(run, host="elsewhere", silent_s=silent_s)
+        await ground.a_lease(await ground.a_domain(name, run=run, pages=1), worker)
+    said = await forager("recover")
+    assert (said.code, said.out, said.err) == (0, "silent.example\n", "1 domain can be claimed again.\n")
+    assert json.loads((await forager("recover", "--silent", "100", "--json")).out) == [{"domain": "quiet.example"}]
+    assert "Nothing to recover" in (await forager("recover")).err

@@ -1,0 +1,118 @@
+"""Duties of the night: at their time of day, whoever keeps the timetable, and switched off by a word."""
+
+from datetime import UTC, datetime, time, timedelta
+from pathlib import Path
+
+import asyncpg
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.conftest import in_thread
+from tests.ground import Ground
+from tests.integration.scheduler.stage import an_order
+from tests.integration.scheduler.test_timetable import Counted
+
+from forager.app import open_forager
+from forager.app.schedule import do_once, open_timetable
+from forager.scheduler import vacuum
+from forager.scheduler.times import At
+from forager.scheduler.timetable import Timetable, read_duties
+from forager.settings import load
+
+NIGHT = At("02:00", None)
+SUNDAY = At("04:00", 7)
+
+
+def next_time(since: datetime, at: time, weekday: int | None) -> datetime:
+    """The same in other words."""
+    day = since.astimezone(UTC).date()
+    moments = (datetime.combine(day + timedelta(days=n), at, UTC) for n in range(9))
+    return next(m for m in moments if m > since and weekday in {None, m.isoweekday()})
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    cases=st.lists(
+        st.tuples(
+            st.integers(1_600_000_000, 2_200_000_000).map(lambda s: datetime.fromtimestamp(s, UTC)),
+            st.integers(0, 1439),
+            st.none() | st.integers(1, 7),
+        ),
+        min_size=50,
+        max_size=50,
+    )
+)
+def test_the_next_time_is_the_first_that_fits(database_url: str, cases: list[tuple[datetime, int, int | None]]) -> None:
+    given_times = [(since, time(minute // 60, minute % 60), weekday) for since, minute, weekday in cases]
+
+    async def ask() -> list[datetime]:
+        conn = await asyncpg.connect(database_url, server_settings={"timezone": "Asia/Tokyo"})
+        try:
+            columns = [list(column) for column in zip(*given_times, strict=True)]
+            rows = await conn.fetch(
+                "SELECT next_time(s, t, w) AS at FROM unnest($1::timestamptz[], $2::time[], $3::int[])"
+                " WITH ORDINALITY AS n (s, t, w, i) ORDER BY i",
+                *columns,
+            )
+        finally:
+            await conn.close()
+        return [row["at"] for row in rows]
+
+    assert in_thread(ask()) == [next_time(*case) for case in given_times]
+
+
+async def test_a_new_duty_of_the_night_waits_for_it_and_then_for_the_next(ground: Ground, pool: asyncpg.Pool) -> None:
+    night, weekly, hourly = Counted("night"), Counted("weekly"), Counted("hourly")
+    timetable = Timetable(pool, [night, weekly, hourly], an_order(times={"night": NIGHT, "weekly": SUNDAY}))
+    await timetable.post()
+    assert [done.name for done in await timetable.do_due()] == ["hourly"]
+    await timetable.do_now("night")
+    await ground.conn.execute("UPDATE duties SET next_at = now() - interval '3 days' WHERE name = 'weekly'")
+    assert [done.name for done in await timetable.do_due()] == ["weekly"], "what was missed is done once"
+    assert await timetable.do_due() == []
+    now = datetime.now(UTC)
+    found = {row["name"]: row["next_at"] for row in await read_duties(ground.conn)}
+    assert found["night"] == next_time(now, time(2), None)
+    assert found["weekly"] == next_time(now, time(4), 7)
+
+
+async def test_never_is_never(database_url: str, ground: Ground, tmp_path: Path) -> None:
+    off = dict.fromkeys(("backup_at", "cleanup_at", "vacuum_at"), "never")
+    settings_of = load({"home": tmp_path / "home", "database_url": database_url} | off, {})
+    async with open_forager(settings_of, application="test") as forager:
+        done = await do_once(forager, ["backup", "retain", "vacuum"])
+    assert [each.result for each in done] == [
+        f"switched off by the setting {name}" for name in ("backup_at", "cleanup_at", "vacuum_at")
+    ]
+    assert not (tmp_path / "home").exists()
+
+
+async def test_a_night_saves_moves_and_cleans(database_url: str, ground: Ground, tmp_path: Path) -> None:
+    await ground.a_domain(pages=2)
+    settings_of = load({"home": tmp_path / "home", "database_url": database_url}, {})
+    async with open_forager(settings_of, application="test") as forager:
+        done = {each.name: each for each in await do_once(forager, ["backup", "retain", "vacuum"])}
+        assert {each.error for each in done.values()} == {None}
+        assert await forager.pool.fetchval("SELECT size_bytes > 0 FROM storage_days WHERE what = 'pages'")
+        assert open_timetable(forager)
+    assert len(list((tmp_path / "home/backups").glob("forager-*Z/manifest.json"))) == 1
+    assert done["retain"].result == ("0 rows moved to 0 cold files; 0 images dropped, 0 files of images deleted")
+
+
+async def test_a_backup_that_fails_is_told(database_url: str, ground: Ground, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    given_settings = {"home": tmp_path, "database_url": database_url, "backup_folder": tmp_path / "file"}
+    async with open_forager(load(given_settings, {}), application="test") as forager:
+        (done,) = await do_once(forager, ["backup"])
+    assert done.error is not None
+    assert "No backup was made; older ones are as they were." in done.error
+
+
+async def test_a_vacuum_waits_for_nobody(ground: Ground, pool: asyncpg.Pool) -> None:
+    """A table somebody holds is left out; readers and writers of the others go on."""
+    order = an_order(times={"vacuum": SUNDAY})
+    async with pool.acquire() as holder, holder.transaction():
+        await holder.execute("LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
+        async with pool.acquire() as conn:
+            await conn.execute("SET lock_timeout = '1s'")
+            assert await vacuum.run_once(conn, order) == "all tables vacuumed and analysed"
+            assert await conn.fetchval("SHOW vacuum_cost_delay") == "0"

@@ -1,0 +1,96 @@
+"""Traffic with its ends in a test's hands, and the targets that travel on it."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from tests.builders import a_target, an_order
+from tests.unit.engine.scripted import Answer, ScriptedClient, some_tools
+
+from forager.domains.store import RobotsCopy
+from forager.engine import judge
+from forager.engine.lane import Lane
+from forager.engine.permission import ask_robots
+from forager.engine.stop import StopRequest
+from forager.engine.traffic import Traffic
+from forager.records import Outcome, Target
+
+
+class Road:
+    """Traffic with its ends in a test's hands: what came out, and an event for each of it."""
+
+    def __init__(self, client: ScriptedClient, **order: Any) -> None:
+        self.client = client
+        self.room = 1_000_000
+        """How many outcomes may be waiting to be written."""
+        self.outcomes: list[Outcome] = []
+        self.copies: list[RobotsCopy] = []
+        self.stirs = 0
+        self.stop = StopRequest()
+        self._moved = asyncio.Event()
+        tools = some_tools(client)
+        self.pauses = tools.pauses
+        self.traffic = Traffic(
+            an_order(**order),
+            tools,
+            self.stop,
+            give=self._give,
+            keep_robots=self._keep,
+            stir=self._stir,
+            has_room=lambda under_way: len(self.outcomes) + under_way < self.room,
+        )
+
+    def _give(self, outcome: Outcome) -> None:
+        self.outcomes.append(outcome)
+        self._moved.set()
+
+    def _keep(self, copy: RobotsCopy) -> None:
+        self.copies.append(copy)
+        self._moved.set()
+
+    def _stir(self) -> None:
+        self.stirs += 1
+        self._moved.set()
+
+    async def until(self, outcomes: int) -> list[Outcome]:
+        while len(self.outcomes) < outcomes:
+            self._moved.clear()
+            await asyncio.wait_for(self._moved.wait(), 5)
+        return self.outcomes
+
+    async def stirred(self) -> None:
+        self._moved.clear()
+        await asyncio.wait_for(self._moved.wait(), 5)
+
+    async def until_closing(self, lane: Lane) -> None:
+        while lane.closing is None:
+            self._moved.clear()
+            await asyncio.wait_for(self._moved.wait(), 5)
+
+    def drive(self, lane: Lane, *targets: Target) -> None:
+        lane.take(targets)
+        lane.is_dry = True
+        self.traffic.pump(lane)
+
+
+def targets_of(domain: int, count: int, first: int = 1) -> list[Target]:
+    return [
+        a_target(f"http://d{domain}.example/{number}", task=domain * 1000 + number, domain=domain)
+        for number in range(first, first + count)
+    ]
+
+
+def script(domain: int, answer: Answer, count: int = 1) -> dict[str, list[Answer]]:
+    return {target.url: [answer] for target in targets_of(domain, count)}
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Quick retries and robots tries come at once."""
+    unhurried = judge.quick_retry_s
+    monkeypatch.setattr(judge, "quick_retry_s", lambda *given: 0.0 if unhurried(*given) is not None else None)
+
+    async def ask_at_once(*given: Any, **more: Any) -> RobotsCopy:
+        return await ask_robots(*given, **more, waits_s=(0.0, 0.0))
+
+    monkeypatch.setattr("forager.engine.robots_desk.ask_robots", ask_at_once)

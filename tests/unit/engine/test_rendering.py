@@ -1,0 +1,173 @@
+"""When a page is drawn, what is made of it, and that a browser which fails costs nothing but the drawing."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any, cast
+
+import pytest
+from tests.builders import HOME, a_fetched, a_lane, a_reading, a_target
+from tests.unit.engine.road import Road, targets_of
+from tests.unit.engine.scripted import ScriptedClient, some_tools
+
+from forager import clock
+from forager.engine.line import Tools, visit
+from forager.engine.rendering import Drawing, Renderer
+from forager.errors import DecodeError, LeaseLostError, RenderError, RobotsDeniedError
+from forager.fetch import Client
+from forager.fetch.browser import Browser
+from forager.fetch.browser.browser import Drawn
+from forager.politeness import robots
+from forager.records import Fetched, OutcomeKind, Past, Reading, Rendering
+
+SHELL = a_fetched(200, b'<div id="root"></div><script src=a.js></script>', content_type="text/html", etag='"1"')
+LONG = "many words " * 50
+
+
+class Painter:
+    """In the place of a browser."""
+
+    def __init__(self, result: Drawn | Exception) -> None:
+        self.result = result
+        self.pages: list[str] = []
+        self.get: Callable[[str], Awaitable[Fetched]] | None = None
+
+    async def draw(self, page: Fetched, get: Callable[[str], Awaitable[Fetched]], *, site: str) -> Drawn:
+        self.pages.append(page.url)
+        self.get = get
+        if isinstance(self.result, Exception):
+            raise self.result
+        return self.result
+
+
+def read(fetched: Fetched) -> Reading:
+    return a_reading("/drawn", text=LONG) if b"drawn" in fetched.body else a_reading(text="")
+
+
+def tools_with(painter: Painter | None, client: Any = None, **more: Any) -> Tools:
+    client = client or ScriptedClient({HOME: [SHELL]})
+    renderer = Renderer(cast("Client", client), cast("Browser | None", painter), "there is none")
+    return replace(some_tools(client, read=more.get("read", read)), renderer=renderer)
+
+
+DRAWN = Drawn("<!doctype html><p>drawn</p>", requests=3, wire_bytes=500)
+
+
+@pytest.mark.parametrize("mode", [Rendering.AUTO, Rendering.ALWAYS])
+async def test_what_was_drawn_is_read_in_place_of_the_shell(mode: Rendering) -> None:
+    painter = Painter(DRAWN)
+    outcome = await visit(a_target(HOME), tools_with(painter), drawing=Drawing(mode))
+    assert outcome.reading is not None
+    assert outcome.reading.flags == ("rendered",)
+    assert [link.url for link in outcome.selection.links] == ["http://a.example/drawn"]
+    assert outcome.wire_bytes == SHELL.wire_bytes + 500
+    assert (outcome.etag, outcome.kind) == ('"1"', OutcomeKind.SUCCESS)
+    assert painter.pages == [HOME]
+
+
+async def test_a_page_with_content_is_not_drawn() -> None:
+    painter = Painter(DRAWN)
+    tools = tools_with(painter, read=lambda _fetched: a_reading("/x", text=LONG))
+    outcome = await visit(a_target(HOME), tools, drawing=Drawing(Rendering.AUTO))
+    assert outcome.reading is not None
+    assert (outcome.reading.flags, painter.pages) == ((), [])
+
+
+async def test_nothing_is_drawn_unasked() -> None:
+    painter = Painter(DRAWN)
+    outcome = await visit(a_target(HOME), tools_with(painter))
+    assert outcome.reading is not None
+    assert (outcome.reading.flags, painter.pages) == ((), [])
+
+
+@pytest.mark.parametrize("error", [RenderError("two browsers died"), RuntimeError("a bug"), TimeoutError()])
+async def test_a_browser_that_fails_leaves_the_plain_page(error: Exception) -> None:
+    outcome = await visit(a_target(HOME), tools_with(Painter(error)), drawing=Drawing(Rendering.ALWAYS))
+    assert (outcome.kind, outcome.error, outcome.trouble) == (OutcomeKind.SUCCESS, None, None)
+    assert outcome.reading is not None
+    assert outcome.reading.flags == ("render_failed",)
+    assert outcome.wire_bytes == SHELL.wire_bytes
+
+
+async def test_a_drawn_page_that_cannot_be_read_leaves_the_plain_one() -> None:
+    def read_or_fail(fetched: Fetched) -> Reading:
+        if b"drawn" in fetched.body:
+            raise DecodeError("not this")
+        return read(fetched)
+
+    outcome = await visit(
+        a_target(HOME), tools_with(Painter(DRAWN), read=read_or_fail), drawing=Drawing(Rendering.ALWAYS)
+    )
+    assert outcome.reading is not None
+    assert (outcome.kind, outcome.reading.flags) == (OutcomeKind.SUCCESS, ("render_failed",))
+
+
+@pytest.mark.parametrize(("mode", "flags"), [(Rendering.AUTO, ()), (Rendering.ALWAYS, ("render_failed",))])
+async def test_without_a_browser_the_worker_says_so_once(
+    mode: Rendering, flags: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[Any] = []
+    monkeypatch.setattr("forager.observe.Logger.warning", lambda _self, _event, **details: said.append(details))
+    tools = tools_with(None)
+    for _ in range(2):
+        outcome = await visit(a_target(HOME), tools, drawing=Drawing(mode))
+        assert outcome.reading is not None
+        assert (outcome.kind, outcome.reading.flags) == (OutcomeKind.SUCCESS, flags)
+    assert [details["reason"] for details in said] == ["there is none"]
+
+
+async def test_a_shell_that_has_not_changed_is_drawn_all_the_same() -> None:
+    client = ScriptedClient({HOME: [SHELL]})
+    past = Past('"1"', None, bytes(16), 1, 0, 60.0)
+    await visit(a_target(HOME, past=past), tools_with(Painter(DRAWN), client), drawing=Drawing(Rendering.AUTO))
+    assert client.validators == [(None, None)]
+
+
+async def test_requests_of_scripts_keep_rules_lease_and_cookies_to_their_own_site() -> None:
+    asked: list[tuple[str, bool]] = []
+    sent: list[str] = []
+
+    class Counter:
+        async def get(self, url: str, **more: Any) -> Fetched:
+            asked.append((url, more["sends_cookies"]))
+            more["on_sent"]()
+            return a_fetched(200, b"x", url)
+
+    painter = Painter(DRAWN)
+    rules = robots.parse("User-agent: *\nDisallow: /closed").rules_for("Forager")
+    drawing = Drawing(Rendering.ALWAYS, rules, lambda: sent.append("own"))
+    await Renderer(cast("Client", Counter()), cast("Browser", painter)).draw(SHELL, drawing)
+    assert painter.get is not None
+    await painter.get("http://a.example/open")
+    with pytest.raises(RobotsDeniedError):
+        await painter.get("http://a.example/closed")
+    await painter.get("http://cdn.example/closed")
+    assert asked == [("http://a.example/open", True), ("http://cdn.example/closed", False)]
+    assert sent == ["own"]
+
+
+async def test_the_next_page_keeps_its_distance_to_what_scripts_asked_for() -> None:
+    road, lane = Road(ScriptedClient(), rendering="auto"), a_lane(1, delay_s=60.0)
+    (target,) = targets_of(1, 1)
+    drawing = road.traffic._drawing(lane, target)
+    assert drawing is not None
+    assert lane.pace.wait_s(clock.monotonic()) == 0.0
+    drawing.on_sent()
+    assert lane.pace.wait_s(clock.monotonic()) > 30.0
+    road.traffic.forget(lane)
+    with pytest.raises(LeaseLostError):
+        drawing.on_sent()
+
+
+async def test_what_a_domain_says_comes_before_the_setting() -> None:
+    road, lane = Road(ScriptedClient(), rendering="always"), a_lane(1)
+    (target,) = targets_of(1, 1)
+    modes = [None, "auto", "never"]
+    lane_of = [replace(lane.lease, rendering=mode) for mode in modes]
+    found = []
+    for lease in lane_of:
+        lane.lease = lease
+        drawing = road.traffic._drawing(lane, target)
+        found.append(drawing and drawing.mode)
+    assert found == ["always", "auto", None]
+    lane.lease = lane_of[0]
+    assert road.traffic._drawing(lane, replace(target, is_image=True)) is None

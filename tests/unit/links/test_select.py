@@ -1,0 +1,268 @@
+"""From the links a page wrote to the links worth knowing: order, duplicates, caps, and a count that adds up."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.builders import HOME, a_link, a_reading, a_spec, a_target
+
+from forager.errors import BadUrlError
+from forager.links import Reach, Selector, select
+from forager.links.name_set import GrowingNames, NameSet
+from forager.links.traps import is_binary, trap_in
+from forager.records import STANDING, FoundLink, Scope, Selection, Trap
+from forager.urls import domain_of, resolve_link, url_key
+
+
+def a_selector(max_links: int = 1000, **order: object) -> Selector:
+    return Selector(Reach.of(a_spec(HOME, **order)), max_links_per_page=max_links)
+
+
+def urls(selection: Selection) -> list[str]:
+    return [link.url for link in selection.links]
+
+
+def test_links_keep_the_order_of_the_page() -> None:
+    found = a_selector().select(a_reading("/c", "a", "http://a.example/b"), a_target())
+    assert urls(found) == ["http://a.example/c", "http://a.example/a", "http://a.example/b"]
+    assert found.dropped == {}
+
+
+def test_a_link_carries_what_learning_needs() -> None:
+    reading = a_reading(links=[a_link("/tea?b=2&a=1", "a", "Tea")])
+    (link,) = a_selector().select(reading, a_target(depth=3, redirects=2)).links
+    url = "http://a.example/tea?a=1&b=2"
+    assert link == (url, url_key(url), "a.example", 4, 0, "Tea", "a")
+
+
+def test_a_page_is_linked_once_and_never_to_itself() -> None:
+    found = a_selector().select(a_reading("/x", "/x#part", "/", "#top", "/x?", "/y"), a_target(HOME))
+    assert urls(found) == ["http://a.example/x", "http://a.example/y"]
+    assert found.dropped == {"duplicate": 4}
+
+
+def test_a_link_that_says_nofollow_is_left_out() -> None:
+    reading = a_reading(links=[a_link("/x", "a nofollow"), a_link("/y")])
+    found = a_selector().select(reading, a_target())
+    assert (urls(found), found.dropped) == (["http://a.example/y"], {"nofollow": 1})
+
+
+def test_a_page_that_says_nofollow_gives_no_link() -> None:
+    found = a_selector().select(a_reading("/x", "/y", is_nofollow=True), a_target())
+    assert (urls(found), found.dropped) == ([], {"nofollow": 2})
+    assert a_selector().select(a_reading(is_nofollow=True), a_target()) == Selection()
+
+
+def test_nofollow_once_does_not_hide_a_link_that_may_be_followed() -> None:
+    reading = a_reading(links=[a_link("/x", "a nofollow"), a_link("/x")])
+    assert urls(a_selector().select(reading, a_target())) == ["http://a.example/x"]
+
+
+def test_the_first_links_are_taken_when_there_are_too_many() -> None:
+    found = a_selector(max_links=2).select(a_reading("/1", "/2", "/3", "/1", "/4"), a_target())
+    assert urls(found) == ["http://a.example/1", "http://a.example/2"]
+    assert found.dropped == {"too_many": 2, "duplicate": 1}
+
+
+@pytest.mark.parametrize(
+    ("href", "reason"),
+    [
+        ("http://other.example/", "scope"),
+        ("/secret/1", "excluded"),
+        ("/a.pdf", "binary"),
+        ("/a/b/a/b/a/b/a/b", "trap:repeating_path"),
+        ("/calendar/2999/1", "trap:calendar"),
+        ("mailto:me@a.example", "bad_url"),
+        ("http://[broken", "bad_url"),
+    ],
+)
+def test_every_link_left_out_has_its_reason(href: str, reason: str) -> None:
+    found = a_selector(exclude=("*/secret/*",)).select(a_reading(href), a_target())
+    assert (urls(found), found.dropped) == ([], {reason: 1})
+
+
+def test_a_redirect_leads_to_the_same_depth_one_hop_further() -> None:
+    (link,) = a_selector().redirect(a_target(depth=2, redirects=1), "/new").links
+    assert (link.url, link.depth, link.redirects, link.rel) == ("http://a.example/new", 2, 2, "redirect")
+
+
+def test_a_redirect_meets_the_gates_of_every_link() -> None:
+    assert a_selector().redirect(a_target(), "http://other.example/").dropped == {"scope": 1}
+    assert a_selector().redirect(a_target(), "gopher://a.example/").dropped == {"bad_url": 1}
+    assert a_selector().redirect(a_target(), "/file.zip").dropped == {"binary": 1}
+
+
+# Traps --------------------------------------------------------------------------------------------------------------
+
+
+def a_trap(rule: str, template: str = "", *, is_released: bool = False) -> Trap:
+    return Trap(1, 1, rule, template, 50, found_at=datetime(2026, 1, 1, tzinfo=UTC), is_released=is_released)
+
+
+def test_a_link_with_a_session_id_is_taken_without_it() -> None:
+    found = a_selector().select(a_reading("/x?sid=4f2a91c07b", "/x;jsessionid=1", "/y?PHPSESSID=2"), a_target())
+    assert urls(found) == ["http://a.example/x", "http://a.example/y"]
+    assert found.dropped == {"duplicate": 1}
+
+
+def test_a_redirect_keeps_its_session_id() -> None:
+    """The page would lead to itself else."""
+    (link,) = a_selector().redirect(a_target(), "/?sid=4f2a91c07b").links
+    assert link.url == "http://a.example/?sid=4f2a91c07b"
+
+
+def test_links_of_a_trap_are_left_out_once_it_is_heeded_and_taken_when_it_is_released() -> None:
+    selector, reading = a_selector(), a_reading("/same/1", "/other/1")
+    trap = a_trap("nothing_new", "http://a.example/same/{n}")
+    assert len(selector.select(reading, a_target()).links) == 2
+    selector.heed("a.example", [trap])
+    found = selector.select(reading, a_target())
+    assert (urls(found), found.dropped) == (["http://a.example/other/1"], {"trap:nothing_new": 1})
+    selector.heed("a.example", [replace(trap, is_released=True)])
+    assert len(selector.select(reading, a_target()).links) == 2
+
+
+def test_a_suspect_leaves_out_nothing() -> None:
+    selector = a_selector()
+    selector.heed("a.example", [replace(a_trap("nothing_new", "http://a.example/same/{n}"), found_at=None)])
+    assert len(selector.select(a_reading("/same/1"), a_target()).links) == 1
+
+
+def test_a_rule_that_is_released_for_a_domain_counts_for_others() -> None:
+    selector = a_selector(scope=Scope.ANY)
+    selector.heed("a.example", [a_trap("repeating_path", is_released=True), a_trap("session_id", is_released=True)])
+    hrefs = ("/a/a/a/a", "/x?sid=4f2a91c07b", "http://b.example/a/a/a/a", "http://b.example/x?sid=4f2a91c07b")
+    found = selector.select(a_reading(*hrefs), a_target())
+    assert urls(found) == ["http://a.example/a/a/a/a", "http://a.example/x?sid=4f2a91c07b", "http://b.example/x"]
+    assert found.dropped == {"trap:repeating_path": 1}
+
+
+def test_what_rules_met_is_noted_once_for_each_new_link() -> None:
+    selector, reading = a_selector(), a_reading("/a/a/a/a", "/b/b/b/b", "/x?sid=4f2a91c07b")
+    for _ in range(3):
+        selector.select(reading, a_target())
+    assert sorted(selector.take_notes()) == [
+        ("a.example", "repeating_path", "", 2, "http://a.example/b/b/b/b"),
+        ("a.example", "session_id", "", 1, "http://a.example/x?sid=4f2a91c07b"),
+    ]
+    assert selector.take_notes() == []
+
+
+def test_relative_links_are_not_remembered_across_folders() -> None:
+    selector = a_selector()
+    one = selector.select(a_reading("x", "/y", base_url="http://a.example/one/"), a_target("http://a.example/one/"))
+    two = selector.select(a_reading("x", "/y", base_url="http://a.example/two/"), a_target("http://a.example/two/"))
+    assert urls(one) == ["http://a.example/one/x", "http://a.example/y"]
+    assert urls(two) == ["http://a.example/two/x", "http://a.example/y"]
+
+
+@pytest.mark.parametrize("base", ["data:text/html,hello", "http://[broken", "about:blank", ""])
+def test_a_base_that_is_no_web_address_does_not_count(base: str) -> None:
+    found = a_selector().select(a_reading("x", "http://a.example/y", base_url=base), a_target("http://a.example/p/"))
+    assert urls(found) == ["http://a.example/p/x", "http://a.example/y"]
+
+
+# Any input ----------------------------------------------------------------------------------------------------------
+
+PIECES = st.sampled_from(
+    [
+        "/",
+        "a",
+        "b",
+        "..",
+        "?",
+        "#",
+        "&",
+        "=",
+        "%",
+        "http://",
+        "https:",
+        "//",
+        "a.example",
+        "b.example",
+        ".pdf",
+        " ",
+        "\\",
+    ]
+)
+HREFS = st.lists(PIECES, max_size=6).map("".join) | st.text(max_size=12)
+LINKS = st.lists(st.builds(FoundLink, HREFS, st.just(""), st.sampled_from(["a", "a nofollow", "next"])), max_size=12)
+BASES = st.sampled_from([HOME, "http://a.example/x/y?z", "https://a.example/", "http://b.example/x/"])
+
+
+@given(LINKS, BASES, st.integers(1, 5), st.booleans())
+def test_every_link_is_kept_or_counted(links: list[FoundLink], base: str, most: int, is_nofollow: bool) -> None:
+    found = a_selector(most).select(a_reading(links=links, base_url=base, is_nofollow=is_nofollow), a_target(base))
+    assert len(found.links) + sum(found.dropped.values()) == len(links)
+    assert len(found.links) <= most
+    assert len({link.key for link in found.links} | {url_key(base)}) == len(found.links) + 1
+
+
+@given(st.lists(st.tuples(LINKS, BASES), max_size=6))
+def test_memory_changes_nothing(pages: list[tuple[list[FoundLink], str]]) -> None:
+    remembering = a_selector(scope=Scope.DOMAIN)
+    for links, base in pages:
+        reading, target = a_reading(links=links, base_url=base), a_target(base)
+        assert remembering.select(reading, target) == a_selector(scope=Scope.DOMAIN).select(reading, target)
+
+
+@given(LINKS, BASES)
+def test_links_are_those_that_the_standard_finds_one_by_one(links: list[FoundLink], base: str) -> None:
+    kept: dict[str, str] = {}
+    for href, _, rel in links:
+        url = resolve_or_none(base, href)
+        if (
+            url
+            and domain_of(url) == "a.example"
+            and not is_binary(url)
+            and not trap_in(url, 2036)
+            and rel != "a nofollow"
+        ):
+            kept.setdefault(url, rel)
+    kept.pop(base, None)
+    found = a_selector().select(a_reading(links=links, base_url=base), a_target(base))
+    assert [(link.url, link.rel) for link in found.links] == list(kept.items())
+
+
+def resolve_or_none(base: str, href: str) -> str | None:
+    try:
+        return resolve_link(base, href)
+    except BadUrlError:
+        return None
+
+
+def test_memory_is_bounded_however_often_the_old_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(select, "REMEMBERED", 10)
+    selector = a_selector()
+    for newest in range(1, 100):
+        for first in range(0, newest, 5):
+            selector.select(a_reading(*(f"/{number}" for number in range(first, first + 5))), a_target())
+            assert sum(map(len, selector._young.values())) <= 10
+            assert sum(map(len, selector._old.values())) <= 10 + 5
+
+
+def test_a_very_long_link_is_selected_and_not_remembered() -> None:
+    selector, long = a_selector(), "/" + "x" * 1000
+    assert [urls(selector.select(a_reading(long, "/y"), a_target())) for _ in range(2)] == [
+        ["http://a.example" + long, "http://a.example/y"]
+    ] * 2
+    assert list(selector._young["http://a.example"]) == ["/y"]
+
+
+def test_tallies_add_up() -> None:
+    assert select.add_up([{"scope": 1}, {}, {"scope": 2, "trap": 1}]) == {"scope": 3, "trap": 1}
+
+
+def test_a_run_that_grows_follows_links_to_what_became_known_since() -> None:
+    spec = replace(a_spec(), seeds=(), seeds_total=0, seeds_digest=STANDING)
+    reach = Reach.of(spec, domains=GrowingNames(NameSet.of(["a.example"])))
+    selector = Selector(reach, max_links_per_page=10)
+    reading = a_reading("/x", "http://b.example/y")
+    assert selector.select(reading, a_target()).dropped == {"scope": 1}
+    selector.widen(["b.example"])
+    assert urls(selector.select(reading, a_target())) == ["http://a.example/x", "http://b.example/y"]
+    fixed = a_selector()
+    fixed.widen(["b.example"])
+    assert fixed.select(reading, a_target()).dropped == {"scope": 1}
