@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator
 from statistics import median
 from typing import Any
 
-import asyncpg
 import pytest
 from tests.integration.engine.stage import Stage, WatchedSite, serve
 
 from forager.app.scale import costs
 from forager.db import Database
+from forager.db.pool import close_pool, open_pool
 from forager.db.statements import all_statements
 from forager.engine import calls
 
@@ -39,9 +39,9 @@ async def overheard(database_url: str) -> AsyncIterator[tuple[Database, Talk]]:
 
         connection.add_query_logger(note)
 
-    pool = await asyncpg.create_pool(database_url, min_size=1, max_size=4, init=listen)
+    pool = await open_pool(database_url, application="a test", size=4, greet=listen)
     yield Database(pool, "a test's database", is_embedded=False, dsn=database_url), talk
-    await pool.close()
+    await close_pool(pool)
 
 
 async def test_a_batch_asks_as_much_as_we_reckon(
