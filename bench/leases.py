@@ -19,7 +19,7 @@ from bench.talk import tell
 from forager.db import Database, open_database, statements
 from forager.domains.store import Keeping, Release
 from forager.engine.claims import Claims
-from forager.engine.patience import in_transaction
+from forager.engine.transaction_retry import in_transaction
 from forager.records import RunSpec, Scope
 from forager.settings import Settings, load
 from forager.stats import store as stats

@@ -12,10 +12,10 @@ from forager.control.seed import start_run
 from forager.db import Database, open_database
 from forager.domains.store import Release
 from forager.engine.claims import Claims
-from forager.engine.order import WorkerOrder
-from forager.engine.patience import in_transaction
+from forager.engine.config import WorkerOrder
+from forager.engine.transaction_retry import in_transaction
 from forager.engine.writer import Writer
-from forager.frontier.learn import Learned
+from forager.frontier.enqueue import Learned
 from forager.records import Discovery, Lease, Outcome, RunSpec, Target
 from forager.settings import load
 from forager.stats import store as stats

@@ -6,8 +6,8 @@ from decimal import Decimal
 from typing import Any
 
 from forager.domains.store import Keeping
-from forager.engine.lane import Lane
-from forager.engine.order import WorkerOrder
+from forager.engine.config import WorkerOrder
+from forager.engine.domain_queue import Lane
 from forager.politeness.breaker import Breaker
 from forager.politeness.pace import Pace
 from forager.records import (

@@ -15,7 +15,7 @@ from tests.conftest import _with_connection as with_connection
 
 from forager.db import Database
 from forager.frontier import store as frontier
-from forager.frontier.learn import Learned, learn
+from forager.frontier.enqueue import Learned, learn
 from forager.records import Lease, RunSpec, Target
 from forager.stats import store as stats
 from forager.stats.processes import this_host

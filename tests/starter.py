@@ -45,7 +45,7 @@ TO_LOAD = (
     *("celery.worker.strategy", "celery.app.control", "celery.app.trace", "celery.backends.base"),
     *("celery.events.receiver", "kombu.transport.pyamqp", "tzlocal", "encodings.ascii", "encodings.idna"),
     *("typer._adapters", "typer._click.decorators", "argparse", "forager.app.replay", "forager.parsing.sites.amazon"),
-    *("forager.api.doorstep", "uvicorn.lifespan.on", "uvicorn.protocols.http.httptools_impl"),
+    *("forager.api.body_limit", "uvicorn.lifespan.on", "uvicorn.protocols.http.httptools_impl"),
     *("uvicorn.protocols.websockets.auto", "forager.images.decode.look", "forager.playground.sites.uniform"),
 )
 PARENTS = {"crawl", "worker", "up", "refresh", "demo", "api"}

@@ -108,7 +108,7 @@ def test_settings_exist(page: Path) -> None:
 
 @each(PAGES)
 def test_files_exist(page: Path) -> None:
-    """A path in a code span is the end of some file's path: `engine/line.py` is enough."""
+    """A path in a code span is the end of some file's path: `engine/pipeline.py` is enough."""
     named = {span for span in SPAN.findall(FENCED.sub("", text_of(page))) if FILE.fullmatch(span)}
     assert {span for span in named if not any(path.endswith(f"/{span}") for path in FILES)} == set()
 

@@ -3,7 +3,7 @@
 import pytest
 
 from forager import errors
-from forager.engine.judge import is_failure, outcome_of, trouble_of
+from forager.engine.retry_policy import is_failure, outcome_of, trouble_of
 from forager.errors import Blame, ForagerError, UserError, VisitError
 from forager.records import OutcomeKind
 

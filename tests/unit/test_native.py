@@ -121,7 +121,7 @@ def test_without_a_compiler_a_sentence_says_so(tree: Path, compiler: str, said: 
 WORK = """
 import asyncio
 from forager.frontier import lexemes, learn, store
-from forager.frontier.known import KnownPages
+from forager.frontier.url_cache import KnownPages
 from forager.links import Reach, Selector
 from forager.records import FoundLink, Keywords, Reading, RunSpec, Target
 target = Target(1, 1, 1, 1, "http://a.example/", 0, 0, 0)

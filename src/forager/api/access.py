@@ -20,10 +20,10 @@ from starlette.exceptions import HTTPException
 from forager.accounts.credentials import is_csrf_token
 from forager.accounts.errors import BusyError, MustWaitError, WrongPasswordError
 from forager.accounts.limiter import Ledger
-from forager.accounts.vouching import Vouching
+from forager.accounts.session_cache import Vouching
 from forager.accounts.who import Role, Scope, Who, nobody
+from forager.api.authentication import PROBED, SCRAPED, Gate
 from forager.api.caller import SECURE_COOKIE, Site, site_of
-from forager.api.gate import PROBED, SCRAPED, Gate
 from forager.api.problems import type_of
 from forager.db import CONNECTION_LOST
 
@@ -82,7 +82,7 @@ def too_many(wait_s: int, detail: str = TOO_MANY) -> Refusal:
 
 
 def install(app: FastAPI) -> None:
-    from forager.api.doorstep import Doorstep  # it asks this module who somebody is
+    from forager.api.body_limit import Doorstep  # it asks this module who somebody is
 
     app.add_middleware(Doorstep)
     for kind in (Refusal, WrongPasswordError, MustWaitError, BusyError):

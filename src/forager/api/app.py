@@ -15,18 +15,18 @@ from forager import __version__, dashboard
 from forager.api import access, problems, routes
 from forager.api.checking import Checking
 from forager.api.compress import Compress
-from forager.api.desk import Desk
-from forager.api.door import Door
+from forager.api.fast_path import Plans, Shortcut, arrange
 from forager.api.live import Broadcast
+from forager.api.middleware import Door
 from forager.api.openapi import NONE, Parameters, name_route, parameters_of, write
+from forager.api.read_pool import Desk
 from forager.api.reads import Reads
 from forager.api.routes import exports
-from forager.api.shortcut import Plans, Shortcut, arrange
-from forager.api.site import Site
+from forager.api.static_files import Site
 from forager.api.write_probe import WriteProbe
 from forager.control.search import catch_up
 from forager.db.replica import Replica
-from forager.engine.patience import AWAY
+from forager.engine.transaction_retry import AWAY
 from forager.observe import log
 from forager.settings import Settings
 
@@ -138,7 +138,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     from forager.app.celery_mode import open_queue
     from forager.app.searching import open_searching
     from forager.app.services import Services
-    from forager.app.sharing import open_sharing
+    from forager.app.shared_state import open_sharing
 
     settings: Settings = app.state.settings
     async with contextlib.AsyncExitStack() as stack:

@@ -19,9 +19,9 @@ from forager import clock
 from forager.api.access import Role, gate_of, too_many
 from forager.api.problems import TooManyError
 from forager.api.reply import as_json
-from forager.app.sharing import Alone, Latest
+from forager.app.shared_state import Alone, Latest
 from forager.control import numbers
-from forager.engine.patience import AGAIN, AWAY
+from forager.engine.transaction_retry import AGAIN, AWAY
 from forager.observe import log
 
 if TYPE_CHECKING:

@@ -25,9 +25,9 @@ from forager.control.numbers import RATE_S, SUCCESS_S, per_second, success_rate
 from forager.db.replica import Replica
 from forager.observe import log
 from forager.stats import series
+from forager.stats.counters import LATENCY_LABELS, NOT_ASKED, SIZE_LABELS, STAGES
 from forager.stats.series import DutyAge, Number
 from forager.stats.stall import read_stall
-from forager.stats.tally import LATENCY_LABELS, NOT_ASKED, SIZE_LABELS, STAGES
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 FRESH_S = 5.0

@@ -17,7 +17,7 @@ from fastapi import Request, Response
 from pydantic import BaseModel, Field
 
 from forager.api.reply import reply
-from forager.api.words import LARGEST_ID
+from forager.api.types import LARGEST_ID
 from forager.errors import NotFoundError
 
 T = TypeVar("T")

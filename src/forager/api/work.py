@@ -16,8 +16,8 @@ from fastapi import Request
 from forager import clock
 from forager.accounts import audit
 from forager.api.access import Who, too_many
-from forager.api.desk import AccountBusyError, Desk
 from forager.api.problems import TooManyError
+from forager.api.read_pool import AccountBusyError, Desk
 from forager.api.reads import AskAgainError, is_to_be_asked_again, replica_for
 from forager.db import CONNECTION_LOST, statements
 from forager.errors import NotFoundError, UsageError

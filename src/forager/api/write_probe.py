@@ -8,7 +8,7 @@ from typing import Any
 
 from forager import clock
 from forager.db import statements
-from forager.engine.patience import AGAIN, UNWRITABLE, reason_of
+from forager.engine.transaction_retry import AGAIN, UNWRITABLE, reason_of
 
 SQL = statements.load("forager.db")
 FRESH_S = 5.0

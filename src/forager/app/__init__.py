@@ -18,12 +18,12 @@ from forager.app.images import queue_wanted
 from forager.app.seeding import NO_LIST, OnLoaded, SeedList, start_long_run
 from forager.control.seed import start_run
 from forager.db import Database, open_database
-from forager.engine.black_box import FOLDER
-from forager.engine.patience import AWAY, in_transaction
-from forager.engine.recover import recover
+from forager.engine.crash_marker import FOLDER
+from forager.engine.recovery import recover
 from forager.engine.report import read_progress, read_report
 from forager.engine.stop import StopRequest
-from forager.engine.supervise import Supervisor
+from forager.engine.supervisor import Supervisor
+from forager.engine.transaction_retry import AWAY, in_transaction
 from forager.interpreter import python_module
 from forager.observe import log
 from forager.records import Holder, Progress, RunEnd, RunReport, RunSpec

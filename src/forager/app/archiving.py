@@ -9,13 +9,13 @@ from forager.control.cold import Moved, OnMoved
 from forager.control.storage import Rule
 from forager.frontier.history import Retention
 from forager.scheduler import rollup
-from forager.scheduler.order import BY
+from forager.scheduler.config import BY
 from forager.scheduler.words import things
 from forager.settings import Settings
 from forager.storage.bucket_folder import BucketFolder
 
 if TYPE_CHECKING:
-    from forager.scheduler.order import ScheduleOrder
+    from forager.scheduler.config import ScheduleOrder
 
 
 def cold_folder(settings: Settings) -> Path:

@@ -27,15 +27,15 @@ from forager.db.database import locate, upgrade
 from forager.db.dsn import place_of
 from forager.db.pool import close, connect
 from forager.db.unfinished import Marker
-from forager.engine.recover import free_lost
+from forager.engine.recovery import free_lost
 from forager.errors import ConfigurationError, StoreError
 from forager.masking import mask_urls
 from forager.observe import log
 from forager.scheduler.words import things
 from forager.settings import SECRETS, Settings
 from forager.stats import store as stats
+from forager.storage.body_store import FOLDER as BODIES
 from forager.storage.bucket_folder import BucketFolder
-from forager.storage.shelf import FOLDER as BODIES
 
 if TYPE_CHECKING:
     from forager.app import Forager

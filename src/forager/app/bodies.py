@@ -4,10 +4,10 @@ from contextlib import AbstractContextManager
 
 from forager.settings import Settings
 from forager.storage import Shelf, open_shelf
+from forager.storage.body_store import FOLDER, place_in
+from forager.storage.body_store import shelf_to_read as open_to_read
 from forager.storage.bucket import Bucket, parse_bucket, prove
-from forager.storage.place import Place
-from forager.storage.shelf import FOLDER, place_in
-from forager.storage.shelf import shelf_to_read as open_to_read
+from forager.storage.location import Place
 
 
 def bucket_at(settings: Settings, url: str) -> Bucket:

@@ -8,10 +8,10 @@ from typing import Any
 
 from forager import clock, parsing
 from forager.app.browser import browser_limits
-from forager.app.manners import guard_of
-from forager.engine.permission import ask_robots, at_once
+from forager.app.fetch_policy import guard_of
 from forager.engine.rendering import FAILED as RENDER_FAILED
 from forager.engine.rendering import RENDERED, Drawing, open_renderer
+from forager.engine.robots_fetch import ask_robots, at_once
 from forager.errors import RefusedError, RobotsDeniedError, RobotsUnreachableError, TooManyRedirectsError
 from forager.fetch import Client, Patience, open_client
 from forager.fetch.client import is_page

@@ -7,7 +7,7 @@
 
 It overrides what asyncio and httptools call (`connection_made`, `data_received`, `on_headers_complete`, …), which
 uvicorn cannot rename, and reads of uvicorn's own attributes `transport`, `cycle`, `headers`, `url`, `pipeline`, `loop`.
-Bodies have their limits in `api/door.py`, where it is known which route they are for.
+Bodies have their limits in `api/middleware.py`, where it is known which route they are for.
 """
 
 import asyncio

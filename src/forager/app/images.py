@@ -6,10 +6,10 @@ from forager.app.bodies import place_of
 from forager.control import image_files
 from forager.control.image_files import ImageRule, Spare
 from forager.control.storage import Rule
-from forager.engine.owed_images import queue_owed
+from forager.engine.image_backfill import queue_owed
 from forager.engine.stop import StopRequest
 from forager.records import ImagePolicy
-from forager.scheduler.order import BY
+from forager.scheduler.config import BY
 from forager.scheduler.words import things
 from forager.settings import Settings
 

@@ -9,12 +9,12 @@ from typing import Any
 from forager.app import Forager, carry_out, note_start
 from forager.app.schedule import do_once
 from forager.control.refresh import start_refresh
-from forager.domains import rest
-from forager.engine.patience import in_transaction
+from forager.domains import cooldown
 from forager.engine.stop import StopRequest
+from forager.engine.transaction_retry import in_transaction
 from forager.records import Progress, RunReport, RunSpec
+from forager.scheduler import lease_recovery
 from forager.scheduler import refresh as waking
-from forager.scheduler import takeover
 
 LONGEST_SLEEP_S = 60.0
 """Another process may have changed what is due."""
@@ -39,12 +39,12 @@ async def refresh(
 ) -> list[RunReport]:
     """Everything that is due; one report for each order of old that is given again."""
     if order.is_now:
-        await in_transaction(forager.database, partial(rest.hasten, names=order.names))
-    await do_once(forager, [takeover.NAME])
+        await in_transaction(forager.database, partial(cooldown.hasten, names=order.names))
+    await do_once(forager, [lease_recovery.NAME])
     reports: list[RunReport] = []
     while not stop.asked:
         await do_once(forager, [waking.NAME])  # wakes a portion: what is left comes when these are done
-        due = await in_transaction(forager.database, partial(rest.find_revisitable, names=order.names))
+        due = await in_transaction(forager.database, partial(cooldown.find_revisitable, names=order.names))
         done = [await _visit_again(forager, run, order, on_progress, stop) for run in due if not stop.asked]
         reports += done
         if order.max_pages is not None or not any(report.progress.pages_done for report in done):
@@ -75,7 +75,7 @@ async def _visit_again(
 
 async def wait_for_due(forager: Forager, *, names: Sequence[str] | None, stop: StopRequest) -> None:
     """Until the next domain wakes, or a minute has passed, or somebody asks to stop."""
-    wait_s = await in_transaction(forager.database, partial(rest.next_revisit_s, names=names))
+    wait_s = await in_transaction(forager.database, partial(cooldown.next_revisit_s, names=names))
     sleep_s = LONGEST_SLEEP_S if wait_s is None else min(max(wait_s, 1.0), LONGEST_SLEEP_S)
     stopping = asyncio.create_task(stop.wait_asked())
     await asyncio.wait({stopping}, timeout=sleep_s)

@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from forager import parsing
 from forager.app.bodies import shelf_of
+from forager.app.crawl_scope import read_reach
 from forager.app.images import queue_wanted
-from forager.app.reach import read_reach
 from forager.app.worker import make_order
 from forager.control import replay as control
 from forager.control.replay import Into, Matches, Replay, ReplayOrder, Stored
 from forager.control.replay_diff import Fields, Tally, known_fields, read_fields
 from forager.domains import images as domain_images
 from forager.domains.traps import traps_of
-from forager.engine.black_box import FOLDER, BlackBox, open_box, take_note
-from forager.engine.crowds import Crowds, without_links
-from forager.engine.image_desk import ImageDesk, record_shown
+from forager.engine.crash_marker import FOLDER, BlackBox, open_box, take_note
+from forager.engine.image_recorder import ImageDesk, record_shown
 from forager.engine.parser_pool import read_isolated
 from forager.engine.parser_protocol import ParserConfig
-from forager.engine.patience import in_transaction
 from forager.engine.stop import StopRequest
+from forager.engine.subdomain_limit import Crowds, without_links
+from forager.engine.transaction_retry import in_transaction
 from forager.engine.writer import Writer
 from forager.errors import DecodeError, ParserCrashError, StoreError, UsageError
 from forager.frontier import reread

@@ -16,8 +16,8 @@ from forager.control.replay import ReplayOrder
 from forager.control.replay_diff import Tally
 from forager.dispatch.errors import BrokerAwayError
 from forager.dispatch.hint import ReplayHint
-from forager.engine.patience import in_transaction
 from forager.engine.stop import StopRequest
+from forager.engine.transaction_retry import in_transaction
 from forager.observe import log
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from forager.control.replay import of_task
-from forager.engine.patience import in_transaction
+from forager.engine.transaction_retry import in_transaction
 from forager.errors import ForagerError
 from forager.interpreter import python_module
 from forager.settings import to_environment

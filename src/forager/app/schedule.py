@@ -23,8 +23,10 @@ from forager.app.webhooks import call_webhooks
 from forager.control.alerts import note_absence
 from forager.control.dependents import settle
 from forager.db import give_up_if_cancelled
-from forager.engine.black_box import FOLDER
-from forager.engine.patience import (
+from forager.engine.crash_marker import FOLDER
+from forager.engine.recovery import recover
+from forager.engine.stop import StopRequest
+from forager.engine.transaction_retry import (
     AGAIN,
     AWAY,
     LONGEST_PAUSE_S,
@@ -33,8 +35,6 @@ from forager.engine.patience import (
     is_our_mistake,
     reason_of,
 )
-from forager.engine.recover import recover
-from forager.engine.stop import StopRequest
 from forager.errors import UsageError
 from forager.observe import log
 from forager.scheduler import (
@@ -47,6 +47,7 @@ from forager.scheduler import (
     errors,
     images,
     index,
+    lease_recovery,
     probe_proxies,
     refresh,
     retain,
@@ -57,15 +58,14 @@ from forager.scheduler import (
     search_server,
     series,
     sessions,
-    takeover,
     times,
     traces,
     vacuum,
     webhooks,
     windows,
 )
-from forager.scheduler.order import BY, Broker, Duty, ScheduleOrder
-from forager.scheduler.timetable import Done, Timetable
+from forager.scheduler.config import BY, Broker, Duty, ScheduleOrder
+from forager.scheduler.scheduler import Done, Timetable
 from forager.settings import Settings
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 DUTIES: Mapping[str, Duty] = {
     duty.NAME: duty
     for duty in (
-        takeover,
+        lease_recovery,
         cooldown,
         refresh,
         windows,

@@ -12,8 +12,8 @@ from functools import partial
 from forager.control.seed import open_run, plant_piece, prepare_run
 from forager.control.seed_list import Planted, plant_list
 from forager.db import Database
-from forager.engine.patience import in_transaction
 from forager.engine.stop import StopRequest
+from forager.engine.transaction_retry import in_transaction
 from forager.records import RunSpec
 from forager.seeds import Seed
 

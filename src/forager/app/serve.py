@@ -12,7 +12,7 @@ import uvicorn
 
 from forager.app.connections import ConnectionLimits, ConnectionTable, EventLog
 from forager.app.http_protocol import protocol_for
-from forager.engine.child import Child
+from forager.engine.child_process import Child
 from forager.engine.stop import StopRequest
 from forager.errors import ConfigurationError
 from forager.interpreter import python_module

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from forager.app.searching import open_searching
-from forager.app.sharing import open_sharing
+from forager.app.shared_state import open_sharing
 from forager.dispatch import store as queue
 from forager.errors import SearchServerError
 from forager.settings import Settings

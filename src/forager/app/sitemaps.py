@@ -9,9 +9,9 @@ import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 
 from forager import clock
-from forager.app.ways import Ways, open_ways
-from forager.engine.permission import ask_robots
-from forager.engine.trip import Trip
+from forager.app.proxied_client import Ways, open_ways
+from forager.engine.request_timing import Trip
+from forager.engine.robots_fetch import ask_robots
 from forager.errors import (
     ProxyError,
     RobotsDeniedError,

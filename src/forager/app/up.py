@@ -21,9 +21,9 @@ from forager.app import Forager, carry_out, recovery, serve
 from forager.app.schedule import keep_time
 from forager.control.runs import standing_spec
 from forager.domains.store import adopt_strays
-from forager.engine.child import Child
-from forager.engine.patience import in_transaction
+from forager.engine.child_process import Child
 from forager.engine.stop import StopRequest
+from forager.engine.transaction_retry import in_transaction
 from forager.errors import ConfigurationError, DatabaseUnreachableError
 from forager.interpreter import python_module
 from forager.observe import log

@@ -5,8 +5,8 @@ import hashlib
 import hmac
 from collections.abc import Sequence
 
+from forager.app.fetch_policy import guard_of
 from forager.app.keys import kept_key
-from forager.app.manners import guard_of
 from forager.errors import AddressRefusedError, VisitError
 from forager.fetch import Client, open_client
 from forager.fetch.webhook import deliver

@@ -16,22 +16,22 @@ from forager.app.bodies import place_of, shelf_of
 from forager.app.browser import browser_limits
 from forager.app.capacity import max_domains
 from forager.app.celery_mode import open_hints
+from forager.app.crawl_scope import read_reach
 from forager.app.keys import vault_of
-from forager.app.reach import read_reach
-from forager.app.sharing import open_sharing
+from forager.app.shared_state import open_sharing
 from forager.control.runs import standing_spec
 from forager.db import Database, open_database
 from forager.domains.store import Keeping
-from forager.engine.black_box import FOLDER, open_box
-from forager.engine.image_shelf import ImageShelf
-from forager.engine.line import Tools
-from forager.engine.order import WorkerOrder
+from forager.engine.config import WorkerOrder
+from forager.engine.crash_marker import FOLDER, open_box
+from forager.engine.image_storage import ImageShelf
 from forager.engine.parser_pool import ParserPool, open_pool, read_isolated
 from forager.engine.parser_protocol import ParserConfig
-from forager.engine.patience import in_transaction
 from forager.engine.pauses import Pauses
+from forager.engine.pipeline import Tools
 from forager.engine.rendering import open_renderer
 from forager.engine.stop import StopRequest
+from forager.engine.transaction_retry import in_transaction
 from forager.engine.worker import Worker
 from forager.errors import NotFoundError
 from forager.fetch import Patience, open_client

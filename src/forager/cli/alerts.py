@@ -256,7 +256,7 @@ def tell(
     home: Home = None,
 ) -> None:
     """Tell a webhook when alerts are raised and resolved."""
-    from forager.app.manners import guard_of
+    from forager.app.fetch_policy import guard_of
     from forager.control import alerts as control
     from forager.control.webhooks import shown
 

@@ -230,7 +230,7 @@ async def run(
     from forager import app
     from forager.app.seeding import NO_LIST
     from forager.cli.display import open_display, show_waiting
-    from forager.cli.picture import Frame
+    from forager.cli.progress_view import Frame
     from forager.engine.stop import StopRequest
 
     stop = StopRequest()

@@ -11,7 +11,7 @@ from typing import Any
 
 from forager import clock
 from forager.cli import output
-from forager.cli.picture import Frame, History, plain_line, render, wait_sentence
+from forager.cli.progress_view import Frame, History, plain_line, render, wait_sentence
 from forager.cli.seed_report import Meter
 from forager.records import Progress
 

@@ -17,7 +17,7 @@ from forager.cli.start import Noted, act, ask, begin, whoami
 from forager.cli.table import Note
 
 if TYPE_CHECKING:
-    from forager.control.operate import Blocked, BreakerReset, Reset, Switched
+    from forager.control.domain_admin import Blocked, BreakerReset, Reset, Switched
 
 Row = dict[str, Any]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name or a URL.")]
@@ -77,7 +77,7 @@ def reset(
     home: Home = None,
 ) -> None:
     """Forget what holds it back; crawl it again if exhausted."""
-    from forager.control import operate
+    from forager.control import domain_admin
 
     if breaker:
         return _reset_breaker(name, reason or "breaker closed by hand", as_json, home)
@@ -85,21 +85,21 @@ def reset(
     done = act(
         begin(home=home),
         "domain",
-        lambda connection: operate.reset(connection, name, by=whoami(), reason=why, also_gone=gone),
+        lambda connection: domain_admin.reset(connection, name, by=whoami(), reason=why, also_gone=gone),
         noted=lambda done: Noted("domain.reset", "domain", done.name, {"reason": why, "also_gone": gone}),
     )
     return _tell(done, say_reset(done), as_json)
 
 
 def _reset_breaker(name: str, reason: str, as_json: bool, home: Path | None) -> None:
-    from forager.control import operate
+    from forager.control import domain_admin
 
     settings = begin(home=home)
     rest_s = settings.breaker_reset_s
     done = act(
         settings,
         "domain",
-        lambda connection: operate.reset_breaker(connection, name, by=whoami(), reason=reason, rest_s=rest_s),
+        lambda connection: domain_admin.reset_breaker(connection, name, by=whoami(), reason=reason, rest_s=rest_s),
         noted=lambda done: Noted("domain.reset_breaker", "domain", done.name, {"reason": reason}),
     )
     _tell(done, say_breaker_reset(done), as_json)
@@ -117,13 +117,13 @@ def resume(name: Name, reason: Reason = None, as_json: AsJson = False, home: Hom
 
 def block(name: Name, reason: BlockReason, rest_s: For = None, as_json: AsJson = False, home: Home = None) -> None:
     """Leave it alone until it is reset, or for some time."""
-    from forager.control import operate
+    from forager.control import domain_admin
 
     settings = begin(home=home)
     done = act(
         settings,
         "domain",
-        lambda connection: operate.block(
+        lambda connection: domain_admin.block(
             connection, name, by=whoami(), reason=reason, rest_s=rest_s, hush_s=settings.dead_after_s
         ),
         noted=lambda done: Noted("domain.block", "domain", done.name, {"reason": reason, "rest_s": rest_s}),
@@ -132,12 +132,12 @@ def block(name: Name, reason: BlockReason, rest_s: For = None, as_json: AsJson =
 
 
 def _switch(name: str, is_active: bool, reason: str, as_json: bool, home: Path | None) -> None:
-    from forager.control import operate
+    from forager.control import domain_admin
 
     done = act(
         begin(home=home),
         "domain",
-        lambda connection: operate.switch(connection, name, is_active, by=whoami(), reason=reason),
+        lambda connection: domain_admin.switch(connection, name, is_active, by=whoami(), reason=reason),
         noted=lambda done: Noted(
             "domain.resume" if is_active else "domain.pause", "domain", done.name, {"reason": reason}
         ),

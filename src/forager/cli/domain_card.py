@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Any
 
 from forager.cli import output, words
+from forager.cli.outcome_counts import label_of
 from forager.cli.table import hang
-from forager.cli.tally import label_of
 
 Card = dict[str, Any]
 LABEL_WIDTH = 12

@@ -15,7 +15,7 @@ from forager.cli.start import Noted, act, begin, whoami
 from forager.errors import UsageError
 
 if TYPE_CHECKING:
-    from forager.control.operate import Configured
+    from forager.control.domain_admin import Configured
     from forager.settings import Settings
 
 PACE, AGAIN, WHEN, THROUGH = "How fast and how much", "Visits again", "When", "Through its proxies"
@@ -157,7 +157,7 @@ def change(
     home: Home = None,
 ) -> None:
     """Change pace, budget, frequency, window; `default` clears."""
-    from forager.control import operate
+    from forager.control import domain_admin
 
     flags: dict[str, Given | None] = {
         "crawl_delay_s": delay,
@@ -190,7 +190,7 @@ def change(
     done = act(
         settings,
         "domain",
-        lambda connection: operate.configure(
+        lambda connection: domain_admin.configure(
             connection, name, changes, by=whoami(), refresh_every_s=refresh_rest(settings)
         ),
         noted=lambda done: Noted("domain.configure", "domain", done.name, {"changes": done.changes}),
@@ -208,14 +208,14 @@ def change(
 
 
 def _forget_networks(name: str, home: Path | None, *, has_more: bool, as_json: bool) -> None:
-    from forager.control import operate
+    from forager.control import domain_admin
 
     if has_more:
         raise UsageError("--forget-networks stands alone; set the rest with a second command.")
     done = act(
         begin(home=home),
         "domain",
-        lambda connection: operate.forget_networks(connection, name, by=whoami()),
+        lambda connection: domain_admin.forget_networks(connection, name, by=whoami()),
         noted=lambda done: Noted("domain.configure", "domain", done.name, {"changes": {"allow_networks": None}}),
     )
     if as_json:
@@ -250,7 +250,7 @@ def refresh_rest(settings: "Settings") -> float | None:
 
 
 def say_configured(done: "Configured") -> str:
-    from forager.control.knobs import in_words
+    from forager.control.domain_settings import in_words
 
     told = f"{done.name}: {in_words(done.changes)}."
     if done.planned:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from forager.cli import hints, words
-from forager.cli.tally import tally
+from forager.cli.outcome_counts import tally
 from forager.records import DomainCount, OutcomeKind, RunEnd, RunReport, RunSpec, Scope
 
 FAILED, NOTHING_HAD, INTERRUPTED, LIMIT_REACHED = 1, 6, 11, 15

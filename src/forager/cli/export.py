@@ -11,8 +11,8 @@ from forager.cli import output, packing, words
 from forager.cli.audit import moment_of
 from forager.cli.flags import DomainName, Home, Output, PageStatus, TaskStatus
 from forager.cli.help import Command
-from forager.cli.meter import open_meter
 from forager.cli.packing import Packing
+from forager.cli.progress import open_meter
 from forager.cli.start import ask, begin
 from forager.cli.write import Format, refuse_unwritable, write_file
 from forager.errors import UsageError

@@ -230,7 +230,7 @@ def _blame_database(error: Exception) -> int | None:
     if "asyncpg" not in sys.modules:
         return None
     from forager.db.damage import damage_of
-    from forager.engine.patience import UNWRITABLE, unavailable_sentence
+    from forager.engine.transaction_retry import UNWRITABLE, unavailable_sentence
 
     if (damage := damage_of(error)) is not None:
         return _refuse(damage, DAMAGED)

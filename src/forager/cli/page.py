@@ -55,13 +55,13 @@ async def _find(connection: Any, url: str) -> Row:
 
 def every(url: Url, time: Frequency, as_json: AsJson = False, home: Home = None) -> None:
     """Visit it again that often, whatever its domain does."""
-    from forager.control import operate
+    from forager.control import domain_admin
 
     settings = begin(home=home)
     done = act(
         settings,
         "page",
-        lambda connection: operate.set_page_frequency(
+        lambda connection: domain_admin.set_page_frequency(
             connection, url, time.value, by=whoami(), refresh_every_s=refresh_rest(settings)
         ),
         noted=lambda done: Noted("page.configure", "page", None, {"url": done.name, "revisit_every_s": time.value}),

@@ -24,8 +24,8 @@ from forager.cli.crawl import (
 from forager.cli.ending import exit_code, is_redirect
 from forager.cli.flags import Home
 from forager.cli.help import Command
+from forager.cli.outcome_counts import tally
 from forager.cli.start import begin, refuse_without_bucket, whoami
-from forager.cli.tally import tally
 from forager.errors import NotFoundError
 from forager.records import OutcomeKind, RunSpec
 
@@ -104,7 +104,7 @@ class _Order:
         from forager import app
         from forager.app.refresh import RefreshOrder, refresh, wait_for_due
         from forager.cli.display import open_display, show_waiting
-        from forager.cli.picture import Frame
+        from forager.cli.progress_view import Frame
         from forager.engine.stop import StopRequest
 
         stop, reports = StopRequest(), []

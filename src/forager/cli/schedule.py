@@ -15,7 +15,7 @@ from forager.cli.table import Cell, number, prose
 from forager.errors import UsageError
 
 if TYPE_CHECKING:
-    from forager.scheduler.timetable import Done
+    from forager.scheduler.scheduler import Done
     from forager.settings import Settings
 
 Row = dict[str, Any]
@@ -62,7 +62,7 @@ def schedule(context: typer.Context, as_json: AsJson = False, home: Home = None)
 def read(settings: "Settings") -> list[Row]:
     """Every duty, also those that were never done."""
     from forager.app.schedule import DUTIES, is_kept
-    from forager.scheduler.timetable import read_duties
+    from forager.scheduler.scheduler import read_duties
 
     found = {row["name"]: row for row in ask(settings, "schedule", read_duties)}
     unknown = dict.fromkeys(("started_at", "ended_at", "took_s", "result", "error", "next_at")) | {"times": 0}

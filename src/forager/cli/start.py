@@ -105,7 +105,7 @@ def act(
     import asyncio
 
     from forager.db import open_database
-    from forager.engine.patience import in_transaction
+    from forager.engine.transaction_retry import in_transaction
 
     async def with_note(connection: Any) -> T:
         done = await deed(connection)
@@ -122,7 +122,7 @@ def act(
 
 async def note(database: "Database", entry: Noted) -> None:
     """Of work in many transactions, once it is done."""
-    from forager.engine.patience import in_transaction
+    from forager.engine.transaction_retry import in_transaction
 
     await in_transaction(database, lambda connection: note_on(connection, entry), give_up_after_s=LONGEST_TRY_S)
 

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from forager.cli import hints, output, words
 from forager.cli.ending import limit_flags, opening, pages_had, suspicions
-from forager.cli.picture import domain_state
-from forager.cli.tally import tally
+from forager.cli.outcome_counts import tally
+from forager.cli.progress_view import domain_state
 from forager.control.trap_words import TRAP_WORDS
 from forager.records import DomainCount, RunReport, RunSpec
 

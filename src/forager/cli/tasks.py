@@ -120,7 +120,7 @@ def submit(
     home: Home = None,
 ) -> None:
     """Order visits: all of them, or none if one is wrong."""
-    from forager.app.manners import guard_of
+    from forager.app.fetch_policy import guard_of
     from forager.control.submit import TaskOrder
     from forager.control.submit import submit as order
 

@@ -116,7 +116,7 @@ def revoke(
     """End tokens, at once and for ever."""
     import asyncio
 
-    from forager.accounts.vouching import until_forgotten
+    from forager.accounts.session_cache import until_forgotten
     from forager.accounts.who import operator
     from forager.control import accounts
 

@@ -99,9 +99,9 @@ def judge(text: bytes | str, agent: str, url: str) -> dict[str, Any]:
 async def _ask_site(settings: "Settings", agent: str, url: str) -> dict[str, Any]:
     """The site's own robots.txt, asked for as a crawl does: guarded, through redirects and its domain's proxies,
     forbidding when unreachable."""
-    from forager.app.manners import guard_of
-    from forager.app.ways import open_ways
-    from forager.engine.permission import ask_robots, at_once
+    from forager.app.fetch_policy import guard_of
+    from forager.app.proxied_client import open_ways
+    from forager.engine.robots_fetch import ask_robots, at_once
     from forager.fetch import open_client
     from forager.politeness.proxy_rule import proxy_rule
     from forager.urls import origin_of

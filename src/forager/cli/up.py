@@ -145,7 +145,7 @@ async def _first_link(forager: "Forager") -> str | None:
     from functools import partial
 
     from forager.control.accounts import first_admin_link
-    from forager.engine.patience import in_transaction
+    from forager.engine.transaction_retry import in_transaction
 
     return await in_transaction(forager.database, partial(first_admin_link, address=forager.settings.api_url))
 

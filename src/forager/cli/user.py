@@ -194,7 +194,7 @@ def _end(settings: "Settings", deed: Callable[[Any, "Who"], Awaitable[Any]]) -> 
     """What somebody may do no longer; it holds in every process of the API when the command ends."""
     import asyncio
 
-    from forager.accounts.vouching import until_forgotten
+    from forager.accounts.session_cache import until_forgotten
 
     done = _do(settings, deed)
     asyncio.run(until_forgotten())

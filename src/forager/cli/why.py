@@ -15,7 +15,7 @@ from forager.cli.start import ask, begin
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from forager.control.gates import Gate
+    from forager.control.domain_checks import Gate
     from forager.control.why import Answer
 
 MARKS = {True: ("✓", "green"), False: ("✗", "red"), None: ("·", "dim")}
@@ -33,7 +33,7 @@ def why(
     home: Home = None,
 ) -> None:
     """Say why a page or domain is, or is not, being fetched now."""
-    from forager.app.manners import manners_of
+    from forager.app.fetch_policy import manners_of
     from forager.control.why import ask_why, read_question
 
     read_question(what)
@@ -103,7 +103,7 @@ def _write_gates(screen: "Console", gates: tuple["Gate", ...], now: datetime) ->
 
 
 def _when(at: datetime, now: datetime, before: str = "") -> str:
-    from forager.control.gates import moment
+    from forager.control.domain_checks import moment
 
     seconds = (at - now).total_seconds()
     return "in a moment" if seconds < 1 else f"{before}{moment(at, now)} (in {words.duration(seconds)})"

@@ -9,7 +9,7 @@ from typing import Any
 from forager.control.seed_list import Planted, plant_list, sort_seeds
 from forager.domains import store as domains
 from forager.frontier import store as frontier
-from forager.frontier.learn import Learned, learn
+from forager.frontier.enqueue import Learned, learn
 from forager.seeds import Seed
 
 PIECE = 5_000

@@ -19,7 +19,7 @@ from forager.db.damage import damage_of
 from forager.domains.status import MOVES
 from forager.frontier.task_status import MOVES as TASK_MOVES
 from forager.storage.bucket_folder import BucketFolder
-from forager.storage.place import Place
+from forager.storage.location import Place
 
 
 def load(file: str) -> dict[str, statements.Statement]:

@@ -10,7 +10,7 @@ from typing import Any
 from forager.errors import StoreError
 from forager.images.retention import stored_files
 from forager.storage import store as bodies
-from forager.storage.place import Place
+from forager.storage.location import Place
 from forager.storage.refs import OPEN, key_of
 
 NAME = "bodies_stored"

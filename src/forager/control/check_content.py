@@ -14,7 +14,7 @@ from forager.control.check_bodies import NOT_TOLD, PROVEN, unreadable
 from forager.db import statements
 from forager.errors import StoreError
 from forager.storage import snapshot, warc_record
-from forager.storage.place import Place
+from forager.storage.location import Place
 from forager.storage.refs import OPEN, SnapshotRef, WarcRef, parse
 
 SQL = statements.load("forager.control", "content.sql")

@@ -15,8 +15,8 @@ from forager.control.purge import REASON_CODE, Purged
 from forager.control.purge_record import PurgeOrder, Record, on_record
 from forager.db import statements
 from forager.domains import repair
+from forager.domains.cooldown import sign_moves
 from forager.domains.repair import Less
-from forager.domains.rest import sign_moves
 from forager.frontier import purge as frontier
 from forager.images import purge as images
 from forager.storage import store as bodies

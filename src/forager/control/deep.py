@@ -32,7 +32,7 @@ from forager.db.catalog import Fault
 from forager.db.damage import damage_of
 from forager.stats import seals
 from forager.storage.bucket_folder import BucketFolder
-from forager.storage.place import Place
+from forager.storage.location import Place
 
 STATEMENTS = load("deep.sql")
 POPULATION = STATEMENTS.pop("deep_population")

@@ -11,11 +11,11 @@ from collections.abc import AsyncIterator, Collection
 from typing import Any
 
 from forager import clock
-from forager.control.operate import give_back
-from forager.domains import operate as domains
-from forager.domains.operate import Held
+from forager.control.domain_admin import give_back
+from forager.domains import admin as domains
+from forager.domains.admin import Held
 from forager.errors import NotFoundError
-from forager.frontier import era
+from forager.frontier import cache_namespace
 
 FENCE_S = 30.0
 PATIENCE_S = 8.0
@@ -53,7 +53,7 @@ async def portion(conn: Any, name: str) -> AsyncIterator[Held]:
     """A transaction in which pages of a fenced domain may go: nobody holds it, and no worker writes meanwhile."""
     while True:
         async with conn.transaction():
-            await era.own(conn)
+            await cache_namespace.own(conn)
             held = await domains.hold(conn, name)
             if held is None:
                 raise NotFoundError(f"{name} is gone: somebody else purged it.")

@@ -13,12 +13,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from forager import clock
-from forager.domains import operate
+from forager.domains import admin
 from forager.domains.store import find_domains
 from forager.frontier.images import revisit_images
 from forager.images import retention
 from forager.images.retention import BEGINNING
-from forager.storage.place import Place, Stored
+from forager.storage.location import Place, Stored
 from forager.urls import domain_of
 
 FOLDERS = ("images", "thumbnails")
@@ -129,6 +129,6 @@ async def _ask_again(conn: Any, rule: ImageRule, *, by: str) -> int:
             wanted = [(hosts[domain_of(url)], key) for _, url, key in found if domain_of(url) in hosts]
             visited = await revisit_images(conn, wanted, by=by)
             for host in visited:
-                await operate.rest_until(conn, host, refresh_every_s=rule.refresh_every_s)
+                await admin.rest_until(conn, host, refresh_every_s=rule.refresh_every_s)
         asked += sum(visited.values())
     return asked

@@ -24,7 +24,7 @@ from forager.errors import ForagerError
 from forager.frontier import store as frontier
 from forager.parsing.keywords import CONFIGS
 from forager.search import index
-from forager.storage.place import Place
+from forager.storage.location import Place
 from forager.storage.refs import key_of
 
 SQL = statements.load("forager.control", "mend.sql")

@@ -13,9 +13,9 @@ from forager.control.look import suggestion
 from forager.db import statements
 from forager.errors import NotFoundError, UsageError
 from forager.stats import series as store
+from forager.stats.counters import LATENCY_LABELS, NOT_ASKED, STAGES
 from forager.stats.series import Number, Step
 from forager.stats.store import read_clock
-from forager.stats.tally import LATENCY_LABELS, NOT_ASKED, STAGES
 
 SQL = statements.load("forager.control", "numbers.sql")
 Row = dict[str, Any]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from forager.control.look import known_name
-from forager.domains import operate as domains
+from forager.domains import admin as domains
 from forager.domains import store as domain_store
 from forager.errors import NotFoundError, UsageError
 from forager.proxies import operate

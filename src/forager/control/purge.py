@@ -2,7 +2,7 @@
 
 Pages go in portions, each in a transaction of its own that takes all that belongs to them and lessens the counters, so
 that the promises hold whenever it is stopped; the same order again goes on. Workers may run: the domain is fenced off
-(`fence.py`), and what they remember of its pages is void with the era (`frontier/era.py`).
+(`fence.py`), and what they remember of its pages is void with the era (`frontier/cache_namespace.py`).
 """
 
 import asyncio
@@ -18,12 +18,12 @@ from forager.control.fence import fenced, portion
 from forager.control.look import SQL as LOOK
 from forager.control.look import known_name
 from forager.control.purge_record import SQL, PurgeOrder, Record, on_record
-from forager.domains import operate, repair
-from forager.domains.operate import Held
+from forager.domains import admin, repair
+from forager.domains.admin import Held
+from forager.domains.cooldown import sign_moves
 from forager.domains.repair import Less
-from forager.domains.rest import sign_moves
 from forager.errors import NotFoundError, UsageError
-from forager.frontier import era, history
+from forager.frontier import cache_namespace, history
 from forager.frontier import purge as frontier
 from forager.images import purge as images
 from forager.images.purge import Dropped
@@ -195,7 +195,7 @@ async def _leave(conn: Any, domain_id: int, purged: Purged) -> None:
     dropped = await images.leave_domain(conn, domain_id)
     await repair.lessen(conn, _less(domain_id, dropped))
     await repair.remove(conn, domain_id)
-    await era.end(conn)
+    await cache_namespace.end(conn)
     purged.keys += dropped.keys
 
 
@@ -214,7 +214,7 @@ async def _known(conn: Any, name: str) -> str:
 
 
 async def _hold(conn: Any, name: str) -> Held:
-    held = await operate.hold(conn, name)
+    held = await admin.hold(conn, name)
     if held is None:
         raise NotFoundError(f"{name} is gone: somebody else purged it.")
     return held

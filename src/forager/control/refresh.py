@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from forager.domains import rest
+from forager.domains import cooldown
 from forager.records import RunSpec
 from forager.stats import store as stats
 
@@ -35,5 +35,5 @@ async def start_refresh(
         delay_s=spec.delay_s if delay_s is None else delay_s,
     )
     run = await stats.start_run(conn, again, by="refresh")
-    await rest.adopt_revisitable(conn, run, before=before, names=names)
+    await cooldown.adopt_revisitable(conn, run, before=before, names=names)
     return run, again

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from forager.control.domain_admin import give_back
 from forager.control.look import SQL
-from forager.control.operate import give_back
-from forager.domains import operate, repair
+from forager.domains import admin, repair
+from forager.domains.cooldown import sign_moves
 from forager.domains.repair import Mended, Named
-from forager.domains.rest import sign_moves
 from forager.domains.store import find_domains
 from forager.errors import BadUrlError, UsageError
 from forager.frontier.merge import merge_domain_pages
@@ -127,7 +127,7 @@ async def _merge(conn: Any, name: str, names: Sequence[str], *, by: str) -> Merg
         await repair.merge(conn, elder.id, others)
     if elder.name != name:
         await repair.rename(conn, elder.id, name, f"{_scheme(elder.base_url)}://{name}")
-    await operate.note(conn, elder.id, by=by, reason=reason, code="merge")
+    await admin.note(conn, elder.id, by=by, reason=reason, code="merge")
     return Merged(name, tuple(row.name for row in rows), moved, twice)
 
 

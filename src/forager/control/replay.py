@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from forager.control.look import find_page, known_name
 from forager.control.replay_diff import Fields, Tally
 from forager.db import statements
-from forager.domains import operate as domains
+from forager.domains import admin as domains
 from forager.domains.store import find_domains
 from forager.errors import NotFoundError, NotStoredError, UsageError
 from forager.frontier import reread

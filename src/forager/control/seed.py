@@ -10,7 +10,7 @@ from typing import Any
 from forager.control.seed_list import Planted, plant_list
 from forager.domains import store as domains
 from forager.frontier import store as frontier
-from forager.frontier.learn import Learned, learn
+from forager.frontier.enqueue import Learned, learn
 from forager.records import Discovery, RunSpec, Scope
 from forager.seeds import Seed
 from forager.stats import store as stats

@@ -12,7 +12,7 @@ from typing import Any
 from forager.domains import store as domains
 from forager.domains.store import Seeded
 from forager.frontier import store as frontier
-from forager.frontier.learn import Learned, learn
+from forager.frontier.enqueue import Learned, learn
 from forager.records import Discovery
 from forager.seeds import Seed
 from forager.urls import domain_of, origin_of, url_key

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from forager.control.disk import size_of
 from forager.control.purge_record import SQL
-from forager.domains import traces
+from forager.domains import retention
 
 FEW_ROWS = 1000
 """Of smaller tables nothing has to be said."""
@@ -101,7 +101,7 @@ async def _counted(conn: Any, rules: Sequence[Rule], refresh_every_s: float) -> 
     kept_s = {rule.table: rule.kept_s for rule in rules}
     if not {"robots_requests", "domain_history"} <= kept_s.keys():
         return list(rules)
-    due = await traces.count_old(
+    due = await retention.count_old(
         conn,
         robots_s=kept_s["robots_requests"],
         moves_s=kept_s["domain_history"],

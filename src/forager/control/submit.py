@@ -16,7 +16,7 @@ from forager.domains import tasks as domains
 from forager.errors import AddressRefusedError, BadUrlError, ConflictError, NotFoundError, UsageError
 from forager.frontier import store as pages
 from forager.frontier import tasks as frontier
-from forager.frontier.learn import Learned, learn
+from forager.frontier.enqueue import Learned, learn
 from forager.frontier.task_status import TaskStatus
 from forager.frontier.tasks import NewTask
 from forager.politeness.guard import AddressGuard, host_as_ip

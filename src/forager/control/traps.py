@@ -6,11 +6,11 @@ from typing import Any
 from forager.control.look import Row, known_name
 from forager.control.trap_words import TRAP_WORDS
 from forager.db import statements
-from forager.domains import operate as domains
+from forager.domains import admin as domains
 from forager.domains import store as domain_store
 from forager.domains import traps as domain_traps
-from forager.domains.operate import OPERATOR
-from forager.domains.rest import sign_moves
+from forager.domains.admin import OPERATOR
+from forager.domains.cooldown import sign_moves
 from forager.domains.status import DomainStatus
 from forager.errors import NotFoundError
 from forager.frontier import traps as frontier_traps

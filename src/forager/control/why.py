@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from forager.control import why_domain, why_page
-from forager.control.gates import Gate, Manners, Outlook, crawl_command, never
+from forager.control.domain_checks import Gate, Manners, Outlook, crawl_command, never
 from forager.control.why_domain import DomainFacts
 from forager.control.why_page import PageFacts
 from forager.db import statements

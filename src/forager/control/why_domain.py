@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from forager.control.gates import (
+from forager.control.domain_checks import (
     Gate,
     Manners,
     Outlook,

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from forager.control.gates import (
+from forager.control.domain_checks import (
     Gate,
     Manners,
     Outlook,
@@ -23,7 +23,7 @@ from forager.control.gates import (
 from forager.control.why_domain import DomainFacts
 from forager.control.why_traps import link_gate, trap_gate
 from forager.errors import AddressRefusedError
-from forager.frontier import rank
+from forager.frontier import page_priority
 from forager.frontier.revisit import next_interval
 from forager.links.scope import Reach, claim_depth
 from forager.politeness import robots
@@ -184,11 +184,15 @@ def _rank(row: Any) -> str:
     place = f"{row['priority']} (1 is first, 10 last): "
     if row["is_seed"]:
         return place + "a seed"
-    if row["priority"] != rank.priority_of(row["url"], row["depth"]):
+    if row["priority"] != page_priority.priority_of(row["url"], row["depth"]):
         return place + "set when it was found"
-    if row["depth"] >= rank.DEEP:
+    if row["depth"] >= page_priority.DEEP:
         return place + f"a deep page, {row['depth']} links from a seed"
-    kinds = {rank.HIGH: "near to a seed", rank.MEDIUM: "a content page", rank.LOW: "pagination, an archive or a list"}
+    kinds = {
+        page_priority.HIGH: "near to a seed",
+        page_priority.MEDIUM: "a content page",
+        page_priority.LOW: "pagination, an archive or a list",
+    }
     return place + kinds[row["priority"]]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from forager import clock
-from forager.control.gates import Gate, crawl_command, domain_command
+from forager.control.domain_checks import Gate, crawl_command, domain_command
 from forager.control.trap_words import TRAP_WORDS
 from forager.links import templates, traps
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from forager.db import statements
-from forager.domains.rest import sign_moves
+from forager.domains.cooldown import sign_moves
 from forager.records import Lease
 from forager.urls import registrable
 

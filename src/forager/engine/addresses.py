@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Hashable
 from ipaddress import IPv6Address, ip_address, ip_network
 
 from forager import clock
-from forager.engine.lane import Lane
+from forager.engine.domain_queue import Lane
 from forager.politeness.pace import Pace
 
 MOST_IDLE = 10_000

@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
 from forager.domains.store import RobotsCopy
-from forager.engine.spool import Spool
 from forager.engine.stop import cancel
+from forager.engine.write_buffer import Spool
 from forager.records import Outcome
 
 TOGETHER = 2

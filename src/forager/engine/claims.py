@@ -14,8 +14,8 @@ from forager.dispatch.store import withdraw_offers
 from forager.domains import store as domains
 from forager.domains.store import Keeping, Release, RobotsCopy
 from forager.domains.traps import traps_of
-from forager.engine.patience import in_transaction
-from forager.engine.trap_watch import shut
+from forager.engine.transaction_retry import in_transaction
+from forager.engine.trap_detector import shut
 from forager.frontier import store as frontier
 from forager.links.scope import claim_depth, claim_patterns
 from forager.proxies.store import PoolRow, find_pools

@@ -11,8 +11,8 @@ from typing import Any
 
 from forager.db import Database
 from forager.domains import store as domains
-from forager.engine.lane import Lane
-from forager.engine.patience import in_transaction
+from forager.engine.domain_queue import Lane
+from forager.engine.transaction_retry import in_transaction
 from forager.frontier import lastmod
 from forager.observe import log
 from forager.parsing.dates import parse_date

@@ -18,22 +18,22 @@ from forager.db import Database
 from forager.dispatch.inbox import Inbox, Verdict
 from forager.domains import store as domains
 from forager.domains.store import Release, Renewal
-from forager.engine import calls
-from forager.engine.calls import Calls
+from forager.engine import signals
 from forager.engine.claims import Claimed, Claims
+from forager.engine.config import WorkerOrder
 from forager.engine.database_clock import DatabaseClock
-from forager.engine.evenly import Evenly
-from forager.engine.first_waits import FirstWaits
-from forager.engine.lane import Lane, give_in
-from forager.engine.line import Tools
-from forager.engine.network_watch import NetworkWatch
-from forager.engine.order import WorkerOrder
-from forager.engine.patience import in_transaction
-from forager.engine.pools import Pools
-from forager.engine.recover import free_lost, reclaim
+from forager.engine.dispatcher import Traffic
+from forager.engine.domain_queue import Lane, give_in
+from forager.engine.first_delays import FirstWaits
+from forager.engine.lease_rebalancing import Evenly
+from forager.engine.network_monitor import NetworkWatch
+from forager.engine.pipeline import Tools
+from forager.engine.proxy_pools import Pools
+from forager.engine.recovery import free_lost, reclaim
+from forager.engine.signals import Calls
 from forager.engine.stop import StopRequest, cancel
-from forager.engine.traffic import Traffic
-from forager.engine.trap_watch import TrapWatch
+from forager.engine.transaction_retry import in_transaction
+from forager.engine.trap_detector import TrapWatch
 from forager.engine.writer import Writer
 from forager.observe import everywhere, log
 from forager.politeness.breaker import Breaker
@@ -42,8 +42,8 @@ from forager.proxies.pool import ProxyPool
 from forager.records import Lease, Pause, PauseReason, Target
 from forager.stats import series
 from forager.stats import store as stats
+from forager.stats.counters import Tally
 from forager.stats.processes import started_at, this_host
-from forager.stats.tally import Tally
 
 TEND_EVERY_S = 0.2
 IDLE_S = 1.0
@@ -271,7 +271,7 @@ class Worker:
     async def _listen(self) -> None:
         """What people order meanwhile: tasks that are paused or cancelled, domains that are switched off."""
         while True:
-            await asyncio.sleep(calls.EVERY_S)
+            await asyncio.sleep(signals.EVERY_S)
             for domain, version in await self._calls.listen():
                 lane = self._lanes.get(domain)
                 if lane is not None and lane.lease.version == version:
@@ -311,7 +311,7 @@ class Worker:
     async def _end(self, conn: Any) -> None:
         await series.add(conn, self._id, self._tally)
         await stats.end_worker(conn, self._id)
-        await calls.sweep(conn)
+        await signals.sweep(conn)
 
     async def _beat_once(self, conn: Any, told: Tally) -> tuple[bool, dict[tuple[int, int], Renewal]]:
         is_alive = await self._say_alive(conn)

@@ -19,27 +19,27 @@ from forager.domains import store as domains
 from forager.domains.store import RobotsCopy, Visits
 from forager.engine import lastmods
 from forager.engine.batches import Batches
-from forager.engine.crowds import Crowds, without_links
-from forager.engine.image_desk import ImageDesk
-from forager.engine.judge import keeps_its_state, page_status, revisit_in_s
-from forager.engine.keep import BodyKeeper
-from forager.engine.lane import Lane
-from forager.engine.order import WorkerOrder
-from forager.engine.patience import in_transaction
+from forager.engine.body_storage import BodyKeeper
+from forager.engine.config import WorkerOrder
+from forager.engine.domain_queue import Lane
+from forager.engine.failure_streak import streak_of
+from forager.engine.image_recorder import ImageDesk
 from forager.engine.pauses import Pauses
-from forager.engine.spool import Spool
-from forager.engine.streak import streak_of
-from forager.engine.trap_watch import TrapWatch
+from forager.engine.retry_policy import keeps_its_state, page_status, revisit_in_s
+from forager.engine.subdomain_limit import Crowds, without_links
+from forager.engine.transaction_retry import in_transaction
+from forager.engine.trap_detector import TrapWatch
+from forager.engine.write_buffer import Spool
 from forager.errors import Blame
-from forager.frontier import era as eras
+from forager.frontier import cache_namespace as eras
 from forager.frontier import store as frontier
 from forager.frontier import tasks
-from forager.frontier.catch_up import CatchUp
+from forager.frontier.cache_warm_up import CatchUp
 from forager.frontier.details import record_details
+from forager.frontier.enqueue import Learned, learn, sort_known, take_recalled
 from forager.frontier.images import make_pages, record_images
-from forager.frontier.known import UNSHARED, KnownPages, SharedPages, pack
-from forager.frontier.learn import Learned, learn, sort_known, take_recalled
 from forager.frontier.lexemes import Lexemes
+from forager.frontier.url_cache import UNSHARED, KnownPages, SharedPages, pack
 from forager.images import purge as image_purge
 from forager.links.sameness import Suspicion
 from forager.links.scope import claim_depth
@@ -51,7 +51,7 @@ from forager.proxies.store import StandingRow, count_uses
 from forager.records import Discovery, Outcome, OutcomeKind
 from forager.stats import series
 from forager.stats import store as stats
-from forager.stats.tally import Tally, tally_of
+from forager.stats.counters import Tally, tally_of
 from forager.storage import Shelf
 
 MOST_DOMAIN_IDS = 100_000

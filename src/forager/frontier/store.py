@@ -6,11 +6,11 @@ from typing import Any, TypeVar
 
 from forager.db import statements
 from forager.frontier import compiled
-from forager.frontier.catch_up import Portion
+from forager.frontier.cache_warm_up import Portion
 from forager.frontier.compiled import JoinLinks
 from forager.frontier.details import ITEMS_CUT, MOST_BYTES
 from forager.frontier.lexemes import Lexemes
-from forager.frontier.rank import priority_of
+from forager.frontier.page_priority import priority_of
 from forager.records import Discovery, Keywords, Lease, Outcome, Past, Reading, Selection, Target
 
 SQL = statements.load("forager.frontier")

@@ -19,7 +19,9 @@ from forager.records.crawl import (
     Scope,
 )
 from forager.records.image import FoundImage, ImageFile, ImagePolicy, ImageStatus, Sighting
-from forager.records.line import (
+from forager.records.link_columns import LinkColumns
+from forager.records.pause import Pause, PauseReason, describe_pause
+from forager.records.pipeline import (
     BodyCoding,
     Discovery,
     Fetched,
@@ -35,8 +37,6 @@ from forager.records.line import (
     Target,
     Trouble,
 )
-from forager.records.link_columns import LinkColumns
-from forager.records.pause import Pause, PauseReason, describe_pause
 from forager.records.proxy import Passage, Proxy, ProxyUse
 from forager.records.trap import ALL_OF_A_LOOK, Trap
 

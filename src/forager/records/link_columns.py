@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import repeat
 from typing import Any, overload
 
-from forager.records.line import FoundLink
+from forager.records.pipeline import FoundLink
 
 
 class LinkColumns(Sequence[FoundLink]):

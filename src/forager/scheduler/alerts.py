@@ -18,13 +18,13 @@ from forager.errors import (
 )
 from forager.frontier import webhooks
 from forager.records import OutcomeKind
-from forager.scheduler.order import ScheduleOrder
+from forager.scheduler.config import ScheduleOrder
 from forager.scheduler.words import things
 from forager.search.tend import read_refusals
 from forager.stats import series
+from forager.stats.counters import NOT_ASKED
 from forager.stats.stall import read_stall
 from forager.stats.store import read_clock
-from forager.stats.tally import NOT_ASKED
 
 NAME = "alerts"
 EVERY_S = 30.0

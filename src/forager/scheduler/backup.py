@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from forager.scheduler.order import ScheduleOrder
+from forager.scheduler.config import ScheduleOrder
 
 NAME = "backup"
 EVERY_S = 86_400.0

@@ -6,7 +6,7 @@ again in between takes it back, and its file is left because it is fresh.
 
 from typing import Any
 
-from forager.scheduler.order import ScheduleOrder
+from forager.scheduler.config import ScheduleOrder
 from forager.scheduler.words import things
 from forager.storage import store as bodies
 

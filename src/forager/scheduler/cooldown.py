@@ -6,9 +6,9 @@ A block without an end is an operator's to lift.
 
 from typing import Any
 
-from forager.domains import rest
-from forager.frontier import again
-from forager.scheduler.order import BY, ScheduleOrder
+from forager.domains import cooldown
+from forager.frontier import revisits
+from forager.scheduler.config import BY, ScheduleOrder
 from forager.scheduler.words import things
 
 NAME = "cooldown"
@@ -27,9 +27,9 @@ async def run_once(conn: Any, order: ScheduleOrder) -> str:  # noqa: ARG001
 
 async def _return_some(conn: Any) -> int:
     async with conn.transaction():
-        cooled = await rest.hold_cooled(conn, BATCH)
+        cooled = await cooldown.hold_cooled(conn, BATCH)
         if cooled:
-            reopened = await again.reopen_homes(conn, cooled, by=BY, most_seeds=MOST_SEEDS)
-            await rest.sign_moves(conn, by=BY, reason_code="cooldown_over", reason="cooldown over")
-            await rest.return_cooled(conn, {domain: reopened.get(domain, 0) for domain in cooled})
+            reopened = await revisits.reopen_homes(conn, cooled, by=BY, most_seeds=MOST_SEEDS)
+            await cooldown.sign_moves(conn, by=BY, reason_code="cooldown_over", reason="cooldown over")
+            await cooldown.return_cooled(conn, {domain: reopened.get(domain, 0) for domain in cooled})
         return len(cooled)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from forager.scheduler.order import ScheduleOrder
+from forager.scheduler.config import ScheduleOrder
 from forager.scheduler.words import things
 
 NAME = "dependencies"

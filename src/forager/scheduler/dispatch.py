@@ -14,7 +14,7 @@ from forager.dispatch.errors import BrokerAwayError
 from forager.dispatch.names import KINDS, Names
 from forager.dispatch.store import Depth, ServedRun, Told
 from forager.domains.store import wake_due
-from forager.scheduler.order import ScheduleOrder
+from forager.scheduler.config import ScheduleOrder
 from forager.scheduler.words import things
 
 NAME = "dispatch"

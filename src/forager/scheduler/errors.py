@@ -7,7 +7,7 @@ written: the scheduler may have been away since.
 from datetime import timedelta
 from typing import Any
 
-from forager.scheduler.order import ScheduleOrder
+from forager.scheduler.config import ScheduleOrder
 from forager.scheduler.words import things
 from forager.stats import errors
 

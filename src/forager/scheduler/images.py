@@ -5,7 +5,7 @@ Commands that change what is wanted do it at once; this is for changes by the AP
 
 from typing import Any
 
-from forager.scheduler.order import ScheduleOrder
+from forager.scheduler.config import ScheduleOrder
 from forager.scheduler.words import things
 
 NAME = "images"

@@ -6,7 +6,7 @@ Recording a page pays nothing for its being found. A search does the last few pa
 from typing import Any
 
 from forager.parsing.keywords import CONFIGS
-from forager.scheduler.order import ScheduleOrder
+from forager.scheduler.config import ScheduleOrder
 from forager.scheduler.words import things
 from forager.search import index
 

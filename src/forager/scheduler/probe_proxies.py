@@ -6,7 +6,7 @@ So are proxies that failed with one domain only. How to try one is handed in: th
 from typing import Any
 
 from forager.proxies import store
-from forager.scheduler.order import ScheduleOrder
+from forager.scheduler.config import ScheduleOrder
 from forager.scheduler.words import things
 
 NAME = "probe_proxies"

@@ -8,10 +8,10 @@ nothing to do rests for another while.
 from collections.abc import Sequence
 from typing import Any
 
-from forager.domains import rest
-from forager.domains.rest import Rested
-from forager.frontier import again
-from forager.scheduler.order import BY, ScheduleOrder
+from forager.domains import cooldown
+from forager.domains.cooldown import Rested
+from forager.frontier import revisits
+from forager.scheduler.config import BY, ScheduleOrder
 from forager.scheduler.portions import portions
 from forager.scheduler.words import things
 
@@ -27,7 +27,7 @@ PORTION_PAGES = 10_000
 
 async def run_once(conn: Any, order: ScheduleOrder) -> str:
     woken = given = looked_at = 0
-    rested = await rest.find_rested(conn, limit=MOST_DOMAINS, refresh_every_s=order.refresh_every_s)
+    rested = await cooldown.find_rested(conn, limit=MOST_DOMAINS, refresh_every_s=order.refresh_every_s)
     for portion in portions(rested, most_pages=PORTION_PAGES, most_domains=PORTION_DOMAINS):
         to_refresh = [domain for domain in portion if domain.is_refresh and order.is_refreshed]
         given += await _give_tasks(conn, [domain.id for domain in to_refresh])
@@ -40,9 +40,9 @@ async def run_once(conn: Any, order: ScheduleOrder) -> str:
 
 async def _give_tasks(conn: Any, domain_ids: Sequence[int]) -> int:
     """A huge domain is alone in its portion, and walked key by key; small ones are done at the first step."""
-    given, key = 0, again.FIRST_KEY
+    given, key = 0, revisits.FIRST_KEY
     while domain_ids:
-        count, last = await again.refresh_pages(conn, domain_ids, after=key, limit=PORTION_PAGES)
+        count, last = await revisits.refresh_pages(conn, domain_ids, after=key, limit=PORTION_PAGES)
         given += count
         if last is None or len(domain_ids) > 1:
             break
@@ -58,7 +58,7 @@ async def _wake(conn: Any, portion: Sequence[Rested], to_refresh: Sequence[Reste
         ("revisit", [domain.id for domain in portion if domain.id not in refreshed]),
     ):
         async with conn.transaction():
-            await rest.sign_moves(conn, by=BY, reason_code=code, reason=f"{code} due")
-            woken += await rest.wake_rested(conn, ids, is_scored=order.is_scored)
-    await rest.put_off(conn, [domain.id for domain in portion], refresh_every_s=order.refresh_every_s)
+            await cooldown.sign_moves(conn, by=BY, reason_code=code, reason=f"{code} due")
+            woken += await cooldown.wake_rested(conn, ids, is_scored=order.is_scored)
+    await cooldown.put_off(conn, [domain.id for domain in portion], refresh_every_s=order.refresh_every_s)
     return woken

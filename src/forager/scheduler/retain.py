@@ -6,7 +6,7 @@ Killed in between, the next night goes on where it was stopped. Bodies have a du
 
 from typing import Any
 
-from forager.scheduler.order import ScheduleOrder
+from forager.scheduler.config import ScheduleOrder
 from forager.stats import storage
 
 NAME = "retain"

@@ -8,12 +8,12 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from forager.domains import rest
-from forager.domains.rest import Adaptive
-from forager.frontier import again
-from forager.frontier.again import Sample
+from forager.domains import cooldown
+from forager.domains.cooldown import Adaptive
+from forager.frontier import revisits
 from forager.frontier.revisit import DAY_S, change_rate, first_guess, price_for
-from forager.scheduler.order import ScheduleOrder
+from forager.frontier.revisits import Sample
+from forager.scheduler.config import ScheduleOrder
 from forager.scheduler.portions import portions
 from forager.scheduler.words import things
 
@@ -31,10 +31,10 @@ BATCH = 500
 
 async def run_once(conn: Any, order: ScheduleOrder) -> str:
     priced = last = 0
-    while found := await rest.find_adaptive(conn, after=last, limit=BATCH):
+    while found := await cooldown.find_adaptive(conn, after=last, limit=BATCH):
         for portion in portions(found, most_pages=50_000, most_domains=BATCH):
             prices = await _price(conn, portion, order.delay_s)
-            await rest.set_prices(conn, prices)
+            await cooldown.set_prices(conn, prices)
             priced += len(prices)
         last = found[-1].id
     return f"{things(priced, 'price')} set"
@@ -42,7 +42,7 @@ async def run_once(conn: Any, order: ScheduleOrder) -> str:
 
 async def _price(conn: Any, domains: Sequence[Adaptive], delay_s: float) -> dict[int, float]:
     by_id = {domain.id: domain for domain in domains}
-    samples = await again.sample_watches(conn, list(by_id), limit=MOST_SAMPLED)
+    samples = await revisits.sample_watches(conn, list(by_id), limit=MOST_SAMPLED)
     return await asyncio.to_thread(
         lambda: {s.domain_id: price_of(by_id[s.domain_id], s, delay_s) for s in samples if s.watches}
     )

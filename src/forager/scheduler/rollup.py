@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from itertools import pairwise
 from typing import Any
 
-from forager.scheduler.order import ScheduleOrder
+from forager.scheduler.config import ScheduleOrder
 from forager.scheduler.words import things
 from forager.stats import days
 from forager.stats.days import Days

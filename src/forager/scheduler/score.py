@@ -3,7 +3,7 @@
 from typing import Any
 
 from forager.domains.score import score_all
-from forager.scheduler.order import ScheduleOrder
+from forager.scheduler.config import ScheduleOrder
 from forager.scheduler.words import things
 
 NAME = "score"

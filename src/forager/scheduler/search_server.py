@@ -5,7 +5,7 @@ Away, busy or killed in the middle, nothing is lost: what it has not taken waits
 
 from typing import Any
 
-from forager.scheduler.order import ScheduleOrder
+from forager.scheduler.config import ScheduleOrder
 
 NAME = "search_server"
 EVERY_S = 10.0

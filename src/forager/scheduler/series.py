@@ -6,7 +6,7 @@ sum.
 
 from typing import Any
 
-from forager.scheduler.order import ScheduleOrder
+from forager.scheduler.config import ScheduleOrder
 from forager.scheduler.words import things
 from forager.stats import series
 from forager.stats.series import Number

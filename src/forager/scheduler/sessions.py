@@ -5,7 +5,7 @@ nobody looks at one whose time is up.
 from typing import Any
 
 from forager.accounts import store
-from forager.scheduler.order import ScheduleOrder
+from forager.scheduler.config import ScheduleOrder
 from forager.scheduler.words import things
 
 NAME = "sessions"

@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
-from forager.domains import traces
-from forager.domains.traces import Gone
-from forager.scheduler.order import ScheduleOrder
+from forager.domains import retention
+from forager.domains.retention import Gone
+from forager.scheduler.config import ScheduleOrder
 from forager.scheduler.words import things
 
 NAME = "traces"
@@ -19,9 +19,9 @@ DOMAINS_AT_ONCE = 1000
 
 
 async def run_once(conn: Any, order: ScheduleOrder) -> str:
-    requests = await _drop(partial(traces.drop_robots_requests, conn, kept_s=order.robots_retention_s))
+    requests = await _drop(partial(retention.drop_robots_requests, conn, kept_s=order.robots_retention_s))
     kept_s, refresh_every_s = order.moves_retention_s, order.refresh_every_s
-    moves = await _drop(partial(traces.drop_moves, conn, kept_s=kept_s, refresh_every_s=refresh_every_s))
+    moves = await _drop(partial(retention.drop_moves, conn, kept_s=kept_s, refresh_every_s=refresh_every_s))
     return f"{things(requests, 'request')} for robots.txt and {things(moves, 'move')} of domains deleted"
 
 

@@ -7,7 +7,7 @@ locks are left out, and no file is cut short, which would lock out readers for a
 from typing import Any
 
 from forager.db import statements
-from forager.scheduler.order import ScheduleOrder
+from forager.scheduler.config import ScheduleOrder
 
 SQL = statements.load("forager.scheduler", "vacuum.sql")
 NAME = "vacuum"

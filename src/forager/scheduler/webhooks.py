@@ -7,7 +7,7 @@ others nothing, and other duties some seconds. Killed in the middle, what was ta
 from typing import Any
 
 from forager.frontier import webhooks
-from forager.scheduler.order import ScheduleOrder
+from forager.scheduler.config import ScheduleOrder
 from forager.scheduler.words import things
 
 NAME = "webhooks"

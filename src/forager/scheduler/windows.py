@@ -6,8 +6,8 @@ back by itself, and when the window is over the claim finds them by their time.
 
 from typing import Any
 
-from forager.domains import rest
-from forager.scheduler.order import ScheduleOrder
+from forager.domains import cooldown
+from forager.scheduler.config import ScheduleOrder
 from forager.scheduler.words import things
 
 NAME = "windows"
@@ -17,6 +17,6 @@ BATCH = 1000
 
 async def run_once(conn: Any, order: ScheduleOrder) -> str:  # noqa: ARG001
     closed = 0
-    while count := await rest.close_windows(conn, BATCH):
+    while count := await cooldown.close_windows(conn, BATCH):
         closed += count
     return f"{things(closed, 'domain')} put to sleep"

@@ -6,7 +6,7 @@ from datetime import date, datetime
 from typing import Any
 
 from forager.db import statements
-from forager.stats.tally import Tally
+from forager.stats.counters import Tally
 
 SQL = statements.load("forager.stats", "series.sql")
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from forager.errors import StoreError
-from forager.storage.place import Place, Stored
+from forager.storage.location import Place, Stored
 
 
 class LayeredPlace:

@@ -16,7 +16,7 @@ from pathlib import Path
 from forager import clock
 from forager.errors import StoreError
 from forager.storage.durable import sync_files, sync_folders
-from forager.storage.place import Stored, parts_of
+from forager.storage.location import Stored, parts_of
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

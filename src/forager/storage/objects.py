@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from forager import clock
 from forager.errors import ConfigurationError, StoreError
 from forager.storage.bucket import Bucket, connect, trouble
-from forager.storage.place import Stored, parts_of
+from forager.storage.location import Stored, parts_of
 
 if TYPE_CHECKING:
     from obstore.store import S3Store

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from forager.db import statements
-from forager.storage.shelf import Shelved
+from forager.storage.body_store import Shelved
 
 SQL = statements.load("forager.storage")
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)

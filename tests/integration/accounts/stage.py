@@ -16,7 +16,7 @@ from forager.accounts.passwords import LANES, MEMORY_KIB, PASSES
 from forager.accounts.who import Role, Scope, operator
 from forager.api import access, problems
 from forager.api.access import Admin, Anyone, Keeper, Seeding, User
-from forager.api.desk import Desk as Connections
+from forager.api.read_pool import Desk as Connections
 from forager.api.routes import auth, users
 from forager.app import Forager
 from forager.control import accounts

@@ -13,8 +13,8 @@ from tests.integration.api.conftest import PLENTY, admin, anybody, app, client_f
 
 from forager.accounts import store
 from forager.accounts.who import Role, Scope
-from forager.api import door
-from forager.api.doorstep import LARGE_BYTES
+from forager.api import middleware
+from forager.api.body_limit import LARGE_BYTES
 from forager.settings import Settings
 
 __all__ = ["admin", "anybody", "app", "settings"]
@@ -87,13 +87,13 @@ async def test_reading_stops_at_the_bound(admin: httpx.AsyncClient, settings: Se
 
     answer = await admin.post("/api/admin/runs", content=without_end(), headers=JSON)
     assert (answer.status_code, answer.headers["connection"]) == (413, "close")
-    assert given <= settings.api_body_bytes + door.DRAINED_BYTES + 2_000_000
+    assert given <= settings.api_body_bytes + middleware.DRAINED_BYTES + 2_000_000
 
 
 async def test_a_body_that_trickles_is_given_up(
     app: FastAPI, admin: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(door, "BODY_WITHIN_S", 0.2)
+    monkeypatch.setattr(middleware, "BODY_WITHIN_S", 0.2)
     sent: list[Message] = []
 
     async def trickle() -> Message:

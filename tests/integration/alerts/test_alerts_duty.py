@@ -16,7 +16,7 @@ from forager.products.store import store as store_products
 from forager.records.product import Product
 from forager.scheduler import alerts, series
 from forager.stats import series as store
-from forager.stats.tally import Tally
+from forager.stats.counters import Tally
 
 pytestmark = pytest.mark.both_servers
 

@@ -13,7 +13,7 @@ from forager.api import metrics
 from forager.api.metrics import Exposition
 from forager.scheduler import series as duty
 from forager.stats import series
-from forager.stats.tally import Tally
+from forager.stats.counters import Tally
 
 
 @pytest.fixture

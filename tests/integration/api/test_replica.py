@@ -22,7 +22,7 @@ from tests.replicas import Pair
 from forager.accounts import store
 from forager.accounts.credentials import csrf_token, new_secret
 from forager.accounts.who import Role, Scope, operator
-from forager.api import reads, shortcut, work
+from forager.api import fast_path, reads, work
 from forager.api.caller import PLAIN_COOKIE
 from forager.control import accounts, listing
 from forager.db.replica import State, written_until
@@ -368,7 +368,7 @@ async def test_what_the_log_breaks_off_is_asked_again(
 
     monkeypatch.setattr(listing, "domains", slowly)
     if way == "long":
-        monkeypatch.setattr(shortcut, "plan_of", lambda _route: None)  # FastAPI answers everything
+        monkeypatch.setattr(fast_path, "plan_of", lambda _route: None)  # FastAPI answers everything
     await in_step(app)
     asking = asyncio.create_task(status_of(user))
     sleeping = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND application_name = 'forager api'"

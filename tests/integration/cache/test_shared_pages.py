@@ -16,7 +16,7 @@ from forager.cache import Era, RedisKnown, Server
 from forager.cache import era as eras
 from forager.db import Database
 from forager.engine.writer import Writer
-from forager.frontier.known import UNSHARED, SharedPages, pack
+from forager.frontier.url_cache import UNSHARED, SharedPages, pack
 
 KEY, OTHER = bytes(16), bytes(range(16))
 

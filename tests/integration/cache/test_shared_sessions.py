@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from tests.integration.api.conftest import PLENTY, client_for, running
 from tests.integration.cache.conftest import OwnRedis
 
-from forager.accounts import store, vouching
+from forager.accounts import session_cache, store
 from forager.accounts.credentials import hash_of, new_secret
 from forager.accounts.who import Role, Scope, operator
 from forager.api.caller import PLAIN_COOKIE
@@ -108,7 +108,7 @@ async def test_a_process_asks_itself_now_and_then(
         assert [await me(one), await me(other)] == ["admin", "admin"]
         a_second_passes(two[1])
         for seen in two[1].state.gate._seen.values():
-            seen.asked_at -= vouching.ALONE_S
+            seen.asked_at -= session_cache.ALONE_S
         questions.clear()
         await me(other)
         assert len(questions) == 1

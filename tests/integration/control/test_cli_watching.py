@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from forager.stats import series
-from forager.stats.tally import Tally
+from forager.stats.counters import Tally
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from forager.control.check import check
+from forager.control.domain_admin import configure
 from forager.control.links import SQL, links_of, most_linked
-from forager.control.operate import configure
 from forager.errors import NotFoundError
 
 SEED = "http://shop.example/"

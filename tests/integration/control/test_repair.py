@@ -16,7 +16,7 @@ from forager.domains import store as domains
 from forager.domains.repair import Mended
 from forager.errors import UsageError
 from forager.frontier.details import record_details
-from forager.frontier.learn import Learned, learn
+from forager.frontier.enqueue import Learned, learn
 from forager.products.store import Sight, store
 from forager.records import Outcome, OutcomeKind
 from forager.records.product import Product

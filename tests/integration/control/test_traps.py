@@ -10,11 +10,11 @@ from tests.integration.control.polite import MANNERS
 
 from forager.control import traps
 from forager.control.check import check
-from forager.control.gates import Gate
+from forager.control.domain_checks import Gate
 from forager.control.repair import merge
 from forager.control.why import ask_why
 from forager.errors import NotFoundError
-from forager.frontier.operate import reopen_domain
+from forager.frontier.admin import reopen_domain
 
 SHOP = "shop.example"
 TEMPLATE = "http://shop.example/same/{n}"

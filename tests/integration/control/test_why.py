@@ -11,7 +11,7 @@ from tests.integration.control.polite import MANNERS
 from forager import clock
 from forager.cli.why import sentence_of
 from forager.control import submit, tasks
-from forager.control.gates import Gate
+from forager.control.domain_checks import Gate
 from forager.control.submit import TaskOrder
 from forager.control.why import Answer, ask_why
 from forager.errors import UsageError

@@ -6,7 +6,7 @@ import pytest
 from tests.ground import NO_PATTERNS, Ground
 
 from forager.domains import store as domains
-from forager.domains.operate import reset_breaker
+from forager.domains.admin import reset_breaker
 from forager.domains.store import Keeping, Release, RobotsCopy, Standing, Visits
 from forager.frontier import store as frontier
 from forager.records import Lease

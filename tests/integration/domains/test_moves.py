@@ -4,7 +4,7 @@ import asyncpg
 import pytest
 from tests.ground import Ground
 
-from forager.domains.operate import move
+from forager.domains.admin import move
 from forager.domains.status import MOVES, DomainStatus, may_move
 from forager.errors import UsageError
 

@@ -14,10 +14,10 @@ from forager import clock, parsing
 from forager.control.check import check
 from forager.control.seed import start_run
 from forager.db import Database
-from forager.engine.line import Tools
-from forager.engine.patience import in_transaction
+from forager.engine.pipeline import Tools
 from forager.engine.report import read_report
 from forager.engine.stop import StopRequest
+from forager.engine.transaction_retry import in_transaction
 from forager.engine.worker import Worker
 from forager.fetch import open_client
 from forager.links import Reach, Selector

@@ -10,7 +10,7 @@ from tests.builders import a_target
 from tests.integration.fetch.raw_server import a_client, http, serve
 from tests.unit.engine.scripted import ScriptedClient, some_tools
 
-from forager.engine.line import visit
+from forager.engine.pipeline import visit
 from forager.errors import TooLargeError
 
 LIMIT = 2_000_000

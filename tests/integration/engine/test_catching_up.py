@@ -7,8 +7,8 @@ from tests.ground import Ground
 from forager.db import Database
 from forager.engine.writer import Writer
 from forager.frontier import store as frontier
-from forager.frontier.catch_up import Portion
-from forager.frontier.known_table import DEEPEST, SLOT
+from forager.frontier.cache_warm_up import Portion
+from forager.frontier.url_set import DEEPEST, SLOT
 from forager.urls import url_key
 
 pytestmark = pytest.mark.both_servers

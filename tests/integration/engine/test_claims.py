@@ -10,7 +10,7 @@ from forager.db import Database
 from forager.domains import store as domains
 from forager.domains.store import Keeping, Release, RobotsCopy
 from forager.engine.claims import Claims
-from forager.engine.recover import recover
+from forager.engine.recovery import recover
 from forager.records import Lease, RunSpec, Scope, Target
 from forager.stats import store as stats
 

@@ -10,7 +10,7 @@ from tests.ground import Ground
 
 from forager.control.check import check
 from forager.db import Database
-from forager.engine.lane import Lane
+from forager.engine.domain_queue import Lane
 from forager.engine.writer import Writer
 from forager.records import Lease, Selection, Target
 

@@ -24,10 +24,10 @@ from forager.db.pool import close_pool, open_pool
 from forager.domains import store as domains
 from forager.domains.store import Keeping, Release
 from forager.engine.claims import Claims
-from forager.engine.patience import in_transaction
-from forager.engine.recover import free_lost
+from forager.engine.recovery import free_lost
+from forager.engine.transaction_retry import in_transaction
 from forager.engine.writer import Writer
-from forager.frontier.learn import Learned
+from forager.frontier.enqueue import Learned
 from forager.records import Lease, Target
 
 pytestmark = [pytest.mark.both_servers, pytest.mark.timeout(120)]

@@ -12,9 +12,9 @@ from tests.ground import Ground
 from tests.integration.engine.stage import Stage, WatchedSite, serve
 
 from forager.control.audit import prove_pace
-from forager.control.operate import reset_breaker
+from forager.control.domain_admin import reset_breaker
 from forager.db import Database
-from forager.engine.patience import in_transaction
+from forager.engine.transaction_retry import in_transaction
 from forager.playground import Answer, most_open_at_once, visits_of
 from forager.playground.answer import refuse
 from forager.records import RunEnd

@@ -14,7 +14,7 @@ from tests.proxies import RealProxy, run_proxy
 
 from forager.control import proxies as control
 from forager.db import Database
-from forager.engine import judge
+from forager.engine import retry_policy
 from forager.playground import visits_of
 from forager.proxies.address import parse_address
 from forager.proxies.operate import Facts
@@ -34,12 +34,12 @@ async def no_proxies(database: Database) -> None:
 @pytest.fixture
 def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
     """The second to fourth try come at once."""
-    real = judge.quick_retry_s
+    real = retry_policy.quick_retry_s
 
     def hasten(*given: Any) -> float | None:
         return None if real(*given) is None else 0.01
 
-    monkeypatch.setattr(judge, "quick_retry_s", hasten)
+    monkeypatch.setattr(retry_policy, "quick_retry_s", hasten)
 
 
 @asynccontextmanager
@@ -155,7 +155,7 @@ async def test_a_proxy_that_fails_everywhere_is_switched_off_for_all(database: D
 async def test_a_dead_pool_is_our_fault_and_the_domain_waits(
     database: Database, quick_retries: None, is_mute: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("forager.engine.pools.TIMEOUT_S", 0.5)
+    monkeypatch.setattr("forager.engine.proxy_pools.TIMEOUT_S", 0.5)
     async with serve(WatchedSite(10)) as web, running("http", "socks5") as proxies:
         stage = await Stage.open(database, web)
         await assign(stage, proxies)

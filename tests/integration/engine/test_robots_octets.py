@@ -3,7 +3,7 @@
 import pytest
 from tests.integration.fetch.raw_server import a_client, http, serve
 
-from forager.engine.permission import ask_robots, at_once
+from forager.engine.robots_fetch import ask_robots, at_once
 from forager.politeness import robots
 
 

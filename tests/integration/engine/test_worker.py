@@ -11,9 +11,9 @@ from tests.integration.engine.stage import Stage, WatchedSite, serve
 
 from forager.db import Database
 from forager.domains.store import RobotsCopy
-from forager.engine.patience import in_transaction
-from forager.engine.permission import ask_robots
-from forager.engine.recover import recover
+from forager.engine.recovery import recover
+from forager.engine.robots_fetch import ask_robots
+from forager.engine.transaction_retry import in_transaction
 from forager.playground import Answer, smallest_gap_s, visits_of
 from forager.playground.answer import refuse
 from forager.politeness.pace import LEAST_DELAY_S
@@ -29,7 +29,7 @@ def hasty_robots(monkeypatch: pytest.MonkeyPatch) -> None:
     async def ask(*given: Any, **more: Any) -> RobotsCopy:
         return await ask_robots(*given, **more, waits_s=(0.0, 0.0))
 
-    monkeypatch.setattr("forager.engine.robots_desk.ask_robots", ask)
+    monkeypatch.setattr("forager.engine.robots_cache.ask_robots", ask)
 
 
 # All of it ----------------------------------------------------------------------------------------------------------

@@ -25,8 +25,8 @@ from forager.control.purge import purge_domain, purge_pages
 from forager.control.purge_record import PurgeOrder
 from forager.db import Database
 from forager.domains.store import RobotsCopy, Visits
-from forager.engine.judge import trouble_of
-from forager.engine.lane import Lane
+from forager.engine.domain_queue import Lane
+from forager.engine.retry_policy import trouble_of
 from forager.engine.writer import Writer, count_visits
 from forager.errors import BrokenError, ConnectError, RobotsDeniedError, StatusError
 from forager.frontier.details import structured_data_of

@@ -14,7 +14,7 @@ import uvloop
 from tests.integration.fetch.raw_server import MAX_BYTES, Answer, a_client, allow_all, http, serve
 from tests.integration.fetch.test_fetch_hostile import send_and_reset
 
-from forager.engine import judge
+from forager.engine import retry_policy
 from forager.errors import (
     BadResponseError,
     Blame,
@@ -286,5 +286,5 @@ async def test_a_machine_that_is_out_of_files_is_no_fault_of_the_site() -> None:
                 await client.get(server.url())
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-        assert (caught.value.blame, judge.trouble_of(caught.value)) == (Blame.US, None)
+        assert (caught.value.blame, retry_policy.trouble_of(caught.value)) == (Blame.US, None)
         assert (await client.get(server.url())).body == b"hello"

@@ -8,7 +8,7 @@ from typing import Any
 from tests.integration.engine.stage import Stage, serve
 
 from forager.db import Database
-from forager.engine.image_shelf import ImageShelf
+from forager.engine.image_storage import ImageShelf
 from forager.images.decode.desk import Decoder
 from forager.playground import Playground
 from forager.playground.sites.gallery_tricks import LONG_BYTES, Cdn, GalleryTricks

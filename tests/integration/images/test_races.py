@@ -10,7 +10,7 @@ from tests.ground import Ground
 from tests.integration.images.desk import SIGHTINGS, Desk, a_sighting
 
 from forager.db import Database
-from forager.engine.image_shelf import ImageShelf
+from forager.engine.image_storage import ImageShelf
 from forager.engine.pauses import Pauses
 from forager.engine.stop import StopRequest
 from forager.errors import Blame, StoreUnavailableError

@@ -15,9 +15,9 @@ from tests.integration.storage.kept import REFS, home_of, refs_of
 from tests.integration.storage.test_kept_bodies import PASS_TIME, kept_of
 
 from forager import clock, parsing
+from forager.storage.body_store import shelf_to_read
 from forager.storage.bucket import parse_bucket
 from forager.storage.objects import DAY, ObjectPlace
-from forager.storage.shelf import shelf_to_read
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
 UNPACED = {"FORAGER_UNPACED_HOSTS": NETWORK}

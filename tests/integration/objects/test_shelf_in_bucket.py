@@ -14,10 +14,10 @@ from warcio.archiveiterator import ArchiveIterator
 
 from forager.errors import StoreError
 from forager.storage import open_shelf
+from forager.storage.body_store import shelf_to_read
 from forager.storage.bucket import Bucket, parse_bucket
-from forager.storage.mover import WarcMover
+from forager.storage.migrator import WarcMover
 from forager.storage.objects import ObjectPlace
-from forager.storage.shelf import shelf_to_read
 from forager.storage.upload import PART_BYTES
 
 BIG = "forager-20260101000000-00000000.warc.gz"
@@ -72,7 +72,7 @@ import sys, time
 from pathlib import Path
 from forager.storage import upload
 from forager.storage.bucket import parse_bucket
-from forager.storage.mover import WarcMover
+from forager.storage.migrator import WarcMover
 read = upload._parts
 def slowly(*what):
     for number, piece in enumerate(read(*what)):
@@ -111,7 +111,7 @@ def test_an_upload_that_is_killed_leaves_no_object_and_the_file(
 def test_a_worker_that_has_to_go_leaves_a_slow_upload_to_the_next(
     bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("forager.storage.mover.AT_THE_END_S", -1.0)
+    monkeypatch.setattr("forager.storage.migrator.AT_THE_END_S", -1.0)
     (tmp_path / BIG).write_bytes(b"x" * (2 * PART_BYTES))
     mover = WarcMover(tmp_path, bucket)
     mover._stop.set()

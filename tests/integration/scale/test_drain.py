@@ -9,14 +9,14 @@ from tests.integration.engine.stage import Stage, WatchedSite, serve
 
 from forager.control import workers
 from forager.db import Database
-from forager.engine import calls
+from forager.engine import signals
 from forager.errors import ConflictError, NotFoundError
 
 
 async def test_it_hands_back_what_it_held_and_another_goes_on(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calls, "EVERY_S", 0.05)
+    monkeypatch.setattr(signals, "EVERY_S", 0.05)
     is_busy = asyncio.Event()
 
     def notice(_path: str, count: int) -> None:

@@ -12,7 +12,7 @@ from forager.app.scale import costs
 from forager.db import Database
 from forager.db.pool import close_pool, open_pool
 from forager.db.statements import all_statements
-from forager.engine import calls
+from forager.engine import signals
 
 PLAIN = {statement.sql: statement.name for statement in all_statements()}
 Talk = list[list[str]]
@@ -47,7 +47,7 @@ async def overheard(database_url: str) -> AsyncIterator[tuple[Database, Talk]]:
 async def test_a_batch_asks_as_much_as_we_reckon(
     overheard: tuple[Database, Talk], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calls, "EVERY_S", 0.05)  # it may all be over within a second
+    monkeypatch.setattr(signals, "EVERY_S", 0.05)  # it may all be over within a second
     database, talk = overheard
     async with serve(*(WatchedSite(40, number=number) for number in range(1, 5))) as web:
         stage = await Stage.open(database, web)

@@ -8,7 +8,7 @@ from tests.ground import Ground
 
 from forager.control.check import check
 from forager.proxies.store import Probed, ProbeRow
-from forager.scheduler.order import ScheduleOrder
+from forager.scheduler.config import ScheduleOrder
 
 DAY_S = 86_400.0
 PAST = "(now() - interval '1 minute')"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.ground import Ground
-from tests.integration.scheduler.test_timetable import Counted, logs_are_new
+from tests.integration.scheduler.test_scheduler import Counted, logs_are_new
 
 from forager.app import Forager
 from forager.app import schedule as app

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from tests.conftest import in_thread
 from tests.ground import Ground
 from tests.integration.scheduler.stage import an_order
-from tests.integration.scheduler.test_timetable import Counted
+from tests.integration.scheduler.test_scheduler import Counted
 
 from forager.app import open_forager
 from forager.app.schedule import do_once, open_timetable
 from forager.scheduler import vacuum
+from forager.scheduler.scheduler import Timetable, read_duties
 from forager.scheduler.times import At
-from forager.scheduler.timetable import Timetable, read_duties
 from forager.settings import load
 
 NIGHT = At("02:00", None)

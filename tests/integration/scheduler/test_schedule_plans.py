@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from tests.integration.frontier.test_plans import Hot, explain_custom, explain_generic, filled, indexes, read_ends
 
-from forager.domains.rest import SQL as REST
-from forager.frontier.again import SQL as AGAIN
+from forager.domains.cooldown import SQL as REST
+from forager.frontier.revisits import SQL as AGAIN
 from forager.stats.days import SQL as DAYS
 
 pytestmark = pytest.mark.both_servers

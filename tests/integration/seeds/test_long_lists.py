@@ -8,7 +8,7 @@ import pytest
 from tests.builders import a_spec
 from tests.ground import Ground
 
-from forager.app.reach import read_reach
+from forager.app.crawl_scope import read_reach
 from forager.app.seeding import Loaded, SeedList, flow, load_seeds, start_long_run
 from forager.control.check import check
 from forager.db import Database

@@ -18,8 +18,8 @@ from forager.errors import ConnectError, UsageError
 from forager.records import Outcome, OutcomeKind
 from forager.scheduler import series as duty
 from forager.stats import series
+from forager.stats.counters import Tally
 from forager.stats.series import Number
-from forager.stats.tally import Tally
 
 pytestmark = pytest.mark.both_servers
 

@@ -6,8 +6,8 @@ import pytest
 from tests.ground import Ground
 
 from forager.stats import series
+from forager.stats.counters import Tally
 from forager.stats.stall import Stall, read_stall
-from forager.stats.tally import Tally
 
 LONG_AGO = "(now() - interval '20 minutes')"
 

@@ -13,12 +13,12 @@ import pytest
 from tests.integration.engine.stage import Stage, WatchedSite, serve
 
 from forager import clock
-from forager.control import operate, tasks, tasks_many
+from forager.control import domain_admin, tasks, tasks_many
 from forager.control.tasks_many import Which
 from forager.db import Database
-from forager.engine import calls
-from forager.engine.patience import in_transaction
-from forager.engine.recover import recover
+from forager.engine import signals
+from forager.engine.recovery import recover
+from forager.engine.transaction_retry import in_transaction
 from forager.errors import ConflictError
 from forager.playground import Answer
 from forager.records import RunEnd
@@ -31,7 +31,7 @@ SLOW = "/p/3"
 
 @pytest.fixture(autouse=True)
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calls, "EVERY_S", 0.1)
+    monkeypatch.setattr(signals, "EVERY_S", 0.1)
 
 
 class SlowPage:
@@ -146,7 +146,7 @@ async def test_a_task_that_is_restarted_by_force_under_way_is_visited_by_the_new
 async def test_paused_and_resumed_before_the_worker_heard_of_it(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calls, "EVERY_S", 30.0)
+    monkeypatch.setattr(signals, "EVERY_S", 30.0)
     slow = SlowPage()
     async with crawling(database, slow.site) as (stage, work):
         await slow.reached.wait()
@@ -164,7 +164,7 @@ async def test_a_visit_that_is_finished_when_the_pause_comes_is_kept(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """D-08: the worker hears of the pause only after it handed its outcome over."""
-    monkeypatch.setattr(calls, "EVERY_S", 30.0)
+    monkeypatch.setattr(signals, "EVERY_S", 30.0)
     slow = SlowPage()
     async with crawling(database, slow.site) as (stage, work):
         await slow.reached.wait()
@@ -226,7 +226,7 @@ async def test_a_domain_that_is_switched_off_is_let_go_within_two_seconds(databa
     async with crawling(database, site, **order) as (stage, work):
         await until(lambda: stage.fetch("SELECT FROM crawl_tasks WHERE outcome = 'success' LIMIT 1"))
         began = clock.monotonic()
-        await act(stage, operate.switch, domain_of(stage.web.urls[0]), False, reason="test")
+        await act(stage, domain_admin.switch, domain_of(stage.web.urls[0]), False, reason="test")
         await until(lambda: stage.fetch("SELECT FROM domains WHERE claimed_by IS NULL"))
         assert clock.monotonic() - began < 2
         await work

@@ -8,7 +8,7 @@ from tests.integration.tasks.desk import BY
 
 from forager.control.submit import TaskOrder, submit
 from forager.db import Database
-from forager.engine.patience import in_transaction
+from forager.engine.transaction_retry import in_transaction
 from forager.playground import Answer
 from forager.playground.answer import refuse
 from forager.records import Scope

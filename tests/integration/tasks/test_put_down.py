@@ -7,7 +7,7 @@ from tests.builders import a_lane
 from tests.ground import Ground
 
 from forager.db import Database
-from forager.engine.calls import Calls
+from forager.engine.signals import Calls
 
 BLOCKED = """SELECT count(*) FROM pg_stat_activity
              WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0"""

@@ -13,8 +13,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from forager.api.metrics import COUNTERS, Snapshot, families, render
 from forager.control.alerts import list_rules
 from forager.control.numbers import METRICS
+from forager.stats.counters import LATENCY_LABELS
 from forager.stats.series import DutyAge, Number
-from forager.stats.tally import LATENCY_LABELS
 
 ROOT = Path(__file__).parents[3]
 SEVEN = {

@@ -8,7 +8,7 @@ from rich.live import Live
 from tests.unit.cli.samples import a_progress
 
 from forager.cli.display import Display, LineDisplay, LiveDisplay, open_display
-from forager.cli.picture import Frame
+from forager.cli.progress_view import Frame
 
 
 class Clock:

@@ -9,8 +9,8 @@ from forager.cli.domain import say_block, say_breaker_reset, say_reset, say_swit
 from forager.cli.domain_card import card_lines, move_of
 from forager.cli.domain_set import say_configured
 from forager.cli.domains import say_claims, say_merged, say_rebuilt
-from forager.control.knobs import NUMBERS, WINDOW, WORDS
-from forager.control.operate import Blocked, BreakerReset, Configured, Reset, Switched
+from forager.control.domain_admin import Blocked, BreakerReset, Configured, Reset, Switched
+from forager.control.domain_settings import NUMBERS, WINDOW, WORDS
 from forager.control.repair import Merged, Rebuilt
 from forager.domains.repair import Mended
 from forager.domains.status import DomainStatus

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from forager.cli import words
 from forager.cli.durations import LONGEST_S, UNITS_S, parse_duration, parse_window
-from forager.control.knobs import span
+from forager.control.domain_settings import span
 
 
 @pytest.mark.parametrize(

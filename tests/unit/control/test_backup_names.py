@@ -8,7 +8,7 @@ import pytest
 from forager.control import cold_file
 from forager.control.backup_files import FOLDERS, understand_list
 from forager.errors import StoreError
-from forager.storage.shelf import FOLDER as BODIES
+from forager.storage.body_store import FOLDER as BODIES
 
 
 def listed(name: str) -> bytes:

@@ -18,8 +18,8 @@ from forager.control.numbers import (
     success_rate,
 )
 from forager.errors import NotFoundError, UsageError
+from forager.stats.counters import LATENCY_LABELS, LATENCY_S
 from forager.stats.series import Number
-from forager.stats.tally import LATENCY_LABELS, LATENCY_S
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 

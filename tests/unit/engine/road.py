@@ -8,11 +8,11 @@ from tests.builders import a_target, an_order
 from tests.unit.engine.scripted import Answer, ScriptedClient, some_tools
 
 from forager.domains.store import RobotsCopy
-from forager.engine import judge
-from forager.engine.lane import Lane
-from forager.engine.permission import ask_robots
+from forager.engine import retry_policy
+from forager.engine.dispatcher import Traffic
+from forager.engine.domain_queue import Lane
+from forager.engine.robots_fetch import ask_robots
 from forager.engine.stop import StopRequest
-from forager.engine.traffic import Traffic
 from forager.records import Outcome, Target
 
 
@@ -87,10 +87,10 @@ def script(domain: int, answer: Answer, count: int = 1) -> dict[str, list[Answer
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Quick retries and robots tries come at once."""
-    unhurried = judge.quick_retry_s
-    monkeypatch.setattr(judge, "quick_retry_s", lambda *given: 0.0 if unhurried(*given) is not None else None)
+    unhurried = retry_policy.quick_retry_s
+    monkeypatch.setattr(retry_policy, "quick_retry_s", lambda *given: 0.0 if unhurried(*given) is not None else None)
 
     async def ask_at_once(*given: Any, **more: Any) -> RobotsCopy:
         return await ask_robots(*given, **more, waits_s=(0.0, 0.0))
 
-    monkeypatch.setattr("forager.engine.robots_desk.ask_robots", ask_at_once)
+    monkeypatch.setattr("forager.engine.robots_cache.ask_robots", ask_at_once)

@@ -7,7 +7,7 @@ from typing import Any, cast
 from tests.builders import a_fetched, a_reading
 
 from forager import clock
-from forager.engine.line import Tools
+from forager.engine.pipeline import Tools
 from forager.errors import VisitError
 from forager.fetch import Client
 from forager.links import Reach, Selector

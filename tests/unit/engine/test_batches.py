@@ -9,7 +9,7 @@ from tests.builders import a_success, a_target
 
 from forager.domains.store import RobotsCopy
 from forager.engine.batches import Batches
-from forager.engine.spool import Spool
+from forager.engine.write_buffer import Spool
 from forager.records import Outcome
 
 LONG_S = 60.0

@@ -7,8 +7,8 @@ from tests.builders import HOME, a_fetched, a_lane, a_reading, a_target
 from tests.unit.engine.scripted import ScriptedClient, some_tools
 
 from forager import clock
-from forager.engine.line import visit
-from forager.engine.trip import Trip
+from forager.engine.pipeline import visit
+from forager.engine.request_timing import Trip
 from forager.errors import CalledOffError
 from forager.politeness.pace import Pace
 from forager.records import Fetched, Reading

@@ -3,8 +3,8 @@
 import pytest
 from tests.builders import a_target
 
-from forager.engine.judge import image_status, outcome_of, trouble_of
-from forager.engine.streak import streak_of
+from forager.engine.failure_streak import streak_of
+from forager.engine.retry_policy import image_status, outcome_of, trouble_of
 from forager.errors import (
     AddressRefusedError,
     ConnectError,

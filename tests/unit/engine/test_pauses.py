@@ -7,7 +7,7 @@ from tests.builders import a_lane
 from tests.unit.engine.road import Road, targets_of
 from tests.unit.engine.scripted import ScriptedClient
 
-from forager.engine.lane import Lane
+from forager.engine.domain_queue import Lane
 from forager.engine.pauses import Pauses
 from forager.records import PauseReason, describe_pause
 

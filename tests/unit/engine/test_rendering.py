@@ -10,7 +10,7 @@ from tests.unit.engine.road import Road, targets_of
 from tests.unit.engine.scripted import ScriptedClient, some_tools
 
 from forager import clock
-from forager.engine.line import Tools, visit
+from forager.engine.pipeline import Tools, visit
 from forager.engine.rendering import Drawing, Renderer
 from forager.errors import DecodeError, LeaseLostError, RenderError, RobotsDeniedError
 from forager.fetch import Client

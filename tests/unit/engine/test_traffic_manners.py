@@ -10,7 +10,7 @@ from tests.unit.engine.road import Road, hasty, script, targets_of
 from tests.unit.engine.scripted import Answer, ScriptedClient, trouble
 
 from forager import clock, errors
-from forager.engine.traffic import Traffic
+from forager.engine.dispatcher import Traffic
 from forager.politeness import robots
 from forager.politeness.breaker import BreakerState
 from forager.politeness.pace import Tempo

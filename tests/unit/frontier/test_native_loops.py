@@ -11,14 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.builders import a_discovery
 
-from forager.frontier import compiled, known_table, lexemes
+from forager.frontier import compiled, lexemes, url_set
 from forager.frontier.compiled import Heard
-from forager.frontier.known_table import (
-    find_known_in_python,
-    make_segments,
-    put_known_in_python,
-    take_known_in_python,
-)
 from forager.frontier.lexemes import (
     FIRST_MARK,
     STOP,
@@ -28,6 +22,12 @@ from forager.frontier.lexemes import (
     weave_in_python,
 )
 from forager.frontier.store import join_links_in_python
+from forager.frontier.url_set import (
+    find_known_in_python,
+    make_segments,
+    put_known_in_python,
+    take_known_in_python,
+)
 from forager.records import Discovery, Keywords
 
 if not compiled.IS_THERE:
@@ -196,7 +196,7 @@ def test_no_text_is_too_odd_to_be_heard(text: str, words: int) -> None:
 def test_the_constants_are_the_same() -> None:
     for name in ("MOST_WORDS", "MOST_PLACES", "LONGEST_REMEMBERED", "LAST_PLACE", "FIRST_MARK"):
         assert getattr(_native, name) == getattr(lexemes, name)
-    assert _native.DEPTH_BITS == known_table.DEPTH_BITS
+    assert _native.DEPTH_BITS == url_set.DEPTH_BITS
     assert Discovery._fields == ("url", "key", "domain", "depth", "redirects", "anchor", "rel")
 
 
@@ -219,11 +219,11 @@ MANY_KEYS = st.builds(
     *(st.sampled_from([0, 1, 255]), st.integers(0, 40), st.integers(0, 3)),
 )
 """Few segments, so that they fill and grow; the key of zeros among them."""
-ENTRIES = st.lists(st.builds(known_table.entry_of, MANY_KEYS | KEYS, PACKED), max_size=60).map(b"".join)
+ENTRIES = st.lists(st.builds(url_set.entry_of, MANY_KEYS | KEYS, PACKED), max_size=60).map(b"".join)
 
 
 @given(st.lists(st.tuples(ENTRIES, st.lists(MANY_KEYS, max_size=20)), max_size=6), st.integers(-1, 40))
-@example([(b"".join(known_table.entry_of(bytes(8) + bytes([n]) * 8, n + 1) for n in range(250)), [])], 40)
+@example([(b"".join(url_set.entry_of(bytes(8) + bytes([n]) * 8, n + 1) for n in range(250)), [])], 40)
 def test_memories_are_alike(steps: list[tuple[bytes, list[bytes]]], most_buckets: int) -> None:
     ours, wanted = make_segments(), make_segments()
     for entries, keys in steps:
@@ -271,7 +271,7 @@ def test_a_link_nobody_learned_is_an_error_in_both() -> None:
 WORDS = Keywords("w", "w", "w", "w")
 LINK_AT_HAND = a_discovery("http://a.example/")
 FULL = make_segments()
-put_known_in_python(FULL, known_table.entry_of(LINK_AT_HAND.key, 5 << 10 | 1), 1)
+put_known_in_python(FULL, url_set.entry_of(LINK_AT_HAND.key, 5 << 10 | 1), 1)
 WRONG_ANSWERS: list[Any] = [
     *(1, None, (), (1, []), ("1", ())),
     *((1, (b"x",)), (1, (("x", 1),)), (1, ((b"x", "1"),))),
@@ -351,9 +351,7 @@ def test_no_memory_is_lost() -> None:
         _native.take_known([LINK_AT_HAND] * 3, FULL, {})
         memory_of_pages = make_segments()
         _native.take_known([LINK_AT_HAND] * 3, memory_of_pages, {})
-        _native.put_known(
-            memory_of_pages, b"".join(known_table.entry_of(bytes(15) + bytes([n]), 9) for n in range(90)), 4
-        )
+        _native.put_known(memory_of_pages, b"".join(url_set.entry_of(bytes(15) + bytes([n]), 9) for n in range(90)), 4)
         _native.find_known(memory_of_pages, key)
         _native.join_links([LINK_AT_HAND, LINK_AT_HAND._replace(rel="area")], {key: 123456})
         for function, wrong in WRONG:

@@ -2,8 +2,8 @@
 
 from tests.builders import a_discovery
 
-from forager.frontier.known import KnownPages
-from forager.frontier.learn import sort_known
+from forager.frontier.enqueue import sort_known
+from forager.frontier.url_cache import KnownPages
 
 URL = "http://a.example/x"
 

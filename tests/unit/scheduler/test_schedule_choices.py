@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forager.app.schedule import DUTIES, order_of
-from forager.domains.rest import Adaptive
+from forager.domains.cooldown import Adaptive
 from forager.scheduler.portions import portions
 from forager.scheduler.revisit_price import requests_per_day
 from forager.scheduler.rollup import days_to_roll_up

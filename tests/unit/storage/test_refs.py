@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forager.errors import StoreError
-from forager.storage.place import parts_of
+from forager.storage.location import parts_of
 from forager.storage.refs import SnapshotRef, WarcRef, key_of, parse
 
 HASH = "0123456789abcdef" * 4

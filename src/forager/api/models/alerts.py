@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Literal
 
-from forager.api.words import Row
+from forager.api.types import Row
 
 Severity = Literal["warning", "critical"]
 AlertStatus = Literal["open", "acknowledged", "resolved"]

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from forager.api.paging import Next
-from forager.api.words import Row
+from forager.api.types import Row
 
 Category = Literal["network", "site", "robots", "parse", "validation", "us"]
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from forager.api.paging import Next
-from forager.api.words import Row
+from forager.api.types import Row
 
 PageStatus = Literal["discovered", "queued", "fetched", "failed", "blocked", "gone"]
 URL = "https://shop.example/lamp"

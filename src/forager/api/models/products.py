@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from forager.api.words import Row
+from forager.api.types import Row
 
 ImageStatus = Literal[
     "found", "stored", "moved", "gone", "blocked", "failed", "broken", "too_big", "not_an_image", "dropped"

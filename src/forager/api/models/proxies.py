@@ -4,7 +4,7 @@ from datetime import datetime
 
 from pydantic import Field
 
-from forager.api.words import Row
+from forager.api.types import Row
 
 
 class ProxyRow(Row):

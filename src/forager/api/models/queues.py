@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from forager.api.words import Body, Flag, Row
+from forager.api.types import Body, Flag, Row
 from forager.control.queue import MOST_DEAD
 
 LetterId = Annotated[str, Field(pattern="^[0-9a-f]{12}$", examples=["3f9a12bc44d0"])]

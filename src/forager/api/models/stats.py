@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from forager.api.words import Row
+from forager.api.types import Row
 
 Counts = dict[str, float]
 

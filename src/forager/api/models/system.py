@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from forager.api.words import Row
+from forager.api.types import Row
 
 State = Literal["ok", "degraded", "down", "idle"]
 

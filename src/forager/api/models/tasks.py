@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from forager.api.words import Row
+from forager.api.types import Row
 
 TaskStatus = Literal["pending", "crawling", "completed", "failed", "paused", "cancelled"]
 Outcome = Literal["success", "failed", "timeout", "blocked_robots", "blocked_4xx", "blocked_5xx", "cancelled"]

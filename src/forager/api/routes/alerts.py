@@ -11,9 +11,9 @@ from forager.api.models import alerts as models
 from forager.api.paging import Listed, Paged
 from forager.api.problems import responses
 from forager.api.reply import listed, reply
-from forager.api.words import After, Body, Limit, Number, PathId, Reason, ReasonBody, Text, Url, reason_of
+from forager.api.types import After, Body, Limit, Number, PathId, Reason, ReasonBody, Text, Url, reason_of
 from forager.api.work import change, forager_of, look, snapshot
-from forager.app.manners import guard_of
+from forager.app.fetch_policy import guard_of
 from forager.control import alerts as control
 from forager.control import webhooks
 from forager.control.submit import read_webhook

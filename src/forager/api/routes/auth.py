@@ -13,7 +13,7 @@ from forager.api.models import accounts as models
 from forager.api.paging import Listed, Paged
 from forager.api.problems import responses
 from forager.api.reply import listed, reply
-from forager.api.words import After, Body, Limit, Number, PathId
+from forager.api.types import After, Body, Limit, Number, PathId
 from forager.api.work import forager_of, look
 from forager.control import account_names, accounts, sign_in
 from forager.control.sign_in import SESSION_S, SignedIn

@@ -12,7 +12,7 @@ from forager.api.models import domains as models
 from forager.api.paging import Listed, Paged
 from forager.api.problems import responses
 from forager.api.reply import listed, reply
-from forager.api.words import (
+from forager.api.types import (
     LARGEST_ID,
     NOT_GIVEN,
     After,
@@ -33,8 +33,8 @@ from forager.api.words import (
     reason_of,
 )
 from forager.api.work import change, forager_of, look, snapshot
-from forager.app.manners import guard_of, manners_of, why_not_seed
-from forager.control import add, listing, operate, traps
+from forager.app.fetch_policy import guard_of, manners_of, why_not_seed
+from forager.control import add, domain_admin, listing, traps
 from forager.control import look as looking
 from forager.control.why import ask_why
 from forager.errors import BadUrlError, UsageError
@@ -289,9 +289,9 @@ async def configure_domain(request: Request, who: Admin, domain: PathName, body:
     async with change(request, who) as deed:
         switched = None
         if is_active is not None:
-            switched = await operate.switch(deed.conn, domain, is_active, by=deed.by, reason="by the API")
+            switched = await domain_admin.switch(deed.conn, domain, is_active, by=deed.by, reason="by the API")
         if changes or is_active is None:
-            done = asdict(await operate.configure(deed.conn, domain, changes, by=deed.by, refresh_every_s=rest_s))
+            done = asdict(await domain_admin.configure(deed.conn, domain, changes, by=deed.by, refresh_every_s=rest_s))
         else:
             assert switched is not None
             done = {"name": switched.name, "changes": {}, "planned": 0, "dropped": 0}
@@ -307,7 +307,7 @@ async def reset_domain(request: Request, who: Admin, domain: PathName, body: Res
     order = body or ResetOrder()
     async with change(request, who, RESET_WITHIN_S) as deed:
         reason = order.reason or "reset by the API"
-        done = await operate.reset(deed.conn, domain, by=deed.by, reason=reason, also_gone=order.also_gone)
+        done = await domain_admin.reset(deed.conn, domain, by=deed.by, reason=reason, also_gone=order.also_gone)
         await deed.note("domain.reset", "domain", done.name, reason=order.reason, also_gone=order.also_gone)
     return reply(done)
 
@@ -317,7 +317,7 @@ async def reset_breaker(request: Request, who: Admin, domain: PathName, body: Re
     """Only the breaker is closed: requests may leave again at their pace."""
     reason, rest_s = reason_of(body) or "breaker reset by the API", forager_of(request).settings.breaker_reset_s
     async with change(request, who) as deed:
-        done = await operate.reset_breaker(deed.conn, domain, by=deed.by, reason=reason, rest_s=rest_s)
+        done = await domain_admin.reset_breaker(deed.conn, domain, by=deed.by, reason=reason, rest_s=rest_s)
         await deed.note("domain.reset_breaker", "domain", done.name, reason=reason)
     return reply(done)
 
@@ -336,7 +336,7 @@ async def resume_domain(request: Request, who: Admin, domain: PathName, body: Re
 
 async def _switch(request: Request, who: Admin, domain: str, is_active: bool, reason: str) -> Response:
     async with change(request, who) as deed:
-        done = await operate.switch(deed.conn, domain, is_active, by=deed.by, reason=reason)
+        done = await domain_admin.switch(deed.conn, domain, is_active, by=deed.by, reason=reason)
         await deed.note("domain.resume" if is_active else "domain.pause", "domain", done.name, reason=reason)
     return reply(done)
 
@@ -346,7 +346,9 @@ async def block_domain(request: Request, who: Admin, domain: PathName, body: Blo
     """No visits until somebody resets it, or for some time. A lease ends at once. An unknown domain is added."""
     hush_s = forager_of(request).settings.dead_after_s
     async with change(request, who) as deed:
-        done = await operate.block(deed.conn, domain, by=deed.by, reason=body.reason, rest_s=body.rest_s, hush_s=hush_s)
+        done = await domain_admin.block(
+            deed.conn, domain, by=deed.by, reason=body.reason, rest_s=body.rest_s, hush_s=hush_s
+        )
         await deed.note("domain.block", "domain", done.name, reason=body.reason, rest_s=body.rest_s)
     return reply(done)
 

@@ -19,9 +19,9 @@ from forager.api.models import domains as models
 from forager.api.problems import responses
 from forager.api.reply import reply
 from forager.api.routes.domains import RESET_WITHIN_S
-from forager.api.words import Body, Flag, Name, Reason
+from forager.api.types import Body, Flag, Name, Reason
 from forager.api.work import Change, change, forager_of
-from forager.control import operate
+from forager.control import domain_admin
 from forager.db import CONNECTION_LOST
 from forager.errors import ForagerError
 from forager.settings import Settings
@@ -106,16 +106,16 @@ async def _do(deed: Change, body: BulkOrder, name: str, settings: Settings) -> t
     match body.verb:
         case "pause" | "resume":
             is_active = body.verb == "resume"
-            turned = await operate.switch(conn, name, is_active, by=by, reason=reason)
+            turned = await domain_admin.switch(conn, name, is_active, by=by, reason=reason)
             if turned.was_turned:
                 return turned.name, "Resumed." if is_active else "Paused."
             return turned.name, "It was not paused." if is_active else "It was paused already."
         case "reset":
-            reset = await operate.reset(conn, name, by=by, reason=reason)
+            reset = await domain_admin.reset(conn, name, by=by, reason=reason)
             return reset.name, f"It is {reset.status}; {reset.reopened + reset.revisited:,} pages are visited again."
         case "reset_breaker":
-            closed = await operate.reset_breaker(conn, name, by=by, reason=reason, rest_s=settings.breaker_reset_s)
+            closed = await domain_admin.reset_breaker(conn, name, by=by, reason=reason, rest_s=settings.breaker_reset_s)
             return closed.name, f"Its breaker was {closed.was.replace('_', ' ')} and is closed."
         case "rescore":
-            scored = await operate.rescore(conn, name, is_scored=settings.scheduling == "smart")
+            scored = await domain_admin.rescore(conn, name, is_scored=settings.scheduling == "smart")
             return scored.name, f"Its score is {scored.score:,.0f}."

@@ -13,7 +13,7 @@ from forager.api.models import errors as models
 from forager.api.paging import Paged
 from forager.api.problems import responses
 from forager.api.reply import reply
-from forager.api.words import After, Body, Flag, Limit, Number, Whole
+from forager.api.types import After, Body, Flag, Limit, Number, Whole
 from forager.api.work import change, look, snapshot
 from forager.control import errors as control
 from forager.control import webhooks

@@ -14,7 +14,7 @@ from forager.api.problems import TooManyError, responses
 from forager.api.read_ahead import ReadAhead
 from forager.api.reads import asking_again, replica_for
 from forager.api.reply import Stream, as_json
-from forager.api.words import LARGEST_ID, Moment, Name
+from forager.api.types import LARGEST_ID, Moment, Name
 from forager.api.work import FREE_WITHIN_S, forager_of
 from forager.control import cells, export
 from forager.db import CONNECTION_LOST

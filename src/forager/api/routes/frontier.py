@@ -15,13 +15,13 @@ from forager.api.paging import Paged
 from forager.api.problems import responses
 from forager.api.reply import reply
 from forager.api.routes.domains import seed_url
-from forager.api.words import After, Body, Flag, Limit, Name, Number, Text, Url
+from forager.api.types import After, Body, Flag, Limit, Name, Number, Text, Url
 from forager.api.work import alone, change, forager_of, look, snapshot
-from forager.app.manners import guard_of, why_not_seed
+from forager.app.fetch_policy import guard_of, why_not_seed
 from forager.app.sitemaps import follow_sitemap
 from forager.control import add, listing
-from forager.engine import black_box
-from forager.engine.recover import recover as take_over
+from forager.engine import crash_marker
+from forager.engine.recovery import recover as take_over
 from forager.errors import BadUrlError, UsageError
 from forager.seeds import Seed, Tally, to_url
 from forager.settings import Settings
@@ -162,7 +162,7 @@ async def recover(request: Request, who: Admin, body: RecoverRequest | None = No
     async with change(request, who, LONGEST_S) as deed:
         freed = sorted(
             await take_over(
-                deed.conn, dead_after_s=silent_s, delay_s=settings.delay_s, notes=settings.home / black_box.FOLDER
+                deed.conn, dead_after_s=silent_s, delay_s=settings.delay_s, notes=settings.home / crash_marker.FOLDER
             )
         )
         await deed.note("frontier.recover", "frontier", silent_s=silent_s, domains=freed[:100])

@@ -14,7 +14,7 @@ from forager.api.models import products as models
 from forager.api.paging import Listed, Paged
 from forager.api.problems import responses
 from forager.api.reply import listed, reply
-from forager.api.words import LARGEST_ID, After, Limit, Name, PathId, Text
+from forager.api.types import LARGEST_ID, After, Limit, Name, PathId, Text
 from forager.api.work import forager_of, look
 from forager.app.bodies import place_of
 from forager.control import images as control

@@ -13,9 +13,9 @@ from forager.api.models.tasks import TaskRow
 from forager.api.paging import Paged
 from forager.api.problems import responses
 from forager.api.reply import listed, reply
-from forager.api.words import After, Body, Limit, Name, Number, PathId, Text, Url
+from forager.api.types import After, Body, Limit, Name, Number, PathId, Text, Url
 from forager.api.work import change, forager_of, look, naming_a_page
-from forager.control import listing, operate
+from forager.control import domain_admin, listing
 from forager.control import look as looking
 
 router = APIRouter(tags=["pages"])
@@ -104,7 +104,7 @@ async def configure_page(request: Request, who: Admin, page: PathId, body: PageC
     rest_s = settings.refresh_every_s if settings.refresh else None
     async with change(request, who) as deed:
         url = (await listing.find_page(deed.conn, page))["url"]
-        done = await operate.set_page_frequency(
+        done = await domain_admin.set_page_frequency(
             deed.conn, url, body.revisit_every_s, by=deed.by, refresh_every_s=rest_s
         )
         await deed.note("page.configure", "page", page, url=url, revisit_every_s=body.revisit_every_s)

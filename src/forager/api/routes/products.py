@@ -12,7 +12,7 @@ from forager.api.paging import Listed, Paged
 from forager.api.problems import responses
 from forager.api.reply import listed, reply
 from forager.api.routes.search import Language, Words, answer
-from forager.api.words import After, Limit, Moment, Name, PathId, Text
+from forager.api.types import After, Limit, Moment, Name, PathId, Text
 from forager.api.work import look
 from forager.control import listing
 from forager.control import products as control

@@ -12,7 +12,7 @@ from forager.api.models import proxies as models
 from forager.api.paging import Listed
 from forager.api.problems import responses
 from forager.api.reply import listed, reply
-from forager.api.words import (
+from forager.api.types import (
     NOT_GIVEN,
     Body,
     Changes,

@@ -12,7 +12,7 @@ from forager.api.models import queues as models
 from forager.api.paging import Paged
 from forager.api.problems import responses
 from forager.api.reply import reply
-from forager.api.words import After, DryRun, Limit
+from forager.api.types import After, DryRun, Limit
 from forager.api.work import change, look
 from forager.control import queue as control
 from forager.errors import NotFoundError, UsageError

@@ -12,9 +12,9 @@ from forager.api.models import tasks as models
 from forager.api.paging import Paged
 from forager.api.problems import responses
 from forager.api.reply import reply
-from forager.api.words import LARGEST_ID, After, Body, Flag, Limit, Number, PathId, Text, Url, Whole
+from forager.api.types import LARGEST_ID, After, Body, Flag, Limit, Number, PathId, Text, Url, Whole
 from forager.api.work import change, forager_of, look, snapshot
-from forager.app.manners import refuse_seed
+from forager.app.fetch_policy import refuse_seed
 from forager.app.seeding import MOST_NAMED
 from forager.control import listing
 from forager.control import runs as control

@@ -11,7 +11,7 @@ from forager.api.models import pages as models
 from forager.api.paging import Listed, Paged
 from forager.api.problems import responses
 from forager.api.reply import listed, reply
-from forager.api.words import LARGEST_ID, After, Limit, Moment, Name, Text, Url
+from forager.api.types import LARGEST_ID, After, Limit, Moment, Name, Text, Url
 from forager.api.work import look, naming_a_page, readers
 from forager.control import duplicates, links
 from forager.control import search as control

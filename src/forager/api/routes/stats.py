@@ -16,7 +16,7 @@ from forager.api.models import stats as models
 from forager.api.paging import Listed
 from forager.api.problems import responses
 from forager.api.reply import Stream, listed
-from forager.api.words import Moment
+from forager.api.types import Moment
 from forager.api.work import forager_of, look
 from forager.control import numbers, tasks
 

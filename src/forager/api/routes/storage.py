@@ -13,7 +13,7 @@ from forager.api.models import storage as models
 from forager.api.paging import Listed, Paged
 from forager.api.problems import responses
 from forager.api.reply import listed, reply
-from forager.api.words import After, DryRun, Limit, Name, PathName, Reason, Text
+from forager.api.types import After, DryRun, Limit, Name, PathName, Reason, Text
 from forager.api.work import alone, forager_of, lengthen, look, snapshot
 from forager.app.archiving import retention_of, rules_of
 from forager.app.backup import backup_folder, stored_folders

@@ -16,7 +16,7 @@ from forager.api.models import tasks as task_models
 from forager.api.paging import Listed, Paged
 from forager.api.problems import TooManyError, responses
 from forager.api.reply import listed, reply
-from forager.api.words import After, Limit, Moment, Name, PathId, Text
+from forager.api.types import After, Limit, Moment, Name, PathId, Text
 from forager.api.work import alone, change, forager_of, look, snapshot
 from forager.app.schedule import DUTIES, Loop, find_duties, is_kept, loop_of
 from forager.control import checks, listing, workers
@@ -24,12 +24,12 @@ from forager.control import look as looking
 from forager.control.audit import audit_politeness
 from forager.control.search import Elsewhere
 from forager.db.replica import Replica, State
-from forager.engine.patience import AGAIN, AWAY
+from forager.engine.transaction_retry import AGAIN, AWAY
 from forager.errors import ConflictError, NotFoundError, SearchServerError, UsageError
 from forager.masking import mask_urls
 from forager.records import describe_pause
-from forager.scheduler.hasten import hasten
-from forager.scheduler.timetable import read_duties
+from forager.scheduler.run_now import hasten
+from forager.scheduler.scheduler import read_duties
 from forager.search.tend import read_standing
 from forager.settings import SECRETS, Settings
 from forager.stats.stall import Stall, read_stall

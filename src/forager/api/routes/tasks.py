@@ -16,7 +16,7 @@ from forager.api.models import tasks as models
 from forager.api.paging import Paged
 from forager.api.problems import responses
 from forager.api.reply import reply
-from forager.api.words import (
+from forager.api.types import (
     LARGEST_ID,
     After,
     Body,
@@ -36,7 +36,7 @@ from forager.api.words import (
     reason_of,
 )
 from forager.api.work import alone, change, forager_of, look, snapshot
-from forager.app.manners import guard_of
+from forager.app.fetch_policy import guard_of
 from forager.app.reread import reread_task
 from forager.control import batches, listing, submit, webhooks
 from forager.control import tasks as control

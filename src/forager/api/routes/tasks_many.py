@@ -11,7 +11,7 @@ from forager.api.models import tasks as models
 from forager.api.problems import responses
 from forager.api.reply import reply
 from forager.api.routes.tasks import LONGEST_S, MOST_AT_ONCE, state_of
-from forager.api.words import Body, Flag, Id, Moment, Name, PathId, Priority, Reason, Text, Whole
+from forager.api.types import Body, Flag, Id, Moment, Name, PathId, Priority, Reason, Text, Whole
 from forager.api.work import Change, change
 from forager.control import batches, listing, tasks_many
 from forager.control.tasks_many import Many, Which

@@ -12,7 +12,7 @@ from forager.api.models import accounts as models
 from forager.api.paging import Paged
 from forager.api.problems import responses
 from forager.api.reply import reply
-from forager.api.words import After, Body, Flag, Limit, PathId
+from forager.api.types import After, Body, Flag, Limit, PathId
 from forager.api.work import look
 from forager.control import account_names, accounts
 from forager.control.accounts import Invited

@@ -1,0 +1,193 @@
+"""The gate of one API process: recognises sessions and tokens, counts requests, hashes passwords.
+
+Who was recognised is remembered for a second, so that a thousand reads cost one question to the database; where
+processes share what they know, one of them asks for all. A change is never let through from memory, and whoever ends a
+session is told that it is done when nobody remembers it any more.
+"""
+
+import contextlib
+import hashlib
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import Request
+
+from forager import clock
+from forager.accounts import session_cache, store
+from forager.accounts.credentials import LONGEST, TOKEN_PREFIX, hash_of
+from forager.accounts.errors import MustWaitError
+from forager.accounts.limiter import Ledger, Limiter
+from forager.accounts.passwords import Hasher
+from forager.accounts.session_cache import Nobody, Vouching
+from forager.accounts.who import Role, Scope, Who, nobody
+from forager.api.caller import Caller, read_caller, read_networks
+from forager.api.denials import Denials
+from forager.control.sign_in import Visitor
+from forager.settings import Settings
+
+MOST_REMEMBERED = 10_000
+ACQUIRE_S = 2.0
+PROBED = "/health"
+"""Load balancers ask for it every few seconds, which is more than anybody without a login may ask."""
+SCRAPED = "/metrics"
+PICTURE = "/thumbnail"
+PICTURES = 20
+"""A page of the dashboard shows dozens of them: they are counted apart, so many times as generously."""
+
+
+QUOTAS = "forager.quotas"
+"""Where a request keeps what it was counted by, for the headers of its response."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """How a request stands with one rate limit."""
+
+    policy: str
+    limit: int
+    left: int
+    more_in_s: int
+
+
+@dataclass(slots=True)
+class Seen:
+    who: Who
+    told: bytes
+    """A digest of what the database said."""
+    asked_at: float
+    until: float
+    """From then on it is not believed without asking."""
+
+
+class Gate:
+    def __init__(
+        self, pool: Any, settings: Settings, ledgers: Sequence[Ledger] = (), others: Vouching | None = None
+    ) -> None:
+        self._pool = pool
+        self._others = others or Nobody()
+        self._trusted = read_networks(settings.trusted_proxies)
+        self._limits = {
+            Role.ANONYMOUS: settings.rate_anonymous,
+            Role.USER: settings.rate_user,
+            Role.ADMIN: settings.rate_admin,
+        }
+        self._seeds = settings.rate_seeds
+        self._idle_s = settings.session_idle_s
+        self._seen: dict[str, Seen] = {}
+        self.public_url = settings.public_url
+        self.base_url = settings.api_url
+        self.limiter = Limiter(pool, *ledgers)
+        self.hasher = Hasher()
+        self.denials = Denials(pool)
+
+    @contextlib.asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        try:
+            async with self.limiter.keep_comparing():
+                yield
+        finally:
+            self.hasher.close()
+            await self.denials.close()
+
+    def caller(self, request: Request) -> Caller:
+        peer = request.client.host if request.client else None
+        return read_caller(peer, request.scope["scheme"], request.headers, self._trusted)
+
+    def visitor(self, request: Request) -> Visitor:
+        """Whoever is about to sign in."""
+        caller = self.caller(request)
+        agent = request.headers.get("user-agent")
+        clean = "".join(each for each in agent if each.isprintable()) if agent else None
+        return Visitor(caller.ip, clean, request.cookies.get(caller.cookie_name))
+
+    async def recognise(self, request: Request, *, is_fresh: bool) -> tuple[Who, str | None]:
+        """Who asks, and the secret of their session if it is one. A token that is given decides alone."""
+        caller = self.caller(request)
+        header = request.headers.get("authorization")
+        if header is not None:
+            scheme, _, token = header.partition(" ")
+            is_token = scheme.lower() == "bearer" and token.startswith(TOKEN_PREFIX)
+            who = await self._look_up("token", token.strip(), caller, is_fresh) if is_token else None
+            return who or nobody(caller.ip), None
+        secret = request.cookies.get(caller.cookie_name)
+        who = await self._look_up("session", secret, caller, is_fresh) if secret else None
+        return (who, secret) if who else (nobody(caller.ip), None)
+
+    async def count(self, who: Who, request: Request) -> int:
+        return await self._take(request, *self._quota(who, request))
+
+    async def count_seeds(self, who: Who, request: Request) -> int:
+        return await self._take(request, "seeds", f"seeds:{who.user_id}", self._seeds)
+
+    def _quota(self, who: Who, request: Request) -> tuple[str, str, int]:
+        """The name of the policy, whom a request counts against, and how many a minute."""
+        path, limit = request.scope["path"], self._limits[who.role]
+        if who.user_id is not None and path.endswith(PICTURE):
+            return "pictures", f"pictures {who.role}:{who.user_id}", limit * PICTURES
+        if who.user_id is not None:
+            return str(who.role), f"{who.role}:{who.user_id}", limit
+        subject = self.caller(request).subject
+        if path == PROBED:
+            return "health", f"health {subject}", self._limits[Role.USER]
+        return "anonymous", subject, limit
+
+    async def _take(self, request: Request, policy: str, subject: str, limit: int) -> int:
+        wait_s = await self.limiter.take(subject, limit)
+        told: list[Quota] | None = request.scope.get(QUOTAS)
+        if told is not None:
+            left, more_in_s = self.limiter.standing(subject, limit)
+            told.append(Quota(policy, limit, 0 if wait_s else left, wait_s or more_in_s))
+        return wait_s
+
+    def forget(self) -> None:
+        """After a change of accounts, in this process at once."""
+        self._seen.clear()
+
+    async def forget_everywhere(self) -> None:
+        """The same, until it holds in every process."""
+        self.forget()
+        await session_cache.until_forgotten()
+
+    async def _look_up(self, via: str, secret: str, caller: Caller, is_fresh: bool) -> Who | None:
+        """An address that showed too many wrong ones costs the database nothing more, but whoever is known here passes:
+        wrong ones are counted apart, so that other strangers at the same address keep nobody out."""
+        key = f"{via} {caller.ip} {secret}"
+        now = clock.monotonic()
+        seen = None if is_fresh else self._seen.get(key)
+        if seen is not None and seen.until > now:
+            return seen.who
+        if len(secret) > LONGEST:
+            return None
+        name = via.encode() + hash_of(secret)
+        left_s, moment = (0.0, None) if is_fresh else await self._others.hear(name, seen.told if seen else b"")
+        if seen is not None and left_s and now < seen.asked_at + session_cache.ALONE_S:
+            seen.until = now + left_s
+            return seen.who
+        now = clock.monotonic()
+        guesses = f"guesses {caller.subject}"
+        if key not in self._seen and (wait_s := self.limiter.wait_s(guesses, self._limits[Role.ANONYMOUS])):
+            raise MustWaitError(wait_s, "credentials")
+        async with self._pool.acquire(timeout=ACQUIRE_S) as conn:
+            if via == "token":
+                row = await store.find_token(conn, secret)
+            else:
+                row = await store.find_session(conn, secret, self._idle_s)
+        if row is None:
+            self._seen.pop(key, None)
+            await self.limiter.take(guesses, self._limits[Role.ANONYMOUS])
+            return None
+        who, told = _who(row, via, caller.ip), hashlib.sha256(repr(tuple(row)).encode()).digest()
+        if len(self._seen) >= MOST_REMEMBERED:
+            self._seen.clear()
+        self._seen[key] = Seen(who, told, now, now + session_cache.REMEMBERED_S)
+        if moment is not None:
+            await self._others.tell(name, told, moment)
+        return who
+
+
+def _who(row: Any, via: str, ip: str) -> Who:
+    """With a token of scope read even an admin is a user."""
+    scope, role = Scope(row["scope"]), Role(row["role"])
+    role = Role.USER if scope is Scope.READ else role
+    return Who(row["name"], role, via, row["user_id"], scope, ip, row["id"])

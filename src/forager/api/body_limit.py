@@ -1,0 +1,70 @@
+"""Large bodies of strangers are not read, and strangers are counted. FastAPI reads and parses a body before it asks who
+sends it; a list of seeds may be as large as `api_seed_bytes`, and parsing one takes a tenth of a second in which nobody
+else is served.
+"""
+
+import contextlib
+
+from fastapi import Request
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from forager.accounts.errors import MustWaitError
+from forager.accounts.who import Role
+from forager.api.access import SAFE, answer, gate_of, too_many, unknown
+from forager.api.middleware import drain
+from forager.db import CONNECTION_LOST
+
+LARGE_BYTES = 64 * 1024
+"""More than anybody needs to sign in."""
+DRAINED_BYTES = 1024 * 1024
+"""What a stranger says to be so large is thrown away as it comes; the rest is left in the network."""
+
+
+class Doorstep:
+    """Plain ASGI, in front of the routes."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] not in SAFE and is_large(Headers(scope=scope)):
+            request = Request(scope)
+            if (reason := await _why_not(request)) is not None:
+                refusal = await answer(request, reason)
+                refusal.headers["Connection"] = "close"
+                if is_soon_over(request.headers):  # a client that still sends would not hear why it is refused
+                    with contextlib.suppress(HTTPException):
+                        await drain(receive)
+                return await refusal(scope, receive, send)
+        return await self._app(scope, receive, send)
+
+
+def is_soon_over(headers: Headers) -> bool:
+    """Whether throwing a body away costs less than cutting its sender off."""
+    told = headers.get("content-length", "")
+    return told.isdecimal() and int(told) <= DRAINED_BYTES
+
+
+def is_large(headers: Headers) -> bool:
+    """What does not tell its length is taken to be large."""
+    told = headers.get("content-length")
+    if told is None:
+        return "transfer-encoding" in headers
+    return not told.isdecimal() or int(told) > LARGE_BYTES
+
+
+async def _why_not(request: Request) -> Exception | None:
+    """None: it is somebody we know, who is counted when the route asks."""
+    gate = gate_of(request)
+    try:
+        who, _ = await gate.recognise(request, is_fresh=False)
+    except CONNECTION_LOST:
+        return None  # the route says that the database is away
+    except MustWaitError as error:
+        return error
+    if who.role is not Role.ANONYMOUS:
+        return None
+    wait_s = await gate.count(who, request)
+    return too_many(wait_s) if wait_s else unknown()

@@ -1,0 +1,54 @@
+"""The settings that decide about a visit, as `control.why` wants them; and what may be given as a seed."""
+
+from urllib.parse import urlsplit
+
+from forager.control.domain_checks import Manners
+from forager.errors import AddressRefusedError, ConfigurationError, UsageError
+from forager.politeness.guard import AddressGuard, host_as_ip
+from forager.settings import Settings
+
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+def manners_of(settings: Settings) -> Manners:
+    return Manners(
+        robots_agent=settings.robots_agent,
+        delay_s=settings.delay_s,
+        unpaced_hosts=settings.unpaced_hosts,
+        guard=guard_of(settings),
+        dead_after_s=settings.dead_after_s,
+        max_domain_errors=settings.max_domain_errors,
+        max_unreachable=settings.max_unreachable,
+        adaptive_pace=settings.adaptive_pace,
+        breaker_failures=settings.breaker_failures,
+        breaker_reset_s=settings.breaker_reset_s,
+    )
+
+
+def guard_of(settings: Settings) -> AddressGuard:
+    return AddressGuard(settings.allow_networks, settings.allow_ports, is_anonymous=settings.contact is None)
+
+
+def why_not_seed(url: str, guard: AddressGuard) -> str | None:
+    """An address written as such is judged before anything is stored; a name is judged when it is dialled."""
+    parts = urlsplit(url)
+    ip = host_as_ip(parts.hostname or "")
+    if ip is None:
+        return None
+    try:
+        guard.check_ip(ip, parts.port or DEFAULT_PORTS[parts.scheme])
+    except AddressRefusedError as error:
+        return str(error)
+    return None
+
+
+def refuse_seed(url: str, settings: Settings) -> None:
+    """Of a run: its address may be dialled, and its owner knows whom to write to (C-23)."""
+    if reason := why_not_seed(url, guard_of(settings)):
+        raise UsageError(reason)
+    ip = host_as_ip(urlsplit(url).hostname or "")
+    if settings.contact is None and not (ip is not None and ip.is_loopback):
+        raise ConfigurationError(
+            f"Crawling {urlsplit(url).netloc} needs a contact that site owners can write to: "
+            "set FORAGER_CONTACT or `contact` in forager.toml."
+        )

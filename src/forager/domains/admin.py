@@ -1,0 +1,141 @@
+"""What an operator does to domains, one short function per statement; `move` alone decides something: what is allowed.
+
+Opens no transactions: the floor above does, and signs them first, so that the history says who and why.
+"""
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from forager.db import statements
+from forager.domains.cooldown import sign_moves
+from forager.domains.status import MOVES, DomainStatus, may_move
+from forager.errors import UsageError
+
+SQL = statements.load("forager.domains", "admin.sql")
+
+OPERATOR = "operator"
+"""The reason code of what a person decided."""
+STANDING_STILL = frozenset({DomainStatus.BLOCKED, DomainStatus.UNREACHABLE})
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A domain whose row this transaction has locked."""
+
+    id: int
+    name: str
+    status: DomainStatus
+    version: int
+    is_active: bool
+    claimed_by: int | None
+    frontier_size: int
+    is_adaptive: bool
+    revisit_every_s: float | None
+    breaker_state: str
+    images_policy: str | None
+
+
+async def hold(conn: Any, name: str) -> Held | None:
+    """The domain as it is now, and until this transaction ends."""
+    row = await conn.fetchrow(SQL["hold_domain"], name)
+    return Held(**dict(row) | {"status": DomainStatus(row["status"])}) if row else None
+
+
+async def move(
+    conn: Any,
+    name: str,
+    to: DomainStatus,
+    *,
+    by: str,
+    reason: str,
+    expected_version: int | None = None,
+    rest_s: float | None = None,
+    hush_s: float = 0.0,
+) -> bool:
+    """One allowed move, and the end of the lease if there was one; its locked tasks are the caller's to free.
+
+    False when it was not applied: the domain is unknown, is in that state already, or was changed since
+    `expected_version`. `rest_s` ends a block by itself; `hush_s` is how long a successor of a lost lease keeps quiet.
+    """
+    held = await hold(conn, name)
+    if held is None or held.status is to or expected_version not in {None, held.version}:
+        return False
+    refuse_forbidden(held, to)
+    await sign_moves(conn, by=by, reason_code=OPERATOR, reason=reason)
+    code = OPERATOR if to in STANDING_STILL else None
+    why = reason if to in STANDING_STILL else None
+    moved = await conn.fetchval(SQL["move_domain"], held.id, held.version, to.value, code, why, rest_s, hush_s)
+    return moved is not None
+
+
+def refuse_forbidden(held: Held, to: DomainStatus) -> None:
+    if not may_move(held.status, to):
+        allowed = ", ".join(sorted(MOVES[held.status]))
+        raise UsageError(f"{held.name} is {held.status} and cannot become {to}; it may become {allowed}.")
+    if to is DomainStatus.EXHAUSTED and held.frontier_size:
+        raise UsageError(f"{held.name} cannot become {to}: {held.frontier_size:,} of its pages still wait.")
+
+
+async def note(conn: Any, domain_id: int, *, by: str, reason: str, code: str = OPERATOR) -> None:
+    await conn.execute(SQL["note_domain"], domain_id, code, reason, by)
+
+
+async def renew_block(conn: Any, domain_id: int, *, reason: str, rest_s: float | None) -> None:
+    await conn.execute(SQL["renew_block"], domain_id, OPERATOR, reason, rest_s)
+
+
+async def start_afresh(conn: Any, domain_id: int, *, reopened: int) -> None:
+    await conn.execute(SQL["start_afresh"], domain_id, reopened)
+
+
+async def reset_breaker(conn: Any, domain_id: int, *, rest_s: float) -> None:
+    await conn.execute(SQL["reset_breaker"], domain_id, rest_s)
+
+
+async def switch(conn: Any, domain_id: int, is_active: bool) -> bool:
+    return await conn.fetchval(SQL["switch_domain"], domain_id, is_active) is not None
+
+
+async def configure(conn: Any, domain_id: int, changes: Mapping[str, Any]) -> None:
+    """Column → value; None clears."""
+    await conn.execute(SQL["configure_domain"], domain_id, json.dumps(dict(changes)))
+
+
+async def forget_networks(conn: Any, domain_id: int) -> None:
+    await conn.execute(SQL["forget_networks"], domain_id)
+
+
+async def count_run_pages(conn: Any, domain_id: int, *, budget: int) -> None:
+    """Before a budget is set for the first time: what the run that works on the domain took of it so far."""
+    await conn.execute(SQL["count_run_pages"], domain_id, budget)
+
+
+async def rest_until(conn: Any, domain_id: int, *, refresh_every_s: float | None) -> None:
+    await conn.execute(SQL["rest_until"], domain_id, refresh_every_s)
+
+
+async def fence(conn: Any, domain_ids: Collection[int], *, seconds: float) -> dict[int, datetime | None]:
+    """Nobody claims them for a while. Returns when each might have been claimed otherwise, of those that might."""
+    rows = await conn.fetch(SQL["fence_domains"], list(domain_ids), seconds)
+    return {row["id"]: row["next_crawl_after"] for row in rows}
+
+
+async def renew_fence(conn: Any, domain_id: int, *, seconds: float) -> None:
+    await conn.execute(SQL["renew_fence"], domain_id, seconds)
+
+
+async def unfence(conn: Any, before: Mapping[int, datetime | None], *, seconds: float) -> None:
+    await conn.execute(SQL["unfence_domains"], list(before), list(before.values()), seconds)
+
+
+async def holders(conn: Any, domain_ids: Collection[int]) -> list[tuple[int, bool]]:
+    """Returns those that a worker holds, and whether that worker is lost."""
+    return [tuple(row) for row in await conn.fetch(SQL["held_domains"], list(domain_ids))]
+
+
+async def revoke(conn: Any, domain_ids: Collection[int], *, hush_s: float) -> list[int]:
+    """Ends their leases; their locked tasks are the caller's to free. Returns those that had one."""
+    return [row["id"] for row in await conn.fetch(SQL["revoke_leases"], list(domain_ids), hush_s)]

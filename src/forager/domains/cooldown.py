@@ -1,0 +1,91 @@
+"""One short function per statement of `rest.sql`. Opens no transactions: the floor above does."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from forager.db import statements
+
+SQL = statements.load("forager.domains", "cooldown.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class Rested:
+    """An exhausted domain whose time has come."""
+
+    id: int
+    pages: int
+    is_refresh: bool
+    """All it has is to be visited again, not only what is due."""
+
+
+@dataclass(frozen=True, slots=True)
+class Adaptive:
+    """A domain that spends its revisits where change is likely."""
+
+    id: int
+    pages: int
+    revisit_every_s: float | None
+    revisits_per_day: float | None
+    price: float | None
+    delay_s: float | None
+
+
+async def sign_moves(conn: Any, *, by: str, reason_code: str, reason: str) -> None:
+    await conn.execute(SQL["sign_moves"], by, reason_code, reason)
+
+
+async def hold_cooled(conn: Any, limit: int) -> list[int]:
+    return [row["id"] for row in await conn.fetch(SQL["hold_cooled"], limit)]
+
+
+async def return_cooled(conn: Any, reopened: Mapping[int, int]) -> None:
+    """Domain → how many of its pages were opened again."""
+    await conn.execute(SQL["return_cooled"], list(reopened), list(reopened.values()))
+
+
+async def find_rested(conn: Any, *, limit: int, refresh_every_s: float) -> list[Rested]:
+    rows = await conn.fetch(SQL["find_rested"], limit, refresh_every_s)
+    return [Rested(row["id"], row["pages"], row["is_refresh"]) for row in rows]
+
+
+async def wake_rested(conn: Any, domain_ids: Sequence[int], *, is_scored: bool) -> int:
+    """How many had something to do and are pending now."""
+    woken: int = await conn.fetchval(SQL["wake_rested"], domain_ids, is_scored)
+    return woken
+
+
+async def put_off(conn: Any, domain_ids: Sequence[int], *, refresh_every_s: float) -> None:
+    await conn.execute(SQL["put_off"], domain_ids, refresh_every_s)
+
+
+async def close_windows(conn: Any, limit: int) -> int:
+    closed: int = await conn.fetchval(SQL["close_windows"], limit)
+    return closed
+
+
+async def find_adaptive(conn: Any, *, after: int, limit: int) -> list[Adaptive]:
+    return [Adaptive(*row) for row in await conn.fetch(SQL["find_adaptive"], after, limit)]
+
+
+async def set_prices(conn: Any, prices: Mapping[int, float]) -> None:
+    await conn.execute(SQL["set_prices"], list(prices), list(prices.values()))
+
+
+async def hasten(conn: Any, names: Sequence[str] | None) -> None:
+    await conn.execute(SQL["hasten"], names)
+    await conn.execute(SQL["hasten_tries"], names)
+
+
+async def find_revisitable(conn: Any, names: Sequence[str] | None) -> dict[int, int]:
+    """Run that is over → how many of its domains have revisits that are due."""
+    return {row["run_id"]: row["domains"] for row in await conn.fetch(SQL["find_revisitable"], names)}
+
+
+async def adopt_revisitable(conn: Any, run: int, *, before: int, names: Sequence[str] | None) -> None:
+    await conn.execute(SQL["adopt_revisitable"], run, before, names)
+
+
+async def next_revisit_s(conn: Any, names: Sequence[str] | None) -> float | None:
+    wait_s: float | None = await conn.fetchval(SQL["next_revisit"], names)
+    return wait_s

@@ -1,0 +1,35 @@
+"""Traces of domains that are old enough to go. One short function per statement of `traces.sql`.
+
+Each statement is a transaction, and may be stopped after any of them.
+"""
+
+from typing import Any, NamedTuple
+
+from forager.db import statements
+
+SQL = statements.load("forager.domains", "retention.sql")
+MOVES_STAY = 20
+"""Of each domain so many moves stay, however old they are."""
+
+
+class Gone(NamedTuple):
+    rows: int
+    last_id: int | None
+    """Of the last domain that was looked at; None: there was none left."""
+
+
+async def drop_robots_requests(conn: Any, *, after: int, domains: int, kept_s: float) -> Gone:
+    async with conn.transaction():
+        await conn.execute(SQL["allow"])
+        return Gone(*await conn.fetchrow(SQL["drop_robots_requests"], after, domains, kept_s))
+
+
+async def drop_moves(conn: Any, *, after: int, domains: int, kept_s: float, refresh_every_s: float) -> Gone:
+    async with conn.transaction():
+        await conn.execute(SQL["allow"])
+        return Gone(*await conn.fetchrow(SQL["drop_moves"], after, domains, kept_s, refresh_every_s, MOVES_STAY))
+
+
+async def count_old(conn: Any, *, robots_s: float, moves_s: float, refresh_every_s: float) -> dict[str, int]:
+    """Table → how many of its rows would go now."""
+    return dict(await conn.fetchrow(SQL["count_old"], robots_s, moves_s, refresh_every_s, MOVES_STAY))

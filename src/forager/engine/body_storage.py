@@ -1,0 +1,127 @@
+"""The sixth verb for a batch: bodies are stored and noted down before the tasks that refer to them are recorded.
+
+Files first, their rows in a transaction of their own (workers share them), then the tasks: after a kill there may be a
+file nobody refers to, never a task that refers to nothing.
+
+A store that is full, read-only or away is a fault of our own. Outcomes whose bodies it does not take are held back,
+domains that store bodies are paused, and what is held is tried again after 0.5, 1 … 15 s. So what is held is bounded
+by what was under way when the store failed. What is still held when the worker ends is given back: those tasks stay
+open and their pages are fetched again.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from forager.db import Database
+from forager.engine.pauses import Pauses
+from forager.engine.transaction_retry import in_transaction
+from forager.observe import log
+from forager.records import Outcome, PauseReason
+from forager.storage import Shelf, Shelved
+from forager.storage import store as bodies
+
+FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 15.0
+
+
+class BodyKeeper:
+    """`keep` stores what a batch brings; `run` tries again what could not be stored."""
+
+    def __init__(
+        self,
+        database: Database,
+        shelf: Shelf | None,
+        pauses: Pauses,
+        *,
+        run: int,
+        give: Callable[[Outcome], None],
+    ) -> None:
+        self._database = database
+        self._shelf = shelf
+        self._pauses = pauses
+        self._run = run
+        self._give = give
+        """Gets outcomes that were held and are stored now, to be recorded."""
+        self._held: list[Outcome] = []
+        self._has_some = asyncio.Event()
+
+    async def keep(self, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
+        """Returns the outcomes that can be recorded, with refs in place of their keepsakes; holds the others back."""
+        if self._shelf is None or not any(outcome.keepsake is not None for outcome in outcomes):
+            return outcomes
+        ready, failed, error = await self._store(outcomes)
+        if failed:
+            self._hold(failed, error)
+        return ready
+
+    async def run(self) -> None:
+        """Tries again what is held, until it is cancelled."""
+        while True:
+            await self._has_some.wait()
+            wait_s = FIRST_WAIT_S
+            while self._held:
+                await asyncio.sleep(wait_s)
+                await self.try_again()
+                wait_s = min(2 * wait_s, LONGEST_WAIT_S)
+
+    def give_up(self) -> list[Outcome]:
+        """Returns what is still held, when the worker ends: its tasks are to be opened again."""
+        held, self._held = self._held, []
+        return held
+
+    async def try_again(self) -> None:
+        held, self._held = self._held, []
+        if not held:
+            return
+        try:
+            ready, failed, error = await self._store(held)
+        except BaseException:
+            self._held += held
+            raise
+        for outcome in ready:
+            self._give(outcome)
+        if failed:
+            self._hold(failed, error)
+        elif not self._held:
+            self._has_some.clear()
+            self._pauses.end(PauseReason.STORE_UNAVAILABLE)
+
+    def _hold(self, failed: Sequence[Outcome], error: str) -> None:
+        self._held += failed
+        self._has_some.set()
+        self._pauses.begin(PauseReason.STORE_UNAVAILABLE, error)
+        log().info("bodies held back", action="body.held", bodies=len(self._held), error=error)
+
+    async def _store(self, outcomes: Sequence[Outcome]) -> tuple[list[Outcome], list[Outcome], str]:
+        """Returns what can be recorded, what could not be stored, and why not."""
+        assert self._shelf is not None
+        keepsakes = [outcome.keepsake for outcome in outcomes if outcome.keepsake is not None]
+        shelved = await asyncio.to_thread(self._shelf.store, keepsakes)
+        noted = [each for each in shelved if each.error is None]
+
+        async def note(conn: Any) -> None:
+            await bodies.note_bodies(conn, noted)
+            await bodies.count_bodies(conn, self._run, noted)
+
+        if noted:
+            await in_transaction(self._database, note)
+        return _sort_out(outcomes, shelved)
+
+
+def _sort_out(outcomes: Sequence[Outcome], shelved: Sequence[Shelved]) -> tuple[list[Outcome], list[Outcome], str]:
+    found = iter(shelved)
+    ready: list[Outcome] = []
+    failed: list[Outcome] = []
+    errors: list[str] = []
+    for outcome in outcomes:
+        if outcome.keepsake is None:
+            ready.append(outcome)
+            continue
+        became = next(found)
+        if became.error is None:
+            ready.append(replace(outcome, body_ref=became.ref, keepsake=None))
+        else:
+            failed.append(outcome)
+            errors.append(str(became.error).rstrip("."))
+    return ready, failed, errors[0] if errors else ""

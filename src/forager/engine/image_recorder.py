@@ -1,0 +1,158 @@
+"""What a batch says of images, in three steps around the record, as a page's links have them.
+
+    learn     images and, where they are to be fetched, places in the frontier: rows anyone may touch
+    settle    what became of images that were asked for: theirs, and the counters of domains that showed them first
+    record    which page shows which image: rows under our own lease, in the transaction that closes the tasks
+
+Each may be done again after a crash: what is known stays, a file is counted when it is stored for the first time.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from forager.db import Database
+from forager.domains import images as domains
+from forager.domains.store import find_domains
+from forager.engine.retry_policy import image_status
+from forager.engine.transaction_retry import in_transaction
+from forager.frontier.enqueue import Learned, learn
+from forager.frontier.url_cache import KnownPages, page_id
+from forager.images import store as images
+from forager.images.store import Settled, Shown
+from forager.records import Discovery, ImageStatus, Outcome
+from forager.urls import url_key
+
+Admit = Callable[[Any, Mapping[str, str]], Awaitable[Mapping[str, str]]]
+"""Of hosts met for the first time, those that are taken."""
+
+
+class ImageDesk:
+    def __init__(self, database: Database, *, run: int | None, admit: Admit, remembered: int) -> None:
+        self._database = database
+        self._run = run
+        self._admit = admit
+        self._known = KnownPages(remembered)
+        """Images, by key."""
+        self._waiting = KnownPages(remembered)
+        """Those that are in the frontier, by key."""
+
+    def clear(self) -> None:
+        """What is remembered may have been deleted."""
+        self._known.clear()
+        self._waiting.clear()
+
+    # learn ---------------------------------------------------------------------------------------------------------
+
+    async def learn(self, outcomes: Sequence[Outcome]) -> dict[bytes, int]:
+        """Ids of all images the batch is about."""
+        seen = [outcome for outcome in outcomes if outcome.selection.images]
+        if not seen:
+            return {}
+        ids: dict[bytes, int] = {}
+        strangers: dict[bytes, tuple[int, str]] = {}
+        for outcome in seen:
+            for sighting in outcome.selection.images or ():
+                packed = self._known.get(sighting.key)
+                if packed is not None:
+                    ids[sighting.key] = page_id(packed)
+                elif sighting.key not in strangers:
+                    strangers[sighting.key] = outcome.target.domain_id, sighting.url
+        if strangers:
+            moved = {
+                each.key: url_key(o.target.url) for o in seen if o.target.is_image for each in o.selection.images or ()
+            }
+            ids |= await in_transaction(self._database, lambda conn: self._add(conn, dict(strangers), moved))
+            for key in strangers:
+                self._known.add(key, ids[key], 0)
+        await self._queue(seen)
+        return ids
+
+    async def _add(
+        self, conn: Any, strangers: dict[bytes, tuple[int, str]], moved: Mapping[bytes, bytes]
+    ) -> dict[bytes, int]:
+        """Where an image moved to belongs to the domain that showed it where it was."""
+        before = {key: old for key, old in moved.items() if key in strangers}
+        if before:
+            sources = await images.sources_of(conn, list(before.values()))
+            for key, old in before.items():
+                strangers[key] = sources.get(old, strangers[key][0]), strangers[key][1]
+        return await images.add_images(conn, strangers)
+
+    async def _queue(self, seen: Sequence[Outcome]) -> None:
+        """Images that are to be fetched get their place in the frontier of their host."""
+        wanted: dict[bytes, Discovery] = {}
+        for outcome in seen:
+            if not outcome.selection.wants_files:
+                continue
+            depth, hop = outcome.target.depth, outcome.target.redirects + 1 if outcome.target.is_image else 0
+            for each in outcome.selection.images or ():
+                if self._waiting.get(each.key) is None:
+                    wanted.setdefault(each.key, Discovery(each.url, each.key, each.domain, depth, hop, "", "image"))
+        if not wanted:
+            return
+        learned = await in_transaction(self._database, lambda conn: self.give_places(conn, wanted))
+        for key, page in learned.page_ids.items():
+            self._waiting.add(key, page, 0)
+
+    async def give_places(self, conn: Any, wanted: Mapping[bytes, Discovery]) -> Learned:
+        """Each waits in the frontier of its host from now on, unless it does or did already."""
+        learned = Learned()
+        await learn(conn, learned, wanted, self._hosts, are_images=True)
+        await domains.count_waiting(conn, learned.new, run=self._run)
+        return learned
+
+    async def _hosts(self, conn: Any, bases: Mapping[str, str]) -> Mapping[str, int]:
+        ids = await find_domains(conn, bases)
+        strangers = await self._admit(conn, {name: bases[name] for name in bases if name not in ids})
+        if not strangers:
+            return ids
+        await domains.add_image_hosts(conn, strangers, run=self._run)
+        return ids | await find_domains(conn, strangers)
+
+    # settle --------------------------------------------------------------------------------------------------------
+
+    async def settle(self, outcomes: Sequence[Outcome], ids: Mapping[bytes, int]) -> None:
+        """What became of the images among them. True whoever holds the lease by now, so nobody asks."""
+        settled = {
+            url_key(outcome.target.url): _settled(outcome, ids) for outcome in outcomes if outcome.target.is_image
+        }
+        if settled:
+
+            async def once(conn: Any) -> None:
+                await domains.count_stored(conn, await images.settle_images(conn, list(settled.values())))
+
+            await in_transaction(self._database, once)
+
+    # record --------------------------------------------------------------------------------------------------------
+
+    async def record(self, conn: Any, done: Sequence[Outcome], ids: Mapping[bytes, int]) -> dict[int, int]:
+        """Domain → how many images were never seen on their page before. Before the visits are written down."""
+        looked_at = {o.target.page_id: o for o in done if o.selection.images is not None and not o.target.is_image}
+        if not looked_at:
+            return {}
+        shown = [Shown(o.target.domain_id, o.target.page_id, o.selection.images or ()) for o in looked_at.values()]
+        again = [page for page in shown if looked_at[page.page_id].target.past is not None]
+        found = await record_shown(conn, shown, again, ids)
+        unasked = {o.target.domain_id for o in looked_at.values() if not o.selection.wants_files}
+        await domains.owe_images(conn, sorted(unasked & found.keys()))
+        return found
+
+
+async def record_shown(
+    conn: Any, shown: Sequence[Shown], again: Sequence[Shown], ids: Mapping[bytes, int]
+) -> dict[int, int]:
+    """Domain → how many images were never seen on their page before. `again` are those of pages that were read before;
+    what they show no longer has an end from now on."""
+    changed = await images.changed_pages(conn, again, ids)
+    await images.end_sightings(conn, [page for page in again if page.page_id in changed], ids)
+    same = {page.page_id for page in again} - changed
+    return await images.record_sightings(conn, [page for page in shown if page.page_id not in same], ids)
+
+
+def _settled(outcome: Outcome, ids: Mapping[bytes, int]) -> Settled:
+    key, status = url_key(outcome.target.url), image_status(outcome)
+    reason = outcome.image.reason if outcome.image else str(outcome.error) if outcome.error else None
+    moved_to = None
+    if status is ImageStatus.MOVED and outcome.selection.images:
+        moved_to = ids[outcome.selection.images[0].key]
+    return Settled(key, status.value if status else None, outcome.image, reason[:500] if reason else None, moved_to)

@@ -1,0 +1,90 @@
+"""Images that were fetched: looked at in a process of their own, and stored by the hash of their bytes.
+
+The same bytes under two URLs are one file. Nothing is stored that is not an image we could open. A file that cannot be
+stored waits until it can be, and requests of domains that store something wait with it.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Mapping
+from contextlib import suppress
+
+from forager.engine.body_storage import FIRST_WAIT_S, LONGEST_WAIT_S
+from forager.engine.pauses import Pauses
+from forager.engine.stop import StopRequest
+from forager.errors import StoreUnavailableError
+from forager.images.decode.desk import Decoder
+from forager.records import Fetched, ImageFile, ImageStatus, PauseReason
+from forager.storage.location import Place
+
+
+class ImageShelf:
+    def __init__(
+        self,
+        decoder: Decoder,
+        place: Place,
+        *,
+        max_bytes: int,
+        pauses: Pauses | None = None,
+        stop: StopRequest | None = None,
+    ) -> None:
+        self._decoder = decoder
+        self._place = place
+        self._pauses = pauses or Pauses()
+        self._stop = stop or StopRequest()
+        self.max_bytes = max_bytes
+        """The largest file."""
+
+    async def look(self, fetched: Fetched) -> ImageFile:
+        """What the file is; where it is, if it is one to keep. Raises StoreUnavailableError when somebody asks to stop
+        while it cannot be stored."""
+        digest = await asyncio.to_thread(lambda: hashlib.sha256(fetched.body).digest())
+        seen, thumbnail = await self._decoder.look(fetched.body)
+        body_ref = thumbnail_ref = None
+        if seen.status == ImageStatus.STORED:
+            body_ref, thumbnail_ref = name(digest, seen.format or ""), small_name(digest) if thumbnail else None
+            files = {body_ref: fetched.body} | ({thumbnail_ref: thumbnail} if thumbnail_ref else {})
+            await self._store(files)
+        return ImageFile(
+            status=ImageStatus(seen.status),
+            content_hash=digest,
+            file_size=len(fetched.body),
+            format=seen.format,
+            width=seen.width,
+            height=seen.height,
+            frames=seen.frames,
+            perceptual_hash=seen.perceptual_hash,
+            body_ref=body_ref,
+            thumbnail_ref=thumbnail_ref,
+            reason=seen.reason,
+        )
+
+    async def _store(self, files: Mapping[str, bytes]) -> None:
+        error = await asyncio.to_thread(self._put, files)
+        if error is None:
+            return
+        wait_s = FIRST_WAIT_S
+        while error is not None:
+            self._pauses.begin(PauseReason.STORE_UNAVAILABLE, error, owner="images")
+            with suppress(TimeoutError):
+                async with asyncio.timeout(wait_s):
+                    await self._stop.wait_asked()
+                raise StoreUnavailableError(f"an image cannot be stored: {error}")
+            wait_s = min(2 * wait_s, LONGEST_WAIT_S)
+            error = await asyncio.to_thread(self._put, files)
+        self._pauses.end(PauseReason.STORE_UNAVAILABLE, owner="images")
+
+    def _put(self, files: Mapping[str, bytes]) -> str | None:
+        """Returns why they are not stored, if they are not."""
+        there = self._place.confirm(list(files))
+        failed = self._place.put({key: body for key, body in files.items() if key not in there})
+        return next((str(error).rstrip(".") for error in failed.values()), None)
+
+
+def name(digest: bytes, file_format: str) -> str:
+    """Its key in the store."""
+    return f"images/{digest.hex()[:2]}/{digest.hex()}.{file_format}"
+
+
+def small_name(digest: bytes) -> str:
+    return f"thumbnails/{digest.hex()[:2]}/{digest.hex()}.webp"

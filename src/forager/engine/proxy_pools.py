@@ -1,0 +1,94 @@
+"""Proxies of a worker's lanes: pools are opened with the claim and renewed with every heartbeat; what requests taught
+about them is noted at once, and is written with the outcomes.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from functools import partial
+
+from forager import clock
+from forager.db import Database
+from forager.engine.domain_queue import Lane
+from forager.engine.request_timing import Trip
+from forager.engine.robots_fetch import TIMEOUT_S
+from forager.engine.transaction_retry import in_transaction
+from forager.errors import ProxyError, VisitError, VisitTimeoutError
+from forager.fetch import Client
+from forager.proxies import store
+from forager.proxies.choose import passage_of
+from forager.proxies.pool import ProxyPool
+from forager.proxies.roster import Roster
+from forager.proxies.secret import Vault
+from forager.proxies.store import PoolRow, StandingRow
+from forager.records import Fetched, Proxy
+
+POOL_REST_S = 300.0
+"""Of a domain whose pool is dead; what failed is tried again after as long."""
+
+
+class Pools:
+    """Of one worker, so that all its lanes know the same about a proxy."""
+
+    def __init__(self, vault: Vault, lanes: Mapping[int, Lane]) -> None:
+        self._roster = Roster(vault)
+        self._lanes = lanes
+
+    def open(self, rows: Iterable[PoolRow]) -> dict[int, ProxyPool]:
+        return self._roster.open_pools(rows, clock.monotonic())
+
+    async def refresh(self, database: Database) -> None:
+        """Operators assign and switch, others use the same proxies. A domain without any is asked directly again."""
+        asked = list(self._lanes)
+        rows = await in_transaction(database, partial(store.find_pools, domain_ids=asked))
+        lanes = [self._lanes[domain] for domain in asked if domain in self._lanes]  # no other: they were not asked for
+        known = {lane.lease.domain_id: lane.pool for lane in lanes if lane.pool is not None}
+        now = clock.monotonic()
+        self._roster.renew(known, [row for row in rows if row.domain_id in known], now)
+        new = self._roster.open_pools([row for row in rows if row.domain_id not in known], now)
+        for lane in lanes:
+            pool = known.get(lane.lease.domain_id, new.get(lane.lease.domain_id))
+            lane.pool = None if pool is None or pool.is_empty else pool
+
+    def update(self, rows: Iterable[StandingRow]) -> None:
+        self._roster.update(rows, clock.monotonic())
+
+
+def note_passage(
+    lane: Lane, via: Proxy, error: VisitError | None, *, at: datetime, response_time_ms: int | None = None
+) -> None:
+    """What a request through a proxy taught about it."""
+    if lane.pool is not None:
+        words = str(error) if error else None
+        lane.pool.note(via, passage_of(error), at=at, response_time_ms=response_time_ms, error=words)
+
+
+class TripClient:
+    """Asks for robots.txt the way the present trip goes: through its proxy, or directly where the lane has no pool."""
+
+    def __init__(self, client: Client, lane: Lane, trips: list[Trip]) -> None:
+        self._client = client
+        self._lane = lane
+        self._trips = trips
+
+    async def get(
+        self, url: str, *, read_body: Callable[[str], bool], cut_at: int | None, on_sent: Callable[[], None]
+    ) -> Fetched:
+        trip = self._trips[-1]
+        if trip.via is None:
+            if self._lane.pool is not None:
+                raise ProxyError("no proxy of its pool may be used now")
+            return await self._client.get(url, read_body=read_body, cut_at=cut_at, on_sent=on_sent)
+        error: VisitError | None = None
+        try:
+            async with asyncio.timeout(TIMEOUT_S * 0.9):  # before the one around it, which cannot say whose fault it is
+                return await self._client.get(url, read_body=read_body, cut_at=cut_at, on_sent=on_sent, via=trip.via)
+        except VisitError as trouble:
+            error = trouble
+            raise
+        except TimeoutError:
+            late = f"{trip.via.name} did not answer in time"
+            error = VisitTimeoutError("it took too long to answer") if trip.has_left else ProxyError(late)
+            raise error from None
+        finally:
+            note_passage(self._lane, trip.via, error, at=trip.requested_at)

@@ -1,0 +1,177 @@
+"""A worker's eye on traps: what the pages of its domains have in common, and what the database is told of it.
+
+Judging is pure and in memory (`links/sameness.py`), and a memory outlives its lease: some domains are leased anew for
+every page. What it counted is written down with the domain, so that a successor goes on from there.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from forager.db import Database
+from forager.domains import store as domains
+from forager.domains import traps as domain_traps
+from forager.engine.subdomain_limit import without_links
+from forager.engine.transaction_retry import in_transaction
+from forager.frontier import traps as frontier_traps
+from forager.links import Selector, templates
+from forager.links.sameness import Sameness, Suspicion, mark_of
+from forager.links.templates import pattern_of
+from forager.observe import log
+from forager.records import Lease, Outcome, Trap
+
+CLOCKS_AGREE = timedelta(seconds=5)
+"""Between the database and what a worker knows of its time, with what lies between finding and heeding."""
+MOST_DOMAINS = 20_000
+MOST_MARKS = 100_000
+"""Of all domains together, about 90 bytes each; the domain that was quiet for longest is forgotten first."""
+
+
+@dataclass(slots=True)
+class Watched:
+    """A domain this worker holds, or held not long ago."""
+
+    lease: Lease
+    known: list[Trap]
+    memory: Sameness | None = None
+
+
+class TrapWatch:
+    def __init__(
+        self, selector: Selector, *, most_same: int, most_calendar: int, most_pages: int | None = None
+    ) -> None:
+        self._selector = selector
+        self._most_same = most_same
+        self._most_calendar = most_calendar
+        self._most_pages = most_pages
+        """Of one template, where its domain does not say; None: no end."""
+        self._watched: dict[int, Watched] = {}
+        """The domain that was quiet for longest is the first."""
+        self._marks = 0
+
+    def take(self, leases: Iterable[Lease], traps: Iterable[Trap]) -> None:
+        """What is known of the traps of domains that were just leased."""
+        by_domain: dict[int, list[Trap]] = defaultdict(list)
+        for trap in traps:
+            by_domain[trap.domain_id].append(trap)
+        for lease in leases:
+            self._take_one(lease, by_domain.get(lease.domain_id, []))
+        self._forget()
+
+    def _take_one(self, lease: Lease, known: list[Trap]) -> None:
+        self._selector.heed(lease.domain, known)
+        before = self._watched.pop(lease.domain_id, None)
+        memory = before.memory if before else None
+        self._watched[lease.domain_id] = watched = Watched(lease, known, memory)
+        if not known and memory is None:
+            return
+        memory = self._memory(watched)
+        memory.allow(lease.max_pages_per_template or self._most_pages)
+        if before is None or before.lease.version + 2 != lease.version:  # somebody else had it in between
+            memory.recall({trap.place: trap.pages for trap in known if not trap.is_found})
+        memory.settle(trap.place for trap in known if trap.is_found)
+
+    def _memory(self, watched: Watched) -> Sameness:
+        if watched.memory is None:
+            watched.memory = Sameness(
+                most_same=self._most_same,
+                most_calendar=self._most_calendar,
+                most_pages=watched.lease.max_pages_per_template or self._most_pages,
+            )
+        return watched.memory
+
+    def sift(self, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
+        """Links that were selected before their trap was found are left out now."""
+        return [self._sift_one(outcome) if outcome.selection.links else outcome for outcome in outcomes]
+
+    def _sift_one(self, outcome: Outcome) -> Outcome:
+        watched = self._watched.get(outcome.target.domain_id)
+        asked_at = outcome.requested_at
+        if watched is None or not watched.known or asked_at is None:
+            return outcome
+        late = [trap for trap in watched.known if trap.is_shut and trap.has_pattern and _may_be_older(asked_at, trap)]
+        domain = watched.lease.domain
+        for trap in late:
+            refused = {
+                link.key
+                for link in outcome.selection.links
+                if link.domain == domain and templates.matches(trap.template, link.url)
+            }
+            outcome = without_links(outcome, refused, trap.rule)
+        return outcome
+
+    def look(self, outcomes: Iterable[Outcome]) -> list[tuple[int, Suspicion]]:
+        """What the pages that were read for the first time say of their templates: domain and suspicion."""
+        found: list[tuple[int, Suspicion]] = []
+        for outcome in outcomes:
+            reading, target = outcome.reading, outcome.target
+            watched = self._watched.get(target.domain_id)
+            if reading is None or target.past is not None or watched is None:
+                continue
+            memory = self._memory(watched)
+            marks = len(memory)
+            found += [(target.domain_id, suspicion) for suspicion in memory.note(target.url, mark_of(reading))]
+            self._marks += len(memory) - marks
+        self._forget()
+        return found
+
+    def _forget(self) -> None:
+        while len(self._watched) > MOST_DOMAINS or self._marks > MOST_MARKS:
+            eldest = self._watched.pop(next(iter(self._watched)))
+            self._marks -= len(eldest.memory) if eldest.memory is not None else 0
+            self._selector.heed(eldest.lease.domain, ())
+
+    async def write(
+        self,
+        database: Database,
+        outcomes: Sequence[Outcome],
+        suspicions: Sequence[tuple[int, Suspicion]],
+        *,
+        worker: int,
+    ) -> None:
+        """Judge a batch that is recorded, by what a look at it said, and write down what came of it: first under our
+        leases, then what anyone may touch."""
+        if suspicions:
+            tokens = {outcome.target.token for outcome in outcomes}
+            for trap in await in_transaction(database, partial(_keep, suspicions, tokens, worker)):
+                self._shut(trap)
+        notes = sorted(self._selector.take_notes())
+        if notes:
+            await in_transaction(database, lambda conn: domain_traps.count_links(conn, notes))
+
+    def _shut(self, trap: Trap) -> None:
+        watched = self._watched.get(trap.domain_id)
+        if watched is not None:
+            domain = watched.lease.domain
+            log().info("trap found", action="trap.found", domain=domain, rule=trap.rule, template=trap.template)
+            watched.known.append(trap)
+            self._selector.heed(domain, watched.known)
+
+
+def _may_be_older(asked_at: datetime, trap: Trap) -> bool:
+    """Whether a page could have been asked for before its worker knew of the trap."""
+    return trap.found_at is not None and asked_at < trap.found_at + CLOCKS_AGREE
+
+
+async def _keep(
+    suspicions: Sequence[tuple[int, Suspicion]], tokens: set[tuple[int, int]], worker: int, conn: Any
+) -> list[Trap]:
+    """Of domains that are still ours, the last word on each template. Answers the traps that are new."""
+    held = {domain for domain, _ in await domains.hold_leases(conn, tokens, worker=worker)}
+    ours = {(domain, seen.rule, seen.template): seen for domain, seen in suspicions if domain in held}
+    rows = [(*place, seen.pages, seen.example) for place, seen in ours.items() if not seen.is_trap]
+    await domain_traps.note_suspects(conn, rows)
+    found = [(*place, seen.pages, seen.example) for place, seen in ours.items() if seen.is_trap]
+    traps = await domain_traps.find_traps(conn, found)
+    await shut(conn, traps)
+    return traps
+
+
+async def shut(conn: Any, traps: Iterable[Trap]) -> None:
+    """Pages of these traps that nobody visited yet are left out. The caller holds their domains."""
+    shut = [trap for trap in traps if trap.is_shut and trap.has_pattern]
+    patterns = [(trap.id, trap.domain_id, pattern_of(trap.template)) for trap in shut]
+    await domain_traps.leave_out(conn, await frontier_traps.shut_pages(conn, patterns))

@@ -1,0 +1,118 @@
+"""The seventh verb: new domains and pages, batched, in a transaction of their own.
+
+Learning comes before recording: a crash between the two re-crawls a page but never loses a link. Three steps in a fixed
+order (domains by name, pages by key, counters by id) keep any number of workers from deadlocking.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from forager.frontier import store
+from forager.frontier.url_cache import KnownPages, depth_of, page_id
+from forager.records import Discovery
+from forager.urls import origin_of
+
+
+@dataclass(slots=True)
+class Learned:
+    """What a batch of links came to."""
+
+    page_ids: dict[bytes, int] = field(default_factory=dict)
+    """Every link's page, new or known."""
+    new: dict[int, int] = field(default_factory=dict)
+    """Domain → how many pages are new."""
+    nearest: dict[int, int] = field(default_factory=dict)
+    """Domain → the smallest depth of its new pages."""
+    nearer: dict[int, int] = field(default_factory=dict)
+    """Page → a smaller depth than it had."""
+    refused: set[bytes] = field(default_factory=set)
+    """Links to domains that are not wanted: they stay unknown."""
+    images: set[int] = field(default_factory=set)
+    """Pages that were known as images only, and that a link leads to."""
+    fresh: list[tuple[bytes, int, int]] = field(default_factory=list)
+    """What the memory may take once the transaction is safe: key, page, depth."""
+    found: dict[int, int] = field(default_factory=dict)
+    """Domain → how many links the database was asked for and knew."""
+    era: str | None = None
+    """What the memory knew was true in it."""
+
+
+def sort_known(links: Iterable[Discovery], known: KnownPages) -> tuple[Learned, dict[bytes, Discovery]]:
+    """Split links by memory: those it knows are answered, the rest is to be asked."""
+    learned = Learned()
+    unknown: dict[bytes, Discovery] = {}
+    for link in known.take(links, learned.page_ids):
+        key = link.key
+        packed = known.get(key)
+        if packed is None:
+            other = unknown.get(key)
+            if other is None or link.depth < other.depth:
+                unknown[key] = link
+            continue
+        page = learned.page_ids[key] = page_id(packed)
+        if link.depth < depth_of(packed):
+            learned.nearer[page] = min(link.depth, learned.nearer.get(page, link.depth))
+            learned.fresh.append((link.key, page, learned.nearer[page]))
+    return learned, unknown
+
+
+def take_recalled(learned: Learned, unknown: dict[bytes, Discovery], recalled: Mapping[bytes, int]) -> None:
+    """What other workers know is answered, too, and unknown no longer."""
+    for key, packed in recalled.items():
+        page, depth, link = page_id(packed), depth_of(packed), unknown.pop(key)
+        learned.page_ids[key] = page
+        if link.depth < depth:
+            learned.nearer[page] = min(link.depth, learned.nearer.get(page, link.depth))
+        learned.fresh.append((key, page, min(depth, link.depth)))
+
+
+DomainIds = Callable[[Any, Mapping[str, str]], Awaitable[Mapping[str, int]]]
+"""Finds or adds domains, given by name with the origin they were met at. What it leaves out is not learned."""
+
+
+async def learn(
+    conn: Any,
+    learned: Learned,
+    unknown: Mapping[bytes, Discovery],
+    domain_ids: DomainIds,
+    *,
+    are_seeds: bool = False,
+    are_images: bool = False,
+) -> None:
+    """Insert what is unknown and fill `learned`. Runs inside the caller's transaction; safe to run again."""
+    ids = await domain_ids(conn, {link.domain: origin_of(link.url) for link in unknown.values()})
+    pages = [(ids[link.domain], link) for link in unknown.values() if link.domain in ids]
+    if len(pages) < len(unknown):
+        learned.refused.update(key for key, link in unknown.items() if link.domain not in ids)
+    await _find(conn, learned, unknown, pages)
+    strangers = [(domain, link) for domain, link in pages if link.key not in learned.page_ids]
+    if not strangers:
+        return
+    for page, domain, key, depth in await store.add_pages(conn, strangers, is_seed=are_seeds, is_image=are_images):
+        learned.page_ids[key] = page
+        learned.new[domain] = learned.new.get(domain, 0) + 1
+        learned.nearest[domain] = min(depth, learned.nearest.get(domain, depth))
+        learned.fresh.append((key, page, depth))
+    if raced := [(domain, link) for domain, link in strangers if link.key not in learned.page_ids]:
+        await _find(conn, learned, unknown, raced)
+        learned.refused.update(
+            link.key for _, link in raced if link.key not in learned.page_ids
+        )  # their domain is gone
+
+
+async def _find(
+    conn: Any, learned: Learned, unknown: Mapping[bytes, Discovery], pages: Sequence[tuple[int, Discovery]]
+) -> None:
+    """Look before inserting: in a large crawl most of what the memory forgot is known, and a look is half the price."""
+    found = await store.find_pages(conn, [(domain, link.key) for domain, link in pages])
+    for page, domain, key, depth, is_image in found:
+        learned.page_ids[key] = page
+        learned.found[domain] = learned.found.get(domain, 0) + 1
+        if is_image:
+            learned.images.add(page)
+            continue
+        nearest = unknown[key].depth
+        if nearest < depth:
+            learned.nearer[page] = nearest
+        learned.fresh.append((key, page, min(depth, nearest)))

@@ -1,0 +1,277 @@
+"""The sixth verb. `pack` does the work on one body, `store` writes a batch of them, `load` gives one back.
+
+All three block and run in threads. A body that cannot be stored now comes back with the error: who called holds the
+visit back until it can be.
+"""
+
+import contextlib
+import threading
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from forager import __version__
+from forager.errors import StoreError
+from forager.observe import log
+from forager.records import Fetched, Keepsake, Past
+from forager.storage import snapshot, warc_record
+from forager.storage.bucket import Bucket
+from forager.storage.layered import LayeredPlace
+from forager.storage.local import LocalPlace
+from forager.storage.location import Place
+from forager.storage.migrator import WarcMover
+from forager.storage.objects import ObjectPlace
+from forager.storage.policy import ContentPolicy
+from forager.storage.refs import OPEN, SnapshotRef, WarcRef, parse
+from forager.storage.warc_file import Limits, WarcDesk, mend_all
+from forager.storage.warc_record import REFERS_TO, Original, Record
+
+FOLDER = "bodies"
+MOST_ORIGINALS = 20_000
+"""Payloads a worker remembers, about 500 bytes each: what comes again from anywhere is a revisit."""
+NOT_MODIFIED = 304
+STORED, KNOWN, LOST = "stored", "known", "lost:"
+
+
+class Shelved(NamedTuple):
+    """What became of a keepsake."""
+
+    ref: str | None
+    """What the task refers to; None where the body is lost, could not be stored, or is none."""
+    name: str | None
+    """The stored file."""
+    kind: str
+    what: str
+    """`stored`, `known`, or `lost:` with the reason."""
+    size_bytes: int
+    stored_bytes: int
+    error: StoreError | None = None
+    """Why it is not stored now; another try may store it."""
+
+
+class Shelf:
+    def __init__(self, place: Place, desk: WarcDesk) -> None:
+        self._place = place
+        self._desk = desk
+        self._storing = threading.Lock()
+        self._originals: dict[str, Original] = {}
+        """Payload digest → where it is."""
+
+    # packing -------------------------------------------------------------------------------------------------------
+
+    def pack(self, policy: str, fetched: Fetched, past: Past | None, at: datetime) -> Keepsake | None:
+        """What is to be stored of an answer; None where there is nothing."""
+        before = past.body_ref if past else None
+        is_confirmed = fetched.status_code == NOT_MODIFIED
+        is_page = 200 <= fetched.status_code < 300 and bool(fetched.body)
+        match ContentPolicy(policy):
+            case ContentPolicy.SIGNALS:
+                return None
+            case ContentPolicy.SNAPSHOT if is_confirmed:
+                return _confirmed(before)
+            case ContentPolicy.SNAPSHOT:
+                return snapshot.pack(fetched) if is_page else None
+            case ContentPolicy.ARCHIVE if is_confirmed:
+                original = self._original_of(before)
+                return warc_record.pack(fetched, at, original) if original else _confirmed(before)
+            case ContentPolicy.ARCHIVE:
+                if not (is_page or 300 <= fetched.status_code < 400):
+                    return None
+                digest = warc_record.digest_of(fetched.body)
+                same = self._same(digest, before) if fetched.body else None
+                return warc_record.pack(fetched, at, same, digest=digest)
+
+    def _same(self, digest: str, before: str | None) -> Original | None:
+        """A record with this very body: the page's own last one, or any this worker wrote."""
+        if found := self._originals.get(digest):
+            return found
+        original = self._original_of(before)
+        return original if original and original.digest == digest else None
+
+    def _original_of(self, ref: str | None) -> Original | None:
+        if ref is None or not ref.startswith("warc:"):
+            return None
+        try:
+            fields = self._record(parse(ref)).headers
+        except StoreError as error:
+            log().warning("archived body not found", action="archive.missing", ref=ref, error=str(error))
+            return None
+        digest = fields.get("WARC-Payload-Digest", "")
+        if REFERS_TO in fields:
+            return Original(
+                fields[REFERS_TO], digest, fields["WARC-Refers-To-Target-URI"], fields["WARC-Refers-To-Date"]
+            )
+        return Original(ref, digest, fields["WARC-Target-URI"], fields["WARC-Date"])
+
+    # storing -------------------------------------------------------------------------------------------------------
+
+    def store(self, keepsakes: Sequence[Keepsake]) -> list[Shelved]:
+        """In their order; what is stored is durable when this returns. One call at a time: a WARC file has one end."""
+        with self._storing:
+            return self._store(keepsakes)
+
+    def _store(self, keepsakes: Sequence[Keepsake]) -> list[Shelved]:
+        shelved: dict[int, Shelved] = {}
+        for at, keepsake in enumerate(keepsakes):
+            if keepsake.ref is not None:
+                shelved[at] = self._confirm(keepsake)
+        snapshots = {at: keepsake for at, keepsake in enumerate(keepsakes) if _is_new(keepsake, ContentPolicy.SNAPSHOT)}
+        archived = {at: keepsake for at, keepsake in enumerate(keepsakes) if _is_new(keepsake, ContentPolicy.ARCHIVE)}
+        shelved |= self._store_snapshots(snapshots)
+        shelved |= self._store_archived(archived)
+        return [shelved[at] for at in range(len(keepsakes))]
+
+    def close(self) -> None:
+        self._desk.close()
+
+    def _confirm(self, keepsake: Keepsake) -> Shelved:
+        ref = parse(keepsake.ref or "")
+        if isinstance(ref, WarcRef) or self._place.confirm([ref.key]):
+            return Shelved(str(ref), ref.name, keepsake.kind, KNOWN, 0, 0)
+        return self._unconfirmed(keepsake, ref)
+
+    def _unconfirmed(self, keepsake: Keepsake, ref: SnapshotRef) -> Shelved:
+        """A body that is not in its place is lost; one of which nobody can tell is not. One that is there and cannot be
+        marked as used is stored again: its file may belong to another account, or the store takes no writes."""
+        try:
+            error = self._place.put({ref.key: self._place.get(ref.key)}).get(ref.key)
+        except StoreError as found:
+            if found.reason == "missing":
+                return Shelved(None, None, keepsake.kind, LOST + "missing", 0, 0)
+            error = found
+        if error is None:
+            return Shelved(str(ref), ref.name, keepsake.kind, KNOWN, 0, 0)
+        return Shelved(None, None, keepsake.kind, LOST + error.reason, 0, 0, error)
+
+    def _store_snapshots(self, keepsakes: dict[int, Keepsake]) -> dict[int, Shelved]:
+        if not keepsakes:
+            return {}
+        refs = {at: SnapshotRef(keepsake.digest) for at, keepsake in keepsakes.items()}
+        contents = {refs[at].key: keepsake.blob for at, keepsake in keepsakes.items()}
+        known = self._place.confirm(list(contents))
+        fresh = {key: blob for key, blob in contents.items() if key not in known}
+        failed = self._place.put(fresh) if fresh else {}
+        shelved = {}
+        for at, ref in refs.items():
+            size, stored = keepsakes[at].size_bytes, len(keepsakes[at].blob)
+            if error := failed.get(ref.key):
+                shelved[at] = Shelved(None, None, ContentPolicy.SNAPSHOT, LOST + error.reason, size, 0, error)
+            else:
+                what = STORED if fresh.pop(ref.key, None) is not None else KNOWN
+                shelved[at] = Shelved(str(ref), ref.name, ContentPolicy.SNAPSHOT, what, size, stored)
+        return shelved
+
+    def _store_archived(self, keepsakes: dict[int, Keepsake]) -> dict[int, Shelved]:
+        if not keepsakes:
+            return {}
+        kind = ContentPolicy.ARCHIVE
+        try:
+            refs = self._desk.write(list(keepsakes.values()))
+        except StoreError as error:
+            lost = LOST + error.reason
+            return {at: Shelved(None, None, kind, lost, k.size_bytes, 0, error) for at, k in keepsakes.items()}
+        shelved = {}
+        for (at, keepsake), ref in zip(keepsakes.items(), refs, strict=True):
+            if keepsake.origin is not None:
+                self._remember(Original(str(ref), keepsake.digest, *keepsake.origin))
+            what = STORED if keepsake.origin or not keepsake.is_body else KNOWN
+            named = str(ref) if keepsake.is_body else None
+            shelved[at] = Shelved(named, ref.name, kind, what, keepsake.size_bytes, keepsake.bytes_held)
+        return shelved
+
+    def _remember(self, original: Original) -> None:
+        self._originals[original.digest] = original
+        if len(self._originals) > MOST_ORIGINALS:
+            del self._originals[next(iter(self._originals))]
+
+    # loading -------------------------------------------------------------------------------------------------------
+
+    def load(self, ref: str, url: str) -> Fetched:
+        """The answer as it was read, verified to the last bit. Raises StoreError."""
+        found = parse(ref)
+        if isinstance(found, SnapshotRef):
+            return snapshot.unpack(self._place.get(found.key), found, url)
+        record = self._record(found)
+        if record.kind == "response":
+            return warc_record.to_fetched(record)
+        original = self._record(parse(record.headers.get(REFERS_TO, "")))
+        if record.headers.get("WARC-Profile") == warc_record.NOT_MODIFIED:
+            return warc_record.to_fetched(original)
+        return warc_record.to_fetched(record, warc_record.to_fetched(original).body)
+
+    def _record(self, ref: SnapshotRef | WarcRef) -> Record:
+        if isinstance(ref, SnapshotRef):
+            raise StoreError("A record of the archive refers to a snapshot.", "bad_ref")
+        for key in (ref.key, ref.key + OPEN):
+            try:
+                return warc_record.read(self._place.get(key, ref.offset, ref.length))
+            except StoreError as error:
+                if error.reason != "missing":
+                    raise
+        return warc_record.read(self._place.get(ref.key, ref.offset, ref.length))  # it was closed in between
+
+
+def place_in(home: Path, bucket: Bucket | None = None) -> Place:
+    """Where bodies are: in the home, and where a bucket is named, there from now on."""
+    local = LocalPlace(home / FOLDER)
+    return local if bucket is None else LayeredPlace(ObjectPlace(bucket), local)
+
+
+@contextlib.contextmanager
+def open_shelf(
+    home: Path,
+    *,
+    bucket: Bucket | None = None,
+    user_agent: str = "",
+    warc_bytes: int = 1 << 30,
+    warc_age_s: float = 86_400.0,
+) -> Iterator[Shelf]:
+    """What dead workers left is put right; a bad folder, or a bucket nobody answers for, is found out at the first
+    body."""
+    root = home / FOLDER
+    with contextlib.suppress(OSError):
+        if root.is_dir():
+            LocalPlace(root).tidy()
+            mend_all(root / "warc")
+    make_info = partial(warc_record.info, software=f"Forager/{__version__}", user_agent=user_agent)
+    shelf = Shelf(place_in(home, bucket), WarcDesk(root / "warc", Limits(warc_bytes, warc_age_s), make_info))
+    with _moving(root / "warc", bucket):
+        try:
+            yield shelf
+        finally:
+            try:
+                shelf.close()
+            except OSError as error:
+                log().warning("archive not closed", action="archive.close", error=str(error))
+
+
+@contextlib.contextmanager
+def _moving(folder: Path, bucket: Bucket | None) -> Iterator[None]:
+    """Archive files that are closed move to the bucket meanwhile, the last ones at the end."""
+    if bucket is None:
+        yield
+        return
+    mover = WarcMover(folder, bucket)
+    mover.start()
+    try:
+        yield
+    finally:
+        mover.stop()
+
+
+def shelf_to_read(home: Path, bucket: Bucket | None = None) -> Shelf:
+    """For loading only: it needs no closing and puts nothing right."""
+    return Shelf(place_in(home, bucket), WarcDesk(home / FOLDER / "warc", Limits(0, 0), lambda _name, _at: b""))
+
+
+def _confirmed(ref: str | None) -> Keepsake | None:
+    if ref is None:
+        return None
+    kind = ContentPolicy.ARCHIVE if ref.startswith("warc:") else ContentPolicy.SNAPSHOT
+    return Keepsake(kind, "", 0, ref=ref)
+
+
+def _is_new(keepsake: Keepsake, kind: ContentPolicy) -> bool:
+    return keepsake.ref is None and keepsake.kind == kind
