@@ -12,7 +12,7 @@ from forager.control.seed import start_run
 from forager.db import Database, open_database
 from forager.domains.store import Release
 from forager.engine.claims import Claims
-from forager.engine.config import WorkerOrder
+from forager.engine.config import WorkerConfig
 from forager.engine.transaction_retry import in_transaction
 from forager.engine.writer import Writer
 from forager.frontier.enqueue import Learned
@@ -25,7 +25,7 @@ SETTLE = "SELECT gin_clean_pending_list('page_link_lists_to')"
 
 
 class Workbench:
-    def __init__(self, database: Database, order: WorkerOrder, worker: int, stopwatch: Stopwatch) -> None:
+    def __init__(self, database: Database, order: WorkerConfig, worker: int, stopwatch: Stopwatch) -> None:
         self._worker = worker
         self._database = database
         self.stopwatch = stopwatch
@@ -33,7 +33,7 @@ class Workbench:
             database, run=order.run, spec=order.spec, workers=1, lease_s=order.lease_s, keeping=order.keeping
         )
         self._writer = Writer(
-            database, order, worker=lambda: worker, lanes={}, on_recorded=lambda _written, _held: None
+            database, order, worker=lambda: worker, queues={}, on_recorded=lambda _written, _held: None
         )
         self.leases: list[Lease] = []
 

@@ -6,8 +6,8 @@ from decimal import Decimal
 from typing import Any
 
 from forager.domains.store import Keeping
-from forager.engine.config import WorkerOrder
-from forager.engine.domain_queue import Lane
+from forager.engine.config import WorkerConfig
+from forager.engine.domain_queue import DomainQueue
 from forager.politeness.breaker import Breaker
 from forager.politeness.pace import Pace
 from forager.records import (
@@ -97,7 +97,7 @@ def a_success(target: Target, *urls: str, **more: Any) -> Outcome:
     return Outcome(target, OutcomeKind.SUCCESS, 200, **given | more)
 
 
-def an_order(run: int = 1, spec: RunSpec | None = None, **more: Any) -> WorkerOrder:
+def an_order(run: int = 1, spec: RunSpec | None = None, **more: Any) -> WorkerConfig:
     """As in production, but hasty: short leases and heartbeats, small batches, no pace, breakers that do not wait."""
     everywhere: Callable[[str], bool] = lambda _domain: True  # noqa: E731
     given: dict[str, Any] = {
@@ -134,7 +134,7 @@ def an_order(run: int = 1, spec: RunSpec | None = None, **more: Any) -> WorkerOr
         "max_unreachable": 5,
         "cooldowns": dict.fromkeys(Trouble, COOLDOWN_S) | {"robots_denied": 90 * 86400.0},
     }
-    return WorkerOrder(run=run, spec=spec or a_spec(), **given | more)
+    return WorkerConfig(run=run, spec=spec or a_spec(), **given | more)
 
 
 def a_lane(
@@ -145,8 +145,8 @@ def a_lane(
     budget: int | None = None,
     breaker_reset_s: float = 0.0,
     **lease: Any,
-) -> Lane:
+) -> DomainQueue:
     pace = Pace(delay_s=delay_s, max_in_flight=max_in_flight, now=0.0)
     leased = a_lease(domain_id, **lease)
     breaker = Breaker(most_failures=5, reset_s=breaker_reset_s)
-    return Lane(leased, pace, breaker, is_unpaced=not delay_s, lease_until=float("inf"), budget=budget)
+    return DomainQueue(leased, pace, breaker, is_unpaced=not delay_s, lease_until=float("inf"), budget=budget)

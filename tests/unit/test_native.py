@@ -120,8 +120,8 @@ def test_without_a_compiler_a_sentence_says_so(tree: Path, compiler: str, said: 
 
 WORK = """
 import asyncio
-from forager.frontier import lexemes, learn, store
-from forager.frontier.url_cache import KnownPages
+from forager.frontier import enqueue, lexemes, store
+from forager.frontier.url_cache import UrlCache
 from forager.links import Reach, Selector
 from forager.records import FoundLink, Keywords, Reading, RunSpec, Target
 target = Target(1, 1, 1, 1, "http://a.example/", 0, 0, 0)
@@ -129,9 +129,9 @@ links = [FoundLink("/x", "word", "a"), FoundLink("/y", "", "a nofollow")]
 reading = Reading(None, None, None, None, "", "", b"", links, "http://a.example/")
 selection = Selector(Reach.of(RunSpec(seeds=("http://a.example/",))), max_links_per_page=9).select(reading, target)
 (link,) = selection.links
-known = KnownPages(10)
+known = UrlCache(10)
 known.add(link.key, 7, 1)
-learned, unknown = learn.sort_known(selection.links, known)
+learned, unknown = enqueue.sort_known(selection.links, known)
 print(link.url, dict(selection.dropped), learned.page_ids == {link.key: 7}, unknown)
 print(store.join_links(selection.links, learned.page_ids))
 print(lexemes.weave(Keywords("a b", "a", "", "b"), {"a": b"a", "b": (1, ()), "": (0, ())}, {}))

@@ -11,10 +11,10 @@ pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(120)]
 KILLER = """
 import os, signal
 from forager import parsing
-from forager.engine import black_box, parser_limits
+from forager.engine import crash_marker, parser_limits
 from forager.parsing import page
 
-black_box.LONGEST_READ_S = parser_limits.SHARED_CPU_S = parser_limits.ISOLATED_CPU_S = 0.5
+crash_marker.LONGEST_READ_S = parser_limits.SHARED_CPU_S = parser_limits.ISOLATED_CPU_S = 0.5
 real = page.read
 
 def read(fetched, **how):

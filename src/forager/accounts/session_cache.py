@@ -18,7 +18,7 @@ Heard = tuple[float, int | None]
 the clock of whoever vouches: to be told along with what PostgreSQL says next."""
 
 
-class Vouching(Protocol):
+class SessionCache(Protocol):
     async def hear(self, name: bytes, known: bytes) -> Heard:
         """Whether another process was told the same lately as `known` says."""
 
@@ -26,7 +26,7 @@ class Vouching(Protocol):
         """What PostgreSQL said, when asked after that moment."""
 
 
-class Nobody:
+class NullCache:
     """Every process asks for itself."""
 
     async def hear(self, _name: bytes, _known: bytes) -> Heard:

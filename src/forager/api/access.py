@@ -20,7 +20,7 @@ from starlette.exceptions import HTTPException
 from forager.accounts.credentials import is_csrf_token
 from forager.accounts.errors import BusyError, MustWaitError, WrongPasswordError
 from forager.accounts.limiter import Ledger
-from forager.accounts.session_cache import Vouching
+from forager.accounts.session_cache import SessionCache
 from forager.accounts.who import Role, Scope, Who, nobody
 from forager.api.authentication import PROBED, SCRAPED, Gate
 from forager.api.caller import SECURE_COOKIE, Site, site_of
@@ -82,9 +82,9 @@ def too_many(wait_s: int, detail: str = TOO_MANY) -> Refusal:
 
 
 def install(app: FastAPI) -> None:
-    from forager.api.body_limit import Doorstep  # it asks this module who somebody is
+    from forager.api.body_limit import BodyLimit  # it asks this module who somebody is
 
-    app.add_middleware(Doorstep)
+    app.add_middleware(BodyLimit)
     for kind in (Refusal, WrongPasswordError, MustWaitError, BusyError):
         app.add_exception_handler(kind, answer)
 
@@ -114,7 +114,7 @@ def _refusal(error: Exception) -> Refusal:
 
 @contextlib.asynccontextmanager
 async def open_gate(
-    app: FastAPI, forager: "Forager", ledgers: Sequence[Ledger] = (), vouching: Vouching | None = None
+    app: FastAPI, forager: "Forager", ledgers: Sequence[Ledger] = (), vouching: SessionCache | None = None
 ) -> AsyncIterator[None]:
     """In the app's lifespan: what recognises and counts."""
     gate = Gate(forager.pool, forager.settings, ledgers, vouching)

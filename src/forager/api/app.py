@@ -15,7 +15,7 @@ from forager import __version__, dashboard
 from forager.api import access, problems, routes
 from forager.api.checking import Checking
 from forager.api.compress import Compress
-from forager.api.fast_path import Plans, Shortcut, arrange
+from forager.api.fast_path import FastPath, Plans, arrange
 from forager.api.live import Broadcast
 from forager.api.middleware import Door
 from forager.api.openapi import NONE, Parameters, name_route, parameters_of, write
@@ -54,7 +54,7 @@ def create_app(settings: Settings, *, forager: "Forager | None" = None) -> FastA
     app.state.replica = None
     app.state.exports = exports.Exports()
     app.state.long_question, app.state.long_deed = asyncio.Lock(), asyncio.Lock()
-    app.add_middleware(Shortcut, plans=_plans())
+    app.add_middleware(FastPath, plans=_plans())
     app.add_middleware(Reads, max_lag_s=settings.replica_max_lag_s)
     access.install(app)
     problems.install(app)

@@ -19,7 +19,7 @@ from forager.accounts.credentials import LONGEST, TOKEN_PREFIX, hash_of
 from forager.accounts.errors import MustWaitError
 from forager.accounts.limiter import Ledger, Limiter
 from forager.accounts.passwords import Hasher
-from forager.accounts.session_cache import Nobody, Vouching
+from forager.accounts.session_cache import NullCache, SessionCache
 from forager.accounts.who import Role, Scope, Who, nobody
 from forager.api.caller import Caller, read_caller, read_networks
 from forager.api.denials import Denials
@@ -62,10 +62,10 @@ class Seen:
 
 class Gate:
     def __init__(
-        self, pool: Any, settings: Settings, ledgers: Sequence[Ledger] = (), others: Vouching | None = None
+        self, pool: Any, settings: Settings, ledgers: Sequence[Ledger] = (), others: SessionCache | None = None
     ) -> None:
         self._pool = pool
-        self._others = others or Nobody()
+        self._others = others or NullCache()
         self._trusted = read_networks(settings.trusted_proxies)
         self._limits = {
             Role.ANONYMOUS: settings.rate_anonymous,

@@ -22,7 +22,7 @@ DRAINED_BYTES = 1024 * 1024
 """What a stranger says to be so large is thrown away as it comes; the rest is left in the network."""
 
 
-class Doorstep:
+class BodyLimit:
     """Plain ASGI, in front of the routes."""
 
     def __init__(self, app: ASGIApp) -> None:

@@ -82,7 +82,7 @@ def _read_query(query: bytes) -> Mapping[str, str] | None:
     return asked if len(asked) == len(pairs) else None
 
 
-class Shortcut:
+class FastPath:
     """Plain ASGI, right in front of FastAPI."""
 
     def __init__(self, app: ASGIApp, *, plans: "Plans") -> None:

@@ -15,7 +15,7 @@ from forager.settings import Settings
 from forager.storage.bucket_folder import BucketFolder
 
 if TYPE_CHECKING:
-    from forager.scheduler.config import ScheduleOrder
+    from forager.scheduler.config import SchedulerConfig
 
 
 def cold_folder(settings: Settings) -> Path:
@@ -46,7 +46,7 @@ def rules_of(settings: Settings) -> list[Rule]:
 
 
 async def archive(
-    conn: Any, settings: Settings, order: "ScheduleOrder", *, by: str, on_moved: OnMoved = lambda _moved: None
+    conn: Any, settings: Settings, order: "SchedulerConfig", *, by: str, on_moved: OnMoved = lambda _moved: None
 ) -> Moved:
     """Days are rolled up first: what was not leaves later."""
     await rollup.run_once(conn, order)
@@ -55,7 +55,7 @@ async def archive(
     )
 
 
-async def move_old(conn: Any, settings: Settings, order: "ScheduleOrder") -> str:
+async def move_old(conn: Any, settings: Settings, order: "SchedulerConfig") -> str:
     """The duty: in one line what was done."""
     moved = await archive(conn, settings, order, by=BY)
     finished = f"; {things(moved.finished, 'slice')} of an earlier night finished" if moved.finished else ""

@@ -3,7 +3,7 @@
 from contextlib import AbstractContextManager
 
 from forager.settings import Settings
-from forager.storage import Shelf, open_shelf
+from forager.storage import BodyStore, open_shelf
 from forager.storage.body_store import FOLDER, place_in
 from forager.storage.body_store import shelf_to_read as open_to_read
 from forager.storage.bucket import Bucket, parse_bucket, prove
@@ -23,7 +23,7 @@ def place_of(settings: Settings) -> Place:
     return place_in(settings.home, bucket_of(settings))
 
 
-def shelf_of(settings: Settings) -> AbstractContextManager[Shelf]:
+def shelf_of(settings: Settings) -> AbstractContextManager[BodyStore]:
     return open_shelf(
         settings.home,
         bucket=bucket_of(settings),
@@ -33,7 +33,7 @@ def shelf_of(settings: Settings) -> AbstractContextManager[Shelf]:
     )
 
 
-def shelf_to_read(settings: Settings) -> Shelf:
+def shelf_to_read(settings: Settings) -> BodyStore:
     return open_to_read(settings.home, bucket_of(settings))
 
 

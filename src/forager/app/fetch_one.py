@@ -10,7 +10,7 @@ from forager import clock, parsing
 from forager.app.browser import browser_limits
 from forager.app.fetch_policy import guard_of
 from forager.engine.rendering import FAILED as RENDER_FAILED
-from forager.engine.rendering import RENDERED, Drawing, open_renderer
+from forager.engine.rendering import RENDERED, RenderOptions, open_renderer
 from forager.engine.robots_fetch import ask_robots, at_once
 from forager.errors import RefusedError, RobotsDeniedError, RobotsUnreachableError, TooManyRedirectsError
 from forager.fetch import Client, Patience, open_client
@@ -120,7 +120,7 @@ class _Errand:
             if not renderer.wants(fetched, plain, mode):
                 return
             began = clock.monotonic()
-            drawn = await renderer.draw(fetched, Drawing(mode, self._rules.get(origin_of(fetched.url))))
+            drawn = await renderer.draw(fetched, RenderOptions(mode, self._rules.get(origin_of(fetched.url))))
             self._seen.draw_ms = _ms_since(began)
         if drawn is not None:
             self._seen.fetched = replace(drawn, raw=fetched.raw)

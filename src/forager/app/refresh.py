@@ -13,8 +13,8 @@ from forager.domains import cooldown
 from forager.engine.stop import StopRequest
 from forager.engine.transaction_retry import in_transaction
 from forager.records import Progress, RunReport, RunSpec
-from forager.scheduler import lease_recovery
 from forager.scheduler import refresh as waking
+from forager.scheduler import takeover
 
 LONGEST_SLEEP_S = 60.0
 """Another process may have changed what is due."""
@@ -40,7 +40,7 @@ async def refresh(
     """Everything that is due; one report for each order of old that is given again."""
     if order.is_now:
         await in_transaction(forager.database, partial(cooldown.hasten, names=order.names))
-    await do_once(forager, [lease_recovery.NAME])
+    await do_once(forager, [takeover.NAME])
     reports: list[RunReport] = []
     while not stop.asked:
         await do_once(forager, [waking.NAME])  # wakes a portion: what is left comes when these are done

@@ -22,12 +22,12 @@ from forager.control.replay import Into, Matches, Replay, ReplayOrder, Stored
 from forager.control.replay_diff import Fields, Tally, known_fields, read_fields
 from forager.domains import images as domain_images
 from forager.domains.traps import traps_of
-from forager.engine.crash_marker import FOLDER, BlackBox, open_box, take_note
-from forager.engine.image_recorder import ImageDesk, record_shown
+from forager.engine.crash_marker import FOLDER, CrashMarker, open_box, take_note
+from forager.engine.image_recorder import ImageRecorder, record_shown
 from forager.engine.parser_pool import read_isolated
 from forager.engine.parser_protocol import ParserConfig
 from forager.engine.stop import StopRequest
-from forager.engine.subdomain_limit import Crowds, without_links
+from forager.engine.subdomain_limit import SubdomainLimit, without_links
 from forager.engine.transaction_retry import in_transaction
 from forager.engine.writer import Writer
 from forager.errors import DecodeError, ParserCrashError, StoreError, UsageError
@@ -44,7 +44,7 @@ from forager.records import Fetched, ImagePolicy, Outcome, OutcomeKind, Reading,
 from forager.search import index
 from forager.stats import store as stats
 from forager.stats.processes import started_at
-from forager.storage import Shelf
+from forager.storage import BodyStore
 
 if TYPE_CHECKING:
     from forager.app import Forager
@@ -73,7 +73,7 @@ class _Run(NamedTuple):
 
     selector: Selector
     writer: Writer
-    images: ImageDesk
+    images: ImageRecorder
 
 
 class _Ids(NamedTuple):
@@ -125,10 +125,10 @@ async def replay(
         taken = await control.take(holder, order, by=by, pid=pid, pid_started=started_at(pid))
         await _heed_death(forager, taken)
         with ExitStack() as stack:
-            shelf = stack.enter_context(shelf_of(forager.settings))
+            body_store = stack.enter_context(shelf_of(forager.settings))
             box = stack.enter_context(open_box(forager.settings.home / FOLDER))
             parsing.warm_up()
-            desk = _Desk(forager, order, taken, matches=matches, shelf=shelf, box=box)
+            desk = _Desk(forager, order, taken, matches=matches, body_store=body_store, box=box)
             while not stop.asked and await desk.do_portion():
                 on_progress(desk.tally, stored)
         if desk.is_done:
@@ -167,14 +167,14 @@ class _Desk:
         taken: Replay,
         *,
         matches: Matches,
-        shelf: Shelf,
-        box: BlackBox | None,
+        body_store: BodyStore,
+        box: CrashMarker | None,
     ) -> None:
         self._forager = forager
         self._order = order
         self._id = taken.id
         self._matches = matches
-        self._shelf = shelf
+        self._shelf = body_store
         self._box = box
         self._after = taken.after_page
         self.tally = taken.tally
@@ -284,8 +284,10 @@ class _Desk:
             return None
         selector = Selector(await read_reach(database, run, spec), max_links_per_page=settings.max_links_per_page)
         order = make_order(settings, run, spec, workers=1)
-        writer = Writer(database, order, worker=lambda: 0, lanes={}, on_recorded=lambda _done, _held: None)
-        desk = ImageDesk(database, run=run, admit=Crowds(order.max_subdomains).admit, remembered=MOST_IMAGES)
+        writer = Writer(database, order, worker=lambda: 0, queues={}, on_recorded=lambda _done, _held: None)
+        desk = ImageRecorder(
+            database, run=run, admit=SubdomainLimit(order.max_subdomains).admit, remembered=MOST_IMAGES
+        )
         return _Run(selector, writer, desk)
 
     # writing -------------------------------------------------------------------------------------------------------

@@ -47,7 +47,6 @@ from forager.scheduler import (
     errors,
     images,
     index,
-    lease_recovery,
     probe_proxies,
     refresh,
     retain,
@@ -58,13 +57,14 @@ from forager.scheduler import (
     search_server,
     series,
     sessions,
+    takeover,
     times,
     traces,
     vacuum,
     webhooks,
     windows,
 )
-from forager.scheduler.config import BY, Broker, Duty, ScheduleOrder
+from forager.scheduler.config import BY, Broker, Duty, SchedulerConfig
 from forager.scheduler.scheduler import Done, Timetable
 from forager.settings import Settings
 
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 DUTIES: Mapping[str, Duty] = {
     duty.NAME: duty
     for duty in (
-        lease_recovery,
+        takeover,
         cooldown,
         refresh,
         windows,
@@ -234,7 +234,7 @@ def is_kept(name: str, settings: Settings) -> bool:
     return name != dispatch.NAME or settings.queue == "celery"
 
 
-def _with_help(order: ScheduleOrder, forager: "Forager") -> ScheduleOrder:
+def _with_help(order: SchedulerConfig, forager: "Forager") -> SchedulerConfig:
     """What some duties need more than values."""
     settings = forager.settings
     is_kept, is_saved = settings.cleanup_at != times.NEVER, settings.backup_at != times.NEVER
@@ -296,8 +296,8 @@ def limits_of(settings: Settings) -> Limits:
     )
 
 
-def order_of(settings: Settings) -> ScheduleOrder:
-    return ScheduleOrder(
+def order_of(settings: Settings) -> SchedulerConfig:
+    return SchedulerConfig(
         take_over=partial(
             recover, dead_after_s=settings.dead_after_s, delay_s=settings.delay_s, notes=settings.home / FOLDER
         ),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from forager.accounts import session_cache
 from forager.accounts.limiter import Ledger
-from forager.accounts.session_cache import Nobody, Vouching
+from forager.accounts.session_cache import NullCache, SessionCache
 from forager.frontier.url_cache import UNSHARED, SharedPages
 from forager.settings import Settings
 
@@ -47,7 +47,7 @@ class Sharing:
     ledgers: tuple[Ledger, ...] = ()
     """Asked before the table of the database is."""
     latest: Latest = Alone()  # noqa: RUF009 (it has no state)
-    vouching: Vouching = Nobody()  # noqa: RUF009 (as above)
+    vouching: SessionCache = NullCache()  # noqa: RUF009 (as above)
     server: "Server | None" = None
     """The Redis behind all of these."""
 
@@ -57,10 +57,10 @@ async def open_sharing(settings: Settings, pool: Any) -> AsyncIterator[Sharing]:
     if settings.redis_url is None:
         yield Sharing()
         return
-    from forager.cache import Era, RedisCounts, RedisKnown, RedisLatest, RedisVouching, open_server
+    from forager.cache import Era, RedisCounts, RedisKnown, RedisLatest, RedisSessionCache, open_server
 
     async with open_server(settings.redis_url) as server:
         era = Era(pool)
         counts, latest = RedisCounts(server, era), RedisLatest(server, era)
-        others = RedisVouching(server, era, lasts_s=session_cache.REMEMBERED_S)
+        others = RedisSessionCache(server, era, lasts_s=session_cache.REMEMBERED_S)
         yield Sharing(RedisKnown(server, era), (counts,), latest, others, server)

@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 
 from forager import clock
 from forager.app.proxied_client import Ways, open_ways
-from forager.engine.request_timing import Trip
+from forager.engine.request_timing import RequestTiming
 from forager.engine.robots_fetch import ask_robots
 from forager.errors import (
     ProxyError,
@@ -145,7 +145,7 @@ class Visitor:
             self._paces[domain] = Pace(delay_s=delay_s, max_in_flight=1, now=now)
         pace = self._paces[domain]
         await asyncio.sleep(pace.wait_s(now))
-        trip = Trip(pace, clock.at, pace.leave)
+        trip = RequestTiming(pace, clock.at, pace.leave)
         pace.start(clock.monotonic())
         try:
             yield trip.sent

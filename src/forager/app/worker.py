@@ -22,9 +22,9 @@ from forager.app.shared_state import open_sharing
 from forager.control.runs import standing_spec
 from forager.db import Database, open_database
 from forager.domains.store import Keeping
-from forager.engine.config import WorkerOrder
+from forager.engine.config import WorkerConfig
 from forager.engine.crash_marker import FOLDER, open_box
-from forager.engine.image_storage import ImageShelf
+from forager.engine.image_storage import ImageStorage
 from forager.engine.parser_pool import ParserPool, open_pool, read_isolated
 from forager.engine.parser_protocol import ParserConfig
 from forager.engine.pauses import Pauses
@@ -110,7 +110,7 @@ async def _open_tools(
 ) -> AsyncIterator[Tools]:
     networks = (*settings.allow_networks, *spec.allow_networks)
     guard = AddressGuard(networks, settings.allow_ports, is_anonymous=settings.contact is None)
-    with open_box(settings.home / FOLDER) as box, shelf_of(settings) as shelf:
+    with open_box(settings.home / FOLDER) as box, shelf_of(settings) as body_store:
         async with (
             Decoder.open(max_pixels=settings.max_image_pixels) as decoder,
             open_client(
@@ -137,8 +137,8 @@ async def _open_tools(
                 parsers=parsers,
                 read_isolated=partial(read_isolated, config=ParserConfig(words, agent), pauses=pauses, stop=stop),
                 box=box,
-                shelf=shelf,
-                images=ImageShelf(
+                body_store=body_store,
+                images=ImageStorage(
                     decoder, place_of(settings), max_bytes=settings.max_image_bytes, pauses=pauses, stop=stop
                 ),
                 pauses=pauses,
@@ -163,8 +163,8 @@ def _reading_here(keyword_words: int, robots_agent: str) -> Callable[..., Readin
     return read
 
 
-def make_order(settings: Settings, run: int, spec: RunSpec, *, workers: int) -> WorkerOrder:
-    return WorkerOrder(
+def make_order(settings: Settings, run: int, spec: RunSpec, *, workers: int) -> WorkerConfig:
+    return WorkerConfig(
         run=run,
         spec=spec,
         workers=workers,

@@ -10,6 +10,6 @@ from forager.cache.era import Era
 from forager.cache.known import RedisKnown
 from forager.cache.latest import RedisLatest
 from forager.cache.server import AwayError, Server, open_server
-from forager.cache.vouching import RedisVouching
+from forager.cache.vouching import RedisSessionCache
 
-__all__ = ["AwayError", "Era", "RedisCounts", "RedisKnown", "RedisLatest", "RedisVouching", "Server", "open_server"]
+__all__ = ["AwayError", "Era", "RedisCounts", "RedisKnown", "RedisLatest", "RedisSessionCache", "Server", "open_server"]

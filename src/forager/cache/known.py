@@ -30,7 +30,7 @@ class RedisKnown:
         self._asked_under: bytes | None = None
 
     async def recall(self, keys: Collection[bytes]) -> dict[bytes, int]:
-        """Those it knows, packed as `KnownPages` has them."""
+        """Those it knows, packed as `UrlCache` has them."""
         self._asked_under = prefix = None if self._server.is_resting else await self._era.prefix()
         if prefix is None:
             return {}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 NOTHING = 0.0, None
 
 
-class RedisVouching:
+class RedisSessionCache:
     def __init__(self, server: Server, era: Era, *, lasts_s: float) -> None:
         self._lasts_ms = round(lasts_s * 1000)
         self._server = server

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 WEB, MACHINES, PRICES = "The web", "The machines", "What they cost"
 LIMITS = {
     "pace": "politeness",
-    "lanes": "domains one worker may hold",
+    "queues": "domains one worker may hold",
     "requests": "open requests",
     "workers": "processors of the workers",
     "database": "processors of the database",

@@ -60,9 +60,9 @@ class Inbox:
         self._ready_at: float | None = None
         """Since when something is ready that we, idle, have not claimed."""
 
-    def tell(self, stir: Callable[[], None]) -> None:
+    def tell(self, wake: Callable[[], None]) -> None:
         """Whom to wake when a hint comes."""
-        self._stir = stir
+        self._stir = wake
 
     def put(self, key: str, hint: CrawlHint, is_urgent: bool = False) -> None:
         if self._is_closed:  # it was on its way when we stopped to listen

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Hashable
 from ipaddress import IPv6Address, ip_address, ip_network
 
 from forager import clock
-from forager.engine.domain_queue import Lane
+from forager.engine.domain_queue import DomainQueue
 from forager.politeness.pace import Pace
 
 MOST_IDLE = 10_000
@@ -26,18 +26,18 @@ class Addresses:
         self._waiting: dict[str, dict[Hashable, Callable[[], None]]] = {}
         self._alarms: dict[str, asyncio.TimerHandle] = {}
 
-    def limit(self, lane: Lane) -> bool:
-        """Whether this lane's addresses matter at all."""
-        return not lane.is_unpaced and (bool(self._delay_s) or self._most is not None)
+    def limit(self, queue: DomainQueue) -> bool:
+        """Whether this queue's addresses matter at all."""
+        return not queue.is_unpaced and (bool(self._delay_s) or self._most is not None)
 
-    async def find(self, lane: Lane, origin: str) -> str | None:
+    async def find(self, queue: DomainQueue, origin: str) -> str | None:
         """The server an origin is on, as it was found first in this lease; None where nobody limits or knows it."""
-        if not self.limit(lane):
+        if not self.limit(queue):
             return None
-        if origin not in lane.addresses:
+        if origin not in queue.addresses:
             address = await self._locate(f"{origin}/")
-            lane.addresses[origin] = server_of(address) if address else None
-        return lane.addresses[origin]
+            queue.addresses[origin] = server_of(address) if address else None
+        return queue.addresses[origin]
 
     def may_start(self, address: str | None, who: Hashable, now: float) -> bool:
         if address is None:

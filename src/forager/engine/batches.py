@@ -13,7 +13,7 @@ from typing import Generic, Protocol, TypeVar
 
 from forager.domains.store import RobotsCopy
 from forager.engine.stop import cancel
-from forager.engine.write_buffer import Spool
+from forager.engine.write_buffer import WriteBuffer
 from forager.records import Outcome
 
 TOGETHER = 2
@@ -35,7 +35,7 @@ class Batches(Generic[P]):
 
     def __init__(
         self,
-        spool: Spool,
+        buffer: WriteBuffer,
         *,
         pages: int,
         wait_s: float,
@@ -43,7 +43,7 @@ class Batches(Generic[P]):
         record: Callable[[P, Sequence[RobotsCopy]], Awaitable[None]],
         on_room: Callable[[], None],
     ) -> None:
-        self._spool = spool
+        self._spool = buffer
         self._pages = pages
         self._wait_s = wait_s
         self._prepare = prepare

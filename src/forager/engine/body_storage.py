@@ -19,7 +19,7 @@ from forager.engine.pauses import Pauses
 from forager.engine.transaction_retry import in_transaction
 from forager.observe import log
 from forager.records import Outcome, PauseReason
-from forager.storage import Shelf, Shelved
+from forager.storage import BodyStore, Shelved
 from forager.storage import store as bodies
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 15.0
@@ -31,14 +31,14 @@ class BodyKeeper:
     def __init__(
         self,
         database: Database,
-        shelf: Shelf | None,
+        body_store: BodyStore | None,
         pauses: Pauses,
         *,
         run: int,
         give: Callable[[Outcome], None],
     ) -> None:
         self._database = database
-        self._shelf = shelf
+        self._shelf = body_store
         self._pauses = pauses
         self._run = run
         self._give = give
@@ -47,8 +47,8 @@ class BodyKeeper:
         self._has_some = asyncio.Event()
 
     async def keep(self, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
-        """Returns the outcomes that can be recorded, with refs in place of their keepsakes; holds the others back."""
-        if self._shelf is None or not any(outcome.keepsake is not None for outcome in outcomes):
+        """Returns the outcomes that can be recorded, with refs in place of their bodies; holds the others back."""
+        if self._shelf is None or not any(outcome.stored is not None for outcome in outcomes):
             return outcomes
         ready, failed, error = await self._store(outcomes)
         if failed:
@@ -96,8 +96,8 @@ class BodyKeeper:
     async def _store(self, outcomes: Sequence[Outcome]) -> tuple[list[Outcome], list[Outcome], str]:
         """Returns what can be recorded, what could not be stored, and why not."""
         assert self._shelf is not None
-        keepsakes = [outcome.keepsake for outcome in outcomes if outcome.keepsake is not None]
-        shelved = await asyncio.to_thread(self._shelf.store, keepsakes)
+        stored_bodies = [outcome.stored for outcome in outcomes if outcome.stored is not None]
+        shelved = await asyncio.to_thread(self._shelf.store, stored_bodies)
         noted = [each for each in shelved if each.error is None]
 
         async def note(conn: Any) -> None:
@@ -115,12 +115,12 @@ def _sort_out(outcomes: Sequence[Outcome], shelved: Sequence[Shelved]) -> tuple[
     failed: list[Outcome] = []
     errors: list[str] = []
     for outcome in outcomes:
-        if outcome.keepsake is None:
+        if outcome.stored is None:
             ready.append(outcome)
             continue
         became = next(found)
         if became.error is None:
-            ready.append(replace(outcome, body_ref=became.ref, keepsake=None))
+            ready.append(replace(outcome, body_ref=became.ref, stored=None))
         else:
             failed.append(outcome)
             errors.append(str(became.error).rstrip("."))

@@ -8,7 +8,7 @@ from forager.records import RunSpec
 
 
 @dataclass(frozen=True, slots=True)
-class WorkerOrder:
+class WorkerConfig:
     run: int
     spec: RunSpec
     workers: int

@@ -23,7 +23,7 @@ LONGEST_READ_S = 10.0
 """Of processor time: then the system ends the process. Every page we know of is read in a fifth of it."""
 
 
-class BlackBox:
+class CrashMarker:
     """One for each process, which ends with it."""
 
     def __init__(self, folder: Path) -> None:
@@ -54,10 +54,10 @@ class BlackBox:
 
 
 @contextmanager
-def open_box(folder: Path) -> Iterator[BlackBox | None]:
+def open_box(folder: Path) -> Iterator[CrashMarker | None]:
     """None where there is no place for it: crawling goes on, and a page that kills its readers is not found out."""
     try:
-        box = BlackBox(folder)
+        box = CrashMarker(folder)
     except OSError as error:
         log().warning("no black box", action="black_box.none", folder=str(folder), error=str(error))
         yield None

@@ -1,4 +1,4 @@
-"""Keeps lanes moving: starts what may start now, sets an alarm for what may start later, settles what came back.
+"""Keeps queues moving: starts what may start now, sets an alarm for what may start later, settles what came back.
 
 Knows nothing of the database. Outcomes and robots copies go to whoever `give` and `keep_robots` are.
 """
@@ -16,15 +16,15 @@ from forager import clock
 from forager.domains.store import Release, RobotsCopy
 from forager.engine import retry_policy
 from forager.engine.addresses import Addresses
-from forager.engine.config import WorkerOrder
-from forager.engine.domain_queue import Lane, give_in, stand_by
-from forager.engine.network_monitor import NetworkWatch, is_network_failure, shows_network_works
+from forager.engine.config import WorkerConfig
+from forager.engine.domain_queue import DomainQueue, block, defer
+from forager.engine.network_monitor import NetworkMonitor, is_network_failure, shows_network_works
 from forager.engine.pipeline import Tools, admit, visit
 from forager.engine.proxy_pools import POOL_REST_S, note_passage
-from forager.engine.rendering import Drawing
-from forager.engine.request_slots import Slot, Slots, Wait
-from forager.engine.request_timing import Trip
-from forager.engine.robots_cache import RobotsDesk
+from forager.engine.rendering import RenderOptions
+from forager.engine.request_slots import RequestSlots, Slot, Wait
+from forager.engine.request_timing import RequestTiming
+from forager.engine.robots_cache import RobotsCache
 from forager.engine.stop import StopRequest, cancel, settled
 from forager.errors import (
     BrokenError,
@@ -44,38 +44,38 @@ TOLD_WAIT_S = 3.0
 """A shorter wait is over before a person could read of it."""
 
 
-class Traffic:
+class Dispatcher:
     def __init__(
         self,
-        order: WorkerOrder,
+        order: WorkerConfig,
         tools: Tools,
         stop: StopRequest,
         *,
         give: Callable[[Outcome], None],
         keep_robots: Callable[[RobotsCopy], None],
-        stir: Callable[[], None],
+        wake: Callable[[], None],
         has_room: Callable[[int], bool] = lambda _open: True,
-        put_down: Callable[[Lane, Sequence[int]], None] = lambda _lane, _tasks: None,
+        abandon: Callable[[DomainQueue, Sequence[int]], None] = lambda _lane, _tasks: None,
         rest: Callable[[], None] = lambda: None,
-        network: NetworkWatch | None = None,
+        network: NetworkMonitor | None = None,
     ) -> None:
         self._order = order
         self._tools = tools
         self._stop = stop
         self._give_out = give
-        self._stir = stir
-        """Called when a lane is hungry or over."""
+        self._stir = wake
+        """Called when a queue is hungry or over."""
         self._has_room = has_room
         """Whether what so many open requests bring could be kept, if it could not be written now."""
-        self._put_down = put_down
+        self._put_down = abandon
         """Told of tasks that somebody paused or cancelled, and that go no further."""
         self._network = network
         """Asked before a failure of the network is held against a site."""
         self._rest = rest
-        """Called when nothing is under way any more, and when a page is there whose lane could go on at once if it had
+        """Called when nothing is under way any more, and when a page is there whose queue could go on at once if it had
         another target."""
         self._addresses = Addresses(tools.client.locate, delay_s=order.delay_per_ip_s, most=order.max_requests_per_ip)
-        self.robots = RobotsDesk(
+        self.robots = RobotsCache(
             order,
             tools,
             stop,
@@ -86,17 +86,17 @@ class Traffic:
             network=network,
         )
         self._open: set[asyncio.Task[None]] = set()
-        self._slots = Slots(order.max_requests_in_flight)
-        self._lines: dict[Wait, dict[int, Lane]] = {wait: {} for wait in Wait}
+        self._slots = RequestSlots(order.max_requests_in_flight)
+        self._lines: dict[Wait, dict[int, DomainQueue]] = {wait: {} for wait in Wait}
         """Lanes that could move but for the worker's own limits, first come first served in each line."""
-        self._paused: dict[int, Lane] = {}
+        self._paused: dict[int, DomainQueue] = {}
         """Lanes that could move but for a fault of our own."""
         tools.pauses.on_change(self._resume_paused)
         self._alarms: dict[int, tuple[float, asyncio.Handle]] = {}
-        """When each lane is looked at again. uvloop's handles do not tell their time, so it stands beside them."""
+        """When each queue is looked at again. uvloop's handles do not tell their time, so it stands beside them."""
         self._loop = asyncio.get_running_loop()
         self.trouble: asyncio.Future[None] = self._loop.create_future()
-        """Fails when a task of ours does: a bug here must end the worker, not leave a lane waiting for ever."""
+        """Fails when a task of ours does: a bug here must end the worker, not leave a queue waiting for ever."""
         self._rng = random.Random(os.urandom(8))  # noqa: S311 (jitter, keeps no secret)
 
     @property
@@ -106,40 +106,40 @@ class Traffic:
 
     # starting ------------------------------------------------------------------------------------------------------
 
-    def pump(self, lane: Lane) -> None:
-        """Start all of a lane that may start now."""
+    def start_requests(self, queue: DomainQueue) -> None:
+        """Start all of a queue that may start now."""
         now = clock.monotonic()
-        while not (lane.is_lost or lane.closing or lane.is_asking_robots or lane.is_locating or self._stop.asked):
-            if now >= lane.lease_until:
+        while not (queue.is_lost or queue.closing or queue.is_asking_robots or queue.is_locating or self._stop.asked):
+            if now >= queue.lease_until:
                 return
-            if self._tools.pauses.stops(stores_bodies=self._stores_bodies(lane)):
-                self._paused[lane.lease.domain_id] = lane
+            if self._tools.pauses.stops(stores_bodies=self._stores_bodies(queue)):
+                self._paused[queue.lease.domain_id] = queue
                 return
-            if wait := self._why_wait(lane, now):
-                self._lines[wait][lane.lease.domain_id] = lane
+            if wait := self._why_wait(queue, now):
+                self._lines[wait][queue.lease.domain_id] = queue
                 return
-            target = lane.next_target(now) if lane.may_start(now) else None
+            target = queue.next_target(now) if queue.may_start(now) else None
             if target is None:
-                self._wait(lane, now)
+                self._wait(queue, now)
                 break
-            if not self._start(lane, target, now):
+            if not self._start(queue, target, now):
                 break
-        if lane.is_hungry or lane.is_over:
+        if queue.is_hungry or queue.is_over:
             self._stir()
 
     def go_on(self) -> None:
         """There is room for another: who waited for it comes first."""
-        while lane := self._next_in_line():
-            self.pump(lane)
+        while queue := self._next_in_line():
+            self.start_requests(queue)
 
     def resume(self) -> None:
         """There is room for many. Between two of them others have their turn: above all the next batch, which would be
         written after hundreds of requests were started else."""
-        if lane := self._next_in_line():
-            self.pump(lane)
+        if queue := self._next_in_line():
+            self.start_requests(queue)
             self._loop.call_soon(self.resume)
 
-    def _next_in_line(self) -> Lane | None:
+    def _next_in_line(self) -> DomainQueue | None:
         """Who may start now of those that waited; first who is owed some."""
         lines = self._lines
         if not any(lines.values()) or not self._has_room(len(self._open)):
@@ -150,76 +150,76 @@ class Traffic:
                 return lines[wait].pop(next(iter(lines[wait])))
         return None
 
-    def _stores_bodies(self, lane: Lane) -> bool:
-        """Whether visits of the lane leave something in the body store."""
-        policy = lane.lease.content_policy or self._order.content_policy
-        images = lane.lease.images or self._order.images
-        return policy != ContentPolicy.SIGNALS or images == ImagePolicy.DOWNLOAD or lane.lease.images_only
+    def _stores_bodies(self, queue: DomainQueue) -> bool:
+        """Whether visits of the queue leave something in the body store."""
+        policy = queue.lease.content_policy or self._order.content_policy
+        images = queue.lease.images or self._order.images
+        return policy != ContentPolicy.SIGNALS or images == ImagePolicy.DOWNLOAD or queue.lease.images_only
 
     def _resume_paused(self) -> None:
-        """A pause began or ended: lanes that no pause concerns any more move again, one after the other."""
+        """A pause began or ended: queues that no pause concerns any more move again, one after the other."""
         if not self._paused or self._tools.pauses.stops_all:
             return
         paused, self._paused = self._paused, {}
         self._lines[Wait.ANY] |= paused
         self._loop.call_soon(self.resume)
 
-    def _why_wait(self, lane: Lane, now: float) -> Wait | None:
+    def _why_wait(self, queue: DomainQueue, now: float) -> Wait | None:
         if not self._has_room(len(self._open)):
             return Wait.ANY
-        return self._slots.why_wait(lane.tenant, now)
+        return self._slots.why_wait(queue.tenant, now)
 
-    def _start(self, lane: Lane, target: Target, now: float) -> bool:
+    def _start(self, queue: DomainQueue, target: Target, now: float) -> bool:
         """False where something has to be found out, or waited for, before this target can leave."""
-        if lane.pool is not None and not self._has_way(lane, target, now):
+        if queue.pool is not None and not self._has_way(queue, target, now):
             return False
         origin = origin_of(target.url)
-        rules = self.robots.rules_of(lane, origin, now)
+        rules = self.robots.rules_of(queue, origin, now)
         if rules is None:
-            lane.put_back(target)
-            lane.is_asking_robots = True
-            self._spawn(self._ask_robots(lane, origin))
+            queue.put_back(target)
+            queue.is_asking_robots = True
+            self._spawn(self._ask_robots(queue, origin))
             return False
         if refused := admit(target, rules):
-            self._give_up(lane, refused)
+            self._give_up(queue, refused)
             return True
-        if not self._is_address_free(lane, origin, now):
-            lane.put_back(target)
+        if not self._is_address_free(queue, origin, now):
+            queue.put_back(target)
             return False
-        lane.pace.start(now)
-        lane.breaker.start(now)
-        self._addresses.start(lane.addresses.get(origin), lane.lease.domain_id, now)
-        slot = self._slots.open(lane.tenant, now)
-        via = lane.pool.take(now) if lane.pool else None
-        self._spawn(self._visit(lane, target, slot, lane.addresses.get(origin), via))
+        queue.pace.start(now)
+        queue.breaker.start(now)
+        self._addresses.start(queue.addresses.get(origin), queue.lease.domain_id, now)
+        slot = self._slots.open(queue.tenant, now)
+        via = queue.pool.take(now) if queue.pool else None
+        self._spawn(self._visit(queue, target, slot, queue.addresses.get(origin), via))
         return True
 
-    def _has_way(self, lane: Lane, target: Target, now: float) -> bool:
-        """Whether a proxy of the lane's pool may be used now. A pool that is dead, or spent for long, ends the lease:
+    def _has_way(self, queue: DomainQueue, target: Target, now: float) -> bool:
+        """Whether a proxy of the queue's pool may be used now. A pool that is dead, or spent for long, ends the lease:
         one task says why, and it is nobody's fault but ours."""
-        assert lane.pool is not None
-        wait_s = lane.pool.wait_s(now)
+        assert queue.pool is not None
+        wait_s = queue.pool.wait_s(now)
         if wait_s == 0.0:
             return True
         if wait_s is None:
-            self._give_up(lane, self._stranded(lane, target, ProxyError(lane.pool.obituary())))
-            lane.close(Release(lane.lease, lane.wait_s(now), POOL_REST_S, reason=lane.pool.obituary()))
+            self._give_up(queue, self._stranded(queue, target, ProxyError(queue.pool.obituary())))
+            queue.close(Release(queue.lease, queue.wait_s(now), POOL_REST_S, reason=queue.pool.obituary()))
         elif wait_s > self._order.longest_wait_s:
             reason = "its proxies have made all requests they may make in this hour"
-            lane.close(Release(lane.lease, lane.wait_s(now), wait_s, reason=reason))
+            queue.close(Release(queue.lease, queue.wait_s(now), wait_s, reason=reason))
         else:
-            lane.put_back(target)
-            lane.pace.hold(now, wait_s)
-            self._set_alarm(lane, now)
+            queue.put_back(target)
+            queue.pace.hold(now, wait_s)
+            self._set_alarm(queue, now)
         return False
 
-    def _stranded(self, lane: Lane, target: Target, error: VisitError) -> Outcome:
+    def _stranded(self, queue: DomainQueue, target: Target, error: VisitError) -> Outcome:
         """A visit that did not begin, or not again: the requests that were made for it stay on record."""
-        made = lane.tries.pop(target.task_id, [])
+        made = queue.tries.pop(target.task_id, [])
         if not made:
             return Outcome(target, retry_policy.outcome_of(error), error=error)
         *earlier, last = made
-        pace_ms = lane.paces.pop(target.task_id)
+        pace_ms = queue.paces.pop(target.task_id)
         return Outcome(
             target,
             retry_policy.outcome_of(error),
@@ -229,55 +229,55 @@ class Traffic:
             pace_ms=pace_ms,
         )
 
-    def _is_address_free(self, lane: Lane, origin: str, now: float) -> bool:
+    def _is_address_free(self, queue: DomainQueue, origin: str, now: float) -> bool:
         """Whether the server behind this origin, which may have other hosts, can take another request."""
-        if not self._addresses.limit(lane):
+        if not self._addresses.limit(queue):
             return True
-        if origin not in lane.addresses:
-            lane.is_locating = True
-            self._spawn(self._find_out(lane, origin))
+        if origin not in queue.addresses:
+            queue.is_locating = True
+            self._spawn(self._find_out(queue, origin))
             return False
-        address, who = lane.addresses[origin], lane.lease.domain_id
+        address, who = queue.addresses[origin], queue.lease.domain_id
         if address is None or self._addresses.may_start(address, who, now):
             return True
-        self._addresses.wait(address, who, partial(self.pump, lane))
+        self._addresses.wait(address, who, partial(self.start_requests, queue))
         return False
 
-    async def _find_out(self, lane: Lane, origin: str) -> None:
+    async def _find_out(self, queue: DomainQueue, origin: str) -> None:
         """Where an origin's server is."""
-        await self._addresses.find(lane, origin)
-        lane.is_locating = False
-        self.pump(lane)
+        await self._addresses.find(queue, origin)
+        queue.is_locating = False
+        self.start_requests(queue)
 
-    async def _ask_robots(self, lane: Lane, origin: str) -> None:
-        await self.robots.ask(lane, origin)
-        lane.is_asking_robots = False
-        self.pump(lane)
+    async def _ask_robots(self, queue: DomainQueue, origin: str) -> None:
+        await self.robots.ask(queue, origin)
+        queue.is_asking_robots = False
+        self.start_requests(queue)
 
-    def _wait(self, lane: Lane, now: float) -> None:
+    def _wait(self, queue: DomainQueue, now: float) -> None:
         """For its next turn; a turn that is too far off ends the lease instead."""
-        is_idle = not lane.pace.in_flight and lane.wakes_at() is not None
-        if is_idle and lane.wait_s(now) > self._order.longest_wait_s:
-            lane.close(stand_by(lane, now, self._tools.database_time(now)))
+        is_idle = not queue.pace.in_flight and queue.wakes_at() is not None
+        if is_idle and queue.wait_s(now) > self._order.longest_wait_s:
+            queue.close(defer(queue, now, self._tools.database_time(now)))
         else:
-            self._set_alarm(lane, now)
+            self._set_alarm(queue, now)
 
-    def _set_alarm(self, lane: Lane, now: float) -> None:
-        wakes_at = lane.wakes_at()
-        if wakes_at is None or lane.is_lost or lane.is_asking_robots or self._stop.asked:
+    def _set_alarm(self, queue: DomainQueue, now: float) -> None:
+        wakes_at = queue.wakes_at()
+        if wakes_at is None or queue.is_lost or queue.is_asking_robots or self._stop.asked:
             return
-        domain = lane.lease.domain_id
+        domain = queue.lease.domain_id
         when = self._loop.time() + max(0.0, wakes_at - now) + clock.TIMER_GRAIN_S  # else it rings again until then
         if domain in self._alarms:
             earlier, alarm = self._alarms[domain]
             if earlier <= when:
                 return
             alarm.cancel()
-        self._alarms[domain] = (when, self._loop.call_at(when, self._ring, lane))
+        self._alarms[domain] = (when, self._loop.call_at(when, self._ring, queue))
 
-    def _ring(self, lane: Lane) -> None:
-        self._alarms.pop(lane.lease.domain_id, None)
-        self.pump(lane)
+    def _ring(self, queue: DomainQueue) -> None:
+        self._alarms.pop(queue.lease.domain_id, None)
+        self.start_requests(queue)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = self._loop.create_task(work)
@@ -291,180 +291,182 @@ class Traffic:
         if not task.cancelled() and (bug := task.exception()) and not self.trouble.done():
             self.trouble.set_exception(bug)
 
-    def forget(self, lane: Lane) -> None:
-        """The lane is no longer ours; what still comes back for it is dropped."""
-        lane.lose()
+    def forget(self, queue: DomainQueue) -> None:
+        """The queue is no longer ours; what still comes back for it is dropped."""
+        queue.lose()
         for line in (*self._lines.values(), self._paused):
-            line.pop(lane.lease.domain_id, None)
-        if lane.lease.domain_id in self._alarms:
-            self._alarms.pop(lane.lease.domain_id)[1].cancel()
+            line.pop(queue.lease.domain_id, None)
+        if queue.lease.domain_id in self._alarms:
+            self._alarms.pop(queue.lease.domain_id)[1].cancel()
 
     # settling ------------------------------------------------------------------------------------------------------
 
-    async def _visit(self, lane: Lane, target: Target, slot: Slot, address: str | None, via: Proxy | None) -> None:
-        about(task=target.task_id, domain=lane.lease.domain)
-        trip = Trip(
-            lane.pace,
+    async def _visit(
+        self, queue: DomainQueue, target: Target, slot: Slot, address: str | None, via: Proxy | None
+    ) -> None:
+        about(task=target.task_id, domain=queue.lease.domain)
+        trip = RequestTiming(
+            queue.pace,
             self._tools.database_time,
-            partial(self._note_sent, lane, address),
+            partial(self._note_sent, queue, address),
             via,
-            lambda: target.task_id not in lane.called_off,
+            lambda: target.task_id not in queue.called_off,
         )
         policy, images = (
-            lane.lease.content_policy or self._order.content_policy,
-            lane.lease.images or self._order.images,
+            queue.lease.content_policy or self._order.content_policy,
+            queue.lease.images or self._order.images,
         )
-        outcome = await visit(target, self._tools, policy, trip, images, drawing=self._drawing(lane, target))
-        lane.pace.finish(has_left=trip.has_left)
-        lane.visits += 1
+        outcome = await visit(target, self._tools, policy, trip, images, drawing=self._drawing(queue, target))
+        queue.pace.finish(has_left=trip.has_left)
+        queue.visits += 1
         took_s = outcome.waited_s
         self._slots.close(slot, clock.monotonic() - slot.opened_at if took_s is None else took_s)
         if via is not None:
             at, took_ms = trip.requested_at, outcome.response_time_ms
-            note_passage(lane, via, outcome.error, at=at, response_time_ms=took_ms)
-        if via is None and await self._is_ours(lane, outcome):
-            self._take_back(lane, outcome)
+            note_passage(queue, via, outcome.error, at=at, response_time_ms=took_ms)
+        if via is None and await self._is_ours(queue, outcome):
+            self._take_back(queue, outcome)
         else:
-            self._settle(lane, outcome)
-        if not lane.is_lost:
-            line = self._slots.line_of(lane.tenant, clock.monotonic())
-            self._lines[line][lane.lease.domain_id] = lane  # those who waited for this come first
+            self._settle(queue, outcome)
+        if not queue.is_lost:
+            line = self._slots.line_of(queue.tenant, clock.monotonic())
+            self._lines[line][queue.lease.domain_id] = queue  # those who waited for this come first
         self._addresses.finish(address, has_left=trip.has_left)
         self.go_on()
 
-    async def _is_ours(self, lane: Lane, outcome: Outcome) -> bool:
+    async def _is_ours(self, queue: DomainQueue, outcome: Outcome) -> bool:
         """Whether a request failed because of our own network."""
-        network, error, domain = self._network, outcome.error, lane.lease.domain_id
+        network, error, domain = self._network, outcome.error, queue.lease.domain_id
         if network is None:
             return False
         if shows_network_works(error):
             network.reached(domain, outcome.target.url)
         if error is None or not is_network_failure(error):
             return False
-        lane.unjudged += 1
+        queue.unjudged += 1
         try:
-            return await network.is_ours(domain, outcome.target.url, error, is_known=lane.has_pages)
+            return await network.is_ours(domain, outcome.target.url, error, is_known=queue.has_pages)
         finally:
-            lane.unjudged -= 1
+            queue.unjudged -= 1
 
-    def _take_back(self, lane: Lane, outcome: Outcome) -> None:
+    def _take_back(self, queue: DomainQueue, outcome: Outcome) -> None:
         """The visit is made again when the network is back; that a request left for it stays on record."""
-        if lane.is_lost or lane.closing:
+        if queue.is_lost or queue.closing:
             return
-        self._note_request(lane, outcome)
-        if outcome.target.task_id in lane.called_off:
-            self._put_down(lane, [outcome.target.task_id])
+        self._note_request(queue, outcome)
+        if outcome.target.task_id in queue.called_off:
+            self._put_down(queue, [outcome.target.task_id])
         else:
-            lane.put_back(outcome.target)
+            queue.put_back(outcome.target)
 
-    def _note_sent(self, lane: Lane, address: str | None, now: float, again: bool) -> None:
+    def _note_sent(self, queue: DomainQueue, address: str | None, now: float, again: bool) -> None:
         """A request leaves; not without a lease, however long it dialled."""
-        if lane.is_lost or now >= lane.lease_until:
+        if queue.is_lost or now >= queue.lease_until:
             raise LeaseLostError("the lease ended before the request left")
-        lane.pace.leave(now, again=again)
+        queue.pace.leave(now, again=again)
         self._addresses.sent(address, now, again=again)
-        self._set_alarm(lane, now)
+        self._set_alarm(queue, now)
 
-    def _drawing(self, lane: Lane, target: Target) -> Drawing | None:
+    def _drawing(self, queue: DomainQueue, target: Target) -> RenderOptions | None:
         """How its page may be drawn; None where no browser is wanted."""
-        mode = lane.lease.rendering or self._order.rendering
+        mode = queue.lease.rendering or self._order.rendering
         if mode == Rendering.NEVER or target.is_image:
             return None
-        rules = lane.rules.get(origin_of(target.url))
-        return Drawing(mode, rules if isinstance(rules, Rules) else None, partial(self._note_requisite, lane))
+        rules = queue.rules.get(origin_of(target.url))
+        return RenderOptions(mode, rules if isinstance(rules, Rules) else None, partial(self._note_requisite, queue))
 
-    def _note_requisite(self, lane: Lane) -> None:
+    def _note_requisite(self, queue: DomainQueue) -> None:
         """A page that is drawn asks for more: the next page keeps its distance to that too."""
         now = clock.monotonic()
-        if lane.is_lost or now >= lane.lease_until:
+        if queue.is_lost or now >= queue.lease_until:
             raise LeaseLostError("the lease ended before the request left")
-        lane.pace.hold(now, lane.pace.delay_s)
-        self._set_alarm(lane, now)
+        queue.pace.hold(now, queue.pace.delay_s)
+        self._set_alarm(queue, now)
 
-    def _settle(self, lane: Lane, outcome: Outcome) -> None:
+    def _settle(self, queue: DomainQueue, outcome: Outcome) -> None:
         """Another try of the same task, or the end of it."""
         error, task = outcome.error, outcome.target.task_id
         if isinstance(error, LeaseLostError):
-            if not lane.is_lost and not lane.closing:
-                lane.put_back(outcome.target)
+            if not queue.is_lost and not queue.closing:
+                queue.put_back(outcome.target)
             return
-        if isinstance(error, UnavailableError) or (error is not None and task in lane.called_off):
-            self.postpone(lane, outcome)
+        if isinstance(error, UnavailableError) or (error is not None and task in queue.called_off):
+            self.postpone(queue, outcome)
             return
-        self._note_health(lane, outcome)
-        earlier = lane.tries.pop(task, [])
-        if error is not None and self._try_again_soon(lane, outcome, error, earlier):
+        self._note_health(queue, outcome)
+        earlier = queue.tries.pop(task, [])
+        if error is not None and self._try_again_soon(queue, outcome, error, earlier):
             return
         if earlier:
-            pace_ms = min(lane.paces.pop(task), outcome.pace_ms or 0)
+            pace_ms = min(queue.paces.pop(task), outcome.pace_ms or 0)
             outcome = replace(outcome, earlier_requests=tuple(earlier), pace_ms=pace_ms)
-        lane.streak.note(outcome)
-        lane.has_pages |= error is None and outcome.trouble is None
+        queue.streak.note(outcome)
+        queue.has_pages |= error is None and outcome.trouble is None
         if error is None:
-            self._give(lane, outcome)
+            self._give(queue, outcome)
         else:
-            self._give_up(lane, outcome)
-        self._note_trouble(lane, outcome, retry_policy.hold_s(error, len(earlier) + 1) if error else 0.0)
+            self._give_up(queue, outcome)
+        self._note_trouble(queue, outcome, retry_policy.hold_s(error, len(earlier) + 1) if error else 0.0)
 
-    def postpone(self, lane: Lane, outcome: Outcome) -> None:
+    def postpone(self, queue: DomainQueue, outcome: Outcome) -> None:
         """Somebody paused or cancelled it, or something of ours is missing: the task is open again, for any worker.
         That a request was made for it stays on record."""
-        self._note_request(lane, outcome)
-        if not lane.is_lost:
-            self._put_down(lane, [outcome.target.task_id])
+        self._note_request(queue, outcome)
+        if not queue.is_lost:
+            self._put_down(queue, [outcome.target.task_id])
 
-    def _note_request(self, lane: Lane, outcome: Outcome) -> None:
+    def _note_request(self, queue: DomainQueue, outcome: Outcome) -> None:
         """A request that left is told with the next outcome of its task."""
         task, pace_ms = outcome.target.task_id, outcome.pace_ms or 0
         if outcome.waited_s is not None and outcome.requested_at is not None:
-            lane.tries[task] = [*outcome.earlier_requests, *lane.tries.get(task, []), outcome.requested_at]
-            lane.paces[task] = min(lane.paces.get(task, pace_ms), pace_ms)
+            queue.tries[task] = [*outcome.earlier_requests, *queue.tries.get(task, []), outcome.requested_at]
+            queue.paces[task] = min(queue.paces.get(task, pace_ms), pace_ms)
 
-    def _note_health(self, lane: Lane, outcome: Outcome) -> None:
+    def _note_health(self, queue: DomainQueue, outcome: Outcome) -> None:
         """What the breaker and the adaptive pace learn from a request. Where a server gave pages, one that failed and
         fails again at once says nothing new about it: three broken pages must not hold up the others."""
         is_failure = retry_policy.is_failure(outcome.error)
-        lane.has_served |= outcome.error is None
-        is_repeated = isinstance(outcome.error, StatusError) and bool(lane.tries.get(outcome.target.task_id))
-        if is_failure and not (is_repeated and lane.has_served):
-            lane.breaker.fail(clock.monotonic())
-            if lane.breaker.is_open:
-                failures = lane.breaker.failures
-                lane.wait_reason = f"{failures} requests in a row failed, the last one because {outcome.error}"
+        queue.has_served |= outcome.error is None
+        is_repeated = isinstance(outcome.error, StatusError) and bool(queue.tries.get(outcome.target.task_id))
+        if is_failure and not (is_repeated and queue.has_served):
+            queue.breaker.fail(clock.monotonic())
+            if queue.breaker.is_open:
+                failures = queue.breaker.failures
+                queue.wait_reason = f"{failures} requests in a row failed, the last one because {outcome.error}"
         elif is_failure is False:
-            lane.breaker.succeed()
+            queue.breaker.succeed()
         if outcome.waited_s is not None:
-            lane.pace.note(outcome.waited_s, is_good=outcome.error is None)
+            queue.pace.note(outcome.waited_s, is_good=outcome.error is None)
 
-    def _try_again_soon(self, lane: Lane, outcome: Outcome, error: VisitError, earlier: list[datetime]) -> bool:
+    def _try_again_soon(self, queue: DomainQueue, outcome: Outcome, error: VisitError, earlier: list[datetime]) -> bool:
         now, tries = clock.monotonic(), len(earlier) + 1
         hold_s = retry_policy.hold_s(error, tries)
-        lane.pace.hold(now, hold_s)
+        queue.pace.hold(now, hold_s)
         if hold_s >= TOLD_WAIT_S:
-            lane.wait_reason = f"the server asked us to wait {hold_s:.0f} s (answer {outcome.status_code})"
+            queue.wait_reason = f"the server asked us to wait {hold_s:.0f} s (answer {outcome.status_code})"
         quick_s = retry_policy.quick_retry_s(error, tries, self._rng, outcome.target.retry_count)
-        if quick_s is None or lane.pace.wait_s(now) > self._order.longest_wait_s or lane.breaker.is_open:
+        if quick_s is None or queue.pace.wait_s(now) > self._order.longest_wait_s or queue.breaker.is_open:
             return False  # the whole domain waits for longer: this try is recorded, another one follows later
-        if self._stop.asked or lane.closing:
+        if self._stop.asked or queue.closing:
             return False
         assert outcome.requested_at is not None
         task, pace_ms = outcome.target.task_id, outcome.pace_ms or 0
-        lane.tries[task] = [*earlier, outcome.requested_at]
-        lane.paces[task] = min(lane.paces.get(task, pace_ms), pace_ms)
-        lane.delay(outcome.target, now + max(quick_s, hold_s))
+        queue.tries[task] = [*earlier, outcome.requested_at]
+        queue.paces[task] = min(queue.paces.get(task, pace_ms), pace_ms)
+        queue.delay(outcome.target, now + max(quick_s, hold_s))
         return True
 
-    def _give_up(self, lane: Lane, outcome: Outcome) -> None:
+    def _give_up(self, queue: DomainQueue, outcome: Outcome) -> None:
         """The task ends without a page; perhaps another one follows later."""
         later_s = None
         if outcome.error is not None:
             most = outcome.target.max_retries
             most = self._order.max_retries if most is None else most
             later_s = retry_policy.later_retry_s(outcome.error, outcome.target.retry_count, most)
-            self._say(lane, outcome, later_s)
-        self._give(lane, replace(outcome, retry_in_s=later_s))
+            self._say(queue, outcome, later_s)
+        self._give(queue, replace(outcome, retry_in_s=later_s))
 
-    def _say(self, lane: Lane, outcome: Outcome, later_s: float | None) -> None:
+    def _say(self, queue: DomainQueue, outcome: Outcome, later_s: float | None) -> None:
         """A visit that failed, in a line; a bug of ours is worth one at any level."""
         error, target = outcome.error, outcome.target
         tell = log().error if isinstance(error, BrokenError) else log().info
@@ -472,40 +474,40 @@ class Traffic:
             "visit failed",
             action="visit.failed",
             task=target.task_id,
-            domain=lane.lease.domain,
+            domain=queue.lease.domain,
             url=target.url,
             code=error.code if error else None,
             error=str(error),
             again_in_s=later_s,
         )
 
-    def _note_trouble(self, lane: Lane, outcome: Outcome, hold_s: float) -> None:
+    def _note_trouble(self, queue: DomainQueue, outcome: Outcome, hold_s: float) -> None:
         """A site that keeps refusing or not answering is left alone; one that asks for a long rest, or needs one, gets
         it."""
-        if lane.closing:
+        if queue.closing:
             return
-        longest_s, pause_s = self._order.longest_wait_s, lane.breaker.wait_s(clock.monotonic())
-        if self._is_enough(lane):
-            lane.close(give_in(lane, self._order.cooldowns))
+        longest_s, pause_s = self._order.longest_wait_s, queue.breaker.wait_s(clock.monotonic())
+        if self._is_enough(queue):
+            queue.close(block(queue, self._order.cooldowns))
         elif hold_s > longest_s:
             reason = f"the server asked us to wait {hold_s:.0f} s (answer {outcome.status_code})"
-            lane.close(Release(lane.lease, wait_s=hold_s, rest_s=hold_s, reason=reason))
+            queue.close(Release(queue.lease, wait_s=hold_s, rest_s=hold_s, reason=reason))
         elif pause_s > longest_s:
-            reason = f"{lane.breaker.failures} requests in a row failed, the last one because {outcome.error}"
-            lane.close(Release(lane.lease, wait_s=pause_s, rest_s=pause_s, reason=reason))
+            reason = f"{queue.breaker.failures} requests in a row failed, the last one because {outcome.error}"
+            queue.close(Release(queue.lease, wait_s=pause_s, rest_s=pause_s, reason=reason))
 
-    def _is_enough(self, lane: Lane) -> bool:
-        if lane.streak.code is None:
+    def _is_enough(self, queue: DomainQueue) -> bool:
+        if queue.streak.code is None:
             return False
-        is_patient = lane.streak.code in {Trouble.UNREACHABLE, Trouble.RATE_LIMITED}
-        return lane.streak.count >= (self._order.max_unreachable if is_patient else self._order.max_domain_errors)
+        is_patient = queue.streak.code in {Trouble.UNREACHABLE, Trouble.RATE_LIMITED}
+        return queue.streak.count >= (self._order.max_unreachable if is_patient else self._order.max_domain_errors)
 
-    def _give(self, lane: Lane, outcome: Outcome) -> None:
-        if not lane.is_lost:
-            lane.unrecorded += 1
-            uses = lane.pool.hand_over() if lane.pool else ()
+    def _give(self, queue: DomainQueue, outcome: Outcome) -> None:
+        if not queue.is_lost:
+            queue.unrecorded += 1
+            uses = queue.pool.hand_over() if queue.pool else ()
             self._give_out(replace(outcome, proxy_uses=uses) if uses else outcome)
-            if lane.is_unpaced and not lane.targets:
+            if queue.is_unpaced and not queue.targets:
                 self._rest()
 
     # stopping ------------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """One leased domain in a worker's memory: what is to be visited, at which pace, under which rules.
 
-A lane decides which target may leave when. It starts no request and writes nothing.
+A queue decides which target may leave when. It starts no request and writes nothing.
 
     open ──(nothing left, site asked for rest, robots denies all)──> closing ──(all recorded)──> released
       └──────────────(another worker has the domain now)──────────> lost
@@ -13,8 +13,8 @@ from datetime import datetime, timedelta
 
 from forager import clock
 from forager.domains.store import Release, Standing
-from forager.engine.failure_streak import Streak
-from forager.engine.request_slots import Tenant
+from forager.engine.failure_streak import FailureStreak
+from forager.engine.request_slots import DomainShare
 from forager.errors import RefusedError
 from forager.politeness.breaker import Breaker, BreakerState
 from forager.politeness.pace import Pace
@@ -30,7 +30,7 @@ UNREACHABLE_COOLDOWNS_S = (300.0, 900.0, 3600.0, 6 * 3600.0, 86400.0, 7 * 86400.
 """The setting `cooldown_unreachable_s` is the longest."""
 
 
-class Lane:
+class DomainQueue:
     has_served: bool = False
     """Whether its server gave a page in this lease: it works, whatever single pages do."""
     wait_reason: str | None = None
@@ -59,7 +59,7 @@ class Lane:
         """The database knows that it is open or half-open; if it says otherwise, an operator closed it."""
         self.robots_breaker = Breaker(most_failures=ROBOTS_FAILURES, reset_s=ROBOTS_RESET_S)
         """R246, for all origins of the domain together; an origin that failed is left alone for an hour besides."""
-        self.tenant = Tenant(lease.response_s)
+        self.tenant = DomainShare(lease.response_s)
         """What it takes of the worker's open requests, and whether it is prompt."""
         self.pool: ProxyPool | None = None
         """Its proxies; None: it is asked directly."""
@@ -82,7 +82,7 @@ class Lane:
         """Outcomes that are not yet in the database."""
         self.times_heard = 0
         """How often there was word of pages: a claim that one of them overtook does not know what that was of."""
-        self.streak = Streak(lease.error_streak_code, lease.errors_in_a_row)
+        self.streak = FailureStreak(lease.error_streak_code, lease.errors_in_a_row)
         self.has_pages = lease.has_pages
         """Whether it ever gave us a page; one that did is not blocked for a single refusal."""
         self.pages_left = budget
@@ -177,7 +177,7 @@ class Lane:
 
     def forgive(self) -> None:
         """What looked like trouble of the site was an outage of our own."""
-        self.streak = Streak(is_new=True)
+        self.streak = FailureStreak(is_new=True)
         self.breaker.reset()
 
     def hear_of_resets(self, resets: int) -> None:
@@ -236,26 +236,26 @@ class Lane:
         self._delayed.clear()
 
 
-def stand_by(lane: Lane, now: float, database_now: datetime) -> Release:
+def defer(queue: DomainQueue, now: float, database_now: datetime) -> Release:
     """Its next turn is later than anybody waits for. It comes all the same: the pace is written down, and whoever has
     the domain then goes on."""
-    wait_s = lane.wait_s(now)
+    wait_s = queue.wait_s(now)
     until = database_now + timedelta(seconds=wait_s)
-    reason = f"waits until {until:%Y-%m-%d %H:%M:%S} UTC: one request in {lane.pace.delay_s:,.0f} s"
-    return Release(lane.lease, wait_s, wait_s, reason=reason)
+    reason = f"waits until {until:%Y-%m-%d %H:%M:%S} UTC: one request in {queue.pace.delay_s:,.0f} s"
+    return Release(queue.lease, wait_s, wait_s, reason=reason)
 
 
-def give_in(lane: Lane, cooldowns: Mapping[str, float]) -> Release:
+def block(queue: DomainQueue, cooldowns: Mapping[str, float]) -> Release:
     """The domain is blocked or unreachable, for the trouble it gave last."""
-    code = lane.streak.code
+    code = queue.streak.code
     assert code is not None
     status = "unreachable" if code == Trouble.UNREACHABLE else "blocked"
-    wait_s = lane.wait_s(clock.monotonic())
-    reason_code, reason = lane.streak.reason_code, lane.streak.reason
+    wait_s = queue.wait_s(clock.monotonic())
+    reason_code, reason = queue.streak.reason_code, queue.streak.reason
     rest_s = cooldowns[code]
     if code == Trouble.UNREACHABLE:
-        rest_s = unreachable_cooldown_s(lane.lease.unreachable_cooldowns, rest_s)
-    return Release(lane.lease, wait_s, rest_s, status=status, reason_code=reason_code, reason=reason)
+        rest_s = unreachable_cooldown_s(queue.lease.unreachable_cooldowns, rest_s)
+    return Release(queue.lease, wait_s, rest_s, status=status, reason_code=reason_code, reason=reason)
 
 
 def unreachable_cooldown_s(earlier: int, longest_s: float) -> float:

@@ -23,7 +23,7 @@ WORDS = {
 
 
 @dataclass(slots=True)
-class Streak:
+class FailureStreak:
     code: str | None = None
     count: int = 0
     is_new: bool = False
@@ -59,8 +59,8 @@ def is_an_answer(outcome: Outcome) -> bool:
     return outcome.error is None or isinstance(outcome.error, AnswerError)
 
 
-def streak_of(outcomes: Iterable[Outcome]) -> Streak:
-    streak = Streak()
+def streak_of(outcomes: Iterable[Outcome]) -> FailureStreak:
+    streak = FailureStreak()
     for outcome in outcomes:
         streak.note(outcome)
     return streak

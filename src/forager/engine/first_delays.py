@@ -7,7 +7,7 @@ from collections import deque
 from forager.politeness.pace import first_wait_s
 
 
-class FirstWaits:
+class FirstDelays:
     def __init__(self) -> None:
         self._opened: deque[float] = deque()
         """When domains were leased whose last request is long over, on the monotonic clock."""

@@ -11,8 +11,8 @@ from typing import Any
 from forager.db import Database
 from forager.domains import images as domains
 from forager.domains.images import Owing
-from forager.engine.image_recorder import ImageDesk
-from forager.engine.subdomain_limit import Crowds
+from forager.engine.image_recorder import ImageRecorder
+from forager.engine.subdomain_limit import SubdomainLimit
 from forager.engine.transaction_retry import in_transaction
 from forager.images import store as images
 from forager.records import Discovery
@@ -45,7 +45,7 @@ async def queue_owed(
 
 
 async def _queue_portion(database: Database, owing: Owing, max_subdomains: int) -> int:
-    desk = ImageDesk(database, run=owing.run_id, admit=Crowds(max_subdomains).admit, remembered=1)
+    desk = ImageRecorder(database, run=owing.run_id, admit=SubdomainLimit(max_subdomains).admit, remembered=1)
 
     async def once(conn: Any) -> int:
         last, found = await images.unasked_images(conn, owing.id, after=owing.after_page, pages=PAGES_AT_ONCE)

@@ -16,7 +16,7 @@ from forager.domains.store import find_domains
 from forager.engine.retry_policy import image_status
 from forager.engine.transaction_retry import in_transaction
 from forager.frontier.enqueue import Learned, learn
-from forager.frontier.url_cache import KnownPages, page_id
+from forager.frontier.url_cache import UrlCache, page_id
 from forager.images import store as images
 from forager.images.store import Settled, Shown
 from forager.records import Discovery, ImageStatus, Outcome
@@ -26,14 +26,14 @@ Admit = Callable[[Any, Mapping[str, str]], Awaitable[Mapping[str, str]]]
 """Of hosts met for the first time, those that are taken."""
 
 
-class ImageDesk:
+class ImageRecorder:
     def __init__(self, database: Database, *, run: int | None, admit: Admit, remembered: int) -> None:
         self._database = database
         self._run = run
         self._admit = admit
-        self._known = KnownPages(remembered)
+        self._known = UrlCache(remembered)
         """Images, by key."""
-        self._waiting = KnownPages(remembered)
+        self._waiting = UrlCache(remembered)
         """Those that are in the frontier, by key."""
 
     def clear(self) -> None:

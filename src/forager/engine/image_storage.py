@@ -18,7 +18,7 @@ from forager.records import Fetched, ImageFile, ImageStatus, PauseReason
 from forager.storage.location import Place
 
 
-class ImageShelf:
+class ImageStorage:
     def __init__(
         self,
         decoder: Decoder,

@@ -11,7 +11,7 @@ from typing import Any
 
 from forager.db import Database
 from forager.domains import store as domains
-from forager.engine.domain_queue import Lane
+from forager.engine.domain_queue import DomainQueue
 from forager.engine.transaction_retry import in_transaction
 from forager.frontier import lastmod
 from forager.observe import log
@@ -22,7 +22,7 @@ SITEMAP = "sitemap"
 
 
 def claims_in(
-    outcomes: Sequence[Outcome], lanes: Mapping[int, Lane], page_ids: Mapping[bytes, int]
+    outcomes: Sequence[Outcome], queues: Mapping[int, DomainQueue], page_ids: Mapping[bytes, int]
 ) -> dict[tuple[int, int], list[tuple[int, datetime]]]:
     """Lease → pages of its own domain with the moments of their last change. Empty where nothing is visited again."""
     found: dict[tuple[int, int], list[tuple[int, datetime]]] = defaultdict(list)
@@ -30,11 +30,11 @@ def claims_in(
         links = outcome.selection.links
         if not links or links[0].rel != SITEMAP:
             continue
-        lane = lanes.get(outcome.target.domain_id)
-        if lane is None or lane.lease.revisit_every_s is None:
+        queue = queues.get(outcome.target.domain_id)
+        if queue is None or queue.lease.revisit_every_s is None:
             continue
         for link in links:
-            if link.rel == SITEMAP and link.anchor and link.domain == lane.lease.domain and link.key in page_ids:
+            if link.rel == SITEMAP and link.anchor and link.domain == queue.lease.domain and link.key in page_ids:
                 at = parse_date(link.anchor)
                 if at is not None:
                     found[outcome.target.token].append((page_ids[link.key], at))

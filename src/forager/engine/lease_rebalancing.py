@@ -16,7 +16,7 @@ STEP_BACK_S = 5.0
 AGAIN_S = 600.0
 
 
-class Evenly:
+class LeaseRebalancer:
     def __init__(self, database: Database, run: int) -> None:
         self._database = database
         self._run = run

@@ -122,7 +122,7 @@ class Failure:
     is_known: bool
 
 
-class NetworkWatch:
+class NetworkMonitor:
     def __init__(
         self,
         probe: Probe,

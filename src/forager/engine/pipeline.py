@@ -14,12 +14,12 @@ from functools import partial
 from typing import Any
 
 from forager import clock
-from forager.engine.crash_marker import BlackBox
-from forager.engine.image_storage import ImageShelf
+from forager.engine.crash_marker import CrashMarker
+from forager.engine.image_storage import ImageStorage
 from forager.engine.parser_pool import ParserPool
 from forager.engine.pauses import Pauses
-from forager.engine.rendering import FAILED, RENDERED, Drawing, Renderer
-from forager.engine.request_timing import Trip
+from forager.engine.rendering import FAILED, RENDERED, Renderer, RenderOptions
+from forager.engine.request_timing import RequestTiming
 from forager.engine.retry_policy import outcome_of, trouble_of, wall_in
 from forager.errors import (
     BadResponseError,
@@ -43,7 +43,7 @@ from forager.politeness.pace import Pace
 from forager.politeness.robots import Rules
 from forager.proxies.secret import Vault
 from forager.records import Fetched, ImagePolicy, Outcome, OutcomeKind, Past, Proxy, Reading, Selection, Target, Trouble
-from forager.storage import ContentPolicy, Shelf
+from forager.storage import BodyStore, ContentPolicy
 from forager.urls import resolve_links
 
 
@@ -64,10 +64,10 @@ class Tools:
     """Read beside the worker; without them, the worker reads by itself."""
     read_isolated: Callable[..., Awaitable[Reading | None]] | None = None
     """For pages that killed a worker before, where there is no pool."""
-    box: BlackBox | None = None
-    shelf: Shelf | None = None
+    box: CrashMarker | None = None
+    body_store: BodyStore | None = None
     """Keeps bodies, where a policy asks for it."""
-    images: ImageShelf | None = None
+    images: ImageStorage | None = None
     """Looks at images and stores them."""
     shared: SharedPages = UNSHARED
     """Pages that other workers know."""
@@ -97,16 +97,16 @@ async def visit(
     target: Target,
     tools: Tools,
     policy: str = ContentPolicy.SIGNALS,
-    trip: Trip | None = None,
+    trip: RequestTiming | None = None,
     images: str = ImagePolicy.FOUND,
     *,
-    drawing: Drawing | None = None,
+    drawing: RenderOptions | None = None,
 ) -> Outcome:
     """`trip` is told when the request leaves; without one, nobody keeps a pace. `drawing` is given where a browser may
     be asked."""
-    trip = trip or Trip(Pace(delay_s=0.0, max_in_flight=1, now=0.0), tools.database_time)
+    trip = trip or RequestTiming(Pace(delay_s=0.0, max_in_flight=1, now=0.0), tools.database_time)
     status_code = None
-    past, keepsake, file = target.past, None, None
+    past, stored, file = target.past, None, None
     get = partial(tools.client.get, keeps_raw=True) if policy == ContentPolicy.ARCHIVE else tools.client.get
     if target.is_image and tools.images is not None:
         get = partial(get, read_body=is_anything, most_bytes=tools.images.max_bytes, accept=ACCEPT_IMAGES)
@@ -133,9 +133,9 @@ async def visit(
         selection, trouble = select(target, fetched, reading, tools, images)
         if target.is_image and tools.images is not None and status_code < 300:
             file = await tools.images.look(fetched)
-        elif policy != ContentPolicy.SIGNALS and tools.shelf is not None:
+        elif policy != ContentPolicy.SIGNALS and tools.body_store is not None:
             kept = plain if policy == ContentPolicy.ARCHIVE else fetched  # an archive holds what the server sent
-            keepsake = await asyncio.to_thread(tools.shelf.pack, policy, kept, past, trip.requested_at)
+            stored = await asyncio.to_thread(tools.body_store.pack, policy, kept, past, trip.requested_at)
     except VisitError as error:
         trip.ended()
         trouble = trouble_of(error, is_image=target.is_image)
@@ -159,12 +159,12 @@ async def visit(
         trouble=trouble,
         is_changed=is_changed(past, status_code, reading.content_hash if reading else file.key if file else None),
         image=file,
-        keepsake=keepsake,
+        stored=stored,
         **_facts(trip),
     )
 
 
-def _facts(trip: Trip) -> dict[str, Any]:
+def _facts(trip: RequestTiming) -> dict[str, Any]:
     return {
         "requested_at": trip.requested_at,
         "pace_ms": trip.pace_ms,
@@ -193,7 +193,7 @@ async def _read(target: Target, fetched: Fetched, tools: Tools) -> Reading | Non
 
 
 async def _draw(
-    target: Target, fetched: Fetched, reading: Reading, tools: Tools, *, drawing: Drawing, via: Proxy | None
+    target: Target, fetched: Fetched, reading: Reading, tools: Tools, *, drawing: RenderOptions, via: Proxy | None
 ) -> tuple[Fetched, Reading]:
     """The page as its scripts leave it, where it has to be drawn; the plain one, marked, where that went wrong."""
     if tools.renderer is None or not tools.renderer.wants(fetched, reading, drawing.mode):

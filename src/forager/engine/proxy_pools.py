@@ -1,4 +1,4 @@
-"""Proxies of a worker's lanes: pools are opened with the claim and renewed with every heartbeat; what requests taught
+"""Proxies of a worker's queues: pools are opened with the claim and renewed with every heartbeat; what requests taught
 about them is noted at once, and is written with the outcomes.
 """
 
@@ -9,8 +9,8 @@ from functools import partial
 
 from forager import clock
 from forager.db import Database
-from forager.engine.domain_queue import Lane
-from forager.engine.request_timing import Trip
+from forager.engine.domain_queue import DomainQueue
+from forager.engine.request_timing import RequestTiming
 from forager.engine.robots_fetch import TIMEOUT_S
 from forager.engine.transaction_retry import in_transaction
 from forager.errors import ProxyError, VisitError, VisitTimeoutError
@@ -27,12 +27,12 @@ POOL_REST_S = 300.0
 """Of a domain whose pool is dead; what failed is tried again after as long."""
 
 
-class Pools:
-    """Of one worker, so that all its lanes know the same about a proxy."""
+class ProxyPools:
+    """Of one worker, so that all its queues know the same about a proxy."""
 
-    def __init__(self, vault: Vault, lanes: Mapping[int, Lane]) -> None:
+    def __init__(self, vault: Vault, queues: Mapping[int, DomainQueue]) -> None:
         self._roster = Roster(vault)
-        self._lanes = lanes
+        self._lanes = queues
 
     def open(self, rows: Iterable[PoolRow]) -> dict[int, ProxyPool]:
         return self._roster.open_pools(rows, clock.monotonic())
@@ -41,34 +41,34 @@ class Pools:
         """Operators assign and switch, others use the same proxies. A domain without any is asked directly again."""
         asked = list(self._lanes)
         rows = await in_transaction(database, partial(store.find_pools, domain_ids=asked))
-        lanes = [self._lanes[domain] for domain in asked if domain in self._lanes]  # no other: they were not asked for
-        known = {lane.lease.domain_id: lane.pool for lane in lanes if lane.pool is not None}
+        queues = [self._lanes[domain] for domain in asked if domain in self._lanes]  # no other: they were not asked for
+        known = {queue.lease.domain_id: queue.pool for queue in queues if queue.pool is not None}
         now = clock.monotonic()
         self._roster.renew(known, [row for row in rows if row.domain_id in known], now)
         new = self._roster.open_pools([row for row in rows if row.domain_id not in known], now)
-        for lane in lanes:
-            pool = known.get(lane.lease.domain_id, new.get(lane.lease.domain_id))
-            lane.pool = None if pool is None or pool.is_empty else pool
+        for queue in queues:
+            pool = known.get(queue.lease.domain_id, new.get(queue.lease.domain_id))
+            queue.pool = None if pool is None or pool.is_empty else pool
 
     def update(self, rows: Iterable[StandingRow]) -> None:
         self._roster.update(rows, clock.monotonic())
 
 
 def note_passage(
-    lane: Lane, via: Proxy, error: VisitError | None, *, at: datetime, response_time_ms: int | None = None
+    queue: DomainQueue, via: Proxy, error: VisitError | None, *, at: datetime, response_time_ms: int | None = None
 ) -> None:
     """What a request through a proxy taught about it."""
-    if lane.pool is not None:
+    if queue.pool is not None:
         words = str(error) if error else None
-        lane.pool.note(via, passage_of(error), at=at, response_time_ms=response_time_ms, error=words)
+        queue.pool.note(via, passage_of(error), at=at, response_time_ms=response_time_ms, error=words)
 
 
-class TripClient:
-    """Asks for robots.txt the way the present trip goes: through its proxy, or directly where the lane has no pool."""
+class TimedClient:
+    """Asks for robots.txt the way the present trip goes: through its proxy, or directly where the queue has no pool."""
 
-    def __init__(self, client: Client, lane: Lane, trips: list[Trip]) -> None:
+    def __init__(self, client: Client, queue: DomainQueue, trips: list[RequestTiming]) -> None:
         self._client = client
-        self._lane = lane
+        self._lane = queue
         self._trips = trips
 
     async def get(

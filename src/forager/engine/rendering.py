@@ -24,7 +24,7 @@ RENDERED, FAILED = "rendered", "render_failed"
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class RenderOptions:
     """How one page may be drawn."""
 
     mode: str
@@ -50,7 +50,7 @@ class Renderer:
             self._say_once()
         return is_wanted and self._browser is not None
 
-    async def draw(self, fetched: Fetched, drawing: Drawing, via: Proxy | None = None) -> Fetched | None:
+    async def draw(self, fetched: Fetched, drawing: RenderOptions, via: Proxy | None = None) -> Fetched | None:
         """The page as its scripts leave it; None where the browser could not, for whatever reason."""
         if self._browser is None:
             self._say_once()
@@ -74,7 +74,7 @@ class Renderer:
         )
 
     def _getter(
-        self, page_url: str, site: str, drawing: Drawing, via: Proxy | None
+        self, page_url: str, site: str, drawing: RenderOptions, via: Proxy | None
     ) -> Callable[[str], Awaitable[Fetched]]:
         origin = origin_of(page_url)
 

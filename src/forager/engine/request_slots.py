@@ -25,7 +25,7 @@ class Wait(Enum):
     NO_CROWD = "the end of the crowd, or of its own open request"
 
 
-class Tenant:
+class DomainShare:
     """What one domain has open, and whether it is prompt."""
 
     __slots__ = ("_opened_at", "_took_s")
@@ -75,13 +75,13 @@ class Slot:
 
     __slots__ = ("opened_at", "share", "tenant")
 
-    def __init__(self, tenant: Tenant, opened_at: float, share: Share) -> None:
+    def __init__(self, tenant: DomainShare, opened_at: float, share: Share) -> None:
         self.tenant = tenant
         self.opened_at = opened_at
         self.share = share
 
 
-class Slots:
+class RequestSlots:
     def __init__(self, most: int) -> None:
         self._most = most
         self._crowd = min(most, max(FEWEST_IN_A_CROWD, most // 2))
@@ -119,7 +119,7 @@ class Slots:
         left = self._kept if share is Share.NEW else 2 * self._kept
         return self.taken < max(self._crowd, self._most - left) or self.owes(share)
 
-    def why_wait(self, tenant: Tenant, now: float) -> Wait | None:
+    def why_wait(self, tenant: DomainShare, now: float) -> Wait | None:
         """None: it may open one now."""
         if self.taken < self._crowd:
             return None
@@ -133,7 +133,7 @@ class Slots:
         share = Share.NEW if tenant.is_new else Share.SLOW
         return None if self.is_open_to(share) else self.line_of(tenant, now)
 
-    def line_of(self, tenant: Tenant, now: float) -> Wait:
+    def line_of(self, tenant: DomainShare, now: float) -> Wait:
         """Where a domain waits that has nothing open."""
         if self._crowd == self._most or tenant.is_prompt(now):
             return Wait.ANY
@@ -159,7 +159,7 @@ class Slots:
         elif wait is Wait.OPEN_TO_ALL:
             self._new_in_a_row = 0
 
-    def open(self, tenant: Tenant, now: float) -> Slot:
+    def open(self, tenant: DomainShare, now: float) -> Slot:
         share = Share.PROMPT if tenant.is_prompt(now) else Share.NEW if tenant.is_new else Share.SLOW
         slot = Slot(tenant, now, share)
         tenant.enter(now)

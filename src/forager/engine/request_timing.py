@@ -13,7 +13,7 @@ from forager.politeness.pace import Pace
 from forager.records import Proxy
 
 
-class Trip:
+class RequestTiming:
     __slots__ = (
         "_database_time", "_may_go_on", "_on_sent", "_pace", "_sent_at", "pace_ms", "requested_at", "via", "waited_s"
     )  # fmt: skip

@@ -1,7 +1,7 @@
 """Running tasks that somebody paused or cancelled, leases that an operator switched off, workers that are sent away:
 heard within a second.
 
-What waits in a lane is put down at once, what is under way at its next step: before its request, after its answer,
+What waits in a queue is put down at once, what is under way at its next step: before its request, after its answer,
 after its reading. A visit that was finished already is recorded (D-08); if it was cancelled, the record is refused.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 from forager.db import Database
 from forager.domains import store as domains
 from forager.domains import tasks as switches
-from forager.engine.domain_queue import Lane
+from forager.engine.domain_queue import DomainQueue
 from forager.engine.transaction_retry import in_transaction
 from forager.frontier import tasks
 from forager.frontier.tasks import Call, PutDown
@@ -27,16 +27,21 @@ async def sweep(conn: Any) -> None:
     await tasks.sweep_calls(conn)
 
 
-class Calls:
+class TaskSignals:
     def __init__(
-        self, database: Database, lanes: Mapping[int, Lane], *, worker: Callable[[], int], on_freed: Callable[[], None]
+        self,
+        database: Database,
+        queues: Mapping[int, DomainQueue],
+        *,
+        worker: Callable[[], int],
+        on_freed: Callable[[], None],
     ) -> None:
         """`on_freed` is told when pages went back to the run's limit."""
         self._database = database
-        self._lanes = lanes
+        self._lanes = queues
         self._worker = worker
         self._on_freed = on_freed
-        self._obeyed: list[tuple[Lane, PutDown]] = []
+        self._obeyed: list[tuple[DomainQueue, PutDown]] = []
         self._obeying = asyncio.Lock()
         self.is_sent_away = False
         """Somebody wants this worker to finish what is open and to end."""
@@ -45,16 +50,16 @@ class Calls:
         """Hear what there is and obey it; answers the leases that an operator wants ended."""
         calls, switched_off = await in_transaction(self._database, self._ask)
         for call in calls:
-            lane = self._lanes.get(call.domain_id)
-            if lane is not None and lane.call_off(call.task_id):
-                self.put_down(lane, [call.task_id])
+            queue = self._lanes.get(call.domain_id)
+            if queue is not None and queue.call_off(call.task_id):
+                self.abandon(queue, [call.task_id])
         await self.obey()
         return switched_off
 
-    def put_down(self, lane: Lane, task_ids: Sequence[int]) -> None:
+    def abandon(self, queue: DomainQueue, task_ids: Sequence[int]) -> None:
         """These are not visited now. What was asked for them already is written down with them."""
         for task in task_ids:
-            self._obeyed.append((lane, PutDown(task, lane.tries.pop(task, ()), lane.paces.pop(task, None))))
+            self._obeyed.append((queue, PutDown(task, queue.tries.pop(task, ()), queue.paces.pop(task, None))))
 
     async def obey(self) -> None:
         """Write down what was put down. Also before a lease is handed back, and then who came first is waited for: the
@@ -67,9 +72,9 @@ class Calls:
         obeyed, self._obeyed = self._obeyed, []
 
         async def once(conn: Any) -> bool:
-            held = await domains.hold_leases(conn, [lane.lease.token for lane, _ in obeyed], worker=self._worker())
-            ours = [task for lane, task in obeyed if lane.lease.token in held]
-            freed = await tasks.put_down(conn, self._worker(), ours) if ours else []
+            held = await domains.hold_leases(conn, [queue.lease.token for queue, _ in obeyed], worker=self._worker())
+            ours = [task for queue, task in obeyed if queue.lease.token in held]
+            freed = await tasks.abandon(conn, self._worker(), ours) if ours else []
             await domains.return_claims(conn, freed)
             for run, _, pages in freed:
                 await stats.return_pages(conn, run, pages)
@@ -77,8 +82,8 @@ class Calls:
 
         if await in_transaction(self._database, once):
             self._on_freed()
-        for lane, task in obeyed:
-            lane.called_off.discard(task.task_id)
+        for queue, task in obeyed:
+            queue.called_off.discard(task.task_id)
 
     async def _ask(self, conn: Any) -> tuple[list[Call], Tokens]:
         worker = self._worker()

@@ -15,7 +15,7 @@ from forager.records import Discovery, Outcome
 from forager.urls import registrable
 
 
-class Crowds:
+class SubdomainLimit:
     def __init__(self, most: int) -> None:
         self._most = most
 

@@ -39,7 +39,7 @@ class Watched:
     memory: Sameness | None = None
 
 
-class TrapWatch:
+class TrapDetector:
     def __init__(
         self, selector: Selector, *, most_same: int, most_calendar: int, most_pages: int | None = None
     ) -> None:

@@ -1,6 +1,6 @@
-"""A worker: leases domains, feeds their lanes, has outcomes written, says that it lives, stops cleanly.
+"""A worker: leases domains, feeds their queues, has outcomes written, says that it lives, stops cleanly.
 
-    claim ──> lanes ──> traffic (visits) ──> writer ──> lanes hungry again ──> … ──> released
+    claim ──> queues ──> traffic (visits) ──> writer ──> queues hungry again ──> … ──> released
 
 Three loops share one event loop: `_tend` claims, refills and releases; `_beat` keeps heartbeat and leases; the writer
 writes. Visits are tasks of their own. Nothing here waits for one domain while another could move.
@@ -20,20 +20,20 @@ from forager.domains import store as domains
 from forager.domains.store import Release, Renewal
 from forager.engine import signals
 from forager.engine.claims import Claimed, Claims
-from forager.engine.config import WorkerOrder
+from forager.engine.config import WorkerConfig
 from forager.engine.database_clock import DatabaseClock
-from forager.engine.dispatcher import Traffic
-from forager.engine.domain_queue import Lane, give_in
-from forager.engine.first_delays import FirstWaits
-from forager.engine.lease_rebalancing import Evenly
-from forager.engine.network_monitor import NetworkWatch
+from forager.engine.dispatcher import Dispatcher
+from forager.engine.domain_queue import DomainQueue, block
+from forager.engine.first_delays import FirstDelays
+from forager.engine.lease_rebalancing import LeaseRebalancer
+from forager.engine.network_monitor import NetworkMonitor
 from forager.engine.pipeline import Tools
-from forager.engine.proxy_pools import Pools
+from forager.engine.proxy_pools import ProxyPools
 from forager.engine.recovery import free_lost, reclaim
-from forager.engine.signals import Calls
+from forager.engine.signals import TaskSignals
 from forager.engine.stop import StopRequest, cancel
 from forager.engine.transaction_retry import in_transaction
-from forager.engine.trap_detector import TrapWatch
+from forager.engine.trap_detector import TrapDetector
 from forager.engine.writer import Writer
 from forager.observe import everywhere, log
 from forager.politeness.breaker import Breaker
@@ -49,7 +49,7 @@ TEND_EVERY_S = 0.2
 IDLE_S = 1.0
 """A worker of the standing run that has nothing to do looks once in this time."""
 CLAIM_EVERY_S, CLAIM_AT_LEAST_EVERY_S = 0.15, 0.6
-"""A quick crawl feeds its lanes dozens of times a second, and most of the time no other domain is ready: the longer
+"""A quick crawl feeds its queues dozens of times a second, and most of the time no other domain is ready: the longer
 none was, the more seldom it is asked."""
 COALESCE_S = 0.01
 MOST_CLAIMED_AT_ONCE = 200
@@ -69,7 +69,7 @@ WORTH_WRITING = 32
 
 class Worker:
     def __init__(
-        self, database: Database, order: WorkerOrder, tools: Tools, stop: StopRequest, hints: Inbox | None = None
+        self, database: Database, order: WorkerConfig, tools: Tools, stop: StopRequest, hints: Inbox | None = None
     ) -> None:
         """With hints, domains are claimed as these come; without, as the database has them."""
         self._database = database
@@ -82,13 +82,13 @@ class Worker:
         self._told_pause: Pause | None = None
         """The pause that the database knows of."""
         self._id = 0
-        self._lanes: dict[int, Lane] = {}
+        self._lanes: dict[int, DomainQueue] = {}
         self._claim_at = 0.0
         """When domains are asked for again, where none was ready and there is other work."""
         self._claim_every_s = CLAIM_EVERY_S
         self._reclaim_at = 0.0
         self._room_at = 0.0
-        self._first_waits = FirstWaits()
+        self._first_waits = FirstDelays()
         self._beat_at = 0.0
         """When we asked for the last heartbeat that was committed: others count our silence from there."""
         self._beat_within_s = 3 * min(order.heartbeat_s, order.lease_s / 3, order.dead_after_s / 3)
@@ -113,22 +113,22 @@ class Worker:
             labels=order.labels,
             live_s=min(order.lease_s, order.dead_after_s),
         )
-        self._traps = TrapWatch(
+        self._traps = TrapDetector(
             tools.selector,
             most_same=order.max_near_duplicates,
             most_calendar=order.max_calendar_pages,
             most_pages=order.max_pages_per_template,
         )
-        self._pools = Pools(tools.vault, self._lanes)
-        self._evenly = Evenly(database, order.run)
-        self._calls = Calls(database, self._lanes, worker=lambda: self._id, on_freed=self._claims.go_on)
+        self._pools = ProxyPools(tools.vault, self._lanes)
+        self._evenly = LeaseRebalancer(database, order.run)
+        self._calls = TaskSignals(database, self._lanes, worker=lambda: self._id, on_freed=self._claims.go_on)
         self._writer = Writer(
             database,
             order,
             worker=lambda: self._id,
-            lanes=self._lanes,
+            queues=self._lanes,
             traps=self._traps,
-            shelf=tools.shelf,
+            body_store=tools.body_store,
             pauses=tools.pauses,
             shared=tools.shared,
             on_recorded=self._after_record,
@@ -137,7 +137,7 @@ class Worker:
             on_proxies=self._pools.update,
         )
         self._network = (
-            NetworkWatch(
+            NetworkMonitor(
                 tools.client.network,
                 tools.pauses,
                 domains=lambda: len(self._lanes),
@@ -147,15 +147,15 @@ class Worker:
             if tools.client.network is not None
             else None
         )
-        self._traffic = Traffic(
+        self._traffic = Dispatcher(
             order,
             replace(tools, database_time=self._clock.at),
             stop,
             give=self._writer.batches.add,
             keep_robots=self._writer.batches.add_robots,
-            stir=self._stir.set,
+            wake=self._stir.set,
             has_room=self._writer.batches.has_room,
-            put_down=self._calls.put_down,
+            abandon=self._calls.abandon,
             rest=self._hurry,
             network=self._network,
         )
@@ -197,8 +197,8 @@ class Worker:
     def _give_back_held(self) -> None:
         """Pages whose bodies could not be stored to the end stay open tasks, with the requests made for them."""
         for outcome in self._writer.bodies.give_up():
-            if lane := self._lanes.get(outcome.target.domain_id):
-                self._traffic.postpone(lane, outcome)
+            if queue := self._lanes.get(outcome.target.domain_id):
+                self._traffic.postpone(queue, outcome)
 
     # life ----------------------------------------------------------------------------------------------------------
 
@@ -237,17 +237,17 @@ class Worker:
             await self._pools.refresh(self._database)
             await self._look_around()
             # Not those that were claimed meanwhile: their leases are young, and were not seen.
-            for number, lane in enumerate(asked_for):
+            for number, queue in enumerate(asked_for):
                 if number % AT_ONCE == AT_ONCE - 1:
                     await asyncio.sleep(0)
-                if self._lanes.get(lane.lease.domain_id) is not lane:
+                if self._lanes.get(queue.lease.domain_id) is not queue:
                     continue
-                if is_alive and (renewal := held.get(lane.lease.token)):
-                    lane.lease_until = until
-                    lane.hear_of_resets(renewal.breaker_resets)
-                    self._go_on_or_close(lane, may_go_on=renewal.may_go_on)
+                if is_alive and (renewal := held.get(queue.lease.token)):
+                    queue.lease_until = until
+                    queue.hear_of_resets(renewal.breaker_resets)
+                    self._go_on_or_close(queue, may_go_on=renewal.may_go_on)
                 else:
-                    self._lose(lane)
+                    self._lose(queue)
             if not is_alive:
                 await self._register()
             await self._spare_some(every_s)
@@ -263,8 +263,8 @@ class Worker:
             for domain in await self._evenly.surplus(self._id, heard_s=2 * every_s)
             if domain in self._lanes
         ]
-        for lane in spared:
-            self._go_on_or_close(lane, may_go_on=False)
+        for queue in spared:
+            self._go_on_or_close(queue, may_go_on=False)
         if spared:
             log().info("handed back for others", action="leases.shared", domains=len(spared))
 
@@ -273,9 +273,9 @@ class Worker:
         while True:
             await asyncio.sleep(signals.EVERY_S)
             for domain, version in await self._calls.listen():
-                lane = self._lanes.get(domain)
-                if lane is not None and lane.lease.version == version:
-                    self._go_on_or_close(lane, may_go_on=False)
+                queue = self._lanes.get(domain)
+                if queue is not None and queue.lease.version == version:
+                    self._go_on_or_close(queue, may_go_on=False)
             await self._tell_waits()
             if self._calls.is_sent_away and not self._stop.asked:
                 log().info("sent away", action="worker.drained")
@@ -301,10 +301,10 @@ class Worker:
         """Domains that make no request for a while: the database says why and until when, for whoever looks."""
         now = clock.monotonic()
         waits = []
-        for lane in self._lanes.values():
-            if lane.wait_reason is not None:
-                waits.append((lane.lease.token, lane.wait_reason, lane.wait_s(now)))
-                lane.wait_reason = None
+        for queue in self._lanes.values():
+            if queue.wait_reason is not None:
+                waits.append((queue.lease.token, queue.wait_reason, queue.wait_s(now)))
+                queue.wait_reason = None
         if waits:
             await in_transaction(self._database, lambda conn: domains.note_waits(conn, waits, worker=self._id))
 
@@ -353,7 +353,7 @@ class Worker:
             await self._make_room()
             await self._claim()
             await self._refill()
-            over = [lane for lane in self._lanes.values() if lane.is_over]
+            over = [queue for queue in self._lanes.values() if queue.is_over]
             await self._release(over)
             if over:
                 self._stir.set()  # there is room for others now
@@ -365,7 +365,7 @@ class Worker:
             await self._pause()
 
     async def _pause(self, longest_s: float = TEND_EVERY_S) -> None:
-        """Until something stirs; a moment longer, so that many hungry lanes are fed by one statement."""
+        """Until something stirs; a moment longer, so that many hungry queues are fed by one statement."""
         try:
             async with asyncio.timeout(longest_s):  # not wait_for: in Python 3.11 it may swallow a cancellation
                 await self._stir.wait()
@@ -415,14 +415,14 @@ class Worker:
         if budget_s is None or len(self._lanes) < self._order.max_domains or now < self._room_at:
             return
         self._room_at = now + MAKE_ROOM_EVERY_S
-        spent = [lane for lane in self._lanes.values() if lane.has_used(budget_s, now)]
+        spent = [queue for queue in self._lanes.values() if queue.has_used(budget_s, now)]
         if not spent:
             return
-        leaving = sum(lane.closing is not None for lane in self._lanes.values())
+        leaving = sum(queue.closing is not None for queue in self._lanes.values())
         waiting = await self._claims.count_waiting(leaving + len(spent))
-        spent.sort(key=lambda lane: lane.opened_at)
-        for lane in spent[: max(0, waiting - leaving)]:
-            lane.close(replace(self._farewell(lane), is_spent=True))
+        spent.sort(key=lambda queue: queue.opened_at)
+        for queue in spent[: max(0, waiting - leaving)]:
+            queue.close(replace(self._farewell(queue), is_spent=True))
 
     async def _claim(self) -> None:
         if self._evenly.steps_back() or self._pauses.stops_all:
@@ -476,19 +476,19 @@ class Worker:
             check = self._guard.widened(lease.allow_networks).check_ip
         self._client.enter(lease.domain, verifies_tls=lease.verifies_tls, check_address=check)
 
-    def _open_lane(self, lease: Lease, asked_at: float, pool: ProxyPool | None) -> Lane:
-        lane = self._make_lane(lease, asked_at, pool)
-        lane.pool = pool
-        return lane
+    def _open_lane(self, lease: Lease, asked_at: float, pool: ProxyPool | None) -> DomainQueue:
+        queue = self._make_lane(lease, asked_at, pool)
+        queue.pool = pool
+        return queue
 
-    def _make_lane(self, lease: Lease, asked_at: float, pool: ProxyPool | None) -> Lane:
+    def _make_lane(self, lease: Lease, asked_at: float, pool: ProxyPool | None) -> DomainQueue:
         order = self._order
         until = self._lease_until(asked_at)
         breaker = Breaker(most_failures=order.breaker_failures, reset_s=order.breaker_reset_s)
         breaker.resume(lease.breaker_state, lease.breaker_failures, asked_at - lease.breaker_open_s)
         if order.is_unpaced(lease.domain):
             pace = Pace(delay_s=0.0, max_in_flight=order.unpaced_concurrency, now=asked_at)
-            return Lane(
+            return DomainQueue(
                 lease, pace, breaker, is_unpaced=True, lease_until=until, budget=order.lease_pages, opened_at=asked_at
             )
         delay_s = at_least(lease.delay_s if lease.delay_s is not None else order.delay_s)
@@ -499,37 +499,37 @@ class Worker:
         now = clock.monotonic()
         wait_s = lease.wait_s or self._first_waits.next_s(min(delay_s, order.longest_wait_s), now)
         pace = Pace(delay_s=delay_s, max_in_flight=most, now=now, wait_s=wait_s, tempo=tempo)
-        return Lane(
+        return DomainQueue(
             lease, pace, breaker, is_unpaced=False, lease_until=until, budget=order.lease_pages, opened_at=asked_at
         )
 
     async def _refill(self) -> None:
-        hungry = [lane for lane in self._lanes.values() if lane.is_hungry]
+        hungry = [queue for queue in self._lanes.values() if queue.is_hungry]
         if not hungry or self._writer.batches.backlog > 4 * self._order.batch_pages:
             return
-        wants = [(lane.lease, lane.wanted - len(lane.targets)) for lane in hungry]
-        heard = [lane.times_heard for lane in hungry]
-        for lane in hungry:
-            lane.is_refilling = True
-        by_domain: dict[int, list[Target]] = {lane.lease.domain_id: [] for lane in hungry}
+        wants = [(queue.lease, queue.wanted - len(queue.targets)) for queue in hungry]
+        heard = [queue.times_heard for queue in hungry]
+        for queue in hungry:
+            queue.is_refilling = True
+        by_domain: dict[int, list[Target]] = {queue.lease.domain_id: [] for queue in hungry}
         for target in await self._claims.targets(self._id, wants):
             by_domain[target.domain_id].append(target)
-        for lane, (_, want), before in zip(hungry, wants, heard, strict=True):
-            got = by_domain[lane.lease.domain_id]
-            lane.is_refilling = False
-            lane.is_dry = len(got) < want and lane.times_heard == before
-            self._calls.put_down(lane, lane.take(got))
-            self._traffic.pump(lane)
+        for queue, (_, want), before in zip(hungry, wants, heard, strict=True):
+            got = by_domain[queue.lease.domain_id]
+            queue.is_refilling = False
+            queue.is_dry = len(got) < want and queue.times_heard == before
+            self._calls.abandon(queue, queue.take(got))
+            self._traffic.start_requests(queue)
 
-    async def _release(self, lanes: list[Lane]) -> None:
-        if not lanes:
+    async def _release(self, queues: list[DomainQueue]) -> None:
+        if not queues:
             return
         await self._calls.obey()
         now = clock.monotonic()
-        releases = [replace(lane.closing or self._farewell(lane), standing=lane.standing(now)) for lane in lanes]
-        for lane in lanes:
-            self._drop(lane)
-        self._count_leases("released", len(lanes))
+        releases = [replace(queue.closing or self._farewell(queue), standing=queue.standing(now)) for queue in queues]
+        for queue in queues:
+            self._drop(queue)
+        self._count_leases("released", len(queues))
         await self._claims.release(self._id, releases)
         self._claim_at = 0.0  # who was handed back may be next, and so may whoever waited for its turn
 
@@ -537,42 +537,42 @@ class Worker:
         if number:
             self._tally.add("leases", how, number)
 
-    def _farewell(self, lane: Lane) -> Release:
-        """How a lane that came to its end is handed back. One that never gave a page is blocked for what it answered
+    def _farewell(self, queue: DomainQueue) -> Release:
+        """How a queue that came to its end is handed back. One that never gave a page is blocked for what it answered
         instead, if nothing is left to try."""
-        if lane.streak.code is not None and not lane.has_pages:
-            return replace(give_in(lane, self._order.cooldowns), is_fallback=True, is_spent=lane.had_its_turn)
-        return Release(lane.lease, wait_s=lane.wait_s(clock.monotonic()), is_spent=lane.had_its_turn)
+        if queue.streak.code is not None and not queue.has_pages:
+            return replace(block(queue, self._order.cooldowns), is_fallback=True, is_spent=queue.had_its_turn)
+        return Release(queue.lease, wait_s=queue.wait_s(clock.monotonic()), is_spent=queue.had_its_turn)
 
     async def _forgive(self, blamed: Iterable[int]) -> None:
         """Undoes what was held against domains while our own network was down."""
         domain_ids = sorted(blamed)
         for domain in domain_ids:
-            if lane := self._lanes.get(domain):
-                lane.forgive()
+            if queue := self._lanes.get(domain):
+                queue.forgive()
         freed = await in_transaction(self._database, lambda conn: domains.forgive_unreachable(conn, domain_ids))
         log().info("domains forgiven", action="network.forgiven", domains=len(domain_ids), woken=freed)
         self._claim_at = 0.0
         self._stir.set()
 
-    def _go_on_or_close(self, lane: Lane, *, may_go_on: bool) -> None:
+    def _go_on_or_close(self, queue: DomainQueue, *, may_go_on: bool) -> None:
         """An operator's pause and a maintenance window end a lease; what is in flight is finished and recorded."""
         if may_go_on:
-            self._traffic.pump(lane)  # a lane whose lease was about to end had stopped
-        elif not lane.closing:
-            lane.close(self._farewell(lane))
+            self._traffic.start_requests(queue)  # a queue whose lease was about to end had stopped
+        elif not queue.closing:
+            queue.close(self._farewell(queue))
             self._stir.set()
 
-    def _drop(self, lane: Lane) -> None:
-        self._traffic.forget(lane)
-        if self._lanes.get(lane.lease.domain_id) is lane:
-            del self._lanes[lane.lease.domain_id]
-            self._client.leave(lane.lease.domain)
+    def _drop(self, queue: DomainQueue) -> None:
+        self._traffic.forget(queue)
+        if self._lanes.get(queue.lease.domain_id) is queue:
+            del self._lanes[queue.lease.domain_id]
+            self._client.leave(queue.lease.domain)
 
-    def _lose(self, lane: Lane) -> None:
-        log().warning("lease lost", action="lease.lost", domain=lane.lease.domain)
+    def _lose(self, queue: DomainQueue) -> None:
+        log().warning("lease lost", action="lease.lost", domain=queue.lease.domain)
         self._count_leases("lost", 1)
-        self._drop(lane)
+        self._drop(queue)
         self._stir.set()
 
     def _go_on(self) -> None:
@@ -586,7 +586,7 @@ class Worker:
         batches = self._writer.batches
         if batches.is_due:
             return
-        busy = sum(bool(lane.targets) for lane in self._lanes.values())
+        busy = sum(bool(queue.targets) for queue in self._lanes.values())
         if (batches.backlog >= WORTH_WRITING and busy * 2 <= len(self._lanes)) or (
             not busy and batches.backlog >= self._traffic.under_way
         ):
@@ -594,23 +594,23 @@ class Worker:
 
     def _after_learn(self, domains: Iterable[int]) -> None:
         """New pages may be claimed before the pages they were found on are recorded."""
-        lanes = [lane for domain in domains if (lane := self._lanes.get(domain)) is not None]
-        for lane in lanes:
-            lane.hear_of_pages()
-        if lanes:
+        queues = [queue for domain in domains if (queue := self._lanes.get(domain)) is not None]
+        for queue in queues:
+            queue.hear_of_pages()
+        if queues:
             self._stir.set()
 
     def _after_record(self, written: Mapping[tuple[int, int], int], held: Mapping[tuple[int, int], bool]) -> None:
-        """A batch is safe: its lanes may look for what it brought."""
+        """A batch is safe: its queues may look for what it brought."""
         for token, count in written.items():
-            lane = self._lanes.get(token[0])
-            if lane is None or lane.lease.token != token:
+            queue = self._lanes.get(token[0])
+            if queue is None or queue.lease.token != token:
                 continue
             if token not in held:
-                self._lose(lane)
+                self._lose(queue)
                 continue
-            lane.unrecorded -= count
-            lane.hear_of_pages()
+            queue.unrecorded -= count
+            queue.hear_of_pages()
             if not held[token]:
-                self._go_on_or_close(lane, may_go_on=False)
+                self._go_on_or_close(queue, may_go_on=False)
         self._stir.set()

@@ -15,7 +15,7 @@ LINK_BYTES = 400
 OUTCOME_BYTES = 2000
 
 
-class Spool:
+class WriteBuffer:
     def __init__(self, most_pages: int, most_bytes: int) -> None:
         self._most_pages = most_pages
         self._most_bytes = most_bytes
@@ -62,5 +62,5 @@ def size_of(outcome: Outcome) -> int:
     reading = outcome.reading
     text = len(reading.text) + len(reading.headings) + len(reading.structured_data) if reading else 0
     links = len(outcome.selection.links) + (len(reading.links) if reading else 0)
-    body = outcome.keepsake.bytes_held if outcome.keepsake else 0
+    body = outcome.stored.bytes_held if outcome.stored else 0
     return OUTCOME_BYTES + text + LINK_BYTES * links + body

@@ -20,26 +20,26 @@ from forager.domains.store import RobotsCopy, Visits
 from forager.engine import lastmods
 from forager.engine.batches import Batches
 from forager.engine.body_storage import BodyKeeper
-from forager.engine.config import WorkerOrder
-from forager.engine.domain_queue import Lane
+from forager.engine.config import WorkerConfig
+from forager.engine.domain_queue import DomainQueue
 from forager.engine.failure_streak import streak_of
-from forager.engine.image_recorder import ImageDesk
+from forager.engine.image_recorder import ImageRecorder
 from forager.engine.pauses import Pauses
 from forager.engine.retry_policy import keeps_its_state, page_status, revisit_in_s
-from forager.engine.subdomain_limit import Crowds, without_links
+from forager.engine.subdomain_limit import SubdomainLimit, without_links
 from forager.engine.transaction_retry import in_transaction
-from forager.engine.trap_detector import TrapWatch
-from forager.engine.write_buffer import Spool
+from forager.engine.trap_detector import TrapDetector
+from forager.engine.write_buffer import WriteBuffer
 from forager.errors import Blame
 from forager.frontier import cache_namespace as eras
 from forager.frontier import store as frontier
 from forager.frontier import tasks
-from forager.frontier.cache_warm_up import CatchUp
+from forager.frontier.cache_warm_up import CacheWarmUp
 from forager.frontier.details import record_details
 from forager.frontier.enqueue import Learned, learn, sort_known, take_recalled
 from forager.frontier.images import make_pages, record_images
 from forager.frontier.lexemes import Lexemes
-from forager.frontier.url_cache import UNSHARED, KnownPages, SharedPages, pack
+from forager.frontier.url_cache import UNSHARED, SharedPages, UrlCache, pack
 from forager.images import purge as image_purge
 from forager.links.sameness import Suspicion
 from forager.links.scope import claim_depth
@@ -52,7 +52,7 @@ from forager.records import Discovery, Outcome, OutcomeKind
 from forager.stats import series
 from forager.stats import store as stats
 from forager.stats.counters import Tally, tally_of
-from forager.storage import Shelf
+from forager.storage import BodyStore
 
 MOST_DOMAIN_IDS = 100_000
 NOT_MODIFIED = 304
@@ -82,12 +82,12 @@ class Writer:
     def __init__(
         self,
         database: Database,
-        order: WorkerOrder,
+        order: WorkerConfig,
         *,
         worker: Callable[[], int],
-        lanes: Mapping[int, Lane],
-        traps: TrapWatch | None = None,
-        shelf: Shelf | None = None,
+        queues: Mapping[int, DomainQueue],
+        traps: TrapDetector | None = None,
+        body_store: BodyStore | None = None,
         pauses: Pauses | None = None,
         shared: SharedPages = UNSHARED,
         on_recorded: Callable[[Mapping[tuple[int, int], int], Mapping[tuple[int, int], bool]], None],
@@ -100,34 +100,34 @@ class Writer:
         self._run = order.run
         self._max_depth = claim_depth(order.spec)
         """Deeper pages are known, and not visited: a claim that looks for them reads all that are left."""
-        self._lanes = lanes
+        self._lanes = queues
         self._traps = traps
-        self._crowds = Crowds(order.max_subdomains)
+        self._crowds = SubdomainLimit(order.max_subdomains)
         self._on_recorded = on_recorded
         """Told, after each batch, how many outcomes of which lease were written, and which leases still hold."""
         self._on_learned = on_learned
         """Told which domains have pages they had not, as soon as these may be claimed."""
         self.batches = Batches(
-            Spool(order.spool_pages, order.spool_bytes),
+            WriteBuffer(order.spool_pages, order.spool_bytes),
             pages=order.batch_pages,
             wait_s=order.batch_ms / 1000,
             prepare=self._prepare,
             record=self._finish,
             on_room=on_room,
         )
-        self.bodies = BodyKeeper(database, shelf, pauses or Pauses(), run=order.run, give=self.batches.add)
+        self.bodies = BodyKeeper(database, body_store, pauses or Pauses(), run=order.run, give=self.batches.add)
         """Holds outcomes back whose bodies cannot be stored."""
         self._lease_s = order.lease_s
         self._shared = shared
-        self._known = KnownPages(order.known_urls)
-        self._catching_up = CatchUp()
+        self._known = UrlCache(order.known_urls)
+        self._catching_up = CacheWarmUp()
         self._domain_ids: dict[str, int] = {}
         self._era: str | None = None
         """The era that `_known` and all other memories here are of."""
         self._newest_era: str | None = None
         """As the last transaction saw it."""
         self._lexemes = Lexemes()
-        self._images = ImageDesk(
+        self._images = ImageRecorder(
             database, run=order.run, admit=self._crowds.admit, remembered=max(1000, order.known_urls // 8)
         )
         self._on_proxies = on_proxies
@@ -292,7 +292,7 @@ class Writer:
 
     async def _close_paused(self, conn: Any, finished: Sequence[Outcome]) -> set[int]:
         """Visits that were finished when somebody paused them are kept (D-08); what was cancelled stays so."""
-        up = await tasks.take_up(conn, self._worker(), [outcome.target.task_id for outcome in finished])
+        up = await tasks.reclaim(conn, self._worker(), [outcome.target.task_id for outcome in finished])
         ours = [outcome for outcome in finished if outcome.target.task_id in up]
         return await frontier.close_tasks(conn, ours) if ours else set()
 
@@ -300,8 +300,8 @@ class Writer:
         """Task → seconds until its page is visited again, for pages that recur."""
         again = {}
         for outcome in done:
-            lane = self._lanes.get(outcome.target.domain_id)
-            wait_s = revisit_in_s(outcome, lane.lease) if lane else None
+            queue = self._lanes.get(outcome.target.domain_id)
+            wait_s = revisit_in_s(outcome, queue.lease) if queue else None
             if wait_s is not None:
                 again[outcome.target.task_id] = wait_s
         return again
@@ -338,8 +338,8 @@ class Writer:
             await frontier.replace_links(conn, stored, page_ids)
 
     def _stores_links(self, domain_id: int) -> bool:
-        lane = self._lanes.get(domain_id)
-        return lane is None or lane.lease.stores_links
+        queue = self._lanes.get(domain_id)
+        return queue is None or queue.lease.stores_links
 
     async def _count(
         self,

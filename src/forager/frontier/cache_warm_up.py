@@ -39,7 +39,7 @@ class Portion:
     most: int
 
 
-class CatchUp:
+class CacheWarmUp:
     def __init__(self) -> None:
         self._places: dict[int, Place] = {}
 

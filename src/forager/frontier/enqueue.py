@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from forager.frontier import store
-from forager.frontier.url_cache import KnownPages, depth_of, page_id
+from forager.frontier.url_cache import UrlCache, depth_of, page_id
 from forager.records import Discovery
 from forager.urls import origin_of
 
@@ -38,7 +38,7 @@ class Learned:
     """What the memory knew was true in it."""
 
 
-def sort_known(links: Iterable[Discovery], known: KnownPages) -> tuple[Learned, dict[bytes, Discovery]]:
+def sort_known(links: Iterable[Discovery], known: UrlCache) -> tuple[Learned, dict[bytes, Discovery]]:
     """Split links by memory: those it knows are answered, the rest is to be asked."""
     learned = Learned()
     unknown: dict[bytes, Discovery] = {}

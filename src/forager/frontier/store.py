@@ -178,7 +178,7 @@ async def find_pages(conn: Any, keys: Sequence[tuple[int, bytes]]) -> list[Any]:
 
 
 async def next_pages(conn: Any, portions: Sequence[Portion]) -> list[bytes]:
-    """Of each portion the pages that are known, as `KnownPages.add_entries` takes them."""
+    """Of each portion the pages that are known, as `UrlCache.add_entries` takes them."""
     rows = await conn.fetch(
         SQL["next_pages"],
         [portion.domain_id for portion in portions],

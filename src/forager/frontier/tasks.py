@@ -247,7 +247,7 @@ async def sweep_calls(conn: Any) -> None:
     await conn.execute(SQL["sweep_calls"])
 
 
-async def put_down(conn: Any, worker: int, tasks: Sequence[PutDown]) -> Freed:
+async def abandon(conn: Any, worker: int, tasks: Sequence[PutDown]) -> Freed:
     rows = await conn.fetch(
         SQL["put_down"],
         worker,
@@ -262,7 +262,7 @@ def _array(moments: Sequence[datetime]) -> str | None:
     return "{" + ",".join(moment.isoformat() for moment in moments) + "}" if moments else None
 
 
-async def take_up(conn: Any, worker: int, task_ids: Sequence[int]) -> set[int]:
+async def reclaim(conn: Any, worker: int, task_ids: Sequence[int]) -> set[int]:
     """Of these, those that were paused after this worker had finished them: they may be closed now."""
     await conn.execute(SQL["take_up_paused"], worker, task_ids)
     return {row["id"] for row in await conn.fetch(SQL["take_up"], worker, task_ids)}

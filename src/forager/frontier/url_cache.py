@@ -15,7 +15,7 @@ HIGHEST = (1 << 64 - DEPTH_BITS) - 1
 """A page beyond it is not remembered; nobody will ever have one."""
 
 
-class KnownPages:
+class UrlCache:
     """Key → page id and depth, packed into one int: 24 bytes a page, for at most `size` of them, or a few more."""
 
     def __init__(self, size: int) -> None:
@@ -46,7 +46,7 @@ class KnownPages:
         self.add_entries(b"".join([entry_of(key, pack(page, deep)) for key, page, deep in pages if page <= HIGHEST]))
 
     def add_entries(self, entries: bytes) -> None:
-        """As `known_table.entry_of` makes them, in one string."""
+        """As `url_set.entry_of` makes them, in one string."""
         url_set.put_known(self._segments, entries, self._most_buckets)
 
 

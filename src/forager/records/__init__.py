@@ -5,7 +5,7 @@
 asked to do and did.
 """
 
-from forager.records.body import Keepsake, RawHeads
+from forager.records.body import RawHeads, StoredBody
 from forager.records.crawl import (
     ALL_KNOWN,
     STANDING,
@@ -54,7 +54,6 @@ __all__ = [
     "ImageFile",
     "ImagePolicy",
     "ImageStatus",
-    "Keepsake",
     "Keywords",
     "Lease",
     "LinkColumns",
@@ -77,6 +76,7 @@ __all__ = [
     "Scope",
     "Selection",
     "Sighting",
+    "StoredBody",
     "Target",
     "Trap",
     "Trouble",

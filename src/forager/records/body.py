@@ -14,7 +14,7 @@ class RawHeads:
 
 
 @dataclass(frozen=True, slots=True)
-class Keepsake:
+class StoredBody:
     """What is to be stored of one visit. All the work is done, but for the writing."""
 
     kind: str

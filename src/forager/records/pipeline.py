@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from forager.errors import VisitError
-from forager.records.body import Keepsake, RawHeads
+from forager.records.body import RawHeads, StoredBody
 from forager.records.image import FoundImage, ImageFile, Sighting
 from forager.records.product import Listed, Product
 from forager.records.proxy import ProxyUse
@@ -333,7 +333,7 @@ class Outcome:
     """The proxy the last request went through."""
     proxy_uses: tuple[ProxyUse, ...] = ()
     """What is to be recorded about proxies with this outcome: also of earlier tries, and of robots.txt."""
-    keepsake: Keepsake | None = None
+    stored: StoredBody | None = None
     """The body, packed and not yet stored; None under the `signals` policy."""
     body_ref: str | None = None
     """Where the body is, once it is stored."""

@@ -18,7 +18,7 @@ from forager.errors import (
 )
 from forager.frontier import webhooks
 from forager.records import OutcomeKind
-from forager.scheduler.config import ScheduleOrder
+from forager.scheduler.config import SchedulerConfig
 from forager.scheduler.words import things
 from forager.search.tend import read_refusals
 from forager.stats import series
@@ -43,7 +43,7 @@ POOLS_S = 600.0
 DEAD_S = 3600.0
 
 
-async def run_once(conn: Any, order: ScheduleOrder) -> str:
+async def run_once(conn: Any, order: SchedulerConfig) -> str:
     services = await order.services(conn)
     async with conn.transaction():
         now = await read_clock(conn)
@@ -53,7 +53,7 @@ async def run_once(conn: Any, order: ScheduleOrder) -> str:
     return f"{looked.open:,} open; {things(len(looked.raised), 'alert')} raised, {len(looked.resolved):,} resolved"
 
 
-async def gather(conn: Any, order: ScheduleOrder) -> Facts:
+async def gather(conn: Any, order: SchedulerConfig) -> Facts:
     """All that the rules look at, a statement each."""
     answers = await _answers(conn)
     dead = await store.dead_letters(conn, since_s=DEAD_S)
@@ -84,7 +84,7 @@ async def gather(conn: Any, order: ScheduleOrder) -> Facts:
     )
 
 
-def _is_kept(name: str, order: ScheduleOrder) -> bool:
+def _is_kept(name: str, order: SchedulerConfig) -> bool:
     """Not this one: that it is late shows where nobody looks."""
     return name != NAME and (not order.duties or name in order.duties)
 

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from forager.scheduler.config import ScheduleOrder
+from forager.scheduler.config import SchedulerConfig
 
 NAME = "backup"
 EVERY_S = 86_400.0
 
 
-async def run_once(conn: Any, order: ScheduleOrder) -> str:  # noqa: ARG001
+async def run_once(conn: Any, order: SchedulerConfig) -> str:  # noqa: ARG001
     if order.back_up is None:
         return "switched off by the setting backup_at"
     return await order.back_up()

@@ -6,7 +6,7 @@ again in between takes it back, and its file is left because it is fresh.
 
 from typing import Any
 
-from forager.scheduler.config import ScheduleOrder
+from forager.scheduler.config import SchedulerConfig
 from forager.scheduler.words import things
 from forager.storage import store as bodies
 
@@ -17,7 +17,7 @@ MOST_BATCHES = 100
 """In one round; the rest waits for the next, so that other duties have their turn."""
 
 
-async def run_once(conn: Any, order: ScheduleOrder) -> str:
+async def run_once(conn: Any, order: SchedulerConfig) -> str:
     for _ in range(MOST_BATCHES):
         if await bodies.drop_old(conn, older_than_s=order.body_retention_s, limit=BATCH) < BATCH:
             break

@@ -46,7 +46,7 @@ class Broker(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class ScheduleOrder:
+class SchedulerConfig:
     take_over: Callable[[Any], Awaitable[list[str]]]
     """Frees the domains of dead and silent workers, and answers their names."""
     is_scored: bool
@@ -104,5 +104,5 @@ class Duty(Protocol):
     NAME: str
     EVERY_S: float
 
-    async def run_once(self, conn: Any, order: ScheduleOrder) -> str:
+    async def run_once(self, conn: Any, order: SchedulerConfig) -> str:
         """On a connection of its own, in as many short transactions as it takes. Answers what was done, for people."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from forager.domains import cooldown
 from forager.frontier import revisits
-from forager.scheduler.config import BY, ScheduleOrder
+from forager.scheduler.config import BY, SchedulerConfig
 from forager.scheduler.words import things
 
 NAME = "cooldown"
@@ -18,7 +18,7 @@ MOST_SEEDS = 100
 """Seeds of one domain that are tried again at once."""
 
 
-async def run_once(conn: Any, order: ScheduleOrder) -> str:  # noqa: ARG001
+async def run_once(conn: Any, order: SchedulerConfig) -> str:  # noqa: ARG001
     returned = 0
     while count := await _return_some(conn):
         returned += count

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from forager.scheduler.config import ScheduleOrder
+from forager.scheduler.config import SchedulerConfig
 from forager.scheduler.words import things
 
 NAME = "dependencies"
@@ -10,7 +10,7 @@ EVERY_S = 5.0
 MOST_ROUNDS = 100
 
 
-async def run_once(conn: Any, order: ScheduleOrder) -> str:
+async def run_once(conn: Any, order: SchedulerConfig) -> str:
     settled = 0
     for _ in range(MOST_ROUNDS):
         async with conn.transaction():

@@ -14,7 +14,7 @@ from forager.dispatch.errors import BrokerAwayError
 from forager.dispatch.names import KINDS, Names
 from forager.dispatch.store import Depth, ServedRun, Told
 from forager.domains.store import wake_due
-from forager.scheduler.config import ScheduleOrder
+from forager.scheduler.config import SchedulerConfig
 from forager.scheduler.words import things
 
 NAME = "dispatch"
@@ -25,7 +25,7 @@ LOST_S = 5.0
 """An offer that nobody took up for so long, and that the queue does not hold any more, was lost."""
 
 
-async def run_once(conn: Any, order: ScheduleOrder) -> str:
+async def run_once(conn: Any, order: SchedulerConfig) -> str:
     broker = order.broker
     if broker is None:
         return "no broker: workers ask the database themselves"

@@ -7,7 +7,7 @@ written: the scheduler may have been away since.
 from datetime import timedelta
 from typing import Any
 
-from forager.scheduler.config import ScheduleOrder
+from forager.scheduler.config import SchedulerConfig
 from forager.scheduler.words import things
 from forager.stats import errors
 
@@ -17,7 +17,7 @@ MOST_DAYS = 31
 """In one round; after a longer absence the next one goes on."""
 
 
-async def run_once(conn: Any, order: ScheduleOrder) -> str:  # noqa: ARG001
+async def run_once(conn: Any, order: SchedulerConfig) -> str:  # noqa: ARG001
     first, today = await errors.find_days(conn)
     days = [first + timedelta(days=number) for number in range((today - first).days + 1)]
     written = [await errors.roll_up(conn, day) for day in days[:MOST_DAYS]]

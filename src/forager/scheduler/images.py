@@ -5,12 +5,12 @@ Commands that change what is wanted do it at once; this is for changes by the AP
 
 from typing import Any
 
-from forager.scheduler.config import ScheduleOrder
+from forager.scheduler.config import SchedulerConfig
 from forager.scheduler.words import things
 
 NAME = "images"
 EVERY_S = 60.0
 
 
-async def run_once(conn: Any, order: ScheduleOrder) -> str:  # noqa: ARG001
+async def run_once(conn: Any, order: SchedulerConfig) -> str:  # noqa: ARG001
     return f"{things(await order.queue_images(), 'image')} queued that nobody had asked for"

@@ -6,7 +6,7 @@ Recording a page pays nothing for its being found. A search does the last few pa
 from typing import Any
 
 from forager.parsing.keywords import CONFIGS
-from forager.scheduler.config import ScheduleOrder
+from forager.scheduler.config import SchedulerConfig
 from forager.scheduler.words import things
 from forager.search import index
 
@@ -16,6 +16,6 @@ MOST_PAGES = 200_000
 """In one round, so that other duties get their turn."""
 
 
-async def run_once(conn: Any, order: ScheduleOrder) -> str:  # noqa: ARG001
+async def run_once(conn: Any, order: SchedulerConfig) -> str:  # noqa: ARG001
     done = await index.index_many(conn, CONFIGS, most=MOST_PAGES)
     return f"{things(done.changed, 'page')} indexed"

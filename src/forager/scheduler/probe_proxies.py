@@ -6,7 +6,7 @@ So are proxies that failed with one domain only. How to try one is handed in: th
 from typing import Any
 
 from forager.proxies import store
-from forager.scheduler.config import ScheduleOrder
+from forager.scheduler.config import SchedulerConfig
 from forager.scheduler.words import things
 
 NAME = "probe_proxies"
@@ -15,7 +15,7 @@ BATCH = 64
 """Tried in one round: with a dead one taking ten seconds, the other duties wait for twenty at most."""
 
 
-async def run_once(conn: Any, order: ScheduleOrder) -> str:
+async def run_once(conn: Any, order: SchedulerConfig) -> str:
     due = await store.find_probes(conn, BATCH)
     probed = await order.probe(due) if due else []
     await store.end_probes(conn, probed)

@@ -11,7 +11,7 @@ from typing import Any
 from forager.domains import cooldown
 from forager.domains.cooldown import Rested
 from forager.frontier import revisits
-from forager.scheduler.config import BY, ScheduleOrder
+from forager.scheduler.config import BY, SchedulerConfig
 from forager.scheduler.portions import portions
 from forager.scheduler.words import things
 
@@ -25,7 +25,7 @@ PORTION_PAGES = 10_000
 """Looked at in one transaction: about a quarter of a second."""
 
 
-async def run_once(conn: Any, order: ScheduleOrder) -> str:
+async def run_once(conn: Any, order: SchedulerConfig) -> str:
     woken = given = looked_at = 0
     rested = await cooldown.find_rested(conn, limit=MOST_DOMAINS, refresh_every_s=order.refresh_every_s)
     for portion in portions(rested, most_pages=PORTION_PAGES, most_domains=PORTION_DOMAINS):
@@ -50,7 +50,7 @@ async def _give_tasks(conn: Any, domain_ids: Sequence[int]) -> int:
     return given
 
 
-async def _wake(conn: Any, portion: Sequence[Rested], to_refresh: Sequence[Rested], order: ScheduleOrder) -> int:
+async def _wake(conn: Any, portion: Sequence[Rested], to_refresh: Sequence[Rested], order: SchedulerConfig) -> int:
     refreshed = {domain.id for domain in to_refresh}
     woken = 0
     for code, ids in (

@@ -6,14 +6,14 @@ Killed in between, the next night goes on where it was stopped. Bodies have a du
 
 from typing import Any
 
-from forager.scheduler.config import ScheduleOrder
+from forager.scheduler.config import SchedulerConfig
 from forager.stats import storage
 
 NAME = "retain"
 EVERY_S = 86_400.0
 
 
-async def run_once(conn: Any, order: ScheduleOrder) -> str:
+async def run_once(conn: Any, order: SchedulerConfig) -> str:
     await storage.note_sizes(conn)
     if order.move_old is None:
         return "switched off by the setting cleanup_at"

@@ -13,7 +13,7 @@ from forager.domains.cooldown import Adaptive
 from forager.frontier import revisits
 from forager.frontier.revisit import DAY_S, change_rate, first_guess, price_for
 from forager.frontier.revisits import Sample
-from forager.scheduler.config import ScheduleOrder
+from forager.scheduler.config import SchedulerConfig
 from forager.scheduler.portions import portions
 from forager.scheduler.words import things
 
@@ -29,7 +29,7 @@ MOST_SAMPLED = 2000
 BATCH = 500
 
 
-async def run_once(conn: Any, order: ScheduleOrder) -> str:
+async def run_once(conn: Any, order: SchedulerConfig) -> str:
     priced = last = 0
     while found := await cooldown.find_adaptive(conn, after=last, limit=BATCH):
         for portion in portions(found, most_pages=50_000, most_domains=BATCH):

@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from itertools import pairwise
 from typing import Any
 
-from forager.scheduler.config import ScheduleOrder
+from forager.scheduler.config import SchedulerConfig
 from forager.scheduler.words import things
 from forager.stats import days
 from forager.stats.days import Days
@@ -22,7 +22,7 @@ BATCH = 100_000
 """Domains whose rows are written in one transaction. Each batch reads the day's tasks once more."""
 
 
-async def run_once(conn: Any, order: ScheduleOrder) -> str:  # noqa: ARG001
+async def run_once(conn: Any, order: SchedulerConfig) -> str:  # noqa: ARG001
     written = busy = 0
     found = await days.find_days(conn, portion=BATCH)
     for day in days_to_roll_up(found):

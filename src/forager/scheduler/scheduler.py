@@ -11,7 +11,7 @@ from typing import Any
 
 from forager.db import give_up_if_cancelled, statements
 from forager.observe import log
-from forager.scheduler.config import Duty, ScheduleOrder
+from forager.scheduler.config import Duty, SchedulerConfig
 from forager.scheduler.times import ANY_TIME
 
 SQL = statements.load("forager.scheduler")
@@ -30,7 +30,7 @@ class Done:
 
 
 class Timetable:
-    def __init__(self, pool: Any, duties: Sequence[Duty], order: ScheduleOrder) -> None:
+    def __init__(self, pool: Any, duties: Sequence[Duty], order: SchedulerConfig) -> None:
         """The pool has to have two connections to spare."""
         self._pool = pool
         self._duties = {duty.NAME: duty for duty in duties}

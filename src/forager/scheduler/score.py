@@ -3,12 +3,12 @@
 from typing import Any
 
 from forager.domains.score import score_all
-from forager.scheduler.config import ScheduleOrder
+from forager.scheduler.config import SchedulerConfig
 from forager.scheduler.words import things
 
 NAME = "score"
 EVERY_S = 3600.0
 
 
-async def run_once(conn: Any, order: ScheduleOrder) -> str:
+async def run_once(conn: Any, order: SchedulerConfig) -> str:
     return f"{things(await score_all(conn, is_scored=order.is_scored), 'score')} written"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from forager.scheduler.config import ScheduleOrder
+from forager.scheduler.config import SchedulerConfig
 from forager.scheduler.words import things
 from forager.stats import seals
 
@@ -12,5 +12,5 @@ WITHIN_S = 30.0
 """A long history that was never sealed is sealed in several goes."""
 
 
-async def run_once(conn: Any, order: ScheduleOrder) -> str:  # noqa: ARG001
+async def run_once(conn: Any, order: SchedulerConfig) -> str:  # noqa: ARG001
     return f"{things(await seals.seal_within(conn, within_s=WITHIN_S), 'row')} sealed"

@@ -5,13 +5,13 @@ Away, busy or killed in the middle, nothing is lost: what it has not taken waits
 
 from typing import Any
 
-from forager.scheduler.config import ScheduleOrder
+from forager.scheduler.config import SchedulerConfig
 
 NAME = "search_server"
 EVERY_S = 10.0
 
 
-async def run_once(conn: Any, order: ScheduleOrder) -> str:
+async def run_once(conn: Any, order: SchedulerConfig) -> str:
     if order.tend_search is None:
         return "PostgreSQL does the searching"
     return await order.tend_search(conn)

@@ -6,7 +6,7 @@ sum.
 
 from typing import Any
 
-from forager.scheduler.config import ScheduleOrder
+from forager.scheduler.config import SchedulerConfig
 from forager.scheduler.words import things
 from forager.stats import series
 from forager.stats.series import Number
@@ -19,7 +19,7 @@ KEPT_DAYS = 7
 """R267: minutes are kept for so many days."""
 
 
-async def run_once(conn: Any, order: ScheduleOrder) -> str:
+async def run_once(conn: Any, order: SchedulerConfig) -> str:
     folded = await series.fold(conn, older_s=FOLD_AFTER_S)
     state = await series.read_state(conn, dead_after_s=order.dead_after_s)
     room = [Number("disk_free_bytes", "", disk.free_bytes) for disk in order.disks()[:1]]

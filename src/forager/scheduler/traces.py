@@ -10,7 +10,7 @@ from typing import Any
 
 from forager.domains import retention
 from forager.domains.retention import Gone
-from forager.scheduler.config import ScheduleOrder
+from forager.scheduler.config import SchedulerConfig
 from forager.scheduler.words import things
 
 NAME = "traces"
@@ -18,7 +18,7 @@ EVERY_S = 86_400.0
 DOMAINS_AT_ONCE = 1000
 
 
-async def run_once(conn: Any, order: ScheduleOrder) -> str:
+async def run_once(conn: Any, order: SchedulerConfig) -> str:
     requests = await _drop(partial(retention.drop_robots_requests, conn, kept_s=order.robots_retention_s))
     kept_s, refresh_every_s = order.moves_retention_s, order.refresh_every_s
     moves = await _drop(partial(retention.drop_moves, conn, kept_s=kept_s, refresh_every_s=refresh_every_s))

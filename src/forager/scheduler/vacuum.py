@@ -7,7 +7,7 @@ locks are left out, and no file is cut short, which would lock out readers for a
 from typing import Any
 
 from forager.db import statements
-from forager.scheduler.config import ScheduleOrder
+from forager.scheduler.config import SchedulerConfig
 
 SQL = statements.load("forager.scheduler", "vacuum.sql")
 NAME = "vacuum"
@@ -16,7 +16,7 @@ PAUSE = "2ms"
 """After every so many pages, so that a crawl keeps most of the disk."""
 
 
-async def run_once(conn: Any, order: ScheduleOrder) -> str:
+async def run_once(conn: Any, order: SchedulerConfig) -> str:
     if NAME not in order.times:
         return "switched off by the setting vacuum_at"
     await conn.execute(SQL["be_gentle"], PAUSE)

@@ -7,7 +7,7 @@ others nothing, and other duties some seconds. Killed in the middle, what was ta
 from typing import Any
 
 from forager.frontier import webhooks
-from forager.scheduler.config import ScheduleOrder
+from forager.scheduler.config import SchedulerConfig
 from forager.scheduler.words import things
 
 NAME = "webhooks"
@@ -19,7 +19,7 @@ MOST_ROUNDS = 20
 """The rest waits for the next time, so that other duties have their turn."""
 
 
-async def run_once(conn: Any, order: ScheduleOrder) -> str:
+async def run_once(conn: Any, order: SchedulerConfig) -> str:
     delivered = missed = 0
     for _ in range(MOST_ROUNDS):
         async with conn.transaction():

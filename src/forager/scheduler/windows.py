@@ -7,7 +7,7 @@ back by itself, and when the window is over the claim finds them by their time.
 from typing import Any
 
 from forager.domains import cooldown
-from forager.scheduler.config import ScheduleOrder
+from forager.scheduler.config import SchedulerConfig
 from forager.scheduler.words import things
 
 NAME = "windows"
@@ -15,7 +15,7 @@ EVERY_S = 60.0
 BATCH = 1000
 
 
-async def run_once(conn: Any, order: ScheduleOrder) -> str:  # noqa: ARG001
+async def run_once(conn: Any, order: SchedulerConfig) -> str:  # noqa: ARG001
     closed = 0
     while count := await cooldown.close_windows(conn, BATCH):
         closed += count

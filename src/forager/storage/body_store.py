@@ -15,7 +15,7 @@ from typing import NamedTuple
 from forager import __version__
 from forager.errors import StoreError
 from forager.observe import log
-from forager.records import Fetched, Keepsake, Past
+from forager.records import Fetched, Past, StoredBody
 from forager.storage import snapshot, warc_record
 from forager.storage.bucket import Bucket
 from forager.storage.layered import LayeredPlace
@@ -51,7 +51,7 @@ class Shelved(NamedTuple):
     """Why it is not stored now; another try may store it."""
 
 
-class Shelf:
+class BodyStore:
     def __init__(self, place: Place, desk: WarcDesk) -> None:
         self._place = place
         self._desk = desk
@@ -61,7 +61,7 @@ class Shelf:
 
     # packing -------------------------------------------------------------------------------------------------------
 
-    def pack(self, policy: str, fetched: Fetched, past: Past | None, at: datetime) -> Keepsake | None:
+    def pack(self, policy: str, fetched: Fetched, past: Past | None, at: datetime) -> StoredBody | None:
         """What is to be stored of an answer; None where there is nothing."""
         before = past.body_ref if past else None
         is_confirmed = fetched.status_code == NOT_MODIFIED
@@ -107,55 +107,55 @@ class Shelf:
 
     # storing -------------------------------------------------------------------------------------------------------
 
-    def store(self, keepsakes: Sequence[Keepsake]) -> list[Shelved]:
+    def store(self, stored_bodies: Sequence[StoredBody]) -> list[Shelved]:
         """In their order; what is stored is durable when this returns. One call at a time: a WARC file has one end."""
         with self._storing:
-            return self._store(keepsakes)
+            return self._store(stored_bodies)
 
-    def _store(self, keepsakes: Sequence[Keepsake]) -> list[Shelved]:
+    def _store(self, stored_bodies: Sequence[StoredBody]) -> list[Shelved]:
         shelved: dict[int, Shelved] = {}
-        for at, keepsake in enumerate(keepsakes):
-            if keepsake.ref is not None:
-                shelved[at] = self._confirm(keepsake)
-        snapshots = {at: keepsake for at, keepsake in enumerate(keepsakes) if _is_new(keepsake, ContentPolicy.SNAPSHOT)}
-        archived = {at: keepsake for at, keepsake in enumerate(keepsakes) if _is_new(keepsake, ContentPolicy.ARCHIVE)}
+        for at, stored in enumerate(stored_bodies):
+            if stored.ref is not None:
+                shelved[at] = self._confirm(stored)
+        snapshots = {at: stored for at, stored in enumerate(stored_bodies) if _is_new(stored, ContentPolicy.SNAPSHOT)}
+        archived = {at: stored for at, stored in enumerate(stored_bodies) if _is_new(stored, ContentPolicy.ARCHIVE)}
         shelved |= self._store_snapshots(snapshots)
         shelved |= self._store_archived(archived)
-        return [shelved[at] for at in range(len(keepsakes))]
+        return [shelved[at] for at in range(len(stored_bodies))]
 
     def close(self) -> None:
         self._desk.close()
 
-    def _confirm(self, keepsake: Keepsake) -> Shelved:
-        ref = parse(keepsake.ref or "")
+    def _confirm(self, stored: StoredBody) -> Shelved:
+        ref = parse(stored.ref or "")
         if isinstance(ref, WarcRef) or self._place.confirm([ref.key]):
-            return Shelved(str(ref), ref.name, keepsake.kind, KNOWN, 0, 0)
-        return self._unconfirmed(keepsake, ref)
+            return Shelved(str(ref), ref.name, stored.kind, KNOWN, 0, 0)
+        return self._unconfirmed(stored, ref)
 
-    def _unconfirmed(self, keepsake: Keepsake, ref: SnapshotRef) -> Shelved:
+    def _unconfirmed(self, stored: StoredBody, ref: SnapshotRef) -> Shelved:
         """A body that is not in its place is lost; one of which nobody can tell is not. One that is there and cannot be
         marked as used is stored again: its file may belong to another account, or the store takes no writes."""
         try:
             error = self._place.put({ref.key: self._place.get(ref.key)}).get(ref.key)
         except StoreError as found:
             if found.reason == "missing":
-                return Shelved(None, None, keepsake.kind, LOST + "missing", 0, 0)
+                return Shelved(None, None, stored.kind, LOST + "missing", 0, 0)
             error = found
         if error is None:
-            return Shelved(str(ref), ref.name, keepsake.kind, KNOWN, 0, 0)
-        return Shelved(None, None, keepsake.kind, LOST + error.reason, 0, 0, error)
+            return Shelved(str(ref), ref.name, stored.kind, KNOWN, 0, 0)
+        return Shelved(None, None, stored.kind, LOST + error.reason, 0, 0, error)
 
-    def _store_snapshots(self, keepsakes: dict[int, Keepsake]) -> dict[int, Shelved]:
-        if not keepsakes:
+    def _store_snapshots(self, stored_bodies: dict[int, StoredBody]) -> dict[int, Shelved]:
+        if not stored_bodies:
             return {}
-        refs = {at: SnapshotRef(keepsake.digest) for at, keepsake in keepsakes.items()}
-        contents = {refs[at].key: keepsake.blob for at, keepsake in keepsakes.items()}
+        refs = {at: SnapshotRef(stored.digest) for at, stored in stored_bodies.items()}
+        contents = {refs[at].key: stored.blob for at, stored in stored_bodies.items()}
         known = self._place.confirm(list(contents))
         fresh = {key: blob for key, blob in contents.items() if key not in known}
         failed = self._place.put(fresh) if fresh else {}
         shelved = {}
         for at, ref in refs.items():
-            size, stored = keepsakes[at].size_bytes, len(keepsakes[at].blob)
+            size, stored = stored_bodies[at].size_bytes, len(stored_bodies[at].blob)
             if error := failed.get(ref.key):
                 shelved[at] = Shelved(None, None, ContentPolicy.SNAPSHOT, LOST + error.reason, size, 0, error)
             else:
@@ -163,22 +163,22 @@ class Shelf:
                 shelved[at] = Shelved(str(ref), ref.name, ContentPolicy.SNAPSHOT, what, size, stored)
         return shelved
 
-    def _store_archived(self, keepsakes: dict[int, Keepsake]) -> dict[int, Shelved]:
-        if not keepsakes:
+    def _store_archived(self, stored_bodies: dict[int, StoredBody]) -> dict[int, Shelved]:
+        if not stored_bodies:
             return {}
         kind = ContentPolicy.ARCHIVE
         try:
-            refs = self._desk.write(list(keepsakes.values()))
+            refs = self._desk.write(list(stored_bodies.values()))
         except StoreError as error:
             lost = LOST + error.reason
-            return {at: Shelved(None, None, kind, lost, k.size_bytes, 0, error) for at, k in keepsakes.items()}
+            return {at: Shelved(None, None, kind, lost, k.size_bytes, 0, error) for at, k in stored_bodies.items()}
         shelved = {}
-        for (at, keepsake), ref in zip(keepsakes.items(), refs, strict=True):
-            if keepsake.origin is not None:
-                self._remember(Original(str(ref), keepsake.digest, *keepsake.origin))
-            what = STORED if keepsake.origin or not keepsake.is_body else KNOWN
-            named = str(ref) if keepsake.is_body else None
-            shelved[at] = Shelved(named, ref.name, kind, what, keepsake.size_bytes, keepsake.bytes_held)
+        for (at, stored), ref in zip(stored_bodies.items(), refs, strict=True):
+            if stored.origin is not None:
+                self._remember(Original(str(ref), stored.digest, *stored.origin))
+            what = STORED if stored.origin or not stored.is_body else KNOWN
+            named = str(ref) if stored.is_body else None
+            shelved[at] = Shelved(named, ref.name, kind, what, stored.size_bytes, stored.bytes_held)
         return shelved
 
     def _remember(self, original: Original) -> None:
@@ -227,7 +227,7 @@ def open_shelf(
     user_agent: str = "",
     warc_bytes: int = 1 << 30,
     warc_age_s: float = 86_400.0,
-) -> Iterator[Shelf]:
+) -> Iterator[BodyStore]:
     """What dead workers left is put right; a bad folder, or a bucket nobody answers for, is found out at the first
     body."""
     root = home / FOLDER
@@ -236,13 +236,13 @@ def open_shelf(
             LocalPlace(root).tidy()
             mend_all(root / "warc")
     make_info = partial(warc_record.info, software=f"Forager/{__version__}", user_agent=user_agent)
-    shelf = Shelf(place_in(home, bucket), WarcDesk(root / "warc", Limits(warc_bytes, warc_age_s), make_info))
+    body_store = BodyStore(place_in(home, bucket), WarcDesk(root / "warc", Limits(warc_bytes, warc_age_s), make_info))
     with _moving(root / "warc", bucket):
         try:
-            yield shelf
+            yield body_store
         finally:
             try:
-                shelf.close()
+                body_store.close()
             except OSError as error:
                 log().warning("archive not closed", action="archive.close", error=str(error))
 
@@ -261,17 +261,17 @@ def _moving(folder: Path, bucket: Bucket | None) -> Iterator[None]:
         mover.stop()
 
 
-def shelf_to_read(home: Path, bucket: Bucket | None = None) -> Shelf:
+def shelf_to_read(home: Path, bucket: Bucket | None = None) -> BodyStore:
     """For loading only: it needs no closing and puts nothing right."""
-    return Shelf(place_in(home, bucket), WarcDesk(home / FOLDER / "warc", Limits(0, 0), lambda _name, _at: b""))
+    return BodyStore(place_in(home, bucket), WarcDesk(home / FOLDER / "warc", Limits(0, 0), lambda _name, _at: b""))
 
 
-def _confirmed(ref: str | None) -> Keepsake | None:
+def _confirmed(ref: str | None) -> StoredBody | None:
     if ref is None:
         return None
     kind = ContentPolicy.ARCHIVE if ref.startswith("warc:") else ContentPolicy.SNAPSHOT
-    return Keepsake(kind, "", 0, ref=ref)
+    return StoredBody(kind, "", 0, ref=ref)
 
 
-def _is_new(keepsake: Keepsake, kind: ContentPolicy) -> bool:
-    return keepsake.ref is None and keepsake.kind == kind
+def _is_new(stored: StoredBody, kind: ContentPolicy) -> bool:
+    return stored.ref is None and stored.kind == kind

@@ -9,7 +9,7 @@ import json
 import sys
 
 from forager.errors import StoreError
-from forager.records import Fetched, Keepsake
+from forager.records import Fetched, StoredBody
 from forager.storage.policy import ContentPolicy
 from forager.storage.refs import SnapshotRef
 
@@ -26,12 +26,12 @@ LONGEST_HEADER = 2000
 MOST_BYTES = 256 * 1024 * 1024
 
 
-def pack(fetched: Fetched) -> Keepsake:
+def pack(fetched: Fetched) -> StoredBody:
     headers = {name: fetched.headers[name][:LONGEST_HEADER] for name in READ_BY if name in fetched.headers}
     head = {"status_code": fetched.status_code, "headers": headers, "is_truncated": fetched.is_truncated}
     content = json.dumps(head, separators=(",", ":"), sort_keys=True).encode() + b"\n" + fetched.body
     digest = hashlib.sha256(content).hexdigest()
-    return Keepsake(ContentPolicy.SNAPSHOT, digest, len(fetched.body), zstd.compress(content, LEVEL))
+    return StoredBody(ContentPolicy.SNAPSHOT, digest, len(fetched.body), zstd.compress(content, LEVEL))
 
 
 def unpack(blob: bytes, ref: SnapshotRef, url: str) -> Fetched:

@@ -18,7 +18,7 @@ from isal import igzip_lib
 from forager import clock
 from forager.errors import StoreError
 from forager.observe import log
-from forager.records import Keepsake
+from forager.records import StoredBody
 from forager.storage import cdxj, warc_record
 from forager.storage.local import trouble
 from forager.storage.refs import OPEN, WarcRef
@@ -51,19 +51,19 @@ class WarcFile:
             raise
         _sync_folder(folder)
 
-    def append(self, keepsakes: Sequence[Keepsake]) -> list[WarcRef]:
+    def append(self, stored_bodies: Sequence[StoredBody]) -> list[WarcRef]:
         """All or nothing: after an error the file is as long as before."""
         before, refs = self.size, []
         end = before
-        for keepsake in keepsakes:
-            start = end + len(keepsake.lead)
-            end = start + len(keepsake.blob)
-            refs.append(WarcRef(self.name, start, len(keepsake.blob)))
+        for stored in stored_bodies:
+            start = end + len(stored.lead)
+            end = start + len(stored.blob)
+            refs.append(WarcRef(self.name, start, len(stored.blob)))
         try:
-            self._write(b"".join(part for keepsake in keepsakes for part in (keepsake.lead, keepsake.blob)))
+            self._write(b"".join(part for stored in stored_bodies for part in (stored.lead, stored.blob)))
             lines = [
-                cdxj.with_place(keepsake.index, self.name, ref.offset, ref.length)
-                for keepsake, ref in zip(keepsakes, refs, strict=True)
+                cdxj.with_place(stored.index, self.name, ref.offset, ref.length)
+                for stored, ref in zip(stored_bodies, refs, strict=True)
             ]
             _write_all(self._index, "".join(f"{line}\n" for line in lines).encode())
         except OSError:
@@ -98,10 +98,10 @@ class WarcDesk:
         self.sizes: dict[str, int] = {}
         """File → its size, of those written since they were last asked for."""
 
-    def write(self, keepsakes: Sequence[Keepsake]) -> list[WarcRef]:
+    def write(self, stored_bodies: Sequence[StoredBody]) -> list[WarcRef]:
         try:
             file = self._file or self._open()
-            refs = file.append(keepsakes)
+            refs = file.append(stored_bodies)
             self.sizes[file.name] = file.size
             self._roll()
         except OSError as error:

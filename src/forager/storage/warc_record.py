@@ -15,7 +15,7 @@ from typing import NamedTuple
 from isal import igzip_lib
 
 from forager.errors import StoreError
-from forager.records import Fetched, Keepsake
+from forager.records import Fetched, StoredBody
 from forager.storage.cdxj import index_line
 from forager.storage.policy import ContentPolicy
 
@@ -58,7 +58,7 @@ def date_of(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def pack(fetched: Fetched, at: datetime, original: Original | None = None, *, digest: str | None = None) -> Keepsake:
+def pack(fetched: Fetched, at: datetime, original: Original | None = None, *, digest: str | None = None) -> StoredBody:
     """The records of one visit. With an original the body is not written again: it is the same, or was not sent.
     `digest` is that of the body, where somebody knows it already."""
     request_id, date = _new_id(), date_of(at)
@@ -72,7 +72,7 @@ def pack(fetched: Fetched, at: datetime, original: Original | None = None, *, di
         if fetched.is_truncated or fetched.status_code >= 300:  # of a redirect nobody reads the body
             fields["WARC-Truncated"] = "unspecified"
         blob = _member("response", fields | {"WARC-Payload-Digest": digest}, head + fetched.body)
-    return Keepsake(
+    return StoredBody(
         ContentPolicy.ARCHIVE,
         digest,
         len(fetched.body),

@@ -25,10 +25,10 @@ async def visited(ground: Ground, conn: asyncpg.Connection, settings: Settings) 
     run = await ground.a_run()
     domain = await ground.a_domain("a.example", run=run)
     page = await ground.a_page(URL, domain, status="fetched", fetched_at="(now())", title="what?", links_count=0)
-    with open_shelf(settings.home) as shelf:
-        kept = shelf.pack("snapshot", a_fetched(200, BODY, URL, content_type="text/html"), None, clock.now())
+    with open_shelf(settings.home) as body_store:
+        kept = body_store.pack("snapshot", a_fetched(200, BODY, URL, content_type="text/html"), None, clock.now())
         assert kept is not None
-        (shelved,) = shelf.store([kept])
+        (shelved,) = body_store.store([kept])
     await conn.execute(
         "INSERT INTO bodies (name, kind, size_bytes, stored_bytes) VALUES ($1, 'snapshot', $2, $3)",
         shelved.name,

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 from tests.listening import listening
 
-from forager.engine.rendering import Drawing, Renderer
+from forager.engine.rendering import Renderer, RenderOptions
 from forager.errors import RenderError
 from forager.fetch import open_client
 from forager.fetch.browser import Browser, Limits, open_browser
@@ -93,7 +93,7 @@ def a_page(script: str, port: int = 80) -> Fetched:
 
 
 async def draw(renderer: Renderer, page: Fetched, robots: str = "") -> str:
-    drawn = await renderer.draw(page, Drawing(Rendering.ALWAYS, parse(robots).rules_for("Forager")))
+    drawn = await renderer.draw(page, RenderOptions(Rendering.ALWAYS, parse(robots).rules_for("Forager")))
     assert drawn is not None
     return drawn.body.decode()
 

@@ -162,7 +162,7 @@ async def test_a_full_redis_is_no_reason_to_fail(known: RedisKnown, redis: OwnRe
 
 def a_writer(database: Database, run: int, pages: SharedPages = UNSHARED) -> Writer:
     return Writer(
-        database, an_order(run), worker=lambda: 1, lanes={}, shared=pages, on_recorded=lambda _written, _held: None
+        database, an_order(run), worker=lambda: 1, queues={}, shared=pages, on_recorded=lambda _written, _held: None
     )
 
 

@@ -16,7 +16,7 @@ from forager.accounts import session_cache, store
 from forager.accounts.credentials import hash_of, new_secret
 from forager.accounts.who import Role, Scope, operator
 from forager.api.caller import PLAIN_COOKIE
-from forager.cache import Era, RedisVouching, Server
+from forager.cache import Era, RedisSessionCache, Server
 from forager.cache import server as module
 from forager.control import accounts
 from forager.settings import Settings
@@ -179,11 +179,11 @@ async def test_a_token_that_is_revoked_is_worth_nothing_anywhere(
 
 
 @pytest.fixture
-def vouched(shared: Server, pool: asyncpg.Pool) -> RedisVouching:
-    return RedisVouching(shared, Era(pool), lasts_s=1.0)
+def vouched(shared: Server, pool: asyncpg.Pool) -> RedisSessionCache:
+    return RedisSessionCache(shared, Era(pool), lasts_s=1.0)
 
 
-async def test_what_was_told_is_heard_for_the_rest_of_a_second(vouched: RedisVouching) -> None:
+async def test_what_was_told_is_heard_for_the_rest_of_a_second(vouched: RedisSessionCache) -> None:
     _, moment = await vouched.hear(NAME, b"")
     assert moment is not None
     await vouched.tell(NAME, DIGEST, moment)
@@ -195,7 +195,7 @@ async def test_what_was_told_is_heard_for_the_rest_of_a_second(vouched: RedisVou
     assert (await vouched.hear(NAME, b""))[0] == 0  # who knows nothing himself is told nothing
 
 
-async def test_what_is_told_too_late_is_not_heard(vouched: RedisVouching, redis: OwnRedis) -> None:
+async def test_what_is_told_too_late_is_not_heard(vouched: RedisSessionCache, redis: OwnRedis) -> None:
     _, moment = await vouched.hear(NAME, b"")
     assert moment is not None
     await vouched.tell(NAME, DIGEST, moment - 1000)
@@ -203,7 +203,7 @@ async def test_what_is_told_too_late_is_not_heard(vouched: RedisVouching, redis:
     assert redis.names() == []
 
 
-async def test_what_is_to_last_longer_was_not_put_there_by_us(vouched: RedisVouching, redis: OwnRedis) -> None:
+async def test_what_is_to_last_longer_was_not_put_there_by_us(vouched: RedisSessionCache, redis: OwnRedis) -> None:
     _, moment = await vouched.hear(NAME, b"")
     assert moment is not None
     await vouched.tell(NAME, DIGEST, moment)

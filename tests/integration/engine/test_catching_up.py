@@ -23,7 +23,7 @@ FROM (SELECT $2 || n AS url FROM generate_series(1, $4::int) n) made
 
 def a_writer(database: Database, run: int) -> Writer:
     order = an_order(run, known_urls=100_000)
-    return Writer(database, order, worker=lambda: 1, lanes={}, on_recorded=lambda _written, _held: None)
+    return Writer(database, order, worker=lambda: 1, queues={}, on_recorded=lambda _written, _held: None)
 
 
 async def test_after_some_links_the_whole_domain_is_known(ground: Ground, database: Database) -> None:

@@ -10,7 +10,7 @@ from tests.ground import Ground
 
 from forager.control.check import check
 from forager.db import Database
-from forager.engine.domain_queue import Lane
+from forager.engine.domain_queue import DomainQueue
 from forager.engine.writer import Writer
 from forager.records import Lease, Selection, Target
 
@@ -24,11 +24,11 @@ class Desk:
 
     def __init__(self, ground: Ground, database: Database, run: int, worker: int, lease: Lease) -> None:
         self.ground, self.run, self.worker, self.lease = ground, run, worker, lease
-        self.lanes: dict[int, Lane] = {
+        self.queues: dict[int, DomainQueue] = {
             lease.domain_id: a_lane(lease.domain_id, domain="a.example", revisit_every_s=86_400.0)
         }
         self.writer = Writer(
-            database, an_order(run), worker=lambda: worker, lanes=self.lanes, on_recorded=lambda _written, _held: None
+            database, an_order(run), worker=lambda: worker, queues=self.queues, on_recorded=lambda _written, _held: None
         )
 
     async def read_all(self) -> Target:
@@ -133,14 +133,14 @@ async def test_a_sitemap_that_says_today_of_everything_costs_a_handful_of_visits
 
 
 async def test_a_domain_that_visits_nothing_again_is_left_alone(desk: Desk) -> None:
-    desk.lanes[desk.lease.domain_id] = a_lane(desk.lease.domain_id, domain="a.example")
+    desk.queues[desk.lease.domain_id] = a_lane(desk.lease.domain_id, domain="a.example")
     await desk.sitemap((1, ago(minutes=5)))
     assert await desk.due() == set()
 
 
 async def test_what_another_domains_sitemap_says_is_not_heard(desk: Desk) -> None:
-    lane = desk.lanes[desk.lease.domain_id]
-    lane.lease = replace(lane.lease, domain="other.example")
+    queue = desk.queues[desk.lease.domain_id]
+    queue.lease = replace(queue.lease, domain="other.example")
     await desk.sitemap((1, ago(minutes=5)))
     assert await desk.due() == set()
 

@@ -35,7 +35,7 @@ async def test_one_page_per_url_and_right_counters(ground: Ground, database: Dat
     async def learn(seed: int) -> int:
         """Every learner remembers a little, as a worker does; answers how many pages were new to the database."""
         order = an_order(run, known_urls=50)
-        writer = Writer(database, order, worker=lambda: 1, lanes={}, on_recorded=lambda _written, _held: None)
+        writer = Writer(database, order, worker=lambda: 1, queues={}, on_recorded=lambda _written, _held: None)
         new = 0
         for batch in batches(seed):
             learned = await writer.learn(batch)

@@ -114,7 +114,7 @@ class Claimant:
         self.worker = 0
         order = an_order(race.run)
         self.writer = Writer(
-            race.database, order, worker=lambda: self.worker, lanes={}, on_recorded=lambda _written, _held: None
+            race.database, order, worker=lambda: self.worker, queues={}, on_recorded=lambda _written, _held: None
         )
 
     async def run(self) -> None:

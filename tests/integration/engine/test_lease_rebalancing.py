@@ -6,7 +6,7 @@ from tests.ground import Ground
 from forager import clock
 from forager.db import Database
 from forager.engine import lease_rebalancing
-from forager.engine.lease_rebalancing import Evenly
+from forager.engine.lease_rebalancing import LeaseRebalancer
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ async def test_half_of_it_goes_to_one_who_has_none_and_others_come_first(
     ground: Ground, database: Database, at: list[float]
 ) -> None:
     run, me, _ = await six_and_none(ground)
-    share = Evenly(database, run)
+    share = LeaseRebalancer(database, run)
     assert not share.steps_back()
     assert len(await share.surplus(me, heard_s=60)) == 3
     assert share.steps_back()
@@ -41,7 +41,7 @@ async def test_one_who_took_nothing_is_left_alone_for_a_while(
     ground: Ground, database: Database, at: list[float]
 ) -> None:
     run, me, _ = await six_and_none(ground)
-    share = Evenly(database, run)
+    share = LeaseRebalancer(database, run)
     assert await share.surplus(me, heard_s=60)
     at[0] += lease_rebalancing.AGAIN_S - 1
     assert await share.surplus(me, heard_s=60) == []
@@ -54,7 +54,7 @@ async def test_one_who_took_nothing_is_left_alone_for_a_while(
 
 async def test_one_who_took_some_gets_more(ground: Ground, database: Database, at: list[float]) -> None:
     run, me, other = await six_and_none(ground)
-    share = Evenly(database, run)
+    share = LeaseRebalancer(database, run)
     assert await share.surplus(me, heard_s=60)
     for number in range(6, 12):
         await ground.a_lease(await ground.a_domain(f"d{number}.example", run=run), me)

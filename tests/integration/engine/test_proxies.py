@@ -255,7 +255,7 @@ async def test_two_workers_keep_one_cap_together(database: Database) -> None:
         order = {"workers": 2, "is_unpaced": lambda _domain: False, "delay_s": 0.4, "batch_ms": 5}
         await asyncio.gather(*(stage.work({"vault": VAULT}, **order) for _ in range(2)))
         # Each alone would take 40. A worker counts what it has not written yet, and hears of the other's requests with
-        # its own next batch: what the other makes within a write or two, at this pace one or two a lane, comes on top.
+        # its own next batch: what the other makes within a write or two, at this pace one or two a queue, comes on top.
         assert 40 <= len(web.log.visits) <= 46
     assert await stage.broken_promises() == {}
 

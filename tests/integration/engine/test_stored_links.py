@@ -34,7 +34,7 @@ async def test_links_are_stored_as_the_database_says(
         database,
         an_order(run),
         worker=lambda: worker,
-        lanes={domain: a_lane(domain, version=lease.version, stores_links=lease.stores_links)},
+        queues={domain: a_lane(domain, version=lease.version, stores_links=lease.stores_links)},
         on_recorded=lambda _written, _held: None,
     )
     await writer.write([a_success(targets[0], *URLS), a_success(targets[1])])

@@ -13,7 +13,7 @@ from forager.control.check import check
 from forager.db import Database
 from forager.domains import traps as domain_traps
 from forager.engine.claims import Claims
-from forager.engine.trap_detector import CLOCKS_AGREE, TrapWatch
+from forager.engine.trap_detector import CLOCKS_AGREE, TrapDetector
 from forager.engine.writer import Writer
 from forager.links import Reach, Selector
 from forager.links.templates import compiled, pattern_of, templates_of
@@ -31,12 +31,12 @@ class Desk:
     def __init__(self, ground: Ground, database: Database, run: int, worker: int) -> None:
         self.ground, self.database, self.run, self.worker = ground, database, run, worker
         self.selector = Selector(Reach.of(RunSpec((f"{A}/",), scope=Scope.ANY)), max_links_per_page=100)
-        self.watch = TrapWatch(self.selector, most_same=MOST, most_calendar=MOST)
+        self.watch = TrapDetector(self.selector, most_same=MOST, most_calendar=MOST)
         self.writer = Writer(
             database,
             an_order(run, max_subdomains=3),
             worker=lambda: worker,
-            lanes={},
+            queues={},
             traps=self.watch,
             on_recorded=self._forget,
         )

@@ -214,7 +214,7 @@ async def test_a_lease_that_is_claimed_while_a_heartbeat_is_under_way_is_not_tak
             if asked_before.is_set():
                 beaten.set()
                 await claimed.wait()
-                await asyncio.sleep(0.05)  # the lane is opened
+                await asyncio.sleep(0.05)  # the queue is opened
 
         worker._claims.domains = claim_late  # type: ignore[method-assign, assignment]
         worker._read_clock, worker._pools.refresh = begin, go_on  # type: ignore[method-assign]
@@ -230,7 +230,7 @@ async def test_a_lease_that_is_claimed_while_a_heartbeat_is_under_way_is_not_tak
 
 
 async def test_what_is_recorded_while_a_claim_is_under_way_is_found_in_the_same_turn(database: Database) -> None:
-    """The claim saw less than there is: the lane is not dry."""
+    """The claim saw less than there is: the queue is not dry."""
     stages: list[Stage] = []
 
     def overtake(path: str, count: int) -> Answer:
@@ -270,7 +270,7 @@ async def test_what_is_recorded_while_a_claim_is_under_way_is_found_in_the_same_
 async def test_where_no_other_domain_is_ready_nobody_asks_for_one_at_every_step(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A worker that feeds its lanes dozens of times a second asks for domains a few times; a lease that is handed back
+    """A worker that feeds its queues dozens of times a second asks for domains a few times; a lease that is handed back
     makes it ask at once."""
     monkeypatch.setattr(worker, "CLAIM_EVERY_S", 3600.0)
     stages: list[Stage] = []
@@ -283,9 +283,9 @@ async def test_where_no_other_domain_is_ready_nobody_asks_for_one_at_every_step(
         claim = busy._claims.domains
 
         async def claim_and_tell(*given: Any) -> Any:
-            lanes = len(busy._lanes)
+            queues = len(busy._lanes)
             found = await claim(*given)
-            asked.append((lanes, len(found.leases)))
+            asked.append((queues, len(found.leases)))
             return found
 
         monkeypatch.setattr(busy._claims, "domains", claim_and_tell)
@@ -295,7 +295,7 @@ async def test_where_no_other_domain_is_ready_nobody_asks_for_one_at_every_step(
         stages.append(stage := await Stage.open(database, web))
         await stage.work(max_domains=2, batch_pages=1, unpaced_concurrency=1)
         assert len(stage.requests()) == 85
-    in_vain = [lanes for lanes, found in asked if lanes and not found]
+    in_vain = [queues for queues, found in asked if queues and not found]
     assert (1, 1) in asked or (0, 1) in asked  # the third came when the first was handed back
     assert len(in_vain) <= 2
     assert await stage.broken_promises() == {}
@@ -335,7 +335,7 @@ WINDOW = AN_HOUR_AROUND, "UPDATE domains SET maintenance_start = NULL, maintenan
 async def test_a_closed_domain_finishes_what_is_in_flight_and_nothing_more(
     database: Database, close: str, reopen: str, told_by: str
 ) -> None:
-    """Answers come late, so that requests are open when the lane hears of it."""
+    """Answers come late, so that requests are open when the queue hears of it."""
     reached, begun = asyncio.Event(), Counter[str]()
     heartbeat_s = 0.05 if told_by == "heartbeat" else 20.0
 
@@ -353,7 +353,7 @@ async def test_a_closed_domain_finishes_what_is_in_flight_and_nothing_more(
         await reached.wait()
         await stage.fetch(close)
         assert stage.worker is not None
-        while not any(lane.closing for lane in stage.worker._lanes.values()):  # noqa: ASYNC110
+        while not any(queue.closing for queue in stage.worker._lanes.values()):  # noqa: ASYNC110
             await asyncio.sleep(0.005)
         in_all = 1 + begun["visits"]  # not those the server has met: some may be on their way to it
         await working

@@ -25,7 +25,7 @@ from forager.control.purge import purge_domain, purge_pages
 from forager.control.purge_record import PurgeOrder
 from forager.db import Database
 from forager.domains.store import RobotsCopy, Visits
-from forager.engine.domain_queue import Lane
+from forager.engine.domain_queue import DomainQueue
 from forager.engine.retry_policy import trouble_of
 from forager.engine.writer import Writer, count_visits
 from forager.errors import BrokenError, ConnectError, RobotsDeniedError, StatusError
@@ -44,8 +44,8 @@ class Desk:
         self.written: Mapping[tuple[int, int], int] = {}
         self.held: Mapping[tuple[int, int], bool] = {}
         self.targets: list[Target] = []
-        self.lanes: dict[int, Lane] = {}
-        self.writer = Writer(database, an_order(run), worker=lambda: worker, lanes=self.lanes, on_recorded=self._note)
+        self.queues: dict[int, DomainQueue] = {}
+        self.writer = Writer(database, an_order(run), worker=lambda: worker, queues=self.queues, on_recorded=self._note)
 
     def _note(self, written: Mapping[tuple[int, int], int], held: Mapping[tuple[int, int], bool]) -> None:
         self.written, self.held = written, held
@@ -90,7 +90,7 @@ async def test_only_pages_that_may_be_visited_wake_their_domain(desk: Desk) -> N
         desk.writer._database,
         an_order(desk.run),
         worker=lambda: desk.worker,
-        lanes=desk.lanes,
+        queues=desk.queues,
         on_recorded=desk._note,
         on_learned=woken.extend,
     )
@@ -396,7 +396,7 @@ async def revisit(desk: Desk, target: Target) -> Target:
 
 async def test_a_recurring_page_gets_its_next_task_when_one_completes(desk: Desk) -> None:
     target = desk.targets[0]
-    desk.lanes[desk.domain] = a_lane(desk.domain, revisit_every_s=3600.0)
+    desk.queues[desk.domain] = a_lane(desk.domain, revisit_every_s=3600.0)
     await desk.write(a_success(target, "http://a.example/x", reading=a_reading(content_hash=b"1" * 16), etag='"1"'))
     closed, following = await desk.ground.tasks(target.page_id)
     assert (following["outcome"], following["parent_task_id"], following["retry_count"]) == (None, closed["id"], 0)
@@ -408,7 +408,7 @@ async def test_a_recurring_page_gets_its_next_task_when_one_completes(desk: Desk
 
 async def test_revisits_teach_how_often_a_page_changes(desk: Desk) -> None:
     first, link = desk.targets[0], "http://a.example/x"
-    desk.lanes[desk.domain] = a_lane(desk.domain, revisit_every_s=3600.0)
+    desk.queues[desk.domain] = a_lane(desk.domain, revisit_every_s=3600.0)
     await desk.ground.conn.execute("UPDATE pages SET depth = 99 WHERE url LIKE '%/x'")
     await desk.write(a_success(first, reading=a_reading(content_hash=b"1" * 16), etag='"1"', last_modified="then"))
     second = await revisit(desk, first)
@@ -430,7 +430,7 @@ async def test_revisits_teach_how_often_a_page_changes(desk: Desk) -> None:
 
 async def test_a_page_that_has_not_changed_keeps_its_links(desk: Desk) -> None:
     target = desk.targets[0]
-    desk.lanes[desk.domain] = a_lane(desk.domain, revisit_every_s=3600.0)
+    desk.queues[desk.domain] = a_lane(desk.domain, revisit_every_s=3600.0)
     await desk.write(a_success(target, "http://a.example/1"))
     await desk.write(Outcome(await revisit(desk, target), OutcomeKind.SUCCESS, 304, is_changed=False))
     assert (await desk.ground.page(target.page_id))["links_count"] == 1
@@ -439,7 +439,7 @@ async def test_a_page_that_has_not_changed_keeps_its_links(desk: Desk) -> None:
 
 async def test_a_page_that_became_a_redirect_has_its_one_link(desk: Desk) -> None:
     target = desk.targets[0]
-    desk.lanes[desk.domain] = a_lane(desk.domain, revisit_every_s=3600.0)
+    desk.queues[desk.domain] = a_lane(desk.domain, revisit_every_s=3600.0)
     await desk.write(a_success(target, "http://a.example/1", "http://a.example/2"))
     again = await revisit(desk, target)
     await desk.write(Outcome(again, OutcomeKind.SUCCESS, 301, selection=Selection(dropped={"scope": 1})))
@@ -452,7 +452,7 @@ async def test_a_revisit_that_fails_ends_the_recurrence_only_if_the_page_is_gone
     desk: Desk, status: int, page_status: str, tasks: int, frontier: int
 ) -> None:
     target, error = desk.targets[0], StatusError(status)
-    desk.lanes[desk.domain] = a_lane(desk.domain, revisit_every_s=3600.0)
+    desk.queues[desk.domain] = a_lane(desk.domain, revisit_every_s=3600.0)
     await desk.write(a_success(target))
     again = await revisit(desk, target)
     kind = OutcomeKind.BLOCKED_5XX if status >= 500 else OutcomeKind.BLOCKED_4XX

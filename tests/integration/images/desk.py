@@ -7,7 +7,7 @@ from tests.ground import Ground
 
 from forager.control.check import check
 from forager.db import Database
-from forager.engine.domain_queue import Lane
+from forager.engine.domain_queue import DomainQueue
 from forager.engine.writer import Writer
 from forager.records import FoundImage, Lease, Selection, Sighting, Target
 from forager.urls import domain_of, url_key
@@ -28,9 +28,9 @@ class Desk:
 
     def __init__(self, database: Database, ground: Ground, run: int, worker: int, lease: Lease) -> None:
         self.ground, self.run, self.worker, self.lease = ground, run, worker, lease
-        lanes: dict[int, Lane] = {}
+        queues: dict[int, DomainQueue] = {}
         self.writer = Writer(
-            database, an_order(run), worker=lambda: worker, lanes=lanes, on_recorded=lambda _written, _held: None
+            database, an_order(run), worker=lambda: worker, queues=queues, on_recorded=lambda _written, _held: None
         )
 
     @classmethod

@@ -8,7 +8,7 @@ from typing import Any
 from tests.integration.engine.stage import Stage, serve
 
 from forager.db import Database
-from forager.engine.image_storage import ImageShelf
+from forager.engine.image_storage import ImageStorage
 from forager.images.decode.desk import Decoder
 from forager.playground import Playground
 from forager.playground.sites.gallery_tricks import LONG_BYTES, Cdn, GalleryTricks
@@ -20,14 +20,14 @@ MAX_BYTES = LONG_BYTES // 2
 class Gallery:
     """What tests of a gallery act on: two sites, one run."""
 
-    def __init__(self, database: Database, web: Playground, shelf: ImageShelf, folder: Path) -> None:
-        self.database, self.web, self.shelf, self.folder = database, web, shelf, folder
+    def __init__(self, database: Database, web: Playground, body_store: ImageStorage, folder: Path) -> None:
+        self.database, self.web, self.body_store, self.folder = database, web, body_store, folder
         self.site, self.cdn = list(web.sites)
         self.stage: Stage | None = None
 
     async def crawl(self, images: str = "download", **order: Any) -> Stage:
         self.stage = await Stage.open(self.database, self.web, f"{self.site}/", **order)
-        await self.stage.work({"images": self.shelf}, images=images)
+        await self.stage.work({"images": self.body_store}, images=images)
         return self.stage
 
     def files(self) -> set[str]:
@@ -54,4 +54,4 @@ async def open_gallery(database: Database, folder: Path, *, rooms: int = 3) -> A
     site, cdn = GalleryTricks(1, rooms), Cdn(1)
     async with serve(site, cdn) as web, Decoder.open(max_pixels=40_000_000) as decoder:
         site.cdn = list(web.sites)[1]
-        yield Gallery(database, web, ImageShelf(decoder, LocalPlace(folder), max_bytes=MAX_BYTES), folder)
+        yield Gallery(database, web, ImageStorage(decoder, LocalPlace(folder), max_bytes=MAX_BYTES), folder)

@@ -10,7 +10,7 @@ from tests.ground import Ground
 from tests.integration.images.desk import SIGHTINGS, Desk, a_sighting
 
 from forager.db import Database
-from forager.engine.image_storage import ImageShelf
+from forager.engine.image_storage import ImageStorage
 from forager.engine.pauses import Pauses
 from forager.engine.stop import StopRequest
 from forager.errors import Blame, StoreUnavailableError
@@ -89,8 +89,8 @@ async def test_a_picture_that_cannot_be_stored_waits_until_it_can_be(tmp_path: P
     begun = asyncio.Event()
     pauses.on_change(begun.set)
     async with Decoder.open(max_pixels=1_000_000) as decoder:
-        shelf = ImageShelf(decoder, LocalPlace(tmp_path), max_bytes=1_000_000, pauses=pauses)
-        looking = asyncio.create_task(shelf.look(fetched))
+        body_store = ImageStorage(decoder, LocalPlace(tmp_path), max_bytes=1_000_000, pauses=pauses)
+        looking = asyncio.create_task(body_store.look(fetched))
         await begun.wait()
         assert pauses.stops(stores_bodies=True)
         assert not pauses.stops(stores_bodies=False)
@@ -107,9 +107,9 @@ async def test_a_picture_that_cannot_be_stored_is_given_back_when_the_worker_sto
     fetched = Fetched("http://c.example/i.png", 200, {"content-type": "image/png"}, picture, len(picture), 1)
     pauses.on_change(stop.ask)
     async with Decoder.open(max_pixels=1_000_000) as decoder:
-        shelf = ImageShelf(decoder, LocalPlace(tmp_path), max_bytes=1_000_000, pauses=pauses, stop=stop)
+        body_store = ImageStorage(decoder, LocalPlace(tmp_path), max_bytes=1_000_000, pauses=pauses, stop=stop)
         with pytest.raises(StoreUnavailableError, match="of the store of bodies") as caught:
-            await shelf.look(fetched)
+            await body_store.look(fetched)
     assert (caught.value.blame, caught.value.may_retry) == (Blame.US, True)
 
 
@@ -117,8 +117,8 @@ async def test_the_same_picture_is_one_whole_file_whoever_comes_first(tmp_path: 
     picture = draw_png(240, 160, 7)
     fetched = Fetched("http://c.example/i.png", 200, {"content-type": "image/png"}, picture, len(picture), 1)
     async with Decoder.open(max_pixels=1_000_000) as one, Decoder.open(max_pixels=1_000_000) as two:
-        shelves = [ImageShelf(decoder, LocalPlace(tmp_path), max_bytes=1_000_000) for decoder in (one, two)]
-        seen = await asyncio.gather(*(shelf.look(fetched) for shelf in shelves * 4))
+        shelves = [ImageStorage(decoder, LocalPlace(tmp_path), max_bytes=1_000_000) for decoder in (one, two)]
+        seen = await asyncio.gather(*(body_store.look(fetched) for body_store in shelves * 4))
     assert len(set(seen)) == 1
     assert seen[0].body_ref is not None
     assert (tmp_path / seen[0].body_ref).read_bytes() == picture

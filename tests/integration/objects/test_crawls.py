@@ -38,9 +38,9 @@ def use(forager: Forager, objects: ObjectServer) -> str:
 def assert_readable(forager: Forager, url: str, home: Path | None = None) -> int:
     """Every ref leads to the body its page was read from, on any machine; answers how many there are."""
     rows = forager.ask(REFS)
-    shelf = shelf_to_read(home or Path("/nonexistent"), parse_bucket(url))
+    body_store = shelf_to_read(home or Path("/nonexistent"), parse_bucket(url))
     for row in rows:
-        reading = parsing.read(shelf.load(row["body_ref"], row["url"]), keyword_words=10)
+        reading = parsing.read(body_store.load(row["body_ref"], row["url"]), keyword_words=10)
         assert reading.content_hash.hex() == row["hash"], row["url"]
     return len(rows)
 

@@ -24,11 +24,11 @@ BIG = "forager-20260101000000-00000000.warc.gz"
 
 
 def test_snapshots_are_in_the_bucket_and_nowhere_else(bucket: Bucket, tmp_path: Path) -> None:
-    with open_shelf(tmp_path, bucket=bucket) as shelf:
-        packed = shelf.pack("snapshot", an_answer(b"one page"), None, AT)
+    with open_shelf(tmp_path, bucket=bucket) as body_store:
+        packed = body_store.pack("snapshot", an_answer(b"one page"), None, AT)
         assert packed is not None
-        (first,) = shelf.store([packed])
-        (again,) = shelf.store([packed])
+        (first,) = body_store.store([packed])
+        (again,) = body_store.store([packed])
         assert (first.what, again.what) == ("stored", "known")
         assert first.ref == again.ref
     assert not (tmp_path / "bodies").exists()
@@ -37,9 +37,9 @@ def test_snapshots_are_in_the_bucket_and_nowhere_else(bucket: Bucket, tmp_path: 
 
 
 def test_archive_files_move_when_they_are_closed(bucket: Bucket, tmp_path: Path) -> None:
-    with open_shelf(tmp_path, bucket=bucket, warc_bytes=20_000) as shelf:
-        refs = [ref for number in range(40) for ref in keep(shelf, an_answer(b"page %d" % number * 300))]
-        assert all(shelf.load(ref or "", "").body for ref in refs)
+    with open_shelf(tmp_path, bucket=bucket, warc_bytes=20_000) as body_store:
+        refs = [ref for number in range(40) for ref in keep(body_store, an_answer(b"page %d" % number * 300))]
+        assert all(body_store.load(ref or "", "").body for ref in refs)
     assert list((tmp_path / "bodies/warc").iterdir()) == []
     place = ObjectPlace(bucket)
     names = {item.key for item in place.list("warc")}
@@ -59,8 +59,8 @@ def test_archive_files_move_when_they_are_closed(bucket: Bucket, tmp_path: Path)
 
 
 def test_archives_of_a_dead_worker_move_with_the_next(bucket: Bucket, tmp_path: Path) -> None:
-    with open_shelf(tmp_path) as shelf:  # before there was a bucket
-        (ref,) = keep(shelf, an_answer(b"kept before"))
+    with open_shelf(tmp_path) as body_store:  # before there was a bucket
+        (ref,) = keep(body_store, an_answer(b"kept before"))
     assert files_of(tmp_path)
     with open_shelf(tmp_path, bucket=bucket):
         until(lambda: not files_of(tmp_path), "the file moved")
@@ -126,21 +126,21 @@ def test_a_server_that_dies_loses_no_archive_and_says_which_snapshots_it_cost(
     own_server: ObjectServer, tmp_path: Path
 ) -> None:
     bucket = parse_bucket(f"s3://{BUCKET}/x")
-    with open_shelf(tmp_path, bucket=bucket) as shelf:
-        (before,) = keep(shelf, an_answer(b"before"))
-        packed = [shelf.pack("snapshot", an_answer(b"%d" % number), None, AT) for number in range(100)]
-        kept = [shelved.what for shelved in shelf.store([each for each in packed[:50] if each])]
+    with open_shelf(tmp_path, bucket=bucket) as body_store:
+        (before,) = keep(body_store, an_answer(b"before"))
+        packed = [body_store.pack("snapshot", an_answer(b"%d" % number), None, AT) for number in range(100)]
+        kept = [shelved.what for shelved in body_store.store([each for each in packed[:50] if each])]
         assert kept == ["stored"] * 50
         own_server.kill()
-        lost = shelf.store([each for each in packed if each])
+        lost = body_store.store([each for each in packed if each])
         assert {shelved.what for shelved in lost} == {"lost:store_away"}
         assert {shelved.ref for shelved in lost} == {None}
-        (meanwhile,) = keep(shelf, an_answer(b"meanwhile"))
-        shelf.close()
+        (meanwhile,) = keep(body_store, an_answer(b"meanwhile"))
+        body_store.close()
         assert not WarcMover(tmp_path / "bodies/warc", bucket).move_all()
         assert len(files_of(tmp_path)) == 1
         own_server.start()
-        again = [shelved.what for shelved in shelf.store([each for each in packed if each])]
+        again = [shelved.what for shelved in body_store.store([each for each in packed if each])]
         assert again == ["known"] * 50 + ["stored"] * 50
         assert WarcMover(tmp_path / "bodies/warc", bucket).move_all()
     assert files_of(tmp_path) == []

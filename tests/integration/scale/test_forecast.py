@@ -23,7 +23,7 @@ PLENTY = 1e9
 
 
 async def test_turns_are_given_as_the_claim_gives_them(ground: Ground, database: Database) -> None:
-    """Nine domains and four lanes, eleven turns; sizes and scores are drawn. Real domains have real pages, so that a
+    """Nine domains and four queues, eleven turns; sizes and scores are drawn. Real domains have real pages, so that a
     release knows who has something left."""
     draw, spec = random.Random(4), RunSpec(seeds=(), scope=Scope.ANY)
     sizes, scores = [draw.choice((1, 2, 3)) for _ in range(9)], [float(draw.randrange(5)) for _ in range(9)]

@@ -8,7 +8,7 @@ from tests.ground import Ground
 
 from forager.control.check import check
 from forager.proxies.store import Probed, ProbeRow
-from forager.scheduler.config import ScheduleOrder
+from forager.scheduler.config import SchedulerConfig
 
 DAY_S = 86_400.0
 PAST = "(now() - interval '1 minute')"
@@ -28,7 +28,7 @@ async def delete_all(names: Sequence[str]) -> list[str]:
     return list(names)
 
 
-def an_order(**more: Any) -> ScheduleOrder:
+def an_order(**more: Any) -> SchedulerConfig:
     given: dict[str, Any] = {
         "take_over": take_nothing_over,
         "is_scored": True,
@@ -39,7 +39,7 @@ def an_order(**more: Any) -> ScheduleOrder:
         "body_retention_s": 30 * DAY_S,
         "delete_bodies": delete_all,
     }
-    return ScheduleOrder(**given | more)
+    return SchedulerConfig(**given | more)
 
 
 @pytest.fixture(autouse=True)

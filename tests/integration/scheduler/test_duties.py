@@ -13,7 +13,7 @@ from forager.domains import retention as domain_traces
 from forager.domains import score as scoring
 from forager.engine.recovery import recover
 from forager.frontier.revisit import interval_at
-from forager.scheduler import lease_recovery, revisit_price, score, traces, windows
+from forager.scheduler import revisit_price, score, takeover, traces, windows
 
 pytestmark = pytest.mark.both_servers
 
@@ -31,10 +31,10 @@ async def test_domains_of_a_silent_worker_are_taken_over(ground: Ground) -> None
     await ground.targets(lease, silent, run, want=1)
     await ground.a_lease(held, living)
     order = an_order(take_over=partial(recover, dead_after_s=60.0, delay_s=0.0))
-    assert await lease_recovery.run_once(ground.conn, order) == "1 domain taken over"
+    assert await takeover.run_once(ground.conn, order) == "1 domain taken over"
     assert ((await ground.domain(lost))["claimed_by"], (await ground.domain(held))["claimed_by"]) == (None, living)
     assert await ground.conn.fetchval("SELECT count(*) FROM crawl_tasks WHERE locked_at IS NOT NULL") == 0
-    assert await lease_recovery.run_once(ground.conn, order) == "0 domains taken over"
+    assert await takeover.run_once(ground.conn, order) == "0 domains taken over"
     assert await stage.broken_promises(ground) == {}
 
 

@@ -11,7 +11,7 @@ from tests.ground import Ground
 from tests.integration.scheduler.stage import an_order
 
 from forager import observe
-from forager.scheduler.config import Duty, ScheduleOrder
+from forager.scheduler.config import Duty, SchedulerConfig
 from forager.scheduler.scheduler import Timetable, read_duties
 
 pytestmark = pytest.mark.both_servers
@@ -32,9 +32,9 @@ class Counted:
     NAME: str = "counted"
     EVERY_S: float = 3600.0
     act: Callable[[Any], Awaitable[Any]] | None = None
-    times: list[ScheduleOrder] = field(default_factory=list)
+    times: list[SchedulerConfig] = field(default_factory=list)
 
-    async def run_once(self, conn: Any, order: ScheduleOrder) -> str:
+    async def run_once(self, conn: Any, order: SchedulerConfig) -> str:
         self.times.append(order)
         if self.act is not None:
             await self.act(conn)

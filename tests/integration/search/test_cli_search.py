@@ -160,10 +160,10 @@ async def test_a_stored_body_gives_the_words_around_what_was_looked_for(
     long = "<p>" + "Many words that nobody asked for. " * 50 + "</p>"
     html = f"<html><body><main>{long}<p>In the reeds a heron waits for frogs.</p></main></body></html>"
     fetched = Fetched(url, 200, {"content-type": "text/html"}, html.encode(), len(html), 1)
-    with open_shelf(tmp_path / "home") as shelf:
-        keepsake = shelf.pack("snapshot", fetched, None, clock.now())
-        assert keepsake is not None
-        (shelved,) = shelf.store([keepsake])
+    with open_shelf(tmp_path / "home") as body_store:
+        stored = body_store.pack("snapshot", fetched, None, clock.now())
+        assert stored is not None
+        (shelved,) = body_store.store([stored])
     await store.note_bodies(library.conn, [shelved])
     await library.conn.execute(
         "INSERT INTO crawl_tasks (page_id, domain_id, status, outcome, completed_at, body_ref)"

@@ -24,8 +24,8 @@ def home_of(forager: Forager) -> Path:
 def assert_readable(forager: Forager) -> int:
     """Every ref leads to the body its page was read from; answers how many there are."""
     rows = forager.ask(REFS)
-    with open_shelf(home_of(forager)) as shelf:
+    with open_shelf(home_of(forager)) as body_store:
         for row in rows:
-            reading = parsing.read(shelf.load(row["body_ref"], row["url"]), keyword_words=10)
+            reading = parsing.read(body_store.load(row["body_ref"], row["url"]), keyword_words=10)
             assert reading.content_hash.hex() == row["hash"], row["url"]
     return len(rows)

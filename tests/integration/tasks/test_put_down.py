@@ -7,7 +7,7 @@ from tests.builders import a_lane
 from tests.ground import Ground
 
 from forager.db import Database
-from forager.engine.signals import Calls
+from forager.engine.signals import TaskSignals
 
 BLOCKED = """SELECT count(*) FROM pg_stat_activity
              WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0"""
@@ -18,9 +18,9 @@ async def test_who_comes_later_waits_for_what_is_being_written(ground: Ground, d
     domain = await ground.a_domain(pages=1)
     worker = await ground.a_worker()
     lease = await ground.a_lease(domain, worker)
-    lane = a_lane(domain, version=lease.version)
-    calls = Calls(database, {domain: lane}, worker=lambda: worker, on_freed=lambda: None)
-    calls.put_down(lane, [1])
+    queue = a_lane(domain, version=lease.version)
+    calls = TaskSignals(database, {domain: queue}, worker=lambda: worker, on_freed=lambda: None)
+    calls.abandon(queue, [1])
     async with ground.conn.transaction(), asyncio.timeout(30), asyncio.TaskGroup() as group:
         await ground.conn.execute("SELECT FROM domains FOR UPDATE")
         first = group.create_task(calls.obey())

@@ -9,8 +9,8 @@ from tests.unit.engine.scripted import Answer, ScriptedClient, some_tools
 
 from forager.domains.store import RobotsCopy
 from forager.engine import retry_policy
-from forager.engine.dispatcher import Traffic
-from forager.engine.domain_queue import Lane
+from forager.engine.dispatcher import Dispatcher
+from forager.engine.domain_queue import DomainQueue
 from forager.engine.robots_fetch import ask_robots
 from forager.engine.stop import StopRequest
 from forager.records import Outcome, Target
@@ -30,13 +30,13 @@ class Road:
         self._moved = asyncio.Event()
         tools = some_tools(client)
         self.pauses = tools.pauses
-        self.traffic = Traffic(
+        self.traffic = Dispatcher(
             an_order(**order),
             tools,
             self.stop,
             give=self._give,
             keep_robots=self._keep,
-            stir=self._stir,
+            wake=self._stir,
             has_room=lambda under_way: len(self.outcomes) + under_way < self.room,
         )
 
@@ -62,15 +62,15 @@ class Road:
         self._moved.clear()
         await asyncio.wait_for(self._moved.wait(), 5)
 
-    async def until_closing(self, lane: Lane) -> None:
-        while lane.closing is None:
+    async def until_closing(self, queue: DomainQueue) -> None:
+        while queue.closing is None:
             self._moved.clear()
             await asyncio.wait_for(self._moved.wait(), 5)
 
-    def drive(self, lane: Lane, *targets: Target) -> None:
-        lane.take(targets)
-        lane.is_dry = True
-        self.traffic.pump(lane)
+    def drive(self, queue: DomainQueue, *targets: Target) -> None:
+        queue.take(targets)
+        queue.is_dry = True
+        self.traffic.start_requests(queue)
 
 
 def targets_of(domain: int, count: int, first: int = 1) -> list[Target]:

@@ -9,7 +9,7 @@ from tests.builders import a_success, a_target
 
 from forager.domains.store import RobotsCopy
 from forager.engine.batches import Batches
-from forager.engine.write_buffer import Spool
+from forager.engine.write_buffer import WriteBuffer
 from forager.records import Outcome
 
 LONG_S = 60.0
@@ -54,13 +54,13 @@ class Desk:
         self.say(f"end {draft.tasks}")
 
 
-def open_batches(desk: Desk, *, wait_s: float = LONG_S) -> tuple[Batches[Draft], Spool]:
-    spool = Spool(100, 10**9)
+def open_batches(desk: Desk, *, wait_s: float = LONG_S) -> tuple[Batches[Draft], WriteBuffer]:
+    buffer = WriteBuffer(100, 10**9)
     return (
         Batches(
-            spool, pages=2, wait_s=wait_s, prepare=desk.prepare, record=desk.record, on_room=lambda: desk.say("room")
+            buffer, pages=2, wait_s=wait_s, prepare=desk.prepare, record=desk.record, on_room=lambda: desk.say("room")
         ),
-        spool,
+        buffer,
     )
 
 
@@ -71,7 +71,7 @@ def add(batches: Batches[Draft], *tasks: int) -> None:
 
 async def test_the_next_batch_is_learned_while_one_is_recorded() -> None:
     desk = Desk()
-    batches, spool = open_batches(desk)
+    batches, buffer = open_batches(desk)
     writing = asyncio.create_task(batches.run())
     add(batches, 1, 2)
     await desk.until("begin [1, 2]")
@@ -85,7 +85,7 @@ async def test_the_next_batch_is_learned_while_one_is_recorded() -> None:
     assert ends == ["begin [1, 2]", "end [1, 2]", "begin [3, 4]", "end [3, 4]", "begin [5, 6]", "end [5, 6]"]
     batches.finish()
     await writing
-    assert spool.is_empty
+    assert buffer.is_empty
     assert desk.story.count("room") == 3
 
 
@@ -93,13 +93,13 @@ async def test_what_gathers_while_others_are_written_is_written_together() -> No
     """Two batches as one, and no more: the rest is another."""
     desk = Desk()
     desk.may_record.set()
-    batches, spool = open_batches(desk)
+    batches, buffer = open_batches(desk)
     add(batches, 1, 2, 3, 4, 5, 6, 7)
     batches.finish()
     await batches.run()
     learned = [what for what in desk.story if what.startswith("learn")]
     assert learned == ["learn [1, 2, 3, 4]", "learn [5, 6, 7]"]
-    assert spool.is_empty
+    assert buffer.is_empty
 
 
 async def test_one_that_goes_first_is_waited_for() -> None:
@@ -152,7 +152,7 @@ async def test_a_batch_leaves_when_its_time_has_come() -> None:
 
 async def test_what_goes_wrong_is_heard_of_though_nothing_more_comes() -> None:
     desk = Desk(error=RuntimeError("broken"))
-    batches, spool = open_batches(desk)
+    batches, buffer = open_batches(desk)
     writing = asyncio.create_task(batches.run())
     add(batches, 1, 2)
     await desk.until("begin [1, 2]")
@@ -160,13 +160,13 @@ async def test_what_goes_wrong_is_heard_of_though_nothing_more_comes() -> None:
     with pytest.raises(RuntimeError, match="broken"):
         async with asyncio.timeout(5):
             await writing
-    assert not spool.is_empty
+    assert not buffer.is_empty
 
 
 @pytest.mark.parametrize("batches_under_way", [1, 2])
 async def test_who_is_cut_off_leaves_nothing_behind(batches_under_way: int) -> None:
     desk = Desk()
-    batches, spool = open_batches(desk)
+    batches, buffer = open_batches(desk)
     writing = asyncio.create_task(batches.run())
     for number in range(batches_under_way):
         add(batches, 2 * number + 1, 2 * number + 2)
@@ -177,5 +177,5 @@ async def test_who_is_cut_off_leaves_nothing_behind(batches_under_way: int) -> N
     assert asyncio.all_tasks() == {asyncio.current_task()}
     desk.may_record.set()
     await asyncio.sleep(0)
-    assert not spool.is_empty
+    assert not buffer.is_empty
     assert "end [1, 2]" not in desk.story

@@ -22,7 +22,7 @@ def pausing() -> tuple[Coroutine[Any, Any, None], Callable[[], None]]:
 
 def gathering() -> tuple[Coroutine[Any, Any, None], Callable[[], None]]:
     order = an_order(batch_pages=1, batch_ms=60_000)
-    writer = Writer(NO_DATABASE, order, worker=lambda: 1, lanes={}, on_recorded=lambda _written, _held: None)
+    writer = Writer(NO_DATABASE, order, worker=lambda: 1, queues={}, on_recorded=lambda _written, _held: None)
 
     async def gather() -> None:
         await writer.batches._wait_for_more()

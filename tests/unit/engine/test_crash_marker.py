@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from forager.engine.crash_marker import NOTE, BlackBox, open_box, take_note
+from forager.engine.crash_marker import NOTE, CrashMarker, open_box, take_note
 from forager.stats.processes import started_at
 
 DIES = """
 import os, signal, sys
 from pathlib import Path
-from forager.engine import black_box
+from forager.engine import crash_marker
 from forager.stats.processes import started_at
 
-box = black_box.BlackBox(Path(sys.argv[1]))
+box = crash_marker.CrashMarker(Path(sys.argv[1]))
 print(started_at(os.getpid()), flush=True)
 with box.reading(7):
     pass
@@ -44,17 +44,17 @@ def test_a_note_outlives_its_process_and_is_taken_once(tmp_path: Path, end: str)
 
 def test_reading_that_does_not_end_is_ended_by_the_system(tmp_path: Path) -> None:
     """In C code, where no handler of Python's would run."""
-    stuck = "black_box.LONGEST_READ_S = 0.2\nwith box.reading(43):\n    __import__('re').match('(a|a)*b', 'a' * 64)"
+    stuck = "crash_marker.LONGEST_READ_S = 0.2\nwith box.reading(43):\n    __import__('re').match('(a|a)*b', 'a' * 64)"
     pid, began, code = die(tmp_path, f"pass\n{stuck}")
     assert code == -signal.SIGVTALRM
     assert take_note(tmp_path, pid, began) == 43
 
 
 def test_nothing_is_noted_between_two_pages(tmp_path: Path) -> None:
-    box = BlackBox(tmp_path)
+    box = CrashMarker(tmp_path)
     with box.reading(1):
         assert take_note_of_this(tmp_path) == 1
-    box = BlackBox(tmp_path)
+    box = CrashMarker(tmp_path)
     with pytest.raises(ZeroDivisionError), box.reading(2):
         _ = 1 / 0
     assert take_note_of_this(tmp_path) is None
@@ -88,9 +88,9 @@ def test_without_a_place_there_is_no_box(tmp_path: Path) -> None:
 
 def test_one_of_the_same_number_has_a_file_of_its_own(tmp_path: Path) -> None:
     """As in two containers that share a folder. Who has a file in memory is killed when somebody else cuts it off."""
-    file, first = tmp_path / str(os.getpid()), BlackBox(tmp_path)
+    file, first = tmp_path / str(os.getpid()), CrashMarker(tmp_path)
     with file.open("rb") as held, first.reading(1):
-        second = BlackBox(tmp_path)
+        second = CrashMarker(tmp_path)
         assert os.fstat(held.fileno()).st_ino != file.stat().st_ino
         assert NOTE.unpack(held.read())[1] == 1
     assert [path.name for path in tmp_path.iterdir()] == [file.name]

@@ -1,4 +1,4 @@
-"""Traffic: lanes keep moving, each at its pace; every target ends in exactly one outcome."""
+"""Traffic: queues keep moving, each at its pace; every target ends in exactly one outcome."""
 
 import asyncio
 from itertools import pairwise
@@ -11,7 +11,7 @@ from tests.unit.engine.scripted import Answer, ScriptedClient, trouble
 from forager import clock, errors
 from forager.domains.store import Release
 from forager.engine import retry_policy
-from forager.engine.domain_queue import Lane
+from forager.engine.domain_queue import DomainQueue
 from forager.politeness import robots
 from forager.records import OutcomeKind
 
@@ -101,32 +101,32 @@ async def test_no_more_requests_are_open_than_the_domain_takes() -> None:
 
 async def test_a_lane_that_waits_for_a_retry_wakes_earlier_for_new_targets() -> None:
     road = Road(ScriptedClient())
-    lane = a_lane(1, delay_s=0.05)
-    road.drive(lane, *targets_of(1, 1))
+    queue = a_lane(1, delay_s=0.05)
+    road.drive(queue, *targets_of(1, 1))
     await road.until(1)
-    lane.delay(targets_of(1, 1, first=9)[0], until=clock.monotonic() + 3600)
-    road.traffic.pump(lane)
-    road.drive(lane, *targets_of(1, 2, first=2))
+    queue.delay(targets_of(1, 1, first=9)[0], until=clock.monotonic() + 3600)
+    road.traffic.start_requests(queue)
+    road.drive(queue, *targets_of(1, 2, first=2))
     await road.until(3)
 
 
 async def test_nothing_leaves_after_the_lease() -> None:
     road = Road(ScriptedClient())
-    lane = a_lane(1)
-    lane.lease_until = clock.monotonic()
-    road.drive(lane, *targets_of(1, 3))
+    queue = a_lane(1)
+    queue.lease_until = clock.monotonic()
+    road.drive(queue, *targets_of(1, 3))
     await road.traffic.finish()
     assert road.client.asked == []
-    assert len(lane.targets) == 3
+    assert len(queue.targets) == 3
 
 
 async def test_what_comes_back_for_a_lost_lane_is_dropped() -> None:
     road = Road(ScriptedClient())
-    lane = a_lane(1)
+    queue = a_lane(1)
     road.client.gate.clear()
-    road.drive(lane, *targets_of(1, 2))
+    road.drive(queue, *targets_of(1, 2))
     await road.client.arrived.wait()
-    road.traffic.forget(lane)
+    road.traffic.forget(queue)
     road.client.gate.set()
     await road.traffic.finish()
     assert (road.outcomes, road.copies) == ([], [])
@@ -140,11 +140,11 @@ async def test_trouble_that_passes_costs_tries_but_gives_one_outcome() -> None:
     (target,) = targets_of(1, 1)
     answers: list[Answer] = [a_fetched(500), trouble(errors.ConnectionLostError), a_fetched(200)]
     road = Road(ScriptedClient({target.url: answers}))
-    lane = a_lane(1)
-    road.drive(lane, target)
+    queue = a_lane(1)
+    road.drive(queue, target)
     (outcome,) = await road.until(1)
     assert (outcome.kind, len(road.client.urls)) == (OutcomeKind.SUCCESS, 3)
-    assert lane.tries == {}
+    assert queue.tries == {}
 
 
 @pytest.mark.usefixtures("hasty")
@@ -179,13 +179,13 @@ async def test_a_site_that_asks_for_silence_gets_it_from_the_whole_domain() -> N
 async def test_a_site_that_asks_for_a_long_rest_is_left() -> None:
     (target,) = targets_of(1, 1)
     road = Road(ScriptedClient({target.url: [a_fetched(503, retry_after="3600")]}), longest_wait_s=5.0)
-    lane = a_lane(1)
-    road.drive(lane, target, *targets_of(1, 5, first=100))
+    queue = a_lane(1)
+    road.drive(queue, target, *targets_of(1, 5, first=100))
     (outcome, *_) = await road.until(1)
-    await road.until_closing(lane)
-    assert lane.closing is not None
-    assert (lane.closing.rest_s, lane.closing.status) == (3600.0, None)
-    assert "3600" in (lane.closing.reason or "")
+    await road.until_closing(queue)
+    assert queue.closing is not None
+    assert (queue.closing.rest_s, queue.closing.status) == (3600.0, None)
+    assert "3600" in (queue.closing.reason or "")
     assert outcome.target.task_id in {given.target.task_id for given in road.outcomes}
 
 
@@ -195,12 +195,12 @@ async def test_a_site_that_asks_for_a_long_rest_is_left() -> None:
 )
 async def test_a_domain_nobody_answers_for_is_left_for_longer_each_time(earlier: int, rest_s: float) -> None:
     road = Road(ScriptedClient(script(1, trouble(errors.ConnectError), count=9)))
-    lane = a_lane(1, max_in_flight=1, unreachable_cooldowns=earlier)
-    road.drive(lane, *targets_of(1, 9))
-    await road.until_closing(lane)
-    assert lane.closing is not None
-    assert (lane.closing.status, lane.closing.reason_code) == ("unreachable", "connect_error")
-    assert lane.closing.rest_s == rest_s
+    queue = a_lane(1, max_in_flight=1, unreachable_cooldowns=earlier)
+    road.drive(queue, *targets_of(1, 9))
+    await road.until_closing(queue)
+    assert queue.closing is not None
+    assert (queue.closing.status, queue.closing.reason_code) == ("unreachable", "connect_error")
+    assert queue.closing.rest_s == rest_s
     assert len(road.outcomes) == 5
 
 
@@ -210,10 +210,10 @@ async def test_one_answer_between_failures_shows_that_somebody_is_there() -> Non
     answers: dict[str, list[Answer]] = {target.url: [trouble(errors.ConnectError)] for target in wanted}
     answers[wanted[4].url] = [a_fetched(404)]
     road = Road(ScriptedClient(answers))
-    lane = a_lane(1, max_in_flight=1)
-    road.drive(lane, *wanted)
+    queue = a_lane(1, max_in_flight=1)
+    road.drive(queue, *wanted)
     await road.until(9)
-    assert lane.closing is None
+    assert queue.closing is None
 
 
 @pytest.mark.usefixtures("hasty")
@@ -223,20 +223,20 @@ async def test_one_answer_between_failures_shows_that_somebody_is_there() -> Non
 )
 async def test_a_domain_that_keeps_refusing_is_blocked_for_its_reason(status: int, code: str, after: int) -> None:
     road = Road(ScriptedClient(script(1, a_fetched(status, retry_after="0"), count=30)))
-    lane = a_lane(1, max_in_flight=1)
-    road.drive(lane, *targets_of(1, 30))
-    await road.until_closing(lane)
-    assert lane.closing is not None
-    assert (lane.closing.status, lane.closing.reason_code, lane.closing.rest_s) == ("blocked", code, COOLDOWN_S)
+    queue = a_lane(1, max_in_flight=1)
+    road.drive(queue, *targets_of(1, 30))
+    await road.until_closing(queue)
+    assert queue.closing is not None
+    assert (queue.closing.status, queue.closing.reason_code, queue.closing.rest_s) == ("blocked", code, COOLDOWN_S)
     assert len(road.outcomes) == after
 
 
 @pytest.mark.usefixtures("hasty")
 async def test_refusals_before_this_lease_count_too() -> None:
     road = Road(ScriptedClient(script(1, a_fetched(403), count=9)))
-    lane = a_lane(1, max_in_flight=1, error_streak_code="forbidden", errors_in_a_row=8)
-    road.drive(lane, *targets_of(1, 9))
-    await road.until_closing(lane)
+    queue = a_lane(1, max_in_flight=1, error_streak_code="forbidden", errors_in_a_row=8)
+    road.drive(queue, *targets_of(1, 9))
+    await road.until_closing(queue)
     assert len(road.outcomes) == 2
 
 
@@ -244,18 +244,18 @@ async def test_a_private_corner_does_not_block_a_site() -> None:
     wanted = targets_of(1, 30)
     answers: dict[str, list[Answer]] = {target.url: [a_fetched(403)] for target in wanted if target.task_id % 5}
     road = Road(ScriptedClient(answers))
-    lane = a_lane(1, max_in_flight=1)
-    road.drive(lane, *wanted)
+    queue = a_lane(1, max_in_flight=1)
+    road.drive(queue, *wanted)
     await road.until(30)
-    assert lane.closing is None
+    assert queue.closing is None
 
 
 @pytest.mark.usefixtures("hasty")
 async def test_every_request_leaves_its_evidence() -> None:
     target = targets_of(1, 1)[0]
     road = Road(ScriptedClient({target.url: [a_fetched(500), a_fetched(500), a_fetched(200, b"x")]}))
-    lane = a_lane(1, delay_s=0.02)
-    road.drive(lane, target)
+    queue = a_lane(1, delay_s=0.02)
+    road.drive(queue, target)
     (outcome,) = await road.until(1)
     assert outcome.requested_at is not None
     moments = [*road.copies[0].requests, *outcome.earlier_requests, outcome.requested_at]
@@ -269,51 +269,51 @@ async def test_every_request_leaves_its_evidence() -> None:
 
 async def test_a_site_that_forbids_everything_is_blocked_without_a_request() -> None:
     road = Road(ScriptedClient({"http://d1.example/robots.txt": [a_fetched(200, b"User-agent: *\nDisallow: /")]}))
-    lane = a_lane(1)
-    road.drive(lane, *targets_of(1, 3))
+    queue = a_lane(1)
+    road.drive(queue, *targets_of(1, 3))
     outcomes = await road.until(3)
     assert {outcome.kind for outcome in outcomes} == {OutcomeKind.BLOCKED_ROBOTS}
     assert road.client.urls == []
-    assert lane.closing is not None
-    assert (lane.closing.status, lane.closing.reason_code) == ("blocked", "robots_denied")
+    assert queue.closing is not None
+    assert (queue.closing.status, queue.closing.reason_code) == ("blocked", "robots_denied")
 
 
 @pytest.mark.usefixtures("hasty")
 async def test_a_site_whose_robots_txt_cannot_be_had_is_not_crawled() -> None:
     road = Road(ScriptedClient({"http://d1.example/robots.txt": [trouble(errors.ConnectError)]}))
-    lane = a_lane(1)
-    road.drive(lane, *targets_of(1, 3))
+    queue = a_lane(1)
+    road.drive(queue, *targets_of(1, 3))
     (outcome,) = await road.until(1)
     assert isinstance(outcome.error, errors.RobotsUnreachableError)
     assert (outcome.kind, outcome.retry_in_s) == (OutcomeKind.FAILED, 3600.0)
     assert road.client.urls == []
-    assert lane.closing is not None
-    assert (lane.closing.status, lane.closing.rest_s) == ("unreachable", 3600.0)
+    assert queue.closing is not None
+    assert (queue.closing.status, queue.closing.rest_s) == ("unreachable", 3600.0)
 
 
 @pytest.mark.usefixtures("hasty")
 async def test_an_origin_that_does_not_answer_leaves_the_domains_others_alone() -> None:
     """A site on http only, with one link to its https: the rest of it is crawled all the same."""
     road = Road(ScriptedClient({"https://d1.example/robots.txt": [trouble(errors.ConnectError)]}))
-    lane = a_lane(1)
+    queue = a_lane(1)
     plain = targets_of(1, 2)
-    road.drive(lane, plain[0], a_target("https://d1.example/x", task=7, domain=1), plain[1])
+    road.drive(queue, plain[0], a_target("https://d1.example/x", task=7, domain=1), plain[1])
     outcomes = {outcome.target.url: outcome for outcome in await road.until(3)}
     assert {outcomes[target.url].kind for target in plain} == {OutcomeKind.SUCCESS}
     refused = outcomes["https://d1.example/x"]
     assert isinstance(refused.error, errors.RobotsUnreachableError)
     assert (refused.kind, refused.retry_in_s) == (OutcomeKind.FAILED, 3600.0)
-    assert lane.closing is None
+    assert queue.closing is None
 
 
 async def test_an_address_the_guard_forbids_is_no_fault_of_the_domain() -> None:
     road = Road(ScriptedClient({"http://d1.example/robots.txt": [trouble(errors.AddressRefusedError)]}))
-    lane = a_lane(1)
-    road.drive(lane, *targets_of(1, 3))
+    queue = a_lane(1)
+    road.drive(queue, *targets_of(1, 3))
     outcomes = await road.until(3)
     assert {(outcome.kind, outcome.retry_in_s) for outcome in outcomes} == {(OutcomeKind.FAILED, None)}
     assert {type(outcome.error) for outcome in outcomes} == {errors.AddressRefusedError}
-    assert (lane.closing, road.client.urls) == (None, [])
+    assert (queue.closing, road.client.urls) == (None, [])
 
 
 async def test_robots_txt_may_ask_for_a_slower_pace() -> None:
@@ -330,17 +330,17 @@ async def test_robots_txt_may_ask_for_a_slower_pace() -> None:
 
 async def test_a_request_to_stop_lets_open_requests_finish_and_starts_no_other() -> None:
     road = Road(ScriptedClient())
-    lane = a_lane(1, max_in_flight=2)
-    lane.rules["http://d1.example"] = robots.parse("").rules_for("Forager")
+    queue = a_lane(1, max_in_flight=2)
+    queue.rules["http://d1.example"] = robots.parse("").rules_for("Forager")
     road.client.gate.clear()
-    road.drive(lane, *targets_of(1, 9))
+    road.drive(queue, *targets_of(1, 9))
     road.stop.ask()
     finishing = asyncio.create_task(road.traffic.finish())
     await road.client.arrived.wait()
     road.client.gate.set()
     await finishing
     assert len(road.outcomes) == 2
-    assert len(lane.targets) == 7
+    assert len(queue.targets) == 7
 
 
 async def test_insisting_cuts_open_requests_off() -> None:
@@ -355,17 +355,17 @@ async def test_insisting_cuts_open_requests_off() -> None:
 
 async def test_a_stopping_lane_sets_no_alarm_that_would_ring_for_nothing() -> None:
     road = Road(ScriptedClient())
-    lane = a_lane(1, delay_s=0.01)
+    queue = a_lane(1, delay_s=0.01)
     road.stop.ask()
-    road.drive(lane, *targets_of(1, 3))
+    road.drive(queue, *targets_of(1, 3))
     assert road.traffic._alarms == {}
 
 
-async def wait_for_a_turn(road: Road, lane: Lane) -> None:
+async def wait_for_a_turn(road: Road, queue: DomainQueue) -> None:
     """Until its robots.txt could not be had, and is to be asked for again in an hour."""
-    road.drive(lane, *targets_of(1, 3))
+    road.drive(queue, *targets_of(1, 3))
     await road.client.arrived.wait()
-    while lane.pace.in_flight:  # noqa: ASYNC110
+    while queue.pace.in_flight:  # noqa: ASYNC110
         await asyncio.sleep(0)
 
 
@@ -376,44 +376,44 @@ def a_slow_road() -> Road:
 
 @pytest.mark.usefixtures("hasty")
 async def test_a_stop_does_not_wait_for_a_turn_to_ask_for_robots_txt() -> None:
-    road, lane = a_slow_road(), a_lane(1, delay_s=3600.0)
-    await wait_for_a_turn(road, lane)
-    assert lane.is_asking_robots
+    road, queue = a_slow_road(), a_lane(1, delay_s=3600.0)
+    await wait_for_a_turn(road, queue)
+    assert queue.is_asking_robots
     road.stop.ask()
     await asyncio.wait_for(road.traffic.finish(), 5)
     assert len(road.client.asked) == 1
-    assert (len(lane.targets), road.outcomes, road.copies) == (3, [], [])
+    assert (len(queue.targets), road.outcomes, road.copies) == (3, [], [])
 
 
 @pytest.mark.usefixtures("hasty")
 async def test_a_lease_that_ends_does_not_wait_for_it_either() -> None:
-    road, lane = a_slow_road(), a_lane(1, delay_s=3600.0)
-    await wait_for_a_turn(road, lane)
-    lane.close(Release(lane.lease, wait_s=3600.0))
-    while lane.is_asking_robots:
+    road, queue = a_slow_road(), a_lane(1, delay_s=3600.0)
+    await wait_for_a_turn(road, queue)
+    queue.close(Release(queue.lease, wait_s=3600.0))
+    while queue.is_asking_robots:
         await road.stirred()
-    assert lane.is_over
+    assert queue.is_over
     assert len(road.client.asked) == 1
 
 
 @pytest.mark.usefixtures("hasty")
 async def test_a_turn_that_nobody_waits_for_ends_the_lease() -> None:
-    road, lane = a_slow_road(), a_lane(1, delay_s=99_999.0)
-    await wait_for_a_turn(road, lane)
-    await road.until_closing(lane)
-    assert lane.closing is not None
-    assert lane.closing.rest_s > 99_000
-    assert "waits until" in (lane.closing.reason or "")
-    assert (lane.closing.status, road.outcomes, len(road.client.asked)) == (None, [], 1)
+    road, queue = a_slow_road(), a_lane(1, delay_s=99_999.0)
+    await wait_for_a_turn(road, queue)
+    await road.until_closing(queue)
+    assert queue.closing is not None
+    assert queue.closing.rest_s > 99_000
+    assert "waits until" in (queue.closing.reason or "")
+    assert (queue.closing.status, road.outcomes, len(road.client.asked)) == (None, [], 1)
 
 
 async def test_a_failure_at_a_pace_nobody_waits_for_is_recorded_and_tried_later() -> None:
     (target,) = targets_of(1, 1)
     road = Road(ScriptedClient({target.url: [a_fetched(500)]}), longest_wait_s=5.0)
-    lane = known(a_lane(1, delay_s=3600.0))
-    road.drive(lane, target, *targets_of(1, 2, first=2))
+    queue = known(a_lane(1, delay_s=3600.0))
+    road.drive(queue, target, *targets_of(1, 2, first=2))
     (outcome,) = await road.until(1)
-    await road.until_closing(lane)
+    await road.until_closing(queue)
     assert (outcome.kind, outcome.retry_in_s, len(road.client.asked)) == (OutcomeKind.BLOCKED_5XX, 60.0, 1)
 
 
@@ -421,10 +421,10 @@ async def test_a_failure_at_a_pace_nobody_waits_for_is_recorded_and_tried_later(
 async def test_rules_that_grew_old_and_cannot_be_refreshed_are_asked_for_once() -> None:
     """Without rules nothing may be asked (RFC 9309); the pages say so instead of waiting for ever."""
     road = Road(ScriptedClient({"http://d1.example/robots.txt": [trouble(errors.ConnectError)] * 9}))
-    lane = a_lane(1)
-    lane.rules["http://d1.example"] = robots.parse("").rules_for("Forager")
-    lane.rules_until["http://d1.example"] = 0.0
-    road.drive(lane, *targets_of(1, 3))
+    queue = a_lane(1)
+    queue.rules["http://d1.example"] = robots.parse("").rules_for("Forager")
+    queue.rules_until["http://d1.example"] = 0.0
+    road.drive(queue, *targets_of(1, 3))
     outcomes = await road.until(3)
     assert {outcome.error.code for outcome in outcomes if outcome.error} == {"robots_unreachable"}
     assert [url for url, _ in road.client.asked] == ["http://d1.example/robots.txt"] * 3
@@ -440,11 +440,11 @@ async def open_up(road: Road, count: int) -> None:
         await asyncio.wait_for(road.client.arrived.wait(), 5)
 
 
-def known(lane: Lane) -> Lane:
+def known(queue: DomainQueue) -> DomainQueue:
     """With its robots.txt, so that no request is made for it."""
-    domain = lane.lease.domain_id
-    lane.rules[f"http://d{domain}.example"] = robots.parse("").rules_for("Forager")
-    return lane
+    domain = queue.lease.domain_id
+    queue.rules[f"http://d{domain}.example"] = robots.parse("").rules_for("Forager")
+    return queue
 
 
 async def test_servers_that_keep_us_waiting_do_not_take_all_requests() -> None:
@@ -467,8 +467,8 @@ async def test_servers_that_keep_us_waiting_do_not_take_all_requests() -> None:
 async def test_a_crowd_of_prompt_sites_does_not_shut_a_new_one_out() -> None:
     road = Road(ScriptedClient(), max_requests_in_flight=32)
     busy = [known(a_lane(domain, max_in_flight=16, response_s=0.1)) for domain in range(1, 5)]
-    for lane in busy:
-        road.drive(lane, *targets_of(lane.lease.domain_id, 300))
+    for queue in busy:
+        road.drive(queue, *targets_of(queue.lease.domain_id, 300))
     road.drive(known(a_lane(9)), *targets_of(9, 3))
     await road.until(1200 + 3)
     last = max(number for number, outcome in enumerate(road.outcomes) if outcome.target.domain_id == 9)
@@ -478,13 +478,13 @@ async def test_a_crowd_of_prompt_sites_does_not_shut_a_new_one_out() -> None:
 async def test_a_lane_that_was_forgotten_leaves_all_lines() -> None:
     road = Road(ScriptedClient(), max_requests_in_flight=24)
     road.client.gate.clear()
-    lanes = [known(a_lane(domain)) for domain in range(1, 40)]
-    for lane in lanes:
-        road.drive(lane, *targets_of(lane.lease.domain_id, 2))
+    queues = [known(a_lane(domain)) for domain in range(1, 40)]
+    for queue in queues:
+        road.drive(queue, *targets_of(queue.lease.domain_id, 2))
     await open_up(road, 21)
     assert any(road.traffic._lines.values())
-    for lane in lanes:
-        road.traffic.forget(lane)
+    for queue in queues:
+        road.traffic.forget(queue)
     road.client.gate.set()
     await road.traffic.finish()
     assert not any(road.traffic._lines.values())

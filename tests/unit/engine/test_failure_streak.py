@@ -4,7 +4,7 @@ import pytest
 from tests.builders import a_success, a_target
 
 from forager import errors
-from forager.engine.failure_streak import Streak, streak_of
+from forager.engine.failure_streak import FailureStreak, streak_of
 from forager.engine.retry_policy import outcome_of, trouble_of
 from forager.records import Outcome, Trouble
 
@@ -40,7 +40,7 @@ def test_a_row_is_of_one_kind(outcomes: list[Outcome], code: str | None, count: 
 
 
 def test_a_row_goes_on_where_an_earlier_lease_left_it() -> None:
-    streak = Streak("forbidden", 8)
+    streak = FailureStreak("forbidden", 8)
     streak.note(FORBIDDEN)
     assert (streak.count, streak.reason) == (9, "it answered 403 9 times in a row")
 
@@ -48,7 +48,7 @@ def test_a_row_goes_on_where_an_earlier_lease_left_it() -> None:
 def test_who_does_not_answer_is_told_apart_by_how() -> None:
     streak = streak_of([NOBODY])
     assert (streak.reason_code, streak.reason) == ("connect_error", "it did not answer once: nobody is there")
-    assert Streak("unreachable", 4).reason_code == "unreachable"
+    assert FailureStreak("unreachable", 4).reason_code == "unreachable"
     assert streak_of([FORBIDDEN]).reason_code == "forbidden"
 
 

@@ -9,7 +9,7 @@ from forager import clock
 from forager.engine import network_monitor
 from forager.engine.network_monitor import (
     Evidence,
-    NetworkWatch,
+    NetworkMonitor,
     is_network_failure,
     is_our_outage,
     shows_network_works,
@@ -60,7 +60,7 @@ class Scene:
         self.changed = asyncio.Event()
         """Set when a pause begins or ends, and when domains are forgiven."""
         self.pauses.on_change(self.changed.set)
-        self.watch = NetworkWatch(
+        self.watch = NetworkMonitor(
             self.network, self.pauses, domains=lambda: domains, is_stopping=lambda: False, forgive=self._forgive
         )
 

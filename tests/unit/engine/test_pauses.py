@@ -7,7 +7,7 @@ from tests.builders import a_lane
 from tests.unit.engine.road import Road, targets_of
 from tests.unit.engine.scripted import ScriptedClient
 
-from forager.engine.domain_queue import Lane
+from forager.engine.domain_queue import DomainQueue
 from forager.engine.pauses import Pauses
 from forager.records import PauseReason, describe_pause
 
@@ -71,9 +71,9 @@ async def test_without_a_store_only_domains_that_store_something_wait() -> None:
 async def test_a_lane_that_is_lost_while_paused_is_forgotten() -> None:
     road = Road(ScriptedClient())
     road.pauses.begin(PauseReason.NETWORK_DOWN, "no route")
-    lane: Lane = a_lane(1)
-    road.drive(lane, *targets_of(1, 3))
-    road.traffic.forget(lane)
+    queue: DomainQueue = a_lane(1)
+    road.drive(queue, *targets_of(1, 3))
+    road.traffic.forget(queue)
     road.pauses.end(PauseReason.NETWORK_DOWN)
     await road.traffic.finish()
     assert road.client.asked == []

@@ -107,17 +107,17 @@ def test_robots_txt_is_asked_before_the_site() -> None:
 
 @pytest.mark.parametrize(("policy", "kind"), [("signals", None), ("snapshot", "snapshot"), ("archive", "archive")])
 async def test_a_body_is_packed_where_its_policy_keeps_it(tmp_path: Path, policy: str, kind: str | None) -> None:
-    with open_shelf(tmp_path) as shelf:
-        tools = replace(some_tools(client_that(a_fetched(200, b"<title>t</title>"))), shelf=shelf)
+    with open_shelf(tmp_path) as body_store:
+        tools = replace(some_tools(client_that(a_fetched(200, b"<title>t</title>"))), body_store=body_store)
         outcome = await visit(a_target(), tools, policy)
     assert outcome.kind is OutcomeKind.SUCCESS
-    assert (outcome.keepsake.kind if outcome.keepsake else None) == kind
+    assert (outcome.stored.kind if outcome.stored else None) == kind
     assert outcome.body_ref is None, "it refers to nothing before it is stored"
 
 
 async def test_a_policy_nobody_knows_is_our_fault_and_not_the_sites(tmp_path: Path) -> None:
-    with open_shelf(tmp_path) as shelf:
-        tools = replace(some_tools(client_that(a_fetched(200, b"<title>t</title>"))), shelf=shelf)
+    with open_shelf(tmp_path) as body_store:
+        tools = replace(some_tools(client_that(a_fetched(200, b"<title>t</title>"))), body_store=body_store)
         outcome = await visit(a_target(), tools, "forever")
     assert isinstance(outcome.error, errors.BrokenError)
     assert "forever" in str(outcome.error)

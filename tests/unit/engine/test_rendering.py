@@ -11,7 +11,7 @@ from tests.unit.engine.scripted import ScriptedClient, some_tools
 
 from forager import clock
 from forager.engine.pipeline import Tools, visit
-from forager.engine.rendering import Drawing, Renderer
+from forager.engine.rendering import Renderer, RenderOptions
 from forager.errors import DecodeError, LeaseLostError, RenderError, RobotsDeniedError
 from forager.fetch import Client
 from forager.fetch.browser import Browser
@@ -55,7 +55,7 @@ DRAWN = Drawn("<!doctype html><p>drawn</p>", requests=3, wire_bytes=500)
 @pytest.mark.parametrize("mode", [Rendering.AUTO, Rendering.ALWAYS])
 async def test_what_was_drawn_is_read_in_place_of_the_shell(mode: Rendering) -> None:
     painter = Painter(DRAWN)
-    outcome = await visit(a_target(HOME), tools_with(painter), drawing=Drawing(mode))
+    outcome = await visit(a_target(HOME), tools_with(painter), drawing=RenderOptions(mode))
     assert outcome.reading is not None
     assert outcome.reading.flags == ("rendered",)
     assert [link.url for link in outcome.selection.links] == ["http://a.example/drawn"]
@@ -67,7 +67,7 @@ async def test_what_was_drawn_is_read_in_place_of_the_shell(mode: Rendering) -> 
 async def test_a_page_with_content_is_not_drawn() -> None:
     painter = Painter(DRAWN)
     tools = tools_with(painter, read=lambda _fetched: a_reading("/x", text=LONG))
-    outcome = await visit(a_target(HOME), tools, drawing=Drawing(Rendering.AUTO))
+    outcome = await visit(a_target(HOME), tools, drawing=RenderOptions(Rendering.AUTO))
     assert outcome.reading is not None
     assert (outcome.reading.flags, painter.pages) == ((), [])
 
@@ -81,7 +81,7 @@ async def test_nothing_is_drawn_unasked() -> None:
 
 @pytest.mark.parametrize("error", [RenderError("two browsers died"), RuntimeError("a bug"), TimeoutError()])
 async def test_a_browser_that_fails_leaves_the_plain_page(error: Exception) -> None:
-    outcome = await visit(a_target(HOME), tools_with(Painter(error)), drawing=Drawing(Rendering.ALWAYS))
+    outcome = await visit(a_target(HOME), tools_with(Painter(error)), drawing=RenderOptions(Rendering.ALWAYS))
     assert (outcome.kind, outcome.error, outcome.trouble) == (OutcomeKind.SUCCESS, None, None)
     assert outcome.reading is not None
     assert outcome.reading.flags == ("render_failed",)
@@ -95,7 +95,7 @@ async def test_a_drawn_page_that_cannot_be_read_leaves_the_plain_one() -> None:
         return read(fetched)
 
     outcome = await visit(
-        a_target(HOME), tools_with(Painter(DRAWN), read=read_or_fail), drawing=Drawing(Rendering.ALWAYS)
+        a_target(HOME), tools_with(Painter(DRAWN), read=read_or_fail), drawing=RenderOptions(Rendering.ALWAYS)
     )
     assert outcome.reading is not None
     assert (outcome.kind, outcome.reading.flags) == (OutcomeKind.SUCCESS, ("render_failed",))
@@ -109,7 +109,7 @@ async def test_without_a_browser_the_worker_says_so_once(
     monkeypatch.setattr("forager.observe.Logger.warning", lambda _self, _event, **details: said.append(details))
     tools = tools_with(None)
     for _ in range(2):
-        outcome = await visit(a_target(HOME), tools, drawing=Drawing(mode))
+        outcome = await visit(a_target(HOME), tools, drawing=RenderOptions(mode))
         assert outcome.reading is not None
         assert (outcome.kind, outcome.reading.flags) == (OutcomeKind.SUCCESS, flags)
     assert [details["reason"] for details in said] == ["there is none"]
@@ -118,7 +118,7 @@ async def test_without_a_browser_the_worker_says_so_once(
 async def test_a_shell_that_has_not_changed_is_drawn_all_the_same() -> None:
     client = ScriptedClient({HOME: [SHELL]})
     past = Past('"1"', None, bytes(16), 1, 0, 60.0)
-    await visit(a_target(HOME, past=past), tools_with(Painter(DRAWN), client), drawing=Drawing(Rendering.AUTO))
+    await visit(a_target(HOME, past=past), tools_with(Painter(DRAWN), client), drawing=RenderOptions(Rendering.AUTO))
     assert client.validators == [(None, None)]
 
 
@@ -134,7 +134,7 @@ async def test_requests_of_scripts_keep_rules_lease_and_cookies_to_their_own_sit
 
     painter = Painter(DRAWN)
     rules = robots.parse("User-agent: *\nDisallow: /closed").rules_for("Forager")
-    drawing = Drawing(Rendering.ALWAYS, rules, lambda: sent.append("own"))
+    drawing = RenderOptions(Rendering.ALWAYS, rules, lambda: sent.append("own"))
     await Renderer(cast("Client", Counter()), cast("Browser", painter)).draw(SHELL, drawing)
     assert painter.get is not None
     await painter.get("http://a.example/open")
@@ -146,28 +146,28 @@ async def test_requests_of_scripts_keep_rules_lease_and_cookies_to_their_own_sit
 
 
 async def test_the_next_page_keeps_its_distance_to_what_scripts_asked_for() -> None:
-    road, lane = Road(ScriptedClient(), rendering="auto"), a_lane(1, delay_s=60.0)
+    road, queue = Road(ScriptedClient(), rendering="auto"), a_lane(1, delay_s=60.0)
     (target,) = targets_of(1, 1)
-    drawing = road.traffic._drawing(lane, target)
+    drawing = road.traffic._drawing(queue, target)
     assert drawing is not None
-    assert lane.pace.wait_s(clock.monotonic()) == 0.0
+    assert queue.pace.wait_s(clock.monotonic()) == 0.0
     drawing.on_sent()
-    assert lane.pace.wait_s(clock.monotonic()) > 30.0
-    road.traffic.forget(lane)
+    assert queue.pace.wait_s(clock.monotonic()) > 30.0
+    road.traffic.forget(queue)
     with pytest.raises(LeaseLostError):
         drawing.on_sent()
 
 
 async def test_what_a_domain_says_comes_before_the_setting() -> None:
-    road, lane = Road(ScriptedClient(), rendering="always"), a_lane(1)
+    road, queue = Road(ScriptedClient(), rendering="always"), a_lane(1)
     (target,) = targets_of(1, 1)
     modes = [None, "auto", "never"]
-    lane_of = [replace(lane.lease, rendering=mode) for mode in modes]
+    lane_of = [replace(queue.lease, rendering=mode) for mode in modes]
     found = []
     for lease in lane_of:
-        lane.lease = lease
-        drawing = road.traffic._drawing(lane, target)
+        queue.lease = lease
+        drawing = road.traffic._drawing(queue, target)
         found.append(drawing and drawing.mode)
     assert found == ["always", "auto", None]
-    lane.lease = lane_of[0]
-    assert road.traffic._drawing(lane, replace(target, is_image=True)) is None
+    queue.lease = lane_of[0]
+    assert road.traffic._drawing(queue, replace(target, is_image=True)) is None

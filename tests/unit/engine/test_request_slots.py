@@ -3,26 +3,26 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forager.engine.request_slots import PROMPT_S, Share, Slot, Slots, Tenant, Wait
+from forager.engine.request_slots import PROMPT_S, DomainShare, RequestSlots, Share, Slot, Wait
 
 LATE = PROMPT_S + 0.1
 
 
-def a_prompt_tenant() -> Tenant:
-    return Tenant(took_s=0.1)
+def a_prompt_tenant() -> DomainShare:
+    return DomainShare(took_s=0.1)
 
 
-def fill(slots: Slots, count: int, now: float = 0.0, *, per_tenant: int = 1) -> list[Slot]:
+def fill(slots: RequestSlots, count: int, now: float = 0.0, *, per_tenant: int = 1) -> list[Slot]:
     """Open so many for new domains, as many each."""
     opened: list[Slot] = []
     while len(opened) < count:
-        tenant = Tenant()
+        tenant = DomainShare()
         opened += [slots.open(tenant, now) for _ in range(min(per_tenant, count - len(opened)))]
     return opened
 
 
 def test_while_there_is_plenty_everybody_may_open() -> None:
-    slots, slow = Slots(64), Tenant(took_s=30.0)
+    slots, slow = RequestSlots(64), DomainShare(took_s=30.0)
     for _ in range(32):
         assert slots.why_wait(slow, 100.0) is None
         slots.open(slow, 0.0)
@@ -30,7 +30,7 @@ def test_while_there_is_plenty_everybody_may_open() -> None:
 
 
 def test_fewer_than_sixteen_are_no_crowd() -> None:
-    slots = Slots(20)
+    slots = RequestSlots(20)
     fill(slots, 15, per_tenant=15)
     assert not slots.is_crowded
     fill(slots, 1)
@@ -38,13 +38,15 @@ def test_fewer_than_sixteen_are_no_crowd() -> None:
 
 
 def test_where_there_are_few_first_come_is_first_served() -> None:
-    slots = Slots(4)
+    slots = RequestSlots(4)
     fill(slots, 4)
-    assert {slots.why_wait(tenant, 0.0) for tenant in (Tenant(), Tenant(30.0), a_prompt_tenant())} == {Wait.ANY}
+    assert {slots.why_wait(tenant, 0.0) for tenant in (DomainShare(), DomainShare(30.0), a_prompt_tenant())} == {
+        Wait.ANY
+    }
 
 
 def test_in_a_crowd_a_site_that_is_not_prompt_has_one_request() -> None:
-    slots, slow = Slots(64), Tenant(took_s=LATE)
+    slots, slow = RequestSlots(64), DomainShare(took_s=LATE)
     fill(slots, 32)
     assert slots.why_wait(slow, 0.0) is None
     slot = slots.open(slow, 0.0)
@@ -54,7 +56,7 @@ def test_in_a_crowd_a_site_that_is_not_prompt_has_one_request() -> None:
 
 
 def test_in_a_crowd_a_prompt_site_has_as_many_as_it_takes() -> None:
-    slots, prompt = Slots(64), a_prompt_tenant()
+    slots, prompt = RequestSlots(64), a_prompt_tenant()
     fill(slots, 40)
     for _ in range(24):
         assert slots.why_wait(prompt, 1.0) is None
@@ -63,52 +65,52 @@ def test_in_a_crowd_a_prompt_site_has_as_many_as_it_takes() -> None:
 
 
 def test_an_eighth_is_kept_for_prompt_sites() -> None:
-    slots = Slots(64)
+    slots = RequestSlots(64)
     fill(slots, 56)
     for now in (0.0, 2 * PROMPT_S):
-        assert slots.why_wait(Tenant(), now) is Wait.NEW
-        assert slots.why_wait(Tenant(LATE), now) is Wait.OPEN_TO_ALL
+        assert slots.why_wait(DomainShare(), now) is Wait.NEW
+        assert slots.why_wait(DomainShare(LATE), now) is Wait.OPEN_TO_ALL
     assert slots.why_wait(a_prompt_tenant(), 0.0) is None
 
 
 def test_an_eighth_is_owed_to_the_others() -> None:
     """A worker that is full of prompt sites takes new ones all the same, in the moment a slot is free."""
-    slots, prompt = Slots(64), a_prompt_tenant()
+    slots, prompt = RequestSlots(64), a_prompt_tenant()
     opened = [slots.open(prompt, 0.0) for _ in range(64)]
-    assert slots.why_wait(Tenant(), 0.0) is Wait.NEW
+    assert slots.why_wait(DomainShare(), 0.0) is Wait.NEW
     for slot in opened[:8]:
         slots.close(slot, 0.1)
         assert slots.owes(Share.NEW)
         assert slots.owes(Share.SLOW)
-        assert slots.why_wait(Tenant(), 0.0) is None
-        slots.open(Tenant(), 0.0)
+        assert slots.why_wait(DomainShare(), 0.0) is None
+        slots.open(DomainShare(), 0.0)
     slots.close(opened[8], 0.1)
-    assert slots.why_wait(Tenant(), 0.0) is Wait.NEW
-    assert slots.why_wait(Tenant(LATE), 0.0) is Wait.OPEN_TO_ALL
+    assert slots.why_wait(DomainShare(), 0.0) is Wait.NEW
+    assert slots.why_wait(DomainShare(LATE), 0.0) is Wait.OPEN_TO_ALL
     assert slots.why_wait(prompt, 0.0) is None
 
 
 def test_slow_sites_leave_an_eighth_for_new_ones_that_turns_over_every_two_seconds() -> None:
-    slots, slow = Slots(64), [Tenant(LATE) for _ in range(64)]
+    slots, slow = RequestSlots(64), [DomainShare(LATE) for _ in range(64)]
     opened = [slots.open(tenant, 0.0) for tenant in slow if slots.why_wait(tenant, 0.0) is None]
     assert len(opened) == 48
     for now in (0.0, 2 * PROMPT_S):  # those that let us wait are slow by then, and the next ones may come
-        while slots.why_wait(Tenant(), now) is None:
-            opened.append(slots.open(Tenant(), now))
+        while slots.why_wait(DomainShare(), now) is None:
+            opened.append(slots.open(DomainShare(), now))
     assert len(opened) == 56
 
 
 def test_a_full_worker_gives_the_next_slot_to_a_new_site() -> None:
-    slots, prompt = Slots(64), a_prompt_tenant()
-    opened = [slots.open(Tenant(LATE), 0.0) for _ in range(40)] + [slots.open(prompt, 0.0) for _ in range(24)]
-    assert slots.why_wait(Tenant(), 0.0) is Wait.NEW
+    slots, prompt = RequestSlots(64), a_prompt_tenant()
+    opened = [slots.open(DomainShare(LATE), 0.0) for _ in range(40)] + [slots.open(prompt, 0.0) for _ in range(24)]
+    assert slots.why_wait(DomainShare(), 0.0) is Wait.NEW
     slots.close(opened[-1], 0.1)
     assert next(wait for wait, may_come in slots.order_of_lines(0.0) if may_come) is Wait.NEW
     assert not slots.owes(Share.SLOW)
 
 
 def test_a_site_is_prompt_by_its_last_answer_and_by_what_it_has_open() -> None:
-    slots, site = Slots(64), Tenant()
+    slots, site = RequestSlots(64), DomainShare()
     assert not site.is_prompt(0.0)
     slots.close(slots.open(site, 0.0), 0.3)
     assert site.is_prompt(1000.0)
@@ -122,8 +124,8 @@ def test_a_site_is_prompt_by_its_last_answer_and_by_what_it_has_open() -> None:
 
 
 def test_what_is_known_of_a_site_counts_from_the_beginning() -> None:
-    assert Tenant(took_s=0.5).is_prompt(0.0)
-    assert not Tenant(took_s=LATE).is_prompt(0.0)
+    assert DomainShare(took_s=0.5).is_prompt(0.0)
+    assert not DomainShare(took_s=LATE).is_prompt(0.0)
 
 
 @settings(max_examples=200, deadline=None)
@@ -132,7 +134,7 @@ def test_what_is_known_of_a_site_counts_from_the_beginning() -> None:
     moves=st.lists(st.tuples(st.integers(0, 9), st.booleans(), st.floats(0, 4)), max_size=200),
 )
 def test_nobody_waits_for_ever_and_the_limit_holds(most: int, moves: list[tuple[int, bool, float]]) -> None:
-    slots, tenants, opened, now = Slots(most), [Tenant() for _ in range(10)], list[Slot](), 0.0
+    slots, tenants, opened, now = RequestSlots(most), [DomainShare() for _ in range(10)], list[Slot](), 0.0
     for who, is_opening, seconds in moves:
         now += seconds
         if is_opening:
@@ -149,10 +151,10 @@ def test_nobody_waits_for_ever_and_the_limit_holds(most: int, moves: list[tuple[
 
 
 def test_a_new_site_waits_in_a_line_of_its_own_and_comes_before_slow_ones_three_times_of_four() -> None:
-    slots = Slots(64)
+    slots = RequestSlots(64)
     fill(slots, 64)
-    assert slots.why_wait(Tenant(), 0.0) is Wait.NEW
-    assert slots.why_wait(Tenant(took_s=LATE), 0.0) is Wait.OPEN_TO_ALL
+    assert slots.why_wait(DomainShare(), 0.0) is Wait.NEW
+    assert slots.why_wait(DomainShare(took_s=LATE), 0.0) is Wait.OPEN_TO_ALL
     turns = []
     for _ in range(8):
         first = next(wait for wait, _ in slots.order_of_lines(0.0) if wait in {Wait.NEW, Wait.OPEN_TO_ALL})
@@ -162,7 +164,7 @@ def test_a_new_site_waits_in_a_line_of_its_own_and_comes_before_slow_ones_three_
 
 
 def test_a_site_that_took_long_for_its_robots_txt_is_not_new_but_slow() -> None:
-    slots, slow, new = Slots(64), Tenant(), Tenant()
+    slots, slow, new = RequestSlots(64), DomainShare(), DomainShare()
     slow.note_robots(LATE)
     new.note_robots(0.1)
     fill(slots, 64)

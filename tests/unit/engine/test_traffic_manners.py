@@ -10,7 +10,7 @@ from tests.unit.engine.road import Road, hasty, script, targets_of
 from tests.unit.engine.scripted import Answer, ScriptedClient, trouble
 
 from forager import clock, errors
-from forager.engine.dispatcher import Traffic
+from forager.engine.dispatcher import Dispatcher
 from forager.politeness import robots
 from forager.politeness.breaker import BreakerState
 from forager.politeness.pace import Tempo
@@ -92,18 +92,18 @@ async def test_a_connection_that_cannot_be_had_counts_from_its_first_moment() ->
 
 async def test_a_request_whose_lease_ended_while_it_dialled_does_not_leave() -> None:
     client = ScriptedClient()
-    lane = a_lane(1, delay_s=0.01)
-    lane.rules["http://d1.example"] = robots.parse("").rules_for("Forager")
+    queue = a_lane(1, delay_s=0.01)
+    queue.rules["http://d1.example"] = robots.parse("").rules_for("Forager")
 
     async def dial(_url: str) -> None:
-        lane.lease_until = clock.monotonic()
+        queue.lease_until = clock.monotonic()
 
     client.dial = dial
     road = Road(client)
-    road.drive(lane, *targets_of(1, 2))
+    road.drive(queue, *targets_of(1, 2))
     await road.traffic.finish()
     assert (client.asked, road.outcomes) == ([], [])
-    assert [target.url for target in lane.targets] == [target.url for target in targets_of(1, 2)]
+    assert [target.url for target in queue.targets] == [target.url for target in targets_of(1, 2)]
 
 
 # Slow servers -------------------------------------------------------------------------------------------------------
@@ -112,11 +112,11 @@ async def test_a_request_whose_lease_ended_while_it_dialled_does_not_leave() -> 
 async def test_a_server_that_slows_down_is_asked_less_often_and_the_evidence_says_so() -> None:
     client = ScriptedClient()
     road = Road(client)
-    lane = a_lane(1, delay_s=0.01, max_in_flight=1)
-    lane.rules["http://d1.example"] = robots.parse("").rules_for("Forager")
-    lane.pace.tempo = Tempo(normal_s=0.001)
+    queue = a_lane(1, delay_s=0.01, max_in_flight=1)
+    queue.rules["http://d1.example"] = robots.parse("").rules_for("Forager")
+    queue.pace.tempo = Tempo(normal_s=0.001)
     client.gate.clear()
-    road.drive(lane, *targets_of(1, 3))
+    road.drive(queue, *targets_of(1, 3))
     await client.arrived.wait()
     asyncio.get_running_loop().call_later(0.1, client.gate.set)
     outcomes = await road.until(3)
@@ -133,27 +133,27 @@ async def test_of_several_tries_nothing_is_promised_that_was_not_in_force_for_th
     """The history has one distance for all requests of a task."""
     client = ScriptedClient({targets_of(1, 1)[0].url: [a_fetched(500), a_fetched(200)]})
     road = Road(client)
-    lane = a_lane(1, delay_s=0.01)
-    lane.rules["http://d1.example"] = robots.parse("").rules_for("Forager")
-    lane.pace.tempo = Tempo(normal_s=1e-6)
+    queue = a_lane(1, delay_s=0.01)
+    queue.rules["http://d1.example"] = robots.parse("").rules_for("Forager")
+    queue.pace.tempo = Tempo(normal_s=1e-6)
     client.gate.clear()
-    road.drive(lane, *targets_of(1, 1))
+    road.drive(queue, *targets_of(1, 1))
     await client.arrived.wait()
     asyncio.get_running_loop().call_later(0.05, client.gate.set)
     (outcome,) = await road.until(1)
     assert (len(outcome.earlier_requests), outcome.pace_ms) == (1, 10)
     assert gaps(client)[0] > 0.03
-    assert lane.paces == {}
+    assert queue.paces == {}
 
 
 async def test_a_server_that_times_out_counts_as_slow() -> None:
     road = Road(ScriptedClient({targets_of(1, 1)[0].url: [trouble(errors.VisitTimeoutError)]}))
-    lane = a_lane(1, delay_s=0.01)
-    lane.pace.tempo = Tempo(normal_s=1e-6)
-    road.drive(lane, *targets_of(1, 1))
-    while not lane.tries:  # noqa: ASYNC110 (a lane has no event for a try)
+    queue = a_lane(1, delay_s=0.01)
+    queue.pace.tempo = Tempo(normal_s=1e-6)
+    road.drive(queue, *targets_of(1, 1))
+    while not queue.tries:  # noqa: ASYNC110 (a queue has no event for a try)
         await asyncio.sleep(0)
-    assert lane.pace.delay_s > 0.01
+    assert queue.pace.delay_s > 0.01
 
 
 # The breaker --------------------------------------------------------------------------------------------------------
@@ -165,11 +165,11 @@ async def test_a_server_that_times_out_counts_as_slow() -> None:
 )
 async def test_after_five_failed_requests_nothing_leaves_until_the_pause_is_over(answer: Answer) -> None:
     road = Road(ScriptedClient(script(1, answer, count=9)))
-    lane = a_lane(1, max_in_flight=1, breaker_reset_s=0.3)
-    road.drive(lane, *targets_of(1, 9))
+    queue = a_lane(1, max_in_flight=1, breaker_reset_s=0.3)
+    road.drive(queue, *targets_of(1, 9))
     await road.until(2)
     assert len(road.client.urls) == 5
-    assert lane.breaker.state is BreakerState.OPEN
+    assert queue.breaker.state is BreakerState.OPEN
     assert road.outcomes[1].retry_in_s == 60.0  # closed at once: another quick try would be one too many
     while len(road.client.urls) < 6:
         road.client.arrived.clear()
@@ -179,31 +179,31 @@ async def test_after_five_failed_requests_nothing_leaves_until_the_pause_is_over
 
 async def test_a_half_open_breaker_lets_one_request_through_at_a_time_and_closes_after_two() -> None:
     road = Road(ScriptedClient())
-    lane = a_lane(1, max_in_flight=5, breaker_reset_s=60.0)
-    lane.rules["http://d1.example"] = robots.parse("").rules_for("Forager")
-    lane.breaker.resume("open", 5, opened_at=clock.monotonic() - 60.0)
+    queue = a_lane(1, max_in_flight=5, breaker_reset_s=60.0)
+    queue.rules["http://d1.example"] = robots.parse("").rules_for("Forager")
+    queue.breaker.resume("open", 5, opened_at=clock.monotonic() - 60.0)
     road.client.gate.clear()
-    road.drive(lane, *targets_of(1, 8))
+    road.drive(queue, *targets_of(1, 8))
     await road.client.arrived.wait()
-    assert (road.client.open, lane.breaker.state) == (1, BreakerState.HALF_OPEN)
+    assert (road.client.open, queue.breaker.state) == (1, BreakerState.HALF_OPEN)
     road.client.gate.set()
     await road.until(1)
     assert road.client.most_open == 1
     await road.until(8)
-    assert (road.client.most_open > 1, lane.breaker.state) == (True, BreakerState.CLOSED)
+    assert (road.client.most_open > 1, queue.breaker.state) == (True, BreakerState.CLOSED)
 
 
 @pytest.mark.usefixtures("hasty")
 async def test_a_pause_that_is_longer_than_anybody_waits_gives_the_domain_back() -> None:
     road = Road(ScriptedClient(script(1, trouble(errors.ConnectionLostError), count=9)), longest_wait_s=5.0)
-    lane = a_lane(1, max_in_flight=1, breaker_reset_s=60.0)
-    road.drive(lane, *targets_of(1, 9))
-    await road.until_closing(lane)
-    assert lane.closing is not None
-    assert lane.closing.status is None
-    assert 59 < lane.closing.rest_s <= 60
-    assert "5 requests in a row failed" in (lane.closing.reason or "")
-    standing = lane.standing(clock.monotonic())
+    queue = a_lane(1, max_in_flight=1, breaker_reset_s=60.0)
+    road.drive(queue, *targets_of(1, 9))
+    await road.until_closing(queue)
+    assert queue.closing is not None
+    assert queue.closing.status is None
+    assert 59 < queue.closing.rest_s <= 60
+    assert "5 requests in a row failed" in (queue.closing.reason or "")
+    standing = queue.standing(clock.monotonic())
     assert (standing.breaker_state, standing.breaker_failures) == ("open", 5)
     assert 59 < standing.wait_s <= 60
 
@@ -214,10 +214,10 @@ async def test_pages_that_are_gone_or_forbidden_are_no_failures() -> None:
         target.url: [a_fetched(404 if target.task_id % 2 else 403)] for target in targets_of(1, 12)
     }
     road = Road(ScriptedClient(answers))
-    lane = a_lane(1, max_in_flight=1, breaker_reset_s=60.0)
-    road.drive(lane, *targets_of(1, 12))
+    queue = a_lane(1, max_in_flight=1, breaker_reset_s=60.0)
+    road.drive(queue, *targets_of(1, 12))
     await road.until(12)
-    assert (lane.breaker.state, lane.breaker.failures) == (BreakerState.CLOSED, 0)
+    assert (queue.breaker.state, queue.breaker.failures) == (BreakerState.CLOSED, 0)
 
 
 @pytest.mark.usefixtures("hasty")
@@ -225,10 +225,10 @@ async def test_a_broken_proxy_and_our_own_bugs_are_no_failures_of_the_server() -
     answers: list[Answer] = [trouble(errors.ProxyError), ZeroDivisionError("a bug")]
     wanted = targets_of(1, 10)
     road = Road(ScriptedClient({target.url: [answers[number % 2]] for number, target in enumerate(wanted)}))
-    lane = a_lane(1, max_in_flight=1, breaker_reset_s=60.0)
-    road.drive(lane, *wanted)
+    queue = a_lane(1, max_in_flight=1, breaker_reset_s=60.0)
+    road.drive(queue, *wanted)
     await road.until(10)
-    assert (lane.breaker.state, lane.breaker.failures) == (BreakerState.CLOSED, 0)
+    assert (queue.breaker.state, queue.breaker.failures) == (BreakerState.CLOSED, 0)
 
 
 @pytest.mark.usefixtures("hasty")
@@ -238,9 +238,9 @@ async def test_three_failures_for_robots_txt_and_other_origins_are_not_asked_for
         f"http://d1.example:{port}/robots.txt": [trouble(errors.ConnectError)] for port in (81, 82)
     }
     road = Road(ScriptedClient(silent))
-    lane = a_lane(1, max_in_flight=1)
+    queue = a_lane(1, max_in_flight=1)
     others = [a_target(f"http://d1.example:{port}/x", task=port, domain=1) for port in (81, 82)]
-    road.drive(lane, *targets_of(1, 1), *others)
+    road.drive(queue, *targets_of(1, 1), *others)
     outcomes = await road.until(3)
     assert [outcome.error and outcome.error.code for outcome in outcomes] == [
         None,
@@ -248,7 +248,7 @@ async def test_three_failures_for_robots_txt_and_other_origins_are_not_asked_for
         "robots_unreachable",
     ]
     assert {url for url, _ in road.client.asked if ":82/" in url} == set()
-    assert lane.robots_breaker.state is BreakerState.OPEN
+    assert queue.robots_breaker.state is BreakerState.OPEN
 
 
 # One server, many hosts ---------------------------------------------------------------------------------------------
@@ -297,14 +297,14 @@ async def test_an_unpaced_host_and_one_without_an_address_are_exempt() -> None:
 async def test_a_lane_that_was_lost_while_it_waited_for_an_address_keeps_nobody_waiting() -> None:
     client = ScriptedClient()
     road = Road(client, max_requests_per_ip=1)
-    lanes = [a_lane(domain, delay_s=0.001) for domain in (1, 2, 3)]
-    for lane in lanes:
-        lane.rules[f"http://d{lane.lease.domain_id}.example"] = robots.parse("").rules_for("Forager")
+    queues = [a_lane(domain, delay_s=0.001) for domain in (1, 2, 3)]
+    for queue in queues:
+        queue.rules[f"http://d{queue.lease.domain_id}.example"] = robots.parse("").rules_for("Forager")
     client.gate.clear()
-    for lane in lanes:
-        road.drive(lane, *targets_of(lane.lease.domain_id, 2))
+    for queue in queues:
+        road.drive(queue, *targets_of(queue.lease.domain_id, 2))
     await client.arrived.wait()
-    road.traffic.forget(lanes[1])
+    road.traffic.forget(queues[1])
     client.gate.set()
     outcomes = await road.until(4)
     assert {outcome.target.domain_id for outcome in outcomes} == {1, 3}
@@ -313,8 +313,8 @@ async def test_a_lane_that_was_lost_while_it_waited_for_an_address_keeps_nobody_
 # Room for what comes back -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("go_on", [Traffic.go_on, Traffic.resume])
-async def test_no_request_leaves_whose_answer_could_not_be_kept(go_on: Callable[[Traffic], None]) -> None:
+@pytest.mark.parametrize("go_on", [Dispatcher.go_on, Dispatcher.resume])
+async def test_no_request_leaves_whose_answer_could_not_be_kept(go_on: Callable[[Dispatcher], None]) -> None:
     road = Road(ScriptedClient())
     road.room = 7
     for domain in (1, 2):
@@ -334,9 +334,9 @@ async def test_lanes_that_resume_let_others_have_a_turn_between() -> None:
     road = Road(ScriptedClient())
     road.room = 0
     for domain in range(1, 9):
-        lane = a_lane(domain)
-        lane.rules[f"http://d{domain}.example"] = robots.parse("").rules_for("Forager")
-        road.drive(lane, *targets_of(domain, 2))
+        queue = a_lane(domain)
+        queue.rules[f"http://d{domain}.example"] = robots.parse("").rules_for("Forager")
+        road.drive(queue, *targets_of(domain, 2))
     road.room = 1_000_000
     road.client.gate.clear()
     road.traffic.resume()

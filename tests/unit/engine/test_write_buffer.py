@@ -5,53 +5,53 @@ from hypothesis import strategies as st
 from tests.builders import a_discovery, a_reading, a_success, a_target
 
 from forager.domains.store import RobotsCopy
-from forager.engine.write_buffer import OUTCOME_BYTES, Spool, size_of
+from forager.engine.write_buffer import OUTCOME_BYTES, WriteBuffer, size_of
 
 EVENTS = st.lists(st.sampled_from(["start", "end", "take", "written"]), min_size=30, max_size=80)
 
 
 @given(most=st.integers(1, 8), batch=st.integers(1, 4), events=EVENTS)
 def test_it_never_holds_more_than_its_limit(most: int, batch: int, events: list[str]) -> None:
-    spool = Spool(most, 10**9)
+    buffer = WriteBuffer(most, 10**9)
     under_way, writing = 0, None
     for event in events:
         match event:
-            case "start" if spool.has_room(under_way):
+            case "start" if buffer.has_room(under_way):
                 under_way += 1
             case "end" if under_way:
                 under_way -= 1
-                spool.add(a_success(a_target()))
+                buffer.add(a_success(a_target()))
             case "take" if writing is None:
-                writing = spool.take(batch)
+                writing = buffer.take(batch)
             case "written" if writing is not None:
-                spool.written(*writing)
+                buffer.written(*writing)
                 writing = None
-        kept = len(spool.outcomes) + len(writing[0] if writing else ())
+        kept = len(buffer.outcomes) + len(writing[0] if writing else ())
         assert kept + under_way <= most
     if writing is not None:
-        spool.written(*writing)
-    while spool:
-        spool.written(*spool.take(batch))
-    assert spool.is_empty
-    assert spool.has_room(0)
+        buffer.written(*writing)
+    while buffer:
+        buffer.written(*buffer.take(batch))
+    assert buffer.is_empty
+    assert buffer.has_room(0)
 
 
 def test_large_pages_fill_it_sooner() -> None:
-    spool = Spool(1000, 3 * OUTCOME_BYTES)
+    buffer = WriteBuffer(1000, 3 * OUTCOME_BYTES)
     links = [f"http://a.example/{number}" for number in range(100)]
-    assert spool.has_room(0)
-    spool.add(a_success(a_target(), *links))
-    assert not spool.has_room(0)
-    spool.written(*spool.take(10))
-    assert spool.has_room(0)
+    assert buffer.has_room(0)
+    buffer.add(a_success(a_target(), *links))
+    assert not buffer.has_room(0)
+    buffer.written(*buffer.take(10))
+    assert buffer.has_room(0)
 
 
 def test_a_robots_txt_takes_room_too() -> None:
-    spool = Spool(1000, 1000)
-    spool.add_robots(RobotsCopy(1, "http://a.example", "x" * 1000, 200, None, 60.0))
-    assert not spool.has_room(0)
-    spool.written(*spool.take(10))
-    assert (spool.has_room(0), spool.is_empty) == (True, True)
+    buffer = WriteBuffer(1000, 1000)
+    buffer.add_robots(RobotsCopy(1, "http://a.example", "x" * 1000, 200, None, 60.0))
+    assert not buffer.has_room(0)
+    buffer.written(*buffer.take(10))
+    assert (buffer.has_room(0), buffer.is_empty) == (True, True)
 
 
 def test_what_makes_an_outcome_large_is_counted() -> None:

@@ -3,26 +3,26 @@
 from tests.builders import a_discovery
 
 from forager.frontier.enqueue import sort_known
-from forager.frontier.url_cache import KnownPages
+from forager.frontier.url_cache import UrlCache
 
 URL = "http://a.example/x"
 
 
-def known_at(depth: int) -> KnownPages:
-    known = KnownPages(10)
+def known_at(depth: int) -> UrlCache:
+    known = UrlCache(10)
     known.add(a_discovery(URL).key, page=7, depth=depth)
     return known
 
 
 def test_an_unknown_link_is_to_be_asked() -> None:
     link = a_discovery(URL)
-    learned, unknown = sort_known([link], KnownPages(10))
+    learned, unknown = sort_known([link], UrlCache(10))
     assert (learned.page_ids, unknown) == ({}, {link.key: link})
 
 
 def test_of_several_ways_to_an_unknown_page_the_shortest_is_asked() -> None:
     links = [a_discovery(URL, 3), a_discovery(URL, 1), a_discovery(URL, 2)]
-    _, unknown = sort_known(links, KnownPages(10))
+    _, unknown = sort_known(links, UrlCache(10))
     assert list(unknown.values()) == [a_discovery(URL, 1)]
 
 

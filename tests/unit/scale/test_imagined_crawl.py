@@ -61,7 +61,7 @@ def test_politeness_decides_where_nothing_else_does() -> None:
 @pytest.mark.parametrize(
     ("fleet", "limit", "rate"),
     [
-        (Fleet(5, PLENTY, PLENTY, PLENTY), "lanes", 5.0),
+        (Fleet(5, PLENTY, PLENTY, PLENTY), "queues", 5.0),
         (Fleet(1000, 1.0, PLENTY, PLENTY), "requests", 10.0),
         (Fleet(1000, PLENTY, 4.0, PLENTY), "workers", 4.0),
         (Fleet(1000, PLENTY, PLENTY, 2.0), "database", 2.0),
@@ -75,7 +75,7 @@ def test_what_is_short_decides(fleet: Fleet, limit: str, rate: float) -> None:
 
 
 def test_a_huge_domain_does_not_keep_the_others_waiting() -> None:
-    """One lane: with a page budget the small ones come after one turn of the huge one, without it after all of it."""
+    """One queue: with a page budget the small ones come after one turn of the huge one, without it after all of it."""
     alone = Fleet(1, PLENTY, PLENTY, PLENTY)
     sizes = [10_000, *[1] * 50]
     assert crawl(sizes, alone, until_s=61).turns == 51

@@ -16,7 +16,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from forager.errors import StoreError
 from forager.records import Fetched, Past, RawHeads
-from forager.storage import Shelf, open_shelf, warc_record
+from forager.storage import BodyStore, open_shelf, warc_record
 from forager.storage.cdxj import index_line, surt
 from forager.storage.warc_file import mend_all
 
@@ -31,14 +31,14 @@ def an_answer(body: bytes = b"a page", url: str = "http://a.example/", status_co
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Iterator[Shelf]:
+def body_store(tmp_path: Path) -> Iterator[BodyStore]:
     with open_shelf(tmp_path, user_agent="Forager/test") as opened:
         yield opened
 
 
-def keep(shelf: Shelf, *answers: Fetched, past: Past | None = None) -> list[str | None]:
-    kept = [shelf.pack("archive", answer, past, AT) for answer in answers]
-    return [shelved.ref for shelved in shelf.store([keepsake for keepsake in kept if keepsake])]
+def keep(body_store: BodyStore, *answers: Fetched, past: Past | None = None) -> list[str | None]:
+    kept = [body_store.pack("archive", answer, past, AT) for answer in answers]
+    return [shelved.ref for shelved in body_store.store([stored for stored in kept if stored])]
 
 
 def files_of(home: Path, ending: str = "") -> list[Path]:
@@ -58,9 +58,9 @@ def a_past(ref: str | None) -> Past:
     return Past("etag", None, None, 0, 0, 0.0, body_ref=ref)
 
 
-def test_another_library_reads_what_was_written(shelf: Shelf, tmp_path: Path) -> None:
-    keep(shelf, an_answer(b"first"), an_answer(b"second" * 1000, "http://a.example/2"))
-    shelf.close()
+def test_another_library_reads_what_was_written(body_store: BodyStore, tmp_path: Path) -> None:
+    keep(body_store, an_answer(b"first"), an_answer(b"second" * 1000, "http://a.example/2"))
+    body_store.close()
     (path,) = files_of(tmp_path)
     found = records_of(path)
     assert [kind for kind, *_ in found] == ["warcinfo", "request", "response", "request", "response"]
@@ -74,10 +74,10 @@ def test_another_library_reads_what_was_written(shelf: Shelf, tmp_path: Path) ->
     assert b"Forager/" in found[0][3]
 
 
-def test_headers_that_are_no_longer_true_are_kept_under_another_name(shelf: Shelf, tmp_path: Path) -> None:
+def test_headers_that_are_no_longer_true_are_kept_under_another_name(body_store: BodyStore, tmp_path: Path) -> None:
     headers = [(b"Content-Encoding", b"gzip"), (b"Transfer-Encoding", b"chunked"), (b"Content-Length", b"3")]
-    keep(shelf, an_answer(b"decoded", headers=headers))
-    shelf.close()
+    keep(body_store, an_answer(b"decoded", headers=headers))
+    body_store.close()
     *_, (_, _, http, body) = records_of(files_of(tmp_path)[0])
     assert body == b"decoded"
     assert http.get_header("Content-Length") == "7"
@@ -85,17 +85,19 @@ def test_headers_that_are_no_longer_true_are_kept_under_another_name(shelf: Shel
     assert http.get_header("X-Crawler-Transfer-Encoding") == "chunked"
 
 
-def test_a_header_cannot_start_another_record(shelf: Shelf, tmp_path: Path) -> None:
+def test_a_header_cannot_start_another_record(body_store: BodyStore, tmp_path: Path) -> None:
     evil = [(b"X", b"1\r\n\r\nWARC/1.1\r\nWARC-Type: response\r\n"), (b"Y\r\nZ", b"\0")]
-    (ref,) = keep(shelf, an_answer(b"body", headers=evil))
-    assert shelf.load(ref or "", "").body == b"body"
-    shelf.close()
+    (ref,) = keep(body_store, an_answer(b"body", headers=evil))
+    assert body_store.load(ref or "", "").body == b"body"
+    body_store.close()
     assert len(records_of(files_of(tmp_path)[0])) == 3
 
 
-def test_the_same_body_is_a_revisit_that_leads_to_the_first(shelf: Shelf, tmp_path: Path) -> None:
-    first, second = (keep(shelf, an_answer(b"same", url))[0] for url in ("http://a.example/1", "http://b.example/2"))
-    shelf.close()
+def test_the_same_body_is_a_revisit_that_leads_to_the_first(body_store: BodyStore, tmp_path: Path) -> None:
+    first, second = (
+        keep(body_store, an_answer(b"same", url))[0] for url in ("http://a.example/1", "http://b.example/2")
+    )
+    body_store.close()
     *_, (kind, fields, http, body) = records_of(files_of(tmp_path)[0])
     assert kind == "revisit"
     assert fields.get_header("WARC-Profile") == warc_record.IDENTICAL
@@ -103,7 +105,7 @@ def test_the_same_body_is_a_revisit_that_leads_to_the_first(shelf: Shelf, tmp_pa
     assert fields.get_header("WARC-Refers-To-Date") == warc_record.date_of(AT)
     assert http.get_statuscode() == "200"
     assert body == b""
-    loaded = shelf.load(second or "", "")
+    loaded = body_store.load(second or "", "")
     assert (loaded.url, loaded.body) == ("http://b.example/2", b"same")
     assert first != second
 
@@ -112,36 +114,38 @@ def test_an_answer_that_nothing_has_changed_is_a_revisit(tmp_path: Path) -> None
     """Also of another worker's record, and through a chain of them: each leads to the one that has the body."""
     ref: str | None = None
     for number in range(3):
-        with open_shelf(tmp_path) as shelf:
+        with open_shelf(tmp_path) as body_store:
             past = a_past(ref) if number else None
-            ref = keep(shelf, an_answer(b"" if number else b"page", status_code=304 if number else 200), past=past)[0]
+            ref = keep(
+                body_store, an_answer(b"" if number else b"page", status_code=304 if number else 200), past=past
+            )[0]
     assert ref is not None
     *_, (kind, fields, http, _) = records_of(Path(tmp_path, "bodies/warc", ref.split(":")[1]))
     assert (kind, http.get_statuscode()) == ("revisit", "304")
     assert fields.get_header("WARC-Profile") == warc_record.NOT_MODIFIED
-    with open_shelf(tmp_path) as shelf:
-        loaded = shelf.load(ref, "")
+    with open_shelf(tmp_path) as body_store:
+        loaded = body_store.load(ref, "")
     assert (loaded.status_code, loaded.body) == (200, b"page")
 
 
 def test_a_page_that_came_again_unchanged_is_a_revisit_of_an_older_file(tmp_path: Path) -> None:
-    with open_shelf(tmp_path) as shelf:
-        (first,) = keep(shelf, an_answer(b"page"))
-    with open_shelf(tmp_path) as shelf:
-        (again,) = keep(shelf, an_answer(b"page"), past=a_past(first))
-        (other,) = keep(shelf, an_answer(b"new page"), past=a_past(again))
-        assert [shelf.load(ref or "", "").body for ref in (first, again, other)] == [b"page", b"page", b"new page"]
+    with open_shelf(tmp_path) as body_store:
+        (first,) = keep(body_store, an_answer(b"page"))
+    with open_shelf(tmp_path) as body_store:
+        (again,) = keep(body_store, an_answer(b"page"), past=a_past(first))
+        (other,) = keep(body_store, an_answer(b"new page"), past=a_past(again))
+        assert [body_store.load(ref or "", "").body for ref in (first, again, other)] == [b"page", b"page", b"new page"]
     kinds = [kind for path in files_of(tmp_path) for kind, *_ in records_of(path)]
     assert kinds.count("revisit") == 1
 
 
-def test_nothing_has_changed_since_nothing_is_nothing(shelf: Shelf) -> None:
-    assert shelf.pack("archive", an_answer(b"", status_code=304), a_past(None), AT) is None
+def test_nothing_has_changed_since_nothing_is_nothing(body_store: BodyStore) -> None:
+    assert body_store.pack("archive", an_answer(b"", status_code=304), a_past(None), AT) is None
 
 
-def test_redirects_are_archived_and_no_task_refers_to_them(shelf: Shelf, tmp_path: Path) -> None:
-    assert keep(shelf, an_answer(b"", status_code=301, headers=[(b"Location", b"/x")])) == [None]
-    shelf.close()
+def test_redirects_are_archived_and_no_task_refers_to_them(body_store: BodyStore, tmp_path: Path) -> None:
+    assert keep(body_store, an_answer(b"", status_code=301, headers=[(b"Location", b"/x")])) == [None]
+    body_store.close()
     *_, (kind, _, http, _) = records_of(files_of(tmp_path)[0])
     assert (kind, http.get_header("Location")) == ("response", "/x")
 
@@ -149,9 +153,9 @@ def test_redirects_are_archived_and_no_task_refers_to_them(shelf: Shelf, tmp_pat
 def test_files_are_rolled_by_size_and_by_age(tmp_path: Path) -> None:
     for limits in ({"warc_bytes": 1}, {"warc_age_s": 1e-9}):
         home = tmp_path / next(iter(limits))
-        with open_shelf(home, **limits) as shelf:
-            refs = [keep(shelf, an_answer(os.urandom(20)))[0] for _ in range(3)]
-            assert [len(shelf.load(ref or "", "").body) for ref in refs] == [20] * 3
+        with open_shelf(home, **limits) as body_store:
+            refs = [keep(body_store, an_answer(os.urandom(20)))[0] for _ in range(3)]
+            assert [len(body_store.load(ref or "", "").body) for ref in refs] == [20] * 3
         assert len(files_of(home)) == 3
         assert not files_of(home, ".open")
 
@@ -181,13 +185,13 @@ def test_a_killed_writer_leaves_whole_records(tmp_path: Path) -> None:
     (torn,) = files_of(tmp_path, ".open")
     with torn.open("ab") as stream:
         stream.write(torn.read_bytes()[:700])  # whatever was under way
-    with open_shelf(tmp_path) as shelf:
+    with open_shelf(tmp_path) as body_store:
         assert not files_of(tmp_path, ".open")
         (path,) = files_of(tmp_path)
         responses = [record for record in records_of(path) if record[0] == "response"]
         refs = [ref for line in told for ref in line]
         assert len(refs) >= 100
-        assert all(shelf.load(ref, "").body.startswith(b"page ") for ref in refs)
+        assert all(body_store.load(ref, "").body.startswith(b"page ") for ref in refs)
         assert len(responses) >= len(refs)
     assert_indexed(path)
 
@@ -212,9 +216,9 @@ def assert_indexed(path: Path) -> None:
 
 @pytest.mark.parametrize("cut", [1, 9, 40, 300])
 def test_a_file_cut_anywhere_keeps_what_is_whole(tmp_path: Path, cut: int) -> None:
-    shelf = open_shelf(tmp_path).__enter__()
-    keep(shelf, *(an_answer(os.urandom(100)) for _ in range(5)))
-    shelf._desk._drop()  # as a kill leaves it
+    body_store = open_shelf(tmp_path).__enter__()
+    keep(body_store, *(an_answer(os.urandom(100)) for _ in range(5)))
+    body_store._desk._drop()  # as a kill leaves it
     (torn,) = files_of(tmp_path, ".open")
     os.truncate(torn, torn.stat().st_size - cut)
     (name,) = mend_all(torn.parent)
@@ -233,22 +237,22 @@ def test_a_file_without_a_whole_record_is_no_file(tmp_path: Path) -> None:
 
 
 def test_a_living_writers_file_is_left_alone(tmp_path: Path) -> None:
-    with open_shelf(tmp_path) as shelf:
-        (ref,) = keep(shelf, an_answer(b"page"))
+    with open_shelf(tmp_path) as body_store:
+        (ref,) = keep(body_store, an_answer(b"page"))
         with open_shelf(tmp_path) as other:
             assert len(files_of(tmp_path, ".open")) == 1
             assert other.load(ref or "", "").body == b"page"
             keep(other, an_answer(b"other"))
-        keep(shelf, an_answer(b"goes on"))
+        keep(body_store, an_answer(b"goes on"))
     assert len(files_of(tmp_path)) == 2
     for path in files_of(tmp_path):
         assert_indexed(path)
 
 
 def test_without_an_index_it_is_made_anew(tmp_path: Path) -> None:
-    shelf = open_shelf(tmp_path).__enter__()
-    keep(shelf, an_answer(b"1"), an_answer(b"2"))
-    shelf._desk._drop()
+    body_store = open_shelf(tmp_path).__enter__()
+    keep(body_store, an_answer(b"1"), an_answer(b"2"))
+    body_store._desk._drop()
     (index,) = files_of(tmp_path, ".cdxj")
     index.unlink()
     with open_shelf(tmp_path):
@@ -259,9 +263,9 @@ def test_without_an_index_it_is_made_anew(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("at", [0, 30, -10])
-def test_one_wrong_bit_is_found(shelf: Shelf, tmp_path: Path, at: int) -> None:
-    (ref,) = keep(shelf, an_answer(b"a page " * 100))
-    shelf.close()
+def test_one_wrong_bit_is_found(body_store: BodyStore, tmp_path: Path, at: int) -> None:
+    (ref,) = keep(body_store, an_answer(b"a page " * 100))
+    body_store.close()
     assert ref is not None
     _, name, offset, length = ref.split(":")
     path = tmp_path / "bodies/warc" / name
@@ -269,7 +273,7 @@ def test_one_wrong_bit_is_found(shelf: Shelf, tmp_path: Path, at: int) -> None:
     content[int(offset) + at % int(length)] ^= 1
     path.write_bytes(content)
     with pytest.raises(StoreError):
-        shelf.load(ref, "")
+        body_store.load(ref, "")
 
 
 @pytest.mark.parametrize("member", [b"", b"junk", b"\x1f\x8b\x08\x00"])

@@ -17,7 +17,7 @@ BATCH_STATEMENTS = 24
 COMMIT and the reset of a connection that is handed back among them. Counted by
 `tests/integration/scale/test_load.py`."""
 ROUND_STATEMENTS = 9
-"""To look for domains and to feed lanes, after each batch. Counted there."""
+"""To look for domains and to feed queues, after each batch. Counted there."""
 TURN_STATEMENTS = 6
 """To hand a domain back, when it comes alone; many at once cost no more. Counted there."""
 SECOND_STATEMENTS = 6

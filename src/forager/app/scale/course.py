@@ -1,10 +1,10 @@
 """A crawl on a clock that is made up: domains take turns as the claim has them take turns, a turn at a time.
 
-    waiting ──(lowest round, best score)──> a lane of a worker ──(its turn is over)──> waiting, in the next round
+    waiting ──(lowest round, best score)──> a queue of a worker ──(its turn is over)──> waiting, in the next round
 
 What decides is written out: the order of the claim (`claim_domains`), the page budget of a lease, the round a domain
 gets when it is handed back (`release`). A test has the real statements take turns beside it. While workers, open
-requests or the database cannot follow, every lane slows down alike; a turn is then as long as its work divided by that.
+requests or the database cannot follow, every queue slows down alike; a turn takes its work divided by that.
 """
 
 import heapq
@@ -24,7 +24,7 @@ MARKS = (0.5, BUSY)
 class Fleet:
     """What limits all workers together."""
 
-    lanes: int
+    queues: int
     requests_open: float
     worker_pages_per_s: float
     database_pages_per_s: float
@@ -86,7 +86,7 @@ class Crawl:
         self._work_s = 0.0
         self._newest_round = 0
         self._demand = 0.0
-        """Pages a second that politeness lets those in lanes have."""
+        """Pages a second that politeness lets those in queues have."""
         self._open = 0.0
         """Requests that are then open at once."""
         self._had = 0.0
@@ -107,9 +107,9 @@ class Crawl:
         return course
 
     def claim(self) -> list[int]:
-        """The best of those that wait, as long as there are lanes; in the order they are taken."""
+        """The best of those that wait, as long as there are queues; in the order they are taken."""
         taken = []
-        while self._waiting and len(self._turns) < self._fleet.lanes:
+        while self._waiting and len(self._turns) < self._fleet.queues:
             round_, _, domain = heapq.heappop(self._waiting)
             self._newest_round = max(self._newest_round, round_)
             left, interval = self._left[domain], self._intervals[domain]
@@ -156,7 +156,7 @@ class Crawl:
 
 
 def slowest(fleet: Fleet, demand: float, open_: float, *, is_full: bool) -> tuple[float, str]:
-    """How fast lanes go, 1 being as fast as politeness lets them, and what decides that."""
+    """How fast queues go, 1 being as fast as politeness lets them, and what decides that."""
     shares = {
         "requests": fleet.requests_open / open_ if open_ else 1.0,
         "workers": fleet.worker_pages_per_s / demand,
@@ -165,4 +165,4 @@ def slowest(fleet: Fleet, demand: float, open_: float, *, is_full: bool) -> tupl
     limit = min(shares, key=shares.__getitem__)
     if shares[limit] < 1.0:
         return shares[limit], limit
-    return 1.0, "lanes" if is_full else "pace"
+    return 1.0, "queues" if is_full else "pace"

@@ -81,7 +81,7 @@ def foresee(
 
 def fleet_of(machines: Machines, settings: Settings) -> Fleet:
     return Fleet(
-        lanes=machines.workers * (settings.max_domains_per_worker or capacity.MOST),
+        queues=machines.workers * (settings.max_domains_per_worker or capacity.MOST),
         requests_open=machines.workers * settings.max_requests_in_flight,
         worker_pages_per_s=machines.workers * costs.WORKER_PAGES_PER_S,
         database_pages_per_s=machines.database_cores * 1000 / costs.POSTGRES_MS,

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from forager.scheduler.config import ScheduleOrder
+from forager.scheduler.config import SchedulerConfig
 from forager.scheduler.words import things
 
 NAME = "takeover"
 EVERY_S = 30.0
 
 
-async def run_once(conn: Any, order: ScheduleOrder) -> str:
+async def run_once(conn: Any, order: SchedulerConfig) -> str:
     async with conn.transaction():
         freed = await order.take_over(conn)
     return f"{things(len(freed), 'domain')} taken over"
