@@ -274,7 +274,7 @@ class StatusError(AnswerError):
 
     @property
     def asks_us_to_wait(self) -> bool:
-        """C-17: these 4xx, and any 503 with a Retry-After, slow the whole domain down instead of failing the page."""
+        """These 4xx, and any 503 with a Retry-After, slow the whole domain down instead of failing the page."""
         return self.status_code in {408, 425, 429} or (self.status_code == 503 and self.retry_after_s is not None)
 
 

@@ -499,7 +499,7 @@ class Settings(BaseModel):
 
     @property
     def agent_header(self) -> str:
-        """C-23: who we are and whom to write to."""
+        """Who we are and whom to write to."""
         return self.user_agent or f"Forager/{__version__}" + (f" (+{self.contact})" if self.contact else "")
 
 

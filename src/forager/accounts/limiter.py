@@ -1,4 +1,4 @@
-"""Rate limits that hold across processes (R234, R235), without a statement per request: `Meter`s, compared in bulk.
+"""Rate limits that hold across processes, without a statement per request: `Meter`s, compared in bulk.
 
 Each process tells the table `rate_counts` once a second what it let through, and learns what all did, in one statement;
 whoever used up a share of a limit compares at once. A ledger that is asked before the table spares it that. While none

@@ -13,5 +13,5 @@ SELECT subject, array_agg(slot) AS slots, array_agg(requests) AS requests
 FROM rate_counts WHERE subject = ANY ($1::text[]) AND slot >= $2 GROUP BY subject;
 
 -- name: clear_out
--- Seconds no window reaches back to (R266).
+-- Seconds no window reaches back to.
 DELETE FROM rate_counts WHERE slot < $1;

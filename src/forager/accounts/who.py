@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class Role(StrEnum):
-    """R225–R227: anonymous sees that it runs, a user reads everything, an admin changes things."""
+    """Anonymous sees that it runs, a user reads everything, an admin changes things."""
 
     ANONYMOUS = "anonymous"
     USER = "user"

@@ -259,7 +259,7 @@ def judge(facts: Facts, limits: Limits = USUAL) -> list[Finding]:
 
 
 def error_rate(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
-    """R213."""
+    """The share of visits that were answered with 4xx or 5xx, or not at all."""
     if facts.visits >= FEWEST_VISITS:
         rate = (facts.refused + facts.unanswered) / facts.visits
         how = f"{facts.refused:,.0f} were answered with 4xx or 5xx, {facts.unanswered:,.0f} not at all"
@@ -280,7 +280,7 @@ def success_rate(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
 
 
 def frontier_backlog(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
-    """R214: by how much it grew in a minute, over the samples there are."""
+    """By how much it grew in a minute, over the samples there are."""
     if len(facts.frontier) < 2:
         return
     (old_s, old), (new_s, new) = facts.frontier[0], facts.frontier[-1]
@@ -293,7 +293,7 @@ def frontier_backlog(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
 
 
 def worker_silent(facts: Facts) -> Iterator[Finding]:
-    """R215."""
+    """Workers without a heartbeat, one finding per host."""
     for host in facts.workers:
         names = ", ".join(map(str, host.workers[:10]))
         who = f"Worker {names} has" if len(host.workers) == 1 else f"{len(host.workers)} workers ({names}) have"
@@ -311,7 +311,7 @@ def worker_paused(facts: Facts) -> Iterator[Finding]:
 
 
 def few_proxies(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
-    """R443: only domains that are asked through proxies at all."""
+    """Only domains that are asked through proxies at all."""
     for pool in facts.pools:
         if pool.active < limits.fewest_proxies:
             says = f"{pool.domain} has {pool.active} proxies that work; it should have {limits.fewest_proxies}."
@@ -319,7 +319,7 @@ def few_proxies(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
 
 
 def proxies_failing(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
-    """R444."""
+    """The share of a domain's requests that failed at its proxies."""
     for pool in facts.pools:
         if pool.requests >= FEWEST_REQUESTS:
             rate = pool.failed / pool.requests
@@ -328,7 +328,7 @@ def proxies_failing(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
 
 
 def parse_drop(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
-    """R090: against the week before, in points."""
+    """Against the week before, in points."""
     for parser in facts.parsers:
         if min(parser.attempts, parser.attempts_before) >= FEWEST_REQUESTS:
             now, before = parser.valid / parser.attempts, parser.valid_before / parser.attempts_before

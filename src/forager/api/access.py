@@ -2,7 +2,7 @@
 
     recognise (session or token)  →  count (429)  →  role (401, 403)  →  same site, for changes by cookie (403)
 
-Whoever they refuse gets problem+json with the `error` member of R233 and R235. The app calls `install(app)` once, and
+Whoever they refuse gets problem+json with an `error` member. The app calls `install(app)` once, and
 holds `open_gate(app, forager)` open as long as it lives.
 """
 
@@ -216,6 +216,6 @@ Anyone = Annotated[Who, Depends(anyone)]
 User = Annotated[Who, Depends(user)]
 Admin = Annotated[Who, Depends(admin)]
 Seeding = Annotated[Who, Depends(seeding)]
-"""An admin who injects seeds, at most ten times a minute (R234)."""
+"""An admin who injects seeds, at most ten times a minute."""
 Keeper = Annotated[Who, Depends(keeper)]
 """An admin who may change accounts: not with a token of scope write."""

@@ -181,7 +181,7 @@ def families(snapshot: Snapshot | None) -> Iterator[Metric]:
 
 
 def _seven(snapshot: Snapshot) -> Iterator[Metric]:
-    """R203 to R209."""
+    """Counters and gauges of the crawl, under the names that dashboards are built on."""
     visits, state = _by_label(snapshot.totals, "visits"), {n.metric: n.amount for n in snapshot.state if not n.label}
     fetched = sum(number for outcome, number in visits.items() if outcome not in NOT_ASKED)
     denials = visits.get("blocked_robots", 0.0)

@@ -127,7 +127,7 @@ class Problem(BaseModel):
     error: str = Field(description="The detail again, for clients of a simpler kind.", examples=["Not found"])
     request_id: str | None = Field(None, description="What the log calls this request.", examples=["5f0c21d7a9be4c10"])
     errors: list[Trouble] | None = Field(None, description="Of a 422: each value that was refused, at least one.")
-    retryAfter: int | None = Field(None, description="Of a 429: seconds to wait.")  # noqa: N815 (R235 spells it so)
+    retryAfter: int | None = Field(None, description="Of a 429: seconds to wait.")  # noqa: N815 (a public name)
 
 
 class TooManyError(ForagerError):

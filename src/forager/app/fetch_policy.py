@@ -43,7 +43,7 @@ def why_not_seed(url: str, guard: AddressGuard) -> str | None:
 
 
 def refuse_seed(url: str, settings: Settings) -> None:
-    """Of a run: its address may be dialled, and its owner knows whom to write to (C-23)."""
+    """Of a run: its address may be dialled, and its owner knows whom to write to."""
     if reason := why_not_seed(url, guard_of(settings)):
         raise UsageError(reason)
     ip = host_as_ip(urlsplit(url).hostname or "")

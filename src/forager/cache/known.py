@@ -1,4 +1,4 @@
-"""Pages that any worker knows, for all of them (C-07): key → page id and depth, for a day.
+"""Pages that any worker knows, for all of them: key → page id and depth, for a day.
 
 A page is told after the transaction that found it was committed, and under the era in which it was asked for; so
 whatever is recalled was true, and is while the era lasts. Each value vouches for its own key: what does not is nothing.

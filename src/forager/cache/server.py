@@ -1,4 +1,4 @@
-"""One Redis server, asked with little patience (R240) and left alone for a while when it fails (R245).
+"""One Redis server, asked with little patience and left alone for a while when it fails.
 
           5 failures in a row                        10 s later
     near ─────────────────────▶ away: nobody asks ───────────────▶ one question: answered → near, else → away

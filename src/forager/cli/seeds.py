@@ -134,7 +134,7 @@ def refuse_unfit_order(start: Start, scope: Scope, include: Sequence[str], *, is
 
 
 def refuse_without_contact(seeds: Iterable[str], contact: str | None) -> None:
-    """C-23: whoever crawls somebody else's server says whom to write to."""
+    """Whoever crawls somebody else's server says whom to write to."""
     if contact:
         return
     foreign = next((seed for seed in seeds if not is_loopback(seed)), None)

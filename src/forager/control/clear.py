@@ -1,4 +1,4 @@
-"""The frontier emptied (R229): pages that wait for their first visit are forgotten, with the tasks ordered for them.
+"""The frontier emptied: pages that wait for their first visit are forgotten, with the tasks ordered for them.
 
 A purge like the others: on record before it begins, in portions that are a transaction each, of domains that are fenced
 off, some at a time, while others are crawled. What was visited stays, with its history. Found again by a link, a page

@@ -1,4 +1,4 @@
-"""Copies of cold files in a bucket (R271), under the names the files have here.
+"""Copies of cold files in a bucket, under the names the files have here.
 
 A slice has its copy, read back, before its first visit leaves the database. Files from before there was a bucket, and
 numbers by the minute, get theirs in the next nightly round, which also deletes copies that a purge could not reach.

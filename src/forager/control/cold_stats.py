@@ -1,4 +1,4 @@
-"""Numbers by the minute, before they become days: a gzipped JSON file for each day (R270), below the cold files.
+"""Numbers by the minute, before they become days: a gzipped JSON file for each day, below the cold files.
 
     stats/2026-01/stats-2026-01-31.json.gz
 

@@ -73,7 +73,7 @@ CATEGORIES: Mapping[str, Category] = {
     "store_unavailable": Category.US,
     "broken": Category.US,
 }
-"""R085: every error code there is; a test compares."""
+"""Every error code there is; a test compares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ async def dead_letters(
     before: tuple[int | None, int | None] = (None, None),
     limit: int = 100,
 ) -> Row:
-    """R084: visits that failed for good by our own fault, and calls that nobody took; of each the newest first, and so
+    """Visits that failed for good by our own fault, and calls that nobody took; of each the newest first, and so
     many. `before`: only older ones than this visit and this call."""
     since_at = await read_clock(conn) - since
     dead = await conn.fetch(SQL["dead_tasks"], since_at, fingerprint, before[0], limit)

@@ -343,5 +343,5 @@ NOW = (
 
 
 def public(shown: Row) -> Row:
-    """C-21: what anybody may know of it."""
+    """What anybody may know of it."""
     return {name: shown[name] for name in PUBLIC}

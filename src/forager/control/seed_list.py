@@ -1,6 +1,6 @@
 """Lists of seeds, in pieces of any size: domains with source and rank, pages at depth 0 and of the highest priority.
 
-A list is a list (R370): it adds what is new, and what is known keeps its state. A blocked or exhausted domain stays so
+A list is a list: it adds what is new, and what is known keeps its state. A blocked or exhausted domain stays so
 unless the list names a page of it that was never seen; a page that was visited or failed is not visited again for it.
 Safe to run again: after a kill the same list adds only what is missing.
 """

@@ -20,7 +20,7 @@ from forager.control.account_names import refuse_bad_name
 from forager.errors import ConflictError, NotFoundError, UsageError
 
 SESSION_S = 86_400.0
-"""R224: a day, whatever is done meanwhile."""
+"""A day, whatever is done meanwhile."""
 MOST_SESSIONS = 20
 LONGEST_AGENT = 200
 ACQUIRE_S = 2.0

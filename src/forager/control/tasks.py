@@ -3,7 +3,7 @@ orders for many are in `tasks_many.py`, new tasks in `submit.py`.
 
 Each verb runs in the caller's one transaction and locks the rows of the domains first, then those of the tasks. It is
 written down with who and why (`task_orders`). Called twice it gives the same answer, and makes no second task. What is
-closed never changes (C-04): a restart is a new task whose parent is the old one. A running task that is paused or
+closed never changes: a restart is a new task whose parent is the old one. A running task that is paused or
 cancelled is put down by its worker at its next step.
 """
 
@@ -65,7 +65,7 @@ async def orders(conn: Any, task_id: int, *, limit: int = SHOWN) -> list[Row]:
 
 
 async def count(conn: Any, *, since: datetime) -> list[Row]:
-    """By state: how many tasks, and how long they took on average (R456)."""
+    """By state: how many tasks, and how long they took on average."""
     return [dict(row) for row in await conn.fetch(SQL["count_tasks"], since)]
 
 
@@ -83,7 +83,7 @@ async def pause(conn: Any, task_id: int, *, by: str, reason: str | None = None) 
 
 
 async def resume(conn: Any, task_id: int, *, by: str, reason: str | None = None) -> TaskState:
-    """Never counts as another try (D-08)."""
+    """Never counts as another try."""
     held = await _hold_one(conn, task_id)
     if held.status is not PAUSED or held.is_waiting:
         if held.status in CLOSED:

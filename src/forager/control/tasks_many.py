@@ -102,7 +102,7 @@ async def set_priority_many(
     limit: int = MOST_AT_ONCE,
     dry_run: bool = False,
 ) -> Many:
-    """Of a whole domain also the pages that wait for their first visit and have no task yet (R062)."""
+    """Of a whole domain also the pages that wait for their first visit and have no task yet."""
     refuse_bad_priority(priority)
     chosen = await _choose(conn, which, OPEN, limit=limit)
     if not dry_run:

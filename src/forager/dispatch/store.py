@@ -8,7 +8,7 @@ from forager.dispatch.hint import CrawlHint
 
 SQL = statements.load("forager.dispatch")
 URGENT = 2
-"""R447: what is due and has this priority or a better one goes to the priority queue."""
+"""What is due and has this priority or a better one goes to the priority queue."""
 URGENT_SCORE = 1500.0
 """So does a domain with this score or a better one. Rank and pages left bring at most 1,000 each: the best seed of a
 list has it from 250 pages on, a domain that nobody ranked never by its pages alone, one with many images by these."""

@@ -58,7 +58,7 @@ class DomainQueue:
         self._breaker_resets = lease.breaker_resets
         """The database knows that it is open or half-open; if it says otherwise, an operator closed it."""
         self.robots_breaker = Breaker(most_failures=ROBOTS_FAILURES, reset_s=ROBOTS_RESET_S)
-        """R246, for all origins of the domain together; an origin that failed is left alone for an hour besides."""
+        """Failures of robots.txt in a row, for all origins together; an origin that failed is not asked for an hour."""
         self.tenant = DomainShare(lease.response_s)
         """What it takes of the worker's open requests, and whether it is prompt."""
         self.pool: ProxyPool | None = None

@@ -69,7 +69,7 @@ class RobotsCache:
         self._network = network
 
     def rules_of(self, queue: DomainQueue, origin: str, now: float) -> Rules | RefusedError | None:
-        """None where robots.txt is to be asked for. After three failures nothing is asked for a minute (R246)."""
+        """None where robots.txt is to be asked for. After three failures nothing is asked for a minute."""
         rules = queue.rules.get(origin)
         if rules is not None and queue.rules_until.get(origin, now) >= now:
             return rules

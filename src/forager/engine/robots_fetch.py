@@ -1,5 +1,5 @@
 """robots.txt of an origin: fetched under the domain's pace, followed through redirects, tried three times for ten
-seconds each (R238).
+seconds each.
 
 Answers with a copy to keep; what it means is `politeness.robots`' business.
 """

@@ -2,7 +2,7 @@
 heard within a second.
 
 What waits in a queue is put down at once, what is under way at its next step: before its request, after its answer,
-after its reading. A visit that was finished already is recorded (D-08); if it was cancelled, the record is refused.
+after its reading. A visit that was finished already is recorded; if it was cancelled, the record is refused.
 """
 
 import asyncio

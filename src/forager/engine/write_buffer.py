@@ -1,4 +1,4 @@
-"""What a worker has fetched and not yet written: the bounded spool of C-22, in memory.
+"""What a worker has fetched and not yet written: bounded, in memory.
 
 While the database is away it fills. A request may start only if what it brings still fits, together with what all other
 open requests bring; so the number of outcomes is never above the limit. Their size is known when they are there: the

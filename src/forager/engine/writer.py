@@ -291,7 +291,7 @@ class Writer:
         return held
 
     async def _close_paused(self, conn: Any, finished: Sequence[Outcome]) -> set[int]:
-        """Visits that were finished when somebody paused them are kept (D-08); what was cancelled stays so."""
+        """Visits that were finished when somebody paused them are kept; what was cancelled stays so."""
         up = await tasks.reclaim(conn, self._worker(), [outcome.target.task_id for outcome in finished])
         ours = [outcome for outcome in finished if outcome.target.task_id in up]
         return await frontier.close_tasks(conn, ours) if ours else set()

@@ -192,7 +192,7 @@ WITH put AS (
 SELECT run_id, domain_id, count(*)::int AS pages FROM put WHERE run_id IS NOT NULL GROUP BY run_id, domain_id ORDER BY run_id, domain_id;
 
 -- name: take_up_paused
--- Visits that were finished when their pause came are kept (D-08): back to pending, and then on, so that they can be closed.
+-- Visits that were finished when their pause came are kept: back to pending, and then on, so that they can be closed.
 UPDATE crawl_tasks SET status = 'pending', is_waiting = false WHERE id = ANY ($2::bigint[]) AND status = 'paused' AND locked_by = $1;
 
 -- name: take_up

@@ -1,4 +1,4 @@
-"""Which domains are crawled without pace (C-09): only those an operator named, by host, host:port, address or network.
+"""Which domains are crawled without pace: only those an operator named, by host, host:port, address or network.
 
 Robots rules, budgets and the address guard hold for them all the same.
 """

@@ -36,7 +36,7 @@ UNANSWERED = frozenset(
 )
 GROWTH = timedelta(minutes=3)
 SILENT_S = 120.0
-"""R215."""
+"""A worker without a heartbeat for this time raises an alert."""
 REMEMBERED_S = 900.0
 """So long ago a dead worker may have been heard of to be worth an alert."""
 POOLS_S = 600.0

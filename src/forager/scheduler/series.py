@@ -16,7 +16,7 @@ EVERY_S = 30.0
 FOLD_AFTER_S = 60.0
 """Workers still write to this minute and, in a slow transaction, to the one before."""
 KEPT_DAYS = 7
-"""R267: minutes are kept for so many days."""
+"""Minutes are kept for so many days."""
 
 
 async def run_once(conn: Any, order: SchedulerConfig) -> str:

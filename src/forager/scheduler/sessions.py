@@ -1,4 +1,4 @@
-"""Sessions, one-time links and wrong passwords that are over are cleared out (R266). They were worth nothing before:
+"""Sessions, one-time links and wrong passwords that are over are cleared out. They were worth nothing before:
 nobody looks at one whose time is up.
 """
 

@@ -1,6 +1,6 @@
 """What the search server is told of documents before the first one comes.
 
-Products are described as the first design of this crawler did (R130), ids excepted, which are 64 bits wide; beside
+Products are described as the first design of this crawler did, ids excepted, which are 64 bits wide; beside
 that stand the words PostgreSQL made of a document (`stream.py`), and what a search is narrowed to and counted by.
 """
 

@@ -1,5 +1,5 @@
 """Which domain a URL belongs to. A domain is a site as an entity: `www.` and default ports do not make another one,
-sub-domains and other ports do (D-05).
+sub-domains and other ports do.
 """
 
 import re

@@ -10,7 +10,7 @@ TRACKING_PREFIXES = ("utm_", "hsa_", "mtm_")
 
 TRACKING_NAMES = frozenset(
     {
-        # R182 names these two; they say where a visitor came from.
+        # These two say where a visitor came from.
         "ref", "source",
         # click ids of advertising networks
         "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "gad_source", "gad_campaignid", "srsltid",

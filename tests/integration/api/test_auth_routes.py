@@ -1,4 +1,4 @@
-"""Who may ask what: the whole surface against the roles (R225–R227), by its declarations and over HTTP.
+"""Who may ask what: the whole surface against the roles, by its declarations and over HTTP.
 
 A new route is in no list here: then it needs the role its method asks for, or this fails.
 """

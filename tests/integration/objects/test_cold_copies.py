@@ -1,4 +1,4 @@
-"""Cold files have their copies in a bucket before a visit leaves the database, and are read back from there (R271)."""
+"""Cold files have their copies in a bucket before a visit leaves the database, and are read back from there."""
 
 import os
 from datetime import date

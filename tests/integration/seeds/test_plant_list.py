@@ -127,7 +127,7 @@ async def test_seeds_do_not_take_a_domain_from_its_run(ground: Ground) -> None:
 
 
 async def test_a_crawl_does_not_wake_what_a_list_names(ground: Ground) -> None:
-    """R370: a person's word counts more than a line of a file."""
+    """A person's word counts more than a line of a file."""
     for name in ("named.example", "listed.example"):
         one = await ground.a_domain(name)
         await ground.a_page(f"http://{name}/", one, status="failed")

@@ -163,7 +163,7 @@ async def test_paused_and_resumed_before_the_worker_heard_of_it(
 async def test_a_visit_that_is_finished_when_the_pause_comes_is_kept(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """D-08: the worker hears of the pause only after it handed its outcome over."""
+    """The worker hears of the pause only after it handed its outcome over."""
     monkeypatch.setattr(signals, "EVERY_S", 30.0)
     slow = SlowPage()
     async with crawling(database, slow.site) as (stage, work):

@@ -145,7 +145,6 @@ def test_a_file_that_denies_everything_is_known_as_such(text: str, denies_all: b
     ],
 )  # fmt: skip
 def test_what_an_answer_to_the_request_for_robots_txt_means(status_code: int | None, policy: str) -> None:
-    """C-10."""
     assert policy_for(status_code) == policy
 
 

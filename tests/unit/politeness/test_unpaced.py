@@ -1,4 +1,4 @@
-"""C-09: who is crawled without pace."""
+"""Who is crawled without pace."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The index of products is the one the first design described (R130), and every field of a document is described."""
+"""The index of products is the one the first design described, and every field of a document is described."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -10,7 +10,7 @@ from forager.search.documents import page_document, product_document, weight_of
 from forager.search.mapping import KINDS, describe
 from forager.search.server import Address
 
-R130 = {
+EXPECTED = {
     "product_name": {"type": "text", "analyzer": "standard"},
     "description": {"type": "text", "analyzer": "standard"},
     "brand": {"type": "keyword"},
@@ -22,8 +22,8 @@ R130 = {
 
 def test_products_are_described_as_designed() -> None:
     fields = describe("product", owner="o", writers="w")["mappings"]["properties"]
-    assert {name: fields[name] for name in R130} == R130
-    assert fields["product_id"] == {"type": "long"}, "ids are 64 bits wide (C-12)"
+    assert {name: fields[name] for name in EXPECTED} == EXPECTED
+    assert fields["product_id"] == {"type": "long"}, "ids are 64 bits wide"
 
 
 class Row(dict[str, Any]):

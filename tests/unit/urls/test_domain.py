@@ -1,4 +1,4 @@
-"""R313–R319 with ruling D-05: which domain a URL belongs to."""
+"""Which domain a URL belongs to."""
 
 import pytest
 from hypothesis import given, settings
@@ -12,8 +12,8 @@ from forager.urls import domain_of, is_address, is_canonical_origin, normalize, 
     ("url", "domain"),
     [
         ("https://shop.example/x", "shop.example"),
-        ("http://shop.example/x", "shop.example"),  # R313
-        ("https://www.shop.example/", "shop.example"),  # R314
+        ("http://shop.example/x", "shop.example"),
+        ("https://www.shop.example/", "shop.example"),
         ("https://WWW.shop.example/", "shop.example"),
         ("https://www.www.shop.example/", "www.shop.example"),
         ("https://www.com/", "www.com"),
@@ -21,15 +21,15 @@ from forager.urls import domain_of, is_address, is_canonical_origin, normalize, 
         ("https://www2.shop.example/", "www2.shop.example"),
         ("https://wwwshop.example/", "wwwshop.example"),
         ("https://www.shop.example:8443/", "shop.example:8443"),
-        ("http://shop.example:80/", "shop.example"),  # R315
+        ("http://shop.example:80/", "shop.example"),
         ("https://shop.example:443/", "shop.example"),
-        ("http://shop.example:443/", "shop.example:443"),  # D-05
+        ("http://shop.example:443/", "shop.example:443"),
         ("https://shop.example:8443/", "shop.example:8443"),
-        ("https://Shop.EXAMPLE/", "shop.example"),  # R316
-        ("https://shop.example./", "shop.example"),  # R317
+        ("https://Shop.EXAMPLE/", "shop.example"),
+        ("https://shop.example./", "shop.example"),
         ("https://www.shop.example.:8443/", "shop.example:8443"),
-        ("https://münchen.de/", "xn--mnchen-3ya.de"),  # R318
-        ("https://de.blog.shop.example/", "de.blog.shop.example"),  # R319
+        ("https://münchen.de/", "xn--mnchen-3ya.de"),
+        ("https://de.blog.shop.example/", "de.blog.shop.example"),
         ("http://127.0.0.1:8080/x", "127.0.0.1:8080"),
         ("http://0177.1/", "127.0.0.1"),
         ("http://[::1]:8080/", "[::1]:8080"),

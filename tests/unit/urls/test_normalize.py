@@ -1,4 +1,4 @@
-"""R178–R185, R461: one URL, one spelling."""
+"""One URL, one spelling."""
 
 import hashlib
 import random
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from forager.errors import BadUrlError
 from forager.urls import DEFAULT_POLICY, UrlPolicy, normalize, url_key
 
-R178 = [
+CASE_AND_HOST = [
     ("HTTP://EXAMPLE.COM/", "http://example.com/"),
     ("hTTps://Shop.Example/Path", "https://shop.example/Path"),
     ("https://MÜNCHEN.de/", "https://xn--mnchen-3ya.de/"),
@@ -22,13 +22,13 @@ R178 = [
     ("https://example.com./", "https://example.com/"),
     ("https://example.com.:8443/", "https://example.com:8443/"),
 ]
-R179 = [
+FRAGMENTS = [
     ("https://a.example/x#top", "https://a.example/x"),
     ("https://a.example/x#", "https://a.example/x"),
     ("https://a.example/#/route?x=1", "https://a.example/"),
     ("https://a.example/x?q=1#?utm_source=x", "https://a.example/x?q=1"),
 ]
-R180 = [
+PORTS = [
     ("http://a.example:80/", "http://a.example/"),
     ("https://a.example:443/", "https://a.example/"),
     ("https://a.example:/", "https://a.example/"),
@@ -37,7 +37,7 @@ R180 = [
     ("https://a.example:08443/", "https://a.example:8443/"),
     ("http://[::1]:80/", "http://[::1]/"),
 ]
-R181 = [
+QUERIES = [
     ("https://a.example/?b=2&a=1", "https://a.example/?a=1&b=2"),
     ("https://a.example/?a=2&a=1", "https://a.example/?a=1&a=2"),
     ("https://a.example/?a-b=1&a=1", "https://a.example/?a=1&a-b=1"),
@@ -51,7 +51,7 @@ R181 = [
     ("https://a.example/x?q=a+b", "https://a.example/x?q=a+b"),
     ("https://a.example/x?u=http://b.example/?c", "https://a.example/x?u=http://b.example/?c"),
 ]
-R182 = [
+TRACKING = [
     ("https://a.example/?utm_source=x&id=1", "https://a.example/?id=1"),
     ("https://a.example/?UTM_Campaign=x", "https://a.example/"),
     ("https://a.example/?%75tm_source=x", "https://a.example/"),
@@ -61,7 +61,7 @@ R182 = [
     ("https://a.example/?referrer=1&sources=2&utm=3", "https://a.example/?referrer=1&sources=2&utm=3"),
     ("https://a.example/?gclid=1&fbclid=2&msclkid=3&page=4", "https://a.example/?page=4"),
 ]
-R184 = [
+ESCAPES = [
     ("https://a.example/%41%7e%2D%5f%2e", "https://a.example/A~-_."),
     ("https://a.example/%2f%3a%3F", "https://a.example/%2F%3A%3F"),
     ("https://a.example/caf%c3%a9", "https://a.example/caf%C3%A9"),
@@ -77,7 +77,7 @@ R184 = [
     ("https://a.example/%00", "https://a.example/%00"),
     ("https://a.example/?a=%4&b=%41", "https://a.example/?a=%4&b=A"),
 ]
-R461_AND_WHATWG = [
+WHATWG = [
     ("  https://a.example/x \n", "https://a.example/x"),
     ("https://a.example", "https://a.example/"),
     ("https://a.example?q", "https://a.example/?q"),
@@ -98,7 +98,7 @@ R461_AND_WHATWG = [
 ]
 
 
-@pytest.mark.parametrize(("written", "normal"), R178 + R179 + R180 + R181 + R182 + R184 + R461_AND_WHATWG)
+@pytest.mark.parametrize(("written", "normal"), CASE_AND_HOST + FRAGMENTS + PORTS + QUERIES + TRACKING + ESCAPES + WHATWG)
 def test_each_rule(written: str, normal: str) -> None:
     assert normalize(written) == normal
     assert normalize(normal) == normal
@@ -115,7 +115,6 @@ def test_each_rule(written: str, normal: str) -> None:
     ],
 )
 def test_trailing_slashes_go_only_when_asked(written: str, normal: str) -> None:
-    """R183."""
     assert normalize(written, UrlPolicy(strip_trailing_slash=True)) == normal
 
 
@@ -174,7 +173,6 @@ def test_passwords_never_reach_the_sentence(written: str) -> None:
 
 
 def test_the_key_is_half_a_sha256() -> None:
-    """R185."""
     url = normalize("https://a.example/x?b=1&a=2")
     assert url_key(url) == hashlib.sha256(b"https://a.example/x?a=2&b=1").digest()[:16]
 

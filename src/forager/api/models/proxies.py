@@ -107,7 +107,7 @@ class Advice(Row):
 
 
 class Sizing(Row):
-    """How many proxies so many pages need (R442)."""
+    """How many proxies so many pages need."""
 
     pages_per_hour: float
     requests_per_proxy_hour: float
