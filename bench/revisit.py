@@ -12,7 +12,7 @@ from math import exp, log
 from typing import Protocol
 
 from bench.talk import tell
-from forager.frontier.revisit import DAY_S, change_rate, first_guess, interval_at, next_interval, price_for
+from forager.frontier.revisit import DAY_S, change_rate, initial_interval, interval_at, next_interval, price_for
 
 SITES = 5
 PAGES = 200
@@ -138,7 +138,7 @@ class Adaptive:
         )
 
     def _new_price(self, watches: Sequence[Watch]) -> float:
-        prior_s = first_guess(FREQUENCY_S, self._price)
+        prior_s = initial_interval(FREQUENCY_S, self._price)
         rates = [change_rate(w.comparisons, w.changes, w.watched_s, prior_interval_s=prior_s) for w in watches]
         return price_for(rates, self._requests_per_day)
 

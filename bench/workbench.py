@@ -15,7 +15,7 @@ from forager.engine.claims import Claims
 from forager.engine.config import WorkerConfig
 from forager.engine.transaction_retry import in_transaction
 from forager.engine.writer import Writer
-from forager.frontier.enqueue import Learned
+from forager.frontier.enqueue import EnqueueResult
 from forager.records import Discovery, Lease, Outcome, RunSpec, Target
 from forager.settings import load
 from forager.stats import store as stats
@@ -48,11 +48,11 @@ class Workbench:
         with self.stopwatch.time("claim"):
             return await self._claims.targets(self._worker, wants)
 
-    async def learn(self, links: Sequence[Discovery], *, stage: str = "learn") -> Learned:
+    async def learn(self, links: Sequence[Discovery], *, stage: str = "learn") -> EnqueueResult:
         with self.stopwatch.time(stage):
             return await self._writer.learn(links)
 
-    async def record(self, outcomes: Sequence[Outcome], learned: Learned) -> None:
+    async def record(self, outcomes: Sequence[Outcome], learned: EnqueueResult) -> None:
         with self.stopwatch.time("record"):
             await in_transaction(self._database, lambda conn: self._writer.record(conn, outcomes, (), learned))
 

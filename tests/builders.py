@@ -9,7 +9,7 @@ from forager.domains.store import Keeping
 from forager.engine.config import WorkerConfig
 from forager.engine.domain_queue import DomainQueue
 from forager.politeness.breaker import Breaker
-from forager.politeness.pace import Pace
+from forager.politeness.pace import Throttle
 from forager.records import (
     Discovery,
     Fetched,
@@ -146,7 +146,7 @@ def a_lane(
     breaker_reset_s: float = 0.0,
     **lease: Any,
 ) -> DomainQueue:
-    pace = Pace(delay_s=delay_s, max_in_flight=max_in_flight, now=0.0)
+    pace = Throttle(delay_s=delay_s, max_in_flight=max_in_flight, now=0.0)
     leased = a_lease(domain_id, **lease)
     breaker = Breaker(most_failures=5, reset_s=breaker_reset_s)
     return DomainQueue(leased, pace, breaker, is_unpaced=not delay_s, lease_until=float("inf"), budget=budget)

@@ -15,10 +15,10 @@ from tests.conftest import _with_connection as with_connection
 
 from forager.db import Database
 from forager.frontier import store as frontier
-from forager.frontier.enqueue import Learned, learn
+from forager.frontier.enqueue import EnqueueResult, learn
 from forager.records import Lease, RunSpec, Target
 from forager.stats import store as stats
-from forager.stats.processes import this_host
+from forager.stats.processes import get_host_key
 from forager.urls import url_key
 
 NO_PATTERNS = (None, None, None)
@@ -34,7 +34,9 @@ class Ground:
         return await stats.start_run(self.conn, spec or a_spec(), by="test")
 
     async def a_worker(self, run: int | None = None, *, silent_s: float = 0.0, pid: int = 1, **columns: Any) -> int:
-        worker = await stats.add_worker(self.conn, run, host=columns.pop("host", this_host()), pid=pid, pid_started=0)
+        worker = await stats.add_worker(
+            self.conn, run, host=columns.pop("host", get_host_key()), pid=pid, pid_started=0
+        )
         await self.conn.execute(
             "UPDATE workers SET heartbeat_at = now() - make_interval(secs => $2) WHERE id = $1", worker, silent_s
         )
@@ -138,9 +140,9 @@ class Ground:
             await self.conn.execute(f"UPDATE {table} SET {name} = {place} WHERE id = $1", row, *given)
 
 
-async def add_plainly(conn: Any, links: Iterable[Any], ids: dict[str, int]) -> Learned:
+async def add_plainly(conn: Any, links: Iterable[Any], ids: dict[str, int]) -> EnqueueResult:
     """Learn with domains that are known already."""
-    learned = Learned()
+    learned = EnqueueResult()
 
     async def find(_conn: Any, _bases: Any) -> dict[str, int]:
         return ids

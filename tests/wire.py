@@ -36,7 +36,7 @@ class Wire:
         self._do(self._listener.stop())
 
     def mend(self) -> None:
-        self._do(self._mend())
+        self._do(self._repair())
 
     def hold(self) -> None:
         self._loop.call_soon_threadsafe(self._flows.clear)
@@ -44,7 +44,7 @@ class Wire:
     def let_go(self) -> None:
         self._loop.call_soon_threadsafe(self._flows.set)
 
-    async def _mend(self) -> None:
+    async def _repair(self) -> None:
         self.port = await self._listener.start("127.0.0.1", self.port)
 
     async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

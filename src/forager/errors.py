@@ -14,10 +14,10 @@
     ├── SearchServerError             a search server that does not answer, or not as it should; PostgreSQL does
     ├── RenderError                   a page that the browser could not draw; its plain form is taken
     └── VisitError                    a visit that did not bring a page; `code` is what the task row stores
-        ├── RefusedError              we did not ask
+        ├── SkippedError              no request was sent
         │   ├── RobotsDeniedError         robots.txt forbids it
         │   ├── RobotsUnreachableError    robots.txt could not be had, so nothing may be asked for now
-        │   ├── AddressRefusedError       the address guard forbids it
+        │   ├── AddressBlockedError       the address guard forbids it
         │   ├── NetworkDownError          our own network is down; nothing is judged until it is back
         │   ├── InsecureError             its certificate is no proof of who answers
         │   ├── CalledOffError            somebody paused or cancelled the task
@@ -26,7 +26,7 @@
         │   ├── DnsError · ConnectError · ConnectionLostError · TlsError · VisitTimeoutError
         │   ├── ProxyError                our way out is broken: ours to mend, never the site's fault
         │   └── ExhaustedError            this machine has no file, memory or buffer left for another connection
-        ├── AnswerError               somebody answered, but not with a page
+        ├── ResponseError             a response came, but no page
         │   ├── TooLargeError · BadResponseError · DecodeError · TooManyRedirectsError · StatusError
         ├── ParserCrashError          the page crashed its parser process twice; it is left alone
         │   └── ParserLimitError          it needs more time or memory than a page may
@@ -42,7 +42,7 @@ from enum import StrEnum
 from typing import ClassVar
 
 
-class Blame(StrEnum):
+class ErrorSource(StrEnum):
     SITE = "site"
     NETWORK = "network"
     PARSER = "parser"
@@ -142,7 +142,7 @@ class RenderError(ForagerError):
 class VisitError(ForagerError):
     code: ClassVar[str] = "visit_error"
     may_retry: ClassVar[bool] = False
-    blame: ClassVar[Blame] = Blame.SITE
+    blame: ClassVar[ErrorSource] = ErrorSource.SITE
 
     def drop_traceback(self) -> None:
         """Forgets where it was raised, and what it was raised from. A traceback keeps every frame with all it held:
@@ -150,52 +150,52 @@ class VisitError(ForagerError):
         self.__traceback__ = self.__context__ = self.__cause__ = None
 
 
-class RefusedError(VisitError):
+class SkippedError(VisitError):
     code = "refused"
-    blame = Blame.NOBODY
+    blame = ErrorSource.NOBODY
 
 
-class RobotsDeniedError(RefusedError):
+class RobotsDeniedError(SkippedError):
     code = "robots_denied"
 
 
-class RobotsUnreachableError(RefusedError):
+class RobotsUnreachableError(SkippedError):
     code = "robots_unreachable"
     may_retry = True
-    blame = Blame.SITE
+    blame = ErrorSource.SITE
 
 
-class AddressRefusedError(RefusedError):
+class AddressBlockedError(SkippedError):
     code = "address_refused"
 
 
-class NetworkDownError(RefusedError):
+class NetworkDownError(SkippedError):
     """Never on record: what was asked for stays open until our own network is back."""
 
     code = "network_down"
-    blame = Blame.US
+    blame = ErrorSource.US
 
 
-class InsecureError(RefusedError):
+class InsecureError(SkippedError):
     code = "tls_error"
-    blame = Blame.SITE
+    blame = ErrorSource.SITE
 
 
-class CalledOffError(RefusedError):
+class CalledOffError(SkippedError):
     """Never on record: a task that was paused stays open, one that was cancelled is closed already."""
 
     code = "called_off"
 
 
-class LeaseLostError(RefusedError):
+class LeaseLostError(SkippedError):
     code = "lease_lost"
-    blame = Blame.US
+    blame = ErrorSource.US
 
 
 class NetworkError(VisitError):
     code = "network_error"
     may_retry = True
-    blame = Blame.NETWORK
+    blame = ErrorSource.NETWORK
 
 
 class DnsError(NetworkError):
@@ -219,7 +219,7 @@ class ConnectionLostError(NetworkError):
 class TlsError(NetworkError):
     code = "tls_error"
     may_retry = False
-    blame = Blame.SITE
+    blame = ErrorSource.SITE
 
 
 class VisitTimeoutError(NetworkError):
@@ -228,31 +228,31 @@ class VisitTimeoutError(NetworkError):
 
 class ProxyError(NetworkError):
     code = "proxy_error"
-    blame = Blame.US
+    blame = ErrorSource.US
 
 
 class ExhaustedError(NetworkError):
     code = "exhausted"
-    blame = Blame.US
+    blame = ErrorSource.US
 
 
-class AnswerError(VisitError):
+class ResponseError(VisitError):
     code = "bad_answer"
 
 
-class TooLargeError(AnswerError):
+class TooLargeError(ResponseError):
     code = "too_large"
 
 
-class BadResponseError(AnswerError):
+class BadResponseError(ResponseError):
     code = "bad_response"
 
 
-class DecodeError(AnswerError):
+class DecodeError(ResponseError):
     code = "decode_error"
 
 
-class TooManyRedirectsError(AnswerError):
+class TooManyRedirectsError(ResponseError):
     """With a new cookie it is a wall that a browser passes: asked once more, the same URL may answer."""
 
     code = "too_many_redirects"
@@ -262,7 +262,7 @@ class TooManyRedirectsError(AnswerError):
         self.has_new_cookie = has_new_cookie
 
 
-class StatusError(AnswerError):
+class StatusError(ResponseError):
     """The server answered with a 4xx or 5xx. `retry_after_s` is its Retry-After, if it sent one."""
 
     def __init__(self, status_code: int, retry_after_s: float | None = None) -> None:
@@ -273,14 +273,14 @@ class StatusError(AnswerError):
     code = "http_status"
 
     @property
-    def asks_us_to_wait(self) -> bool:
+    def should_back_off(self) -> bool:
         """These 4xx, and any 503 with a Retry-After, slow the whole domain down instead of failing the page."""
         return self.status_code in {408, 425, 429} or (self.status_code == 503 and self.retry_after_s is not None)
 
 
 class ParserCrashError(VisitError):
     code = "parser_crash"
-    blame = Blame.PARSER
+    blame = ErrorSource.PARSER
 
 
 class ParserLimitError(ParserCrashError):
@@ -292,7 +292,7 @@ class UnavailableError(VisitError):
 
     code = "unavailable"
     may_retry = True
-    blame = Blame.US
+    blame = ErrorSource.US
 
 
 class ParserUnavailableError(UnavailableError):
@@ -306,4 +306,4 @@ class StoreUnavailableError(UnavailableError):
 class BrokenError(VisitError):
     code = "broken"
     may_retry = True
-    blame = Blame.US
+    blame = ErrorSource.US

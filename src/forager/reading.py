@@ -184,7 +184,7 @@ def _images(base_url: str, found: Sequence[FoundImage]) -> list[Image]:
     images: dict[str, FoundImage] = {}
     for image in found:
         if url := _absolute(base_url, image.src):
-            images[url] = images[url].filled_from(image) if url in images else image
+            images[url] = images[url].merge_missing(image) if url in images else image
     return [
         Image(url, image.alt, image.image_type, image.discovery_type, image.width, image.height)
         for url, image in images.items()

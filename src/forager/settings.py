@@ -527,7 +527,7 @@ def load(flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] = os
     try:
         return Settings(**values)
     except ValidationError as error:
-        raise ConfigurationError(_one_sentence(error, given, from_env)) from None
+        raise ConfigurationError(_format_error(error, given, from_env)) from None
 
 
 def to_environment(settings: Settings) -> dict[str, str]:
@@ -584,7 +584,7 @@ def _home_in(path: Path | None) -> str | None:
     return home if isinstance(home, str) else None
 
 
-def _refuse_foreign(path: Path) -> None:
+def _reject_foreign(path: Path) -> None:
     """What another user can write would be an order of that user."""
     found = path.stat()
     if found.st_uid not in {os.geteuid(), 0} or found.st_mode & 0o002:
@@ -598,10 +598,10 @@ def _from_files(home: Path, environ: Mapping[str, str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for path in _files(home, environ):
         if path == home / FILE_NAME:
-            _refuse_foreign(path)
+            _reject_foreign(path)
         content = _read_file(path)
         for name in content:
-            _refuse_unknown(name, f"in {path}")
+            _reject_unknown(name, f"in {path}")
         values |= content
     return values
 
@@ -619,13 +619,13 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
         if not variable.startswith(ENV_PREFIX) or variable.removeprefix(ENV_PREFIX) in NOT_SETTINGS:
             continue
         name = variable.removeprefix(ENV_PREFIX).lower()
-        _refuse_unknown(name, f"in the environment variable {variable}")
+        _reject_unknown(name, f"in the environment variable {variable}")
         if value:
             values[name] = value
     return values
 
 
-def _refuse_unknown(name: str, where: str) -> None:
+def _reject_unknown(name: str, where: str) -> None:
     if name in Settings.model_fields:
         return
     close = difflib.get_close_matches(name, Settings.model_fields, n=1)
@@ -633,7 +633,7 @@ def _refuse_unknown(name: str, where: str) -> None:
     raise ConfigurationError(f"There is no setting {name!r} ({where}).{hint}")
 
 
-def _one_sentence(error: ValidationError, given: Mapping[str, Any], from_env: Mapping[str, Any]) -> str:
+def _format_error(error: ValidationError, given: Mapping[str, Any], from_env: Mapping[str, Any]) -> str:
     first = error.errors()[0]
     name = str(first["loc"][0]) if first["loc"] else "?"
     where = "a flag" if name in given else ENV_PREFIX + name.upper() if name in from_env else FILE_NAME

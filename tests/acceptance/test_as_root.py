@@ -178,11 +178,11 @@ def test_a_home_is_looked_through_once_for_what_root_left(home: Path) -> None:
     first.touch()
     root._mark_use(home)
     with private.open_resolved(home) as handle:
-        root._hand_over(home, handle, owner)
+        root._transfer(home, handle, owner)
         assert (home / root.MARK).stat().st_size == 1, "root, this process, may write more"
         (home / root.MARK).unlink()  # as that process ends
         second.touch()
-        root._hand_over(home, handle, owner)
+        root._transfer(home, handle, owner)
     assert (first.stat().st_uid, second.stat().st_uid) == (owner.uid, 0)
 
 
@@ -194,7 +194,7 @@ def test_a_home_that_is_exchanged_for_a_link_meanwhile_gives_nothing_away(home: 
     with private.open_resolved(real) as handle:
         real.rename(aside)
         real.symlink_to(victim)
-        root._hand_over(real, handle, account.of_folder(handle))
+        root._transfer(real, handle, account.of_folder(handle))
     assert ((victim / "bodies").stat().st_uid, (aside / "bodies").stat().st_uid) == (0, NOBODY.pw_uid)
     for path in (real, real / "bodies"):
         with pytest.raises(ConfigurationError, match="somebody exchanged it"), private.open_resolved(path):

@@ -56,7 +56,7 @@ def spent_away(web: Web) -> tuple[int, float]:
     """Wait until it was away for long enough; answers how many pages were asked for meanwhile, and when the last."""
     began_at, before = time.monotonic(), web.count()
     time.sleep(AWAY_S)
-    late = [visit.arrived_s for visit in web.visits() if visit.arrived_s > began_at]
+    late = [visit.received_s for visit in web.visits() if visit.received_s > began_at]
     return web.count() - before, (max(late) - began_at) if late else 0.0
 
 

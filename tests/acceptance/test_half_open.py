@@ -64,7 +64,7 @@ async def test_a_database_that_falls_silent_under_a_crawl(
                 until(lambda: "schedule interrupted" in crawl.said, "so does who sends hints")
                 until(lambda: forager.value(FAR, silent_at) == 0, "so does the server")
                 noticed_s = time.monotonic() - silent_s
-                late_s = [visit.arrived_s - silent_s for visit in web.everything() if visit.arrived_s > silent_s]
+                late_s = [visit.received_s - silent_s for visit in web.everything() if visit.received_s > silent_s]
                 tell(f"noticed after {noticed_s:.1f} s; {len(late_s)} requests were made, until {max(late_s):.1f} s")
                 assert noticed_s < NOTICED_S
                 assert max(late_s) < LEASE_S + TRANSPORT_S
@@ -76,7 +76,7 @@ async def test_a_database_that_falls_silent_under_a_crawl(
                 crawl.finish()
             assert count_leases(forager, "hinted") > 0
             assert forager.pages() == web.key.expected_success()
-            unsure = {visit.url for visit in web.visits()[:seen] if visit.arrived_s > silent_s - UNWRITTEN_S}
+            unsure = {visit.url for visit in web.visits()[:seen] if visit.received_s > silent_s - UNWRITTEN_S}
             tell(f"{len(web.repeated())} of {len(unsure)} pages were asked for again")
             assert set(web.repeated()) <= unsure
             assert "Traceback" not in crawl.said

@@ -53,7 +53,7 @@ def test_late_results_of_a_lost_lease_are_refused(forager: Forager, open_web: Op
         os.kill(sleeper, signal.SIGCONT)
     crawl.finish()
     assert "late results refused" in crawl.said
-    assert [visit.url for visit in web.everything() if visit.arrived_s > awake_at] == []
+    assert [visit.url for visit in web.everything() if visit.received_s > awake_at] == []
     assert forager.pages() == web.key.expected_success()
     assert set(forager.ask("SELECT DISTINCT count(*) FROM crawl_tasks WHERE outcome IS NOT NULL GROUP BY page_id")) == {
         (1,)
@@ -121,7 +121,7 @@ def another_worker(forager: Forager, **environ: str) -> Iterator[subprocess.Pope
 
 def visits_by(web: Web, agent: str) -> list[float]:
     """When its requests came, robots.txt counted."""
-    return sorted(visit.arrived_s for visit in web.everything() if visit.user_agent == agent)
+    return sorted(visit.received_s for visit in web.everything() if visit.user_agent == agent)
 
 
 def leases(forager: Forager, pid: int) -> int:

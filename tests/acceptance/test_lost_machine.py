@@ -66,4 +66,4 @@ def test_a_lost_workers_domains_are_taken_over(
 
 
 def hosts_since(web: Web, moment_s: float) -> set[str]:
-    return {visit.host for visit in web.everything() if visit.arrived_s > moment_s}
+    return {visit.host for visit in web.everything() if visit.received_s > moment_s}

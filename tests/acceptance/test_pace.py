@@ -40,7 +40,7 @@ def gaps_of(web: Web) -> list[float]:
     """Seconds between requests that follow each other, of all hosts, robots.txt counted; the shortest first."""
     moments: dict[str, list[float]] = {}
     for visit in web.everything():
-        moments.setdefault(visit.host, []).append(visit.arrived_s)
+        moments.setdefault(visit.host, []).append(visit.received_s)
     return sorted(later - earlier for at in moments.values() for earlier, later in pairwise(sorted(at)))
 
 

@@ -59,7 +59,7 @@ def assert_pace(web: Web, forager: Forager, host: str, delay_s: float) -> None:
     """As the site saw it: never more in a span of time than the pace allows, robots.txt counted, whoever sent it.
     And exactly so as we wrote it down: each request not earlier than the pace after the one before."""
     log = web.everything()
-    arrivals = sorted(visit.arrived_s for visit in visits_of(log, host))
+    arrivals = sorted(visit.received_s for visit in visits_of(log, host))
     for steps in (SPAN, len(arrivals) - 1):
         spans = [later - earlier for earlier, later in zip(arrivals, arrivals[steps:], strict=False)]
         assert min(spans) >= steps * delay_s - TRANSPORT_S

@@ -6,7 +6,7 @@ from ipaddress import IPv4Address, IPv6Address
 from hypothesis import strategies as st
 from tests.fuzz.target import over
 
-from forager.errors import AddressRefusedError, BadUrlError
+from forager.errors import AddressBlockedError, BadUrlError
 from forager.politeness.guard import AddressGuard, host_as_ip, kind_of
 from forager.urls import normalize, origin_of
 
@@ -36,7 +36,7 @@ def hosts_are_what_the_system_says(host: str) -> None:
     assert ip == _dialled(host)
     try:
         PUBLIC.check_ip(ip, 80)
-    except AddressRefusedError:
+    except AddressBlockedError:
         return
     assert ip.is_global
     assert not ip.is_multicast

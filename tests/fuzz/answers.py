@@ -14,7 +14,7 @@ from tests.integration.fetch.bombs import squeeze_zstd
 
 from forager.errors import DecodeError, TooLargeError, VisitError
 from forager.fetch import parse_retry_after
-from forager.fetch.answer import AnswerReader
+from forager.fetch.answer import ResponseReader
 from forager.fetch.cookies import MOST_BYTES, MOST_COOKIES, CookieJar
 from forager.fetch.decode import decode
 from forager.fetch.origin import split_url
@@ -62,11 +62,11 @@ class Message(NamedTuple):
 MESSAGES = st.builds(Message, STATUS, HEADERS, BODIES, SIZES, st.booleans())
 
 
-def a_reader() -> AnswerReader:
-    return AnswerReader("a.example", lambda _: True, LIMIT, may_cut=False)
+def a_reader() -> ResponseReader:
+    return ResponseReader("a.example", lambda _: True, LIMIT, may_cut=False)
 
 
-def feed(data: bytes, cuts: list[int]) -> AnswerReader:
+def feed(data: bytes, cuts: list[int]) -> ResponseReader:
     """Piece by piece until it is done, then the end of the connection."""
     reader = a_reader()
     edges = [0, *sorted(cut for cut in cuts if cut < len(data)), len(data)]
@@ -104,7 +104,7 @@ def a_damaged_answer_is_an_answer_or_an_error(
     assert not any(mark in value for value in whole.headers.values() for mark in "\0\r\n")
 
 
-def feed_or_fail(data: bytes, cuts: list[int]) -> AnswerReader | None:
+def feed_or_fail(data: bytes, cuts: list[int]) -> ResponseReader | None:
     try:
         return feed(data, cuts)
     except VisitError:

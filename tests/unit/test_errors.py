@@ -4,7 +4,7 @@ import pytest
 
 from forager import errors
 from forager.engine.retry_policy import is_failure, outcome_of, trouble_of
-from forager.errors import Blame, ForagerError, UserError, VisitError
+from forager.errors import ErrorSource, ForagerError, UserError, VisitError
 from forager.records import OutcomeKind
 
 
@@ -38,11 +38,11 @@ def test_every_error_of_a_visit_has_a_code_of_its_own_and_somebody_to_blame(kind
     assert "code" in vars(kind), "an inherited code would hide what happened"
     assert kind.code.replace("_", "").isalpha()
     assert kind.code.islower()
-    assert isinstance(kind.blame, Blame)
+    assert isinstance(kind.blame, ErrorSource)
 
 
 def test_one_code_has_one_blame() -> None:
-    blames: dict[str, set[Blame]] = {}
+    blames: dict[str, set[ErrorSource]] = {}
     for kind in VISITS:
         assert issubclass(kind, VisitError)
         blames.setdefault(kind.code, set()).add(kind.blame)
@@ -52,7 +52,7 @@ def test_one_code_has_one_blame() -> None:
 @pytest.mark.parametrize("kind", VISITS)
 def test_what_is_our_fault_or_nobodys_never_counts_against_a_domain(kind: type[VisitError]) -> None:
     error = one_of(kind)
-    if error.blame in {Blame.US, Blame.NOBODY, Blame.PARSER}:
+    if error.blame in {ErrorSource.US, ErrorSource.NOBODY, ErrorSource.PARSER}:
         assert trouble_of(error) is None
         assert is_failure(error) is None
 
@@ -72,7 +72,7 @@ def test_every_error_ends_a_visit_as_something_else_than_a_success(kind: type[Vi
         (errors.TooLargeError, False),
         (errors.BadResponseError, False),
         (errors.RobotsDeniedError, None),
-        (errors.AddressRefusedError, None),
+        (errors.AddressBlockedError, None),
         (errors.LeaseLostError, None),
         (errors.ProxyError, None),
         (errors.BrokenError, None),

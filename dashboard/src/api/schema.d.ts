@@ -6627,7 +6627,7 @@ export interface components {
         };
         /**
          * Sizing
-         * @description How many proxies so many pages need (R442).
+         * @description How many proxies so many pages need.
          */
         Sizing: {
             /** Pages Per Hour */

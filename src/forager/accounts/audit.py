@@ -36,7 +36,7 @@ async def note(
     """`action` is noun.verb, such as `domain.pause`; `kind` and `object_id` say to what, `details` what exactly. The
     number of the session or token that acted is kept with them."""
     acting = {} if who.credential_id is None else {"credential_id": who.credential_id}
-    told = json.dumps(blot(details or {}) | acting, default=str)
+    told = json.dumps(redact(details or {}) | acting, default=str)
     identity = None if object_id is None else _text(str(object_id))
     await conn.execute(SQL["note"], who.signature, who.via, who.ip, action, kind, identity, outcome, told)
 
@@ -47,14 +47,14 @@ async def is_there(conn: Any) -> bool:
     return found
 
 
-def blot(value: Any, depth: int = 0) -> Any:
+def redact(value: Any, depth: int = 0) -> Any:
     """A copy fit to be kept for ever: without secrets, of bounded size, and with nothing PostgreSQL refuses."""
     match value:
         case Mapping() if depth < DEEPEST:
             pairs = list(value.items())[:MOST_ITEMS]
-            return {_text(str(key)): BLOT if _is_secret(str(key)) else blot(each, depth + 1) for key, each in pairs}
+            return {_text(str(key)): BLOT if _is_secret(str(key)) else redact(each, depth + 1) for key, each in pairs}
         case list() | tuple() | set() | frozenset() if depth < DEEPEST:
-            return [blot(each, depth + 1) for each in list(value)[:MOST_ITEMS]]
+            return [redact(each, depth + 1) for each in list(value)[:MOST_ITEMS]]
         case str():
             return _text(value)
         case bool() | int() | None:

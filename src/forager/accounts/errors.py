@@ -18,5 +18,5 @@ class MustWaitError(ForagerError):
         super().__init__(f"Too many wrong {what}; try again in {self.wait_s} s.")
 
 
-class BusyError(ForagerError):
+class TooManyLoginsError(ForagerError):
     """So many people sign in at once that the next one had better come again. The API's 503."""

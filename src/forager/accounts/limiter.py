@@ -74,7 +74,7 @@ class Limiter:
             meter, second = self._meter(subject), int(clock.now().timestamp())
             if wait_s := meter.wait_s(second, limit):
                 return wait_s
-            if self._is_away or not meter.has_to_compare(limit):
+            if self._is_away or not meter.needs_sync(limit):
                 break
             await self.compare()
         meter.take(second)
@@ -100,8 +100,8 @@ class Limiter:
         await asyncio.wait([self._comparing])
 
     @contextlib.asynccontextmanager
-    async def keep_comparing(self) -> AsyncIterator[None]:
-        task = asyncio.create_task(self._keep_comparing())
+    async def keep_synced(self) -> AsyncIterator[None]:
+        task = asyncio.create_task(self._sync_loop())
         try:
             yield
         finally:
@@ -118,14 +118,14 @@ class Limiter:
                 self._changed.discard(forgotten)
         return meter
 
-    async def _keep_comparing(self) -> None:
+    async def _sync_loop(self) -> None:
         while True:
             await asyncio.sleep(EVERY_S)
             await self.compare()
 
     async def _compare(self) -> None:
         second = int(clock.now().timestamp())
-        told = {name: self._meters[name].hand_over() for name in sorted(self._changed) if name in self._meters}
+        told = {name: self._meters[name].take_pending() for name in sorted(self._changed) if name in self._meters}
         self._changed.clear()
         try:
             async with asyncio.timeout(LONGEST_COMPARING_S):
@@ -149,7 +149,7 @@ class Limiter:
 
     async def _clear_out(self, second: int) -> None:
         self._clear_at = clock.monotonic() + CLEAR_EVERY_S
-        self._forget_idle(second)
+        self._evict_idle(second)
         for ledger in self._ledgers:
             await ledger.clear_out(second - 2 * WINDOW_S)
 
@@ -161,9 +161,9 @@ class Limiter:
     def _take_back(self, told: dict[str, dict[int, int]]) -> None:
         for name, counts in told.items():
             if (meter := self._meters.get(name)) is not None:
-                meter.take_back(counts)
+                meter.restore_pending(counts)
                 self._changed.add(name)
 
-    def _forget_idle(self, second: int) -> None:
+    def _evict_idle(self, second: int) -> None:
         for name in [name for name, meter in self._meters.items() if meter.is_idle(second)]:
             del self._meters[name]

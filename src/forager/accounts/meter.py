@@ -55,20 +55,20 @@ class Meter:
     def take(self, second: int) -> None:
         self.own[second] = self.own.get(second, 0) + 1
 
-    def has_to_compare(self, limit: int) -> bool:
+    def needs_sync(self, limit: int) -> bool:
         return sum(self.own.values()) >= share_of(limit)
 
     def is_idle(self, second: int) -> bool:
         return not self.own and all(at < second - WINDOW_S for at in self.known)
 
-    def hand_over(self) -> dict[int, int]:
+    def take_pending(self) -> dict[int, int]:
         """What is to be told to the others. It counts on meanwhile as known."""
         told, self.own, self._summed = self.own, {}, (-1, 0)
         for at, n in told.items():
             self.known[at] = self.known.get(at, 0) + n
         return told
 
-    def take_back(self, told: Mapping[int, int]) -> None:
+    def restore_pending(self, told: Mapping[int, int]) -> None:
         """They could not be told: it stays ours."""
         self._summed = (-1, 0)
         for at, n in told.items():

@@ -18,7 +18,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError, VerifyMismatchError
 
 from forager.accounts.common_passwords import COMMON, SEEDS
-from forager.accounts.errors import BusyError
+from forager.accounts.errors import TooManyLoginsError
 from forager.errors import UsageError
 
 T = TypeVar("T")
@@ -39,7 +39,7 @@ def spelling(password: str) -> str:
     return unicodedata.normalize("NFC", password)
 
 
-def refuse_weak(password: str, name: str) -> None:
+def reject_weak(password: str, name: str) -> None:
     """One sentence about what is wrong with it, as a UsageError."""
     password = spelling(password)
     if len(password) < SHORTEST:
@@ -47,26 +47,28 @@ def refuse_weak(password: str, name: str) -> None:
     if len(password) > LONGEST:
         raise UsageError(f"A password has at most {LONGEST} characters.")
     bare = _bare(password)
-    if name and _is_mostly(bare, _bare(name)):
+    if name and _is_based_on(bare, _bare(name)):
         raise UsageError("The password is made of the account's name; choose another.")
-    if bare in COMMON or any(_is_mostly(bare, seed) for seed in SEEDS) or len(set(bare)) < 4:
+    if bare in COMMON or any(_is_based_on(bare, seed) for seed in SEEDS) or len(set(bare)) < 4:
         raise UsageError("This is one of the commonest passwords, which are tried first; choose another.")
-    if _is_guessable(password, name):
+    if _is_weak(password, name):
         raise UsageError(
             "This password is like the commonest ones, which are tried first: a word with a year, a row of keys, the "
             "same again. A few words that do not belong together are better."
         )
 
 
-def _is_guessable(password: str, name: str) -> bool:
+def _is_weak(password: str, name: str) -> bool:
     """By zxcvbn, which knows 30,000 common passwords, words and names, rows of keys, sequences, repetitions, dates and
     the usual letters for others. A common word with digits and marks around it is still that word."""
     core = password.strip(DECORATION)
-    is_decorated_word = len(password) - len(core) <= MOST_DECORATION and _guesses(core, name) < GUESSES_OF_A_WORD
-    return is_decorated_word or _guesses(password, name) < FEWEST_GUESSES
+    is_decorated_word = (
+        len(password) - len(core) <= MOST_DECORATION and _estimate_guesses(core, name) < GUESSES_OF_A_WORD
+    )
+    return is_decorated_word or _estimate_guesses(password, name) < FEWEST_GUESSES
 
 
-def _guesses(password: str, name: str) -> float:
+def _estimate_guesses(password: str, name: str) -> float:
     """Before a guesser finds it. Only of its beginning, and not of one with so many marks that may stand for letters:
     that would take seconds, and nobody's favourite word is written so."""
     from zxcvbn import zxcvbn  # 0.15 s, and only who chooses a password needs it
@@ -83,14 +85,14 @@ def _bare(text: str) -> str:
     return "".join(text.casefold().split())
 
 
-def _is_mostly(password: str, word: str) -> bool:
+def _is_based_on(password: str, word: str) -> bool:
     """The word again and again, or with a few digits and marks around it."""
     left = password.replace(word, "") if word else password
     return len(left) < len(password) and (not left or (len(left) <= 6 and not any(map(str.isalpha, left))))
 
 
 @functools.cache
-def _decoy(memory_kib: int) -> str:
+def _dummy_hash(memory_kib: int) -> str:
     return PasswordHasher(PASSES, memory_kib, LANES).hash("nobody has this password")
 
 
@@ -108,9 +110,9 @@ class Hasher:
     async def hash(self, password: str) -> str:
         return await self._run(lambda: self._argon2.hash(spelling(password)))
 
-    async def refuse_weak(self, password: str, name: str) -> None:
+    async def reject_weak(self, password: str, name: str) -> None:
         """In a thread: it takes some milliseconds."""
-        await self._run(lambda: refuse_weak(password, name))
+        await self._run(lambda: reject_weak(password, name))
 
     async def verify(self, password: str, stored: str | None) -> bool:
         """Takes as long for nobody (None) as for somebody: the time of an answer does not tell who has an account."""
@@ -120,7 +122,7 @@ class Hasher:
         return self._argon2.check_needs_rehash(stored)
 
     def _verify(self, password: str, stored: str | None) -> bool:
-        decoy = _decoy(self._argon2.memory_cost)  # made by whoever comes first, so that nobody's is not slower
+        decoy = _dummy_hash(self._argon2.memory_cost)  # made by whoever comes first, so that nobody's is not slower
         try:
             is_right = self._argon2.verify(stored or decoy, spelling(password)[: LONGEST + 1])
         except (VerifyMismatchError, VerificationError, InvalidHashError):
@@ -129,7 +131,7 @@ class Hasher:
 
     async def _run(self, work: Callable[[], T]) -> T:
         if self._waiting >= MOST_WAITING + THREADS:
-            raise BusyError("Too many people sign in at this moment; try again in a few seconds.")
+            raise TooManyLoginsError("Too many people sign in at this moment; try again in a few seconds.")
         self._waiting += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(self._threads, work)

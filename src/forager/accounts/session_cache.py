@@ -36,6 +36,6 @@ class NullCache:
         return
 
 
-async def until_forgotten() -> None:
+async def wait_for_expiry() -> None:
     """After a commit that ended sessions or tokens, or changed a role: until it holds in every process."""
     await asyncio.sleep(REMEMBERED_S)

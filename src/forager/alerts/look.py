@@ -17,7 +17,7 @@ from forager.observe import log
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class AlertChanges:
     raised: Sequence[Row]
     resolved: Sequence[Row]
     open: int
@@ -33,7 +33,7 @@ class Plan:
     resolves: Sequence[int]
 
 
-async def look(conn: Any, findings: Sequence[Finding], now: datetime, put: Put) -> Looked:
+async def look(conn: Any, findings: Sequence[Finding], now: datetime, put: Put) -> AlertChanges:
     """`now` is the database's; `put` the outbox of webhooks."""
     watched = await store.read_watches(conn)
     plan = plan_of(findings, watched, now)
@@ -45,10 +45,10 @@ async def look(conn: Any, findings: Sequence[Finding], now: datetime, put: Put) 
     for alerts, event in ((raised, "raised"), (resolved, "resolved")):
         await store.tell(conn, [alert["id"] for alert in alerts], event, put)
     was_open = sum(alert is not None for _, alert in watched.values())
-    return Looked(raised, resolved, was_open - len(resolved) + len(raised))
+    return AlertChanges(raised, resolved, was_open - len(resolved) + len(raised))
 
 
-def say(looked: Looked) -> None:
+def say(looked: AlertChanges) -> None:
     """Once the transaction is over."""
     for alert in looked.raised:
         about = {"rule": alert["rule"], "subject": alert["subject"], "alert": alert["id"]}

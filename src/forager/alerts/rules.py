@@ -152,7 +152,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class SilentWorkers:
+class StaleWorkers:
     host: str
     workers: Sequence[int]
     silent_s: float
@@ -169,7 +169,7 @@ class PausedWorkers:
 
 
 @dataclass(frozen=True, slots=True)
-class PoolFacts:
+class PoolStats:
     domain: str
     active: int
     requests: int
@@ -179,7 +179,7 @@ class PoolFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class ParseFacts:
+class ParseStats:
     domain: str
     attempts: int
     valid: int
@@ -190,7 +190,7 @@ class ParseFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class DutyFacts:
+class JobStatus:
     name: str
     every_s: float
     late_s: float
@@ -217,12 +217,12 @@ class Facts:
     """Of them, those that brought a page; None: not known."""
     frontier: Sequence[tuple[float, float]] = ()
     """Seconds ago and size, oldest first."""
-    workers: Sequence[SilentWorkers] = ()
+    workers: Sequence[StaleWorkers] = ()
     paused: Sequence[PausedWorkers] = ()
-    pools: Sequence[PoolFacts] = ()
-    parsers: Sequence[ParseFacts] = ()
+    pools: Sequence[PoolStats] = ()
+    parsers: Sequence[ParseStats] = ()
     disks: Sequence[Disk] = ()
-    duties: Sequence[DutyFacts] = ()
+    duties: Sequence[JobStatus] = ()
     dead: Mapping[str, int] = field(default_factory=dict)
     """What → how many in the last hour."""
     unsearchable: int = 0

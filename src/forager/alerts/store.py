@@ -4,7 +4,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from forager.alerts.rules import RULES, DutyFacts, Finding, ParseFacts, PausedWorkers, PoolFacts, SilentWorkers
+from forager.alerts.rules import RULES, Finding, JobStatus, ParseStats, PausedWorkers, PoolStats, StaleWorkers
 from forager.alerts.watch import Watch
 from forager.db import statements
 
@@ -37,7 +37,7 @@ async def read_watches(conn: Any) -> dict[Key, tuple[Watch, int | None]]:
 
 async def keep_watches(conn: Any, watches: Mapping[Key, Watch]) -> None:
     await conn.execute(SQL["forget_watches"])
-    kept = {key: watch for key, watch in watches.items() if watch.is_worth_keeping}
+    kept = {key: watch for key, watch in watches.items() if watch.is_pending}
     if kept:
         rules, subjects = zip(*kept, strict=True)
         states = [(watch.bad_since, watch.quiet_since, watch.seen_at) for watch in kept.values()]
@@ -71,25 +71,25 @@ async def tell(conn: Any, alerts: Sequence[int], event: str, put: Put) -> None:
         await put(conn, row["url"], json.loads(row["payload"]))
 
 
-async def silent_workers(conn: Any, *, silent_s: float, remembered_s: float, unnoticed_s: float) -> list[SilentWorkers]:
+async def silent_workers(conn: Any, *, silent_s: float, remembered_s: float, unnoticed_s: float) -> list[StaleWorkers]:
     rows = await conn.fetch(SQL["silent_workers"], silent_s, remembered_s, unnoticed_s)
-    return [SilentWorkers(*row) for row in rows]
+    return [StaleWorkers(*row) for row in rows]
 
 
 async def paused_workers(conn: Any) -> list[PausedWorkers]:
     return [PausedWorkers(*row) for row in await conn.fetch(SQL["paused_workers"])]
 
 
-async def pool_facts(conn: Any, *, since_s: float) -> list[PoolFacts]:
-    return [PoolFacts(*row) for row in await conn.fetch(SQL["pool_facts"], since_s)]
+async def pool_facts(conn: Any, *, since_s: float) -> list[PoolStats]:
+    return [PoolStats(*row) for row in await conn.fetch(SQL["pool_facts"], since_s)]
 
 
-async def parse_facts(conn: Any) -> list[ParseFacts]:
-    return [ParseFacts(*row) for row in await conn.fetch(SQL["parse_facts"])]
+async def parse_facts(conn: Any) -> list[ParseStats]:
+    return [ParseStats(*row) for row in await conn.fetch(SQL["parse_facts"])]
 
 
-async def duty_facts(conn: Any) -> list[DutyFacts]:
-    return [DutyFacts(*row) for row in await conn.fetch(SQL["duty_facts"])]
+async def duty_facts(conn: Any) -> list[JobStatus]:
+    return [JobStatus(*row) for row in await conn.fetch(SQL["duty_facts"])]
 
 
 async def dead_letters(conn: Any, *, since_s: float) -> dict[str, int]:

@@ -36,7 +36,7 @@ class Watch:
     seen_at: datetime | None = None
 
     @property
-    def is_worth_keeping(self) -> bool:
+    def is_pending(self) -> bool:
         return self.bad_since is not None or self.quiet_since is not None
 
 

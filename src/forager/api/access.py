@@ -18,7 +18,7 @@ from fastapi.security import APIKeyCookie, HTTPBearer
 from starlette.exceptions import HTTPException
 
 from forager.accounts.credentials import is_csrf_token
-from forager.accounts.errors import BusyError, MustWaitError, WrongPasswordError
+from forager.accounts.errors import MustWaitError, TooManyLoginsError, WrongPasswordError
 from forager.accounts.limiter import Ledger
 from forager.accounts.session_cache import SessionCache
 from forager.accounts.who import Role, Scope, Who, nobody
@@ -85,13 +85,13 @@ def install(app: FastAPI) -> None:
     from forager.api.body_limit import BodyLimit  # it asks this module who somebody is
 
     app.add_middleware(BodyLimit)
-    for kind in (Refusal, WrongPasswordError, MustWaitError, BusyError):
+    for kind in (Refusal, WrongPasswordError, MustWaitError, TooManyLoginsError):
         app.add_exception_handler(kind, answer)
 
 
 async def answer(request: Request, error: Exception) -> Response:
     """As problem+json."""
-    error = _refusal(error)
+    error = _to_http_error(error)
     if error.status_code == 403 and (who := getattr(request.state, "who", None)) is not None:
         gate_of(request).denials.note(who, request.method, request.scope["path"], str(error.detail))
     document = error.members | {"request_id": request.scope.get("request_id")}
@@ -99,13 +99,13 @@ async def answer(request: Request, error: Exception) -> Response:
     return Response(orjson.dumps(document), error.status_code, headers, "application/problem+json")
 
 
-def _refusal(error: Exception) -> Refusal:
+def _to_http_error(error: Exception) -> Refusal:
     match error:
         case WrongPasswordError():
             return Refusal(401, str(error), "wrong_password")
         case MustWaitError():
             return too_many(error.wait_s, str(error))
-        case BusyError():
+        case TooManyLoginsError():
             return Refusal(503, str(error), "busy", {"Retry-After": BUSY_FOR_S})
         case _:
             assert isinstance(error, Refusal)
@@ -135,7 +135,7 @@ async def _enter(request: Request) -> Who:
         return known
     gate, is_change = gate_of(request), request.method not in SAFE
     try:
-        who, secret = await gate.recognise(request, is_fresh=is_change)
+        who, secret = await gate.authenticate(request, is_fresh=is_change)
     except CONNECTION_LOST:
         if request.scope["path"] not in {PROBED, SCRAPED}:
             raise
@@ -165,7 +165,7 @@ async def user(request: Request, _cookie: Any = COOKIE, _token: Any = BEARER) ->
     if who.role is Role.ANONYMOUS and not is_away(request):
         raise unknown()
     if request.method not in SAFE and who.via == "session":
-        _refuse_foreign(request)
+        _reject_foreign(request)
     return who
 
 
@@ -194,14 +194,14 @@ DOORS: tuple[Callable[[Request], Awaitable[Who]], ...] = (anyone, user, admin, k
 """All there are. Each asks nothing but the request; the other parameters tell the document how to sign in."""
 
 
-def _refuse_foreign(request: Request) -> None:
+def _reject_foreign(request: Request) -> None:
     """Two lines: what the browser says about the page, and a token that only a page of ours can read."""
     given = request.headers.get(CSRF_HEADER, "")
     if _site(request) is not Site.SAME or not is_csrf_token(given, request.state.session_secret or ""):
         raise forbidden(FOREIGN)
 
 
-def refuse_foreign_page(request: Request, who: Who) -> None:
+def reject_cross_site(request: Request, who: Who) -> None:
     """For reads that stay open: a page of another site may not listen by somebody's cookie."""
     told = request.headers.get("sec-fetch-site")
     if who.via == "session" and told != "none" and _site(request) is Site.FOREIGN:

@@ -42,7 +42,7 @@ PATTERNS = [
 ]
 
 
-def in_both_worlds(sentence: str) -> str:
+def add_http_requests(sentence: str) -> str:
     """A command that has no request, such as `forager crawl`, stays alone."""
     return COMMAND.sub(_with_request, sentence)
 

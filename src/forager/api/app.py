@@ -15,9 +15,9 @@ from forager import __version__, dashboard
 from forager.api import access, problems, routes
 from forager.api.checking import Checking
 from forager.api.compress import Compress
-from forager.api.fast_path import FastPath, Plans, arrange
-from forager.api.live import Broadcast
-from forager.api.middleware import Door
+from forager.api.fast_path import FastPath, Plans, build_plans
+from forager.api.live import EventStream
+from forager.api.middleware import RequestMiddleware
 from forager.api.openapi import NONE, Parameters, name_route, parameters_of, write
 from forager.api.read_pool import Desk
 from forager.api.reads import Reads
@@ -41,14 +41,14 @@ NOT_FOR_ROUTES = 4
 
 def create_app(settings: Settings, *, forager: "Forager | None" = None) -> FastAPI:
     """The application for these settings. It opens the database itself, unless it is handed a Forager that is open."""
-    app = _make_plain()
+    app = _build_base_app()
     app.state.settings = settings
     app.state.forager = forager
     app.state.call_back = _CallBack(app)
     app.state.write_probe = WriteProbe()
     app.state.catch_up = _CatchUp(app)
     app.state.checking = Checking(app)
-    app.state.live = Broadcast(app, most=settings.api_listeners)
+    app.state.live = EventStream(app, most=settings.api_listeners)
     app.state.exposition = None
     app.state.queues_asked = None
     app.state.replica = None
@@ -58,14 +58,14 @@ def create_app(settings: Settings, *, forager: "Forager | None" = None) -> FastA
     app.add_middleware(Reads, max_lag_s=settings.replica_max_lag_s)
     access.install(app)
     problems.install(app)
-    app.router.routes.extend(_surface())
-    app.state.methods = [(route.path_regex, route.methods) for route in _every()]
+    app.router.routes.extend(_build_routes())
+    app.state.methods = [(route.path_regex, route.methods) for route in _list_routes()]
     app.state.parameters = _parameters()
     app.openapi = document  # type: ignore[method-assign]
     app.add_middleware(Site, files=dashboard.load())
     app.add_middleware(Compress)
     app.add_middleware(
-        Door,
+        RequestMiddleware,
         body_bytes=settings.api_body_bytes,
         seed_bytes=settings.api_seed_bytes,
         seed_paths=routes.SEED_PATHS,
@@ -75,7 +75,7 @@ def create_app(settings: Settings, *, forager: "Forager | None" = None) -> FastA
     return app
 
 
-def _make_plain() -> FastAPI:
+def _build_base_app() -> FastAPI:
     return FastAPI(
         title="Forager",
         version=__version__,
@@ -87,7 +87,7 @@ def _make_plain() -> FastAPI:
         redirect_slashes=False,
         telemetry={"tracing": False, "metrics": False, "logs": False},  # ours is /metrics; else asked for each request
         generate_unique_id_function=name_route,
-        dependencies=[Depends(refuse_unknown_parameters)],
+        dependencies=[Depends(reject_unknown_parameters)],
     )
 
 
@@ -95,38 +95,38 @@ def _make_plain() -> FastAPI:
 
 
 @functools.cache
-def _surface() -> Sequence[BaseRoute]:
+def _build_routes() -> Sequence[BaseRoute]:
     """All routes, as every application of a process has them. FastAPI takes their declarations apart when one is asked
     for the first time, and remembers: 0.15 s of processor time."""
-    return tuple(_make_whole().router.routes)
+    return tuple(_build_full_app().router.routes)
 
 
-def _make_whole() -> FastAPI:
-    plain = _make_plain()
+def _build_full_app() -> FastAPI:
+    plain = _build_base_app()
     for router in routes.ALL:
         plain.include_router(router)
     return plain
 
 
-def _every() -> list[Any]:
+def _list_routes() -> list[Any]:
     return [route for router in routes.ALL for route in router.routes]
 
 
 @functools.cache
 def _plans() -> Plans:
-    return arrange(_every())
+    return build_plans(_list_routes())
 
 
 @functools.cache
 def _parameters() -> dict[tuple[str, str], Parameters]:
-    return parameters_of(_every())
+    return parameters_of(_list_routes())
 
 
 @functools.cache
 def document() -> dict[str, Any]:
     """The OpenAPI document, written when somebody asks for it: that takes a second. From routes that nobody else uses,
     so that it can be done in a thread."""
-    return write(_make_whole())
+    return write(_build_full_app())
 
 
 # Its life ------------------------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ async def _open_replica(app: FastAPI, most: int) -> AsyncIterator[None]:
         app.state.replica = None
 
 
-async def refuse_unknown_parameters(request: Request) -> None:
+async def reject_unknown_parameters(request: Request) -> None:
     """A misspelled filter would show everything; one given twice would be half ignored."""
     if not request.scope["query_string"]:
         return
@@ -243,9 +243,9 @@ class _CallBack:
 
     def __call__(self) -> None:
         if self._app.state.forager is not None and (self._reviving is None or self._reviving.done()):
-            self._reviving = asyncio.create_task(self._revive())
+            self._reviving = asyncio.create_task(self._reconnect())
 
-    async def _revive(self) -> None:
+    async def _reconnect(self) -> None:
         try:
             await self._app.state.forager.database.revive()
         except AWAY as error:

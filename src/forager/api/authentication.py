@@ -22,7 +22,7 @@ from forager.accounts.passwords import Hasher
 from forager.accounts.session_cache import NullCache, SessionCache
 from forager.accounts.who import Role, Scope, Who, nobody
 from forager.api.caller import Caller, read_caller, read_networks
-from forager.api.denials import Denials
+from forager.api.denials import DenialLog
 from forager.control.sign_in import Visitor
 from forager.settings import Settings
 
@@ -79,12 +79,12 @@ class Gate:
         self.base_url = settings.api_url
         self.limiter = Limiter(pool, *ledgers)
         self.hasher = Hasher()
-        self.denials = Denials(pool)
+        self.denials = DenialLog(pool)
 
     @contextlib.asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
         try:
-            async with self.limiter.keep_comparing():
+            async with self.limiter.keep_synced():
                 yield
         finally:
             self.hasher.close()
@@ -101,7 +101,7 @@ class Gate:
         clean = "".join(each for each in agent if each.isprintable()) if agent else None
         return Visitor(caller.ip, clean, request.cookies.get(caller.cookie_name))
 
-    async def recognise(self, request: Request, *, is_fresh: bool) -> tuple[Who, str | None]:
+    async def authenticate(self, request: Request, *, is_fresh: bool) -> tuple[Who, str | None]:
         """Who asks, and the secret of their session if it is one. A token that is given decides alone."""
         caller = self.caller(request)
         header = request.headers.get("authorization")
@@ -144,10 +144,10 @@ class Gate:
         """After a change of accounts, in this process at once."""
         self._seen.clear()
 
-    async def forget_everywhere(self) -> None:
+    async def invalidate_all(self) -> None:
         """The same, until it holds in every process."""
         self.forget()
-        await session_cache.until_forgotten()
+        await session_cache.wait_for_expiry()
 
     async def _look_up(self, via: str, secret: str, caller: Caller, is_fresh: bool) -> Who | None:
         """An address that showed too many wrong ones costs the database nothing more, but whoever is known here passes:

@@ -34,14 +34,14 @@ class BodyLimit:
             if (reason := await _why_not(request)) is not None:
                 refusal = await answer(request, reason)
                 refusal.headers["Connection"] = "close"
-                if is_soon_over(request.headers):  # a client that still sends would not hear why it is refused
+                if should_drain(request.headers):  # a client that still sends would not hear why it is refused
                     with contextlib.suppress(HTTPException):
                         await drain(receive)
                 return await refusal(scope, receive, send)
         return await self._app(scope, receive, send)
 
 
-def is_soon_over(headers: Headers) -> bool:
+def should_drain(headers: Headers) -> bool:
     """Whether throwing a body away costs less than cutting its sender off."""
     told = headers.get("content-length", "")
     return told.isdecimal() and int(told) <= DRAINED_BYTES
@@ -59,7 +59,7 @@ async def _why_not(request: Request) -> Exception | None:
     """None: it is somebody we know, who is counted when the route asks."""
     gate = gate_of(request)
     try:
-        who, _ = await gate.recognise(request, is_fresh=False)
+        who, _ = await gate.authenticate(request, is_fresh=False)
     except CONNECTION_LOST:
         return None  # the route says that the database is away
     except MustWaitError as error:

@@ -90,7 +90,9 @@ def is_tls_for_host(scope: MutableMapping[str, Any], public_url: str | None, tru
     return {_port_of(told), _port_of(public)} <= {None, 443}
 
 
-def stray_host(scope: MutableMapping[str, Any], public_url: str | None, trusted: Sequence[Network]) -> str | None:
+def find_unknown_host(
+    scope: MutableMapping[str, Any], public_url: str | None, trusted: Sequence[Network]
+) -> str | None:
     """The name a request came to, if no client of an API on loopback should know it by that name: a page whose name was
     made to point here (DNS rebinding) would be of the same site as we. Addresses and names of this machine are fine.
     Programs with a token may use any name, since no page has one; so may probes, which learn nothing. A browser can be
@@ -111,11 +113,13 @@ def _is_program(headers: Headers) -> bool:
 
 
 def _is_own_name(host: str) -> bool:
-    return host in {"", *LOOPBACK_HOSTS} or host in _machine_names() or host.endswith(".localhost") or _is_address(host)
+    return (
+        host in {"", *LOOPBACK_HOSTS} or host in _get_host_names() or host.endswith(".localhost") or _is_address(host)
+    )
 
 
 @cache
-def _machine_names() -> frozenset[str]:
+def _get_host_names() -> frozenset[str]:
     """What this machine calls itself; Debian has it point at 127.0.1.1."""
     name = socket.gethostname().lower()
     return frozenset({name, name.partition(".")[0]})

@@ -45,7 +45,7 @@ class Checking:
     async def _run(self, check_id: int, has_files: bool, is_deep: bool) -> None:
         forager: Forager = self._app.state.forager
         progress = Progress()
-        beating = asyncio.create_task(self._beat(check_id, progress))
+        beating = asyncio.create_task(self._heartbeat_loop(check_id, progress))
         error: str | None = None
         result: dict[str, Any] | None = None
         try:
@@ -81,7 +81,7 @@ class Checking:
         finally:
             await close_pool(pool)
 
-    async def _beat(self, check_id: int, progress: Progress) -> None:
+    async def _heartbeat_loop(self, check_id: int, progress: Progress) -> None:
         while True:
             await asyncio.sleep(checks.BEAT_S)
             with contextlib.suppress(*CONNECTION_LOST, asyncpg.PostgresError):

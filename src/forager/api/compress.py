@@ -100,7 +100,7 @@ class _Compressing:
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            if not is_worth_it(message):
+            if not can_compress(message):
                 return await self._send(message)
             MutableHeaders(raw=message.setdefault("headers", [])).add_vary_header("Accept-Encoding")
             if self._coding is None:
@@ -147,7 +147,7 @@ def _feed(encoder: Encoder, body: bytes, is_more: bool) -> bytes:
     return ready if is_more else ready + encoder.finish()
 
 
-def is_worth_it(start: Mapping[str, Any]) -> bool:
+def can_compress(start: Mapping[str, Any]) -> bool:
     """Whether a response of this kind may be compressed. One with an ETag is left: the tag is that of these bytes."""
     headers = Headers(raw=start.get("headers", []))
     kind = headers.get("content-type", "")

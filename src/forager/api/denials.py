@@ -22,7 +22,7 @@ ACQUIRE_S = 2.0
 Key = tuple[int, str, str]
 
 
-class Denials:
+class DenialLog:
     """One per process."""
 
     def __init__(self, pool: Any) -> None:
@@ -38,7 +38,7 @@ class Denials:
             log().info("denied", action="api.denied", who=who.name, ip=who.ip, method=method, path=path, error=error)
             return
         key = (who.user_id, method, path)
-        if not self._may_write(key):
+        if not self._should_write(key):
             self._left_out[key] = self._left_out.get(key, 0) + 1
             return
         log().warning(
@@ -59,7 +59,7 @@ class Denials:
     async def close(self) -> None:
         await asyncio.gather(*self._writing, return_exceptions=True)
 
-    def _may_write(self, key: Key) -> bool:
+    def _should_write(self, key: Key) -> bool:
         now = clock.monotonic()
         if now - self._minute >= EVERY_S:
             self._minute, self._rows = now, 0

@@ -101,7 +101,7 @@ class FastPath:
     def _find(self, path: str) -> tuple[Plan, Mapping[str, str]] | None:
         if (exact := self._exact.get(path)) is not None:
             return exact, NOTHING
-        for pattern, plan in self._rest.get(_beginning(path), ()):
+        for pattern, plan in self._rest.get(_path_prefix(path), ()):
             if (match := pattern.match(path)) is not None:
                 return (plan, match.groupdict()) if plan else None
         return None
@@ -128,14 +128,14 @@ Table = dict[str, list[tuple[re.Pattern[str], Plan | None]]]
 Plans = tuple[dict[str, Plan], Table]
 
 
-def arrange(routes: Sequence[Any]) -> Plans:
+def build_plans(routes: Sequence[Any]) -> Plans:
     """Paths without a parameter by themselves, where no route before them answers; all by how they begin, in order."""
     exact: dict[str, Plan] = {}
     table: Table = {}
     for route in routes:
         if "GET" not in (route.methods or ()):
             continue
-        plan, rows = plan_of(route), table.setdefault(_beginning(route.path), [])
+        plan, rows = plan_of(route), table.setdefault(_path_prefix(route.path), [])
         if plan is not None and not route.param_convertors and not any(row[0].match(route.path) for row in rows):
             exact[route.path] = plan
         rows.append((route.path_regex, plan))
@@ -144,14 +144,14 @@ def arrange(routes: Sequence[Any]) -> Plans:
     return exact, table
 
 
-def _beginning(path: str) -> str:
+def _path_prefix(path: str) -> str:
     """`/api/pages` of `/api/pages/1/tasks`."""
     return "/".join(path.split("/", 3)[:3])
 
 
 def plan_of(route: Any) -> Plan | None:
     """None: it takes more than a path and simple values of a query, or does not write its answer itself."""
-    if not isinstance(route, APIRoute) or route.body_field is not None or not _writes_itself(route.endpoint):
+    if not isinstance(route, APIRoute) or route.body_field is not None or not _returns_response(route.endpoint):
         return None
     needs = route.dependant
     doors = [door for each in needs.dependencies for door in DOORS if each.call is door]
@@ -172,7 +172,7 @@ def plan_of(route: Any) -> Plan | None:
     )
 
 
-def _writes_itself(endpoint: Callable[..., Any]) -> bool:
+def _returns_response(endpoint: Callable[..., Any]) -> bool:
     answer = inspect.signature(endpoint).return_annotation
     return inspect.iscoroutinefunction(endpoint) and isinstance(answer, type) and issubclass(answer, Response)
 

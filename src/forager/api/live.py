@@ -19,7 +19,7 @@ from forager import clock
 from forager.api.access import Role, gate_of, too_many
 from forager.api.problems import TooManyError
 from forager.api.reply import as_json
-from forager.app.shared_state import Alone, Latest
+from forager.app.shared_state import Latest, LocalState
 from forager.control import numbers
 from forager.engine.transaction_retry import AGAIN, AWAY
 from forager.observe import log
@@ -44,7 +44,7 @@ LOOK_AGAIN_S = 0.05
 Listener = asyncio.Queue[bytes | None]
 
 
-class Broadcast:
+class EventStream:
     def __init__(self, app: FastAPI, *, most: int) -> None:
         self._app = app
         self._most = most
@@ -59,7 +59,7 @@ class Broadcast:
         self._written: dict[bool, tuple[object, bytes]] = {}
         self._turn = asyncio.Lock()
         self._is_closed = False
-        self._latest: Latest = Alone()
+        self._latest: Latest = LocalState()
 
     @contextlib.asynccontextmanager
     async def open(self, latest: Latest) -> AsyncIterator[None]:
@@ -84,7 +84,7 @@ class Broadcast:
             return self._overview[1]
         async with self._turn:
             if self._overview is None or self._overview[0] <= clock.monotonic():
-                self._overview = await self._made_elsewhere() or await self._make()
+                self._overview = await self._wait_for_shared() or await self._make()
             return self._overview[1]
 
     async def _make(self) -> tuple[float, dict[str, Any]]:
@@ -96,11 +96,11 @@ class Broadcast:
         await self._latest.put(as_json(shown), until - clock.monotonic())
         return until, shown
 
-    async def _made_elsewhere(self) -> tuple[float, dict[str, Any]] | None:
+    async def _wait_for_shared(self) -> tuple[float, dict[str, Any]] | None:
         """What another process has made; if one is at it, it is waited for, but not for long."""
         patient_until = clock.monotonic() + EVERY_S
         while (found := await self._latest.read()) is None:
-            if await self._latest.is_mine_to_make() or clock.monotonic() >= patient_until:
+            if await self._latest.should_build() or clock.monotonic() >= patient_until:
                 return None
             await asyncio.sleep(LOOK_AGAIN_S)
         shown = _read_numbers(found[0])
@@ -147,7 +147,7 @@ class Broadcast:
                 if event is None:
                     return
                 if clock.monotonic() >= recognised_until:
-                    if not await _may_listen(request):
+                    if not await _can_listen(request):
                         yield b"event: end\ndata: {}\n\n"
                         return
                     recognised_until = clock.monotonic() + RECOGNISED_FOR_S
@@ -217,9 +217,9 @@ def _put(queue: asyncio.Queue[bytes | None], event: bytes | None) -> None:
     queue.put_nowait(event)
 
 
-async def _may_listen(request: Request) -> bool:
+async def _can_listen(request: Request) -> bool:
     try:
-        who, _ = await gate_of(request).recognise(request, is_fresh=True)
+        who, _ = await gate_of(request).authenticate(request, is_fresh=True)
     except (*AWAY, *AGAIN):
         return True  # nobody can say; the next look will
     return who.role is not Role.ANONYMOUS

@@ -26,7 +26,7 @@ from forager.db.replica import Replica
 from forager.observe import log
 from forager.stats import series
 from forager.stats.counters import LATENCY_LABELS, NOT_ASKED, SIZE_LABELS, STAGES
-from forager.stats.series import DutyAge, Number
+from forager.stats.series import JobAge, Number
 from forager.stats.stall import read_stall
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
@@ -53,7 +53,7 @@ class Snapshot:
     recent: Sequence[Number] = ()
     recent_s: float = RATE_S
     lately: Sequence[Number] = ()
-    duties: Sequence[DutyAge] = ()
+    duties: Sequence[JobAge] = ()
     domains: Sequence[Mapping[str, Any]] = ()
     took_s: float = 0.0
     pool: Mapping[str, float] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class Snapshot:
     is_replica_asked: bool = False
 
 
-class Exposition:
+class MetricsExporter:
     """One for a process. `render` may be called by many at once; the database is asked by one of them."""
 
     def __init__(
@@ -156,12 +156,12 @@ def _pool_numbers(pool: Any) -> dict[str, float]:
 def render(snapshot: Snapshot | None) -> bytes:
     """Prometheus' text format. None: only that we live, and that the database does not."""
     registry = CollectorRegistry()
-    registry.register(_Families(list(families(snapshot))))
+    registry.register(_MetricCollector(list(families(snapshot))))
     return generate_latest(registry).replace(DENIALS_UNTYPED, DENIALS_COUNTER)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Families:
+class _MetricCollector:
     all: Sequence[Metric]
 
     def collect(self) -> Iterable[Metric]:
@@ -172,7 +172,7 @@ def families(snapshot: Snapshot | None) -> Iterator[Metric]:
     yield GaugeMetricFamily("crawler_up", "1 where the database answers.", value=0 if snapshot is None else 1)
     yield _labelled(GaugeMetricFamily("crawler_info", "Which Forager this is.", labels=["version"]), {__version__: 1})
     if snapshot is not None:
-        yield from _seven(snapshot)
+        yield from _core_metrics(snapshot)
         yield from _counters(snapshot.totals)
         yield from _histograms(snapshot.totals)
         yield from _gauges(snapshot)
@@ -180,7 +180,7 @@ def families(snapshot: Snapshot | None) -> Iterator[Metric]:
         yield from _domains(snapshot.domains)
 
 
-def _seven(snapshot: Snapshot) -> Iterator[Metric]:
+def _core_metrics(snapshot: Snapshot) -> Iterator[Metric]:
     """Counters and gauges of the crawl, under the names that dashboards are built on."""
     visits, state = _by_label(snapshot.totals, "visits"), {n.metric: n.amount for n in snapshot.state if not n.label}
     fetched = sum(number for outcome, number in visits.items() if outcome not in NOT_ASKED)
@@ -253,11 +253,11 @@ def _histograms(totals: Sequence[Number]) -> Iterator[Metric]:
     stages = HistogramMetricFamily("crawler_stage_seconds", "How long each stage of a visit took.", labels=["stage"])
     for stage in STAGES:
         total = _by_label(totals, f"{stage}_s.sum").get("", 0.0)
-        stages.add_metric([stage], _cumulated(_by_label(totals, f"{stage}_s"), LATENCY_LABELS), total)
+        stages.add_metric([stage], _accumulate(_by_label(totals, f"{stage}_s"), LATENCY_LABELS), total)
     yield stages
     sizes = HistogramMetricFamily("crawler_batch_pages", "Pages written in one transaction.")
     total = _by_label(totals, "batch_pages.sum").get("", 0.0)
-    sizes.add_metric([], _cumulated(_by_label(totals, "batch_pages"), SIZE_LABELS), total)
+    sizes.add_metric([], _accumulate(_by_label(totals, "batch_pages"), SIZE_LABELS), total)
     yield sizes
 
 
@@ -280,7 +280,7 @@ def _gauges(snapshot: Snapshot) -> Iterator[Metric]:
     yield _gauge("crawler_scrape_seconds", "How long it took to read all this.", snapshot.took_s)
 
 
-def _duties(duties: Sequence[DutyAge]) -> Iterator[Metric]:
+def _duties(duties: Sequence[JobAge]) -> Iterator[Metric]:
     ages = GaugeMetricFamily("crawler_duty_age_seconds", "Since a duty was last done well.", labels=["duty"])
     done = {duty.name: duty.age_s for duty in duties if duty.age_s is not None and not duty.has_failed}
     yield _labelled(ages, done)
@@ -319,7 +319,7 @@ def _by_label(numbers: Iterable[Number], metric: str) -> dict[str, float]:
     return {each.label: each.amount for each in numbers if each.metric == metric}
 
 
-def _cumulated(buckets: Mapping[str, float], labels: Sequence[str]) -> list[tuple[str, float]]:
+def _accumulate(buckets: Mapping[str, float], labels: Sequence[str]) -> list[tuple[str, float]]:
     """Prometheus counts in each bucket all that were smaller, too."""
     total = 0.0
     cumulated = []

@@ -19,7 +19,7 @@ from forager import clock
 from forager.accounts.meter import WINDOW_S
 from forager.api import problems
 from forager.api.authentication import QUOTAS, Quota
-from forager.api.caller import Network, is_tls_for_host, read_networks, stray_host
+from forager.api.caller import Network, find_unknown_host, is_tls_for_host, read_networks
 from forager.observe import log
 
 SAFE = {
@@ -47,7 +47,7 @@ STRAY = (
 )
 
 
-class Door:
+class RequestMiddleware:
     def __init__(
         self,
         app: ASGIApp,
@@ -69,12 +69,12 @@ class Door:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         scope["request_id"], scope[QUOTAS] = secrets.token_hex(8), []
-        passage = _Passage(scope, send, self._public_url, self._trusted)
+        passage = _ResponseSender(scope, send, self._public_url, self._trusted)
         limit = self._seed_bytes if scope["path"] in self._seed_paths else self._body_bytes
         received = _Bounded(scope, receive, limit)
         inner = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
         try:
-            if (stray := stray_host(scope, self._public_url, self._trusted)) is not None:
+            if (stray := find_unknown_host(scope, self._public_url, self._trusted)) is not None:
                 answer = problems.answer(Request(inner), 421, STRAY.format(stray), "unknown_host")
                 return await answer(inner, received, passage.send)
             await self._app(inner, received, passage.send)
@@ -83,7 +83,7 @@ class Door:
         except Exception as error:
             if passage.has_begun:  # the rest is missing, and the client has to notice
                 raise
-            answer = await problems.confess(Request(inner), error)
+            answer = await problems.report_bug(Request(inner), error)
             await answer(inner, receive, passage.send)
         finally:
             passage.write_log()
@@ -94,7 +94,7 @@ class _HeadIsEnough(Exception):  # noqa: N818 (nothing is wrong)
     """The headers of a stream are sent; nobody waits for its body."""
 
 
-class _Passage:
+class _ResponseSender:
     """One answer on its way out."""
 
     def __init__(self, scope: Scope, send: Send, public_url: str | None, trusted: Sequence[Network]) -> None:
@@ -178,8 +178,8 @@ class _Bounded:
             return await self._receive()
         if self._until is None:
             self._until = asyncio.get_running_loop().time() + BODY_WITHIN_S
-            if not self._may_fit():
-                await self._refuse()
+            if not self._is_within_limit():
+                await self._reject()
         try:
             async with asyncio.timeout_at(self._until):
                 message = await self._receive()
@@ -187,15 +187,15 @@ class _Bounded:
             raise HTTPException(408, f"The body took longer than {BODY_WITHIN_S:.0f} s; send it anew.", CLOSE) from None
         self._size += len(message.get("body", b""))
         if self._size > self._limit:
-            await self._refuse(is_all=not message.get("more_body"))
+            await self._reject(is_all=not message.get("more_body"))
         self._is_over = message["type"] != "http.request" or not message.get("more_body")
         return message
 
-    def _may_fit(self) -> bool:
+    def _is_within_limit(self) -> bool:
         told = Headers(scope=self._scope).get("content-length")
         return told is None or (told.isdecimal() and int(told) <= self._limit)
 
-    async def _refuse(self, *, is_all: bool = False) -> None:
+    async def _reject(self, *, is_all: bool = False) -> None:
         if not is_all:
             await drain(self._receive)
         raise HTTPException(413, f"The body is larger than {self._limit:,} bytes; send less at once.", CLOSE)

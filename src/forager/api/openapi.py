@@ -11,7 +11,7 @@ from fastapi.params import Query
 from fastapi.routing import APIRoute
 
 from forager.api import schemas
-from forager.api.problems import Problem, problem_of
+from forager.api.problems import Problem, build_error_spec
 
 TAGS = (
     ("system", "Health, workers, timetable, settings, promises, who changed what."),
@@ -83,8 +83,8 @@ def write(app: FastAPI) -> dict[str, Any]:
     for operations in document["paths"].values():
         for operation in operations.values():
             if "requestBody" in operation:  # the door refuses what is too large or too slow, whatever it is for
-                operation["responses"] |= {"408": problem_of(408), "413": problem_of(413)}
+                operation["responses"] |= {"408": build_error_spec(408), "413": build_error_spec(413)}
             names = {each["name"] for each in operation.get("parameters", ())}
             if "after" in names:  # a cursor may belong to another list
-                operation["responses"] |= {"404": problem_of(404)}
+                operation["responses"] |= {"404": build_error_spec(404)}
     return document

@@ -23,10 +23,10 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from forager.api.advice import in_both_worlds
+from forager.api.advice import add_http_requests
 from forager.db import CONNECTION_LOST
-from forager.db.damage import damage_of
-from forager.dispatch.errors import BrokerAwayError
+from forager.db.damage import find_corruption
+from forager.dispatch.errors import BrokerUnavailableError
 from forager.errors import (
     BadUrlError,
     ConfigurationError,
@@ -139,10 +139,10 @@ class TooManyError(ForagerError):
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """For a route's OpenAPI entry: these problems, and those any route may answer with."""
     common = (401, 403, 422, 429, 503)
-    return {status: problem_of(status) for status in sorted({*common, *statuses})}
+    return {status: build_error_spec(status) for status in sorted({*common, *statuses})}
 
 
-def problem_of(status: int) -> dict[str, Any]:
+def build_error_spec(status: int) -> dict[str, Any]:
     return {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {"schema": SCHEMA}}}
 
 
@@ -177,21 +177,21 @@ def type_of(problem: str) -> str:
 
 def install(app: FastAPI) -> None:
     for kind, handler in (
-        (RequestValidationError, _refuse_values),
-        (HTTPException, _refuse),
+        (RequestValidationError, _on_validation_error),
+        (HTTPException, _reject),
         (ForagerError, _tell),
-        (asyncpg.PostgresError, _blame_database),
+        (asyncpg.PostgresError, _map_db_error),
     ):
         app.add_exception_handler(kind, handler)
     for lost in CONNECTION_LOST:
         assert issubclass(lost, Exception)
-        app.add_exception_handler(lost, _away)
+        app.add_exception_handler(lost, _on_unavailable)
 
 
 # What people asked ---------------------------------------------------------------------------------------------------
 
 
-async def _refuse_values(request: Request, error: Exception) -> Response:
+async def _on_validation_error(request: Request, error: Exception) -> Response:
     """The values themselves are not repeated: one may be a password, or no text at all."""
     assert isinstance(error, RequestValidationError)
     found = error.errors()
@@ -201,14 +201,14 @@ async def _refuse_values(request: Request, error: Exception) -> Response:
     ]
     first = troubles[0] if troubles else {"where": "request", "what": "cannot be understood"}
     more = f" ({len(found) - 1} more)" if len(found) > 1 else ""
-    return refuse_values(request, f"{first['where']}: {first['what']}{more}.", troubles or [first])
+    return reject_values(request, f"{first['where']}: {first['what']}{more}.", troubles or [first])
 
 
-def refuse_values(request: Request, sentence: str, errors: Sequence[Mapping[str, str]]) -> Response:
+def reject_values(request: Request, sentence: str, errors: Sequence[Mapping[str, str]]) -> Response:
     return answer(request, 422, sentence, "invalid_value", errors=errors)
 
 
-async def _refuse(request: Request, error: Exception) -> Response:
+async def _reject(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     headers = dict(error.headers or {})
     match error.status_code:
@@ -221,7 +221,7 @@ async def _refuse(request: Request, error: Exception) -> Response:
             detail = f"{request.method} is not possible here; there is {headers['Allow']}."
         case 400:  # a body that is no JSON, or no text
             sentence = "body: it cannot be read as JSON."
-            return refuse_values(request, sentence, [{"where": "body", "what": "it cannot be read as JSON"}])
+            return reject_values(request, sentence, [{"where": "body", "what": "it cannot be read as JSON"}])
         case _:
             detail = _printable(str(error.detail))
     return answer(request, error.status_code, detail, BY_STATUS.get(error.status_code, "http_error"), headers=headers)
@@ -237,21 +237,21 @@ def methods_of(request: Request) -> list[str]:
 
 
 async def _tell(request: Request, error: Exception) -> Response:
-    sentence = in_both_worlds(str(error))
+    sentence = add_http_requests(str(error))
     match error:
         case NotFoundError():
             return answer(request, 404, sentence, error.problem)
         case UsageError():
-            return refuse_values(request, sentence, [{"where": _place_of(request, error.field), "what": sentence}])
+            return reject_values(request, sentence, [{"where": _place_of(request, error.field), "what": sentence}])
         case BadUrlError():
-            return refuse_values(request, sentence, [{"where": _place_of(request, "url"), "what": sentence}])
+            return reject_values(request, sentence, [{"where": _place_of(request, "url"), "what": sentence}])
         case NotStoredError() | ConflictError() | ConfigurationError():
             return answer(request, 409, sentence, error.problem)
         case StoreError() if error.reason == "missing":
             return answer(request, 404, sentence, "not_found")
         case DatabaseUnreachableError():
-            return await _away(request, error)
-        case BrokerAwayError():
+            return await _on_unavailable(request, error)
+        case BrokerUnavailableError():
             return answer(request, 503, sentence, "broker_unavailable", headers={"Retry-After": "5"})
         case TooManyError():
             return answer(request, 503, sentence, error.problem, headers={"Retry-After": "5"})
@@ -272,7 +272,7 @@ def _place_of(request: Request, field: str | None) -> str:
 # What the database said ----------------------------------------------------------------------------------------------
 
 
-async def _blame_database(request: Request, error: Exception) -> Response:
+async def _map_db_error(request: Request, error: Exception) -> Response:
     match error:
         case asyncpg.QueryCanceledError():
             sentence = "The database took too long; narrow the question, or ask again later."
@@ -284,31 +284,31 @@ async def _blame_database(request: Request, error: Exception) -> Response:
             | asyncpg.OperatorInterventionError()
             | asyncpg.ObjectNotInPrerequisiteStateError()
         ):
-            return await _away(request, error)
+            return await _on_unavailable(request, error)
         case asyncpg.DiskFullError() | asyncpg.InsufficientResourcesError():
-            return _later(request, f"The database has no room left.{_unsure(request)}", "database_full")
+            return _later(request, f"The database has no room left.{_retry_warning(request)}", "database_full")
         case asyncpg.ReadOnlySQLTransactionError():
-            return _later(request, f"The database is read-only for now.{_unsure(request)}", "database_read_only")
+            return _later(request, f"The database is read-only for now.{_retry_warning(request)}", "database_read_only")
         case asyncpg.DataError():
             sentence = "A value is not one the database can hold."
-            return refuse_values(request, sentence, [{"where": _place_of(request, None), "what": sentence}])
+            return reject_values(request, sentence, [{"where": _place_of(request, None), "what": sentence}])
         case asyncpg.UniqueViolationError():
             return answer(request, 409, "That is there already.", "exists")
         case asyncpg.CheckViolationError() | asyncpg.ForeignKeyViolationError():
             return answer(request, 409, f"That is not possible now: {_printable(str(error))}.", "not_possible")
         case _:
-            return await confess(request, error)
+            return await report_bug(request, error)
 
 
-async def _away(request: Request, error: Exception) -> Response:
+async def _on_unavailable(request: Request, error: Exception) -> Response:
     log().warning("database away", action="api.away", request=request.scope.get("request_id"), error=repr(error))
     request.app.state.call_back()
     return _later(
-        request, f"The database is away.{_unsure(request) or ' Ask again in a moment.'}", "database_unavailable"
+        request, f"The database is away.{_retry_warning(request) or ' Ask again in a moment.'}", "database_unavailable"
     )
 
 
-def _unsure(request: Request) -> str:
+def _retry_warning(request: Request) -> str:
     """A connection that is lost may be lost during COMMIT, and some orders are carried out in several transactions."""
     if request.scope["method"] in {"GET", "HEAD"}:
         return ""
@@ -319,8 +319,8 @@ def _later(request: Request, sentence: str, problem: str) -> Response:
     return answer(request, 503, sentence, problem, headers={"Retry-After": str(RETRY_AFTER_S)})
 
 
-async def confess(request: Request, error: Exception) -> Response:
-    if damage := damage_of(error):
+async def report_bug(request: Request, error: Exception) -> Response:
+    if damage := find_corruption(error):
         log().error("database damaged", action="database.damaged", path=request.url.path, error=str(error))
         return answer(request, 500, damage, "database_damaged")
     log().error(

@@ -19,7 +19,7 @@ SHARE_OF_DISK = 20
 PIECE_BYTES = 256 * 1024
 
 
-class ReadAhead:
+class ReadBuffer:
     """Calls `on_read` as soon as everything is read, or no client wants it any more."""
 
     def __init__(

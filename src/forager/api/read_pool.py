@@ -19,7 +19,7 @@ from forager.db import CONNECTION_LOST
 FULL = "All connections to the database are in use; ask again in a moment."
 
 
-class AccountBusyError(TooManyError):
+class AccountLimitError(TooManyError):
     """The requests of one account take all connections that one account may have."""
 
 
@@ -65,7 +65,7 @@ class Desk:
                 async with asyncio.timeout(within_s):
                     await share.seats.acquire()
             except TimeoutError:
-                raise AccountBusyError(
+                raise AccountLimitError(
                     f"Requests of this account hold all {self._most_of_one} connections that one account may have;"
                     " ask again when one is answered."
                 ) from None

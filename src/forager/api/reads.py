@@ -26,7 +26,7 @@ from forager.accounts.who import Who
 from forager.api.access import SAFE
 from forager.api.caller import Caller
 from forager.db import CONNECTION_LOST
-from forager.db.replica import Replica, written_until
+from forager.db.replica import Replica, read_wal_position
 from forager.observe import log
 
 PLAIN_COOKIE, SECURE_COOKIE = "forager_position", "__Host-forager_position"
@@ -42,7 +42,7 @@ NOT_THERE = (asyncpg.ReadOnlySQLTransactionError, asyncpg.ObjectNotInPrerequisit
 """What only a primary can do."""
 
 
-class AskAgainError(Exception):
+class RetryOnPrimaryError(Exception):
     """The replica could not say; nothing was answered yet. Nobody above handles it but `Reads`."""
 
 
@@ -100,13 +100,13 @@ def is_to_be_asked_again(replica: Replica, error: BaseException | None, took_s: 
 
 
 @contextlib.contextmanager
-def asking_again(replica: Replica | None, limit_s: float) -> Iterator[None]:
+def retry_on_primary(replica: Replica | None, limit_s: float) -> Iterator[None]:
     began = clock.monotonic()
     try:
         yield
     except Exception as error:
         if replica is not None and is_to_be_asked_again(replica, error, clock.monotonic() - began, limit_s):
-            raise AskAgainError from error
+            raise RetryOnPrimaryError from error
         raise
 
 
@@ -121,14 +121,14 @@ class Reads:
         if scope["type"] != "http" or scope["app"].state.replica is None:
             return await self._app(scope, receive, send)
         if scope["method"] not in SAFE:
-            return await self._app(scope, receive, self._telling(scope, send))
+            return await self._app(scope, receive, self._with_position(scope, send))
         try:
             return await self._app(scope, receive, send)
-        except AskAgainError:
+        except RetryOnPrimaryError:
             scope.setdefault("state", {})["is_second"] = True
             return await self._app(scope, receive, send)
 
-    def _telling(self, scope: Scope, send: Send) -> Send:
+    def _with_position(self, scope: Scope, send: Send) -> Send:
         """The answer to a change says how far the log has come with it. One that was refused changed nothing."""
 
         async def tell(message: Message) -> None:
@@ -146,6 +146,6 @@ class Reads:
 async def _written(pool: Any) -> int:
     try:
         async with asyncio.timeout(READ_WITHIN_S), pool.acquire() as conn:
-            return await written_until(conn)
+            return await read_wal_position(conn)
     except (*CONNECTION_LOST, asyncpg.PostgresError, TimeoutError):
         return UNKNOWN

@@ -30,13 +30,13 @@ class _Clean:
     """Text that a database can hold. The contract says so too; the refusal is a sentence and not a pattern."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return no_info_after_validator_function(self._without_nul, handler(source))
+        return no_info_after_validator_function(self._reject_null_char, handler(source))
 
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         return {**handler(core), "pattern": r"^[^\x00]*$"}
 
     @staticmethod
-    def _without_nul(text: str) -> str:
+    def _reject_null_char(text: str) -> str:
         if "\x00" in text:
             raise ValueError("it contains a NUL character")
         return text
@@ -49,7 +49,7 @@ def _only_text(value: object) -> object:
     return value
 
 
-def _in_reach(value: datetime) -> datetime:
+def _check_year(value: datetime) -> datetime:
     """Nothing here is older than the Web; at the edges of time a zone's offset leads out of it."""
     if not FIRST_YEAR <= value.year < 9999:
         raise ValueError(f"its year lies before {FIRST_YEAR} or too far ahead")
@@ -76,7 +76,7 @@ Reason = Annotated[str, Field(max_length=500), _Clean()]
 Moment = Annotated[
     AwareDatetime,
     BeforeValidator(_only_text),
-    AfterValidator(_in_reach),
+    AfterValidator(_check_year),
     WithJsonSchema({"type": "string", "format": "date-time", "pattern": "^(19[7-9][0-9]|[2-9][0-9]{3})-"}),
 ]
 Whole = Annotated[int, Strict()]

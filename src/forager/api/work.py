@@ -17,8 +17,8 @@ from forager import clock
 from forager.accounts import audit
 from forager.api.access import Who, too_many
 from forager.api.problems import TooManyError
-from forager.api.read_pool import AccountBusyError, Desk
-from forager.api.reads import AskAgainError, is_to_be_asked_again, replica_for
+from forager.api.read_pool import AccountLimitError, Desk
+from forager.api.reads import RetryOnPrimaryError, is_to_be_asked_again, replica_for
 from forager.db import CONNECTION_LOST, statements
 from forager.errors import NotFoundError, UsageError
 
@@ -37,7 +37,7 @@ ANOTHER_QUESTION = "Another long question is being answered; ask again when it i
 ANOTHER_DEED = "Another long order is being carried out; order again when it is done."
 
 
-def forager_of(request: Request) -> "Forager":
+def get_forager(request: Request) -> "Forager":
     found: Forager = request.app.state.forager
     return found
 
@@ -54,7 +54,7 @@ class look:  # noqa: N801 (it is said like a verb: `async with look(request) as 
         self._request = request
         self._replica = None if is_now else replica_for(request)
         self._is_read = request.scope["method"] == "GET"
-        self._limit_s = within_s or forager_of(request).settings.api_statement_s
+        self._limit_s = within_s or get_forager(request).settings.api_statement_s
         self._within_s = self._limit_s + GRACE_S
         who: Who | None = getattr(request.state, "who", None)
         self._account = who.user_id if who is not None else None
@@ -78,7 +78,7 @@ class look:  # noqa: N801 (it is said like a verb: `async with look(request) as 
         if self._replica is not None and error[1] is not None:
             took_s = clock.monotonic() - self._began
             if is_to_be_asked_again(self._replica, error[1], took_s, self._limit_s):
-                raise AskAgainError from error[1]
+                raise RetryOnPrimaryError from error[1]
 
     async def _take(self) -> Any:
         """A replica that gives none has been asked nothing yet, so the primary is asked in its place."""
@@ -96,7 +96,7 @@ class look:  # noqa: N801 (it is said like a verb: `async with look(request) as 
         share = desk.share_of(self._account, within_s=OWN_WITHIN_S)
         try:
             await share.__aenter__()
-        except AccountBusyError as error:
+        except AccountLimitError as error:
             raise too_many(round(FREE_WITHIN_S), str(error)) from None
         try:
             conn = await desk.take(within_s=FREE_WITHIN_S)
@@ -120,7 +120,7 @@ class readers:  # noqa: N801 (it stands where a pool would)
         return replica_for(self._request) is not None
 
     def acquire(self) -> Any:
-        return look(self._request) if self.is_old else forager_of(self._request).pool.acquire()
+        return look(self._request) if self.is_old else get_forager(self._request).pool.acquire()
 
 
 @contextlib.asynccontextmanager
@@ -137,7 +137,7 @@ async def snapshot(request: Request, within_s: float | None = None, *, is_now: b
 async def lengthen(request: Request, conn: Any, within_s: float | None) -> None:
     """A transaction whose route takes longer than others gives each of its statements as long. It ends with the
     transaction: the next one on this connection has the limit of all again."""
-    if within_s is not None and within_s > forager_of(request).settings.api_statement_s:
+    if within_s is not None and within_s > get_forager(request).settings.api_statement_s:
         await conn.execute(SQL["lengthen"], f"{round(within_s * 1000)}ms")
 
 
@@ -178,7 +178,7 @@ async def alone(request: Request) -> AsyncIterator[None]:
 
 
 @contextlib.contextmanager
-def naming_a_page() -> Iterator[None]:
+def url_error_as_not_found() -> Iterator[None]:
     """What is no URL names no page."""
     try:
         yield

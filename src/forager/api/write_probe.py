@@ -20,7 +20,7 @@ class WriteProbe:
         self._trouble: str | None = None
         self._asking = asyncio.Lock()
 
-    async def find_trouble(self, conn: Any) -> str | None:
+    async def find_write_error(self, conn: Any) -> str | None:
         """Returns why no write is possible; None where one is."""
         async with self._asking:
             if clock.monotonic() - self._asked_at >= FRESH_S:

@@ -148,7 +148,7 @@ async def carry_out(
     if not (was_stopped and stays_open()):
         await in_transaction(database, lambda conn: stats.end_run(conn, run, end.value))
     if keeps_time:
-        await _make_searchable(forager, stop)
+        await _index_pages(forager, stop)
         await _seal(forager)
     report = await in_transaction(
         database, partial(read_report, run=run, spec=spec, was_stopped=was_stopped, has_failed=not is_fine)
@@ -183,7 +183,7 @@ async def _duties(forager: Forager, stop: StopRequest) -> AsyncIterator[None]:
                 log().warning("schedule ended", action="schedule.ended", error=repr(trouble))
 
 
-async def _make_searchable(forager: Forager, stop: StopRequest) -> None:
+async def _index_pages(forager: Forager, stop: StopRequest) -> None:
     """What the crawl read, as far as a moment is enough: while workers are at it every processor is theirs. The duty
     `index` has the rest, and so has whoever searches."""
     from forager.app.searching import tend_search

@@ -22,7 +22,7 @@ def cold_folder(settings: Settings) -> Path:
     return settings.cold_folder or settings.home / cold_file.FOLDER
 
 
-def copies_of(settings: Settings) -> BucketFolder | None:
+def get_cold_bucket(settings: Settings) -> BucketFolder | None:
     """Where copies of cold files go."""
     return BucketFolder(bucket_at(settings, settings.cold_bucket)) if settings.cold_bucket is not None else None
 
@@ -51,7 +51,7 @@ async def archive(
     """Days are rolled up first: what was not leaves later."""
     await rollup.run_once(conn, order)
     return await cold.move(
-        conn, cold_folder(settings), retention_of(settings), by=by, copies=copies_of(settings), on_moved=on_moved
+        conn, cold_folder(settings), retention_of(settings), by=by, copies=get_cold_bucket(settings), on_moved=on_moved
     )
 
 

@@ -21,7 +21,7 @@ from forager.app.webhooks import KEY_FILE, key_marks
 from forager.control import backup, backup_bucket, backup_files, cold_file
 from forager.control.backup import Backup, BackupOrder
 from forager.control.check import Verdict, check
-from forager.control.disk import saying_what_failed
+from forager.control.disk import translate_errors
 from forager.db import embedded, open_database, schema, unfinished
 from forager.db.database import locate, upgrade
 from forager.db.dsn import place_of
@@ -104,7 +104,7 @@ async def back_up_to_bucket(settings: Settings, dsn: str, url: str) -> tuple[Bac
     """The backup there, and how many files were sent that it did not have yet. Here nothing is kept."""
     there, folder, name = bucket_folder(settings, url), backup_folder(settings), backup.name_now()
     await asyncio.to_thread(there.folders)  # a mistake about the bucket is told before anything is dumped
-    with saying_what_failed(folder, backup.ADVICE), backup.alone(folder, backup_bucket.LOCK):
+    with translate_errors(folder, backup.ADVICE), backup.alone(folder, backup_bucket.LOCK):
         for left in folder.glob(f"{STAGED}*"):
             backup_files.remove(left)
         order, revision = await _order(settings, dsn, may_link=True)
@@ -131,7 +131,7 @@ async def _in_thread(work: Callable[..., T]) -> T:
         raise
 
 
-async def back_up_nightly(forager: "Forager") -> str:
+async def run_backup(forager: "Forager") -> str:
     """The duty: in one line what was done."""
     made, gone = await back_up(forager.settings, forager.database.dsn)
     sent = await _copy(forager.settings, made)
@@ -219,7 +219,7 @@ async def restore(settings: Settings, source: Path | str, *, by: str = "cli") ->
     if isinstance(source, str):
         return await _restore_from_bucket(settings, source, by=by)
     found = backup.read(source)
-    _refuse_unfit(settings, found)
+    _check_backup(settings, found)
     with _marked(settings, found) as marker:
         return await _restore(settings, found, marker, by=by)
 
@@ -228,9 +228,9 @@ async def _restore_from_bucket(settings: Settings, url: str, *, by: str) -> Rest
     prefix, _, name = url.rstrip("/").rpartition("/")
     there = bucket_folder(settings, prefix)
     found = await asyncio.to_thread(backup_bucket.read, there, name)
-    _refuse_unfit(settings, found)
+    _check_backup(settings, found)
     stage = settings.home / STAGE
-    with saying_what_failed(stage, "Nothing was restored."), _marked(settings, found) as marker:
+    with translate_errors(stage, "Nothing was restored."), _marked(settings, found) as marker:
         backup_files.remove(stage)
         try:
             fetched = await _in_thread(partial(backup_bucket.fetch, there, name, stage))
@@ -239,17 +239,17 @@ async def _restore_from_bucket(settings: Settings, url: str, *, by: str) -> Rest
             backup_files.remove(stage)
 
 
-def _refuse_unfit(settings: Settings, found: Backup) -> None:
-    backup.refuse_unfit(found)
+def _check_backup(settings: Settings, found: Backup) -> None:
+    backup.reject_invalid(found)
     if unfinished.find(settings.home) is None:
-        backup.refuse_used_home(settings.home, but=BESIDE)
+        backup.reject_used_home(settings.home, but=BESIDE)
 
 
 @contextlib.contextmanager
 def _marked(settings: Settings, found: Backup) -> Iterator[Marker]:
     """Whoever uses the home before the marker is removed is told that this instance is not whole."""
     with (
-        saying_what_failed(settings.home, "Nothing was restored."),
+        translate_errors(settings.home, "Nothing was restored."),
         unfinished.mark(settings.home, found.where) as marker,
     ):
         yield marker
@@ -264,7 +264,7 @@ async def _restore(settings: Settings, found: Backup, marker: Marker, *, by: str
     if settings.database_url is None:
         marker.begin()
     async with locate(settings, is_restoring=True) as dsn:
-        major = await _refuse_unfit_database(found, dsn, marker)
+        major = await _check_target_database(found, dsn, marker)
         marker.begin(None if settings.database_url is None else place_of(dsn))
         await backup.put_back_files(found, settings.home)
         await backup.put_back_database(found, dsn, major)
@@ -289,7 +289,7 @@ def _clear_home(home: Path) -> None:
             path.unlink()
 
 
-async def _refuse_unfit_database(found: Backup, dsn: str, marker: Marker) -> int:
+async def _check_target_database(found: Backup, dsn: str, marker: Marker) -> int:
     """The major version of one that is empty and new enough. Emptied is one that a killed restore had found empty."""
     connection = await connect(dsn, application="forager restore")
     try:
@@ -297,11 +297,11 @@ async def _refuse_unfit_database(found: Backup, dsn: str, marker: Marker) -> int
         if before is not None and before.database == place_of(dsn):
             async with connection.transaction():
                 await schema.empty(connection, place_of(dsn), before.since)
-        await schema.refuse_used(connection, place_of(dsn))
+        await schema.check_empty(connection, place_of(dsn))
         major: int = connection.get_server_version().major
     finally:
         await close(connection)
-    backup.refuse_unfit(found, server_major=major)
+    backup.reject_invalid(found, server_major=major)
     return major
 
 

@@ -4,8 +4,8 @@ from contextlib import AbstractContextManager
 
 from forager.settings import Settings
 from forager.storage import BodyStore, open_shelf
-from forager.storage.body_store import FOLDER, place_in
-from forager.storage.body_store import shelf_to_read as open_to_read
+from forager.storage.body_store import FOLDER, open_location
+from forager.storage.body_store import open_readonly_store as open_to_read
 from forager.storage.bucket import Bucket, parse_bucket, prove
 from forager.storage.location import Place
 
@@ -20,10 +20,10 @@ def bucket_of(settings: Settings) -> Bucket | None:
 
 
 def place_of(settings: Settings) -> Place:
-    return place_in(settings.home, bucket_of(settings))
+    return open_location(settings.home, bucket_of(settings))
 
 
-def shelf_of(settings: Settings) -> AbstractContextManager[BodyStore]:
+def open_body_store(settings: Settings) -> AbstractContextManager[BodyStore]:
     return open_shelf(
         settings.home,
         bucket=bucket_of(settings),
@@ -33,7 +33,7 @@ def shelf_of(settings: Settings) -> AbstractContextManager[BodyStore]:
     )
 
 
-def shelf_to_read(settings: Settings) -> BodyStore:
+def open_readonly_store(settings: Settings) -> BodyStore:
     return open_to_read(settings.home, bucket_of(settings))
 
 
@@ -41,7 +41,7 @@ def where_bodies_go(settings: Settings) -> str:
     return settings.bodies or str(settings.home / FOLDER)
 
 
-def prove_bucket(settings: Settings) -> None:
+def check_bucket(settings: Settings) -> None:
     """Before work is begun that needs it: a mistake in the settings is told at once, in one sentence. Raises
     ConfigurationError."""
     if bucket := bucket_of(settings):

@@ -1,7 +1,7 @@
 """The browser's limits, from settings."""
 
 from forager.fetch.browser import Limits
-from forager.fetch.browser.gate import Allowance
+from forager.fetch.browser.gate import PageBudget
 from forager.settings import Settings
 
 
@@ -11,6 +11,6 @@ def browser_limits(settings: Settings) -> Limits:
         timeout_s=settings.render_timeout_s,
         most_html=settings.max_page_bytes,
         memory_bytes=settings.browser_memory_bytes,
-        allowance=Allowance(settings.render_requests, settings.render_bytes),
+        allowance=PageBudget(settings.render_requests, settings.render_bytes),
         sandbox=settings.browser_sandbox,
     )

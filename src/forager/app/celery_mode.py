@@ -12,9 +12,9 @@ import os
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any
 
-from forager.dispatch.errors import BrokerAwayError
+from forager.dispatch.errors import BrokerUnavailableError
 from forager.dispatch.hint import ReplayHint
-from forager.dispatch.inbox import HOLD_S, Inbox, Verdict
+from forager.dispatch.inbox import HOLD_S, MessageInbox, Verdict
 from forager.dispatch.names import Names
 from forager.interpreter import python_module
 from forager.observe import log
@@ -38,17 +38,17 @@ async def open_queue(settings: Settings) -> AsyncIterator["Broker | None"]:
 
 
 @contextlib.asynccontextmanager
-async def open_hints(settings: Settings, run: int, spec: RunSpec) -> AsyncIterator[Inbox | None]:
+async def open_hints(settings: Settings, run: int, spec: RunSpec) -> AsyncIterator[MessageInbox | None]:
     """For a worker; None: it asks the database for its domains."""
     if settings.queue == "inline":
         yield None
         return
-    from forager.dispatch.consumption import open_consumption
+    from forager.dispatch.consumption import open_listener
 
     number = None if spec.is_standing else run
-    desk = ReplayDesk(settings)
+    desk = ReplayRunner(settings)
     names = Names(settings.queue_prefix or "")
-    async with open_consumption(settings.broker_url, names, run=number, on_replay=desk.take) as consumption:
+    async with open_listener(settings.broker_url, names, run=number, on_replay=desk.take) as consumption:
         desk.give = consumption.give
         try:
             yield consumption.inbox
@@ -56,7 +56,7 @@ async def open_hints(settings: Settings, run: int, spec: RunSpec) -> AsyncIterat
             await desk.close()
 
 
-class ReplayDesk:
+class ReplayRunner:
     """Stored bodies that are read again because a message asked for it: one replay at a time, in a process of its own,
     so that the crawl beside it goes on. The message is answered for when the process runs, since RabbitMQ closes the
     channel of one that waits for half an hour; how far it came is in the database. Ended by a stop, it is told anew."""
@@ -96,19 +96,19 @@ class ReplayDesk:
             with contextlib.suppress(ProcessLookupError):
                 process.terminate()
             if await process.wait():
-                await self._hand_on(replay)
+                await self._forward(replay)
             raise
         if code:  # it says itself why; whoever ordered it sees that it is not finished, and goes on with it
             log().warning("replay ended", action="replay.ended", replay=replay, code=code)
         return None
 
-    async def _hand_on(self, replay: int) -> None:
+    async def _forward(self, replay: int) -> None:
         """To another worker. Where nobody can be told, whoever ordered it goes on with it, if he still waits."""
         try:
             async with open_queue(self._settings) as broker:
                 if broker is not None:
                     await broker.tell([(broker.names.parse, ReplayHint(replay))])
-        except BrokerAwayError as error:
+        except BrokerUnavailableError as error:
             remedy = f"forager replay --id {replay}"
             log().warning("replay left", action="replay.left_over", replay=replay, go_on_with=remedy, error=str(error))
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from forager.app.archiving import cold_folder, copies_of
+from forager.app.archiving import cold_folder, get_cold_bucket
 from forager.app.bodies import place_of
 from forager.app.schedule import DUTIES
 from forager.control.check import Verdict, check
@@ -19,14 +19,16 @@ JOBS = tuple(sorted(set(DUTIES) - SOMETIMES))
 async def look(pool: Any, settings: Settings, *, deep: bool = False) -> list[Verdict]:
     """All promises, in one snapshot; with `deep` also what only reading everything can tell."""
     if deep:
-        return (await look_deeply(pool, settings)).verdicts
+        return (await run_deep_check(pool, settings)).verdicts
     async with pool.acquire() as conn, conn.transaction(isolation="repeatable_read", readonly=True):
-        return await check(conn, place_of(settings), cold_folder(settings), copies_of(settings))
+        return await check(conn, place_of(settings), cold_folder(settings), get_cold_bucket(settings))
 
 
-async def look_deeply(pool: Any, settings: Settings) -> Deep:
+async def run_deep_check(pool: Any, settings: Settings) -> Deep:
     """A deep check, with what a repair needs of it."""
-    order = DeepOrder(place_of(settings), cold_folder(settings), copies_of(settings), JOBS, settings.robots_retention_s)
+    order = DeepOrder(
+        place_of(settings), cold_folder(settings), get_cold_bucket(settings), JOBS, settings.robots_retention_s
+    )
     return await check_deep(pool, order)
 
 

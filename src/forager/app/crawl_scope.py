@@ -8,7 +8,7 @@ from forager.db import Database
 from forager.domains import store as domains
 from forager.engine.transaction_retry import in_transaction
 from forager.links import Reach
-from forager.links.name_set import GrowingNames, NameSet, hash_name
+from forager.links.name_set import MutableNameSet, NameSet, hash_name
 from forager.records import RunSpec, Scope
 
 
@@ -29,8 +29,8 @@ async def read_reach(database: Database, run: int, spec: RunSpec) -> Reach:
     return Reach.of(spec, parents=names) if is_wide else Reach.of(spec, domains=names)
 
 
-async def _read_known(conn: Any) -> GrowingNames:
+async def _read_known(conn: Any) -> MutableNameSet:
     hashes, up_to = array("Q"), 0
     async for up_to, name in domains.stream_known_names(conn, 0):  # noqa: B007 (the last one counts)
         hashes.append(hash_name(name))
-    return GrowingNames(NameSet(hashes), up_to)
+    return MutableNameSet(NameSet(hashes), up_to)

@@ -12,11 +12,11 @@ from forager.app.fetch_policy import guard_of
 from forager.engine.rendering import FAILED as RENDER_FAILED
 from forager.engine.rendering import RENDERED, RenderOptions, open_renderer
 from forager.engine.robots_fetch import ask_robots, at_once
-from forager.errors import RefusedError, RobotsDeniedError, RobotsUnreachableError, TooManyRedirectsError
+from forager.errors import RobotsDeniedError, RobotsUnreachableError, SkippedError, TooManyRedirectsError
 from forager.fetch import Client, Patience, open_client
 from forager.fetch.client import is_page
 from forager.links import Reach, Selector
-from forager.parsing.language import choose_sample, detect
+from forager.parsing.language import detect, select_sample
 from forager.politeness.robots import Rules, Verdict, parse
 from forager.records import Fetched, Reading, Rendering, RunSpec, Scope, Selection, Target
 from forager.settings import Settings
@@ -81,16 +81,16 @@ async def fetch_one(settings: Settings, url: str, *, parser: str = "auto", rende
         patience=Patience(settings.first_byte_timeout_s, settings.stall_timeout_s, settings.slowest_bytes_per_s),
         keeps_cookies=settings.cookies,
     ) as client:
-        errand = _Errand(settings, client, seen)
+        errand = _SingleFetch(settings, client, seen)
         await errand.follow(url)
         if seen.fetched is not None and seen.fetched.body and 200 <= seen.fetched.status_code < 300:
-            _understand(seen, settings, parser)
+            _parse_page(seen, settings, parser)
             if rendering != Rendering.NEVER:
                 await errand.draw(parser, rendering)
     return seen
 
 
-class _Errand:
+class _SingleFetch:
     def __init__(self, settings: Settings, client: Client, seen: Seen) -> None:
         self._settings = settings
         self._client = client
@@ -124,7 +124,7 @@ class _Errand:
             self._seen.draw_ms = _ms_since(began)
         if drawn is not None:
             self._seen.fetched = replace(drawn, raw=fetched.raw)
-            _understand(self._seen, settings, parser)
+            _parse_page(self._seen, settings, parser)
         flag = RENDERED if drawn is not None else RENDER_FAILED
         reading = self._seen.reading
         assert reading is not None
@@ -175,7 +175,7 @@ class _Errand:
         return self._rules[origin]
 
 
-def _understand(seen: Seen, settings: Settings, parser: str) -> None:
+def _parse_page(seen: Seen, settings: Settings, parser: str) -> None:
     fetched = seen.fetched
     assert fetched is not None
     parsing.warm_up()
@@ -184,7 +184,7 @@ def _understand(seen: Seen, settings: Settings, parser: str) -> None:
     words, agent = settings.keyword_words, settings.robots_agent
     seen.reading = parsing.read(fetched, keyword_words=words, robots_agent=agent, **more)
     seen.read_ms = _ms_since(began)
-    seen.detected = detect(choose_sample(seen.reading.text))
+    seen.detected = detect(select_sample(seen.reading.text))
     reach = Reach.of(RunSpec((fetched.url,), Scope.ANY))
     selector = Selector(reach, max_links_per_page=settings.max_links_per_page)
     seen.selection = selector.select(seen.reading, Target(0, 0, 0, 0, fetched.url, 0, 0, 0))
@@ -196,4 +196,4 @@ def _ms_since(began: float) -> float:
 
 def is_refused(seen: Seen) -> bool:
     """We did not ask: the guard, or robots.txt."""
-    return isinstance(seen.error, RefusedError)
+    return isinstance(seen.error, SkippedError)

@@ -2,16 +2,16 @@
 
 from urllib.parse import urlsplit
 
-from forager.control.domain_checks import Manners
-from forager.errors import AddressRefusedError, ConfigurationError, UsageError
+from forager.control.domain_checks import FetchPolicy
+from forager.errors import AddressBlockedError, ConfigurationError, UsageError
 from forager.politeness.guard import AddressGuard, host_as_ip
 from forager.settings import Settings
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
-def manners_of(settings: Settings) -> Manners:
-    return Manners(
+def build_fetch_policy(settings: Settings) -> FetchPolicy:
+    return FetchPolicy(
         robots_agent=settings.robots_agent,
         delay_s=settings.delay_s,
         unpaced_hosts=settings.unpaced_hosts,
@@ -29,7 +29,7 @@ def guard_of(settings: Settings) -> AddressGuard:
     return AddressGuard(settings.allow_networks, settings.allow_ports, is_anonymous=settings.contact is None)
 
 
-def why_not_seed(url: str, guard: AddressGuard) -> str | None:
+def find_seed_error(url: str, guard: AddressGuard) -> str | None:
     """An address written as such is judged before anything is stored; a name is judged when it is dialled."""
     parts = urlsplit(url)
     ip = host_as_ip(parts.hostname or "")
@@ -37,14 +37,14 @@ def why_not_seed(url: str, guard: AddressGuard) -> str | None:
         return None
     try:
         guard.check_ip(ip, parts.port or DEFAULT_PORTS[parts.scheme])
-    except AddressRefusedError as error:
+    except AddressBlockedError as error:
         return str(error)
     return None
 
 
-def refuse_seed(url: str, settings: Settings) -> None:
+def validate_seed(url: str, settings: Settings) -> None:
     """Of a run: its address may be dialled, and its owner knows whom to write to."""
-    if reason := why_not_seed(url, guard_of(settings)):
+    if reason := find_seed_error(url, guard_of(settings)):
         raise UsageError(reason)
     ip = host_as_ip(urlsplit(url).hostname or "")
     if settings.contact is None and not (ip is not None and ip.is_loopback):

@@ -171,7 +171,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._is_rejected = True
         self._stop_head_timer()
         if self._has_no_request():
-            self.transport.write(_problem(status, detail, headers))
+            self.transport.write(_error_response(status, detail, headers))
             if self.transport.can_write_eof():
                 self.transport.write_eof()
                 self._end_soon()
@@ -199,7 +199,7 @@ def protocol_for(table: ConnectionTable) -> type[asyncio.Protocol]:
     return type("Protocol", (LimitedProtocol,), {"table": table})
 
 
-def _problem(status: int, detail: str, headers: str) -> bytes:
+def _error_response(status: int, detail: str, headers: str) -> bytes:
     title = HTTPStatus(status).phrase
     body = orjson.dumps(
         {"type": "about:blank", "title": title, "status": status, "detail": detail, "error": detail, "request_id": None}

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 from forager.app.bodies import place_of
 from forager.control import image_files
-from forager.control.image_files import ImageRule, Spare
+from forager.control.image_files import CleanupPreview, ImageRule
 from forager.control.storage import Rule
-from forager.engine.image_backfill import queue_owed
+from forager.engine.image_backfill import backfill_images
 from forager.engine.stop import StopRequest
 from forager.records import ImagePolicy
 from forager.scheduler.config import BY
@@ -22,7 +22,7 @@ async def queue_wanted(
 ) -> int:
     """Images that were found before anybody wanted them wait for their visit from now on; answers how many."""
     settings = forager.settings
-    return await queue_owed(
+    return await backfill_images(
         forager.database,
         by_default=settings.images == ImagePolicy.DOWNLOAD,
         max_subdomains=settings.max_subdomains,
@@ -42,7 +42,7 @@ def rule_of(settings: Settings) -> ImageRule:
 
 async def sweep_images(conn: Any, settings: Settings) -> str:
     """The duty: in one line what was done."""
-    swept = await image_files.sweep(conn, place_of(settings), rule_of(settings), by=BY)
+    swept = await image_files.prune(conn, place_of(settings), rule_of(settings), by=BY)
     asked = f", {things(swept.asked_again, 'image')} asked for again" if swept.asked_again else ""
     return f"{things(swept.dropped, 'image')} dropped, {things(swept.files, 'file')} of images deleted{asked}"
 
@@ -57,6 +57,6 @@ async def image_rules(conn: Any, settings: Settings) -> list[Rule]:
     ]
 
 
-async def look_at_files(conn: Any, settings: Settings) -> Spare:
+async def look_at_files(conn: Any, settings: Settings) -> CleanupPreview:
     """What that would do now."""
     return await image_files.look(conn, place_of(settings), rule_of(settings))

@@ -5,24 +5,24 @@ import os
 import secrets
 from pathlib import Path
 
-from forager.proxies.secret import Vault
+from forager.proxies.secret import PasswordCipher
 from forager.settings import Settings
 
 SECRET_FILE = "secret.key"  # noqa: S105 (a name of a file)
 
 
-def vault_of(settings: Settings, *, creates: bool = False) -> Vault:
+def vault_of(settings: Settings, *, creates: bool = False) -> PasswordCipher:
     """Seals with the setting `secret_key`, or without one with the key in the data folder, which `creates` makes where
     there is none. Opens what either sealed. Looks for the file when it is needed, so that no process has to be started
     again after the first password."""
     path = settings.home / SECRET_FILE
     if creates and not settings.secret_key:
-        kept_key(path)
+        ensure_key(path)
 
     def find_keys() -> tuple[str, ...]:
         return (*settings.secret_key, *_existing(path))
 
-    return Vault(find_keys)
+    return PasswordCipher(find_keys)
 
 
 def _existing(path: Path) -> tuple[str, ...]:
@@ -32,7 +32,7 @@ def _existing(path: Path) -> tuple[str, ...]:
         return ()
 
 
-def kept_key(path: Path) -> bytes:
+def ensure_key(path: Path) -> bytes:
     """The key in this file, made if there is none: whole or not at all, and never over another one."""
     with contextlib.suppress(FileExistsError):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,7 @@ from forager.errors import ConfigurationError, ProxyError, VisitError
 from forager.fetch import Client, open_client
 from forager.politeness.guard import AddressGuard
 from forager.politeness.proxy_rule import proxy_rule
-from forager.proxies.secret import Vault
+from forager.proxies.secret import PasswordCipher
 from forager.proxies.store import Probed, ProbeRow
 from forager.records import Proxy
 from forager.settings import Settings
@@ -36,15 +36,15 @@ async def probe(settings: Settings, rows: Sequence[ProbeRow]) -> list[Probed]:
         return await asyncio.gather(*map(one, rows))
 
 
-async def _fault(client: Client, vault: Vault, row: ProbeRow) -> str | None:
+async def _fault(client: Client, vault: PasswordCipher, row: ProbeRow) -> str | None:
     try:
-        await _knock(client, row.proxy.open(vault), row)
+        await _probe_proxy(client, row.proxy.open(vault), row)
     except (VisitError, ConfigurationError) as error:
         return str(error)
     return None
 
 
-async def _knock(client: Client, proxy: Proxy, row: ProbeRow) -> None:
+async def _probe_proxy(client: Client, proxy: Proxy, row: ProbeRow) -> None:
     try:
         await client.knock(proxy, row.url)
     except ProxyError:

@@ -17,10 +17,10 @@ from forager.engine.transaction_retry import in_transaction
 from forager.errors import ProxyError, VisitError
 from forager.fetch import Client
 from forager.proxies import store
-from forager.proxies.choose import passage_of
+from forager.proxies.choose import get_proxy_result
 from forager.proxies.pool import ProxyPool
-from forager.proxies.roster import Roster
-from forager.proxies.secret import Vault
+from forager.proxies.roster import ProxyRegistry
+from forager.proxies.secret import PasswordCipher
 from forager.records import Fetched
 from forager.settings import Settings
 from forager.urls import domain_of
@@ -29,11 +29,11 @@ PATIENCE_S = 10.0
 
 
 class Ways:
-    def __init__(self, client: Client, database: Database | None, vault: Vault) -> None:
+    def __init__(self, client: Client, database: Database | None, vault: PasswordCipher) -> None:
         """Without a database there are no proxies."""
         self._client = client
         self._database = database
-        self._roster = Roster(vault)
+        self._roster = ProxyRegistry(vault)
         self._pools: dict[str, ProxyPool | None] = {}
 
     async def get(
@@ -70,10 +70,10 @@ class Ways:
                 return found
             finally:
                 words = str(error) if error else None
-                pool.note(via, passage_of(error), at=clock.now(), error=words)
+                pool.note(via, get_proxy_result(error), at=clock.now(), error=words)
                 await self._write_down(pool)
         spent = pool.wait_s(clock.monotonic())
-        why = "they have made all requests they may make in this hour" if spent else pool.obituary()
+        why = "they have made all requests they may make in this hour" if spent else pool.exhausted_reason()
         raise ProxyError(f"{domain} is asked through its proxies only, and {why}; see `forager proxies`")
 
     async def _pool_of(self, domain: str) -> ProxyPool | None:
@@ -86,12 +86,12 @@ class Ways:
 
     async def _write_down(self, pool: ProxyPool) -> None:
         assert self._database is not None
-        record = partial(store.count_uses, uses=pool.hand_over())
+        record = partial(store.count_uses, uses=pool.take_pending())
         await in_transaction(self._database, record, give_up_after_s=PATIENCE_S)
 
 
 @contextlib.asynccontextmanager
-async def open_ways(settings: Settings, client: Client, command: str) -> AsyncIterator[Ways]:
+async def open_proxied_client(settings: Settings, client: Client, command: str) -> AsyncIterator[Ways]:
     """A home that never had a database has no proxies, and gets none for a question."""
     vault = vault_of(settings)
     if settings.database_url is None and not Place.of(settings.home).data.exists():

@@ -45,14 +45,14 @@ async def refresh(
     while not stop.asked:
         await do_once(forager, [waking.NAME])  # wakes a portion: what is left comes when these are done
         due = await in_transaction(forager.database, partial(cooldown.find_revisitable, names=order.names))
-        done = [await _visit_again(forager, run, order, on_progress, stop) for run in due if not stop.asked]
+        done = [await _run_refresh(forager, run, order, on_progress, stop) for run in due if not stop.asked]
         reports += done
         if order.max_pages is not None or not any(report.progress.pages_done for report in done):
             break
     return reports
 
 
-async def _visit_again(
+async def _run_refresh(
     forager: Forager, before: int, order: RefreshOrder, on_progress: Callable[[Progress], None], stop: StopRequest
 ) -> RunReport:
     start = partial(
@@ -77,7 +77,7 @@ async def wait_for_due(forager: Forager, *, names: Sequence[str] | None, stop: S
     """Until the next domain wakes, or a minute has passed, or somebody asks to stop."""
     wait_s = await in_transaction(forager.database, partial(cooldown.next_revisit_s, names=names))
     sleep_s = LONGEST_SLEEP_S if wait_s is None else min(max(wait_s, 1.0), LONGEST_SLEEP_S)
-    stopping = asyncio.create_task(stop.wait_asked())
+    stopping = asyncio.create_task(stop.wait_requested())
     await asyncio.wait({stopping}, timeout=sleep_s)
     stopping.cancel()
     await asyncio.gather(stopping, return_exceptions=True)

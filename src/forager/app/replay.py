@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from forager import parsing
-from forager.app.bodies import shelf_of
+from forager.app.bodies import open_body_store
 from forager.app.crawl_scope import read_reach
 from forager.app.images import queue_wanted
 from forager.app.worker import make_order
@@ -22,8 +22,8 @@ from forager.control.replay import Into, Matches, Replay, ReplayOrder, Stored
 from forager.control.replay_diff import Fields, Tally, known_fields, read_fields
 from forager.domains import images as domain_images
 from forager.domains.traps import traps_of
-from forager.engine.crash_marker import FOLDER, CrashMarker, open_box, take_note
-from forager.engine.image_recorder import ImageRecorder, record_shown
+from forager.engine.crash_marker import FOLDER, CrashMarker, open_crash_marker, pop_crash_marker
+from forager.engine.image_recorder import ImageRecorder, record_page_images
 from forager.engine.parser_pool import read_isolated
 from forager.engine.parser_protocol import ParserConfig
 from forager.engine.stop import StopRequest
@@ -83,7 +83,7 @@ class _Ids(NamedTuple):
     images: dict[bytes, int]
 
 
-class _Again(NamedTuple):
+class _ReplayedPage(NamedTuple):
     """One page that was read again."""
 
     row: Row
@@ -94,7 +94,7 @@ class _Again(NamedTuple):
 
 async def look(forager: "Forager", order: ReplayOrder) -> Stored:
     """What a replay would read. Reads nothing."""
-    refuse_unknown_parser(order.parser)
+    validate_parser(order.parser)
 
     async def ask(conn: Any) -> Stored:
         matches = await control.resolve(conn, order)
@@ -123,13 +123,13 @@ async def replay(
         matches = await control.resolve(holder, order)
         pid = os.getpid()
         taken = await control.take(holder, order, by=by, pid=pid, pid_started=started_at(pid))
-        await _heed_death(forager, taken)
+        await _record_crash(forager, taken)
         with ExitStack() as stack:
-            body_store = stack.enter_context(shelf_of(forager.settings))
-            box = stack.enter_context(open_box(forager.settings.home / FOLDER))
+            body_store = stack.enter_context(open_body_store(forager.settings))
+            box = stack.enter_context(open_crash_marker(forager.settings.home / FOLDER))
             parsing.warm_up()
-            desk = _Desk(forager, order, taken, matches=matches, body_store=body_store, box=box)
-            while not stop.asked and await desk.do_portion():
+            desk = _ReplayRun(forager, order, taken, matches=matches, body_store=body_store, box=box)
+            while not stop.asked and await desk.run_batch():
                 on_progress(desk.tally, stored)
         if desk.is_done:
             await in_transaction(forager.database, lambda conn: control.end(conn, taken.id, desk.tally))
@@ -142,7 +142,7 @@ def _show(on_progress: Callable[[Tally, Stored], None], stored: Stored, tally: T
     on_progress(tally, stored)
 
 
-def refuse_unknown_parser(name: str | None) -> None:
+def validate_parser(name: str | None) -> None:
     from forager.parsing.sites import AUTO, parsers
 
     known = [AUTO, *parsers()]
@@ -150,14 +150,14 @@ def refuse_unknown_parser(name: str | None) -> None:
         raise UsageError(f"There is no parser {name!r}; there are {', '.join(known)}.")
 
 
-async def _heed_death(forager: "Forager", taken: Replay) -> None:
+async def _record_crash(forager: "Forager", taken: Replay) -> None:
     """The page that killed the process before us is read apart from now on."""
-    page = take_note(forager.settings.home / FOLDER, *taken.died_reading) if taken.died_reading else None
+    page = pop_crash_marker(forager.settings.home / FOLDER, *taken.died_reading) if taken.died_reading else None
     if page is not None:
         await in_transaction(forager.database, lambda conn: frontier.note_crashes(conn, [page]))
 
 
-class _Desk:
+class _ReplayRun:
     """One replay under way."""
 
     def __init__(
@@ -183,33 +183,33 @@ class _Desk:
         self._heeded: set[tuple[int, int]] = set()
         self._memory = parsing.LanguageMemory()
 
-    async def do_portion(self) -> bool:
+    async def run_batch(self) -> bool:
         """False behind the last page."""
-        rows, last = await self._transact(
+        rows, last = await self._in_transaction(
             lambda conn: control.next_stored(conn, self._matches, after=self._after, limit=PORTION)
         )
         if last is None:
             self.is_done = True
             return False
         pages = [row["page_id"] for row in rows]
-        sold = await self._transact(lambda conn: control.known_products(conn, pages))
-        shown = await self._transact(lambda conn: control.known_images(conn, pages))
+        sold = await self._in_transaction(lambda conn: control.known_products(conn, pages))
+        shown = await self._in_transaction(lambda conn: control.known_images(conn, pages))
         known = {page: (sold.get(page), shown.get(page)) for page in pages}
         read = [again for row in rows if (again := await self._read(row, *known[row["page_id"]])) is not None]
         self.tally.pages += len(rows)
         if self._order.into is Into.SHADOW:
-            await self._transact(lambda conn: self._write_shadow(conn, read, last))
+            await self._in_transaction(lambda conn: self._write_shadow(conn, read, last))
         else:
             await self._write_live(read, last)
         self._after = last
         return True
 
-    async def _transact(self, work: Callable[[Any], Any]) -> Any:
+    async def _in_transaction(self, work: Callable[[Any], Any]) -> Any:
         return await in_transaction(self._forager.database, work)
 
     # reading -------------------------------------------------------------------------------------------------------
 
-    async def _read(self, row: Row, product: Row | None, images: Row | None) -> _Again | None:
+    async def _read(self, row: Row, product: Row | None, images: Row | None) -> _ReplayedPage | None:
         """None, with the reason counted, where a page cannot be read again."""
         if reason := self._why_not(row):
             self.tally.leave(reason)
@@ -220,7 +220,7 @@ class _Desk:
             return None
         try:
             fetched = await asyncio.to_thread(self._shelf.load, row["body_ref"], row["url"])
-            reading = await self._understand(row, fetched)
+            reading = await self._parse_page(row, fetched)
         except (StoreError, DecodeError, ParserCrashError) as error:
             log().warning("body not read", action="replay.left", url=row["url"], error=str(error))
             self.tally.leave(error.reason if isinstance(error, StoreError) else error.code)
@@ -239,7 +239,7 @@ class _Desk:
             selection=self._select(row, reading, target, found.selector),
         )
         old, new = known_fields(row, product, images), read_fields(reading, outcome.selection, row["url"])
-        return _Again(row, outcome, old, new)
+        return _ReplayedPage(row, outcome, old, new)
 
     def _select(self, row: Row, reading: Reading, target: Target, selector: Selector) -> Selection:
         """As a visit does it; but files of images are queued afterwards, where they are wanted."""
@@ -253,7 +253,7 @@ class _Desk:
             return "deleted"
         return "newer_visit" if not row["is_newest"] else None
 
-    async def _understand(self, row: Row, fetched: Fetched) -> Reading:
+    async def _parse_page(self, row: Row, fetched: Fetched) -> Reading:
         settings, parser = self._forager.settings, self._order.parser or row["parser_name"]
         words, agent = settings.keyword_words, settings.robots_agent
         if row["crashes"]:
@@ -274,12 +274,14 @@ class _Desk:
         found = self._runs[run]
         if found is not None and (run, row["domain_id"]) not in self._heeded:
             self._heeded.add((run, row["domain_id"]))
-            found.selector.heed(row["domain"], await self._transact(lambda conn: traps_of(conn, [row["domain_id"]])))
+            found.selector.heed(
+                row["domain"], await self._in_transaction(lambda conn: traps_of(conn, [row["domain_id"]]))
+            )
         return found
 
     async def _open_run(self, run: int) -> "_Run | None":
         settings, database = self._forager.settings, self._forager.database
-        spec: RunSpec | None = await self._transact(lambda conn: stats.find_run(conn, run))
+        spec: RunSpec | None = await self._in_transaction(lambda conn: stats.find_run(conn, run))
         if spec is None:
             return None
         selector = Selector(await read_reach(database, run, spec), max_links_per_page=settings.max_links_per_page)
@@ -292,7 +294,7 @@ class _Desk:
 
     # writing -------------------------------------------------------------------------------------------------------
 
-    async def _write_shadow(self, conn: Any, read: list[_Again], last: int) -> None:
+    async def _write_shadow(self, conn: Any, read: list[_ReplayedPage], last: int) -> None:
         tally = Tally(**self.tally.document())
         noted = [(again, tally.note(again.row["url"], again.old, again.new)) for again in read]
         shadows = [
@@ -302,10 +304,10 @@ class _Desk:
         await control.note_progress(conn, self._id, after=last, tally=tally)
         self.tally = tally
 
-    async def _write_live(self, read: list[_Again], last: int) -> None:
+    async def _write_live(self, read: list[_ReplayedPage], last: int) -> None:
         """First learn, then record, as a visit does."""
         learned, shown = dict[bytes, int](), dict[bytes, int]()
-        kept: list[_Again] = []
+        kept: list[_ReplayedPage] = []
         for run, group in _by_run(read).items():
             found = self._runs[run]
             assert found is not None
@@ -313,9 +315,9 @@ class _Desk:
             learned |= known.page_ids
             shown |= await found.images.learn([again.outcome for again in group])
             kept += [again._replace(outcome=without_links(again.outcome, known.refused)) for again in group]
-        await self._transact(lambda conn: self._record(conn, kept, _Ids(learned, shown), last))
+        await self._in_transaction(lambda conn: self._record(conn, kept, _Ids(learned, shown), last))
 
-    async def _record(self, conn: Any, read: list[_Again], ids: "_Ids", last: int) -> None:
+    async def _record(self, conn: Any, read: list[_ReplayedPage], ids: "_Ids", last: int) -> None:
         """Domains are locked before their pages, as by workers."""
         tally = Tally(**self.tally.document())
         await domain_images.hold_showing(conn, sorted({again.row["domain_id"] for again in read}))
@@ -332,7 +334,7 @@ class _Desk:
         await control.note_progress(conn, self._id, after=last, tally=tally)
         self.tally = tally
 
-    async def _record_pages(self, conn: Any, ours: list[_Again], page_ids: dict[bytes, int]) -> None:
+    async def _record_pages(self, conn: Any, ours: list[_ReplayedPage], page_ids: dict[bytes, int]) -> None:
         outcomes = [again.outcome for again in ours]
         readings = {o.target.page_id: o.reading for o in outcomes if o.reading is not None}
         await reread.renew_languages(conn, {page: reading.language for page, reading in readings.items()})
@@ -347,25 +349,25 @@ class _Desk:
         await index.index_named(conn, list(readings), CONFIGS)
 
 
-async def _record_images(conn: Any, ours: list[_Again], ids: Mapping[bytes, int]) -> None:
+async def _record_images(conn: Any, ours: list[_ReplayedPage], ids: Mapping[bytes, int]) -> None:
     """What pages show, as if it had been read so at their visit. Nobody asked for the files of what is new."""
     pages = [again for again in ours if again.outcome.selection.images is not None]
     shown = [Shown(a.row["domain_id"], a.row["page_id"], a.outcome.selection.images or ()) for a in pages]
-    found = await record_shown(conn, shown, shown, ids)
+    found = await record_page_images(conn, shown, shown, ids)
     visited = [(a.row["domain_id"], a.row["page_id"], a.row["completed_at"]) for a in pages]
     await images.date_sightings(conn, visited)
     await domain_images.count_found(conn, found)
     await domain_images.owe_images(conn, sorted(found))
 
 
-def _by_run(read: list[_Again]) -> dict[int, list[_Again]]:
-    groups: dict[int, list[_Again]] = {}
+def _by_run(read: list[_ReplayedPage]) -> dict[int, list[_ReplayedPage]]:
+    groups: dict[int, list[_ReplayedPage]] = {}
     for again in read:
         groups.setdefault(again.row["run_id"], []).append(again)
     return groups
 
 
-def _sights(again: _Again, page_ids: Mapping[bytes, int]) -> list[products.Sight]:
+def _sights(again: _ReplayedPage, page_ids: Mapping[bytes, int]) -> list[products.Sight]:
     """The page's own product and those it lists, as if they had been seen so at its visit."""
     row, reading = again.row, again.outcome.reading
     if reading is None:

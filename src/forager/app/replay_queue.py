@@ -14,7 +14,7 @@ from forager.app.celery_mode import open_queue
 from forager.control import replay as control
 from forager.control.replay import ReplayOrder
 from forager.control.replay_diff import Tally
-from forager.dispatch.errors import BrokerAwayError
+from forager.dispatch.errors import BrokerUnavailableError
 from forager.dispatch.hint import ReplayHint
 from forager.engine.stop import StopRequest
 from forager.engine.transaction_retry import in_transaction
@@ -38,7 +38,7 @@ async def by_a_worker(
     forager: "Forager", order: ReplayOrder, *, by: str, stop: StopRequest, on_progress: Callable[[Tally], None]
 ) -> Followed | None:
     """How it went; None where no worker does it."""
-    if not await _somebody_listens(forager):
+    if not await _has_consumers(forager):
         return None
     number = await in_transaction(forager.database, partial(control.order_one, order=order, by=by))
     if not await _tell(forager, number):
@@ -56,14 +56,14 @@ async def by_a_worker(
     return None
 
 
-async def _somebody_listens(forager: "Forager") -> bool:
+async def _has_consumers(forager: "Forager") -> bool:
     try:
         async with open_queue(forager.settings) as broker:
             if broker is None:
                 return False
             depths = await broker.look([broker.names.parse])
             return depths[broker.names.parse].consumers > 0
-    except BrokerAwayError as error:
+    except BrokerUnavailableError as error:
         log().warning(str(error), action="queue.away")
         return False
 
@@ -74,6 +74,6 @@ async def _tell(forager: "Forager", number: int) -> bool:
             if broker is not None:
                 await broker.tell([(broker.names.parse, ReplayHint(number))])
             return broker is not None
-    except BrokerAwayError as error:
+    except BrokerUnavailableError as error:
         log().warning(str(error), action="queue.away")
         return False

@@ -19,7 +19,7 @@ LONGEST_S = 60.0
 PATIENCE_S = 10.0
 
 
-async def reread_task(forager: "Forager", task: int) -> dict[str, Any]:
+async def replay_task(forager: "Forager", task: int) -> dict[str, Any]:
     """What `forager replay --task` reports. Refuses an unknown task, and one of which no body was kept."""
     settings = forager.settings
     check = partial(of_task, task=task, default_policy=settings.content_policy)

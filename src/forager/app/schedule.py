@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from forager import clock
 from forager.alerts.rules import Disk, Limits
 from forager.app.archiving import keep_minutes, move_old
-from forager.app.backup import back_up_nightly
+from forager.app.backup import run_backup
 from forager.app.celery_mode import open_queue
 from forager.app.images import queue_wanted, sweep_images
 from forager.app.probe import probe
@@ -32,7 +32,7 @@ from forager.engine.transaction_retry import (
     LONGEST_PAUSE_S,
     UNWRITABLE,
     in_transaction,
-    is_our_mistake,
+    is_usage_error,
     reason_of,
 )
 from forager.errors import UsageError
@@ -65,7 +65,7 @@ from forager.scheduler import (
     windows,
 )
 from forager.scheduler.config import BY, Broker, Duty, SchedulerConfig
-from forager.scheduler.scheduler import Done, Timetable
+from forager.scheduler.scheduler import Done, JobScheduler
 from forager.settings import Settings
 
 if TYPE_CHECKING:
@@ -144,11 +144,11 @@ async def keep_time(forager: "Forager", stop: StopRequest, names: Sequence[str] 
     """Do what is due (all, or only these duties) until asked to stop, also over a restart of the database. The pool has
     to have two connections for each loop."""
     async with open_queue(forager.settings) as broker:
-        mine = [duty.NAME for duty in find_duties(names) if names or is_kept(duty.NAME, forager.settings)]
+        mine = [duty.NAME for duty in find_jobs(names) if names or is_kept(duty.NAME, forager.settings)]
         groups = [group for loop in Loop if (group := [name for name in mine if loop_of(name) == loop])]
-        tables = [open_timetable(forager, group, broker) for group in groups]
+        tables = [build_scheduler(forager, group, broker) for group in groups]
         keeping = [asyncio.create_task(_keep(forager, table, is_first=not n)) for n, table in enumerate(tables)]
-        stopping = asyncio.create_task(stop.wait_asked())
+        stopping = asyncio.create_task(stop.wait_requested())
         try:
             await asyncio.wait({*keeping, stopping}, return_when=asyncio.FIRST_COMPLETED)
             for task in keeping:
@@ -163,21 +163,21 @@ async def keep_time(forager: "Forager", stop: StopRequest, names: Sequence[str] 
             await asyncio.gather(*keeping, stopping, return_exceptions=True)
 
 
-async def _keep(forager: "Forager", timetable: Timetable, *, is_first: bool) -> None:
+async def _keep(forager: "Forager", timetable: JobScheduler, *, is_first: bool) -> None:
     """The first of a process notes how long the database was away."""
     away_since: float | None = None
     reason: str | None = None
     while True:
         try:
             if away_since is not None and is_first:
-                await _note_absence(forager, clock.monotonic() - away_since, reason)
+                await _record_outage(forager, clock.monotonic() - away_since, reason)
                 away_since = reason = None
             await timetable.post()
             await timetable.do_due()
             wait_s = min(max(await timetable.next_in_s(), SHORTEST_SLEEP_S), LONGEST_SLEEP_S)
         except (*AGAIN, *AWAY) as error:
             give_up_if_cancelled()
-            if is_our_mistake(error):
+            if is_usage_error(error):
                 raise
             tell = log().warning if away_since is None else log().info  # once is enough for an absence of hours
             tell("schedule interrupted", action="schedule.interrupted", error=repr(error))
@@ -191,7 +191,7 @@ async def _keep(forager: "Forager", timetable: Timetable, *, is_first: bool) -> 
         await asyncio.sleep(wait_s)
 
 
-async def _note_absence(forager: "Forager", away_s: float, reason: str | None) -> None:
+async def _record_outage(forager: "Forager", away_s: float, reason: str | None) -> None:
     """While the database is away nobody can write that it is. `reason` is why it took no writes, where it answered."""
     async with forager.pool.acquire() as conn, conn.transaction():
         await note_absence(conn, away_s=away_s, by=BY, reason=reason)
@@ -200,7 +200,7 @@ async def _note_absence(forager: "Forager", away_s: float, reason: str | None) -
 async def do_once(forager: "Forager", names: Sequence[str] = ()) -> list[Done]:
     """Everything that is due; or these duties, due or not. What another scheduler is doing is left to it."""
     async with open_queue(forager.settings) as broker:
-        timetable = open_timetable(forager, names, broker)
+        timetable = build_scheduler(forager, names, broker)
         await timetable.post()
         if not names:
             return await timetable.do_due()
@@ -221,10 +221,10 @@ async def force_takeover(forager: "Forager", *, silent_s: float) -> list[str]:
     )
 
 
-def open_timetable(forager: "Forager", names: Sequence[str] = (), broker: Broker | None = None) -> Timetable:
+def build_scheduler(forager: "Forager", names: Sequence[str] = (), broker: Broker | None = None) -> JobScheduler:
     order = replace(_with_help(order_of(forager.settings), forager), broker=broker)
-    duties = [duty for duty in find_duties(names) if names or is_kept(duty.NAME, forager.settings)]
-    return Timetable(forager.pool, duties, order)
+    duties = [duty for duty in find_jobs(names) if names or is_kept(duty.NAME, forager.settings)]
+    return JobScheduler(forager.pool, duties, order)
 
 
 def is_kept(name: str, settings: Settings) -> bool:
@@ -245,11 +245,11 @@ def _with_help(order: SchedulerConfig, forager: "Forager") -> SchedulerConfig:
         sweep_images=partial(sweep_images, settings=settings) if is_kept else None,
         queue_images=partial(queue_wanted, forager),
         tend_search=partial(tend_search, settings=settings) if settings.search_backend != "postgres" else None,
-        back_up=partial(back_up_nightly, forager) if is_saved else None,
+        back_up=partial(run_backup, forager) if is_saved else None,
     )
 
 
-def find_duties(names: Sequence[str]) -> list[Duty]:
+def find_jobs(names: Sequence[str]) -> list[Duty]:
     """By name; all where none is named."""
     for name in names:
         if name not in DUTIES:

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
-from forager.control.search import Elsewhere
+from forager.control.search import ExternalSearch
 from forager.scheduler.words import things
 from forager.settings import Settings
 
@@ -16,7 +16,7 @@ ROUND_S = 20.0
 
 
 @contextlib.asynccontextmanager
-async def open_searching(settings: Settings) -> AsyncIterator[Elsewhere | None]:
+async def open_searching(settings: Settings) -> AsyncIterator[ExternalSearch | None]:
     """None: PostgreSQL. Dials when it is first asked."""
     if settings.search_backend == "postgres":
         yield None
@@ -30,17 +30,17 @@ async def open_searching(settings: Settings) -> AsyncIterator[Elsewhere | None]:
             "search_backend is opensearch, and search_url is not set: write it like https://user:password@host:9200."
         )
     async with open_server(settings.search_url, ca_file=settings.search_ca_file) as server:
-        yield Elsewhere(server, Names(settings.search_index_prefix))
+        yield ExternalSearch(server, Names(settings.search_index_prefix))
 
 
 async def tend_search(conn: Any, settings: Settings, *, within_s: float = ROUND_S) -> str:
     """The duty: in one line what was done."""
-    from forager.search.tend import read_standing, tend
+    from forager.search.tend import read_sync_status, tend
 
     async with open_searching(settings) as elsewhere:
         assert elsewhere is not None
         done = await tend(conn, elsewhere.server, elsewhere.names, within_s=within_s)
-        return say(done, await read_standing(conn))
+        return say(done, await read_sync_status(conn))
 
 
 def say(done: "Tended", standing: "Standing") -> str:

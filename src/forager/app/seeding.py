@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from forager.control.seed import open_run, plant_piece, prepare_run
-from forager.control.seed_list import Planted, plant_list
+from forager.control.seed import add_seed_batch, open_run, prepare_run
+from forager.control.seed_list import SeedResult, add_seed_list
 from forager.db import Database
 from forager.engine.stop import StopRequest
 from forager.engine.transaction_retry import in_transaction
@@ -38,7 +38,7 @@ class Loaded:
         """Pages that were known before, or named twice."""
         return self.seeds - self.new_pages
 
-    def add(self, seeds: int, planted: Planted) -> None:
+    def add(self, seeds: int, planted: SeedResult) -> None:
         self.seeds += seeds
         self.new_domains += planted.domains
         self.new_pages += planted.pages
@@ -66,7 +66,7 @@ async def load_seeds(
 ) -> None:
     """Plant all seeds, crawl none. `loaded` grows with each piece."""
     async for piece in _in_pieces(seeds):
-        work = partial(plant_list, seeds=piece, source=source, is_scored=is_scored)
+        work = partial(add_seed_list, seeds=piece, source=source, is_scored=is_scored)
         loaded.add(len(piece), await in_transaction(database, work, give_up_after_s=PATIENCE_S))
         on_loaded(loaded)
 
@@ -88,7 +88,7 @@ async def start_long_run(
     run = await in_transaction(database, partial(prepare_run, spec=order, named=named, by=by))
     loaded, digest = Loaded(seeds=len(named)), hashlib.sha256("\n".join(named).encode())
     async for piece in _in_pieces(flow(seeds)):
-        work = partial(plant_piece, seeds=piece, spec=order, run=run, source=listed.source, is_scored=is_scored)
+        work = partial(add_seed_batch, seeds=piece, spec=order, run=run, source=listed.source, is_scored=is_scored)
         loaded.add(len(piece), await in_transaction(database, work, give_up_after_s=PATIENCE_S))
         digest.update("".join(f"\n{seed.url}" for seed in piece).encode())
         on_loaded(loaded)

@@ -136,7 +136,7 @@ async def serve(
     )
     server = _Server(config)
     serving = asyncio.create_task(server.serve(sockets=[listening]))
-    stopping = asyncio.create_task(stop.wait_asked())
+    stopping = asyncio.create_task(stop.wait_requested())
     try:
         await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
         on_stop()

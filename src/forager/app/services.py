@@ -33,8 +33,8 @@ class Services:
 
     async def probe(self, conn: Any) -> Mapping[str, bool]:
         """Returns for each configured service whether it answers."""
-        redis, search = await asyncio.gather(self.redis_answers(), self.search_answers())
-        found = {"redis": redis, "search": search, "broker": await self._broker_answers(conn)}
+        redis, search = await asyncio.gather(self.redis_answers(), self.is_search_up())
+        found = {"redis": redis, "search": search, "broker": await self._is_broker_up(conn)}
         return {name: answers for name, answers in found.items() if answers is not None}
 
     async def redis_answers(self) -> bool | None:
@@ -49,7 +49,7 @@ class Services:
             return False
         return True
 
-    async def search_answers(self) -> bool | None:
+    async def is_search_up(self) -> bool | None:
         if self.search is None:
             return None
         try:
@@ -59,7 +59,7 @@ class Services:
             return False
         return True
 
-    async def _broker_answers(self, conn: Any) -> bool | None:
+    async def _is_broker_up(self, conn: Any) -> bool | None:
         """As the scheduler found it, which reads the queues: a connection of our own would take seconds to fail."""
         if not self.has_broker:
             return None

@@ -21,20 +21,20 @@ class Latest(Protocol):
     async def read(self) -> tuple[bytes, float] | None:
         """What was made last, and for how many seconds it stays the latest."""
 
-    async def is_mine_to_make(self) -> bool:
+    async def should_build(self) -> bool:
         """Whether nobody else is at it."""
 
     async def put(self, made: bytes, stays_s: float) -> None:
         """For the others."""
 
 
-class Alone:
+class LocalState:
     """Every process makes its own."""
 
     async def read(self) -> None:
         return None
 
-    async def is_mine_to_make(self) -> bool:
+    async def should_build(self) -> bool:
         return True
 
     async def put(self, _made: bytes, _stays_s: float) -> None:
@@ -46,7 +46,7 @@ class Sharing:
     pages: SharedPages = UNSHARED
     ledgers: tuple[Ledger, ...] = ()
     """Asked before the table of the database is."""
-    latest: Latest = Alone()  # noqa: RUF009 (it has no state)
+    latest: Latest = LocalState()  # noqa: RUF009 (it has no state)
     vouching: SessionCache = NullCache()  # noqa: RUF009 (as above)
     server: "Server | None" = None
     """The Redis behind all of these."""

@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 
 from forager import clock
-from forager.app.proxied_client import Ways, open_ways
+from forager.app.proxied_client import Ways, open_proxied_client
 from forager.engine.request_timing import RequestTiming
 from forager.engine.robots_fetch import ask_robots
 from forager.errors import (
@@ -23,7 +23,7 @@ from forager.errors import (
 from forager.fetch import open_client
 from forager.politeness import robots
 from forager.politeness.guard import AddressGuard
-from forager.politeness.pace import Pace, at_least
+from forager.politeness.pace import Throttle, clamp_delay
 from forager.politeness.proxy_rule import proxy_rule
 from forager.politeness.unpaced import is_unpaced
 from forager.seeds import BadLine, Nested, Seed, read_sitemap, unpack
@@ -87,7 +87,7 @@ async def _open_visitor(settings: Settings) -> AsyncIterator["Visitor"]:
             connect_timeout_s=settings.connect_timeout_s,
             max_bytes=MOST_BYTES,
         ) as client,
-        open_ways(settings, client, "seed") as ways,
+        open_proxied_client(settings, client, "seed") as ways,
     ):
         yield Visitor(ways, settings)
 
@@ -100,12 +100,12 @@ class Visitor:
         self._settings = settings
         self._rules: dict[str, robots.Rules] = {}
         """Origin → what its robots.txt says to us."""
-        self._paces: dict[str, Pace] = {}
+        self._paces: dict[str, Throttle] = {}
 
     async def fetch(self, url: str) -> bytes:
         """The body at the end of the redirects; raises a VisitError where there is none."""
         for _ in range(self._settings.max_redirects + 1):
-            await self._ask_permission(url)
+            await self._check_robots(url)
             async with self._turn(domain_of(url)) as on_sent:
                 fetched = await self._ways.get(url, read_body=lambda _content_type: True, on_sent=on_sent)
             location = fetched.headers.get("location")
@@ -117,7 +117,7 @@ class Visitor:
             url = target
         raise TooManyRedirectsError(f"more than {self._settings.max_redirects} redirects in a row")
 
-    async def _ask_permission(self, url: str) -> None:
+    async def _check_robots(self, url: str) -> None:
         verdict = (await self._rules_of(origin_of(url))).verdict(url)
         if not verdict.allowed:
             raise RobotsDeniedError(f"robots.txt forbids {url} ({verdict.rule}, line {verdict.line})")
@@ -141,8 +141,8 @@ class Visitor:
         """Entered when the domain may be asked again; gives what is to be called when the request leaves."""
         now = clock.monotonic()
         if domain not in self._paces:
-            delay_s = 0.0 if self._is_unpaced(domain) else at_least(self._settings.delay_s)
-            self._paces[domain] = Pace(delay_s=delay_s, max_in_flight=1, now=now)
+            delay_s = 0.0 if self._is_unpaced(domain) else clamp_delay(self._settings.delay_s)
+            self._paces[domain] = Throttle(delay_s=delay_s, max_in_flight=1, now=now)
         pace = self._paces[domain]
         await asyncio.sleep(pace.wait_s(now))
         trip = RequestTiming(pace, clock.at, pace.leave)

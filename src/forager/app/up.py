@@ -19,7 +19,7 @@ import asyncpg
 from forager import clock
 from forager.app import Forager, carry_out, recovery, serve
 from forager.app.schedule import keep_time
-from forager.control.runs import standing_spec
+from forager.control.runs import continuous_spec
 from forager.domains.store import adopt_strays
 from forager.engine.child_process import Child
 from forager.engine.stop import StopRequest
@@ -30,7 +30,7 @@ from forager.observe import log
 from forager.records import RunSpec
 from forager.settings import Settings, to_environment
 from forager.stats import store as stats
-from forager.stats.processes import is_gone, this_process
+from forager.stats.processes import get_process_key, is_gone
 from forager.stats.store import read_clock
 
 LOOK_EVERY_S = 1.0
@@ -46,7 +46,7 @@ MOST_ORDERS = 8
 """Ordered runs one foreman looks after at once; others wait for it, or for another."""
 
 
-class Foreman:
+class ProcessSupervisor:
     def __init__(
         self, forager: Forager, stop: StopRequest, *, workers: int, sockets: Sequence[socket.socket] = ()
     ) -> None:
@@ -55,7 +55,7 @@ class Foreman:
         self._stop = stop
         self._workers = workers
         self._sockets = sockets
-        self._name = this_process()
+        self._name = get_process_key()
         self._orders: dict[int, tuple[StopRequest, asyncio.Task[None]]] = {}
         self.children: list[Child] = []
         self.run = 0
@@ -77,7 +77,7 @@ class Foreman:
 
     async def _miss_database(self) -> None:
         """Ends when somebody wants to stop and the database does not answer."""
-        await self._stop.wait_asked()
+        await self._stop.wait_requested()
         while True:
             if not await self._answers():
                 raise DatabaseUnreachableError(
@@ -91,7 +91,7 @@ class Foreman:
         asking = asyncio.create_task(in_transaction(database, read_clock))
         began, patience_s = clock.monotonic(), RECOVERY_S if database.is_embedded else PATIENCE_S
         while not asking.done():
-            if clock.monotonic() - began > (INSISTENT_S if self._stop.insisted else patience_s):
+            if clock.monotonic() - began > (INSISTENT_S if self._stop.is_immediate else patience_s):
                 asking.cancel()
                 return False
             await asyncio.wait({asking}, timeout=INSISTENT_S)
@@ -100,11 +100,11 @@ class Foreman:
 
     async def _work(self) -> None:
         settings = self._forager.settings
-        spec = standing_spec(max_depth=settings.max_depth)
+        spec = continuous_spec(max_depth=settings.max_depth)
         put_right = recovery(self._forager, spec)
         await put_right()
         self.run = await self._hold_run(spec)
-        await self._adopt()
+        await self._assign_domains()
         if self._workers:
             await in_transaction(self._forager.database, free_orders_of_the_dead)
         environ = os.environ | to_environment(settings)
@@ -112,7 +112,7 @@ class Foreman:
         of = str(self._workers)
         worker = python_module("forager", "worker", "--run", str(self.run), "--of", of, "--attached")
         self.children += [
-            Child(f"worker {n + 1}", worker, environ, partial(self._survive, put_right), may_leave=True)
+            Child(f"worker {n + 1}", worker, environ, partial(self._run_safely, put_right), may_leave=True)
             for n in range(self._workers)
         ]
         keeping = [asyncio.create_task(child.keep(self._stop)) for child in self.children]
@@ -145,20 +145,20 @@ class Foreman:
     async def _pause(self, seconds: float) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._stop.wait_asked()
+                await self._stop.wait_requested()
 
     async def _look(self, spec: RunSpec) -> None:
         while not self._stop.asked:
-            await self._survive(partial(self._look_once, spec))
+            await self._run_safely(partial(self._look_once, spec))
             await self._pause(LOOK_EVERY_S)
 
     async def _look_once(self, spec: RunSpec) -> None:
         await self._hold_run(spec)
-        await self._adopt()  # also without workers here: those of other machines have their part in it
+        await self._assign_domains()  # also without workers here: those of other machines have their part in it
         if self._workers:
             await self._take_orders()
 
-    async def _survive(self, work: Callable[[], Awaitable[object]]) -> None:
+    async def _run_safely(self, work: Callable[[], Awaitable[object]]) -> None:
         """Whatever the database says, the API and the workers stay: it is said, and tried again later."""
         try:
             await work()
@@ -171,7 +171,7 @@ class Foreman:
             self._forager.database, partial(stats.hold_standing_run, spec=spec, by="forager up")
         )
 
-    async def _adopt(self) -> None:
+    async def _assign_domains(self) -> None:
         """All strays, some at a time, so that nobody waits long for a domain."""
         work = partial(adopt_strays, run=self.run, limit=ADOPTED_AT_ONCE)
         while await in_transaction(self._forager.database, work) == ADOPTED_AT_ONCE and not self._stop.asked:
@@ -195,9 +195,9 @@ class Foreman:
         for run, spec in new.items():
             if spec is not None:
                 stop = StopRequest()
-                self._orders[run] = stop, asyncio.create_task(self._carry_out(run, spec, stop))
+                self._orders[run] = stop, asyncio.create_task(self._execute_run(run, spec, stop))
 
-    async def _carry_out(self, run: int, spec: RunSpec, stop: StopRequest) -> None:
+    async def _execute_run(self, run: int, spec: RunSpec, stop: StopRequest) -> None:
         try:
             await carry_out(
                 self._forager,
@@ -216,7 +216,7 @@ class Foreman:
     async def _end_orders(self) -> None:
         """Workers of ordered runs stop with us. The runs are not over: whoever comes next goes on with them."""
         for stop, _ in self._orders.values():
-            stop.insist() if self._stop.insisted else stop.ask()
+            stop.stop_now() if self._stop.is_immediate else stop.ask()
         await asyncio.gather(*(task for _, task in self._orders.values()), return_exceptions=True)
         ours = [(run, self._name) for run in self._orders]
         await in_transaction(self._forager.database, partial(stats.free_orders, orders=ours))
@@ -230,7 +230,7 @@ async def free_orders_of_the_dead(conn: Any) -> None:
 
 
 @contextlib.contextmanager
-def alone_in(settings: Settings) -> Iterator[bool]:
+def supervisor_lock(settings: Settings) -> Iterator[bool]:
     """One supervisor for a data folder: a second one would fight over the port. Yields whether the one before was
     killed: it left its pid in the file, which one that ends by itself takes away."""
     settings.home.mkdir(parents=True, exist_ok=True)

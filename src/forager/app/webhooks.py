@@ -6,8 +6,8 @@ import hmac
 from collections.abc import Sequence
 
 from forager.app.fetch_policy import guard_of
-from forager.app.keys import kept_key
-from forager.errors import AddressRefusedError, VisitError
+from forager.app.keys import ensure_key
+from forager.errors import AddressBlockedError, VisitError
 from forager.fetch import Client, open_client
 from forager.fetch.webhook import deliver
 from forager.frontier.webhooks import DueCall, Heard
@@ -38,7 +38,7 @@ async def call_webhooks(settings: Settings, calls: Sequence[DueCall]) -> list[He
 async def _call(client: Client, call: DueCall, keys: Sequence[bytes]) -> Heard:
     try:
         status = await deliver(client, call.url, call.payload.encode(), keys=keys, number=call.id)
-    except AddressRefusedError as error:
+    except AddressBlockedError as error:
         return Heard(call, None, str(error), is_hopeless=False)
     except VisitError as error:
         return Heard(call, None, str(error))
@@ -56,5 +56,5 @@ def key_marks(settings: Settings) -> tuple[str, ...]:
 def signing_keys(settings: Settings) -> list[bytes]:
     """One for each secret_key, so that a receiver that knows the old one goes on while it is replaced. Without any, one
     that is made once and kept in the data folder."""
-    roots = [key.encode() for key in settings.secret_key] or [kept_key(settings.home / KEY_FILE)]
+    roots = [key.encode() for key in settings.secret_key] or [ensure_key(settings.home / KEY_FILE)]
     return [hmac.new(root, PURPOSE, hashlib.sha256).hexdigest().encode() for root in roots]

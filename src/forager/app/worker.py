@@ -12,18 +12,18 @@ from functools import cache, partial
 from typing import Any
 
 from forager import clock, parsing
-from forager.app.bodies import place_of, shelf_of
+from forager.app.bodies import open_body_store, place_of
 from forager.app.browser import browser_limits
 from forager.app.capacity import max_domains
 from forager.app.celery_mode import open_hints
 from forager.app.crawl_scope import read_reach
 from forager.app.keys import vault_of
 from forager.app.shared_state import open_sharing
-from forager.control.runs import standing_spec
+from forager.control.runs import continuous_spec
 from forager.db import Database, open_database
 from forager.domains.store import Keeping
 from forager.engine.config import WorkerConfig
-from forager.engine.crash_marker import FOLDER, open_box
+from forager.engine.crash_marker import FOLDER, open_crash_marker
 from forager.engine.image_storage import ImageStorage
 from forager.engine.parser_pool import ParserPool, open_pool, read_isolated
 from forager.engine.parser_protocol import ParserConfig
@@ -60,11 +60,11 @@ async def work(settings: Settings, run: int | None, *, workers: int, is_attached
         open_database(settings, size=4, application=name, idle_limit_s=limit_s, resets=False) as database,
     ):
         if run is None:
-            run = await _join_standing_run(settings, database)
+            run = await _join_continuous_run(settings, database)
         spec = await in_transaction(database, partial(stats.find_run, run=run))
         if spec is None:
             raise NotFoundError(f"There is no run {run}; `forager runs` lists them.")
-        _calm_collector()
+        _configure_gc()
         reach = await read_reach(database, run, spec)
         async with (
             _open_tools(settings, spec, reach, parsers, pauses=pauses, stop=stop) as made,
@@ -78,13 +78,13 @@ async def work(settings: Settings, run: int | None, *, workers: int, is_attached
                 await Worker(database, order, tools, stop, hints).work()
 
 
-async def _join_standing_run(settings: Settings, database: Database) -> int:
+async def _join_continuous_run(settings: Settings, database: Database) -> int:
     """Where no `forager up` has made it yet, we do."""
-    spec = standing_spec(max_depth=settings.max_depth)
+    spec = continuous_spec(max_depth=settings.max_depth)
     return await in_transaction(database, partial(stats.hold_standing_run, spec=spec, by="forager worker"))
 
 
-def _calm_collector() -> None:
+def _configure_gc() -> None:
     """A page makes hundreds of small tuples and no cycles: at Python's own thresholds looking for cycles took 7 % of a
     worker's time. What was imported is never garbage."""
     gc.freeze()
@@ -110,7 +110,7 @@ async def _open_tools(
 ) -> AsyncIterator[Tools]:
     networks = (*settings.allow_networks, *spec.allow_networks)
     guard = AddressGuard(networks, settings.allow_ports, is_anonymous=settings.contact is None)
-    with open_box(settings.home / FOLDER) as box, shelf_of(settings) as body_store:
+    with open_crash_marker(settings.home / FOLDER) as box, open_body_store(settings) as body_store:
         async with (
             Decoder.open(max_pixels=settings.max_image_pixels) as decoder,
             open_client(
@@ -133,7 +133,7 @@ async def _open_tools(
             yield Tools(
                 client=client,
                 guard=guard,
-                read=_reading_here(words, agent),
+                read=_inline_parser(words, agent),
                 parsers=parsers,
                 read_isolated=partial(read_isolated, config=ParserConfig(words, agent), pauses=pauses, stop=stop),
                 box=box,
@@ -150,7 +150,7 @@ async def _open_tools(
             )
 
 
-def _reading_here(keyword_words: int, robots_agent: str) -> Callable[..., Reading]:
+def _inline_parser(keyword_words: int, robots_agent: str) -> Callable[..., Reading]:
     """Reads in this process; what that needs is loaded with the first page, which a worker with parsers never reads."""
 
     @cache
@@ -222,8 +222,8 @@ def make_order(settings: Settings, run: int, spec: RunSpec, *, workers: int) -> 
 def _listen(stop: StopRequest, *, is_attached: bool) -> None:
     """SIGTERM asks, a second one insists; the end of an attached worker's standard input means that it is alone."""
     loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGTERM, lambda: stop.insist() if stop.asked else stop.ask())
-    loop.add_signal_handler(signal.SIGINT, lambda: stop.insist() if stop.asked else stop.ask())
+    loop.add_signal_handler(signal.SIGTERM, lambda: stop.stop_now() if stop.asked else stop.ask())
+    loop.add_signal_handler(signal.SIGINT, lambda: stop.stop_now() if stop.asked else stop.ask())
     if is_attached:
         descriptor = sys.stdin.fileno()
         loop.add_reader(descriptor, _end_of_input, loop, descriptor, stop)

@@ -26,7 +26,7 @@ class RedisCounts:
     async def exchange(self, told: Counts, since: int) -> dict[str, dict[int, int]] | None:
         """Adds what was counted here and answers what was counted by all. None: it cannot, ask elsewhere. A question
         is asked once: one whose answer was lost may have been heard."""
-        prefix = None if self._server.is_resting else await self._era.prefix()
+        prefix = None if self._server.is_circuit_open else await self._era.prefix()
         if prefix is None:
             return None
         names = {subject: prefix + b"r" + subject.encode() for subject in told}

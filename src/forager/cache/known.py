@@ -31,7 +31,7 @@ class RedisKnown:
 
     async def recall(self, keys: Collection[bytes]) -> dict[bytes, int]:
         """Those it knows, packed as `UrlCache` has them."""
-        self._asked_under = prefix = None if self._server.is_resting else await self._era.prefix()
+        self._asked_under = prefix = None if self._server.is_circuit_open else await self._era.prefix()
         if prefix is None:
             return {}
         names = [prefix + b"k" + key for key in keys]

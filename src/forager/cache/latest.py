@@ -27,7 +27,7 @@ class RedisLatest:
 
     async def read(self) -> tuple[bytes, float] | None:
         """What was made last, and for how many seconds it stays the latest."""
-        prefix = None if self._server.is_resting else await self._era.prefix()
+        prefix = None if self._server.is_circuit_open else await self._era.prefix()
         if prefix is None:
             return None
         try:
@@ -35,9 +35,9 @@ class RedisLatest:
         except AwayError:
             return None
 
-    async def is_mine_to_make(self) -> bool:
+    async def should_build(self) -> bool:
         """Whether nobody has made them, or is at it. Where nobody can say, each makes his own."""
-        prefix = None if self._server.is_resting else await self._era.prefix()
+        prefix = None if self._server.is_circuit_open else await self._era.prefix()
         if prefix is None:
             return True
         try:
@@ -46,7 +46,7 @@ class RedisLatest:
             return True
 
     async def put(self, made: bytes, stays_s: float) -> None:
-        prefix = None if self._server.is_resting else await self._era.prefix()
+        prefix = None if self._server.is_circuit_open else await self._era.prefix()
         if prefix is None:
             return
         try:

@@ -44,13 +44,13 @@ class Server:
         return self._failures >= FAILURES
 
     @property
-    def is_resting(self) -> bool:
+    def is_circuit_open(self) -> bool:
         """It is away, and it is too early to ask again."""
         return self.is_away and clock.monotonic() < self._ask_at
 
     async def ask(self, question: "Callable[[Redis], Awaitable[T]]", *, retries: int = RETRIES) -> T:
         """Its answer, or AwayError. What must not be done twice is asked without retries."""
-        if self.is_resting:
+        if self.is_circuit_open:
             raise AwayError
         if self.is_away:
             self._ask_at, retries = clock.monotonic() + RESET_S, 0

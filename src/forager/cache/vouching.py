@@ -23,7 +23,7 @@ class RedisSessionCache:
         self._era = era
 
     async def hear(self, name: bytes, known: bytes) -> tuple[float, int | None]:
-        prefix = None if self._server.is_resting else await self._era.prefix()
+        prefix = None if self._server.is_circuit_open else await self._era.prefix()
         if prefix is None:
             return NOTHING
         try:
@@ -36,7 +36,7 @@ class RedisSessionCache:
         return (left_ms / 1000 if is_same else 0.0), moment
 
     async def tell(self, name: bytes, known: bytes, moment: int) -> None:
-        prefix = None if self._server.is_resting else await self._era.prefix()
+        prefix = None if self._server.is_circuit_open else await self._era.prefix()
         if prefix is None:
             return
         until = moment + self._lasts_ms

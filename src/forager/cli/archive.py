@@ -138,10 +138,10 @@ def list_files(month: SomeMonth = None, as_json: AsJson = False, home: Home = No
     """List the cold files."""
     from forager.app.archiving import cold_folder
     from forager.control import cold_stats
-    from forager.control.cold import list_slices
+    from forager.control.cold import list_archive_parts
 
     settings, chosen = begin(home=home), month_of(month) if month else None
-    slices = ask(settings, "archive", lambda conn: list_slices(conn, chosen))
+    slices = ask(settings, "archive", lambda conn: list_archive_parts(conn, chosen))
     stats = cold_stats.find(cold_folder(settings), chosen)
     if as_json:
         output.write_json_list([*(_slice_row(each) for each in slices), *(_stats_row(each) for each in stats)])
@@ -191,11 +191,11 @@ def _stats_row(each: "StatsFile") -> dict[str, Any]:
 
 def verify(month: SomeMonth = None, as_json: AsJson = False, home: Home = None) -> None:
     """Read cold files and their copies from end to end, and compare them with what was written."""
-    from forager.app.archiving import cold_folder, copies_of
+    from forager.app.archiving import cold_folder, get_cold_bucket
     from forager.control.cold import verify as verify_all
 
     settings, chosen = begin(home=home), month_of(month) if month else None
-    folder, copies = cold_folder(settings), copies_of(settings)
+    folder, copies = cold_folder(settings), get_cold_bucket(settings)
     found = ask(settings, "archive", lambda conn: verify_all(conn, folder, chosen, copies=copies))
     damaged = sum(each.trouble is not None for each in found)
     bad_copies = sum(each.copy_trouble is not None for each in found)
@@ -220,14 +220,14 @@ def _state(trouble: str | None) -> Cell | str:
 
 def restore(month: Month, home: Home = None) -> None:
     """Read a month back into the tables restored_tasks and restored_pages."""
-    from forager.app.archiving import cold_folder, copies_of
+    from forager.app.archiving import cold_folder, get_cold_bucket
     from forager.control import cold
 
     settings, chosen = begin(home=home), month_of(month)
 
     async def read_back(pool: Any) -> int:
         async with pool.acquire() as conn:
-            return await cold.restore(conn, cold_folder(settings), chosen, copies=copies_of(settings))
+            return await cold.restore(conn, cold_folder(settings), chosen, copies=get_cold_bucket(settings))
 
     total = repair(
         settings, "archive", read_back, noted=lambda total: Noted("history.restore", "history", month, {"rows": total})

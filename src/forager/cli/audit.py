@@ -43,7 +43,7 @@ def politeness(
     """Prove that no request came too early or against robots.txt."""
     from forager.control.audit import audit_politeness
 
-    begun = moment_of(since, clock.now()) if since is not None else None
+    begun = parse_past_time(since, clock.now()) if since is not None else None
     settings = begin(home=home)
     audit = ask(
         settings,
@@ -58,7 +58,7 @@ def politeness(
         raise typer.Exit(BROKEN)
 
 
-def moment_of(text: str, now: datetime) -> datetime:
+def parse_past_time(text: str, now: datetime) -> datetime:
     """A date or time (UTC unless it says otherwise), or how long ago."""
     try:
         return now - timedelta(seconds=parse_duration(text))
@@ -99,7 +99,7 @@ def _class_row(each: "PaceClass", audit: "Audit") -> tuple[str | Cell, ...]:
         case None:
             label, verdict = "unproved", Cell("no pace was written down for them", "yellow")
         case 0:
-            label, verdict = "unpaced", Cell(_unpaced(audit), "dim")
+            label, verdict = "unpaced", Cell(_format_unpaced(audit), "dim")
         case pace_ms:
             label = _seconds(pace_ms)
             verdict = (
@@ -108,7 +108,7 @@ def _class_row(each: "PaceClass", audit: "Audit") -> tuple[str | Cell, ...]:
     return label, words.count(each.requests), gap, verdict
 
 
-def _unpaced(audit: "Audit") -> str:
+def _format_unpaced(audit: "Audit") -> str:
     more = audit.unpaced_count - len(audit.unpaced_domains)
     names = ", ".join(words.clean(name) for name, _ in audit.unpaced_domains)
     hosts = words.things(audit.unpaced_count, "host")

@@ -28,9 +28,9 @@ def show_log(
 ) -> None:
     """Show who changed what, newest first."""
     from forager.accounts.audit import read
-    from forager.cli.audit import moment_of
+    from forager.cli.audit import parse_past_time
 
-    begun = moment_of(since, clock.now()) if since is not None else None
+    begun = parse_past_time(since, clock.now()) if since is not None else None
     rows = ask(
         begin(home=home),
         "audit",

@@ -7,7 +7,7 @@ import typer
 from forager.cli import output, words
 from forager.cli.flags import AsJson, Home
 from forager.cli.help import Command
-from forager.cli.start import begin, refuse_without_bucket, repair
+from forager.cli.start import begin, repair, require_bucket
 
 if TYPE_CHECKING:
     from forager.control.check import Finding, Verdict
@@ -28,13 +28,13 @@ def check(deep: Deep = False, as_json: AsJson = False, home: Home = None) -> Non
     from forager.app.checking import look
 
     settings = begin(home=home)
-    refuse_without_bucket(settings)
+    require_bucket(settings)
     verdicts = repair(settings, "check", lambda pool: look(pool, settings, deep=deep))
     broken = [verdict for verdict in verdicts if verdict.broken]
     if as_json:
         output.write_json({"is_clean": not broken, "promises": [_as_row(verdict) for verdict in verdicts]})
     else:
-        write_verdicts(verdicts)
+        write_check_results(verdicts)
     if broken:
         names = "; ".join(f"{verdict.promise.number} ({verdict.promise.sentence.lower()})" for verdict in broken)
         output.say(f"forager: broken {'promise' if len(broken) == 1 else 'promises'}: {names}.")
@@ -42,7 +42,7 @@ def check(deep: Deep = False, as_json: AsJson = False, home: Home = None) -> Non
         raise typer.Exit(BROKEN)
 
 
-def write_verdicts(verdicts: list["Verdict"]) -> None:
+def write_check_results(verdicts: list["Verdict"]) -> None:
     from rich.text import Text
 
     screen = output.console()
@@ -55,7 +55,7 @@ def write_verdicts(verdicts: list["Verdict"]) -> None:
         for finding in verdict.findings:
             screen.print(Text(_counts(finding), style="red" if finding.broken else "dim"))
             for indent, text in _explain(finding):
-                screen.print(Text(_hang(text, indent, screen.width), style="dim"))
+                screen.print(Text(_wrap_text(text, indent, screen.width), style="dim"))
 
 
 def _counts(finding: "Finding") -> str:
@@ -76,7 +76,7 @@ def _explain(finding: "Finding") -> list[tuple[int, str]]:
     return [(8, finding.sentence), *examples, *rest, *repair]
 
 
-def _hang(text: str, indent: int, width: int) -> str:
+def _wrap_text(text: str, indent: int, width: int) -> str:
     """Wrapped lines stay under their first."""
     import textwrap
 

@@ -16,8 +16,8 @@ from forager.cli import output, seed_report, seeds, words
 from forager.cli.ending import INTERRUPTED, exit_code
 from forager.cli.flags import Home, Images, Keep, Rendering
 from forager.cli.help import Command
-from forager.cli.start import begin, refuse_without_bucket, whoami
-from forager.cli.write import refuse_unwritable
+from forager.cli.start import begin, require_bucket, whoami
+from forager.cli.write import reject_unwritable
 from forager.errors import ConfigurationError, UsageError
 from forager.records import ALL_KNOWN, RunSpec, Scope
 
@@ -151,9 +151,9 @@ def crawl(
     if as_json and target == "-":
         raise UsageError("--json and -o - both want standard output; give -o a file.")
     if target is not None:
-        refuse_unwritable(target)
+        reject_unwritable(target)
     start = seeds.gather(urls or [], file, is_known=known)
-    seeds.refuse_unfit_order(start, scope, include or [], is_known=known)
+    seeds.check_seed_scope(start, scope, include or [], is_known=known)
     settings = begin(
         home=home,
         contact=contact,
@@ -163,11 +163,11 @@ def crawl(
         images=images.value if images else None,
         rendering=rendering.value if rendering else None,
     )
-    refuse_without_browser(settings)
-    refuse_without_bucket(settings)
-    seeds.refuse_without_contact((*start.named, *start.first), settings.contact)
+    require_browser(settings)
+    require_bucket(settings)
+    seeds.require_contact((*start.named, *start.first), settings.contact)
     if known:
-        seeds.refuse_known_without_contact(settings.contact)
+        seeds.require_known_contact(settings.contact)
     spec = RunSpec(
         seeds=start.seeds,
         scope=scope,
@@ -184,7 +184,7 @@ def crawl(
     import asyncio
 
     if not quiet:
-        say_least_delay(delay)
+        warn_min_delay(delay)
     if not (quiet or start.listed.is_long):
         seed_report.say_bad_lines(start.tallies)
     try:
@@ -196,7 +196,7 @@ def crawl(
     raise typer.Exit(exit_code(report))
 
 
-def say_least_delay(delay_s: float | None) -> None:
+def warn_min_delay(delay_s: float | None) -> None:
     """Who asks for no pace hears what takes it away."""
     from forager.politeness.pace import LEAST_DELAY_S
 
@@ -207,7 +207,7 @@ def say_least_delay(delay_s: float | None) -> None:
         )
 
 
-def refuse_without_browser(settings: "Settings") -> None:
+def require_browser(settings: "Settings") -> None:
     """Who wants every page drawn hears at once what is missing for it."""
     if settings.rendering != Rendering.ALWAYS:
         return
@@ -277,7 +277,7 @@ def listen(stop: "StopRequest", display: "Display") -> Iterator[None]:
 
     def stop_once_then_now() -> None:
         if stop.asked:
-            stop.insist()
+            stop.stop_now()
             display.notice(STOPPING_NOW)
         else:
             stop.ask()
@@ -297,7 +297,7 @@ def listen(stop: "StopRequest", display: "Display") -> Iterator[None]:
 
 
 @dataclass
-class Written:
+class ExportCounts:
     """What is in the file: pages this run read, pages that runs before it read, pages nobody could read."""
 
     since: datetime
@@ -326,7 +326,7 @@ class Written:
         return f"{total} written to {target}: {told}."
 
 
-async def write_pages(forager: "Forager", run: int, target: str) -> Written:
+async def write_pages(forager: "Forager", run: int, target: str) -> ExportCounts:
     """The visited pages of the whole crawl, also of runs that were interrupted before."""
     from forager.cli.write import write_file
     from forager.control.export import column_types, stream_crawl
@@ -338,7 +338,7 @@ async def write_pages(forager: "Forager", run: int, target: str) -> Written:
     ):
         spec = await find_run(connection, run)
         assert spec is not None
-        written = Written(since=await run_started_at(connection, run))
+        written = ExportCounts(since=await run_started_at(connection, run))
         rows = written.count(stream_crawl(connection, spec))
         await write_file(target, rows, await column_types(connection, "pages"))
         return written

@@ -187,7 +187,7 @@ def stop(
     from forager.db import embedded
 
     settings = _own_server(begin(home=home))
-    embedded.unkeep(settings.home)
+    embedded.delete_keep_file(settings.home)
     if embedded.status(settings.home).is_used and not force:
         raise UsageError(
             "A Forager process uses the database; it stops when the last one leaves. --force stops it now."

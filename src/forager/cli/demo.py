@@ -96,7 +96,7 @@ def _empty(folder: Path) -> None:
 
     if embedded.status(folder).is_used:
         raise UsageError(f"Another demo is running in {folder}; wait for it, or choose another folder with --home.")
-    embedded.unkeep(folder)
+    embedded.delete_keep_file(folder)
     embedded.stop(folder)
     shutil.rmtree(folder)
 

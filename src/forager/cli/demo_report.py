@@ -117,7 +117,7 @@ def _compare_site(key: "AnswerKey", site: "SiteKey", pages: Mapping[str, Row], l
 
 
 def _median_gap_s(visits: Sequence["Visit"]) -> float | None:
-    arrivals = sorted(visit.arrived_s for visit in visits)
+    arrivals = sorted(visit.received_s for visit in visits)
     gaps_s = [later - earlier for earlier, later in pairwise(arrivals)]
     return round(median(gaps_s), 3) if gaps_s else None
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from forager import clock
 from forager.cli import output
-from forager.cli.progress_view import Frame, History, plain_line, render, wait_sentence
+from forager.cli.progress_view import Frame, History, plain_line, render, wait_message
 from forager.cli.seed_report import Meter
 from forager.records import Progress
 
@@ -78,7 +78,7 @@ class LineDisplay(Display):
     def draw(self) -> None:
         if self._last is None:
             return
-        wait = wait_sentence(self._last)
+        wait = wait_message(self._last)
         is_news = wait is not None and wait != self._told_wait
         if self._monotonic() < self._next_at and not is_news:
             return

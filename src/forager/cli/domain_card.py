@@ -54,7 +54,7 @@ def card_lines(card: Card, now: datetime) -> list[tuple[str, str]]:
         *_listed("visits", (_visits(row) for row in card["outcomes"][:8])),
         *_listed("history", (_move(row, now) for row in card["history"])),
         ("links", "" if card["stores_links"] else "learned and counted, not stored"),
-        ("keeps", f"content policy {card['content_policy'] or 'of the settings'}; {_visits_stay(card)}"),
+        ("keeps", f"content policy {card['content_policy'] or 'of the settings'}; {_format_retention(card)}"),
     ]
     return [(label, value) for label, value in lines if value]
 
@@ -69,10 +69,10 @@ def _status(card: Card, now: datetime) -> str:
     text = str(card["status"])
     if card["is_leased"]:
         text += f", leased by worker {card['claimed_by']}, ends {words.age(card['claim_expires_at'], now)}"
-    return text + rest_of(card, now)
+    return text + format_cooldown(card, now)
 
 
-def rest_of(card: Card, now: datetime) -> str:
+def format_cooldown(card: Card, now: datetime) -> str:
     """When a domain that stands still goes on by itself."""
     until = card["next_crawl_after"]
     if until and until > now:
@@ -154,12 +154,12 @@ def _budget(card: Card) -> str:
 
 def _lastmod(card: Card) -> str:
     """How far its sitemaps can be believed when they say that a page changed."""
-    from forager.frontier.lastmod import is_believed
+    from forager.frontier.lastmod import is_trusted
 
     claims = card["lastmod_claims"]
     if not claims:
         return ""
-    doubt = "" if is_believed(claims, card["lastmod_truths"]) else "; not believed"
+    doubt = "" if is_trusted(claims, card["lastmod_truths"]) else "; not believed"
     told = f"{words.things(claims, 'change')} that sitemaps told of"
     return f"{words.count(card['lastmod_truths'])} of {told} were true{doubt}"
 
@@ -173,12 +173,12 @@ def _again(card: Card, now: datetime) -> str:
         often = f"adaptive{spend}, {often} until more is known" if every else f"adaptive{spend}"
     return (
         often
-        + _planned(card["revisits"], now)
+        + _format_revisits(card["revisits"], now)
         + (f", refreshed {words.duration(refresh)} after its end" if refresh else "")
     )
 
 
-def _planned(revisits: Card, now: datetime) -> str:
+def _format_revisits(revisits: Card, now: datetime) -> str:
     if not revisits["pages"]:
         return ""
     due = revisits["next_at"]
@@ -229,7 +229,7 @@ def _move(row: Card, now: datetime) -> str:
     return f"{told}: {reason}" if reason else told
 
 
-def _visits_stay(card: Card) -> str:
+def _format_retention(card: Card) -> str:
     kept_s = card["history_retention_s"]
     stay = f"{words.duration(kept_s)} in the database" if kept_s else "in the database as long as the settings say"
     return f"visits stay {stay}"

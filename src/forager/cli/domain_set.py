@@ -28,7 +28,7 @@ class YesNo(StrEnum):
     NO = "no"
 
 
-def knob(names: str, parser: Callable[[str], Given], metavar: str | None, told: str, panel: str) -> Any:
+def setting_option(names: str, parser: Callable[[str], Given], metavar: str | None, told: str, panel: str) -> Any:
     """A flag whose value may be `default`; several names have a space between them."""
     return typer.Option(*names.split(), parser=parser, metavar=metavar, help=told, rich_help_panel=panel)
 
@@ -38,28 +38,32 @@ def switch(names: str, told: str, panel: str) -> Any:
 
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name or a URL.")]
-Delay = Annotated[Given | None, knob("--delay", given.number_or_none, "S", "Seconds between requests.", PACE)]
-Concurrency = Annotated[Given | None, knob("--concurrency", given.count_or_none, "N", "Requests open at once.", PACE)]
-MaxPages = Annotated[Given | None, knob("--max-pages", given.count_or_none, "N", "Pages in one run.", PACE)]
+Delay = Annotated[Given | None, setting_option("--delay", given.number_or_none, "S", "Seconds between requests.", PACE)]
+Concurrency = Annotated[
+    Given | None, setting_option("--concurrency", given.count_or_none, "N", "Requests open at once.", PACE)
+]
+MaxPages = Annotated[Given | None, setting_option("--max-pages", given.count_or_none, "N", "Pages in one run.", PACE)]
 PerTemplate = Annotated[
     Given | None,
-    knob("--pages-per-template", given.count_or_none, "N", "Pages of one URL template, such as /item/{n}.", PACE),
+    setting_option(
+        "--pages-per-template", given.count_or_none, "N", "Pages of one URL template, such as /item/{n}.", PACE
+    ),
 ]
-Every = Annotated[Given | None, knob("--every", given.span_or_none, "TIME", "Such as 6h; or never.", AGAIN)]
+Every = Annotated[Given | None, setting_option("--every", given.span_or_none, "TIME", "Such as 6h; or never.", AGAIN)]
 Adaptive = Annotated[
     bool | None, switch("--adaptive/--no-adaptive", "Learn how often each page changes, and visit by that.", AGAIN)
 ]
 PerDay = Annotated[
     Given | None,
-    knob("--revisits-per-day", given.number_or_none, "N", "What an adaptive domain may spend.", AGAIN),
+    setting_option("--revisits-per-day", given.number_or_none, "N", "What an adaptive domain may spend.", AGAIN),
 ]
 Refresh = Annotated[
     Given | None,
-    knob("--refresh", given.span_or_none, "TIME", "Once exhausted, all of it again after so long.", AGAIN),
+    setting_option("--refresh", given.span_or_none, "TIME", "Once exhausted, all of it again after so long.", AGAIN),
 ]
 Window = Annotated[
     Given | None,
-    knob(
+    setting_option(
         "--window",
         given.window_or_none,
         "FROM-TO",
@@ -69,21 +73,21 @@ Window = Annotated[
 ]
 Label = Annotated[
     Given | None,
-    knob("--worker-label", given.word, "LABEL", "Only workers with this label crawl it; or default.", WHO),
+    setting_option("--worker-label", given.word, "LABEL", "Only workers with this label crawl it; or default.", WHO),
 ]
 Policy = Annotated[
     Given | None,
-    knob(
+    setting_option(
         "--keep --policy", given.word, "POLICY", "Bodies: signals (none), snapshot, archive (WARC); or default.", KEEPS
     ),
 ]
 ImagesPolicy = Annotated[
     Given | None,
-    knob("--images", given.word, "POLICY", "Images of its pages: none, found, download; or default.", KEEPS),
+    setting_option("--images", given.word, "POLICY", "Images of its pages: none, found, download; or default.", KEEPS),
 ]
 RenderingFlag = Annotated[
     Given | None,
-    knob(
+    setting_option(
         "--rendering",
         given.word,
         "WHEN",
@@ -94,11 +98,11 @@ RenderingFlag = Annotated[
 Links = Annotated[YesNo | None, switch("--links", "Store which page links to which.", KEEPS)]
 History = Annotated[
     Given | None,
-    knob("--history", given.span_or_none, "TIME", "Its visits leave for cold files after so long.", KEEPS),
+    setting_option("--history", given.span_or_none, "TIME", "Its visits leave for cold files after so long.", KEEPS),
 ]
 ImageFiles = Annotated[
     Given | None,
-    knob(
+    setting_option(
         "--image-files",
         given.span_or_none,
         "TIME",
@@ -107,10 +111,11 @@ ImageFiles = Annotated[
     ),
 ]
 Parser = Annotated[
-    Given | None, knob("--parser", given.word, "NAME", "Who reads its products: auto, generic, amazon.", READS)
+    Given | None,
+    setting_option("--parser", given.word, "NAME", "Who reads its products: auto, generic, amazon.", READS),
 ]
 Country = Annotated[
-    Given | None, knob("--proxy-country", given.country_or_none, "CC", "Only those of this country.", THROUGH)
+    Given | None, setting_option("--proxy-country", given.country_or_none, "CC", "Only those of this country.", THROUGH)
 ]
 PerProxy = Annotated[
     bool | None,
@@ -183,7 +188,7 @@ def change(
     }
     changes = {column: flag.value for column, flag in flags.items() if flag is not None}
     if forget_networks:
-        return _forget_networks(name, home, has_more=bool(changes), as_json=as_json)
+        return _clear_networks(name, home, has_more=bool(changes), as_json=as_json)
     if not changes:
         raise UsageError(f"Nothing to set; `forager domain {name} set --help` lists what can be.")
     settings = begin(home=home)
@@ -191,7 +196,7 @@ def change(
         settings,
         "domain",
         lambda connection: domain_admin.configure(
-            connection, name, changes, by=whoami(), refresh_every_s=refresh_rest(settings)
+            connection, name, changes, by=whoami(), refresh_every_s=refresh_cooldown(settings)
         ),
         noted=lambda done: Noted("domain.configure", "domain", done.name, {"changes": done.changes}),
     )
@@ -207,7 +212,7 @@ def change(
     return None
 
 
-def _forget_networks(name: str, home: Path | None, *, has_more: bool, as_json: bool) -> None:
+def _clear_networks(name: str, home: Path | None, *, has_more: bool, as_json: bool) -> None:
     from forager.control import domain_admin
 
     if has_more:
@@ -244,7 +249,7 @@ def _queue_images(settings: "Settings", name: str) -> int:
     return asyncio.run(once())
 
 
-def refresh_rest(settings: "Settings") -> float | None:
+def refresh_cooldown(settings: "Settings") -> float | None:
     """How long an exhausted domain rests; None where nothing is refreshed."""
     return settings.refresh_every_s if settings.refresh else None
 

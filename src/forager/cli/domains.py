@@ -11,10 +11,10 @@ import typer
 
 from forager import clock
 from forager.cli import output, table, words
-from forager.cli.domain_set import refresh_rest
+from forager.cli.domain_set import refresh_cooldown
 from forager.cli.flags import AsJson, DomainStatus, Home, Limit
 from forager.cli.help import Command, Group
-from forager.cli.look import coloured, say_more
+from forager.cli.look import color_cell, say_more
 from forager.cli.start import Noted, ask, begin, repair, whoami
 from forager.cli.table import Cell, Note, number, prose, wide
 from forager.errors import UsageError
@@ -89,13 +89,13 @@ def _listed(rows: list[Row], now: datetime) -> Iterator[tuple[str | Cell, ...] |
     for row in rows:
         yield (
             words.clean(row["name"]),
-            coloured(_state(row)),
+            color_cell(_state(row)),
             _pages(row),
             _images(row),
             _yield(row),
             words.age(row["last_crawled_at"], now),
         )
-        if why := _why_it_stands(row, now):
+        if why := _block_reason(row, now):
             yield Note(f"  └─ {words.clean(why)}")
 
 
@@ -124,12 +124,12 @@ def _yield(row: Row) -> str:
     return f"{row['image_yield_rate'] if row['images_stored'] else row['avg_images_per_page']:.2f}"
 
 
-def _why_it_stands(row: Row, now: datetime) -> str:
+def _block_reason(row: Row, now: datetime) -> str:
     """The reason, and when it ends."""
-    from forager.cli.domain_card import rest_of
+    from forager.cli.domain_card import format_cooldown
 
     reason = row["block_reason"] or words.plain_reason(row["block_reason_code"])
-    rest = rest_of(row, now).removeprefix(", ")
+    rest = format_cooldown(row, now).removeprefix(", ")
     if reason:
         return f"reason: {reason}" + (f" ({rest})" if rest else "")
     return f"rests, {rest}" if rest and row["status"] in {"pending", "active"} else ""
@@ -239,7 +239,7 @@ def rebuild(as_json: AsJson = False, home: Home = None) -> None:
     done = repair(
         settings,
         "domains",
-        lambda pool: count_anew(pool, by=whoami(), **_rests(settings)),
+        lambda pool: count_anew(pool, by=whoami(), **_get_cooldowns(settings)),
         noted=lambda done: Noted(
             "domain.rebuild",
             "domain",
@@ -254,10 +254,10 @@ def rebuild(as_json: AsJson = False, home: Home = None) -> None:
             (wide("domain"), "what", number("was"), number("is")),
             [(words.clean(each.domain), each.what, str(each.was), str(each.now)) for each in done.mended[:MOST_SHOWN]],
         )
-    return output.say(say_rebuilt(done))
+    return output.say(rebuild_message(done))
 
 
-def say_rebuilt(done: "Rebuilt") -> str:
+def rebuild_message(done: "Rebuilt") -> str:
     wrong = len({each.domain for each in done.mended})
     values = words.things(len(done.mended), "value")
     found = f"{values} of {words.things(wrong, 'domain')} put right" if wrong else "nothing was wrong"
@@ -275,7 +275,7 @@ def merge(dry_run: Trial = False, as_json: AsJson = False, home: Home = None) ->
         settings,
         "domains",
         lambda pool: make_one(
-            pool, by=whoami(), dead_after_s=settings.dead_after_s, is_trial=dry_run, **_rests(settings)
+            pool, by=whoami(), dead_after_s=settings.dead_after_s, is_trial=dry_run, **_get_cooldowns(settings)
         ),
         noted=lambda done: None if dry_run or not done else _noted_merge(done),
     )
@@ -310,6 +310,6 @@ def say_merged(done: list["Merged"], is_trial: bool) -> str:
     return f"{names} would become {result}; without --dry-run they do." if is_trial else f"{names} became {result}."
 
 
-def _rests(settings: "Settings") -> dict[str, Any]:
+def _get_cooldowns(settings: "Settings") -> dict[str, Any]:
     """How long a domain rests whose state is mended."""
-    return {"refresh_every_s": refresh_rest(settings), "refused_rest_s": settings.cooldown_forbidden_s}
+    return {"refresh_every_s": refresh_cooldown(settings), "refused_rest_s": settings.cooldown_forbidden_s}

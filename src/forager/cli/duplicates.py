@@ -54,13 +54,13 @@ def _lines(rows: list[Row]) -> list[tuple[str, ...] | Note]:
         lines.append(
             (words.count(row["pages"]), words.count(row["domains"]), words.clean(row["url"]), words.clean(row["title"]))
         )
-        lines += [Note(f"  {_nearness(member)}  {words.clean(member['url'])}") for member in row["members"]]
+        lines += [Note(f"  {_format_distance(member)}  {words.clean(member['url'])}") for member in row["members"]]
         if (more := row["pages"] - 1 - len(row["members"])) > 0:
             lines.append(Note(f"     and {words.count(more)} more"))
     return lines
 
 
-def _nearness(member: Row) -> str:
+def _format_distance(member: Row) -> str:
     return " =" if member["is_exact"] else f"{member['distance']:>2}"
 
 
@@ -70,7 +70,7 @@ def _show_page(settings: Any, url: str, distance: int, limit: int, *, as_json: b
     found = ask(settings, "duplicates", lambda conn: control.of_page(conn, url, distance_bits=distance, limit=limit))
     if as_json:
         return output.write_json(found)
-    rows = [(_nearness(row), words.clean(row["url"]), words.clean(row["title"])) for row in found["members"]]
+    rows = [(_format_distance(row), words.clean(row["url"]), words.clean(row["title"])) for row in found["members"]]
     if rows:
         table.write((number("bits"), wide("url"), prose("title")), rows)
         return output.say("= where every word is the same, else the bits of 64 that differ.")

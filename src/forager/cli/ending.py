@@ -24,7 +24,9 @@ def exit_code(report: RunReport, *, is_refresh: bool = False) -> int:
             return INTERRUPTED
         case RunEnd.FAILED:
             return FAILED
-        case RunEnd.FINISHED | RunEnd.LIMIT if not pages_had(report) and (pages_tried(report) or _refusing(report)):
+        case RunEnd.FINISHED | RunEnd.LIMIT if not count_fetched(report) and (
+            count_attempted(report) or _list_blocked(report)
+        ):
             return NOTHING_HAD
         case RunEnd.LIMIT if report.waiting.get("over_limit") or not is_refresh:
             return LIMIT_REACHED
@@ -32,7 +34,7 @@ def exit_code(report: RunReport, *, is_refresh: bool = False) -> int:
             return 0
 
 
-def pages_had(report: RunReport) -> int:
+def count_fetched(report: RunReport) -> int:
     """Pages that came, or are as they were; a redirect is no page."""
     return sum(
         row.pages
@@ -41,7 +43,7 @@ def pages_had(report: RunReport) -> int:
     )
 
 
-def pages_tried(report: RunReport) -> int:
+def count_attempted(report: RunReport) -> int:
     return sum(
         row.pages for row in report.progress.outcomes if row.outcome != OutcomeKind.CANCELLED and not row.is_image
     )
@@ -58,16 +60,16 @@ def opening(report: RunReport, spec: RunSpec, now: datetime) -> tuple[str, str]:
             return STOPPED_SENTENCE, MIXED
         case RunEnd.FAILED:
             return "The crawl failed.", BAD
-    if not pages_had(report):
-        return _nothing_had(report)
+    if not count_fetched(report):
+        return _describe_failure(report)
     if report.end is RunEnd.LIMIT:
-        return f"{cut_sentence(report.waiting, spec)} The same command goes on{_beyond(report, spec)}.", MIXED
+        return f"{limit_message(report.waiting, spec)} The same command goes on{_limit_hint(report, spec)}.", MIXED
     if later := report.waiting.get("retry_later", 0):
         return _later(later, report, now), MIXED
     return "Finished: nothing is left that may be visited now.", GOOD
 
 
-def cut_sentence(waiting: Mapping[str, int], spec: RunSpec) -> str:
+def limit_message(waiting: Mapping[str, int], spec: RunSpec) -> str:
     """Which limit cut what, with its flag."""
     if over := waiting.get("over_limit", 0):
         return f"The limit is reached: {words.things(over, 'known page')} left out by {limit_flags(spec)}."
@@ -81,7 +83,7 @@ def limit_flags(spec: RunSpec) -> str:
     return named or "the page limit of their domain"
 
 
-def _beyond(report: RunReport, spec: RunSpec) -> str:
+def _limit_hint(report: RunReport, spec: RunSpec) -> str:
     if report.waiting.get("over_limit"):
         return "" if spec.max_pages or spec.max_pages_per_domain else " once it is raised"
     return " with a larger --depth"
@@ -96,9 +98,9 @@ def _later(pages: int, report: RunReport, now: datetime) -> str:
     )
 
 
-def _nothing_had(report: RunReport) -> tuple[str, str]:
-    refusing = _refusing(report)
-    if pages_tried(report):
+def _describe_failure(report: RunReport) -> tuple[str, str]:
+    refusing = _list_blocked(report)
+    if count_attempted(report):
         reasons = ", ".join(f"{words.count(group.pages)} {group.label}" for group in tally(report.progress.outcomes))
         more = f" `{hints.reset(refusing[0].name)}` lets the site be tried again." if refusing else ""
         return f"No page could be had: {reasons}.{more}", BAD
@@ -115,16 +117,16 @@ def _nothing_had(report: RunReport) -> tuple[str, str]:
 
 def suspicions(report: RunReport, spec: RunSpec) -> list[str]:
     """Of a crawl that found next to nothing: where the site may be, with commands."""
-    if report.end is not RunEnd.FINISHED or pages_had(report) > FEW_PAGES or not pages_tried(report):
+    if report.end is not RunEnd.FINISHED or count_fetched(report) > FEW_PAGES or not count_attempted(report):
         return []
     reasons = {row.reason for row in report.progress.outcomes}
     found = []
-    if not pages_had(report) and any(map(is_redirect, reasons)) and report.dropped.get("scope") and spec.seeds:
+    if not count_fetched(report) and any(map(is_redirect, reasons)) and report.dropped.get("scope") and spec.seeds:
         found.append(f"the seed leads to another site: `{hints.fetch(spec.seeds[0])}` shows where; crawl that one")
-    if NO_TLS & reasons and not pages_had(report) and (plain := _without_tls(spec)):
+    if NO_TLS & reasons and not count_fetched(report) and (plain := _without_tls(spec)):
         found.append(f"the site may speak http only: `{hints.crawl(plain, *_networks(spec))}`")
     name = _name(report)
-    if name and pages_had(report) and not report.progress.links_seen and spec.scope is not Scope.PAGE:
+    if name and count_fetched(report) and not report.progress.links_seen and spec.scope is not Scope.PAGE:
         found.append(f"scripts may write the links of the page: `{hints.rendered(name)}`")
     found += [f"robots.txt names a sitemap, which was not read: `{hints.sitemap(url)}`" for url in report.sitemaps]
     return found
@@ -139,7 +141,7 @@ def _networks(spec: RunSpec) -> list[str]:
     return [word for network in spec.allow_networks for word in ("--allow-network", network)]
 
 
-def _refusing(report: RunReport) -> list[DomainCount]:
+def _list_blocked(report: RunReport) -> list[DomainCount]:
     return [domain for domain in report.standing if domain.status in {"blocked", "unreachable"}]
 
 

@@ -8,13 +8,13 @@ import typer
 
 from forager import clock
 from forager.cli import output, packing, words
-from forager.cli.audit import moment_of
+from forager.cli.audit import parse_past_time
 from forager.cli.flags import DomainName, Home, Output, PageStatus, TaskStatus
 from forager.cli.help import Command
 from forager.cli.packing import Packing
 from forager.cli.progress import open_meter
 from forager.cli.start import ask, begin
-from forager.cli.write import Format, refuse_unwritable, write_file
+from forager.cli.write import Format, reject_unwritable, write_file
 from forager.errors import UsageError
 from forager.records import ImageStatus
 
@@ -59,17 +59,17 @@ def export(
     """Write all of one kind as JSON lines, CSV or Parquet; stored bodies as one WARC file."""
     from forager.control.export import Filters
 
-    refuse_unfit(what, status)
+    reject_invalid(what, status)
     if what is What.WARC:
-        refuse_unfit_warc(file, is_formed=format is not None or compress)
-        filters = Filters(domain, None, run, moment_of(since, clock.now()) if since is not None else None)
+        check_warc_options(file, is_formed=format is not None or compress)
+        filters = Filters(domain, None, run, parse_past_time(since, clock.now()) if since is not None else None)
         export_warc(begin(home=home), filters, file, is_quiet=quiet)
         return
     chosen = format or Format.of(file)
     packed = packing.of(file) or (Packing.GZIP if compress else Packing.NONE)
-    refuse_unwritable(file, chosen, packed)
-    refuse_binary_on_a_screen(file, chosen, packed)
-    filters = Filters(domain, status, run, moment_of(since, clock.now()) if since is not None else None)
+    reject_unwritable(file, chosen, packed)
+    reject_terminal_output(file, chosen, packed)
+    filters = Filters(domain, status, run, parse_past_time(since, clock.now()) if since is not None else None)
     rows = ask(
         begin(home=home),
         "export",
@@ -80,7 +80,7 @@ def export(
         output.say(f"{words.things(rows, one)} written to {file}.")
 
 
-def refuse_unfit(what: What, status: str | None) -> None:
+def reject_invalid(what: What, status: str | None) -> None:
     """Before anything is opened: a state this kind of thing cannot be in is a typing error, not an empty file."""
     if status is None:
         return
@@ -91,21 +91,21 @@ def refuse_unfit(what: What, status: str | None) -> None:
         raise UsageError(f"{status!r} is no status of {what.value}; it is one of {', '.join(states)}.")
 
 
-def refuse_unfit_warc(file: str | None, *, is_formed: bool) -> None:
+def check_warc_options(file: str | None, *, is_formed: bool) -> None:
     if is_formed:
         raise UsageError("A WARC file is compressed as its format wants it; leave --format and --compress away.")
     if file is None or (file != "-" and not file.endswith(".warc.gz")):
         raise UsageError("Name a file that ends with .warc.gz, or - for standard output: forager export warc -o FILE.")
-    output.refuse_unwritable(file)
+    output.reject_unwritable(file)
 
 
 def export_warc(settings: "Settings", filters: "Filters", file: str | None, *, is_quiet: bool) -> None:
     from pathlib import Path
 
-    from forager.app.bodies import shelf_to_read
+    from forager.app.bodies import open_readonly_store
     from forager.control.export_warc import Count, stream_warc
 
-    load, count = shelf_to_read(settings).load, Count()
+    load, count = open_readonly_store(settings).load, Count()
     name = Path(file or "").name if file not in {None, "-"} else "forager.warc.gz"
 
     async def write(connection: Any) -> None:
@@ -121,7 +121,7 @@ def export_warc(settings: "Settings", filters: "Filters", file: str | None, *, i
         output.say(f"{words.things(count.records, 'record')} written to {file}.")
 
 
-def refuse_binary_on_a_screen(file: str | None, chosen: Format, packed: Packing) -> None:
+def reject_terminal_output(file: str | None, chosen: Format, packed: Packing) -> None:
     if file in {None, "-"} and (chosen is Format.PARQUET or packed) and sys.stdout.isatty():
         raise UsageError("This is nothing to read on a screen; name a file with -o, or pipe it on.")
 

@@ -7,9 +7,9 @@ import typer
 
 from forager.cli import fetch_view, output
 from forager.cli.help import Command
-from forager.cli.seeds import refuse_without_contact
+from forager.cli.seeds import require_contact
 from forager.cli.start import begin
-from forager.errors import AddressRefusedError, BadUrlError, ConfigurationError, UsageError
+from forager.errors import AddressBlockedError, BadUrlError, ConfigurationError, UsageError
 from forager.records import Rendering
 
 if TYPE_CHECKING:
@@ -43,17 +43,17 @@ def fetch(
     """Fetch one page and show what Forager makes of it."""
     target = _normal(url)
     if body is not None:
-        output.refuse_unwritable(str(body))
+        output.reject_unwritable(str(body))
     settings = begin()
     import asyncio
 
     from forager.app.fetch_one import fetch_one
-    from forager.app.replay import refuse_unknown_parser
+    from forager.app.replay import validate_parser
 
-    refuse_unknown_parser(parser)
-    refuse_without_contact([target], settings.contact)
+    validate_parser(parser)
+    require_contact([target], settings.contact)
     if rendering is not Rendering.NEVER:
-        _refuse_without_browser(settings)
+        _require_browser(settings)
     seen = asyncio.run(fetch_one(settings, target, parser=parser, rendering=rendering.value))
     if body is not None and seen.fetched is not None:
         with output.open_output(str(body)) as stream:
@@ -63,20 +63,20 @@ def fetch(
     else:
         fetch_view.write(seen, with_headers=headers, most_links=links)
     if seen.error is not None:
-        output.say(f"forager: {sentence_of(seen)}")
+        output.say(f"forager: {build_message(seen)}")
         raise typer.Exit(FAILED)
 
 
-def _refuse_without_browser(settings: "Settings") -> None:
+def _require_browser(settings: "Settings") -> None:
     from forager.fetch.browser.program import why_no_browser
 
     if reason := why_no_browser(settings.chromium):
         raise ConfigurationError(f"The page cannot be rendered: {reason}.")
 
 
-def sentence_of(seen: "Seen") -> str:
+def build_message(seen: "Seen") -> str:
     error = str(seen.error).rstrip(".")
-    if isinstance(seen.error, AddressRefusedError):
+    if isinstance(seen.error, AddressBlockedError):
         return f"{error}, such as with FORAGER_ALLOW_NETWORKS=127.0.0.0/8."
     return f"{error}."
 
@@ -88,7 +88,7 @@ def document(seen: "Seen") -> dict[str, Any]:
     fetched = seen.fetched
     return {
         "url": fetched.url if fetched else (seen.hops[-1].url if seen.hops else None),
-        "error": sentence_of(seen) if seen.error else None,
+        "error": build_message(seen) if seen.error else None,
         "error_code": getattr(seen.error, "code", None),
         "hops": [asdict(hop) for hop in seen.hops],
         "status_code": fetched.status_code if fetched else None,

@@ -20,27 +20,27 @@ class Given(NamedTuple):
 
 def span(text: str) -> float:
     """Seconds, from `6h`."""
-    return _or_complain(durations.parse_duration, text)
+    return _parse_or_reject(durations.parse_duration, text)
 
 
 def span_or_none(text: str) -> Given:
-    return _unless_clearing(durations.parse_duration, text)
+    return _parse_or_clear(durations.parse_duration, text)
 
 
 def number_or_none(text: str) -> Given:
-    return _unless_clearing(_number, text)
+    return _parse_or_clear(_number, text)
 
 
 def count_or_none(text: str) -> Given:
-    return _unless_clearing(_count, text)
+    return _parse_or_clear(_count, text)
 
 
 def window_or_none(text: str) -> Given:
-    return _unless_clearing(durations.parse_window, text)
+    return _parse_or_clear(durations.parse_window, text)
 
 
 def country_or_none(text: str) -> Given:
-    return _unless_clearing(lambda given: given.strip().upper(), text)
+    return _parse_or_clear(lambda given: given.strip().upper(), text)
 
 
 def word(text: str) -> Given:
@@ -52,11 +52,11 @@ def switch(is_on: bool | None) -> Given | None:
     return None if is_on is None else Given(is_on)
 
 
-def _unless_clearing(parse: Callable[[str], Any], text: str) -> Given:
-    return Given(None) if text.strip().lower() in CLEARING else Given(_or_complain(parse, text))
+def _parse_or_clear(parse: Callable[[str], Any], text: str) -> Given:
+    return Given(None) if text.strip().lower() in CLEARING else Given(_parse_or_reject(parse, text))
 
 
-def _or_complain(parse: Callable[[str], T], text: str) -> T:
+def _parse_or_reject(parse: Callable[[str], T], text: str) -> T:
     try:
         return parse(text)
     except ValueError as error:

@@ -17,7 +17,7 @@ class Command(TyperCommand):
     """A command whose flags stand under titles."""
 
     def invoke(self, ctx: Any) -> Any:
-        _refuse_unreadable(ctx)
+        _check_encoding(ctx)
         return super().invoke(ctx)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -33,7 +33,7 @@ class Group(TyperGroup):
     """A command family whose commands stand under titles."""
 
     def invoke(self, ctx: Any) -> Any:
-        _refuse_unreadable(ctx)
+        _check_encoding(ctx)
         return super().invoke(ctx)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
@@ -47,7 +47,7 @@ class Group(TyperGroup):
         _write(formatter, sections)
 
 
-def _refuse_unreadable(ctx: Any) -> None:
+def _check_encoding(ctx: Any) -> None:
     """Names of files may be any bytes; nothing else that is not UTF-8 can be looked for or stored."""
     for parameter in ctx.command.params:
         value = ctx.params.get(parameter.name)

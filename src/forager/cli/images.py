@@ -83,7 +83,7 @@ def images(
         [
             (
                 str(row["id"]),
-                _coloured(row["status"]),
+                _status_cell(row["status"]),
                 row["image_type"] or "–",
                 _pixels(row),
                 words.size(row["file_size"]) if row["file_size"] else "–",
@@ -195,7 +195,7 @@ def _pixels(row: Row) -> str:
     return f"{row['width']}x{row['height']}" if row["width"] and row["height"] else "–"
 
 
-def _coloured(status: str) -> Cell:
+def _status_cell(status: str) -> Cell:
     style = {"stored": "green", "found": "cyan", "moved": "dim", "dropped": "dim"}.get(status) or COLOURS.get(
         status, "red"
     )

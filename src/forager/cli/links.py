@@ -8,7 +8,7 @@ import typer
 from forager.cli import output, table, words
 from forager.cli.flags import AsJson, DomainName, Home, Limit
 from forager.cli.help import Command
-from forager.cli.look import coloured, say_more
+from forager.cli.look import color_cell, say_more
 from forager.cli.start import ask, begin
 from forager.cli.table import number, prose, wide
 from forager.errors import UsageError
@@ -33,7 +33,7 @@ def links(
     home: Home = None,
 ) -> None:
     """Show where a page leads and who links to it, or what most link to."""
-    refuse_unfit(url, is_top=top, has_side=incoming or outgoing, domain=domain)
+    reject_invalid(url, is_top=top, has_side=incoming or outgoing, domain=domain)
     if top:
         return _show_top(domain, limit, as_json=as_json, home=home)
     from forager.control.links import links_of
@@ -51,7 +51,7 @@ def links(
     return _write(page, limit)
 
 
-def refuse_unfit(url: str | None, *, is_top: bool, has_side: bool, domain: str | None) -> None:
+def reject_invalid(url: str | None, *, is_top: bool, has_side: bool, domain: str | None) -> None:
     if url is None and not is_top:
         raise UsageError("Name a page, or ask for --top: forager links https://example.com/")
     if is_top and (url is not None or has_side):
@@ -69,7 +69,7 @@ def _show_top(domain: str | None, limit: int, *, as_json: bool, home: Any) -> No
     table.write(
         (number("links"), "status", wide("url"), prose("title")),
         [
-            (words.count(row["links"]), coloured(row["status"]), words.clean(row["url"]), words.clean(row["title"]))
+            (words.count(row["links"]), color_cell(row["status"]), words.clean(row["url"]), words.clean(row["title"]))
             for row in rows
         ],
     )
@@ -107,7 +107,7 @@ def _write_side(title: str, rows: Sequence[Row], total: int, limit: int) -> None
             ("status", number("code"), "rel", wide("url"), prose("words")),
             [
                 (
-                    coloured(row["status"]),
+                    color_cell(row["status"]),
                     str(row["status_code"] or "–"),
                     row["rel"],
                     words.clean(row["url"]),

@@ -55,7 +55,7 @@ def pages(
         ("status", number("code"), number("depth"), "lang", number("links"), wide("url"), prose("title")),
         [
             (
-                coloured(row["status"]),
+                color_cell(row["status"]),
                 _ending(row),
                 str(row["depth"]),
                 row["language"] or "–",
@@ -109,7 +109,7 @@ def tasks(wanted: TaskFilter, *, limit: int, as_json: bool, home: Path | None) -
             (
                 str(row["id"]),
                 str(row["run_id"] or "–"),
-                coloured(row["outcome"] or row["status"]),
+                color_cell(row["outcome"] or row["status"]),
                 _ending(row),
                 str(row["retry_count"] + 1),
                 "–" if row["response_time_ms"] is None else f"{words.count(row['response_time_ms'])} ms",
@@ -145,7 +145,7 @@ def runs(limit: Limit = 20, as_json: AsJson = False, home: Home = None) -> None:
         [
             (
                 str(row["id"]),
-                coloured(row["status"]),
+                color_cell(row["status"]),
                 words.age(row["started_at"], now),
                 words.duration(((row["ended_at"] or now) - row["started_at"]).total_seconds()),
                 words.count(row["pages_done"]),
@@ -186,7 +186,7 @@ def _normal(url: str) -> str:
         raise UsageError(str(error)) from None
 
 
-def coloured(word: str) -> Cell:
+def color_cell(word: str) -> Cell:
     return Cell(word, COLOURS.get(word, "cyan"))
 
 

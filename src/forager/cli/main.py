@@ -176,25 +176,25 @@ def main() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """One command from words to exit code; nothing it raises reaches the person as a trace."""
-    _speak_utf8()
+    _configure_streams()
     try:
         code = build_for(*arguments[:1])(args=list(arguments), prog_name="forager", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except typer.TyperException as error:
-        return _refuse(_usage_sentence(error), 2)
+        return _reject(_usage_message(error), 2)
     except UserError as error:
-        return _refuse(str(error), error.exit_code)
+        return _reject(str(error), error.exit_code)
     except ForagerError as error:
-        return _refuse(str(error), 1)
+        return _reject(str(error), 1)
     except (typer.Abort, KeyboardInterrupt):
-        return _refuse("interrupted.", 130)
+        return _reject("interrupted.", 130)
     except BrokenPipeError:
-        return _leave_quietly()
+        return _exit_broken_pipe()
     except OSError as error:
-        return _refuse(f"the system refused: {error.strerror or error} {error.filename or ''}".rstrip() + ".", 1)
+        return _reject(f"the system refused: {error.strerror or error} {error.filename or ''}".rstrip() + ".", 1)
     except Exception as error:  # the last net: a bug becomes a sentence, not a page of frames
-        return _blame_database(error) or _confess(error)
+        return _map_db_error(error) or _report_bug(error)
 
 
 @cache
@@ -206,38 +206,38 @@ def build_for(word: str = "") -> typer.Typer:
     return only if only.registered_commands or only.registered_groups else app
 
 
-def _refuse(sentence: str, code: int) -> int:
+def _reject(sentence: str, code: int) -> int:
     hint = root.hint() if "permission denied" in sentence.lower() else ""
     say(f"forager: {sentence}{hint}")
     return code
 
 
-def _usage_sentence(error: typer.TyperException) -> str:
+def _usage_message(error: typer.TyperException) -> str:
     context = getattr(error, "ctx", None)
     sentence = " ".join(error.format_message().replace("Value error, ", "").split()).rstrip(".")
     ending = "" if sentence.endswith("?") else "."
     return f"{sentence}{ending} `{context.command_path if context else 'forager'} --help` tells more."
 
 
-def _leave_quietly() -> int:
+def _exit_broken_pipe() -> int:
     """The reader of our output has left, as `head` does. What is still in the buffer must not raise again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 141
 
 
-def _blame_database(error: Exception) -> int | None:
+def _map_db_error(error: Exception) -> int | None:
     """A database whose disk is full, or which is read-only or damaged, is no bug of ours. None: something else."""
     if "asyncpg" not in sys.modules:
         return None
-    from forager.db.damage import damage_of
-    from forager.engine.transaction_retry import UNWRITABLE, unavailable_sentence
+    from forager.db.damage import find_corruption
+    from forager.engine.transaction_retry import UNWRITABLE, unavailable_message
 
-    if (damage := damage_of(error)) is not None:
-        return _refuse(damage, DAMAGED)
-    return _refuse(unavailable_sentence(error), 5) if isinstance(error, UNWRITABLE) else None
+    if (damage := find_corruption(error)) is not None:
+        return _reject(damage, DAMAGED)
+    return _reject(unavailable_message(error), 5) if isinstance(error, UNWRITABLE) else None
 
 
-def _confess(error: Exception) -> int:
+def _report_bug(error: Exception) -> int:
     if os.environ.get("FORAGER_LOG_LEVEL", "").lower() == "debug":
         import traceback
 
@@ -247,7 +247,7 @@ def _confess(error: Exception) -> int:
     return 1
 
 
-def _speak_utf8() -> None:
+def _configure_streams() -> None:
     """Data is UTF-8 whatever the locale says; talk that a terminal cannot show is replaced, never an error."""
     for stream, on_error in ((sys.stdout, "strict"), (sys.stderr, "replace")):
         reconfigure = getattr(stream, "reconfigure", None)

@@ -18,7 +18,7 @@ class NameFirst(Group):
     subject = "NAME"
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, verb_first(args, self.commands))
+        return super().parse_args(ctx, put_command_first(args, self.commands))
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ARG002
         return [self.subject, "[VERB]", "[OPTIONS]"]
@@ -34,7 +34,7 @@ class Verb(Command):
         formatter.write_usage(family.command_path, " ".join(words))
 
 
-def verb_first(words: Sequence[str], verbs: Collection[str]) -> list[str]:
+def put_command_first(words: Sequence[str], verbs: Collection[str]) -> list[str]:
     """`example.com reset --reason x` becomes `reset example.com --reason x`, and `example.com --json` a show."""
     match list(words):
         case [name, verb, *rest] if (

@@ -60,7 +60,7 @@ def console(stream: Literal["stdout", "stderr"] = "stdout") -> "Console":
     return Console(file=target, width=width, highlight=False, markup=False, emoji=False, soft_wrap=not target.isatty())
 
 
-def refuse_unwritable(path: str) -> None:
+def reject_unwritable(path: str) -> None:
     """Called before anything starts: a crawl of hours must not end at a mistyped folder."""
     if path == "-" or opened_output(path) is not None:
         return
@@ -82,7 +82,7 @@ def open_output(path: str | None) -> Iterator[BinaryIO]:
         sys.stdout.buffer.flush()
         return
     assert path is not None
-    refuse_unwritable(path)
+    reject_unwritable(path)
     if (handle := opened_output(path)) is not None:
         with _written_at_the_end(handle) as stream:
             yield stream

@@ -27,7 +27,7 @@ def without_ending(path: str) -> str:
     return path[: len(path) - len(of(path))]
 
 
-def refuse_twice(packed: Packing) -> None:
+def reject_compression(packed: Packing) -> None:
     if packed is not Packing.NONE:
         raise UsageError(
             "Parquet is compressed inside; write it to a file that ends with .parquet, without --compress."

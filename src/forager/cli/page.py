@@ -11,7 +11,7 @@ import typer
 from forager import clock
 from forager.cli import given, output, words
 from forager.cli.domain_card import LABEL_WIDTH, MARGIN
-from forager.cli.domain_set import refresh_rest
+from forager.cli.domain_set import refresh_cooldown
 from forager.cli.flags import AsJson, Home
 from forager.cli.given import Given
 from forager.cli.name_first import SHOW, NameFirst, Verb
@@ -47,10 +47,10 @@ def show(url: Url, as_json: AsJson = False, home: Home = None) -> None:
 async def _find(connection: Any, url: str) -> Row:
     """The page with its structured data."""
     from forager.control import look
-    from forager.frontier.details import structured_data_of
+    from forager.frontier.details import get_structured_data
 
     page = await look.find_page(connection, url)
-    return page | {"structured_data": await structured_data_of(connection, page["id"])}
+    return page | {"structured_data": await get_structured_data(connection, page["id"])}
 
 
 def every(url: Url, time: Frequency, as_json: AsJson = False, home: Home = None) -> None:
@@ -62,7 +62,7 @@ def every(url: Url, time: Frequency, as_json: AsJson = False, home: Home = None)
         settings,
         "page",
         lambda connection: domain_admin.set_page_frequency(
-            connection, url, time.value, by=whoami(), refresh_every_s=refresh_rest(settings)
+            connection, url, time.value, by=whoami(), refresh_every_s=refresh_cooldown(settings)
         ),
         noted=lambda done: Noted("page.configure", "page", None, {"url": done.name, "revisit_every_s": time.value}),
     )

@@ -17,7 +17,7 @@ BYTES_OF_GROUP = 32 * 1024 * 1024
 MISSING = "Parquet needs pyarrow, which is not installed: install `pyarrow`, or Forager with its extra `parquet`"
 
 
-def refuse_without_library() -> None:
+def require_parquet() -> None:
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError:

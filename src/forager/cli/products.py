@@ -270,7 +270,7 @@ def parsers(*, domain: DomainName = None, limit: Limit = 50, as_json: AsJson = F
             number("rate"),
             number("before"),
         ),
-        list(_rates(rows)),
+        list(_list_rates(rows)),
     )
     say_more(rows, limit, "parsers", "No product was read yet.")
     for row in empty:
@@ -281,7 +281,7 @@ def parsers(*, domain: DomainName = None, limit: Limit = 50, as_json: AsJson = F
     return None
 
 
-def _rates(rows: Sequence[Row]) -> Iterator[tuple[str | Cell, ...] | Note]:
+def _list_rates(rows: Sequence[Row]) -> Iterator[tuple[str | Cell, ...] | Note]:
     for row in rows:
         yield (
             row["domain"],

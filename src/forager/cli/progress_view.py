@@ -39,13 +39,13 @@ class History:
 
     @property
     def pages_per_s(self) -> float:
-        return self._slope(1)
+        return self._compute_rate(1)
 
     @property
     def bytes_per_s(self) -> float:
-        return self._slope(2)
+        return self._compute_rate(2)
 
-    def _slope(self, column: int) -> float:
+    def _compute_rate(self, column: int) -> float:
         if not self._samples:
             return 0.0
         first = self._samples[0] if len(self._samples) > 1 else (0.0, 0, 0)
@@ -87,17 +87,17 @@ def render(progress: Progress, history: History, width: int, frame: Frame) -> "G
     parts: list[RenderableType] = [
         _heading(progress, frame, width),
         _bar_line(progress, history, width, frame.max_pages),
-        _facts(progress, history, width),
-        _tally_line(tally(progress.outcomes), width),
+        _build_details(progress, history, width),
+        _render_counts(tally(progress.outcomes), width),
     ]
     rows = max(0, min(len(progress.domains), frame.height - FIXED_LINES))
     if rows:
         parts += [Text(""), _domain_table(progress, rows, width, frame.labels)]
     parts += [Text(""), _last_page(progress, width)]
-    if wait := wait_sentence(progress):
+    if wait := wait_message(progress):
         parts.append(Text(f" {wait}", style="bold yellow", overflow="ellipsis", no_wrap=True))
     if progress.pause:
-        parts.append(Text(f" {pause_sentence(progress.pause)}", style="bold red", overflow="ellipsis", no_wrap=True))
+        parts.append(Text(f" {pause_message(progress.pause)}", style="bold red", overflow="ellipsis", no_wrap=True))
     if frame.notice:
         parts.append(Text(f" {frame.notice}", style="bold yellow", overflow="ellipsis", no_wrap=True))
     return Group(*parts)
@@ -112,12 +112,12 @@ def plain_line(progress: Progress, history: History, max_pages: int | None) -> s
         f"{words.rate(history.pages_per_s)}, {words.size(progress.wire_bytes)}, "
         f"{words.count(progress.pages_learned)} new URLs"
         + (f" ({counts})" if counts else "")
-        + (f"; {pause_sentence(progress.pause)}" if progress.pause else "")
-        + (f"; {wait}" if (wait := wait_sentence(progress)) else "")
+        + (f"; {pause_message(progress.pause)}" if progress.pause else "")
+        + (f"; {wait}" if (wait := wait_message(progress)) else "")
     )
 
 
-def wait_sentence(progress: Progress) -> str | None:
+def wait_message(progress: Progress) -> str | None:
     """Why nothing moves: every domain that is not done waits. None while one of them gets on."""
     open_domains = [domain for domain in progress.domains if domain.status in {"pending", "active"}]
     waiting = [domain for domain in open_domains if domain.reason]
@@ -127,7 +127,7 @@ def wait_sentence(progress: Progress) -> str | None:
     return f"waiting: {words.clean(waiting[0].name)}: {words.plain_reason(waiting[0].reason)}{more}"
 
 
-def pause_sentence(pause: str) -> str:
+def pause_message(pause: str) -> str:
     return f"paused: {words.clean(pause)}; resumes by itself"
 
 
@@ -168,7 +168,7 @@ def _bar_line(progress: Progress, history: History, width: int, max_pages: int |
     return line
 
 
-def _facts(progress: Progress, history: History, width: int) -> "Text":
+def _build_details(progress: Progress, history: History, width: int) -> "Text":
     facts = [
         ("time", words.duration(progress.elapsed_s)),
         ("read", f"{words.size(progress.wire_bytes)} ({words.size(history.bytes_per_s)}/s)"),
@@ -183,7 +183,7 @@ def _domain_states(progress: Progress) -> str:
     return ", ".join(f"{words.count(number)} {state}" for state, number in progress.domain_states.items() if number)
 
 
-def _tally_line(groups: list[Tally], width: int) -> "Text":
+def _render_counts(groups: list[Tally], width: int) -> "Text":
     return _pairs([(group.label, words.count(group.pages), group.colour) for group in groups], width)
 
 
@@ -239,6 +239,6 @@ def _last_page(progress: Progress, width: int) -> "Text":
     if progress.last_response_time_ms is not None:
         parts.append(f"{words.count(progress.last_response_time_ms)} ms")
     ending = "  ".join(parts)
-    url = words.shorten(words.clean(progress.last_url), max(10, width - len(ending) - 9))
+    url = words.truncate_middle(words.clean(progress.last_url), max(10, width - len(ending) - 9))
     line = Text(" last ", style="dim", no_wrap=True)
     return line.append(url, style="not dim").append(f"  {ending}", style="dim")

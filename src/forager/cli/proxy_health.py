@@ -43,7 +43,7 @@ async def try_now(pool: Any, settings: "Settings", ids: Sequence[int] | None) ->
     from forager.proxies import store
 
     if ids:
-        await control.refuse_unknown(pool, ids)
+        await control.reject_unknown(pool, ids)
     probed = await try_proxies(settings, await store.find_for_probe(pool, ids or None))
     await store.end_probes(pool, probed)
     return probed

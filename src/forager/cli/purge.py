@@ -10,7 +10,7 @@ import typer
 from forager import clock
 from forager.cli import output, table, words
 from forager.cli.archive import month_of
-from forager.cli.audit import moment_of
+from forager.cli.audit import parse_past_time
 from forager.cli.flags import AsJson, DomainName, Home, Limit
 from forager.cli.help import Command, Group
 from forager.cli.start import ask, begin, repair, whoami
@@ -152,11 +152,11 @@ def cold(
     home: Home = None,
 ) -> None:
     """Delete the cold files of a month."""
-    from forager.app.archiving import cold_folder, copies_of
+    from forager.app.archiving import cold_folder, get_cold_bucket
     from forager.control.purge import purge_cold
 
     settings, chosen = begin(home=home), month_of(month)
-    folder, copies = cold_folder(settings), copies_of(settings)
+    folder, copies = cold_folder(settings), get_cold_bucket(settings)
     _do(
         settings,
         lambda conn, order: purge_cold(conn, folder, chosen, order, copies=copies),
@@ -202,7 +202,7 @@ def _do(
     trial = _run(settings, work, reason, is_trial=True)
     if not is_trial:
         if not is_sure:
-            _ask_for(name, trial)
+            _confirm_name(name, trial)
         trial = _run(settings, work, reason, is_trial=False)
     if as_json:
         output.write_json({"what": trial.what, "subject": trial.subject, "is_trial": is_trial, "counts": trial.counts})
@@ -213,7 +213,7 @@ def _do(
 
 def _moment(text: str) -> datetime:
     try:
-        return moment_of(text, clock.now())
+        return parse_past_time(text, clock.now())
     except UsageError as error:
         raise UsageError(str(error).replace("--since", "--before")) from None
 
@@ -231,7 +231,7 @@ def _run(settings: "Settings", work: Work, reason: str, *, is_trial: bool) -> "P
     return repair(settings, "purge", once)
 
 
-def _ask_for(name: str, trial: "Purged") -> None:
+def _confirm_name(name: str, trial: "Purged") -> None:
     """A name is typed, so that nobody deletes by habit."""
     if not sys.stdin.isatty():
         raise UsageError("This deletes for good: say --yes, or --dry-run to see what would go.")

@@ -72,7 +72,7 @@ def _select(reading: "Reading", url: str, scope: Scope, settings: "Settings") ->
 
 
 def _write(screen: "Console", page: "PageContent", selected: dict[str, Any]) -> None:
-    for label, value in _facts(page):
+    for label, value in _build_details(page):
         if value:
             _line(screen, label, words.clean(value))
     _line(screen, "text", f"{words.things(len(page.text.split()), 'word')}: {words.clean(page.text)}")
@@ -89,7 +89,7 @@ def _write(screen: "Console", page: "PageContent", selected: dict[str, Any]) -> 
         _line(screen, "left out", ", ".join(f"{count} {reason}" for reason, count in sorted(dropped.items())))
 
 
-def _facts(page: "PageContent") -> list[tuple[str, str | None]]:
+def _build_details(page: "PageContent") -> list[tuple[str, str | None]]:
     return [
         ("title", page.title),
         ("headline", page.headline),

@@ -27,7 +27,7 @@ def recover(silent: Silent = FIVE_MINUTES_S, as_json: AsJson = False, home: Home
     """Take domains from dead and silent workers."""
     import asyncio
 
-    freed = sorted(asyncio.run(_take_over(begin(home=home), silent)))
+    freed = sorted(asyncio.run(_run_takeover(begin(home=home), silent)))
     if as_json:
         return output.write_json_list([{"domain": name} for name in freed])
     sys.stdout.writelines(f"{name}\n" for name in freed)
@@ -36,7 +36,7 @@ def recover(silent: Silent = FIVE_MINUTES_S, as_json: AsJson = False, home: Home
     return output.say(f"{words.things(len(freed), 'domain')} can be claimed again.")
 
 
-async def _take_over(settings: "Settings", silent_s: float) -> list[str]:
+async def _run_takeover(settings: "Settings", silent_s: float) -> list[str]:
     from forager import app
     from forager.app.schedule import force_takeover
 

@@ -19,13 +19,13 @@ from forager.cli.crawl import (
     Workers,
     as_document,
     listen,
-    refuse_without_browser,
+    require_browser,
 )
 from forager.cli.ending import exit_code, is_redirect
 from forager.cli.flags import Home
 from forager.cli.help import Command
 from forager.cli.outcome_counts import tally
-from forager.cli.start import begin, refuse_without_bucket, whoami
+from forager.cli.start import begin, require_bucket, whoami
 from forager.errors import NotFoundError
 from forager.records import OutcomeKind, RunSpec
 
@@ -69,8 +69,8 @@ def refresh(
         images=images.value if images else None,
         rendering=rendering.value if rendering else None,
     )
-    refuse_without_browser(settings)
-    refuse_without_bucket(settings)
+    require_browser(settings)
+    require_bucket(settings)
     import asyncio
 
     order = _Order(settings, _canonical(names), now, watch, max_pages, delay, quiet)
@@ -115,7 +115,7 @@ class _Order:
                 forager = await stack.enter_async_context(
                     app.open_forager(self.settings, application="forager refresh", connections=app.FOR_DUTIES)
                 )
-            await self._refuse_strangers(forager)
+            await self._require_crawled(forager)
             frame = Frame(forager.database.description, self.max_pages, labels={})
             with open_display(frame, is_quiet=self.is_quiet) as display, listen(stop, display):
                 while True:
@@ -126,9 +126,9 @@ class _Order:
                     await wait_for_due(forager, names=self.names, stop=stop)
 
     def _check(self, spec: RunSpec) -> None:
-        seeds.refuse_without_contact(spec.seeds, self.settings.contact)
+        seeds.require_contact(spec.seeds, self.settings.contact)
 
-    async def _refuse_strangers(self, forager: "Forager") -> None:
+    async def _require_crawled(self, forager: "Forager") -> None:
         from forager.domains.store import find_domains
 
         async with forager.pool.acquire() as connection:
@@ -142,7 +142,7 @@ class _Order:
 
 def _tell(reports: Sequence["RunReport"], names: Sequence[str] | None, *, is_now: bool) -> None:
     if not reports:
-        output.say(_nothing(names, is_now=is_now))
+        output.say(_empty_message(names, is_now=is_now))
         return
     rows = [row for report in reports for row in report.progress.outcomes if not row.is_image]
     good = [row for row in rows if row.outcome == OutcomeKind.SUCCESS]
@@ -164,7 +164,7 @@ def _tell(reports: Sequence["RunReport"], names: Sequence[str] | None, *, is_now
         )
 
 
-def _nothing(names: Sequence[str] | None, *, is_now: bool) -> str:
+def _empty_message(names: Sequence[str] | None, *, is_now: bool) -> str:
     """Names a command that does something in this state."""
     name = names[0] if names and len(names) == 1 else None
     if not is_now:

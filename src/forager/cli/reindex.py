@@ -69,7 +69,7 @@ async def _make(forager: "Forager", *, anew: bool) -> tuple[dict[str, Any], list
             return {"backend": "postgres", "changed": changed}, [sentence]
         async with forager.pool.acquire() as conn:
             try:
-                done = await make(conn, elsewhere, anew=anew, on_progress=_Meter())
+                done = await make(conn, elsewhere, anew=anew, on_progress=_ProgressLog())
             except SearchServerError as error:
                 raise ForagerError(f"{error} What was done stays done: run it again.") from None
             standing = done.standing
@@ -77,7 +77,7 @@ async def _make(forager: "Forager", *, anew: bool) -> tuple[dict[str, Any], list
         await note(forager.database, Noted("search.reindex", "search", elsewhere.server.place, told))
     sent = f"{words.things(done.filled, 'document')} and {words.things(done.changes, 'change')}"
     sentence = f"A new index is searched from now on; this command sent {sent} to it."
-    return {"backend": "opensearch", **told}, [sentence, *_troubles(standing)]
+    return {"backend": "opensearch", **told}, [sentence, *_list_errors(standing)]
 
 
 async def _leave(forager: "Forager") -> tuple[dict[str, Any], list[str]]:
@@ -97,17 +97,21 @@ async def _leave(forager: "Forager") -> tuple[dict[str, Any], list[str]]:
 
 
 async def _tell(forager: "Forager") -> tuple[dict[str, Any], list[str]]:
-    from forager.control.reindex import list_refused
-    from forager.search.tend import read_standing
+    from forager.control.reindex import list_rejected
+    from forager.search.tend import read_sync_status
 
     async with forager.pool.acquire() as conn:
-        standing, refused = await read_standing(conn), await list_refused(conn)
+        standing, refused = await read_sync_status(conn), await list_rejected(conn)
     document = {
         "backend": forager.settings.search_backend,
         **asdict(standing),
         "documents": [asdict(each) for each in refused],
     }
-    return document, [*_standing(forager.settings.search_backend, standing), *_troubles(standing), *_refused(refused)]
+    return document, [
+        *_standing(forager.settings.search_backend, standing),
+        *_list_errors(standing),
+        *_list_rejected(refused),
+    ]
 
 
 def _standing(backend: str, standing: "Standing") -> Iterator[str]:
@@ -121,7 +125,7 @@ def _standing(backend: str, standing: "Standing") -> Iterator[str]:
         yield "search_backend is postgres, so nobody sends them: `forager reindex --off` notes no more."
 
 
-def _troubles(standing: "Standing") -> Iterator[str]:
+def _list_errors(standing: "Standing") -> Iterator[str]:
     if standing.refused:
         yield (
             f"The server would not take {words.things(standing.refused, 'document')}: `forager reindex --status` says "
@@ -129,12 +133,12 @@ def _troubles(standing: "Standing") -> Iterator[str]:
         )
 
 
-def _refused(refused: "list[Refused]") -> Iterator[str]:
+def _list_rejected(refused: "list[Refused]") -> Iterator[str]:
     for each in refused:
         yield f"  {each.kind} {each.id}: {words.clean(each.reason)}"
 
 
-class _Meter:
+class _ProgressLog:
     """A line every ten seconds."""
 
     def __init__(self) -> None:

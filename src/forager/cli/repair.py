@@ -7,7 +7,7 @@ import typer
 from forager.cli import output, words
 from forager.cli.flags import AsJson, Home
 from forager.cli.help import Command
-from forager.cli.start import Noted, begin, refuse_without_bucket, whoami
+from forager.cli.start import Noted, begin, require_bucket, whoami
 from forager.cli.start import repair as with_pool
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ def register(app: typer.Typer) -> None:
 def repair(dry_run: DryRun = False, as_json: AsJson = False, home: Home = None) -> None:
     """Check deeply, and put right what can be."""
     settings = begin(home=home)
-    refuse_without_bucket(settings)
+    require_bucket(settings)
     if dry_run:
         _show_plan(settings, as_json=as_json)
         return
-    done, left = with_pool(settings, "repair", lambda pool: _mend(pool, settings), noted=_noted)
+    done, left = with_pool(settings, "repair", lambda pool: _repair(pool, settings), noted=_noted)
     if as_json:
         output.write_json({"is_clean": not left, "steps": [_as_row(each) for each in done], "left": left})
     else:
@@ -40,10 +40,10 @@ def repair(dry_run: DryRun = False, as_json: AsJson = False, home: Home = None) 
 
 
 def _show_plan(settings: "Settings", *, as_json: bool) -> None:
-    from forager.app.checking import look_deeply
+    from forager.app.checking import run_deep_check
     from forager.control.mend import plan
 
-    found = with_pool(settings, "repair", lambda pool: look_deeply(pool, settings))
+    found = with_pool(settings, "repair", lambda pool: run_deep_check(pool, settings))
     steps = plan(found)
     if as_json:
         output.write_json_list([_step_row(step) for step in steps])
@@ -56,12 +56,12 @@ def _show_plan(settings: "Settings", *, as_json: bool) -> None:
     output.say(_sum_up(steps))
 
 
-async def _mend(pool: Any, settings: "Settings") -> tuple[list["Mended"], list[str]]:
+async def _repair(pool: Any, settings: "Settings") -> tuple[list["Mended"], list[str]]:
     """What was done, and which checks still find something."""
-    from forager.app.checking import look_deeply, mend
+    from forager.app.checking import mend, run_deep_check
 
-    done = await mend(pool, settings, await look_deeply(pool, settings), by=whoami())
-    again = await look_deeply(pool, settings) if done else None
+    done = await mend(pool, settings, await run_deep_check(pool, settings), by=whoami())
+    again = await run_deep_check(pool, settings) if done else None
     verdicts = again.verdicts if again is not None else []
     return done, [each.name for verdict in verdicts for each in verdict.findings if each.broken]
 

@@ -11,10 +11,10 @@ import typer
 
 from forager import clock
 from forager.cli import output, table, words
-from forager.cli.audit import moment_of
+from forager.cli.audit import parse_past_time
 from forager.cli.flags import AsJson, DomainName, Home
 from forager.cli.help import Command
-from forager.cli.start import Noted, begin, note, refuse_without_bucket, whoami
+from forager.cli.start import Noted, begin, note, require_bucket, whoami
 from forager.cli.table import number, prose
 from forager.errors import UsageError
 
@@ -93,9 +93,9 @@ def replay(
     if id and (task or url or domain or since or until or parser or shadow or refetch):
         raise UsageError("--id names its order already; leave out everything that says which pages, and how.")
     now = clock.now()
-    span = [moment_of(text, now) if text is not None else None for text in (since, until)]
+    span = [parse_past_time(text, now) if text is not None else None for text in (since, until)]
     settings = begin(home=home)
-    refuse_without_bucket(settings)
+    require_bucket(settings)
     import asyncio
 
     which = _Pages(domain, url, task, id)
@@ -103,9 +103,9 @@ def replay(
     order.is_noted = not unnoted
     if refetch:
         pages = asyncio.run(order.refetch(settings, dry=dry_run))
-        _tell_refetch(pages, dry=dry_run, as_json=as_json)
+        _report_refetch(pages, dry=dry_run, as_json=as_json)
     elif dry_run:
-        _tell_dry(asyncio.run(order.look(settings)), as_json=as_json)
+        _report_dry_run(asyncio.run(order.look(settings)), as_json=as_json)
     else:
         done = asyncio.run(order.run(settings))
         _tell(done, is_shadow=shadow, as_json=as_json)
@@ -231,7 +231,7 @@ def _progress() -> Iterator[Any]:
         yield show
 
 
-def _tell_refetch(pages: int, *, dry: bool, as_json: bool) -> None:
+def _report_refetch(pages: int, *, dry: bool, as_json: bool) -> None:
     if as_json:
         output.write_json({"pages": pages, "is_dry": dry})
         return
@@ -242,7 +242,7 @@ def _tell_refetch(pages: int, *, dry: bool, as_json: bool) -> None:
         output.say(f"{told} queued at priority 2; `forager refresh` or the next crawl visits them.")
 
 
-def _tell_dry(stored: "Stored", *, as_json: bool) -> None:
+def _report_dry_run(stored: "Stored", *, as_json: bool) -> None:
     if as_json:
         output.write_json(stored._asdict())
         return

@@ -7,7 +7,7 @@ import typer
 
 from forager.cli import output, words
 from forager.cli.backup import BUCKET
-from forager.cli.check import BROKEN, write_verdicts
+from forager.cli.check import BROKEN, write_check_results
 from forager.cli.flags import AsJson
 from forager.cli.help import Command
 from forager.cli.start import begin, whoami
@@ -51,7 +51,7 @@ def restore(source: Source, into: Into = None, as_json: AsJson = False) -> None:
             }
         )
     else:
-        write_verdicts(restored.verdicts)
+        write_check_results(restored.verdicts)
     made = restored.backup
     what = f"{words.things(made.tables, 'table')} and {words.things(made.file_count, 'file')}"
     freed = f"{words.things(restored.freed, 'domain')} freed of their workers"

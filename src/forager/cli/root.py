@@ -72,8 +72,8 @@ def leave_root(home: Path) -> None:
         home.mkdir(mode=0o700)
     with private.open_resolved(home) as folder:
         chosen = account.of_folder(folder)
-        _hand_over(home, folder, chosen)
-    chosen = account.able_to_reach(chosen, home, *_needed())
+        _transfer(home, folder, chosen)
+    chosen = account.ensure_access(chosen, home, *_needed())
     opened = _open_outputs(sys.argv[1:]) | _open_inputs(sys.argv[1:])
     _prepare_environment(home, opened)
     if chosen.may_search:
@@ -145,7 +145,7 @@ def account_name() -> str:
     return name_of(os.geteuid())
 
 
-def _hand_over(home: Path, folder: int, chosen: "Account") -> None:
+def _transfer(home: Path, folder: int, chosen: "Account") -> None:
     """Makes the home its own: a new folder, or one that root used before and that holds nothing but a home's files.
     All goes through the open folder, as who owns a folder above may exchange what the path leads to."""
     from forager.db import embedded
@@ -154,18 +154,18 @@ def _hand_over(home: Path, folder: int, chosen: "Account") -> None:
     if os.fstat(folder).st_uid != 0:
         _take_back(folder, chosen)
         return
-    _refuse_other_things(home, folder, chosen)
+    _reject_other_files(home, folder, chosen)
     if embedded.status(home).is_used:
         raise ConfigurationError(f"Another Forager runs as root in {home}: stop it first, or say --allow-root.")
     embedded.stop(home)
     os.fchmod(folder, 0o700)
-    _refuse_other_things(home, folder, chosen)  # from now on nobody else puts anything in
+    _reject_other_files(home, folder, chosen)  # from now on nobody else puts anything in
     for name in os.listdir(folder):
-        private.give_entry(name, folder, chosen.uid, chosen.gid)
+        private.chown_tree(name, folder, chosen.uid, chosen.gid)
     os.fchown(folder, chosen.uid, chosen.gid)  # last: until then it is root's, and nobody else changes it
 
 
-def _refuse_other_things(home: Path, folder: int, chosen: "Account") -> None:
+def _reject_other_files(home: Path, folder: int, chosen: "Account") -> None:
     from forager.db.embedded.account import name_of
 
     strange = sorted(name for name in os.listdir(folder) if name not in KNOWN and not name.startswith("postgres.new."))
@@ -213,7 +213,7 @@ def _take_back(folder: int, chosen: "Account") -> None:
         if is_marked or any(_shows_root(name, folder) for name in names):
             is_over = mark is not None and _lock(mark)
             for name in names:
-                private.give_entry(name, folder, chosen.uid, chosen.gid, only_of=0)
+                private.chown_tree(name, folder, chosen.uid, chosen.gid, only_of=0)
             if mark is not None and is_over:
                 os.ftruncate(mark, 0)
     finally:

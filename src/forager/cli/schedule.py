@@ -78,9 +78,9 @@ def run(names: Names = None, once: Once = False, home: Home = None) -> None:
     import asyncio
 
     settings = begin(home=home)
-    from forager.app.schedule import find_duties
+    from forager.app.schedule import find_jobs
 
-    find_duties(names or [])
+    find_jobs(names or [])
     if not once:
         return asyncio.run(_keep_time(settings, names or []))
     done = asyncio.run(_do_once(settings, names or []))

@@ -75,7 +75,7 @@ def search(
     home: Home = None,
 ) -> None:
     """Find pages, or products, by what they say."""
-    from forager.app.bodies import shelf_to_read
+    from forager.app.bodies import open_readonly_store
     from forager.app.searching import open_searching
     from forager.control import search as control
     from forager.records.search import ProductQuery, Query
@@ -96,7 +96,7 @@ def search(
 
     async def ask(pool: Any) -> "Answer":
         async with open_searching(settings) as elsewhere:
-            return await control.search(pool, query, load=shelf_to_read(settings).load, elsewhere=elsewhere)
+            return await control.search(pool, query, load=open_readonly_store(settings).load, elsewhere=elsewhere)
 
     answer = repair(settings, "search", ask)
     if as_json:
@@ -186,10 +186,10 @@ def lay_out(page: "HitPage", now: datetime, width: int | None) -> Iterator["Text
 
 def _about(hit: "Hit", now: datetime) -> str:
     parts = [hit.language or "no language", words.clean(hit.domain), words.age(hit.fetched_at, now)]
-    return " · ".join([*_facts(hit.details), *parts])
+    return " · ".join([*_build_details(hit.details), *parts])
 
 
-def _facts(details: Mapping[str, Any]) -> Iterator[str]:
+def _build_details(details: Mapping[str, Any]) -> Iterator[str]:
     if details.get("price") is not None:
         price = f"{details['price']:,.2f} {details['currency'] or ''}".rstrip()
         seen_at = details.get("price_seen_at")
@@ -205,12 +205,14 @@ def _styled(marked: "Marked", style: str) -> "Text":
 
     text, place = Text(style=style), 0
     for start, end in marked.matches:
-        text.append(_piece(marked.text[place:start])).append(_piece(marked.text[start:end]), style="bold yellow")
+        text.append(_clean_segment(marked.text[place:start])).append(
+            _clean_segment(marked.text[start:end]), style="bold yellow"
+        )
         place = end
-    return text.append(_piece(marked.text[place:]))
+    return text.append(_clean_segment(marked.text[place:]))
 
 
-def _piece(text: str) -> str:
+def _clean_segment(text: str) -> str:
     lead, trail = " " * text[:1].isspace(), " " * (text[-1:].isspace() and len(text) > 1)
     return lead + words.clean(text).strip() + trail
 
@@ -220,7 +222,7 @@ def _cut(text: "Text", width: int | None, indent: int = 0, *, is_url: bool = Fal
 
     if width is not None and text.cell_len > width - indent:
         if is_url:
-            text = Text(words.shorten(text.plain, width - indent), style=text.style)
+            text = Text(words.truncate_middle(text.plain, width - indent), style=text.style)
         text.truncate(width - indent, overflow="ellipsis")
     return Text(" " * indent).append_text(text) if indent else text
 

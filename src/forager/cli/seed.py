@@ -91,7 +91,7 @@ def seed(
         raise UsageError("No seed was given. Write: forager seed example.com, or -f FILE, or --sitemap URL.")
     if file == sitemap == "-":
         raise UsageError("-f - and --sitemap - both want standard input; give one of them a file.")
-    _refuse_bad_source(source)
+    _check_source(source)
     named = seeds.name_seeds(urls or [])
     settings = begin(home=home, contact=contact)
     batches = [
@@ -138,7 +138,7 @@ def _from_sitemap(place: str, settings: "Settings", source: str | None) -> Batch
 
     if place.lower().startswith(("http://", "https://")):
         url = seeds.name_seeds([place])[0]
-        seeds.refuse_without_contact([url], settings.contact)
+        seeds.require_contact([url], settings.contact)
         return Batch(source or "sitemap", Tally(url, "entry"), follow_sitemap(settings, url))
     found = map(_without_index, read_sitemap(unpack(seeds.read_pieces(place))))
     return Batch(source or "sitemap", Tally(seeds.name_of(place), "entry"), _flow(found))
@@ -160,7 +160,7 @@ async def _flow(found: "Iterable[Seed | BadLine]") -> "AsyncIterator[Seed | BadL
         yield item
 
 
-def _refuse_bad_source(source: str | None) -> None:
+def _check_source(source: str | None) -> None:
     if source is not None and not (source.strip() and source.isprintable() and len(source) <= LONGEST_SOURCE):
         raise UsageError(f"--source is a name of 1 to {LONGEST_SOURCE} printable characters.")
 
@@ -176,7 +176,7 @@ async def _load(settings: "Settings", batches: Sequence[Batch], *, is_quiet: boo
     loaded, tallies, began_at = Loaded(), [batch.tally for batch in batches], clock.monotonic()
     flows = [await _begin(batch) for batch in batches]
     if not any(tally.seeds for tally in tallies):
-        raise UsageError(seeds.why_nothing(tallies[0]))
+        raise UsageError(seeds.no_seeds_message(tallies[0]))
     async with app.open_forager(settings, application="forager seed", connections=1) as forager:
         with seed_report.open_meter(is_quiet=is_quiet) as show:
             for batch, flow in zip(batches, flows, strict=True):

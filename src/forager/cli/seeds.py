@@ -57,7 +57,7 @@ def gather(arguments: Sequence[str], file: str | None, *, is_known: bool = False
     tally, seeds = open_list(file)
     first = tuple(itertools.islice(seeds, MOST_NAMED + 1))
     if not first and not named:
-        raise UsageError(why_nothing(tally))
+        raise UsageError(no_seeds_message(tally))
     source = source_of(file)
     if len(first) > MOST_NAMED:
         return Start(named, SeedList(source, itertools.chain(first, seeds), is_long=True), _urls(first), [tally])
@@ -107,7 +107,7 @@ def source_of(file: str) -> str:
     return "stdin" if file == "-" else file.rstrip("/").rpartition("/")[2][:100]
 
 
-def why_nothing(tally: "Tally") -> str:
+def no_seeds_message(tally: "Tally") -> str:
     """A list without a single seed."""
     if not tally.remembered:
         return f"{tally.name} holds no URL; a list has one URL or domain per line."
@@ -116,7 +116,7 @@ def why_nothing(tally: "Tally") -> str:
     return f"{tally.name} holds no URL: {tally.unit} {bad.line:,} is bad: {bad.why}{more}"
 
 
-def refuse_unfit_order(start: Start, scope: Scope, include: Sequence[str], *, is_known: bool = False) -> None:
+def check_seed_scope(start: Start, scope: Scope, include: Sequence[str], *, is_known: bool = False) -> None:
     """Where every page must be compared with every seed, seeds cannot be without number."""
     from forager.app.seeding import MOST_NAMED
 
@@ -133,7 +133,7 @@ def refuse_unfit_order(start: Start, scope: Scope, include: Sequence[str], *, is
         raise UsageError(f"--include takes at most {MOST_NAMED:,} seeds, and the list has more: split it.")
 
 
-def refuse_without_contact(seeds: Iterable[str], contact: str | None) -> None:
+def require_contact(seeds: Iterable[str], contact: str | None) -> None:
     """Whoever crawls somebody else's server says whom to write to."""
     if contact:
         return
@@ -145,7 +145,7 @@ def refuse_without_contact(seeds: Iterable[str], contact: str | None) -> None:
         )
 
 
-def refuse_known_without_contact(contact: str | None) -> None:
+def require_known_contact(contact: str | None) -> None:
     if not contact:
         raise ConfigurationError(
             "--known may reach any site that was loaded, so it needs a contact that site owners can write to: "

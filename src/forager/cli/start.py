@@ -30,11 +30,11 @@ def begin(**flags: Any) -> "Settings":
     leave_root(settings.find_home(flags))
     chosen = settings.load(flags)
     observe.configure(level=chosen.log_level, as_json=chosen.log_format == "json")
-    _say_what_is_ignored(chosen)
+    _warn_ignored_file(chosen)
     return chosen
 
 
-def _say_what_is_ignored(chosen: "Settings") -> None:
+def _warn_ignored_file(chosen: "Settings") -> None:
     """Once, and not by every process that this one starts."""
     from forager import settings
     from forager.cli import output
@@ -45,13 +45,13 @@ def _say_what_is_ignored(chosen: "Settings") -> None:
         output.say(f"forager: {path} is ignored: settings come from {own}, and from a file named with --config.")
 
 
-def refuse_without_bucket(settings: "Settings") -> None:
+def require_bucket(settings: "Settings") -> None:
     """A mistake about the bucket is heard of before the first page, and not when its body is lost."""
     if settings.bodies is None:
         return
-    from forager.app.bodies import prove_bucket
+    from forager.app.bodies import check_bucket
 
-    prove_bucket(settings)
+    check_bucket(settings)
 
 
 def whoami() -> str:

@@ -51,7 +51,7 @@ def stats(
     span_s, step_s = _span(since, "--since"), round(_span(step, "--step")) if step else None
     since_at = clock.now() - timedelta(seconds=span_s)
     found = ask(settings, "stats", lambda connection: numbers.series(connection, metric, since=since_at, step_s=step_s))
-    return output.write_json(asdict(found)) if as_json else _chart(found)
+    return output.write_json(asdict(found)) if as_json else _print_series(found)
 
 
 def _span(text: str, flag: str) -> float:
@@ -110,7 +110,7 @@ def _share(share: float | None) -> str:
     return "–" if share is None else f"{share:.1%}"
 
 
-def _chart(found: "Series") -> None:
+def _print_series(found: "Series") -> None:
     if not found.points:
         return output.say("Nothing was noted in this time; the duty `series` samples, and workers count.")
     most = max((point.value or 0.0 for point in found.points), default=0.0)

@@ -8,7 +8,7 @@ import typer
 from forager.cli import output, table, words
 from forager.cli.flags import AsJson, Home
 from forager.cli.help import Command
-from forager.cli.start import ask, begin, refuse_without_bucket
+from forager.cli.start import ask, begin, require_bucket
 from forager.cli.table import number, prose
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def storage(every: All = False, as_json: AsJson = False, home: Home = None) -> N
     from forager.control.storage import report
 
     settings = begin(home=home)
-    refuse_without_bucket(settings)
+    require_bucket(settings)
     folders, every_s = stored_folders(settings), settings.refresh_every_s
 
     async def look(conn: Any) -> "Report":
@@ -66,7 +66,7 @@ def _write_tables(found: "Report", *, every: bool) -> None:
 def _row(each: "Table") -> tuple[str, ...]:
     states = [words.count(value) for value in each.states] if each.states else ["", "", ""]
     rows = words.count(each.rows) if each.states else f"~{words.count(each.rows)}"
-    return each.name, words.size(each.size_bytes), rows, *states, _growth(each.growth_bytes)
+    return each.name, words.size(each.size_bytes), rows, *states, _format_growth(each.growth_bytes)
 
 
 def _write_rules(found: "Report") -> None:
@@ -86,7 +86,7 @@ def _write_rules(found: "Report") -> None:
     )
 
 
-def _growth(growth_bytes: float | None) -> str:
+def _format_growth(growth_bytes: float | None) -> str:
     if growth_bytes is None:
         return "–"
     return f"{'-' if growth_bytes < 0 else ''}{words.size(abs(growth_bytes))}"
@@ -95,7 +95,7 @@ def _growth(growth_bytes: float | None) -> str:
 def _sum_up(found: "Report") -> None:
     parts = [f"The database takes {words.size(found.database_bytes)}"]
     if found.growth_bytes is not None:
-        parts.append(f"grows {_growth(found.growth_bytes)} a day")
+        parts.append(f"grows {_format_growth(found.growth_bytes)} a day")
     if found.cold_rows:
         parts.append(f"{words.things(found.cold_rows, 'visit')} in cold files")
     if found.free_bytes is not None:

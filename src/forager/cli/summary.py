@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from forager.cli import hints, output, words
-from forager.cli.ending import limit_flags, opening, pages_had, suspicions
+from forager.cli.ending import count_fetched, limit_flags, opening, suspicions
 from forager.cli.outcome_counts import tally
 from forager.cli.progress_view import domain_state
 from forager.control.trap_words import TRAP_WORDS
@@ -58,7 +58,7 @@ def summary_lines(report: RunReport, spec: RunSpec, now: datetime) -> list[Line]
         _standing([domain for domain in report.standing if domain.status != "exhausted"]),
         _left_out(report.dropped),
         _kept(report.bodies),
-        _suspicions(report, spec),
+        _build_warnings(report, spec),
         _due([domain for domain in report.standing if domain.status == "exhausted"]),
         _next(report),
     )
@@ -95,7 +95,7 @@ def _done(report: RunReport) -> list[Line]:
 
 
 def _not_done(report: RunReport, spec: RunSpec, now: datetime) -> list[Line]:
-    rows = [Line(_row(pages, _why(reason, spec, pages))) for reason, pages in _largest_first(report.waiting)]
+    rows = [Line(_row(pages, _why(reason, spec, pages))) for reason, pages in _sort_by_count(report.waiting)]
     if not rows:
         return []
     if report.next_at is not None:
@@ -136,7 +136,7 @@ def _standing(domains: Sequence[DomainCount]) -> list[Line]:
     width = min(40, max(len(domain.name) for domain in domains[:MOST_ROWS]))
     rows = [
         Line(
-            f"  {words.shorten(words.clean(domain.name), width):<{width}}  {domain_state(domain)[0]}"
+            f"  {words.truncate_middle(words.clean(domain.name), width):<{width}}  {domain_state(domain)[0]}"
             + (f", {words.things(domain.frontier, 'page')} waiting" if domain.frontier else "")
         )
         for domain in domains[:MOST_ROWS]
@@ -152,7 +152,7 @@ def _due(domains: Sequence[DomainCount]) -> list[Line]:
         return []
     width = min(40, max(len(domain.name) for domain in domains[:MOST_ROWS]))
     rows = [
-        Line(f"  {words.shorten(words.clean(domain.name), width):<{width}}  {_since(domain)}")
+        Line(f"  {words.truncate_middle(words.clean(domain.name), width):<{width}}  {_since(domain)}")
         for domain in domains[:MOST_ROWS]
     ]
     return [Line("visited again by `forager up` or `forager refresh`", "bold"), *rows]
@@ -164,7 +164,7 @@ def _since(domain: DomainCount) -> str:
 
 def _left_out(dropped: Mapping[str, int]) -> list[Line]:
     rows = [
-        Line(_row(links, DROPPED.get(reason, words.plain_reason(reason)))) for reason, links in _largest_first(dropped)
+        Line(_row(links, DROPPED.get(reason, words.plain_reason(reason)))) for reason, links in _sort_by_count(dropped)
     ]
     return [Line("links left out", "bold"), *rows] if rows else []
 
@@ -173,17 +173,17 @@ def _kept(bodies: Mapping[str, int]) -> list[Line]:
     """What was lost stands out: it cannot be read again, and somebody has to make room."""
     kept = [Line(_row(bodies[what], told)) for what, told in KEPT.items() if bodies.get(what)]
     lost = {what.removeprefix(LOST): number for what, number in bodies.items() if what.startswith(LOST)}
-    rows = [Line(_row(number, f"lost: {_why_lost(reason)}"), "red") for reason, number in _largest_first(lost)]
+    rows = [Line(_row(number, f"lost: {_loss_reason(reason)}"), "red") for reason, number in _sort_by_count(lost)]
     if rows:
         rows.append(Line(f"{'':>9}  their visits count all the same; `forager replay --refetch` fetches pages again"))
     return [Line("bodies", "bold"), *kept, *rows] if kept or rows else []
 
 
-def _why_lost(reason: str) -> str:
+def _loss_reason(reason: str) -> str:
     return LOSSES.get(reason, words.plain_reason(reason))
 
 
-def _suspicions(report: RunReport, spec: RunSpec) -> list[Line]:
+def _build_warnings(report: RunReport, spec: RunSpec) -> list[Line]:
     """Why a crawl that found next to nothing may have missed a site, each with the command that finds out."""
     found = [Line(f"  {sentence}", "yellow") for sentence in suspicions(report, spec)]
     return [Line("perhaps", "bold"), *found] if found else []
@@ -193,12 +193,12 @@ def _next(report: RunReport) -> list[Line]:
     """Commands that work in the state the crawl left."""
     names = [domain.name for domain in report.progress.domains]
     commands = [hints.domain(names[0]), hints.pages(names[0])] if names else []
-    if pages_had(report):
+    if count_fetched(report):
         commands.append(hints.EXPORT)
     return [Line("next", "bold"), *(Line(f"  {command}", "cyan") for command in commands)] if commands else []
 
 
-def _largest_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+def _sort_by_count(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     return sorted(((reason, number) for reason, number in counts.items() if number), key=lambda pair: -pair[1])
 
 

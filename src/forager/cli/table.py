@@ -79,7 +79,7 @@ def _line(row: Sequence[Cell], heads: Sequence[Column], widths: Sequence[int]) -
 
     line = Text(no_wrap=True)
     for head, cell, width in zip(heads, row, widths, strict=True):
-        line.append(_fit(cell.text, width, head), style=cell.style).append(" " * GAP)
+        line.append(_format_cell(cell.text, width, head), style=cell.style).append(" " * GAP)
     line.rstrip()
     return line
 
@@ -113,11 +113,11 @@ def lay_out(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: in
     return needs
 
 
-def _fit(text: str, width: int, column: Column) -> str:
+def _format_cell(text: str, width: int, column: Column) -> str:
     if _cells(text) > width:
         room = width
         while _cells(text) > width:  # wide characters take two cells each
-            text = text[: room - 1].rstrip(" …") + "…" if column.is_prose else words.shorten(text, room)
+            text = text[: room - 1].rstrip(" …") + "…" if column.is_prose else words.truncate_middle(text, room)
             room -= 1
     padding = " " * (width - _cells(text))
     return padding + text if column.is_number else text + padding

@@ -52,7 +52,7 @@ def card_lines(card: Card, now: datetime) -> list[tuple[str, str]]:
         ("error", card["error_message"] or words.plain_reason(card["error_code"])),
         ("page", f"{card['page_status']}; {card['domain']} is {_domain(card)}"),
         ("priority", f"{card['priority']} (1 is first, 10 last)"),
-        ("tries", _tries(card)),
+        ("tries", _format_attempts(card)),
         ("times", ", ".join(_times(card, now))),
         ("answer", _answer(card)),
         ("again", _again(card)),
@@ -78,7 +78,7 @@ def _domain(card: Card) -> str:
     return f"{card['domain_status']}{'' if card['domain_is_active'] else ', paused'}"
 
 
-def _tries(card: Card) -> str:
+def _format_attempts(card: Card) -> str:
     most = f", {card['max_retries']} more at most" if card["max_retries"] is not None else ""
     after = f"; follows task {card['parent_task_id']}" if card["parent_task_id"] else ""
     return f"number {card['retry_count'] + 1}{most}{after}"

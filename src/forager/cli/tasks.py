@@ -11,11 +11,11 @@ import typer
 
 from forager import clock
 from forager.cli import given, look, output, table, words
-from forager.cli.audit import moment_of
+from forager.cli.audit import parse_past_time
 from forager.cli.durations import parse_duration
 from forager.cli.flags import AsJson, DomainName, Home, Limit, TaskKind, TaskStatus
 from forager.cli.help import Command, Group
-from forager.cli.look import coloured
+from forager.cli.look import color_cell
 from forager.cli.start import Noted, act, begin, whoami
 from forager.cli.table import number, wide
 from forager.errors import UsageError
@@ -54,9 +54,9 @@ def register(app: typer.Typer) -> None:
     family.callback(invoke_without_command=True)(tasks)
     verbs: dict[str, Callable[..., None]] = {
         "submit": submit,
-        "pause": _verb("pause", "Pause tasks; one that is under way is put down at its next step."),
-        "resume": _verb("resume", "Let paused tasks go on, from now; no try is counted."),
-        "cancel": _verb("cancel", "End open tasks; their pages are not visited for them."),
+        "pause": _build_command("pause", "Pause tasks; one that is under way is put down at its next step."),
+        "resume": _build_command("resume", "Let paused tasks go on, from now; no try is counted."),
+        "cancel": _build_command("cancel", "End open tasks; their pages are not visited for them."),
         "restart": restart,
         "restart-parsing": restart_parsing,
         "restart-failed": restart_failed,
@@ -127,7 +127,7 @@ def submit(
     if once and every is not None:
         raise UsageError("--once and --every contradict each other; leave one out.")
     common: dict[str, Any] = {
-        "scheduled_for": moment_to_come(at, clock.now()) if at is not None else None,
+        "scheduled_for": parse_future_time(at, clock.now()) if at is not None else None,
         "is_recurring": False if once else None,
         "revisit_every_s": every,
         "max_retries": retries,
@@ -158,7 +158,7 @@ def submit(
     return output.say(f"{words.things(len(done.tasks), 'task')}{name}{words_known}.")
 
 
-def moment_to_come(text: str, now: datetime) -> datetime:
+def parse_future_time(text: str, now: datetime) -> datetime:
     """A date or time (UTC unless it says otherwise), or in how long."""
     try:
         return now + timedelta(seconds=parse_duration(text.strip().removeprefix("in ")))
@@ -199,7 +199,7 @@ def read_lines(file: str, priority: int | None) -> list[tuple[str, int | None]]:
 # verbs ---------------------------------------------------------------------------------------------------------------
 
 
-def _verb(name: str, sentence: str) -> Callable[..., None]:
+def _build_command(name: str, sentence: str) -> Callable[..., None]:
     """A command for one verb: for numbered tasks, or for those of a domain or a batch."""
 
     def verb(
@@ -221,7 +221,7 @@ def _verb(name: str, sentence: str) -> Callable[..., None]:
             "resume": (one.resume, many.resume_many),
             "cancel": (one.cancel, many.cancel_many),
         }
-        chosen = _Chosen(ids, domain, batch, limit, dry_run)
+        chosen = _BulkOptions(ids, domain, batch, limit, dry_run)
         _order(*known[name], chosen, reason, as_json=as_json, home=home)
 
     verb.__doc__ = sentence
@@ -242,7 +242,7 @@ def restart(
     """Visit the pages of closed tasks again, by new tasks."""
     from forager.control import tasks as control
 
-    when = moment_to_come(at, clock.now()) if at is not None else None
+    when = parse_future_time(at, clock.now()) if at is not None else None
 
     async def each(conn: Any) -> list["TaskState"]:
         return [
@@ -285,7 +285,7 @@ def restart_failed(
     """Visit pages again whose last visit failed, the newest first."""
     from forager.control import tasks_many
 
-    after = moment_of(since, clock.now()) if since is not None else None
+    after = parse_past_time(since, clock.now()) if since is not None else None
     done = act(
         begin(home=home),
         "tasks",
@@ -326,11 +326,11 @@ def priority(
     async def many(conn: Any, which: "Which", **more: Any) -> "Many":
         return await tasks_many.set_priority_many(conn, which, level, **more)
 
-    chosen = _Chosen(ids, domain, batch, limit, dry_run)
+    chosen = _BulkOptions(ids, domain, batch, limit, dry_run)
     _order(set_priority, many, chosen, reason, as_json=as_json, home=home)
 
 
-class _Chosen(NamedTuple):
+class _BulkOptions(NamedTuple):
     """What the command line says of the tasks an order is for."""
 
     ids: Sequence[int] | None
@@ -343,7 +343,7 @@ class _Chosen(NamedTuple):
 def _order(
     one: Callable[..., Awaitable["TaskState"]],
     many: Callable[..., Awaitable["Many"]],
-    chosen: _Chosen,
+    chosen: _BulkOptions,
     reason: str | None,
     *,
     as_json: bool,
@@ -419,7 +419,7 @@ def write_states(states: Sequence["TaskState"]) -> None:
         [
             (
                 str(state.task_id),
-                coloured(state.status),
+                color_cell(state.status),
                 str(state.priority),
                 str(state.retry_count + 1),
                 words.age(state.scheduled_for, now),

@@ -116,7 +116,7 @@ def revoke(
     """End tokens, at once and for ever."""
     import asyncio
 
-    from forager.accounts.session_cache import until_forgotten
+    from forager.accounts.session_cache import wait_for_expiry
     from forager.accounts.who import operator
     from forager.control import accounts
 
@@ -126,7 +126,7 @@ def revoke(
         return [await accounts.revoke_token(conn, me, each) for each in ids]
 
     ended = act(begin(home=home), "token", revoke_all, noted=None)
-    asyncio.run(until_forgotten())
+    asyncio.run(wait_for_expiry())
     if as_json:
         return output.write_json({"revoked": [row["id"] for row in ended]})
     return output.say(f"{words.things(len(ended), 'token')} revoked.")

@@ -9,9 +9,9 @@ import typer
 from forager.cli import output
 from forager.cli.help import Command
 from forager.cli.root import opened_input
-from forager.cli.seeds import refuse_without_contact
+from forager.cli.seeds import require_contact
 from forager.cli.start import begin
-from forager.errors import AddressRefusedError, BadUrlError, UsageError
+from forager.errors import AddressBlockedError, BadUrlError, UsageError
 
 if TYPE_CHECKING:
     from forager.settings import Settings
@@ -72,8 +72,8 @@ def robots(
     else:
         import asyncio
 
-        refuse_without_contact([target], settings.contact)
-        answer = asyncio.run(_ask_site(settings, name, url))
+        require_contact([target], settings.contact)
+        answer = asyncio.run(_check_site_robots(settings, name, url))
     output.write_json(answer)
 
 
@@ -96,11 +96,11 @@ def judge(text: bytes | str, agent: str, url: str) -> dict[str, Any]:
     }
 
 
-async def _ask_site(settings: "Settings", agent: str, url: str) -> dict[str, Any]:
+async def _check_site_robots(settings: "Settings", agent: str, url: str) -> dict[str, Any]:
     """The site's own robots.txt, asked for as a crawl does: guarded, through redirects and its domain's proxies,
     forbidding when unreachable."""
     from forager.app.fetch_policy import guard_of
-    from forager.app.proxied_client import open_ways
+    from forager.app.proxied_client import open_proxied_client
     from forager.engine.robots_fetch import ask_robots, at_once
     from forager.fetch import open_client
     from forager.politeness.proxy_rule import proxy_rule
@@ -117,12 +117,12 @@ async def _ask_site(settings: "Settings", agent: str, url: str) -> dict[str, Any
             connect_timeout_s=settings.connect_timeout_s,
             max_bytes=settings.max_page_bytes,
         ) as client,
-        open_ways(settings, client, "robots") as ways,
+        open_proxied_client(settings, client, "robots") as ways,
     ):
         try:
             copy = await ask_robots(ways, 0, origin, ttl_s=settings.robots_ttl_s, turn=at_once, waits_s=())
             text, status_code, error = copy.text, copy.status_code, copy.error
-        except AddressRefusedError as refusal:
+        except AddressBlockedError as refusal:
             text, status_code, error = None, None, str(refusal)
     found = {"source": f"{origin}/robots.txt", "status_code": status_code, **judge(text or "", agent, url)}
     return found | ({"allowed": False, "error": error} if error else {})

@@ -11,7 +11,7 @@ from forager.cli import output
 from forager.cli.flags import Home
 from forager.cli.help import Command
 from forager.cli.settings import mask_password
-from forager.cli.start import begin, refuse_without_bucket
+from forager.cli.start import begin, require_bucket
 
 if TYPE_CHECKING:
     from forager.app import Forager
@@ -65,7 +65,7 @@ def up(
         api_port=port,
         api_processes=processes,
     )
-    refuse_without_bucket(settings)
+    require_bucket(settings)
     import asyncio
 
     asyncio.run(run(settings, workers=settings.workers if workers is None else workers))
@@ -76,12 +76,12 @@ async def run(settings: "Settings", *, workers: int) -> None:
 
     from forager import app
     from forager.app.serve import bind_many, wait_until_free
-    from forager.app.up import Foreman, alone_in
+    from forager.app.up import ProcessSupervisor, supervisor_lock
     from forager.cli.display import show_waiting
     from forager.engine.stop import StopRequest
 
     stop = StopRequest()
-    with alone_in(settings) as follows_a_kill, listen(stop):
+    with supervisor_lock(settings) as follows_a_kill, listen(stop):
         async with contextlib.AsyncExitStack() as stack:
             # here, and not in a child that dies of it
             if follows_a_kill:
@@ -92,16 +92,16 @@ async def run(settings: "Settings", *, workers: int) -> None:
                 forager = await stack.enter_async_context(
                     app.open_forager(settings, application="forager up", connections=app.FOR_DUTIES)
                 )
-            greeting = asyncio.create_task(_greet_once_it_answers(forager, workers=workers))
+            greeting = asyncio.create_task(_announce_when_ready(forager, workers=workers))
             try:
-                await Foreman(forager, stop, workers=workers, sockets=sockets).work()
+                await ProcessSupervisor(forager, stop, workers=workers, sockets=sockets).work()
             finally:
                 greeting.cancel()
                 await asyncio.gather(greeting, return_exceptions=True)
     output.say("Stopped. `forager up` goes on where it stopped.")
 
 
-async def _greet_once_it_answers(forager: "Forager", *, workers: int) -> None:
+async def _announce_when_ready(forager: "Forager", *, workers: int) -> None:
     """Not before: whoever opens the address it prints must find somebody there. The port listens already, so only an
     answer tells."""
     import asyncio
@@ -157,7 +157,7 @@ def listen(stop: "StopRequest") -> Iterator[None]:
     def stop_once_then_now() -> None:
         output.say(STOPPING_NOW if stop.asked else STOPPING)
         if stop.asked:
-            stop.insist()
+            stop.stop_now()
         else:
             stop.ask()
 

@@ -110,14 +110,14 @@ def add(name: Name, role: Role = RoleName.USER, as_json: AsJson = False, home: H
     import asyncio
 
     from forager.accounts import who
-    from forager.accounts.passwords import Hasher, refuse_weak
+    from forager.accounts.passwords import Hasher, reject_weak
     from forager.control import accounts
-    from forager.control.account_names import refuse_bad_name
+    from forager.control.account_names import validate_name
 
     settings = begin(home=home)
-    refuse_bad_name(name)
+    validate_name(name)
     password = _read_password()
-    refuse_weak(password, name)
+    reject_weak(password, name)
     hashed = asyncio.run(Hasher().hash(password))
     identity = _do(settings, lambda conn, me: accounts.add_user(conn, me, name, who.Role(role), hashed))
     if as_json:
@@ -194,10 +194,10 @@ def _end(settings: "Settings", deed: Callable[[Any, "Who"], Awaitable[Any]]) -> 
     """What somebody may do no longer; it holds in every process of the API when the command ends."""
     import asyncio
 
-    from forager.accounts.session_cache import until_forgotten
+    from forager.accounts.session_cache import wait_for_expiry
 
     done = _do(settings, deed)
-    asyncio.run(until_forgotten())
+    asyncio.run(wait_for_expiry())
     return done
 
 

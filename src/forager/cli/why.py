@@ -33,20 +33,20 @@ def why(
     home: Home = None,
 ) -> None:
     """Say why a page or domain is, or is not, being fetched now."""
-    from forager.app.fetch_policy import manners_of
-    from forager.control.why import ask_why, read_question
+    from forager.app.fetch_policy import build_fetch_policy
+    from forager.control.why import explain, parse_query
 
-    read_question(what)
+    parse_query(what)
     settings = begin(home=home)
-    manners = manners_of(settings)
-    answer = ask(settings, "why", lambda connection: ask_why(connection, what, manners))
+    manners = build_fetch_policy(settings)
+    answer = ask(settings, "why", lambda connection: explain(connection, what, manners))
     if as_json:
         output.write_json(as_document(answer))
     else:
         _write(answer)
 
 
-def sentence_of(answer: "Answer") -> str:
+def build_message(answer: "Answer") -> str:
     """The whole answer in one sentence."""
     outlook = answer.outlook
     match outlook.kind:
@@ -70,7 +70,7 @@ def as_document(answer: "Answer") -> dict[str, Any]:
         "asked_at": answer.asked_at,
         "answer": answer.outlook.kind,
         "next_fetch_at": answer.outlook.at if answer.outlook.kind == "at" else None,
-        "sentence": sentence_of(answer),
+        "sentence": build_message(answer),
         "remedy": answer.outlook.remedy,
         "page_gates": [asdict(gate) for gate in answer.page_gates],
         "domain_gates": [asdict(gate) for gate in answer.domain_gates],
@@ -83,14 +83,14 @@ def _write(answer: "Answer") -> None:
     screen = output.console()
     if answer.url is not None:
         screen.print(Text(words.clean(answer.url), style="bold"))
-        _write_gates(screen, answer.page_gates, answer.asked_at)
+        _write_checks(screen, answer.page_gates, answer.asked_at)
     title = answer.domain if answer.url is None else f"domain {answer.domain}"
     screen.print(Text(words.clean(title), style="bold"))
-    _write_gates(screen, answer.domain_gates, answer.asked_at)
-    screen.print(Text(_fill(words.clean(sentence_of(answer)), screen.width, ""), style="bold"))
+    _write_checks(screen, answer.domain_gates, answer.asked_at)
+    screen.print(Text(_fill(words.clean(build_message(answer)), screen.width, ""), style="bold"))
 
 
-def _write_gates(screen: "Console", gates: tuple["Gate", ...], now: datetime) -> None:
+def _write_checks(screen: "Console", gates: tuple["Gate", ...], now: datetime) -> None:
     from rich.text import Text
 
     margin = " " * (INDENT + NAME_WIDTH + 1)

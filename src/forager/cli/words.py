@@ -72,7 +72,7 @@ def clean(text: str | None) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(
-        character if _is_harmless(character) else "\N{REPLACEMENT CHARACTER}" for character in _one_line(text)
+        character if _is_safe_char(character) else "\N{REPLACEMENT CHARACTER}" for character in _one_line(text)
     )
 
 
@@ -80,12 +80,12 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _is_harmless(character: str) -> bool:
+def _is_safe_char(character: str) -> bool:
     """Cc are controls such as ESC, Cf formatting such as bidi overrides; Cs, Co and Cn are nothing a font knows."""
     return character == "\N{ZERO WIDTH JOINER}" or unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Co", "Cn"}
 
 
-def shorten(text: str, width: int) -> str:
+def truncate_middle(text: str, width: int) -> str:
     """Keeps both ends of a URL: the host and the page's own name tell it apart, the folders between do not."""
     if len(text) <= width:
         return text

@@ -8,7 +8,7 @@ import typer
 from forager.cli import output, words
 from forager.cli.flags import AsJson, Home
 from forager.cli.help import Command, Group
-from forager.cli.start import Noted, act, begin, refuse_without_bucket, run_fast
+from forager.cli.start import Noted, act, begin, require_bucket, run_fast
 from forager.errors import UsageError
 
 
@@ -41,7 +41,7 @@ def worker(
         return
     settings = begin(home=home, worker_labels=tuple(label) if label else None)
     if not attached:  # who started an attached one has asked already
-        refuse_without_bucket(settings)
+        require_bucket(settings)
     from forager.app.worker import work
 
     run_fast(work(settings, run, workers=of, is_attached=attached))

@@ -28,15 +28,15 @@ class Format(StrEnum):
         return next((chosen for chosen in (cls.CSV, cls.PARQUET) if name.endswith(f".{chosen}")), cls.JSONL)
 
 
-def refuse_unwritable(path: str | None, chosen: Format | None = None, packed: Packing | None = None) -> None:
+def reject_unwritable(path: str | None, chosen: Format | None = None, packed: Packing | None = None) -> None:
     """Called before anything starts: neither a folder nor a library may be missed at the end of a crawl of hours."""
     if path is not None:
-        output.refuse_unwritable(path)
+        output.reject_unwritable(path)
     if (chosen or Format.of(path)) is Format.PARQUET:
-        from forager.cli.parquet import refuse_without_library
+        from forager.cli.parquet import require_parquet
 
-        refuse_without_library()
-        packing.refuse_twice(packed or packing.of(path))
+        require_parquet()
+        packing.reject_compression(packed or packing.of(path))
 
 
 async def write_file(

@@ -10,7 +10,7 @@ TAKEN = frozenset({"anonymous", "system", "scheduler"})
 """Histories name others so."""
 
 
-def refuse_bad_name(name: str) -> None:
+def validate_name(name: str) -> None:
     if not _NAME.fullmatch(name) or name.endswith("\n"):
         raise UsageError(
             "A name begins with a letter or digit, and goes on with those and . _ @ + -, up to 64 characters.",

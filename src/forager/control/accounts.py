@@ -12,7 +12,7 @@ from forager.accounts import audit, store
 from forager.accounts.credentials import new_secret, new_token
 from forager.accounts.throttle import account_of
 from forager.accounts.who import Role, Scope, Who
-from forager.control.account_names import refuse_bad_name
+from forager.control.account_names import validate_name
 from forager.errors import ConflictError, NotFoundError, UsageError
 
 Row = dict[str, Any]
@@ -83,7 +83,7 @@ async def add_user(conn: Any, who: Who, name: str, role: Role, password_hash: st
 
 async def invite(conn: Any, who: Who, name: str, role: Role) -> Invited:
     """A new person, or one who was invited and did not come yet: the earlier link is worth nothing then."""
-    refuse_bad_name(name)
+    validate_name(name)
     held = await store.hold_user(conn, name)
     if held is not None and (held["has_password"] or not held["is_active"]):
         raise ConflictError(
@@ -119,7 +119,7 @@ async def change_user(
     held = await _hold(conn, user)
     after_role, after_active = role or Role(held["role"]), held["is_active"] if is_active is None else is_active
     if after_role != Role.ADMIN or not after_active:
-        _refuse_last(admins, held)
+        _reject_last_admin(admins, held)
     if (after_role, after_active) != (held["role"], held["is_active"]):
         await store.set_user(conn, held["id"], role=after_role, is_active=after_active)
         await store.end_sessions(conn, held["id"])
@@ -133,7 +133,7 @@ async def remove_user(conn: Any, who: Who, user: str | int) -> str:
     """With sessions, tokens and links. The audit log keeps the name."""
     admins = await store.hold_admins(conn)
     held = await _hold(conn, user)
-    _refuse_last(admins, held)
+    _reject_last_admin(admins, held)
     await store.remove_user(conn, held["id"])
     await audit.note(conn, who, "user.remove", kind="user", object_id=held["name"])
     return str(held["name"])
@@ -199,7 +199,7 @@ async def revoke_token(conn: Any, who: Who, token: int, *, of: int | None = None
 
 
 async def _add(conn: Any, who: Who, name: str, role: Role, password_hash: str | None) -> int:
-    refuse_bad_name(name)
+    validate_name(name)
     identity = await store.add_user(conn, name, role, password_hash, by=who.signature)
     if identity is None:
         raise ConflictError(f"There is a {name} already.", "account_exists")
@@ -220,6 +220,6 @@ async def _hold(conn: Any, user: str | int) -> Row:
     return held
 
 
-def _refuse_last(admins: list[int], held: Row) -> None:
+def _reject_last_admin(admins: list[int], held: Row) -> None:
     if admins == [held["id"]]:
         raise ConflictError(f"{held['name']} is the last admin who can sign in; make another one first.", "last_admin")

@@ -6,36 +6,36 @@ Seeds, which come first of all, are planted by `seed_list`.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from forager.control.seed_list import Planted, plant_list, sort_seeds
+from forager.control.seed_list import SeedResult, add_seed_list, sort_seeds
 from forager.domains import store as domains
 from forager.frontier import store as frontier
-from forager.frontier.enqueue import Learned, learn
+from forager.frontier.enqueue import EnqueueResult, learn
 from forager.seeds import Seed
 
 PIECE = 5_000
 
 
-async def add_urls(conn: Any, urls: Sequence[Seed], *, source: str, is_scored: bool, are_seeds: bool) -> Planted:
+async def add_urls(conn: Any, urls: Sequence[Seed], *, source: str, is_scored: bool, are_seeds: bool) -> SeedResult:
     """All of them in the caller's one transaction, piece by piece."""
-    total = Planted(0, 0, ())
+    total = SeedResult(0, 0, ())
     for start in range(0, len(urls), PIECE):
         piece = urls[start : start + PIECE]
-        work = plant_list if are_seeds else _add
+        work = add_seed_list if are_seeds else _add
         done = await work(conn, piece, source=source, is_scored=is_scored)
-        total = Planted(total.domains + done.domains, total.pages + done.pages, (*total.known, *done.known))
+        total = SeedResult(total.domains + done.domains, total.pages + done.pages, (*total.known, *done.known))
     return total
 
 
-async def preview_urls(conn: Any, urls: Sequence[Seed]) -> Planted:
+async def preview_urls(conn: Any, urls: Sequence[Seed]) -> SeedResult:
     """What of them would be new. Nothing is changed."""
     links, seeded = sort_seeds(urls)
     found = await domains.find_domains(conn, seeded)
     keys = [(found[link.domain], key) for key, link in links.items() if link.domain in found]
     known = [await frontier.find_pages(conn, keys[start : start + PIECE]) for start in range(0, len(keys), PIECE)]
-    return Planted(len(seeded) - len(found), len(links) - sum(map(len, known)), tuple(found))
+    return SeedResult(len(seeded) - len(found), len(links) - sum(map(len, known)), tuple(found))
 
 
-async def _add(conn: Any, urls: Sequence[Seed], *, source: str, is_scored: bool) -> Planted:
+async def _add(conn: Any, urls: Sequence[Seed], *, source: str, is_scored: bool) -> SeedResult:
     links, seeded = sort_seeds(urls)
     added: dict[str, int] = {}
     known: dict[str, int] = {}
@@ -50,9 +50,9 @@ async def _add(conn: Any, urls: Sequence[Seed], *, source: str, is_scored: bool)
             found |= await domains.find_domains(conn, raced)
         return found
 
-    learned = Learned()
+    learned = EnqueueResult()
     await learn(conn, learned, links, find_or_add)
     counted = set(added.values())
     fresh = {domain: pages for domain, pages in learned.new.items() if domain not in counted}
     await domains.count_discovered(conn, fresh, run=None)
-    return Planted(len(added), sum(learned.new.values()), tuple(known))
+    return SeedResult(len(added), sum(learned.new.values()), tuple(known))

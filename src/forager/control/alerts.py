@@ -52,7 +52,7 @@ async def list_alerts(
 ) -> list[Row]:
     """The newest first; `before` is the id of the last one of the page before."""
     if rule is not None:
-        _refuse_unknown_rule(rule)
+        _validate_rule(rule)
     return await store.list_alerts(conn, is_open=is_open, rule=rule, before=before, limit=limit)
 
 
@@ -72,13 +72,13 @@ async def describe(conn: Any, alert: int) -> Row:
 
 async def acknowledge(conn: Any, alerts: Sequence[int], *, by: str, reason: str | None = None) -> Changed:
     """Somebody looks after them: they stay open, and are shown as taken."""
-    await _refuse_unknown(conn, alerts)
+    await _reject_unknown(conn, alerts)
     return Changed(alerts, await store.acknowledge(conn, alerts, by=by, note=reason))
 
 
 async def resolve(conn: Any, alerts: Sequence[int], *, by: str, reason: str | None = None) -> Changed:
     """They are over, whatever their rules say. What is still so when it has held for long enough is raised anew."""
-    await _refuse_unknown(conn, alerts)
+    await _reject_unknown(conn, alerts)
     ended = [row["id"] for row in await store.resolve(conn, alerts, by=by, note=reason)]
     await store.tell(conn, ended, "resolved", webhooks.add)
     return Changed(alerts, ended)
@@ -86,7 +86,7 @@ async def resolve(conn: Any, alerts: Sequence[int], *, by: str, reason: str | No
 
 async def mute(conn: Any, rule: str, *, seconds: float, by: str, subject: str = "", reason: str | None = None) -> Muted:
     """Nobody is told of this rule for a while; its alerts are raised and shown all the same."""
-    _refuse_unknown_rule(rule)
+    _validate_rule(rule)
     if not 0 < seconds <= LONGEST_MUTE_S:
         raise UsageError("A rule is muted for more than nothing and for 90 days at most.", field="lasts_s")
     return Muted(**await store.mute(conn, rule, subject, seconds=seconds, by=by, reason=reason))
@@ -94,7 +94,7 @@ async def mute(conn: Any, rule: str, *, seconds: float, by: str, subject: str = 
 
 async def unmute(conn: Any, rule: str, *, subject: str = "") -> bool:
     """False: it was not muted."""
-    _refuse_unknown_rule(rule)
+    _validate_rule(rule)
     return await store.unmute(conn, rule, subject)
 
 
@@ -152,13 +152,13 @@ async def note_absence(conn: Any, *, away_s: float, by: str, reason: str | None 
     return alert
 
 
-async def _refuse_unknown(conn: Any, alerts: Sequence[int]) -> None:
+async def _reject_unknown(conn: Any, alerts: Sequence[int]) -> None:
     for alert in alerts:
         if await store.find_alert(conn, alert) is None:
             raise NotFoundError(f"There is no alert {alert}. `forager alerts --all` lists them.")
 
 
-def _refuse_unknown_rule(rule: str) -> None:
+def _validate_rule(rule: str) -> None:
     if rule not in RULES:
         raise NotFoundError(f"There is no rule {rule!r}." + _near(rule))
 

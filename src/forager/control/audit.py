@@ -50,7 +50,7 @@ class EarlyRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class PaceProof:
+class PaceAudit:
     domains: int
     classes: tuple[PaceClass, ...]
     examples: tuple[EarlyRequest, ...]
@@ -86,7 +86,7 @@ class ForbiddenVisit:
 
 
 @dataclass(frozen=True, slots=True)
-class RobotsProof:
+class RobotsAudit:
     origins: int
     visits: int
     forbidden: int
@@ -95,8 +95,8 @@ class RobotsProof:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    pace: PaceProof
-    robots: RobotsProof
+    pace: PaceAudit
+    robots: RobotsAudit
     unpaced_domains: tuple[tuple[str, int], ...]
     """Name and requests of the busiest few."""
     unpaced_count: int
@@ -112,17 +112,17 @@ async def audit_politeness(
     """The whole history, or that of one domain, or of some time. Needs an open transaction, as every cursor does."""
     name = await known_name(connection, domain)
     domain_id = (await domains.find_domains(connection, [name]))[name] if name else None
-    pace = await prove_pace(connection, domain_id, since)
+    pace = await audit_pace(connection, domain_id, since)
     unpaced = await connection.fetch(SQL["unpaced_domains"], domain_id, since, MOST_SHOWN) if pace.unpaced else []
     return Audit(
         pace=pace,
-        robots=await prove_robots(connection, agent, domain_id, since),
+        robots=await audit_robots(connection, agent, domain_id, since),
         unpaced_domains=tuple((row["domain"], row["requests"]) for row in unpaced),
         unpaced_count=unpaced[0]["domains"] if unpaced else 0,
     )
 
 
-async def prove_pace(connection: Any, domain_id: int | None = None, since: datetime | None = None) -> PaceProof:
+async def audit_pace(connection: Any, domain_id: int | None = None, since: datetime | None = None) -> PaceAudit:
     """One pass over all requests; a second one only to name those that came too early."""
     rows = await connection.fetch(SQL["pace"], domain_id, since, CLOCK_TOLERANCE_MS)
     classes = tuple(
@@ -133,12 +133,12 @@ async def prove_pace(connection: Any, domain_id: int | None = None, since: datet
     if any(each.too_early for each in classes):
         early = await connection.fetch(SQL["too_early"], domain_id, since, CLOCK_TOLERANCE_MS, MOST_SHOWN)
     first_requests = sum(row["first_requests"] for row in rows)
-    return PaceProof(first_requests, classes, tuple(EarlyRequest(**row) for row in early))
+    return PaceAudit(first_requests, classes, tuple(EarlyRequest(**row) for row in early))
 
 
-async def prove_robots(
+async def audit_robots(
     connection: Any, agent: str, domain_id: int | None = None, since: datetime | None = None
-) -> RobotsProof:
+) -> RobotsAudit:
     """Streamed: some origins at a time, their visits through a cursor; memory stays the same for any history."""
     origins = visits = forbidden = 0
     examples: list[ForbiddenVisit] = []
@@ -149,13 +149,13 @@ async def prove_robots(
         async for row in connection.cursor(SQL["visits_under_copies"], *_lists(copies), since, prefetch=PREFETCH_ROWS):
             visits += 1
             copy = copies[row["copy"]]
-            verdict = _judge(copy, rules[row["copy"]], row["url"])
+            verdict = _classify(copy, rules[row["copy"]], row["url"])
             if verdict is None:
                 continue
             forbidden += 1
             if len(examples) < MOST_SHOWN:
                 examples.append(ForbiddenVisit(row["task_id"], row["url"], row["requested_at"], *verdict))
-    return RobotsProof(origins, visits, forbidden, tuple(examples))
+    return RobotsAudit(origins, visits, forbidden, tuple(examples))
 
 
 def tell(early: EarlyRequest) -> str:
@@ -164,7 +164,7 @@ def tell(early: EarlyRequest) -> str:
     return f"{early.domain}: {ours} left {early.gap_ms:.0f} ms after {before}, the pace was {early.pace_ms} ms"
 
 
-def _judge(copy: Any, rules: robots.Rules, url: str) -> tuple[str, int | None] | None:
+def _classify(copy: Any, rules: robots.Rules, url: str) -> tuple[str, int | None] | None:
     """The rule that forbids the visit and its line; None where it was allowed."""
     if copy["robots_error"]:
         return f"robots.txt could not be had: {copy['robots_error']}", None

@@ -25,16 +25,16 @@ from pathlib import Path
 
 from forager import __version__, clock
 from forager.control import backup_files as files
-from forager.control.backup_files import Gathered, Older
+from forager.control.backup_files import CollectedFiles, Older
 from forager.control.disk import (
     PART,
     digest,
     make_folder,
-    saying_what_failed,
     sync_file,
     sync_folder,
     sync_tree,
-    write_whole,
+    translate_errors,
+    write_atomic,
 )
 from forager.db import dump, schema
 from forager.errors import ConfigurationError, NotFoundError, StoreError, UsageError
@@ -92,8 +92,8 @@ def name_now() -> str:
 
 async def make(order: BackupOrder, target: Path, *, revision: str) -> Backup:
     """At exactly this path, which must not exist yet."""
-    _refuse_existing(target)
-    with saying_what_failed(target, ADVICE), alone(target.parent):
+    _reject_existing(target)
+    with translate_errors(target, ADVICE), alone(target.parent):
         part = target.with_name(target.name + PART)
         try:
             files.remove(part)
@@ -108,7 +108,7 @@ async def make(order: BackupOrder, target: Path, *, revision: str) -> Backup:
 
 
 async def _fill(order: BackupOrder, part: Path, target: Path, *, revision: str) -> None:
-    gathered, last = Gathered(), newest(target.parent)
+    gathered, last = CollectedFiles(), newest(target.parent)
     older = Older(last.path / FILES, await asyncio.to_thread(files.read_list, last.path / LIST)) if last else Older()
     gather = partial(files.gather, order.sources, part / FILES, gathered, older=older, may_link=order.may_link)
     make_folder(part / FILES)
@@ -123,10 +123,10 @@ async def _fill(order: BackupOrder, part: Path, target: Path, *, revision: str) 
     await asyncio.to_thread(_seal, order, part, gathered, revision=revision, tables=tables)
 
 
-def _seal(order: BackupOrder, part: Path, gathered: Gathered, *, revision: str, tables: int) -> None:
+def _seal(order: BackupOrder, part: Path, gathered: CollectedFiles, *, revision: str, tables: int) -> None:
     (part / DUMP).chmod(0o600)
     sync_file(part / DUMP)
-    write_whole(part / SETTINGS, order.settings.encode())
+    write_atomic(part / SETTINGS, order.settings.encode())
     listed = files.write_list(part / LIST, gathered)
     manifest = {
         "format": FORMAT,
@@ -142,7 +142,7 @@ def _seal(order: BackupOrder, part: Path, gathered: Gathered, *, revision: str, 
         "sha256": {DUMP: digest(part / DUMP).hex(), LIST: listed.hex(), SETTINGS: digest(part / SETTINGS).hex()},
     }
     sync_tree(part)
-    write_whole(part / MANIFEST, json.dumps(manifest, indent=2).encode() + b"\n")
+    write_atomic(part / MANIFEST, json.dumps(manifest, indent=2).encode() + b"\n")
     sync_folder(part)
 
 
@@ -161,7 +161,7 @@ def alone(folder: Path, lock: str = LOCK) -> Iterator[None]:
         os.close(handle)
 
 
-def _refuse_existing(target: Path) -> None:
+def _reject_existing(target: Path) -> None:
     if target.exists():
         raise UsageError(f"{target} exists already: name a folder that does not, or one to put the backup in.")
 
@@ -232,7 +232,7 @@ async def verify(backup: Backup) -> list[str]:
         await dump.verify(backup.path / DUMP, backup.server_major)
     except StoreError as error:
         troubles.append(str(error))
-    return troubles + await asyncio.to_thread(_damaged_files, backup)
+    return troubles + await asyncio.to_thread(_verify_files, backup)
 
 
 def _is(backup: Backup, name: str, checksum: str) -> bool:
@@ -240,8 +240,8 @@ def _is(backup: Backup, name: str, checksum: str) -> bool:
     return name in {DUMP, LIST, SETTINGS} and path.is_file() and digest(path).hex() == checksum
 
 
-def _damaged_files(backup: Backup) -> list[str]:
-    return files.find_damage(backup.path / FILES, files.read_list(backup.path / LIST))
+def _verify_files(backup: Backup) -> list[str]:
+    return files.verify_files(backup.path / FILES, files.read_list(backup.path / LIST))
 
 
 def remove_old(folder: Path, *, older_than_s: float) -> list[Path]:
@@ -266,7 +266,7 @@ def stamp(name: str) -> datetime:
 # Restoring ----------------------------------------------------------------------------------------------------------
 
 
-def refuse_unfit(backup: Backup, *, server_major: int | None = None) -> None:
+def reject_invalid(backup: Backup, *, server_major: int | None = None) -> None:
     if backup.revision not in schema.revisions():
         raise ConfigurationError(
             f"{backup.where} was made by a newer Forager ({backup.forager}, schema {backup.revision}): "
@@ -279,7 +279,7 @@ def refuse_unfit(backup: Backup, *, server_major: int | None = None) -> None:
         )
 
 
-def refuse_used_home(home: Path, *, but: frozenset[str] = frozenset()) -> None:
+def reject_used_home(home: Path, *, but: frozenset[str] = frozenset()) -> None:
     """Restoring is for an empty instance: it never writes over anything. Settings may be there already, and `but`."""
     if home.exists() and not home.is_dir():
         raise UsageError(f"{home} is no folder: name one that is empty, or does not exist yet.")
@@ -291,7 +291,7 @@ def refuse_used_home(home: Path, *, but: frozenset[str] = frozenset()) -> None:
 
 async def put_back_files(backup: Backup, home: Path) -> None:
     listed = await asyncio.to_thread(files.read_list, backup.path / LIST)
-    with saying_what_failed(home, "The restore is not whole: run it again."):
+    with translate_errors(home, "The restore is not whole: run it again."):
         await asyncio.to_thread(files.put_back, backup.path / FILES, listed, home)
         await asyncio.to_thread(sync_tree, home)
 

@@ -88,18 +88,18 @@ def remove_old(there: BucketFolder, *, older_than_s: float) -> list[str]:
         there.delete([f"{name}/{MANIFEST}" for name in old])  # first: what is left must not look whole
     if old or half:
         there.delete([f"{name}/{own}" for name in (*old, *half) for own in (DUMP, LIST, SETTINGS)])
-        _sweep(there, [name for name in whole if name not in old])
+        _prune(there, [name for name in whole if name not in old])
     return old
 
 
-def _sweep(there: BucketFolder, names: Sequence[str]) -> None:
+def _prune(there: BucketFolder, names: Sequence[str]) -> None:
     needed = {key for name in names for key in _keys(_read_list(there, name))}
     if unneeded := [key for key in there.files(FILES) if key not in needed]:
         there.delete(unneeded)
 
 
 def _read_list(there: BucketFolder, name: str) -> Listed:
-    return backup_files.understand_list(there.read(f"{name}/{LIST}"))
+    return backup_files.parse_file_list(there.read(f"{name}/{LIST}"))
 
 
 def _names(there: BucketFolder, of: str | None = None) -> list[str]:

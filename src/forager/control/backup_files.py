@@ -28,7 +28,7 @@ TRIES = 3
 
 
 @dataclass(slots=True)
-class Gathered:
+class CollectedFiles:
     """Path below the backup's folder of files → size and checksum."""
 
     files: dict[str, tuple[int, str]] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class Older:
 def gather(
     sources: Mapping[str, Path],
     into: Path,
-    gathered: Gathered,
+    gathered: CollectedFiles,
     *,
     older: Older,
     also_growing: bool,
@@ -97,7 +97,7 @@ def _walk(sources: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:
                     yield f"{prefix}/{path.relative_to(root).as_posix()}", path
 
 
-def _take(source: Path, into: Path, name: str, gathered: Gathered, *, older: Older, may_link: bool) -> None:
+def _take(source: Path, into: Path, name: str, gathered: CollectedFiles, *, older: Older, may_link: bool) -> None:
     target = into / name
     make_folder(target.parent)
     if may_link and not name.endswith(GROWING) and _link(source, target):
@@ -132,7 +132,7 @@ def _copy(source: Path, target: Path) -> tuple[int, str]:
     return size, checksum.hexdigest()
 
 
-def write_list(path: Path, gathered: Gathered) -> bytes:
+def write_list(path: Path, gathered: CollectedFiles) -> bytes:
     """Its checksum."""
     with gzip.GzipFile(path, "wb", mtime=0) as packed:
         for name, (size, checksum) in sorted(gathered.files.items()):
@@ -143,10 +143,10 @@ def write_list(path: Path, gathered: Gathered) -> bytes:
 
 
 def read_list(path: Path) -> dict[str, tuple[int, str]]:
-    return understand_list(path.read_bytes())
+    return parse_file_list(path.read_bytes())
 
 
-def understand_list(packed: bytes) -> dict[str, tuple[int, str]]:
+def parse_file_list(packed: bytes) -> dict[str, tuple[int, str]]:
     rows = [json.loads(line) for line in gzip.decompress(packed).splitlines()]
     return {_safe(row["path"]): (row["size_bytes"], row["sha256"]) for row in rows}
 
@@ -163,7 +163,7 @@ def _safe(name: str) -> str:
     return name
 
 
-def find_damage(folder: Path, files: Mapping[str, tuple[int, str]]) -> list[str]:
+def verify_files(folder: Path, files: Mapping[str, tuple[int, str]]) -> list[str]:
     """Files that are missing or not what they were, in words."""
     found = []
     for name, (size, checksum) in files.items():

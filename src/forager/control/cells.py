@@ -27,7 +27,7 @@ def cell(value: Any) -> str:
         case None:
             return ""
         case str():
-            return quoted(neutral(value))
+            return quoted(escape_formula(value))
         case bool():
             return "true" if value else "false"
         case date():
@@ -54,7 +54,7 @@ def quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if TO_QUOTE.search(text) else text
 
 
-def neutral(text: str) -> str:
+def escape_formula(text: str) -> str:
     return f"'{text}" if text.startswith(DANGEROUS) else text
 
 

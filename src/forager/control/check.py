@@ -15,7 +15,7 @@ import asyncpg
 from forager.control import audit, check_bodies, check_cold, repairs
 from forager.control.repairs import DAMAGED
 from forager.db import statements
-from forager.db.damage import damage_of
+from forager.db.damage import find_corruption
 from forager.domains.status import MOVES
 from forager.frontier.task_status import MOVES as TASK_MOVES
 from forager.storage.bucket_folder import BucketFolder
@@ -211,7 +211,7 @@ async def _sizes(connection: Any) -> Mapping[str, int]:
         async with connection.transaction():
             return dict(await connection.fetchrow(POPULATION.sql))
     except asyncpg.PostgresError as error:
-        if damage_of(error) is None:
+        if find_corruption(error) is None:
             raise
         return {}
 
@@ -222,7 +222,7 @@ async def _look(connection: Any, name: str, things: str, sizes: Mapping[str, int
         async with connection.transaction():
             found = await _ask(connection, name, things, sizes)
     except asyncpg.PostgresError as error:
-        if (damage := damage_of(error)) is None:
+        if (damage := find_corruption(error)) is None:
             raise
         return Finding(
             name, STATEMENTS[name].purpose if name in STATEMENTS else PACE.purpose, 0, things, 1, (damage,), DAMAGED
@@ -232,7 +232,7 @@ async def _look(connection: Any, name: str, things: str, sizes: Mapping[str, int
 
 async def _ask(connection: Any, name: str, things: str, sizes: Mapping[str, int]) -> Finding:
     if name == "pace":
-        return await _look_at_pace(connection, things)
+        return await _check_pace(connection, things)
     statement = STATEMENTS[name]
     rows = await connection.fetch(statement.sql, *ARGUMENTS.get(name, ()))
     looked_at = EXPECTED[name] if name in EXPECTED else sizes.get(things, 0)
@@ -240,9 +240,9 @@ async def _ask(connection: Any, name: str, things: str, sizes: Mapping[str, int]
     return Finding(name, statement.purpose, looked_at, things, broken, tuple(row["example"] for row in rows))
 
 
-async def _look_at_pace(connection: Any, things: str) -> Finding:
+async def _check_pace(connection: Any, things: str) -> Finding:
     """As the audit does it: what has no evidence, or no pace, is not counted as looked at."""
-    proof = await audit.prove_pace(connection)
+    proof = await audit.audit_pace(connection)
     return Finding(
         "pace",
         PACE.purpose,

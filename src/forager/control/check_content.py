@@ -62,7 +62,7 @@ async def read_all(conn: Any, place: Place) -> Content:
     content = Content()
     with ThreadPoolExecutor(READERS) as threads:
         for kind in FIRST:
-            async for rows in _portions(conn, kind):
+            async for rows in _batches(conn, kind):
                 content.looked_at += len(rows)
                 suspects = await _look_at(threads, place, rows)
                 for row, error in await _confirm(threads, conn, place, kind, [row for row, _ in suspects]):
@@ -70,21 +70,21 @@ async def read_all(conn: Any, place: Place) -> Content:
     return content
 
 
-async def damaged_still(place: Place, refs: Sequence[str]) -> list[str]:
+async def recheck_bodies(place: Place, refs: Sequence[str]) -> list[str]:
     """Which of these bodies are proven to be missing or damaged, now that they are looked at again."""
     with ThreadPoolExecutor(READERS) as threads:
         bad = await _look_at(threads, place, [{"ref": ref, "content_hash": None} for ref in refs])
     return [row["ref"] for row, error in bad if error.reason in PROVEN]
 
 
-async def damaged_images_still(conn: Any, place: Place, images: Sequence[int]) -> list[int]:
+async def recheck_images(conn: Any, place: Place, images: Sequence[int]) -> list[int]:
     """Which of these images are proven to be missing or damaged, now that they are looked at again."""
     rows = await conn.fetch(SQL["still_image"], images)
     with ThreadPoolExecutor(READERS) as threads:
         return [row["key"] for row, error in await _look_at(threads, place, rows) if error.reason in PROVEN]
 
 
-async def _portions(conn: Any, kind: str) -> Any:
+async def _batches(conn: Any, kind: str) -> Any:
     after = FIRST[kind]
     while rows := await conn.fetch(SQL[f"every_{kind}"], after, AT_ONCE):
         after = rows[-1]["key"]

@@ -63,10 +63,10 @@ async def _clear(conn: Any, domain: Any, record: Record, cleared: Purged, order:
 
 async def _take(conn: Any, domain_id: int, pages: list[int], record: Record, cleared: Purged) -> None:
     dropped = await images.drop_images(conn, domain_id, pages)
-    taken = await frontier.take_pages(conn, pages)
+    taken = await frontier.delete_pages(conn, pages)
     here = Less(domain_id, taken.known, taken.waiting, dropped.shown, dropped.stored[domain_id])
     others = [Less(other, stored=stored) for other, stored in dropped.stored.items() if other != domain_id]
-    await repair.lessen(conn, [here, *others])
+    await repair.decrement_counters(conn, [here, *others])
     if taken.bodies:
         await bodies.drop_unused(conn, taken.bodies)
     counts = Counter(pages=len(pages), tasks=taken.closed + taken.open)

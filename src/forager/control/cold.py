@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from forager.control import cold_copies, cold_file, cold_stats
-from forager.control.disk import digest, saying_what_failed
+from forager.control.disk import digest, translate_errors
 from forager.errors import NotFoundError, StoreError, UsageError
 from forager.frontier import history
 from forager.frontier.details import unpack_items
@@ -133,7 +133,7 @@ async def _move_slice(
     name = cold_file.name_of(slice_id, planned.kind, planned.month)
     path = folder / name
     try:
-        with saying_what_failed(path, ADVICE):
+        with translate_errors(path, ADVICE):
             content = await _write(conn, path, retention, planned, after=after, limit=most)
             if content.ids:
                 settle = cold_file.settle
@@ -150,10 +150,10 @@ async def _move_slice(
                     await asyncio.to_thread(cold_copies.copy, copies, folder, name, content.sha256)
     except (StoreError, asyncio.CancelledError):
         if copies is None:  # else a copy may be under way: the next round deletes it, with the row that names it
-            await _forget(conn, slice_id, path)
+            await _discard(conn, slice_id, path)
         raise
     if not content.ids:
-        await _forget(conn, slice_id, path)
+        await _discard(conn, slice_id, path)
         return None
     await history.seal_slice(
         conn,
@@ -190,26 +190,26 @@ async def _write(
     return await asyncio.to_thread(cold_file.check_part, path)
 
 
-async def _forget(conn: Any, slice_id: int, path: Path) -> None:
+async def _discard(conn: Any, slice_id: int, path: Path) -> None:
     await asyncio.to_thread(cold_file.discard, path)
     await history.forget_slice(conn, slice_id)
 
 
 async def _leave(conn: Any, slice_id: int, kind: str, ids: Sequence[int], *, pause_s: float) -> None:
     is_pages = kind == history.PAGES
-    for portion in _portions(ids):
+    for portion in _batches(ids):
         async with conn.transaction():
             if is_pages:
-                await search.forget_pages(conn, await history.let_signals_go(conn, slice_id, portion))
+                await search.delete_index_pages(conn, await history.let_signals_go(conn, slice_id, portion))
             else:
                 await history.let_go(conn, slice_id, portion)
         await asyncio.sleep(pause_s)
-    if not is_pages and any([await history.count_there(conn, portion) for portion in _portions(ids, 10 * AT_ONCE)]):
+    if not is_pages and any([await history.count_existing(conn, portion) for portion in _batches(ids, 10 * AT_ONCE)]):
         raise StoreError(f"Visits of slice {slice_id} could not leave the database. {ADVICE}")
     await history.close_slice(conn, slice_id)
 
 
-def _portions(ids: Sequence[int], size: int = AT_ONCE) -> Iterator[Sequence[int]]:
+def _batches(ids: Sequence[int], size: int = AT_ONCE) -> Iterator[Sequence[int]]:
     for start in range(0, len(ids), size):
         yield ids[start : start + size]
 
@@ -221,11 +221,11 @@ async def _finish(conn: Any, folder: Path, moved: Moved, *, copies: BucketFolder
             name = cold_file.name_of(left.id, left.kind, left.month)
             if copies is not None:
                 await asyncio.to_thread(cold_copies.discard, copies, [name])
-            await _forget(conn, left.id, folder / name)
+            await _discard(conn, left.id, folder / name)
             continue
         path = folder / left.file
-        with saying_what_failed(path, ADVICE):
-            await _bring_back(copies, path, left.file)
+        with translate_errors(path, ADVICE):
+            await _restore_copy(copies, path, left.file)
             content = await asyncio.to_thread(cold_file.verify, path, sha256=left.sha256, row_count=left.row_count)
         await _leave(conn, left.id, left.kind, content.ids, pause_s=pause_s)
         moved.finished += 1
@@ -234,7 +234,7 @@ async def _finish(conn: Any, folder: Path, moved: Moved, *, copies: BucketFolder
 # Looking at cold files ----------------------------------------------------------------------------------------------
 
 
-async def list_slices(conn: Any, month: date | None = None) -> list[Slice]:
+async def list_archive_parts(conn: Any, month: date | None = None) -> list[Slice]:
     return await history.read_slices(conn, month)
 
 
@@ -273,7 +273,7 @@ def _look_at_stats(
     return there + [Found(name, f"{folder / name} is missing: bring it back from a backup.") for name in gone]
 
 
-async def _bring_back(copies: BucketFolder | None, path: Path, name: str) -> None:
+async def _restore_copy(copies: BucketFolder | None, path: Path, name: str) -> None:
     if copies is not None:
         await asyncio.to_thread(cold_copies.bring_back, copies, path, name)
 
@@ -288,8 +288,8 @@ async def restore(conn: Any, folder: Path, month: date, *, copies: BucketFolder 
         await history.drop_restored(conn, month)
         for each in slices:
             path = folder / each.file
-            with saying_what_failed(path, "Nothing was restored."):
-                await _bring_back(copies, path, each.file)
+            with translate_errors(path, "Nothing was restored."):
+                await _restore_copy(copies, path, each.file)
                 await asyncio.to_thread(cold_file.verify, path, sha256=each.sha256, row_count=each.row_count)
                 total += await _restore(conn, each, cold_file.read_rows(path))
     return total

@@ -17,7 +17,7 @@ from forager.errors import StoreError
 from forager.frontier import history
 from forager.frontier.history import Slice
 from forager.observe import log
-from forager.storage.bucket_folder import BucketFolder, There
+from forager.storage.bucket_folder import BucketFile, BucketFolder
 
 READABLE = frozenset({"moving", "moved"})
 
@@ -28,17 +28,17 @@ async def catch_up(conn: Any, folder: Path, there: BucketFolder) -> int:
     slices = await history.read_slices(conn)
     await asyncio.to_thread(_finish_purges, folder, there, [each for each in slices if each.status == "purged"], known)
     lacking = [each for each in slices if each.status in READABLE and each.file not in known]
-    copied = await asyncio.to_thread(_copy_slices, folder, there, lacking)
+    copied = await asyncio.to_thread(_copy_parts, folder, there, lacking)
     return copied + await asyncio.to_thread(_copy_stats, folder, there, known)
 
 
-def _finish_purges(folder: Path, there: BucketFolder, slices: Sequence[Slice], known: dict[str, There]) -> None:
+def _finish_purges(folder: Path, there: BucketFolder, slices: Sequence[Slice], known: dict[str, BucketFile]) -> None:
     for each in slices:
         cold_file.discard(folder / each.file)
     discard(there, [each.file for each in slices], known)
 
 
-def _copy_slices(folder: Path, there: BucketFolder, slices: Sequence[Slice]) -> int:
+def _copy_parts(folder: Path, there: BucketFolder, slices: Sequence[Slice]) -> int:
     copied = 0
     for each in slices:
         path = folder / each.file
@@ -50,14 +50,14 @@ def _copy_slices(folder: Path, there: BucketFolder, slices: Sequence[Slice]) -> 
     return copied
 
 
-def _copy_stats(folder: Path, there: BucketFolder, known: dict[str, There]) -> int:
+def _copy_stats(folder: Path, there: BucketFolder, known: dict[str, BucketFile]) -> int:
     lacking = [each for each in cold_stats.find(folder) if _is_newer(folder / each.file, known.get(each.file))]
     for each in lacking:
         there.put(folder / each.file, each.file)
     return len(lacking)
 
 
-def _is_newer(path: Path, copied: There | None) -> bool:
+def _is_newer(path: Path, copied: BucketFile | None) -> bool:
     """A day's file is written again while its minutes are still in the database."""
     found = path.stat()
     written_at = datetime.fromtimestamp(found.st_mtime, UTC)
@@ -72,17 +72,17 @@ def copy(there: BucketFolder, folder: Path, name: str, sha256: bytes | None) -> 
             " (cold_bucket). Nothing is lost: what has no copy stays in the database.",
             "taken",
         )
-    manifest = cold_file.manifest_of(folder / name)
+    manifest = cold_file.manifest_path(folder / name)
     there.put(manifest, str(Path(name).with_name(manifest.name)))
     there.put(folder / name, name)
     if there.digest(name) != sha256:
         raise StoreError(f"{there}/{name} is not what was sent there: look at the S3 server.", "damaged")
 
 
-def discard(there: BucketFolder, names: Sequence[str], known: dict[str, There] | None = None) -> None:
+def discard(there: BucketFolder, names: Sequence[str], known: dict[str, BucketFile] | None = None) -> None:
     """Copies of files that were purged, or of which nothing left the database."""
     both = [
-        each for name in names for each in (name, str(Path(name).with_name(cold_file.manifest_of(Path(name)).name)))
+        each for name in names for each in (name, str(Path(name).with_name(cold_file.manifest_path(Path(name)).name)))
     ]
     if gone := [name for name in both if known is None or name in known]:
         there.delete(gone)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from forager import __version__, clock
-from forager.control.disk import PART, digest, make_folder, publish, write_whole
+from forager.control.disk import PART, digest, make_folder, publish, write_atomic
 from forager.errors import StoreError
 
 FOLDER = "cold"
@@ -45,7 +45,7 @@ def name_of(slice_id: int, kind: str, month: date) -> str:
     return f"{kind}/{month:%Y-%m}/{kind}-{month:%Y-%m}-{slice_id:06}.csv.gz"
 
 
-def manifest_of(path: Path) -> Path:
+def manifest_path(path: Path) -> Path:
     return path.with_name(path.name.removesuffix(".csv.gz") + ".json")
 
 
@@ -82,7 +82,7 @@ def read_back(path: Path) -> Content:
             counted = _Counted(packed)
             rows = csv.reader(io.TextIOWrapper(io.BufferedReader(counted), encoding="utf-8", newline=""))
             columns = tuple(next(rows, ()))
-            ids = array("q", (int(row[0]) for row in rows if _fits(row, columns)))
+            ids = array("q", (int(row[0]) for row in rows if _check_columns(row, columns)))
     except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError, ValueError, csv.Error) as error:
         raise StoreError(f"{path} is damaged: {error}.", "damaged") from None
     if any(after <= before for before, after in pairwise(ids)):
@@ -90,7 +90,7 @@ def read_back(path: Path) -> Content:
     return Content(ids, columns, counted.size, path.stat().st_size, digest(path))
 
 
-def _fits(row: list[str], columns: tuple[str, ...]) -> bool:
+def _check_columns(row: list[str], columns: tuple[str, ...]) -> bool:
     if len(row) != len(columns):
         raise ValueError(f"a line has {len(row)} columns instead of {len(columns)}")
     return True
@@ -131,13 +131,13 @@ def settle(path: Path, content: Content, *, slice_id: int, kind: str, month: dat
         "made_at": clock.now().isoformat(),
         "made_by": f"Forager {__version__}",
     }
-    write_whole(manifest_of(path), json.dumps(manifest, indent=2).encode() + b"\n")
+    write_atomic(manifest_path(path), json.dumps(manifest, indent=2).encode() + b"\n")
     publish(path)
 
 
 def discard(path: Path) -> None:
     """A file of which nothing left the database, or that was purged."""
-    for gone in (path, path.with_name(path.name + PART), manifest_of(path)):
+    for gone in (path, path.with_name(path.name + PART), manifest_path(path)):
         with contextlib.suppress(NotADirectoryError):
             gone.unlink(missing_ok=True)
 

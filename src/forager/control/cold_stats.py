@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from forager import __version__
-from forager.control.disk import make_folder, saying_what_failed, sync_folder, write_whole
+from forager.control.disk import make_folder, sync_folder, translate_errors, write_atomic
 from forager.control.purge_record import SQL as PURGES
 from forager.errors import StoreError
 from forager.stats import series
@@ -45,7 +45,7 @@ async def keep_minutes(conn: Any, folder: Path, *, after_days: int) -> int:
     """Write down all that `series.roll_up` would take in now; call both in one snapshot. Answers how many days."""
     days = await series.old_days(conn, after_days=after_days)
     for day in days:
-        minutes = await series.minutes_of(conn, day)
+        minutes = await series.list_minutes(conn, day)
         await asyncio.to_thread(write, folder, day, minutes)
     return len(days)
 
@@ -53,9 +53,9 @@ async def keep_minutes(conn: Any, folder: Path, *, after_days: int) -> int:
 def write(folder: Path, day: date, minutes: Minutes) -> Path:
     path = _place(folder, day, minutes)
     document = {"day": day.isoformat(), "forager": __version__, "series": minutes}
-    with saying_what_failed(path, ADVICE):
+    with translate_errors(path, ADVICE):
         make_folder(path.parent)
-        write_whole(path, gzip.compress(json.dumps(document).encode(), mtime=0))
+        write_atomic(path, gzip.compress(json.dumps(document).encode(), mtime=0))
         sync_folder(path.parent)
     if read(path) != minutes:
         raise StoreError(f"{path} is not what was written to it: look at the disk. {ADVICE}")

@@ -28,8 +28,8 @@ from forager.control.check import (
 )
 from forager.control.repairs import DAMAGED
 from forager.db import catalog
-from forager.db.catalog import Fault
-from forager.db.damage import damage_of
+from forager.db.catalog import SchemaMismatch
+from forager.db.damage import find_corruption
 from forager.stats import seals
 from forager.storage.bucket_folder import BucketFolder
 from forager.storage.location import Place
@@ -101,7 +101,7 @@ class Deep:
     verdicts: list[Verdict]
     began_at: datetime
     """What is stored after it is not what was looked at."""
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[SchemaMismatch, ...] = ()
     """Of the schema."""
     damaged: tuple[str, ...] = ()
     """Names of bodies whose files are missing or damaged, as the database knows them."""
@@ -125,8 +125,8 @@ async def check_deep(pool: Any, order: DeepOrder) -> Deep:
         quick = await check(conn, None, order.cold, order.copies)
         found: dict[int, list[Finding]] = {number: [] for number in range(1, KEPT.number + 1)}
         found[1].append(_schema(schema))
-        await _ask_all(conn, order, found)
-        await _look_at_seals(conn, found)
+        await _query_all(conn, order, found)
+        await _check_seals(conn, found)
     async with pool.acquire() as conn:  # in no snapshot: reading may take hours, and would hold vacuum back
         content = await _look_at_content(conn, order, found)
     verdicts = [replace(each, findings=(*each.findings, *found[each.promise.number])) for each in quick]
@@ -134,7 +134,7 @@ async def check_deep(pool: Any, order: DeepOrder) -> Deep:
     return Deep([*verdicts, Verdict(KEPT, tuple(found[8]))], began_at, faults, *content)
 
 
-def _schema(compared: tuple[int, list[Fault]] | None) -> Finding:
+def _schema(compared: tuple[int, list[SchemaMismatch]] | None) -> Finding:
     sentence = "Columns, indexes, constraints, triggers and functions are those this Forager makes."
     if compared is None:
         return Finding("schema", sentence, 0, "parts", 0, ())
@@ -143,7 +143,7 @@ def _schema(compared: tuple[int, list[Fault]] | None) -> Finding:
     return with_repair(Finding("schema", sentence, parts, "parts", len(faults), examples))
 
 
-async def _ask_all(conn: Any, order: DeepOrder, found: dict[int, list[Finding]]) -> None:
+async def _query_all(conn: Any, order: DeepOrder, found: dict[int, list[Finding]]) -> None:
     sizes = await _guarded(conn, lambda: conn.fetchrow(POPULATION.sql))
     arguments = {"robots_on_record": (order.robots_retention_s,), "jobs_on_record": (list(order.jobs),)}
     for number, names in LOOKED_AT.items():
@@ -165,12 +165,12 @@ async def _guarded(conn: Any, ask: Callable[[], Any]) -> Any:
         async with conn.transaction():
             return await ask()
     except asyncpg.PostgresError as error:
-        if (damage := damage_of(error)) is None:
+        if (damage := find_corruption(error)) is None:
             raise
         return damage
 
 
-async def _look_at_seals(conn: Any, found: dict[int, list[Finding]]) -> None:
+async def _check_seals(conn: Any, found: dict[int, list[Finding]]) -> None:
     counted = await _guarded(conn, lambda: seals.count(conn))
     if isinstance(counted, str):
         return

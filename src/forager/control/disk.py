@@ -17,7 +17,7 @@ FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 @contextlib.contextmanager
-def saying_what_failed(path: Path, advice: str) -> Iterator[None]:
+def translate_errors(path: Path, advice: str) -> Iterator[None]:
     """The seam where errors of the file system enter."""
     try:
         yield
@@ -37,7 +37,7 @@ def make_folder(folder: Path) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_atomic(path: Path, content: bytes) -> None:
     part = path.with_name(path.name + PART)
     with part.open("wb") as file:
         file.write(content)

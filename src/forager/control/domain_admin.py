@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from forager.control.domain_settings import REVISITS, in_words, refuse_bad
+from forager.control.domain_settings import REVISITS, in_words, validate_changes
 from forager.control.look import canonical_name, find_page, known_name
 from forager.domains import admin as domains
 from forager.domains import store as domain_store
-from forager.domains.admin import OPERATOR, STANDING_STILL, Held
+from forager.domains.admin import OPERATOR, STANDING_STILL, LockedDomain
 from forager.domains.cooldown import sign_moves
-from forager.domains.status import DomainStatus, may_move
+from forager.domains.status import DomainStatus, can_transition
 from forager.errors import ConflictError, NotFoundError
 from forager.frontier import admin as pages
 from forager.frontier import revisits
@@ -57,7 +57,7 @@ class Switched:
 
 
 @dataclass(frozen=True, slots=True)
-class Rescored:
+class DomainScore:
     name: str
     score: float
 
@@ -90,7 +90,7 @@ async def reset(conn: Any, name: str, *, by: str, reason: str, also_gone: bool =
     crawled again from end to end.
     """
     held = await _hold(conn, name)
-    if may_move(held.status, PENDING):
+    if can_transition(held.status, PENDING):
         await domains.move(conn, held.name, PENDING, by=by, reason=reason)
     else:
         await domains.note(conn, held.id, by=by, reason=reason)
@@ -100,8 +100,8 @@ async def reset(conn: Any, name: str, *, by: str, reason: str, also_gone: bool =
     await pages.hurry_domain(conn, held.id)
     await domains.start_afresh(conn, held.id, reopened=reopened)
     if held.status in STANDING_STILL:
-        reopened += await _reopen_home(conn, held, by=by)
-    status = PENDING if may_move(held.status, PENDING) else held.status
+        reopened += await _requeue_home(conn, held, by=by)
+    status = PENDING if can_transition(held.status, PENDING) else held.status
     return Reset(held.name, held.status, status, held.is_active, reopened, revisited)
 
 
@@ -135,7 +135,7 @@ async def block(
         await domains.renew_block(conn, held.id, reason=reason, rest_s=rest_s)
         await domains.note(conn, held.id, by=by, reason=reason)
     else:
-        if not may_move(held.status, BLOCKED):
+        if not can_transition(held.status, BLOCKED):
             await domains.move(conn, held.name, PENDING, by=by, reason="on its way to a block")
         await domains.move(conn, held.name, BLOCKED, by=by, reason=reason, rest_s=rest_s, hush_s=hush_s)
     if held.claimed_by is not None:
@@ -158,7 +158,7 @@ async def _add_unknown(conn: Any, name: str) -> bool:
     return True
 
 
-async def rescore(conn: Any, name: str, *, is_scored: bool) -> Rescored:
+async def rescore(conn: Any, name: str, *, is_scored: bool) -> DomainScore:
     """Its place in the order of domains is computed now and not within the hour. `is_scored`: whether scores decide."""
     held = await _hold(conn, name)
     score = await domain_store.score_domain(conn, held.id, is_scored=is_scored)
@@ -166,14 +166,14 @@ async def rescore(conn: Any, name: str, *, is_scored: bool) -> Rescored:
         raise ConflictError(
             f"{held.name} is {held.status}: it has no turn, so it has no score. Reset it first.", "domain_without_turn"
         )
-    return Rescored(held.name, score)
+    return DomainScore(held.name, score)
 
 
 async def configure(
     conn: Any, name: str, changes: Mapping[str, Any], *, by: str, refresh_every_s: float | None
 ) -> Configured:
     """Change how a domain is crawled: column → value, None clears. A new frequency plans the next visits at once."""
-    refuse_bad(changes)
+    validate_changes(changes)
     held = await _hold(conn, name)
     if (budget := changes.get("max_pages_per_run")) is not None:
         await domains.count_run_pages(conn, held.id, budget=budget)
@@ -199,7 +199,7 @@ async def set_page_frequency(
     conn: Any, url: str, every_s: float | None, *, by: str, refresh_every_s: float | None
 ) -> Configured:
     """How often one page is visited again; None takes its domain's frequency."""
-    refuse_bad({"revisit_every_s": every_s})
+    validate_changes({"revisit_every_s": every_s})
     page = await find_page(conn, url)
     held = await _hold(conn, page["domain"])
     await pages.set_page_frequency(conn, page["id"], every_s)
@@ -215,7 +215,7 @@ async def give_back(conn: Any, domain_id: int) -> None:
         await stats.return_pages(conn, run, count)
 
 
-async def _reopen_home(conn: Any, held: Held, *, by: str) -> int:
+async def _requeue_home(conn: Any, held: LockedDomain, *, by: str) -> int:
     """A domain that stood still and of which nothing waits would be exhausted before anybody asked it."""
     homes = await revisits.reopen_homes(conn, [held.id], by=by, most_seeds=MOST_SEEDS)
     reopened = homes.get(held.id, 0)
@@ -224,7 +224,7 @@ async def _reopen_home(conn: Any, held: Held, *, by: str) -> int:
 
 
 async def _plan(
-    conn: Any, held: Held, *, page_id: int | None = None, by: str, refresh_every_s: float | None
+    conn: Any, held: LockedDomain, *, page_id: int | None = None, by: str, refresh_every_s: float | None
 ) -> tuple[int, int]:
     planned = await pages.plan_revisits(conn, held.id, page_id=page_id, by=by)
     dropped = await pages.drop_revisits(conn, held.id, page_id=page_id)
@@ -232,7 +232,7 @@ async def _plan(
     return planned, dropped
 
 
-async def _hold(conn: Any, name: str) -> Held:
+async def _hold(conn: Any, name: str) -> LockedDomain:
     known = await known_name(conn, name)
     assert known is not None
     held = await domains.hold(conn, known)

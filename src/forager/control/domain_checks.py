@@ -14,7 +14,7 @@ MOST_SEEDS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Manners:
+class FetchPolicy:
     """The settings that decide about a visit; the same values a worker is given."""
 
     robots_agent: str
@@ -47,12 +47,12 @@ class Gate:
         return self.is_open is False
 
     @property
-    def is_stuck(self) -> bool:
+    def is_permanent(self) -> bool:
         return self.is_closed and self.opens_at is None
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class Prediction:
     """The answer: it is fetched now, at some time, or not."""
 
     kind: Literal["now", "at", "never"]
@@ -61,8 +61,8 @@ class Outlook:
     remedy: str | None = None
 
 
-def never(gate: Gate) -> Outlook:
-    return Outlook("never", gate.sentence, remedy=gate.remedy)
+def never(gate: Gate) -> Prediction:
+    return Prediction("never", gate.sentence, remedy=gate.remedy)
 
 
 def latest_opening(gates: Iterable[Gate], now: datetime) -> datetime:

@@ -93,40 +93,40 @@ def _in_words(column: str, value: Any) -> str:
             return str(value)
 
 
-def refuse_bad(changes: Mapping[str, Any]) -> None:
+def validate_changes(changes: Mapping[str, Any]) -> None:
     """Before anything is written; what passes here the database accepts."""
     if not changes:
         raise UsageError("Nothing to set.")
     for column, value in changes.items():
         try:
-            _refuse_value(column, value)
+            _validate_value(column, value)
         except UsageError as error:
             error.field = column
             raise
-    _refuse_half_windows(changes)
+    _validate_window(changes)
 
 
-def _refuse_value(column: str, value: Any) -> None:
+def _validate_value(column: str, value: Any) -> None:
     if column in NUMBERS:
         if value is not None:
-            _refuse_outside(NUMBERS[column], value)
+            _validate_range(NUMBERS[column], value)
     elif column == "content_policy":
-        _refuse_policy(value)
+        _validate_policy(value)
     elif column == "images_policy":
-        _refuse_images(value)
+        _validate_images(value)
     elif column == "rendering":
-        _refuse_rendering(value)
+        _validate_rendering(value)
     elif column == "proxy_country":
-        _refuse_country(value)
+        _validate_country(value)
     elif column == "parser_name":
-        _refuse_parser(value)
+        _validate_parser(value)
     elif column == "worker_label":
-        _refuse_label(value)
+        _validate_label(value)
     elif column not in {"is_adaptive", "paces_per_proxy", "stores_links", "verifies_tls", *WINDOW}:
         raise UsageError(f"A domain has no {column!r} that can be set.")
 
 
-def _refuse_half_windows(changes: Mapping[str, Any]) -> None:
+def _validate_window(changes: Mapping[str, Any]) -> None:
     if len(given := [changes.get(edge) for edge in WINDOW if changes.get(edge) is not None]) == 1:
         raise UsageError("A maintenance window needs a beginning and an end.", field="maintenance_start")
     if given and given[0] == given[1]:
@@ -135,42 +135,42 @@ def _refuse_half_windows(changes: Mapping[str, Any]) -> None:
         )
 
 
-def _refuse_outside(bounds: Bounds, value: float) -> None:
+def _validate_range(bounds: Bounds, value: float) -> None:
     if not isfinite(value) or not bounds.low <= value <= bounds.high:
         raise UsageError(f"{bounds.name} must be between {bounds.low:,g} and {bounds.high:,.0f}, not {value:g}.")
     if bounds.is_whole and value != int(value):
         raise UsageError(f"{bounds.name} must be a whole number, not {value:g}.")
 
 
-def _refuse_country(value: str | None) -> None:
+def _validate_country(value: str | None) -> None:
     if value is not None and not (len(value) == 2 and value.isascii() and value.isalpha() and value.isupper()):
         raise UsageError(f"{value!r} is no country; write two letters such as DE.")
 
 
-def _refuse_parser(value: str | None) -> None:
+def _validate_parser(value: str | None) -> None:
     known = [AUTO, *parsers()]
     if value is not None and value not in known:
         raise UsageError(f"There is no parser {value!r}; there are {', '.join(known)}.")
 
 
-def _refuse_label(value: str | None) -> None:
+def _validate_label(value: str | None) -> None:
     if value is not None and not re.fullmatch(LABEL, value):
         raise UsageError(
             f"{value!r} is no label; write up to 63 small letters, digits, dots, dashes or underscores, such as eu."
         )
 
 
-def _refuse_images(value: object) -> None:
+def _validate_images(value: object) -> None:
     if value is not None and value not in set(ImagePolicy):
         raise UsageError(f"There is no policy for images {value!r}; there are {', '.join(ImagePolicy)}.")
 
 
-def _refuse_rendering(value: object) -> None:
+def _validate_rendering(value: object) -> None:
     if value is not None and value not in set(Rendering):
         raise UsageError(f"A browser cannot be used {value!r}; write {', '.join(Rendering)}.")
 
 
-def _refuse_policy(value: object) -> None:
+def _validate_policy(value: object) -> None:
     if value is not None and value not in set(ContentPolicy):
         known = ", ".join(ContentPolicy)
         raise UsageError(f"There is no content policy {value!r}; there are {known}.")

@@ -32,7 +32,7 @@ async def page_of_clusters(
     """As above, of the `limit` clusters behind a key, and the key of the last; None: there are no more. Fewer are shown
     where clusters shrank since they were counted. `near`: the distance in bits, and how many members."""
     distance_bits, members = near
-    refuse_far(distance_bits)
+    validate_distance(distance_bits)
     name = await known_name(conn, domain)
     of_domain = SQL["clusters_of_domain"], *after, name, limit + 1
     rows = await conn.fetch(*(of_domain if name else (SQL["largest_clusters"], *after, limit + 1)))
@@ -47,7 +47,7 @@ async def page_of_clusters(
 
 async def of_page(conn: Any, url: str, *, distance_bits: int = NEAR_BITS, limit: int = 100) -> Row:
     """Pages that say nearly what this one says, nearest first."""
-    refuse_far(distance_bits)
+    validate_distance(distance_bits)
     page = await find_page(conn, url)
     mine = await conn.fetchrow(SQL["cluster_of_page"], page["id"])
     answer = {"url": page["url"], "title": page["title"], "is_indexed": mine is not None}
@@ -61,7 +61,7 @@ async def of_page(conn: Any, url: str, *, distance_bits: int = NEAR_BITS, limit:
     return answer | {"has_text": True, "members": sorted(shown, key=lambda row: (row["distance"], row["url"]))[:limit]}
 
 
-def refuse_far(distance_bits: int) -> None:
+def validate_distance(distance_bits: int) -> None:
     if not 0 <= distance_bits <= NEAR_BITS:
         raise UsageError(
             f"The distance is in bits, from 0 (the same text) to {NEAR_BITS}, not {distance_bits}.", field="distance"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal, assert_never
 
-from forager.control.look import Row, known_name, refuse_unknown_run
+from forager.control.look import Row, check_run_exists, known_name
 from forager.db import statements
 from forager.errors import UsageError
 from forager.frontier.details import unpack_items
@@ -128,7 +128,7 @@ async def stream_crawl(connection: Any, spec: RunSpec) -> AsyncIterator[Row]:
 
 async def _arguments(connection: Any, kind: Kind, filters: Filters) -> tuple[Any, ...]:
     name = await known_name(connection, filters.domain)
-    await refuse_unknown_run(connection, filters.run)
+    await check_run_exists(connection, filters.run)
     status, run, since = filters.status, filters.run, filters.since
     match kind:
         case "pages":

@@ -12,7 +12,7 @@ from typing import Any
 
 from forager import __version__, clock
 from forager.control.export import PREFETCH_ROWS, SQL, Filters
-from forager.control.look import known_name, refuse_unknown_run
+from forager.control.look import check_run_exists, known_name
 from forager.errors import StoreError
 from forager.observe import log
 from forager.records import Fetched
@@ -37,8 +37,8 @@ class Count:
 async def stream_warc(conn: Any, load: Load, name: str, filters: Filters, count: Count) -> AsyncIterator[bytes]:
     """The file piece by piece. Needs an open transaction, as every cursor does."""
     domain = await known_name(conn, filters.domain)
-    await refuse_unknown_run(conn, filters.run)
-    press = _Press(load, name, count)
+    await check_run_exists(conn, filters.run)
+    press = _WarcBuilder(load, name, count)
     yield warc_record.info(name, clock.now(), software=f"Forager/{__version__}", user_agent="")
     rows: list[Any] = []
     async for row in conn.cursor(SQL["export_bodies"], domain, filters.run, filters.since, prefetch=PREFETCH_ROWS):
@@ -49,7 +49,7 @@ async def stream_warc(conn: Any, load: Load, name: str, filters: Filters, count:
     yield await asyncio.to_thread(press.records, rows)
 
 
-class _Press:
+class _WarcBuilder:
     def __init__(self, load: Load, name: str, count: Count) -> None:
         self._load = load
         self._name = name

@@ -13,7 +13,7 @@ from typing import Any
 from forager import clock
 from forager.control.domain_admin import give_back
 from forager.domains import admin as domains
-from forager.domains.admin import Held
+from forager.domains.admin import LockedDomain
 from forager.errors import NotFoundError
 from forager.frontier import cache_namespace
 
@@ -49,7 +49,7 @@ async def clear_out(conn: Any, domain_ids: Collection[int]) -> None:
 
 
 @contextlib.asynccontextmanager
-async def portion(conn: Any, name: str) -> AsyncIterator[Held]:
+async def portion(conn: Any, name: str) -> AsyncIterator[LockedDomain]:
     """A transaction in which pages of a fenced domain may go: nobody holds it, and no worker writes meanwhile."""
     while True:
         async with conn.transaction():

@@ -36,7 +36,7 @@ class ImageRule:
 
 
 @dataclass(slots=True)
-class Swept:
+class CleanupResult:
     dropped: int = 0
     """Images whose time was over."""
     files: int = 0
@@ -47,7 +47,7 @@ class Swept:
 
 
 @dataclass(frozen=True, slots=True)
-class Spare:
+class CleanupPreview:
     """What the next cleaning would do."""
 
     old_images: int
@@ -61,31 +61,31 @@ class Spare:
         return bool(self.old_images or self.unused_files)
 
 
-async def sweep(conn: Any, place: Place, rule: ImageRule, *, by: str) -> Swept:
+async def prune(conn: Any, place: Place, rule: ImageRule, *, by: str) -> CleanupResult:
     """Each step in short transactions of its own."""
-    swept = Swept()
+    swept = CleanupResult()
     if rule.keep_s is not None or await retention.has_rule(conn):
         swept.dropped = await _drop_old(conn, rule)
     until = clock.now() - FRESH
-    async for portion in _portions(place, until):
+    async for portion in _batches(place, until):
         unused = await _unused(conn, portion)
         gone = set(await asyncio.to_thread(place.delete, [each.key for each in unused], unless_since=until))
         swept.files += len(gone)
         swept.size_bytes += sum(each.size_bytes for each in unused if each.key in gone)
-    swept.asked_again = await _ask_again(conn, rule, by=by)
+    swept.asked_again = await _requeue_images(conn, rule, by=by)
     return swept
 
 
-async def look(conn: Any, place: Place, rule: ImageRule) -> Spare:
+async def look(conn: Any, place: Place, rule: ImageRule) -> CleanupPreview:
     """The dry run: counts, and changes nothing."""
     is_ruled = rule.keep_s is not None or await retention.has_rule(conn)
     old = await retention.count_old(conn, keep_s=rule.keep_s) if is_ruled else retention.Old(0, 0)
     files, size_bytes = 0, 0
-    async for portion in _portions(place, clock.now() - FRESH):
+    async for portion in _batches(place, clock.now() - FRESH):
         unused = await _unused(conn, portion)
         files += len(unused)
         size_bytes += sum(each.size_bytes for each in unused)
-    return Spare(old.images, old.size_bytes, files, size_bytes)
+    return CleanupPreview(old.images, old.size_bytes, files, size_bytes)
 
 
 async def _drop_old(conn: Any, rule: ImageRule) -> int:
@@ -98,7 +98,7 @@ async def _drop_old(conn: Any, rule: ImageRule) -> int:
         after = last
 
 
-async def _portions(place: Place, until: datetime) -> AsyncIterator[list[Stored]]:
+async def _batches(place: Place, until: datetime) -> AsyncIterator[list[Stored]]:
     """Files that are not fresh, some at a time."""
     files = (each for folder in FOLDERS for each in place.list(folder) if each.modified_at < until)
     while portion := await asyncio.to_thread(lambda: list(itertools.islice(files, AT_ONCE))):
@@ -120,7 +120,7 @@ def content_of(key: str) -> bytes | None:
     return content if len(content) == 32 else None
 
 
-async def _ask_again(conn: Any, rule: ImageRule, *, by: str) -> int:
+async def _requeue_images(conn: Any, rule: ImageRule, *, by: str) -> int:
     asked, after = 0, 0
     while found := await retention.seen_again(conn, after=after, limit=AT_ONCE, by_default=rule.by_default):
         after = found[-1][0]

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from forager.control.look import Row, known_name, refuse_unknown_run
+from forager.control.look import Row, check_run_exists, known_name
 from forager.db import statements
 from forager.errors import NotFoundError
-from forager.frontier.details import structured_data_of
+from forager.frontier.details import get_structured_data
 
 SQL = statements.load("forager.control", "listing.sql")
 Key = Sequence[Any]
@@ -86,7 +86,7 @@ async def find_page(conn: Any, page_id: int) -> Row:
 
 async def structured_data(conn: Any, page_id: int) -> list[dict[str, Any]]:
     """All items of one page. Raises where there is no such page."""
-    items = await structured_data_of(conn, page_id)
+    items = await get_structured_data(conn, page_id)
     if not items:
         await find_page(conn, page_id)
     return items
@@ -119,7 +119,7 @@ async def tasks(
     limit: int,
 ) -> list[Row]:
     name = await known_name(conn, domain)
-    await refuse_unknown_run(conn, run)
+    await check_run_exists(conn, run)
     filters = (name, status, outcome, error_code, run, is_open, is_image)
     if batch is None:
         statement = SQL["tasks_by_id" if name is None else "tasks_of_domain"]

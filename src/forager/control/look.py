@@ -49,7 +49,7 @@ async def list_tasks(
     """Newest first. `kind` is `page` or `image`: what the visit is for."""
     name = await known_name(connection, domain)
     key = url_key(normalize(url)) if url is not None else None
-    await refuse_unknown_run(connection, run)
+    await check_run_exists(connection, run)
     is_image = None if kind is None else kind == "image"
     filters = (name, key, run, is_open, status, batch, is_image, error)
     return _rows(await connection.fetch(SQL["list_tasks"], *filters, limit))
@@ -143,7 +143,7 @@ async def known_name(connection: Any, text: str | None) -> str | None:
     raise NotFoundError(f"There is no domain {text!r}." + suggestion(canonical_name(text), near))
 
 
-async def refuse_unknown_run(connection: Any, run: int | None) -> None:
+async def check_run_exists(connection: Any, run: int | None) -> None:
     if run is not None and not await connection.fetchrow(SQL["find_run"], run):
         raise NotFoundError(f"There is no run {run}. `forager runs` lists them.")
 

@@ -19,7 +19,7 @@ from forager.control.deep import Deep
 from forager.control.repairs import REPAIRS, Kind
 from forager.control.tasks_many import restart_tasks
 from forager.db import statements
-from forager.db.catalog import Fault
+from forager.db.catalog import SchemaMismatch
 from forager.errors import ForagerError
 from forager.frontier import store as frontier
 from forager.parsing.keywords import CONFIGS
@@ -97,7 +97,7 @@ async def carry_out(pool: Any, deep: Deep, order: RepairOrder) -> list[Mended]:
         work = _Work(pool, deep, order, Mended(step))
         try:
             for action in step.actions:
-                await _act(work, action)
+                await _run_action(work, action)
             work.mended.visits = await _order_visits(work)
         except (asyncpg.PostgresError, ForagerError) as error:
             work.mended.trouble = f"{type(error).__name__}: {error}"
@@ -106,7 +106,7 @@ async def carry_out(pool: Any, deep: Deep, order: RepairOrder) -> list[Mended]:
     return done
 
 
-async def _make(pool: Any, fault: Fault) -> bool:
+async def _make(pool: Any, fault: SchemaMismatch) -> bool:
     try:
         await _run_all(pool, fault)
     except asyncpg.PostgresError:
@@ -114,13 +114,13 @@ async def _make(pool: Any, fault: Fault) -> bool:
     return bool(fault.statements)
 
 
-async def _run_all(pool: Any, fault: Fault) -> None:
+async def _run_all(pool: Any, fault: SchemaMismatch) -> None:
     async with pool.acquire() as conn, conn.transaction():
         for statement in fault.statements:
             await conn.execute(statement)
 
 
-async def _finish_schema(pool: Any, left: Sequence[Fault], done: Sequence[Mended]) -> None:
+async def _finish_schema(pool: Any, left: Sequence[SchemaMismatch], done: Sequence[Mended]) -> None:
     troubles = []
     for fault in left:
         try:
@@ -134,7 +134,7 @@ async def _finish_schema(pool: Any, left: Sequence[Fault], done: Sequence[Mended
             each.trouble = "; ".join(troubles) or None
 
 
-async def _act(work: _Work, action: str) -> None:
+async def _run_action(work: _Work, action: str) -> None:
     function = FUNCTIONS.get(action)
     if function is not None:
         work.mended.changed += await function(work)
@@ -165,7 +165,7 @@ async def _rebuild(work: _Work) -> int:
 async def _revisit_bodies(work: _Work) -> int:
     """Files that are damaged are deleted, so that the visit stores them again: those that still are, when they are
     looked at once more, and never one that was stored since the check began."""
-    refs, images = await _damaged_still(work)
+    refs, images = await _recheck_content(work)
     names = [ref.split(":")[1] for ref in refs if ref.startswith("snapshot:")]
     async with work.pool.acquire() as conn, conn.transaction():
         changed = await _run(conn, "put_bodies_on_record") + await _run(conn, "give_up_bodies", names)
@@ -183,12 +183,12 @@ async def _revisit_bodies(work: _Work) -> int:
     return changed + len(files)
 
 
-async def _damaged_still(work: _Work) -> tuple[list[str], list[int]]:
+async def _recheck_content(work: _Work) -> tuple[list[str], list[int]]:
     if work.order.place is None:
         return [], []
-    refs = await check_content.damaged_still(work.order.place, work.deep.damaged)
+    refs = await check_content.recheck_bodies(work.order.place, work.deep.damaged)
     async with work.pool.acquire() as conn:
-        images = await check_content.damaged_images_still(conn, work.order.place, work.deep.damaged_images)
+        images = await check_content.recheck_images(conn, work.order.place, work.deep.damaged_images)
     return refs, images
 
 
@@ -199,7 +199,7 @@ async def _collect(work: _Work, statement: str) -> int:
     return len(found)
 
 
-async def _relax_depths(work: _Work) -> int:
+async def _reduce_depths(work: _Work) -> int:
     changed = 0
     async with work.pool.acquire() as conn, conn.transaction():
         while rows := await conn.fetch(SQL["deep_pages"]):
@@ -256,7 +256,7 @@ FUNCTIONS: dict[str, Callable[[_Work], Awaitable[int]]] = {
     "count_links": partial(_collect, statement="count_links"),
     "revisit_signals": partial(_collect, statement="forget_signals"),
     "revisit_details": partial(_collect, statement="forget_details"),
-    "relax_depths": _relax_depths,
+    "relax_depths": _reduce_depths,
     "note_moves": _note_moves,
     "moves": partial(_moves, table="domain", pairs=MOVES_LISTED),
     "task_moves": partial(_moves, table="task", pairs=TASK_MOVES_LISTED),

@@ -143,7 +143,7 @@ async def series(
         )
     if step_s is None:
         since = max(since, until - timedelta(seconds=MOST_STEPS * STEPS_S[-1]))
-    step_s = choose_step(since, until, now, step_s)
+    step_s = resolve_step(since, until, now, step_s)
     since = _step_of(since, step_s)
     steps = await store.read_series(conn, known.of or (metric,), since=since, until=until, step_s=float(step_s))
     moments = _moments(since, until, step_s)
@@ -169,7 +169,7 @@ def find_metric(name: str) -> Metric:
     return METRICS[name]
 
 
-def choose_step(since: datetime, until: datetime, now: datetime, step_s: int | None) -> int:
+def resolve_step(since: datetime, until: datetime, now: datetime, step_s: int | None) -> int:
     """What was asked for, or a step that gives a chart some two hundred points. A whole number of minutes."""
     span_s = (until - since).total_seconds()
     if step_s is not None:

@@ -16,7 +16,7 @@ from forager.proxies import operate
 from forager.proxies.address import ProxyAddress
 from forager.proxies.choose import proxies_needed
 from forager.proxies.operate import Facts, Row
-from forager.proxies.secret import Vault
+from forager.proxies.secret import PasswordCipher
 
 FEWEST_ACTIVE = 3
 """A pool with fewer has hardly anything to take turns with."""
@@ -66,7 +66,7 @@ class Advice:
     remarks: tuple[str, ...]
 
 
-async def add(conn: Any, vault: Vault, addresses: Sequence[ProxyAddress], facts: Facts) -> list[Added]:
+async def add(conn: Any, vault: PasswordCipher, addresses: Sequence[ProxyAddress], facts: Facts) -> list[Added]:
     """All of them or none. A known one takes what is given as its new password and facts."""
     sealed = [vault.seal(address.password) if address.password else None for address in addresses]
     pairs = zip(addresses, sealed, strict=True)
@@ -85,7 +85,7 @@ async def list_all(
 
 
 async def remove(conn: Any, ids: Sequence[int], *, is_forced: bool = False) -> list[int]:
-    await refuse_unknown(conn, ids)
+    await reject_unknown(conn, ids)
     lonely = await operate.only_ones_of(conn, ids)
     if lonely and not is_forced:
         raise UsageError(
@@ -107,7 +107,7 @@ async def assign(
 ) -> Assigned:
     """From now on the domain is asked through its pool only."""
     identity, name = await _find_domain(conn, domain)
-    await refuse_unknown(conn, ids)
+    await reject_unknown(conn, ids)
     chosen = set(ids)
     if country or provider:
         chosen |= set(await operate.find_ids(conn, None, country=country, provider=provider))
@@ -133,7 +133,7 @@ async def unassign(conn: Any, domain: str, ids: Sequence[int] | None, *, by: str
 async def switch(conn: Any, ids: Sequence[int], is_active: bool, *, domain: str | None = None) -> Switched:
     """On forgets the failures in a row; off lasts until somebody switches it on."""
     if domain is None:
-        await refuse_unknown(conn, ids)
+        await reject_unknown(conn, ids)
         return Switched(await operate.switch_proxies(conn, ids, is_active), None, is_active)
     identity, name = await _find_domain(conn, domain)
     turned = await operate.switch_members(conn, identity, ids, is_active)
@@ -142,9 +142,9 @@ async def switch(conn: Any, ids: Sequence[int], is_active: bool, *, domain: str 
     return Switched(turned, name, is_active)
 
 
-async def rekey(conn: Any, vault: Vault) -> int:
+async def rekey(conn: Any, vault: PasswordCipher) -> int:
     """All passwords are sealed with the first key; how many there are. Afterwards the other keys can go."""
-    return await operate.reseal(conn, vault)
+    return await operate.rotate_secret(conn, vault)
 
 
 async def costs(conn: Any) -> Row:
@@ -185,11 +185,11 @@ def _advise(row: Row, pages: float | None, per_proxy: float | None, delay_s: flo
         successes=row["successes"],
         failures=row["failures"],
         monthly_cost=row["monthly_cost"],
-        remarks=tuple(_remarks(row["active"], needed, failed_percent)),
+        remarks=tuple(_list_warnings(row["active"], needed, failed_percent)),
     )
 
 
-def _remarks(active: int, needed: int, failed_percent: float | None) -> list[str]:
+def _list_warnings(active: int, needed: int, failed_percent: float | None) -> list[str]:
     told = []
     if active < needed:
         told.append(f"{needed - active} more needed")
@@ -208,7 +208,7 @@ async def _find_domain(conn: Any, text: str) -> tuple[int, str]:
     return (await domain_store.find_domains(conn, [name]))[name], name
 
 
-async def refuse_unknown(conn: Any, ids: Sequence[int]) -> None:
+async def reject_unknown(conn: Any, ids: Sequence[int]) -> None:
     known = await operate.find_ids(conn, list(ids)) if ids else []
     if missing := sorted(set(ids) - set(known)):
         raise NotFoundError(f"There is no {_numbers(missing)}; {WHERE_LISTED}")

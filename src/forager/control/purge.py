@@ -19,7 +19,7 @@ from forager.control.look import SQL as LOOK
 from forager.control.look import known_name
 from forager.control.purge_record import SQL, PurgeOrder, Record, on_record
 from forager.domains import admin, repair
-from forager.domains.admin import Held
+from forager.domains.admin import LockedDomain
 from forager.domains.cooldown import sign_moves
 from forager.domains.repair import Less
 from forager.errors import NotFoundError, UsageError
@@ -87,7 +87,7 @@ async def purge_pages(conn: Any, name: str, text: str, order: PurgeOrder) -> Pur
             fenced(conn, [domain_id]),
         ):
             await _take_pages(conn, domain_id, purged, record, name=known, text=text)
-            await _mend(conn, domain_id, order)
+            await _repair(conn, domain_id, order)
     return purged.told_by(record)
 
 
@@ -110,7 +110,7 @@ async def purge_tasks(conn: Any, before: datetime, name: str | None, order: Purg
         gone, last = 1, 0
         while gone:
             async with conn.transaction():
-                gone, last = await frontier.take_history(conn, before, domain_id, after=last, limit=TASKS_AT_ONCE)
+                gone, last = await frontier.delete_history(conn, before, domain_id, after=last, limit=TASKS_AT_ONCE)
                 await record.count(conn, Counter(tasks=gone), closed=gone)
     return purged.told_by(record)
 
@@ -134,7 +134,7 @@ async def purge_cold(
         async with on_record(conn, order, "cold.purge", what=purged.what, subject=purged.subject) as record:
             async with conn.transaction():
                 await history.drop_restored(conn, month)
-                await history.purge_slices(conn, [each.id for each in slices])
+                await history.purge_parts(conn, [each.id for each in slices])
                 await record.count(conn, counts)
             names = [*(each.file for each in slices), *(each.file for each in stats)]
             for name in names:
@@ -171,8 +171,8 @@ async def _take_pages(
 
 async def _take(conn: Any, domain_id: int, page_ids: list[int], purged: Purged, record: Record) -> None:
     dropped = await images.drop_images(conn, domain_id, page_ids)
-    taken = await frontier.take_pages(conn, page_ids)
-    await repair.lessen(conn, _less(domain_id, dropped, known=taken.known, waiting=taken.waiting))
+    taken = await frontier.delete_pages(conn, page_ids)
+    await repair.decrement_counters(conn, _less(domain_id, dropped, known=taken.known, waiting=taken.waiting))
     unused = await bodies.drop_unused(conn, taken.bodies) if taken.bodies else []
     purged.keys += dropped.keys
     counts = Counter(
@@ -193,13 +193,13 @@ def _less(domain_id: int, dropped: Dropped, *, known: int = 0, waiting: int = 0)
 
 async def _leave(conn: Any, domain_id: int, purged: Purged) -> None:
     dropped = await images.leave_domain(conn, domain_id)
-    await repair.lessen(conn, _less(domain_id, dropped))
+    await repair.decrement_counters(conn, _less(domain_id, dropped))
     await repair.remove(conn, domain_id)
     await cache_namespace.end(conn)
     purged.keys += dropped.keys
 
 
-async def _mend(conn: Any, domain_id: int, order: PurgeOrder) -> None:
+async def _repair(conn: Any, domain_id: int, order: PurgeOrder) -> None:
     """A domain without a page that waits is exhausted."""
     async with conn.transaction():
         held = await repair.hold_unleased(conn, [domain_id])
@@ -213,7 +213,7 @@ async def _known(conn: Any, name: str) -> str:
     return known
 
 
-async def _hold(conn: Any, name: str) -> Held:
+async def _hold(conn: Any, name: str) -> LockedDomain:
     held = await admin.hold(conn, name)
     if held is None:
         raise NotFoundError(f"{name} is gone: somebody else purged it.")

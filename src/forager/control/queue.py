@@ -10,7 +10,7 @@ from typing import Any
 
 from forager.dispatch import store
 from forager.dispatch.broker import Broker
-from forager.dispatch.errors import BrokerAwayError
+from forager.dispatch.errors import BrokerUnavailableError
 from forager.errors import NotFoundError
 
 NO_QUEUES = "There are no queues: workers ask the database. The setting queue = celery makes some."
@@ -35,7 +35,7 @@ async def describe(broker: Broker | None, names: Sequence[str]) -> Standing:
         return Standing("inline", None, NO_QUEUES)
     try:
         rows = await look(broker, names)
-    except BrokerAwayError as error:
+    except BrokerUnavailableError as error:
         return Standing("celery", False, str(error))
     (dead,) = (row["messages"] for row in rows if row["queue"] == broker.names.dead)
     return Standing("celery", True, None, rows, dead)
@@ -75,7 +75,7 @@ class Redriven:
 
 async def redrive(broker: Broker, ids: Sequence[str] | None, *, dry_run: bool = False) -> Redriven:
     """Dead letters back into the queues they were refused in; None: all. Refuses ids that there are not."""
-    homes = {} if ids is None else await _homes(broker, ids)
+    homes = {} if ids is None else await _find_queues(broker, ids)
     if not dry_run:
         return Redriven(len(await broker.redrive(ids)), is_dry=False)
     if ids is None:
@@ -83,7 +83,7 @@ async def redrive(broker: Broker, ids: Sequence[str] | None, *, dry_run: bool = 
     return Redriven(sum(queue is not None for queue in homes.values()), is_dry=True)
 
 
-async def _homes(broker: Broker, ids: Sequence[str]) -> dict[str, str | None]:
+async def _find_queues(broker: Broker, ids: Sequence[str]) -> dict[str, str | None]:
     """Each of them with the queue it was refused in; None: it does not say."""
     known = {letter.id: letter.queue for letter in await broker.dead_letters(MOST_DEAD)}
     if missing := [each for each in ids if each not in known]:

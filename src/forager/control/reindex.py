@@ -5,11 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from forager.control.search import Elsewhere
+from forager.control.search import ExternalSearch
 from forager.search import rebuild
 from forager.search.names import Names
 from forager.search.push import SQL
-from forager.search.tend import Standing, Tended, read_standing, tend
+from forager.search.tend import Standing, Tended, read_sync_status, tend
 
 ROUND_S = 2.0
 """Between two looks at how far it is."""
@@ -25,15 +25,19 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Reindexed:
+class ReindexResult:
     changes: int
     filled: int
     standing: Standing
 
 
 async def reindex(
-    conn: Any, elsewhere: Elsewhere, *, anew: bool = False, on_progress: Callable[[Tended], None] = lambda _tended: None
-) -> Reindexed:
+    conn: Any,
+    elsewhere: ExternalSearch,
+    *,
+    anew: bool = False,
+    on_progress: Callable[[Tended], None] = lambda _tended: None,
+) -> ReindexResult:
     """Until a new index is searched and nothing waits. One that was begun is gone on with; `anew` gives it up. Raises
     SearchServerError: then the next call goes on."""
     if anew:
@@ -50,15 +54,15 @@ async def reindex(
         done = await tend(conn, elsewhere.server, elsewhere.names, within_s=ROUND_S, on_step=show)
         changes, filled = changes + done.changes, filled + done.filled
         if not done.is_building and not done.is_busy:
-            return Reindexed(changes, filled, await read_standing(conn))
+            return ReindexResult(changes, filled, await read_sync_status(conn))
         if done.is_busy:
             await asyncio.sleep(BUSY_S)
 
 
-async def leave(conn: Any, elsewhere: Elsewhere | None, prefix: str) -> None:
+async def leave(conn: Any, elsewhere: ExternalSearch | None, prefix: str) -> None:
     """PostgreSQL does the searching. Without a server at hand its indexes stay there."""
     await rebuild.switch_off(conn, elsewhere.server if elsewhere else None, Names(prefix))
 
 
-async def list_refused(conn: Any) -> list[Refused]:
+async def list_rejected(conn: Any) -> list[Refused]:
     return [Refused(row["kind"], row["id"], row["reason"]) for row in await conn.fetch(SQL["read_refused"], MOST_SHOWN)]

@@ -56,7 +56,7 @@ async def rebuild(pool: Any, *, by: str, refresh_every_s: float | None, refused_
                 return done
             held = await repair.hold_unleased(conn, batch)
             await sign_moves(conn, by=by, reason_code="rebuild", reason="counted anew")
-            done.mended += await repair.recount(conn, held)
+            done.mended += await repair.repair_counters(conn, held)
             done.mended += await repair.mend_states(
                 conn, held, refresh_every_s=refresh_every_s, refused_rest_s=refused_rest_s
             )
@@ -70,7 +70,7 @@ async def merge(
 ) -> list[Merged]:
     """Domains whose names are the same name become one, misspelled ones are renamed. A trial only says which."""
     async with pool.acquire() as conn:
-        groups = await misspelled(conn)
+        groups = await find_bad_names(conn)
         if is_trial or not groups:
             return [Merged(name, tuple(names)) for name, names in groups.items()]
         if await conn.fetchval(SQL["count_workers"], dead_after_s):
@@ -81,13 +81,13 @@ async def merge(
                 made = await _merge(conn, name, names, by=by)
                 elder = await repair.hold_for_merge(conn, [name])
                 ids = [row.id for row in elder]
-                await repair.recount(conn, ids)
+                await repair.repair_counters(conn, ids)
                 await repair.mend_states(conn, ids, refresh_every_s=refresh_every_s, refused_rest_s=refused_rest_s)
                 merged.append(made)
         return merged
 
 
-async def misspelled(conn: Any) -> dict[str, list[str]]:
+async def find_bad_names(conn: Any) -> dict[str, list[str]]:
     """Right name → all names in use that mean it, where they are not just that one."""
     wrong: defaultdict[str, list[str]] = defaultdict(list)
     after_id = 0
@@ -112,14 +112,14 @@ def spelled(name: str, base_url: str) -> str:
 async def _merge(conn: Any, name: str, names: Sequence[str], *, by: str) -> Merged:
     rows = sorted(await repair.hold_for_merge(conn, names), key=lambda row: (row.first_seen_at, row.id))
     elder, others = rows[0], [row.id for row in rows[1:]]
-    reason = _what_happened(elder, rows[1:], name)
+    reason = _describe_merge(elder, rows[1:], name)
     await sign_moves(conn, by=by, reason_code="merge", reason=reason)
     for row in rows:
         await give_back(conn, row.id)
     moved, twice = 0, 0
     if others:
         await images.merge_domains(conn, elder.id, others)
-        await products.keep_twins(conn, [elder.id, *others])
+        await products.move_duplicates(conn, [elder.id, *others])
         moved, twice = await merge_domain_pages(conn, elder.id, others)
         await products.merge_domains(conn, elder.id, others)
         await stats.move_days(conn, elder.id, others)
@@ -131,7 +131,7 @@ async def _merge(conn: Any, name: str, names: Sequence[str], *, by: str) -> Merg
     return Merged(name, tuple(row.name for row in rows), moved, twice)
 
 
-def _what_happened(elder: Named, others: Sequence[Named], name: str) -> str:
+def _describe_merge(elder: Named, others: Sequence[Named], name: str) -> str:
     renamed = [f"renamed from {elder.name}"] if elder.name != name else []
     merged = [f"merged with {', '.join(row.name for row in others)}"] if others else []
     return " and ".join([*renamed, *merged])

@@ -78,7 +78,7 @@ class State(NamedTuple):
     tally: Tally
 
 
-class UnderWayError(UsageError):
+class ReplayRunningError(UsageError):
     """Somebody else is at the same replay."""
 
 
@@ -96,11 +96,11 @@ async def count_stored(conn: Any, order: ReplayOrder, matches: Matches, *, defau
     """Raises NotStoredError where there is nothing to read: the policy is to be named to whoever asked."""
     found = Stored(*await conn.fetchrow(SQL["count_stored"], *matches))
     if not found.pages:
-        raise NotStoredError(await _why_none(conn, order, found, default_policy))
+        raise NotStoredError(await _explain_empty(conn, order, found, default_policy))
     return found
 
 
-async def _why_none(conn: Any, order: ReplayOrder, found: Stored, default_policy: str) -> str:
+async def _explain_empty(conn: Any, order: ReplayOrder, found: Stored, default_policy: str) -> str:
     what = order.url or order.domain or "any page"
     span = " in this span" if order.since or order.until else ""
     if found.deleted:
@@ -148,7 +148,7 @@ async def take(conn: Any, order: ReplayOrder, *, by: str, pid: int, pid_started:
     found = await conn.fetchrow(SQL["find_replay"], order.document())
     number = found["id"] if found else await conn.fetchval(SQL["start_replay"], order.document(), by, pid, pid_started)
     if not await conn.fetchval(SQL["lock_replay"], number):
-        raise UnderWayError(f"Replay {number} of the same order is under way; wait for it, or stop it.")
+        raise ReplayRunningError(f"Replay {number} of the same order is under way; wait for it, or stop it.")
     if not found:
         return Replay(number, 0, Tally(), is_resumed=False, died_reading=None)
     await conn.execute(SQL["take_replay"], number, pid, pid_started)

@@ -114,11 +114,11 @@ def read_fields(reading: Reading, selection: Selection, url: str) -> Fields:
     found = reading.product if reading.product and reading.product.name else None
     product = {f"product.{name}": getattr(found, name) if found else None for name in PRODUCT}
     product["product.variants"] = [pack_variant(variant) for variant in found.variants] if found else None
-    images = _shown_images(selection.images) if selection.images is not None else {}
+    images = _image_fields(selection.images) if selection.images is not None else {}
     return {name: plain(value) for name, value in (signals | product | images).items()}
 
 
-def _shown_images(sightings: Sequence[Sighting]) -> Fields:
+def _image_fields(sightings: Sequence[Sighting]) -> Fields:
     return {
         "images.count": len(sightings) or None,
         "images.primary": min((each.url for each in sightings if each.image.image_type == "primary"), default=None),

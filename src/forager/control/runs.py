@@ -6,7 +6,7 @@ Every door (CLI, API) calls these. Each verb runs in the caller's one transactio
 from collections.abc import Sequence
 from typing import Any
 
-from forager.control.look import SQL, refuse_unknown_run
+from forager.control.look import SQL, check_run_exists
 from forager.control.seed import start_run
 from forager.errors import ConflictError
 from forager.records import STANDING, RunSpec, Scope
@@ -14,7 +14,7 @@ from forager.stats import store as stats
 from forager.urls import domain_of, url_key
 
 
-def standing_spec(*, max_depth: int) -> RunSpec:
+def continuous_spec(*, max_depth: int) -> RunSpec:
     """The order that never ends: every known domain, each within its own host."""
     return RunSpec(seeds=(), scope=Scope.HOST, max_depth=max_depth, seeds_total=0, seeds_digest=STANDING)
 
@@ -28,7 +28,7 @@ async def order_run(conn: Any, spec: RunSpec, *, by: str, is_scored: bool = True
 
 async def stop_run(conn: Any, run: int) -> None:
     """Its workers finish what is open, and it is over. Asking twice changes nothing."""
-    await refuse_unknown_run(conn, run)
+    await check_run_exists(conn, run)
     if not await stats.ask_run_to_stop(conn, run):
         raise ConflictError(
             f"Run {run} cannot be stopped from here: it is over, or belongs to a `forager crawl`, which Ctrl-C stops.",

@@ -19,7 +19,7 @@ from forager.search.postgres import PostgresSearch
 from forager.search.push import push_changes
 from forager.search.rebuild import has_live
 from forager.search.server import SearchServer
-from forager.search.server_query import is_place
+from forager.search.server_query import is_search_cursor
 
 FEW = 3
 """Hits below which somebody may have misspelled a word."""
@@ -42,14 +42,16 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
+class ExternalSearch:
     """A search server that answers in PostgreSQL's place, as long as it does."""
 
     server: SearchServer
     names: Names
 
 
-async def search(pool: Any, query: Query, *, load: Load | None = None, elsewhere: Elsewhere | None = None) -> Answer:
+async def search(
+    pool: Any, query: Query, *, load: Load | None = None, elsewhere: ExternalSearch | None = None
+) -> Answer:
     """Hits, and help where there are few. Opens its own transactions. `load` gives stored bodies, for snippets."""
     async with pool.acquire() as conn:
         waiting = await _catch_up(conn)
@@ -57,19 +59,19 @@ async def search(pool: Any, query: Query, *, load: Load | None = None, elsewhere
         if not isinstance(query, ProductQuery):
             query = replace(query, words=to_query(query.words))  # as the words of pages were made
         try:
-            answer = await _search_anywhere(conn, query, load, elsewhere)
+            answer = await _search_backends(conn, query, load, elsewhere)
         except asyncpg.QueryCanceledError:
             raise ForagerError("The search took too long: narrow it with --domain, --language or --since.") from None
     return replace(answer, waiting=waiting)
 
 
-async def _search_anywhere(conn: Any, query: Query, load: Load | None, elsewhere: Elsewhere | None) -> Answer:
+async def _search_backends(conn: Any, query: Query, load: Load | None, elsewhere: ExternalSearch | None) -> Answer:
     """Whose place `after` is, he goes on; else the server, and PostgreSQL where that cannot."""
-    is_theirs, is_ours = is_place(query.after), bool(query.after) and not is_place(query.after)
+    is_theirs, is_ours = is_search_cursor(query.after), bool(query.after) and not is_search_cursor(query.after)
     why = None
     if elsewhere is not None and not is_ours:
         try:
-            await _catch_up_elsewhere(conn, elsewhere)
+            await _sync_external(conn, elsewhere)
             async with conn.transaction(isolation="repeatable_read", readonly=True):
                 if await has_live(conn):
                     return await _look(conn, ServerSearch(conn, elsewhere.server, elsewhere.names), query, load)
@@ -133,9 +135,9 @@ async def _catch_up(conn: Any) -> int:
     return await index.count_waiting(conn, most=MOST_WAITING)
 
 
-async def _catch_up_elsewhere(conn: Any, elsewhere: Elsewhere) -> None:
+async def _sync_external(conn: Any, elsewhere: ExternalSearch) -> None:
     """What was indexed a moment ago is found at once there too; more is for the duty."""
-    if elsewhere.server.is_resting:
+    if elsewhere.server.is_circuit_open:
         return
     left = CATCH_UP_PAGES
     with contextlib.suppress(asyncpg.ReadOnlySQLTransactionError):  # as above
@@ -147,5 +149,5 @@ async def index_all(pool: Any, *, anew: bool = False) -> int:
     """Everything that was read goes into the index, however long it takes; answers how many pages it changed."""
     async with pool.acquire() as conn:
         if anew:
-            await index.start_over(conn)
+            await index.reset_progress(conn)
         return (await index.index_many(conn, CONFIGS)).changed

@@ -7,10 +7,10 @@ those that failed before and those of domains nobody answered for; seeds of a li
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from forager.control.seed_list import Planted, plant_list
+from forager.control.seed_list import SeedResult, add_seed_list
 from forager.domains import store as domains
 from forager.frontier import store as frontier
-from forager.frontier.enqueue import Learned, learn
+from forager.frontier.enqueue import EnqueueResult, learn
 from forager.records import Discovery, RunSpec, Scope
 from forager.seeds import Seed
 from forager.stats import store as stats
@@ -26,7 +26,7 @@ async def start_run(
     from_list = {seed.url for seed in listed}
     await plant(conn, tuple(seed for seed in spec.seeds if seed not in from_list), run=run, by=by)
     if listed:
-        await plant_list(conn, listed, source=source, run=run, is_scored=is_scored)
+        await add_seed_list(conn, listed, source=source, run=run, is_scored=is_scored)
     await allow_networks(conn, spec, map(domain_of, spec.seeds), by=by)
     await adopt(conn, spec, map(domain_of, spec.seeds), run=run)
     return run
@@ -51,12 +51,12 @@ async def prepare_run(conn: Any, spec: RunSpec, named: tuple[str, ...], *, by: s
     return run
 
 
-async def plant_piece(
+async def add_seed_batch(
     conn: Any, seeds: Sequence[Seed], spec: RunSpec, *, run: int, source: str, is_scored: bool
-) -> Planted:
+) -> SeedResult:
     """A part of a prepared run's list. New domains are the run's from their first moment; what the scope adds to them,
     and what was there before, is adopted."""
-    planted = await plant_list(conn, seeds, source=source, run=run, is_scored=is_scored)
+    planted = await add_seed_list(conn, seeds, source=source, run=run, is_scored=is_scored)
     await allow_networks(conn, spec, (domain_of(seed.url) for seed in seeds), by=source)
     match spec.scope:
         case Scope.ANY:
@@ -78,7 +78,7 @@ async def open_run(conn: Any, spec: RunSpec, *, run: int) -> None:
 async def plant(conn: Any, seeds: tuple[str, ...], *, run: int, by: str) -> None:
     """Seeds are pages at depth 0 and of the highest priority, also those that were known before."""
     links = [Discovery(url, url_key(url), domain_of(url), 0, 0, "", "seed") for url in seeds]
-    learned = Learned()
+    learned = EnqueueResult()
 
     async def find_or_add(conn: Any, bases: Any) -> dict[str, int]:
         await domains.add_domains(conn, bases, source="seed", run=run)
@@ -99,5 +99,5 @@ async def adopt(conn: Any, spec: RunSpec, domain_names: Iterable[str], *, run: i
     """The run takes these domains, and those its scope adds to them."""
     names = sorted(set(domain_names))
     parents = sorted({registrable(name) for name in names}) if spec.scope is Scope.DOMAIN else []
-    everything = spec.scope is Scope.ANY or spec.takes_all_known
+    everything = spec.scope is Scope.ANY or spec.is_all_domains
     await domains.adopt_domains(conn, run, names=names, parents=parents, everything=everything)

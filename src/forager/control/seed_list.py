@@ -12,14 +12,14 @@ from typing import Any
 from forager.domains import store as domains
 from forager.domains.store import Seeded
 from forager.frontier import store as frontier
-from forager.frontier.enqueue import Learned, learn
+from forager.frontier.enqueue import EnqueueResult, learn
 from forager.records import Discovery
 from forager.seeds import Seed
 from forager.urls import domain_of, origin_of, url_key
 
 
 @dataclass(frozen=True, slots=True)
-class Planted:
+class SeedResult:
     """What was new of a piece of a list."""
 
     domains: int
@@ -28,9 +28,9 @@ class Planted:
     """Domains that were there before."""
 
 
-async def plant_list(
+async def add_seed_list(
     conn: Any, seeds: Sequence[Seed], *, source: str, run: int | None = None, is_scored: bool = True
-) -> Planted:
+) -> SeedResult:
     """One transaction's worth of seeds. `run` takes the domains that get new pages, but for those it may not take."""
     links, seeded = sort_seeds(seeds)
     added: dict[str, int] = {}
@@ -46,7 +46,7 @@ async def plant_list(
         return found
 
     known: dict[str, int] = {}
-    learned = Learned()
+    learned = EnqueueResult()
     await learn(conn, learned, links, find_or_add, are_seeds=True)
     counted = set(added.values())
     await domains.raise_ranks(conn, {known[name]: rank for name in known if (rank := seeded[name].rank) is not None})
@@ -55,11 +55,11 @@ async def plant_list(
     )
     new_pages = sum(learned.new.values())
     if new_pages < len(links):
-        await _honour_known(conn, learned)
-    return Planted(len(added), new_pages, tuple(known))
+        await _mark_as_seeds(conn, learned)
+    return SeedResult(len(added), new_pages, tuple(known))
 
 
-async def _honour_known(conn: Any, learned: Learned) -> None:
+async def _mark_as_seeds(conn: Any, learned: EnqueueResult) -> None:
     """Pages known before become seeds: first of their domain, and nothing is far from them."""
     await frontier.mark_seeds(conn, list(learned.page_ids.values()))
     if learned.nearer and (nearer := await frontier.relax_depths(conn, learned.nearer)):

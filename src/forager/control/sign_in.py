@@ -16,7 +16,7 @@ from forager.accounts.errors import MustWaitError, WrongPasswordError
 from forager.accounts.passwords import Hasher
 from forager.accounts.store import Login
 from forager.accounts.who import Role, Scope, Who, nobody
-from forager.control.account_names import refuse_bad_name
+from forager.control.account_names import validate_name
 from forager.errors import ConflictError, NotFoundError, UsageError
 
 SESSION_S = 86_400.0
@@ -66,13 +66,13 @@ async def sign_out(conn: Any, who: Who) -> None:
 
 async def change_password(pool: Any, hasher: Hasher, who: Who, *, current: str, new: str, visitor: Visitor) -> SignedIn:
     """All sessions end, and a new one begins here."""
-    await hasher.refuse_weak(new, who.name)
+    await hasher.reject_weak(new, who.name)
     user, subjects, is_known = await _checked(pool, hasher, who.name, current, visitor)
     new_hash = await hasher.hash(new)
     async with pool.acquire(timeout=ACQUIRE_S) as conn, conn.transaction():
         if await store.set_password(conn, user.id, new_hash, old_hash=user.password_hash) is None:
             raise WrongPasswordError  # somebody else changed it meanwhile
-        await _forget_others(conn, user.id)
+        await _revoke_sessions(conn, user.id)
         signed = await _open_session(conn, user._replace(password_hash=new_hash), visitor)
         await store.forgive_attempts(conn, subjects, is_known=is_known)
         await audit.note(conn, signed.who, "user.change_password", kind="user", object_id=user.name)
@@ -88,11 +88,11 @@ async def accept(
     if invite is None:
         raise NotFoundError(USED_UP)
     chosen = _name_for(invite["name"], name)
-    await hasher.refuse_weak(password, chosen)
+    await hasher.reject_weak(password, chosen)
     password_hash = await hasher.hash(password)
     async with pool.acquire(timeout=ACQUIRE_S) as conn, conn.transaction():
         if invite["user_id"] is None:
-            user = await _become_first_admin(conn, chosen, password_hash)
+            user = await _create_first_admin(conn, chosen, password_hash)
         else:
             user = Login(invite["user_id"], chosen, invite["role"], True, password_hash)
         if not await store.use_invite(conn, secret):
@@ -110,14 +110,14 @@ def _name_for(invited: str | None, given: str | None) -> str:
     if invited is None:
         if not given:
             raise UsageError("Choose a name for the first admin.", field="name")
-        refuse_bad_name(given)
+        validate_name(given)
         return given
     if given and given.casefold() != invited.casefold():
         raise UsageError("This link is for somebody else.", field="name")
     return invited
 
 
-async def _become_first_admin(conn: Any, name: str, password_hash: str) -> Login:
+async def _create_first_admin(conn: Any, name: str, password_hash: str) -> Login:
     await store.hold_first_admin(conn)
     if await store.has_people(conn):
         raise NotFoundError(USED_UP)
@@ -134,11 +134,11 @@ async def _set_password(conn: Any, user: Login, password_hash: str) -> None:
     keeps them."""
     await store.set_password(conn, user.id, password_hash)
     await store.revoke_tokens(conn, user.id)
-    await _forget_others(conn, user.id)
+    await _revoke_sessions(conn, user.id)
     await store.forgive_account(conn, throttle.account_of(user.id))
 
 
-async def _forget_others(conn: Any, user_id: int) -> None:
+async def _revoke_sessions(conn: Any, user_id: int) -> None:
     await store.drop_invites(conn, user_id)
     await store.end_sessions(conn, user_id)
 

@@ -23,13 +23,13 @@ async def add_snippets(conn: Any, backend: SearchBackend, query: Query, hits: Se
     texts = {
         hit.id: text
         for hit in hits
-        if hit.id in refs and (text := await asyncio.to_thread(_read_again, load, refs[hit.id], hit.url))
+        if hit.id in refs and (text := await asyncio.to_thread(_load_text, load, refs[hit.id], hit.url))
     }
     snippets = await backend.mark(query, texts) if texts else {}
     return [replace(hit, snippet=snippets.get(hit.id) or hit.snippet) for hit in hits]
 
 
-def _read_again(load: Load, ref: str, url: str) -> str:
+def _load_text(load: Load, ref: str, url: str) -> str:
     """A body that cannot be had, or not be read, is no reason to fail."""
     try:
         return text_of(load(ref, url))

@@ -10,13 +10,13 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from forager.control.task_steps import SQL, TaskState, first_due, refuse_bad_priority, state_of
+from forager.control.task_steps import SQL, TaskState, first_due, state_of, validate_priority
 from forager.domains import store as domain_store
 from forager.domains import tasks as domains
-from forager.errors import AddressRefusedError, BadUrlError, ConflictError, NotFoundError, UsageError
+from forager.errors import AddressBlockedError, BadUrlError, ConflictError, NotFoundError, UsageError
 from forager.frontier import store as pages
 from forager.frontier import tasks as frontier
-from forager.frontier.enqueue import Learned, learn
+from forager.frontier.enqueue import EnqueueResult, learn
 from forager.frontier.task_status import TaskStatus
 from forager.frontier.tasks import NewTask
 from forager.politeness.guard import AddressGuard, host_as_ip
@@ -73,12 +73,12 @@ async def submit(
     ends = await _ends_of_dependencies(conn, list(wanted.values()))
     row = await frontier.name_batch(conn, _batch_name(batch), by=by) if batch is not None else None
     page_ids = await _learn(conn, list(wanted))
-    await _refuse_other_dependencies(conn, wanted, page_ids)
+    await _check_dependencies(conn, wanted, page_ids)
     tasks = [_new_task(page_ids[url], order, row["id"] if row else None, ends) for url, order in wanted.items()]
     added = await frontier.queue_pages(conn, [task.page_id for task in tasks])
     new = await frontier.add(conn, tasks, by=by)
-    await frontier.amend(conn, [task for task in tasks if task.page_id not in new])
-    opened = await frontier.open_of(conn, [task.page_id for task in tasks])
+    await frontier.update_tasks(conn, [task for task in tasks if task.page_id not in new])
+    opened = await frontier.list_open(conn, [task.page_id for task in tasks])
     first = first_due(task for task in opened.values() if task.status is PENDING)
     await domains.expect_visits(conn, first, added)
     moves: list[tuple[int, TaskStatus | None, TaskStatus]] = [
@@ -103,7 +103,7 @@ def read_orders(orders: Sequence[TaskOrder], guard: AddressGuard | None = None) 
         )
     wanted: dict[str, TaskOrder] = {}
     for order in orders:
-        _refuse_bad(order)
+        _validate_order(order)
         webhook = read_webhook(order.webhook_url, guard) if order.webhook_url is not None else None
         wanted.setdefault(_read_url(order.url, guard), replace(order, webhook_url=webhook))
     return wanted
@@ -119,7 +119,7 @@ def read_webhook(url: str, guard: AddressGuard | None = None) -> str:
         parts = urlsplit(normal)
         try:
             guard.check_host(parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
-        except AddressRefusedError as error:
+        except AddressBlockedError as error:
             raise UsageError(f"The webhook could never be called: {error}", field="webhook_url") from None
     return normal
 
@@ -134,13 +134,13 @@ def _read_url(url: str, guard: AddressGuard | None) -> str:
     if guard is not None and ip is not None:
         try:
             guard.check_ip(ip, parts.port or (443 if parts.scheme == "https" else 80))
-        except AddressRefusedError as error:
+        except AddressBlockedError as error:
             raise UsageError(f"{normal} may not be asked: {error}") from None
     return normal
 
 
-def _refuse_bad(order: TaskOrder) -> None:
-    refuse_bad_priority(order.priority)
+def _validate_order(order: TaskOrder) -> None:
+    validate_priority(order.priority)
     if order.max_retries is not None and not 0 <= order.max_retries <= 20:
         raise UsageError(f"{order.max_retries} are no retries: 0 to 20 are possible.", field="max_retries")
     if order.revisit_every_s is not None and not 1 <= order.revisit_every_s < float("inf"):
@@ -161,7 +161,7 @@ def _batch_name(name: str) -> str:
 async def _learn(conn: Any, urls: Sequence[str]) -> dict[str, int]:
     """URL → its page, known from now on. Its domains are held."""
     links = {url: Discovery(url, url_key(url), domain_of(url), 0, 0, "", "seed") for url in urls}
-    learned = Learned()
+    learned = EnqueueResult()
 
     async def find_or_add(conn: Any, bases: Mapping[str, str]) -> Mapping[str, int]:
         await domain_store.add_domains(conn, bases, source="order", run=None)
@@ -195,12 +195,12 @@ async def _ends_of_dependencies(conn: Any, orders: Sequence[TaskOrder]) -> dict[
     return ends
 
 
-async def _refuse_other_dependencies(conn: Any, wanted: Mapping[str, TaskOrder], page_ids: Mapping[str, int]) -> None:
+async def _check_dependencies(conn: Any, wanted: Mapping[str, TaskOrder], page_ids: Mapping[str, int]) -> None:
     """A page has one open task, which cannot wait for something it was not ordered to wait for."""
     waiting = {page_ids[url]: order.depends_on for url, order in wanted.items() if order.depends_on is not None}
     if not waiting:
         return
-    for page, task in (await frontier.open_of(conn, list(waiting))).items():
+    for page, task in (await frontier.list_open(conn, list(waiting))).items():
         if task.id == waiting[page]:
             raise ConflictError(f"Task {task.id} cannot wait for itself.", "dependency_cycle")
         if task.depends_on != waiting[page]:

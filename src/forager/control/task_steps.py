@@ -14,7 +14,7 @@ from forager.domains import tasks as domains
 from forager.errors import UsageError
 from forager.frontier import tasks as frontier
 from forager.frontier.task_status import TaskStatus
-from forager.frontier.tasks import HeldTask, Hurried, NewTask
+from forager.frontier.tasks import LockedTask, NewTask, RescheduledTask
 from forager.stats import store as stats
 
 SQL = statements.load("forager.control", "tasks.sql")
@@ -52,12 +52,12 @@ class Restarted(NamedTuple):
     """Of one that waited already: what was changed, in words."""
 
 
-async def pause_held(conn: Any, held: Sequence[HeldTask], *, by: str, reason: str | None) -> None:
+async def pause_held(conn: Any, held: Sequence[LockedTask], *, by: str, reason: str | None) -> None:
     await frontier.pause(conn, [each.id for each in held])
     await note_moves(conn, "pause", held, PAUSED, by=by, reason=reason)
 
 
-async def resume_held(conn: Any, held: Sequence[HeldTask], *, by: str, reason: str | None) -> set[int]:
+async def resume_held(conn: Any, held: Sequence[LockedTask], *, by: str, reason: str | None) -> set[int]:
     """Those that wait for a task that is not completed yet."""
     wanted = [each.depends_on for each in held if each.depends_on is not None]
     ended = {row["id"]: row["outcome"] for row in await conn.fetch(SQL["outcomes_of"], wanted)} if wanted else {}
@@ -71,7 +71,7 @@ async def resume_held(conn: Any, held: Sequence[HeldTask], *, by: str, reason: s
     return waiting
 
 
-async def cancel_held(conn: Any, held: Sequence[HeldTask], *, by: str, reason: str | None) -> None:
+async def cancel_held(conn: Any, held: Sequence[LockedTask], *, by: str, reason: str | None) -> None:
     words = f"cancelled by {by}" + (f": {reason}" if reason else "")
     freed, lost = await frontier.cancel(conn, {each.id: each.page_id for each in held}, reason=words)
     await domain_store.return_claims(conn, freed)
@@ -81,7 +81,7 @@ async def cancel_held(conn: Any, held: Sequence[HeldTask], *, by: str, reason: s
     await note_moves(conn, "cancel", held, CANCELLED, by=by, reason=reason)
 
 
-async def set_priorities(conn: Any, held: Sequence[HeldTask], priority: int, *, by: str, reason: str | None) -> None:
+async def set_priorities(conn: Any, held: Sequence[LockedTask], priority: int, *, by: str, reason: str | None) -> None:
     await frontier.set_priorities(conn, [each.id for each in held], priority)
     words = f"priority {priority}" + (f": {reason}" if reason else "")
     moves = [(each.id, each.status, each.status) for each in held]
@@ -89,27 +89,29 @@ async def set_priorities(conn: Any, held: Sequence[HeldTask], priority: int, *, 
 
 
 async def restart_held(
-    conn: Any, held: Sequence[HeldTask], order: RestartOrder, *, by: str, reason: str | None
+    conn: Any, held: Sequence[LockedTask], order: RestartOrder, *, by: str, reason: str | None
 ) -> dict[int, Restarted]:
     """Page → its open task now. The tasks are closed, and their domains held. A task that waits already is given the
     moment and the priority of the order, which is noted as well."""
     parents = {row["page_id"]: row for row in await frontier.closed_orders(conn, [each.id for each in held])}
     added = await frontier.queue_pages(conn, list(parents))
-    new = await frontier.add(conn, [_successor(row, order) for row in parents.values()], by=by)
-    opened = await frontier.open_of(conn, list(parents))
+    new = await frontier.add(conn, [_build_task(row, order) for row in parents.values()], by=by)
+    opened = await frontier.list_open(conn, list(parents))
     known = [task.id for page, task in opened.items() if page not in new]
     hurried = await frontier.hurry(conn, known, priority=order.priority, at=order.scheduled_at)
     changes = {task: _change(each) for task, each in hurried.items()}
     await frontier.move_dependents(conn, {parents[page]["id"]: task.id for page, task in opened.items()})
-    first = first_due(task for task in (await frontier.open_of(conn, list(parents))).values() if task.status is PENDING)
+    first = first_due(
+        task for task in (await frontier.list_open(conn, list(parents))).values() if task.status is PENDING
+    )
     await domains.expect_visits(conn, first, added)
     moves: list[tuple[int, TaskStatus | None, TaskStatus]] = [(task, None, PENDING) for task in new.values()]
     await frontier.note_orders(conn, moves, verb="restart", by=by, reason=reason)
-    await _note_hurried(conn, list(hurried.values()), by=by, reason=reason)
+    await _record_rescheduled(conn, list(hurried.values()), by=by, reason=reason)
     return {page: Restarted(task.id, page in new, changes.get(task.id)) for page, task in opened.items()}
 
 
-async def _note_hurried(conn: Any, hurried: Sequence[Hurried], *, by: str, reason: str | None) -> None:
+async def _record_rescheduled(conn: Any, hurried: Sequence[RescheduledTask], *, by: str, reason: str | None) -> None:
     """One line each; what changed is told of one, and of many that they are due earlier."""
     if hurried:
         change = _change(hurried[0]) if len(hurried) == 1 else "due now instead of later"
@@ -118,7 +120,7 @@ async def _note_hurried(conn: Any, hurried: Sequence[Hurried], *, by: str, reaso
         await frontier.note_orders(conn, moves, verb="restart", by=by, reason=words)
 
 
-def _change(each: Hurried) -> str:
+def _change(each: RescheduledTask) -> str:
     parts = []
     if each.scheduled_for != each.was_scheduled_for:
         parts.append(
@@ -129,7 +131,7 @@ def _change(each: Hurried) -> str:
     return ", ".join(parts)
 
 
-def _successor(row: Any, order: RestartOrder) -> NewTask:
+def _build_task(row: Any, order: RestartOrder) -> NewTask:
     return NewTask(
         row["page_id"],
         priority=order.priority or row["priority"],
@@ -153,14 +155,14 @@ def first_due(tasks: Iterable[frontier.OpenTask]) -> dict[int, datetime]:
     return first
 
 
-async def hold(conn: Any, task_ids: Sequence[int]) -> list[HeldTask]:
+async def hold(conn: Any, task_ids: Sequence[int]) -> list[LockedTask]:
     """Domains first, as workers do."""
     await domains.hold(conn, await frontier.domains_of(conn, task_ids))
     return await frontier.hold(conn, task_ids)
 
 
 async def note_moves(
-    conn: Any, verb: str, held: Sequence[HeldTask], to: TaskStatus, *, by: str, reason: str | None
+    conn: Any, verb: str, held: Sequence[LockedTask], to: TaskStatus, *, by: str, reason: str | None
 ) -> None:
     moves = [(each.id, each.status, to) for each in held]
     await frontier.note_orders(conn, moves, verb=verb, by=by, reason=reason)
@@ -180,6 +182,6 @@ def state_of(row: Mapping[str, Any], was_changed: bool, message: str) -> TaskSta
     )
 
 
-def refuse_bad_priority(priority: int | None) -> None:
+def validate_priority(priority: int | None) -> None:
     if priority is not None and not 1 <= priority <= 10:
         raise UsageError(f"There is no priority {priority}: 1 is the first, 10 the last.", field="priority")

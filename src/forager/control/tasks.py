@@ -20,15 +20,15 @@ from forager.control.task_steps import (
     cancel_held,
     hold,
     pause_held,
-    refuse_bad_priority,
     restart_held,
     resume_held,
     set_priorities,
     state_of,
+    validate_priority,
 )
 from forager.errors import ConflictError, NotFoundError
-from forager.frontier.task_status import CLOSED, TaskStatus, may_move
-from forager.frontier.tasks import HeldTask
+from forager.frontier.task_status import CLOSED, TaskStatus, can_transition
+from forager.frontier.tasks import LockedTask
 
 SHOWN = 50
 MOST_REDIRECTS = 5
@@ -76,7 +76,7 @@ async def pause(conn: Any, task_id: int, *, by: str, reason: str | None = None) 
     held = await _hold_one(conn, task_id)
     if held.status is PAUSED and not held.is_waiting:
         return await _tell(conn, held, False, "It was paused already.")
-    _refuse(held, PAUSED, "paused")
+    _reject(held, PAUSED, "paused")
     await pause_held(conn, [held], by=by, reason=reason)
     running = " Its worker puts it down at its next step." if held.locked_by is not None else ""
     return await _tell(conn, held, True, f"Paused; it stays so until it is resumed.{running}")
@@ -97,7 +97,7 @@ async def cancel(conn: Any, task_id: int, *, by: str, reason: str | None = None)
     held = await _hold_one(conn, task_id)
     if held.status is CANCELLED:
         return await _tell(conn, held, False, "It was cancelled already.")
-    _refuse(held, CANCELLED, "cancelled")
+    _reject(held, CANCELLED, "cancelled")
     await cancel_held(conn, [held], by=by, reason=reason)
     return await _tell(conn, held, True, "Cancelled.")
 
@@ -114,7 +114,7 @@ async def restart(
     force: bool = False,
 ) -> TaskState:
     """The page is visited again, by a new task. One that is open is only restarted by force: it is cancelled first."""
-    refuse_bad_priority(priority)
+    validate_priority(priority)
     held = await _hold_one(conn, task_id)
     if held.status not in CLOSED:
         if not force:
@@ -137,7 +137,7 @@ async def restart(
 
 async def set_priority(conn: Any, task_id: int, priority: int, *, by: str, reason: str | None = None) -> TaskState:
     """1 is first, 10 is last. Counts from the next claim on; a worker that has it goes on with it."""
-    refuse_bad_priority(priority)
+    validate_priority(priority)
     held = await _hold_one(conn, task_id)
     if held.status in CLOSED:
         raise _closed(held, "given another priority")
@@ -150,29 +150,29 @@ async def set_priority(conn: Any, task_id: int, priority: int, *, by: str, reaso
 # answers and refusals -----------------------------------------------------------------------------------------------
 
 
-async def _hold_one(conn: Any, task_id: int) -> HeldTask:
+async def _hold_one(conn: Any, task_id: int) -> LockedTask:
     held = await hold(conn, [task_id])
     if not held:
         raise _unknown(task_id)
     return held[0]
 
 
-async def _tell(conn: Any, held: HeldTask, was_changed: bool, message: str) -> TaskState:
+async def _tell(conn: Any, held: LockedTask, was_changed: bool, message: str) -> TaskState:
     (row,) = await conn.fetch(SQL["read_states"], [held.id])
     return state_of(row, was_changed, message)
 
 
-def _refuse(held: HeldTask, to: TaskStatus, verb: str) -> None:
+def _reject(held: LockedTask, to: TaskStatus, verb: str) -> None:
     """A task that waits for another is paused already, and may be by a person too."""
     if held.status in CLOSED:
         raise _closed(held, verb)
-    if held.status is not to and not may_move(held.status, to):
+    if held.status is not to and not can_transition(held.status, to):
         raise ConflictError(
             f"Task {held.id} is {held.status} and cannot be {verb} now; try again in a moment.", "task_busy"
         )
 
 
-def _closed(held: HeldTask, verb: str) -> ConflictError:
+def _closed(held: LockedTask, verb: str) -> ConflictError:
     return ConflictError(
         f"Task {held.id} is {held.status} and cannot be {verb}: what is closed never changes. "
         "A restart visits its page again.",
@@ -184,5 +184,5 @@ def _unknown(task_id: int) -> NotFoundError:
     return NotFoundError(f"There is no task {task_id}; `forager tasks` lists them.")
 
 
-def _why_not_paused(held: HeldTask) -> str:
+def _why_not_paused(held: LockedTask) -> str:
     return f"It waits for task {held.depends_on}." if held.is_waiting else f"It was not paused; it is {held.status}."

@@ -18,19 +18,19 @@ from forager.control.task_steps import (
     cancel_held,
     hold,
     pause_held,
-    refuse_bad_priority,
     restart_held,
     resume_held,
     set_priorities,
     state_of,
+    validate_priority,
 )
 from forager.domains import store as domain_store
 from forager.errors import UsageError
 from forager.frontier import tasks as frontier
-from forager.frontier.task_status import CLOSED, TaskStatus, may_move
+from forager.frontier.task_status import CLOSED, TaskStatus, can_transition
 
 MOST_AT_ONCE = 10_000
-PAUSABLE = tuple(status for status in TaskStatus if may_move(status, PAUSED))
+PAUSABLE = tuple(status for status in TaskStatus if can_transition(status, PAUSED))
 OPEN = tuple(status for status in TaskStatus if status not in CLOSED)
 
 
@@ -64,7 +64,7 @@ async def pause_many(
 ) -> Many:
     chosen = await _choose(conn, which, PAUSABLE, limit=limit)
     if not dry_run:
-        chosen = [held.id for held in await hold(conn, chosen) if may_move(held.status, PAUSED)]
+        chosen = [held.id for held in await hold(conn, chosen) if can_transition(held.status, PAUSED)]
         await pause_held(conn, await frontier.hold(conn, chosen), by=by, reason=reason)
     return await _many(conn, "pause", chosen, limit=limit, dry_run=dry_run)
 
@@ -103,7 +103,7 @@ async def set_priority_many(
     dry_run: bool = False,
 ) -> Many:
     """Of a whole domain also the pages that wait for their first visit and have no task yet."""
-    refuse_bad_priority(priority)
+    validate_priority(priority)
     chosen = await _choose(conn, which, OPEN, limit=limit)
     if not dry_run:
         held = [each for each in await hold(conn, chosen) if each.status not in CLOSED]
@@ -128,7 +128,7 @@ async def restart_failed(
     dry_run: bool = False,
 ) -> Many:
     """Pages whose last visit failed, newest first; each gets a new task that counts its tries from the beginning."""
-    refuse_bad_limit(limit)
+    validate_limit(limit)
     found = await conn.fetch(SQL["choose_failed"], await _domain_id(conn, domain), error_code, failed_after, limit)
     return await _restart_many(
         conn, "restart-failed", [row["id"] for row in found], limit=limit, dry_run=dry_run, by=by, reason=reason
@@ -153,7 +153,7 @@ async def restart_batch(
     dry_run: bool = False,
 ) -> Many:
     """Every page of a batch that has no open task is visited again, for the same batch."""
-    refuse_bad_limit(limit)
+    validate_limit(limit)
     found = [row["id"] for row in await conn.fetch(SQL["choose_batch"], batch_id, limit)]
     return await _restart_many(conn, "restart-batch", found, limit=limit, dry_run=dry_run, by=by, reason=reason)
 
@@ -172,7 +172,7 @@ async def _restart_many(
 async def _choose(
     conn: Any, which: Which, statuses: Sequence[TaskStatus], *, limit: int, leaves_waiting: bool = False
 ) -> list[int]:
-    refuse_bad_limit(limit)
+    validate_limit(limit)
     domain = await _domain_id(conn, which.domain)
     ids = list(which.task_ids) or None
     rows = await conn.fetch(SQL["choose_open"], list(statuses), domain, which.batch_id, ids, leaves_waiting, limit)
@@ -190,6 +190,6 @@ async def _many(conn: Any, verb: str, task_ids: Sequence[int], *, limit: int, dr
     return Many(verb, states, is_dry=dry_run, is_all=len(task_ids) < limit)
 
 
-def refuse_bad_limit(limit: int) -> None:
+def validate_limit(limit: int) -> None:
     if not 1 <= limit <= MOST_AT_ONCE:
         raise UsageError(f"One order is for 1 to {MOST_AT_ONCE} tasks, not for {limit}; ordered again it goes on.")

@@ -9,9 +9,9 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from forager.control import why_domain, why_page
-from forager.control.domain_checks import Gate, Manners, Outlook, crawl_command, never
-from forager.control.why_domain import DomainFacts
-from forager.control.why_page import PageFacts
+from forager.control.domain_checks import FetchPolicy, Gate, Prediction, crawl_command, never
+from forager.control.why_domain import DomainSnapshot
+from forager.control.why_page import PageSnapshot
 from forager.db import statements
 from forager.domains.traps import SUBDOMAINS
 from forager.errors import BadUrlError, UsageError
@@ -35,7 +35,7 @@ class Answer:
     asked_at: datetime
     page_gates: tuple[Gate, ...]
     domain_gates: tuple[Gate, ...]
-    outlook: Outlook
+    outlook: Prediction
 
 
 class Asked(NamedTuple):
@@ -45,27 +45,27 @@ class Asked(NamedTuple):
     is_page: bool
 
 
-async def ask_why(connection: Any, text: str, manners: Manners) -> Answer:
+async def explain(connection: Any, text: str, manners: FetchPolicy) -> Answer:
     """The caller opens the one read-only snapshot that makes the answer whole."""
-    asked = read_question(text)
+    asked = parse_query(text)
     domain, url = await _find(connection, asked, manners)
     name = domain_of(url)
-    gates = why_domain.gates_of(domain, manners) if domain else _strange_gates(url)
-    outlook = await _outlook_of_domain(connection, gates, domain)
+    gates = why_domain.list_checks(domain, manners) if domain else _unknown_domain(url)
+    outlook = await _predict_domain(connection, gates, domain)
     now = domain.now if domain else await connection.fetchval(SQL["clock"])
     if not asked.is_page:
         return Answer(text, None, name, now, (), gates, outlook)
     page = await _read_page(connection, url, domain)
-    page_gates = why_page.gates_of(page, domain, manners)
+    page_gates = why_page.list_checks(page, domain, manners)
     if domain is not None:
-        delay_s, _ = why_domain.pace_of(domain, manners)
-        outlook = why_page.outlook_of(page, page_gates, outlook, domain, delay_s)
-    elif stuck := why_page.first_stuck(page_gates):
+        delay_s, _ = why_domain.resolve_delay(domain, manners)
+        outlook = why_page.predict(page, page_gates, outlook, domain, delay_s)
+    elif stuck := why_page.find_blocking(page_gates):
         outlook = never(stuck)
     return Answer(text, url, name, now, page_gates, gates, outlook)
 
 
-def read_question(text: str) -> Asked:
+def parse_query(text: str) -> Asked:
     """A URL, or the name of a domain, with or without scheme. Refuses what is neither."""
     word = text.strip()
     if "://" not in word and "@" in word:
@@ -81,9 +81,9 @@ def read_question(text: str) -> Asked:
     return Asked(urls, is_page=any(mark in word for mark in "/?#"))
 
 
-async def _find(connection: Any, asked: Asked, manners: Manners) -> tuple[DomainFacts | None, str]:
+async def _find(connection: Any, asked: Asked, manners: FetchPolicy) -> tuple[DomainSnapshot | None, str]:
     """The reading whose page is known, else the one whose domain is, else the first."""
-    found: list[tuple[DomainFacts, str]] = []
+    found: list[tuple[DomainSnapshot, str]] = []
     for url in asked.urls:
         domain = await _read_domain(connection, domain_of(url), manners)
         if domain is None:
@@ -94,13 +94,13 @@ async def _find(connection: Any, asked: Asked, manners: Manners) -> tuple[Domain
     return found[0] if found else (None, asked.urls[0])
 
 
-async def _read_domain(connection: Any, name: str, manners: Manners) -> DomainFacts | None:
+async def _read_domain(connection: Any, name: str, manners: FetchPolicy) -> DomainSnapshot | None:
     row = await connection.fetchrow(SQL["domain"], name, manners.dead_after_s)
     if row is None:
         return None
     spec = spec_from_json(row["run_spec"]) if row["run_spec"] else None
     gates = await connection.fetch(SQL["gates"], row["id"])
-    return DomainFacts(
+    return DomainSnapshot(
         row=row,
         gates={gate["gate"]: (gate["is_open"], gate["opens_at"]) for gate in gates},
         frontier=await connection.fetchrow(SQL["frontier"], row["id"], *_reach(spec)),
@@ -109,30 +109,30 @@ async def _read_domain(connection: Any, name: str, manners: Manners) -> DomainFa
     )
 
 
-async def _read_page(connection: Any, url: str, domain: DomainFacts | None) -> PageFacts:
+async def _read_page(connection: Any, url: str, domain: DomainSnapshot | None) -> PageSnapshot:
     name = domain_of(url)
     if domain is None:
-        return PageFacts(url, name, None, traps=await connection.fetch(SQL["crowd"], registrable(name), SUBDOMAINS))
+        return PageSnapshot(url, name, None, traps=await connection.fetch(SQL["crowd"], registrable(name), SUBDOMAINS))
     row = await connection.fetchrow(SQL["page"], domain.row["id"], url_key(url))
     traps = await connection.fetch(SQL["traps"], domain.row["id"])
     if row is None:
         cut = await connection.fetch(SQL["cut_pages"], domain.row["id"])
-        return PageFacts(url, name, None, traps=traps, cut=cut)
+        return PageSnapshot(url, name, None, traps=traps, cut=cut)
     place = await connection.fetchrow(SQL["place"], row["id"], *_reach(domain.spec))
-    return PageFacts(url, name, row, under_way=place["under_way"], before=place["before"], traps=traps)
+    return PageSnapshot(url, name, row, under_way=place["under_way"], before=place["before"], traps=traps)
 
 
-async def _outlook_of_domain(connection: Any, gates: tuple[Gate, ...], domain: DomainFacts | None) -> Outlook:
+async def _predict_domain(connection: Any, gates: tuple[Gate, ...], domain: DomainSnapshot | None) -> Prediction:
     if domain is None:
         return never(gates[0])
-    outlook = why_domain.outlook_of(gates, domain)
+    outlook = why_domain.predict(gates, domain)
     if outlook.kind != "at" or domain.row["maintenance_start"] is None:
         return outlook
     window = (domain.row["maintenance_start"], domain.row["maintenance_end"])
-    return Outlook("at", outlook.because, await connection.fetchval(SQL["after_window"], outlook.at, *window))
+    return Prediction("at", outlook.because, await connection.fetchval(SQL["after_window"], outlook.at, *window))
 
 
-def _strange_gates(url: str) -> tuple[Gate, ...]:
+def _unknown_domain(url: str) -> tuple[Gate, ...]:
     return (Gate("known", False, "the domain is not known", remedy=crawl_command(url)),)
 
 

@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any
 
 from forager.control.domain_checks import (
+    FetchPolicy,
     Gate,
-    Manners,
-    Outlook,
+    Prediction,
     after,
     crawl_command,
     domain_command,
@@ -33,7 +33,7 @@ SOON_GIVEN_UP = frozenset({Trouble.UNREACHABLE, Trouble.RATE_LIMITED})
 
 
 @dataclass(frozen=True, slots=True)
-class DomainFacts:
+class DomainSnapshot:
     """What the database says of one domain, in one snapshot."""
 
     row: Any
@@ -68,7 +68,7 @@ class DomainFacts:
         return bool(self.row["is_held"])
 
 
-def gates_of(facts: DomainFacts, manners: Manners) -> tuple[Gate, ...]:
+def list_checks(facts: DomainSnapshot, manners: FetchPolicy) -> tuple[Gate, ...]:
     return (
         _known(facts),
         _state(facts),
@@ -84,43 +84,43 @@ def gates_of(facts: DomainFacts, manners: Manners) -> tuple[Gate, ...]:
         _pace(facts, manners),
         _breaker(facts, manners),
         *_proxies(facts),
-        _streak(facts, manners),
+        _failure_streak(facts, manners),
         _priority(facts),
     )
 
 
-def outlook_of(gates: Sequence[Gate], facts: DomainFacts) -> Outlook:
+def predict(gates: Sequence[Gate], facts: DomainSnapshot) -> Prediction:
     """What all gates together mean for the domain's next visit."""
     by_name = {gate.name: gate for gate in gates}
     if facts.is_held and by_name["switch"].is_open:
         if pause := by_name.get("pause"):
-            return Outlook("at", pause.sentence, facts.now)
-        return Outlook(
+            return Prediction("at", pause.sentence, facts.now)
+        return Prediction(
             "now", by_name["lease"].sentence, latest_opening([by_name["pace"], by_name["breaker"]], facts.now)
         )
     state = by_name["state"]
-    if state.is_closed and not state.is_stuck:
+    if state.is_closed and not state.is_permanent:
         # Who returns it to pending gives it something to do.
         gates = [gate for gate in gates if gate.name != "frontier"]
     opens_at = latest_opening(gates, facts.now)
-    if stuck := next((gate for gate in gates if gate.is_stuck), None):
+    if stuck := next((gate for gate in gates if gate.is_permanent), None):
         waits = f", and it could not be before {moment(opens_at, facts.now)}" if opens_at > facts.now else ""
         return replace(never(stuck), because=stuck.sentence + waits)
     closed = [gate for gate in gates if gate.is_closed]
     because = ", ".join(dict.fromkeys(gate.sentence for gate in closed)) or "every gate is open"
-    return Outlook("at", because, opens_at)
+    return Prediction("at", because, opens_at)
 
 
 # The claim's own gates -----------------------------------------------------------------------------------------------
 
 
-def _known(facts: DomainFacts) -> Gate:
+def _known(facts: DomainSnapshot) -> Gate:
     row = facts.row
     known = f"{things(row['pages_discovered'], 'page')} known since {moment(row['first_seen_at'], facts.now)}"
     return Gate("known", True, f"{known}, source {row['source']}")
 
 
-def _state(facts: DomainFacts) -> Gate:
+def _state(facts: DomainSnapshot) -> Gate:
     row = facts.row
     is_open, opens_at = facts.gates["state"]
     if is_open:
@@ -140,7 +140,7 @@ def _state(facts: DomainFacts) -> Gate:
     return Gate("state", False, reason, opens_at, domain_command(row["name"], "reset"))
 
 
-def _cooldown(facts: DomainFacts) -> Gate:
+def _cooldown(facts: DomainSnapshot) -> Gate:
     is_open, opens_at = facts.gates["cooldown"]
     if not is_open:
         name = facts.row["name"]
@@ -150,13 +150,13 @@ def _cooldown(facts: DomainFacts) -> Gate:
     return Gate("cooldown", True, f"over since {moment(opens_at, facts.now)}" if opens_at else "none")
 
 
-def _switch(facts: DomainFacts) -> Gate:
+def _switch(facts: DomainSnapshot) -> Gate:
     if facts.gates["switch"][0]:
         return Gate("switch", True, "on")
     return Gate("switch", False, "an operator paused it", remedy=domain_command(facts.row["name"], "resume"))
 
 
-def _window(facts: DomainFacts) -> Gate:
+def _window(facts: DomainSnapshot) -> Gate:
     row = facts.row
     is_open, opens_at = facts.gates["window"]
     if row["maintenance_start"] is None:
@@ -165,7 +165,7 @@ def _window(facts: DomainFacts) -> Gate:
     return Gate("window", is_open, f"{hours}, {'not now' if is_open else 'now'}", opens_at)
 
 
-def _budget(facts: DomainFacts) -> Gate:
+def _budget(facts: DomainSnapshot) -> Gate:
     row = facts.row
     is_open, _ = facts.gates["budget"]
     limits = [limit for limit in (row["max_pages_per_run"], row["max_pages_per_domain"]) if limit is not None]
@@ -176,7 +176,7 @@ def _budget(facts: DomainFacts) -> Gate:
     return Gate("budget", is_open, sentence, remedy=None if is_open else crawl_command(row["base_url"]))
 
 
-def _lease(facts: DomainFacts, manners: Manners) -> Gate:
+def _lease(facts: DomainSnapshot, manners: FetchPolicy) -> Gate:
     row = facts.row
     is_open, expires_at = facts.gates["lease"]
     if is_open:
@@ -191,7 +191,7 @@ def _lease(facts: DomainFacts, manners: Manners) -> Gate:
     return Gate("lease", False, f"{holder} held it and is gone", min(at for at in (expires_at, silent_at) if at))
 
 
-def _frontier(facts: DomainFacts) -> Gate:
+def _frontier(facts: DomainSnapshot) -> Gate:
     is_open, opens_at = facts.gates["frontier"]
     left = facts.frontier
     parts = [
@@ -213,7 +213,7 @@ def _frontier(facts: DomainFacts) -> Gate:
 # What else has to be -------------------------------------------------------------------------------------------------
 
 
-def _run(facts: DomainFacts) -> Gate:
+def _run(facts: DomainSnapshot) -> Gate:
     row = facts.row
     if row["run_id"] is None or facts.spec is None:
         return Gate("run", False, "no run has asked for it", remedy=crawl_command(row["base_url"]))
@@ -228,7 +228,7 @@ def _run(facts: DomainFacts) -> Gate:
     return Gate("run", False, f"nobody works on it now ({state})", remedy=remedy)
 
 
-def _label(facts: DomainFacts) -> tuple[Gate, ...]:
+def _label(facts: DomainSnapshot) -> tuple[Gate, ...]:
     """Only of a domain that not every worker may claim."""
     row = facts.row
     label = row["worker_label"]
@@ -241,7 +241,7 @@ def _label(facts: DomainFacts) -> tuple[Gate, ...]:
     return (Gate("label", False, sentence, remedy=f"forager worker{run} --label {label}"),)
 
 
-def _pause(facts: DomainFacts) -> tuple[Gate, ...]:
+def _pause(facts: DomainSnapshot) -> tuple[Gate, ...]:
     """Only where the worker that holds it, or one of its run, is paused for a fault of our own. It resumes by itself
     when the fault is gone, so the gate has no known moment and needs no remedy."""
     row = facts.row
@@ -255,7 +255,7 @@ def _pause(facts: DomainFacts) -> tuple[Gate, ...]:
     return (Gate("pause", False, sentence, facts.now),)
 
 
-def pace_of(facts: DomainFacts, manners: Manners) -> tuple[float, str]:
+def resolve_delay(facts: DomainSnapshot, manners: FetchPolicy) -> tuple[float, str]:
     """Seconds between two requests, and who wants it so; as a worker would find it."""
     row = facts.row
     if is_unpaced(row["name"], manners.unpaced_hosts):
@@ -283,8 +283,8 @@ def _robots_delay(copy: Any, agent: str) -> float:
     return robots.parse(copy["robots_txt"]).rules_for(agent).crawl_delay_s or 0.0
 
 
-def _pace(facts: DomainFacts, manners: Manners) -> Gate:
-    delay_s, source = pace_of(facts, manners)
+def _pace(facts: DomainSnapshot, manners: FetchPolicy) -> Gate:
+    delay_s, source = resolve_delay(facts, manners)
     sentence = f"{span(delay_s)} between requests ({source})" if delay_s else f"no distance between requests ({source})"
     if facts.is_held and facts.row["has_new_settings"]:
         sentence += "; its settings were changed just now, and its worker takes them within a second"
@@ -294,7 +294,7 @@ def _pace(facts: DomainFacts, manners: Manners) -> Gate:
     return Gate("pace", False, sentence, next_at)
 
 
-def _breaker(facts: DomainFacts, manners: Manners) -> Gate:
+def _breaker(facts: DomainSnapshot, manners: FetchPolicy) -> Gate:
     """The short pause after failed requests."""
     row = facts.row
     failures = f"{things(row['breaker_failures'], 'failed request')} in a row"
@@ -312,7 +312,7 @@ def _breaker(facts: DomainFacts, manners: Manners) -> Gate:
     return Gate("breaker", False, sentence, opens_at, domain_command(row["name"], "reset --breaker"))
 
 
-def _proxies(facts: DomainFacts) -> tuple[Gate, ...]:
+def _proxies(facts: DomainSnapshot) -> tuple[Gate, ...]:
     """Only of a domain that has a pool."""
     row = facts.row
     if not row["proxies"]:
@@ -324,7 +324,7 @@ def _proxies(facts: DomainFacts) -> tuple[Gate, ...]:
     return (Gate("proxies", False, f"asked through {pool}, none on", row["proxy_back_at"], remedy),)
 
 
-def _streak(facts: DomainFacts, manners: Manners) -> Gate:
+def _failure_streak(facts: DomainSnapshot, manners: FetchPolicy) -> Gate:
     """Pages that failed in one way, one after the other: towards a rest of days."""
     row = facts.row
     count, code = row["consecutive_error_count"], row["error_streak_code"]
@@ -335,7 +335,7 @@ def _streak(facts: DomainFacts, manners: Manners) -> Gate:
     return Gate("streak", True, f"{things(count, 'error')} in a row{kind}, at {most} it is left alone")
 
 
-def _priority(facts: DomainFacts) -> Gate:
+def _priority(facts: DomainSnapshot) -> Gate:
     row = facts.row
     terms = (
         ("seed rank", row["score_seed_rank"]),

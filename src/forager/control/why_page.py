@@ -7,9 +7,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from forager.control.domain_checks import (
+    FetchPolicy,
     Gate,
-    Manners,
-    Outlook,
+    Prediction,
     after,
     crawl_command,
     latest_opening,
@@ -20,9 +20,9 @@ from forager.control.domain_checks import (
     span,
     things,
 )
-from forager.control.why_domain import DomainFacts
+from forager.control.why_domain import DomainSnapshot
 from forager.control.why_traps import link_gate, trap_gate
-from forager.errors import AddressRefusedError
+from forager.errors import AddressBlockedError
 from forager.frontier import page_priority
 from forager.frontier.revisit import next_interval
 from forager.links.scope import Reach, claim_depth
@@ -39,7 +39,7 @@ ADAPTIVE_EVERY_S = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
-class PageFacts:
+class PageSnapshot:
     """What is known of one URL. `row` is None where it is no page we know."""
 
     url: str
@@ -55,30 +55,34 @@ class PageFacts:
     """Of an unknown URL: pages of its domain whose links were not all taken."""
 
 
-def gates_of(page: PageFacts, domain: DomainFacts | None, manners: Manners) -> tuple[Gate, ...]:
-    known = _known_gates(page, domain) if page.row is not None and domain is not None else _unknown_gates(page, domain)
+def list_checks(page: PageSnapshot, domain: DomainSnapshot | None, manners: FetchPolicy) -> tuple[Gate, ...]:
+    known = (
+        _known_checks(page, domain) if page.row is not None and domain is not None else _unknown_checks(page, domain)
+    )
     return (*known, _robots(page, domain, manners), _guard(page, domain, manners))
 
 
-def first_stuck(gates: Sequence[Gate]) -> Gate | None:
+def find_blocking(gates: Sequence[Gate]) -> Gate | None:
     """What nobody can change by asking again comes first."""
     ordered = sorted(gates, key=lambda gate: FINAL.index(gate.name) if gate.name in FINAL else len(FINAL))
-    return next((gate for gate in ordered if gate.is_stuck), None)
+    return next((gate for gate in ordered if gate.is_permanent), None)
 
 
-def outlook_of(page: PageFacts, gates: Sequence[Gate], domain: Outlook, facts: DomainFacts, delay_s: float) -> Outlook:
+def predict(
+    page: PageSnapshot, gates: Sequence[Gate], domain: Prediction, facts: DomainSnapshot, delay_s: float
+) -> Prediction:
     """The page's own gates first, then its domain's, then its place in the queue."""
-    if stuck := first_stuck(gates):
+    if stuck := find_blocking(gates):
         return never(stuck)
     is_taken = page.row is not None and page.row["locked_by"] is not None
     if is_taken and domain.kind == "now":
-        return Outlook("now", domain.because)
+        return Prediction("now", domain.because)
     if domain.kind == "never":
         return domain
     if not is_taken and facts.pages_left is not None and page.before >= facts.pages_left:
         left = f"its run has {things(facts.pages_left, 'page')} left"
         because = f"{things(page.before, 'visit')} of its domain first, and {left}"
-        return Outlook("never", because, remedy=crawl_command(page.url))
+        return Prediction("never", because, remedy=crawl_command(page.url))
     closed = [gate for gate in gates if gate.is_closed]
     opens_at = latest_opening(closed, domain.at or facts.now)
     first = page.under_way + page.before
@@ -89,13 +93,13 @@ def outlook_of(page: PageFacts, gates: Sequence[Gate], domain: Outlook, facts: D
         reasons.append(
             f"{things(first, 'visit')} of its domain first" + (f", one every {span(delay_s)}" if delay_s else "")
         )
-    return Outlook("at", ", ".join(reasons) or "every gate is open", after(opens_at, first * delay_s))
+    return Prediction("at", ", ".join(reasons) or "every gate is open", after(opens_at, first * delay_s))
 
 
 # A page we know ------------------------------------------------------------------------------------------------------
 
 
-def _known_gates(page: PageFacts, domain: DomainFacts) -> tuple[Gate, ...]:
+def _known_checks(page: PageSnapshot, domain: DomainSnapshot) -> tuple[Gate, ...]:
     row = page.row
     assert row is not None
     gates = [
@@ -122,7 +126,7 @@ def _depth(row: Any, spec: RunSpec | None) -> Gate:
     )
 
 
-def _status(page: PageFacts, row: Any, domain: DomainFacts) -> Gate:
+def _status(page: PageSnapshot, row: Any, domain: DomainSnapshot) -> Gate:
     status, has_task = row["status"], row["task_id"] is not None
     if trap := next((trap for trap in page.traps if trap["id"] == row["trap_id"]), None):
         return trap_gate("status", f"{status}:", page.domain, trap)
@@ -141,7 +145,7 @@ def _status(page: PageFacts, row: Any, domain: DomainFacts) -> Gate:
     return Gate("status", False, f"{status}: {words[status]}", remedy=crawl_command(row["url"]))
 
 
-def _refresh_at(domain: DomainFacts) -> datetime | None:
+def _refresh_at(domain: DomainSnapshot) -> datetime | None:
     """When the whole domain is visited again, if that is known: an exhausted one may wake for a revisit before."""
     at: datetime | None = domain.row["next_crawl_after"]
     if domain.row["status"] != "exhausted" or at is None:
@@ -150,7 +154,7 @@ def _refresh_at(domain: DomainFacts) -> datetime | None:
     return at if revisit_at is None or at < revisit_at else None
 
 
-def _task(row: Any, domain: DomainFacts) -> Gate | None:
+def _task(row: Any, domain: DomainSnapshot) -> Gate | None:
     if row["task_id"] is None:
         return None
     name = f"task {row['task_id']}" + (f", try {row['retry_count'] + 1}" if row["retry_count"] else "")
@@ -204,7 +208,7 @@ def _visit(row: Any, now: datetime) -> Gate:
     return Gate("last visit", None, f"{moment(row['completed_at'], now)}, task {row['visit_id']}: {ending}{told}")
 
 
-def _recurrence(row: Any, domain: DomainFacts) -> Gate:
+def _recurrence(row: Any, domain: DomainSnapshot) -> Gate:
     settled = domain.row
     own_s, domain_s = row["revisit_every_s"], settled["revisit_every_s"]
     changed = f"; {row['changes']:,} of {row['comparisons']:,} visits found it changed" if row["comparisons"] else ""
@@ -228,7 +232,7 @@ def _recurrence(row: Any, domain: DomainFacts) -> Gate:
 # A page we do not know -----------------------------------------------------------------------------------------------
 
 
-def _unknown_gates(page: PageFacts, domain: DomainFacts | None) -> tuple[Gate, ...]:
+def _unknown_checks(page: PageSnapshot, domain: DomainSnapshot | None) -> tuple[Gate, ...]:
     remedy = crawl_command(page.url)
     unknown = Gate("known", False, f"it is not known: {_unlinked(page)}", remedy=remedy)
     if domain is None and page.traps:
@@ -236,7 +240,7 @@ def _unknown_gates(page: PageFacts, domain: DomainFacts | None) -> tuple[Gate, .
     return unknown, _scope(page, domain), link_gate(page.url, page.domain, page.traps)
 
 
-def _unlinked(page: PageFacts) -> str:
+def _unlinked(page: PageSnapshot) -> str:
     if not page.cut:
         return "no page that was visited links to it"
     named = " and ".join(f"{row['url']} ({things(row['links_count'], 'link')} taken)" for row in page.cut[:2])
@@ -250,7 +254,7 @@ def _unlinked(page: PageFacts) -> str:
 # Both ----------------------------------------------------------------------------------------------------------------
 
 
-def _scope(page: PageFacts, domain: DomainFacts | None) -> Gate:
+def _scope(page: PageSnapshot, domain: DomainSnapshot | None) -> Gate:
     if domain is None or domain.spec is None:
         return Gate("scope", None, "no run says how far to go")
     spec, run = domain.spec, domain.row["run_id"]
@@ -266,7 +270,7 @@ def _scope(page: PageFacts, domain: DomainFacts | None) -> Gate:
     return Gate("scope", False, sentence, remedy=crawl_command(page.url))
 
 
-def _robots(page: PageFacts, domain: DomainFacts | None, manners: Manners) -> Gate:
+def _robots(page: PageSnapshot, domain: DomainSnapshot | None, manners: FetchPolicy) -> Gate:
     origin = origin_of(page.url)
     copy = next((copy for copy in domain.origins if copy["origin"] == origin), None) if domain else None
     if copy is None or domain is None:
@@ -285,15 +289,15 @@ def _robots(page: PageFacts, domain: DomainFacts | None, manners: Manners) -> Ga
     return Gate("robots", verdict.allowed, sentence)
 
 
-def _guard(page: PageFacts, domain: DomainFacts | None, manners: Manners) -> Gate:
+def _guard(page: PageSnapshot, domain: DomainSnapshot | None, manners: FetchPolicy) -> Gate:
     parts = urlsplit(page.url)
     ip = host_as_ip(parts.hostname or "")
     if ip is None:
         return Gate("address", None, "a name: its addresses are checked when it is dialled")
-    guard = manners.guard.widened(domain.allow_networks) if domain is not None else manners.guard
+    guard = manners.guard.with_networks(domain.allow_networks) if domain is not None else manners.guard
     try:
         guard.check_ip(ip, parts.port or DEFAULT_PORTS[parts.scheme])
-    except AddressRefusedError as refusal:
+    except AddressBlockedError as refusal:
         remedy = f"{crawl_command(page.url)} --allow-network {ip}" if kind_of(ip) else None
         return Gate("address", False, str(refusal).removesuffix("."), remedy=remedy)
     return Gate("address", True, f"{ip} may be dialled")

@@ -20,10 +20,10 @@ def link_gate(url: str, domain: str, known: Sequence[Any]) -> Gate:
     rule = traps.trap_in(url, clock.now().year + traps.YEARS_AHEAD, released)
     if rule == traps.SESSION_ID and (clean := traps.without_session(url)) != url:
         sentence = f"a link to it is taken without its session id, as {clean}"
-        return Gate("link", False, sentence, remedy=_remedy(domain, rule, "", known) or crawl_command(clean))
+        return Gate("link", False, sentence, remedy=_release_command(domain, rule, "", known) or crawl_command(clean))
     if rule is not None:
         sentence = f"a link to it is left out by the rule {rule}: {TRAP_WORDS[rule]}"
-        return Gate("link", False, sentence, remedy=_remedy(domain, rule, "", known))
+        return Gate("link", False, sentence, remedy=_release_command(domain, rule, "", known))
     for row in known:
         if not row["is_released"] and row["template"].startswith("http") and templates.matches(row["template"], url):
             return trap_gate("link", "a link to it is", domain, row)
@@ -36,7 +36,7 @@ def trap_gate(name: str, what: str, domain: str, row: Any) -> Gate:
     return Gate(name, False, sentence, remedy=domain_command(domain, f"release {row['id']}"))
 
 
-def _remedy(domain: str, rule: str, template: str, known: Sequence[Any]) -> str | None:
+def _release_command(domain: str, rule: str, template: str, known: Sequence[Any]) -> str | None:
     """A rule can be released where it has left something out."""
     ids = [row["id"] for row in known if row["rule"] == rule and row["template"] == template]
     return domain_command(domain, f"release {ids[0]}") if ids else None

@@ -12,7 +12,7 @@ from forager.stats import store as stats
 
 
 @dataclass(frozen=True, slots=True)
-class SentAway:
+class DrainedWorker:
     worker: int
     run_id: int | None
     host: str
@@ -20,11 +20,11 @@ class SentAway:
     drain_asked_at: datetime
 
 
-async def send_away(conn: Any, *, worker: int | None = None, host: str | None = None) -> list[SentAway]:
+async def send_away(conn: Any, *, worker: int | None = None, host: str | None = None) -> list[DrainedWorker]:
     """One worker by its number, or all of a machine. Asking twice changes nothing."""
     rows = await stats.send_away(conn, worker=worker, host=host)
     if rows:
-        return [SentAway(*row) for row in rows]
+        return [DrainedWorker(*row) for row in rows]
     if worker is None:
         raise NotFoundError(f"No worker runs on {host!r}; `forager workers` lists those that do.")
     state = await stats.worker_status(conn, worker)

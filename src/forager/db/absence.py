@@ -32,7 +32,7 @@ class Wait:
         self.reason = reason
         if not self.is_long and now - self.since >= LONG_S:
             self.is_long = True
-            self._absence.hear_of(self)
+            self._absence.add_wait(self)
 
 
 @dataclass(slots=True)
@@ -55,7 +55,7 @@ class Absence:
         self.failures += 1
         return self.failures == MOST_FAILURES
 
-    def note_answer(self, now: float) -> float | None:
+    def record_success(self, now: float) -> float | None:
         """How long it was away, if it was."""
         away_s = now - self.since if self.is_known and self.since is not None else None
         self.failures, self.since = 0, None
@@ -73,6 +73,6 @@ class Absence:
                 if not self._long:
                     self.on_change(None)
 
-    def hear_of(self, wait: Wait) -> None:
+    def add_wait(self, wait: Wait) -> None:
         self._long.append(wait)
         self.on_change(wait.reason)

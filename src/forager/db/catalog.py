@@ -19,7 +19,7 @@ ORDER = ("column", "function", "index", "constraint", "trigger")
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class SchemaMismatch:
     """One part of the schema that is not as it should be."""
 
     kind: str
@@ -34,7 +34,7 @@ class Fault:
         return f"the {self.kind} {self.name} {said[self.trouble]}"
 
 
-async def compare(connection: Any) -> tuple[int, list[Fault]] | None:
+async def compare(connection: Any) -> tuple[int, list[SchemaMismatch]] | None:
     """How many parts were compared, and what is wrong; None where it cannot be told: the database has another revision,
     or its user may not make a schema. Parts that are not ours, such as an operator's index, are left alone."""
     if await schema.revision_of(connection) != schema.head():
@@ -66,13 +66,15 @@ async def _parts(connection: Any) -> dict[tuple[str, str], Any]:
     return {(row["kind"], row["name"]): row for row in await connection.fetch(SQL["describe"])}
 
 
-def _fault(part: Any, found: Any, live: str) -> Fault | None:
+def _fault(part: Any, found: Any, live: str) -> SchemaMismatch | None:
     """The name of the live schema is taken out of both definitions: it may be part of another name, too."""
     make, undo, revive = part["make"], part["undo"], part["revive"]
     if found is None:
-        return Fault(part["kind"], part["name"], "missing", (make,) if make else ())
+        return SchemaMismatch(part["kind"], part["name"], "missing", (make,) if make else ())
     if found["definition"].replace(f"{live}.", "") != part["definition"].replace(f"{live}.", ""):
-        return Fault(part["kind"], part["name"], "different", tuple(filter(None, (undo, make))) if make else ())
+        return SchemaMismatch(
+            part["kind"], part["name"], "different", tuple(filter(None, (undo, make))) if make else ()
+        )
     if not found["works"]:
-        return Fault(part["kind"], part["name"], "off", (revive,) if revive else ())
+        return SchemaMismatch(part["kind"], part["name"], "off", (revive,) if revive else ())
     return None

@@ -28,14 +28,14 @@ ARRAYS = {
 """Element → the numbers of its array and of itself, as `pg_type` has them."""
 
 
-def introduce(connection: Any) -> None:
+def register_types(connection: Any) -> None:
     """What the driver would learn by asking, without a round trip."""
     settings = connection._protocol.get_settings()  # noqa: SLF001 (asyncpg has no public door to it)
-    settings.add_python_codec(TSVECTOR, "tsvector", "pg_catalog", [], "scalar", bytes, spell_vector, "binary")
+    settings.add_python_codec(TSVECTOR, "tsvector", "pg_catalog", [], "scalar", bytes, decode_tsvector, "binary")
     settings.register_data_types(ROWS)
 
 
-def spell_vector(sent: bytes) -> str:
+def decode_tsvector(sent: bytes) -> str:
     """A tsvector as PostgreSQL spells it: `'kettl':1A,7 'tea':2`."""
     (count,) = unpack_from(">I", sent)
     at, spelled = 4, []

@@ -25,14 +25,14 @@ INTERNAL = (asyncpg.InternalServerError, asyncpg.PostgresIOError)
 INDEX = re.compile(r'index "([^"]+)"')
 
 
-def damage_of(error: BaseException) -> str | None:
+def find_corruption(error: BaseException) -> str | None:
     """What is broken and the way on; None: it is no damage of the database. Looks into groups of errors."""
     if isinstance(error, BaseExceptionGroup):
-        return next(filter(None, map(damage_of, error.exceptions)), None)
+        return next(filter(None, map(find_corruption, error.exceptions)), None)
     if isinstance(error, SCHEMA):
         return f"A part of the schema is missing ({_text(error)}). {ADVICE_SCHEMA}"
     if isinstance(error, BROKEN) or (isinstance(error, INTERNAL) and WORDS.search(str(error))):
-        return f"The files of the database are damaged: {_text(error)}. {_advice(error)}"
+        return f"The files of the database are damaged: {_text(error)}. {_repair_message(error)}"
     return None
 
 
@@ -44,7 +44,7 @@ ADVICE = (
 )
 
 
-def _advice(error: BaseException) -> str:
+def _repair_message(error: BaseException) -> str:
     found = INDEX.search(str(error))
     if found is None or not isinstance(error, asyncpg.IndexCorruptedError):
         return ADVICE

@@ -95,14 +95,14 @@ async def _prepare(dsn: str, application: str, *, is_embedded: bool, keeps_state
     connection = await connect(dsn, application=application, keeps_statements=keeps_statements)
     try:
         major = connection.get_server_version().major
-        _refuse_old_server(major, place)
+        _check_server_version(major, place)
         revision = await schema.revision_of(connection)
         if revision is None:
             await schema.create_if_empty(connection, place)
         elif is_embedded and schema.is_older(revision):
             await upgrade(dsn)
         found = await schema.revision_of(connection) or schema.head()
-        schema.refuse_misfit(found, place, await schema.oldest_welcome(connection))
+        schema.check_revision(found, place, await schema.get_min_revision(connection))
         if found != schema.head():
             log().info("schema differs", action="schema.differs", found=found, known=schema.head())
     finally:
@@ -117,7 +117,7 @@ async def upgrade(dsn: str) -> None:
     await asyncio.to_thread(migrate.upgrade, dsn)
 
 
-def _refuse_old_server(major: int, place: str) -> None:
+def _check_server_version(major: int, place: str) -> None:
     if major < OLDEST_SERVER:
         raise ConfigurationError(
             f"The database at {place} is PostgreSQL {major}, and Forager needs {OLDEST_SERVER} or newer: upgrade it."

@@ -99,7 +99,7 @@ def _without_host(path: str, query: str) -> str:
     return f"postgresql://{path}" + (f"?{query}" if query else "")
 
 
-def leashed(command: Sequence[str]) -> list[str]:
+def bind_to_parent(command: Sequence[str]) -> list[str]:
     """The same, ending with us."""
     return [sys.executable, "-I", "-S", str(Path(__file__).with_name("leash.py")), str(os.getpid()), *command]
 
@@ -108,7 +108,7 @@ async def _run(command: Sequence[str | Path], secret: str | None, failed: str) -
     environment = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8", "TZ": "UTC"}
     environment |= {"PGPASSWORD": secret} if secret else {}
     process = await asyncio.create_subprocess_exec(
-        *leashed(list(map(str, command))),
+        *bind_to_parent(list(map(str, command))),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

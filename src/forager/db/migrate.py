@@ -31,15 +31,15 @@ def upgrade(dsn: str, revision: str = "head") -> None:
     """Up to a revision, by default the one this Forager works with."""
     found = current(dsn)
     if found is not None and not schema.is_known(found):
-        schema.refuse_newer(found, place_of(dsn))
-    with _ALONE, _saying_what_failed(dsn, revision):
+        schema.reject_newer(found, place_of(dsn))
+    with _ALONE, _translate_errors(dsn, revision):
         command.upgrade(_configuration(dsn), revision)
 
 
 def downgrade(dsn: str, revision: str) -> None:
     """Down to a revision, or `-1` for one step, or `base` for none: what the newer ones added is lost."""
     current(dsn)
-    with _ALONE, _saying_what_failed(dsn, revision):
+    with _ALONE, _translate_errors(dsn, revision):
         command.downgrade(_configuration(dsn), revision)
 
 
@@ -64,7 +64,7 @@ def _configuration(dsn: str) -> Config:
 
 
 @contextlib.contextmanager
-def _saying_what_failed(dsn: str, revision: str) -> Iterator[None]:
+def _translate_errors(dsn: str, revision: str) -> Iterator[None]:
     try:
         yield
     except (CommandError, DBAPIError, asyncpg.PostgresError) as error:

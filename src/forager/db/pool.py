@@ -72,7 +72,7 @@ async def open_pool(
     async def open_one(options: dict[str, Any]) -> asyncpg.Pool:
         return await asyncpg.create_pool(dsn, min_size=at_once, max_size=size, init=partial(_welcome, greet), **options)
 
-    with saying_what_failed(dsn):
+    with translate_errors(dsn):
         options = _options(application, idle_limit_s, statement_limit_s, keeps_statements=keeps_statements)
         if not resets:
             options["reset"] = _leave_as_it_is
@@ -89,7 +89,7 @@ async def connect(dsn: str, *, application: str, keeps_statements: bool = True) 
     async def open_one(options: dict[str, Any]) -> asyncpg.Connection:
         return await asyncpg.connect(dsn, **options)
 
-    with saying_what_failed(dsn):
+    with translate_errors(dsn):
         connection = await _watched_by_server(open_one, _options(application, keeps_statements=keeps_statements))
         await _welcome(None, connection)
         return connection
@@ -140,13 +140,13 @@ async def _watched_by_server(open_one: Callable[[dict[str, Any]], Awaitable[T]],
 
 
 async def _welcome(greet: Callable[[Any], Awaitable[None]] | None, connection: Any) -> None:
-    _watch_for_half_open(connection)
-    core_types.introduce(connection)
+    _enable_keepalive(connection)
+    core_types.register_types(connection)
     if greet is not None:
         await greet(connection)
 
 
-def _watch_for_half_open(connection: Any) -> None:
+def _enable_keepalive(connection: Any) -> None:
     """A server that vanished without a word is noticed within 25 s, whether we wait for its answer or it for ours."""
     found = connection._transport.get_extra_info("socket")  # noqa: SLF001 (asyncpg has no public door to its socket)
     if found is None or found.family not in {socket.AF_INET, socket.AF_INET6}:
@@ -169,7 +169,7 @@ def tcp_options() -> Iterator[tuple[int, int, int]]:
 
 
 @contextlib.contextmanager
-def saying_what_failed(dsn: str) -> Iterator[None]:
+def translate_errors(dsn: str) -> Iterator[None]:
     """The seam where the driver's errors enter. Raised `from None`: a traceback could show the URL."""
     place = place_of(dsn)
     try:

@@ -127,7 +127,7 @@ class Replica:
         if self.state is State.IN_STEP:
             self._move(State.AWAY, repr(error))
 
-    async def look_again(self) -> None:
+    async def wait_next_check(self) -> None:
         """Until a look has ended that begins now or later."""
         async with self._looked:
             wanted = self._began + 1
@@ -155,7 +155,7 @@ class Replica:
         finally:
             watching.cancel()
             await asyncio.gather(watching, return_exceptions=True)
-            self._close_eye()
+            self._close_monitor()
             await close_pool(self.pool)
 
     async def _greet(self, connection: Any) -> None:
@@ -187,9 +187,9 @@ class Replica:
         self._progress.note(at, ours["position"])
         try:
             async with asyncio.timeout(LOOK_WITHIN_S):
-                theirs = await self._ask_replica()
+                theirs = await self._query_replica()
         except TROUBLE as error:
-            self._close_eye()
+            self._close_monitor()
             self._move(State.AWAY, repr(error))
             self._cut()
             return
@@ -211,14 +211,14 @@ class Replica:
             self._progress.reach(found.replayed)
         self._move(judge(found, self._progress.lag_s(now), self._max_lag_s))
 
-    async def _ask_replica(self) -> Any:
+    async def _query_replica(self) -> Any:
         if self._eye is None or self._eye.is_closed():
             self._eye = await connect(
                 self._dsn, application="forager api watch", keeps_statements=self._keeps_statements
             )
         return await self._eye.fetchrow(SQL["read_replica"])
 
-    def _close_eye(self) -> None:
+    def _close_monitor(self) -> None:
         eye, self._eye = self._eye, None
         if eye is not None:
             eye.terminate()
@@ -248,7 +248,7 @@ def judge(found: Found, lag_s: float | None, max_lag_s: float) -> State:
     return State.BEHIND if lag_s is None or lag_s > max_lag_s else State.IN_STEP
 
 
-async def written_until(conn: Any) -> int:
+async def read_wal_position(conn: Any) -> int:
     """A position behind everything that was committed before."""
     position: int = await conn.fetchval(SQL["read_written"])
     return position

@@ -58,7 +58,7 @@ async def revision_of(connection: Any) -> str | None:
     return found
 
 
-async def oldest_welcome(connection: Any) -> str | None:
+async def get_min_revision(connection: Any) -> str | None:
     """The oldest revision whose Forager may work on this schema; None where the schema does not say."""
     if not await connection.fetchval(SQL["has_window"]):
         return None
@@ -72,7 +72,7 @@ async def create_if_empty(connection: Any, place: str) -> None:
         async with connection.transaction():
             await connection.execute(SQL["lock_schema"], LOCK)
             if await revision_of(connection) is None:
-                await _refuse_foreign_tables(connection, place)
+                await _reject_foreign_tables(connection, place)
                 await _create(connection)
     except (asyncpg.InsufficientPrivilegeError, asyncpg.InvalidSchemaNameError):
         raise ConfigurationError(
@@ -80,7 +80,7 @@ async def create_if_empty(connection: Any, place: str) -> None:
         ) from None
 
 
-async def _refuse_foreign_tables(connection: Any, place: str) -> None:
+async def _reject_foreign_tables(connection: Any, place: str) -> None:
     stranger = await connection.fetchval(SQL["find_foreign_table"])
     if stranger is not None:
         raise ConfigurationError(
@@ -89,7 +89,7 @@ async def _refuse_foreign_tables(connection: Any, place: str) -> None:
         )
 
 
-async def refuse_used(connection: Any, place: str) -> None:
+async def check_empty(connection: Any, place: str) -> None:
     """Whoever restores wants a database without any table."""
     found = await connection.fetchval(SQL["find_foreign_table"])
     if found is not None or await connection.fetchval(SQL["has_versions"]):
@@ -117,7 +117,7 @@ async def _create(connection: Any) -> None:
     await connection.execute(SQL["write_version"], head())
 
 
-def refuse_misfit(revision: str, place: str, welcome: str | None) -> None:
+def check_revision(revision: str, place: str, welcome: str | None) -> None:
     """Worked with are the newest schema, older ones that have all we need, and newer ones that say we are welcome.
 
     … older │ NEEDED … head() │ newer, and head() ≥ welcome │ newer
@@ -129,10 +129,10 @@ def refuse_misfit(revision: str, place: str, welcome: str | None) -> None:
             "run `forager db upgrade`."
         )
     if not is_known(revision) and not (is_newer(revision) and welcome is not None and head() >= welcome):
-        refuse_newer(revision, place)
+        reject_newer(revision, place)
 
 
-def refuse_newer(revision: str, place: str) -> NoReturn:
+def reject_newer(revision: str, place: str) -> NoReturn:
     raise ConfigurationError(
         f"The database at {place} was written by a newer Forager (its schema is {revision}, this one knows {head()}): "
         "install that version."

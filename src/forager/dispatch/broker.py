@@ -24,7 +24,7 @@ from forager.dispatch.celery_app import (
     queue_of,
 )
 from forager.dispatch.dead_letter import DeadLetter, read_letter
-from forager.dispatch.errors import BrokerAwayError
+from forager.dispatch.errors import BrokerUnavailableError
 from forager.dispatch.hint import Hint, ReplayHint
 from forager.dispatch.names import Names
 from forager.dispatch.store import Depth
@@ -46,7 +46,7 @@ class Broker:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="broker")
 
     async def close(self) -> None:
-        await self._do(self._hang_up)
+        await self._do(self._disconnect)
         self._thread.shutdown(wait=False)
 
     # what others ask for -------------------------------------------------------------------------------------------
@@ -89,12 +89,12 @@ class Broker:
             self._drop()
             if is_tried_again and was_open:
                 return self._try(work, False)
-            raise BrokerAwayError(self._sentence(error.__cause__ or error)) from error  # kombu wraps some
+            raise BrokerUnavailableError(self._error_message(error.__cause__ or error)) from error  # kombu wraps some
 
-    def _sentence(self, error: BaseException) -> str:
+    def _error_message(self, error: BaseException) -> str:
         parts = urlsplit(self._url)
         place = f"RabbitMQ at {parts.hostname or '127.0.0.1'}:{parts.port or 5672}"
-        if isinstance(error, _RefusedError):
+        if isinstance(error, _RejectedError):
             return f"{place} refuses messages, as it does when its memory, its disk or a queue is full."
         code = getattr(error, "reply_code", None)
         if code in {403, 530}:
@@ -124,7 +124,7 @@ class Broker:
             with contextlib.suppress(Exception):  # what is broken may break once more
                 connection.collect(socket_timeout=0.1)
 
-    def _hang_up(self) -> None:
+    def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
             with contextlib.suppress(Exception):
@@ -239,7 +239,7 @@ class Broker:
             channel.close()
 
 
-class _RefusedError(OSError):
+class _RejectedError(OSError):
     """It said no to a message."""
 
 
@@ -269,7 +269,7 @@ class _Confirmed:
             self._taken.add(tag)
 
     def refuse(self, *_: Any) -> None:
-        raise _RefusedError
+        raise _RejectedError
 
 
 def _each(channel: Any, queue: str, limit: int) -> Iterator[Any]:

@@ -9,7 +9,7 @@ decided, and what it then does is to acknowledge, to go back into the queue, or 
 from collections.abc import Callable
 from typing import Any
 
-from forager.dispatch.hint import PoisonError, read_hint
+from forager.dispatch.hint import InvalidMessageError, read_hint
 from forager.dispatch.inbox import Verdict
 from forager.dispatch.names import UNUSED_MS, Names
 from forager.errors import ConfigurationError
@@ -64,7 +64,7 @@ def add_tasks(app: Any, verdict: Callable[[], Verdict]) -> None:
     def answer(*given: Any) -> None:
         try:
             read_hint(given[0] if len(given) == 1 else given)
-        except PoisonError as error:
+        except InvalidMessageError as error:
             raise Reject(str(error), requeue=False) from None
         if verdict() is Verdict.LATER:
             raise Reject("no room", requeue=True)

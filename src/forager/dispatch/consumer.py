@@ -37,21 +37,21 @@ class Consumer(CelerysOwn):  # type: ignore[misc]
             except (*self.connection_errors, *self.channel_errors):
                 raise
             except Exception as error:
-                self._refuse(message, error)
+                self._reject(message, error)
 
         return guarded
 
     def on_decode_error(self, message: Any, exc: Any) -> None:
-        self._refuse(message, exc)
+        self._reject(message, exc)
 
     def on_invalid_task(self, _body: Any, message: Any, exc: Any) -> None:
-        self._refuse(message, exc)
+        self._reject(message, exc)
 
     def on_unknown_task(self, _body: Any, message: Any, exc: Any) -> None:
-        self._refuse(message, f"there is no task {exc}")
+        self._reject(message, f"there is no task {exc}")
 
     def on_unknown_message(self, _body: Any, message: Any) -> None:
-        self._refuse(message, "it names no task")
+        self._reject(message, "it names no task")
 
     def on_connection_error_after_connected(self, exc: Any) -> None:
         """Told at once: taking leave of a broker that has fallen silent takes Celery many seconds. What closed one
@@ -67,7 +67,7 @@ class Consumer(CelerysOwn):  # type: ignore[misc]
         super().on_close()
         self.pool.forget()
 
-    def _refuse(self, message: Any, why: Any) -> None:
+    def _reject(self, message: Any, why: Any) -> None:
         log().warning("a message nobody can use is a dead letter", action="queue.poison", error=str(why)[:200])
         if not message.acknowledged:
             message.reject()

@@ -18,7 +18,7 @@ from typing import Any
 from forager import clock
 from forager.dispatch.celery_app import add_tasks, dead_queue, make_app
 from forager.dispatch.hint import CrawlHint, Hint, ReplayHint
-from forager.dispatch.inbox import Inbox, Verdict
+from forager.dispatch.inbox import MessageInbox, Verdict
 from forager.dispatch.names import PRIORITY, Names
 from forager.observe import log
 
@@ -30,7 +30,7 @@ STOP_S = 5.0
 """A broker that does not answer is not waited for longer; the thread ends with the process."""
 
 
-class Consumption:
+class QueueListener:
     def __init__(
         self, app: Any, names: Names, loop: asyncio.AbstractEventLoop, on_replay: Callable[[str, int], None]
     ) -> None:
@@ -40,12 +40,12 @@ class Consumption:
         self._on_replay = on_replay
         self._is_over = threading.Event()
         self._worker: Any = None
-        self.inbox = Inbox(self.give, self._stop_listening)
+        self.inbox = MessageInbox(self.give, self._stop_listening)
         add_tasks(app, lambda: self._worker.pool.verdict)
         self._thread = threading.Thread(target=self._live, name="celery", daemon=True)
 
     def start(self) -> None:
-        _hush()
+        _mute_loggers()
         self._thread.start()
 
     def stop(self) -> None:
@@ -129,7 +129,7 @@ class Consumption:
             self._loop.call_soon_threadsafe(function, *given)
 
 
-def _hush() -> None:
+def _mute_loggers() -> None:
     """Celery tells of every try to reach a lost broker, with a trace; the inbox says so in a line."""
     for name in ("celery", "kombu", "amqp"):
         logging.getLogger(name).addHandler(logging.NullHandler())
@@ -137,11 +137,11 @@ def _hush() -> None:
 
 
 @contextlib.asynccontextmanager
-async def open_consumption(
+async def open_listener(
     url: str, names: Names, *, run: int | None, on_replay: Callable[[str, int], None]
-) -> AsyncIterator[Consumption]:
+) -> AsyncIterator[QueueListener]:
     """For a worker of this run; None: of the one that never ends."""
-    consumption = Consumption(make_app(url, names, run=run), names, asyncio.get_running_loop(), on_replay)
+    consumption = QueueListener(make_app(url, names, run=run), names, asyncio.get_running_loop(), on_replay)
     consumption.start()
     try:
         yield consumption

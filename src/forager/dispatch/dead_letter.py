@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from forager.dispatch.celery_app import CRAWL_TASK, PARSE_TASK
-from forager.dispatch.hint import PoisonError, read_hint
+from forager.dispatch.hint import InvalidMessageError, read_hint
 from forager.dispatch.names import Names
 
 LONGEST = 500
@@ -28,10 +28,10 @@ def read_letter(message: Any, names: Names) -> DeadLetter:
     kind = repr((message.content_type, (message.headers or {}).get("task")))
     name = hashlib.sha256(kind.encode("utf-8", "replace") + body).hexdigest()
     why = _why(message, body)[:LONGEST].encode("utf-8", "replace").decode()  # half a character cannot be written down
-    return DeadLetter(name[:12], _died_in(message, names), why, body[:LONGEST].decode("utf-8", "replace"))
+    return DeadLetter(name[:12], _source_queue(message, names), why, body[:LONGEST].decode("utf-8", "replace"))
 
 
-def _died_in(message: Any, names: Names) -> str | None:
+def _source_queue(message: Any, names: Names) -> str | None:
     """The queue of ours that it was refused in last. Anybody can send a header that looks like RabbitMQ's own."""
     deaths = (message.headers or {}).get("x-death")
     queues = [death.get("queue") for death in deaths if isinstance(death, dict)] if isinstance(deaths, list) else []
@@ -45,7 +45,7 @@ def _why(message: Any, body: bytes) -> str:
         return "it names no task of Forager"
     try:
         read_hint(json.loads(body)[0][0])
-    except PoisonError as error:
+    except InvalidMessageError as error:
         return str(error)
     except (ValueError, LookupError, TypeError, RecursionError):
         return "it cannot be read"

@@ -3,5 +3,5 @@
 from forager.errors import UserError
 
 
-class BrokerAwayError(UserError):
+class BrokerUnavailableError(UserError):
     """It does not answer, or refuses. Nothing is lost by it: what is to be done is in the database."""

@@ -12,7 +12,7 @@ LARGEST = 2**63 - 1
 """What the database can count."""
 
 
-class PoisonError(ValueError):
+class InvalidMessageError(ValueError):
     """A message that no worker can use, now or later."""
 
 
@@ -41,15 +41,17 @@ Hint = CrawlHint | ReplayHint
 def read_hint(document: Any) -> Hint:
     """Raises PoisonError."""
     if not isinstance(document, dict):
-        raise PoisonError("it is no object")
+        raise InvalidMessageError("it is no object")
     if document.get("v") != VERSION or isinstance(document["v"], bool):
-        raise PoisonError(f"its version is {document.get('v')!r}, and only {VERSION} is understood")
+        raise InvalidMessageError(f"its version is {document.get('v')!r}, and only {VERSION} is understood")
     names = {"v", "replay"} if "replay" in document else {"v", "run", "domain_id", "version"}
     if set(document) != names:
-        raise PoisonError(f"it has {', '.join(sorted(map(str, document)))} instead of {', '.join(sorted(names))}")
+        raise InvalidMessageError(
+            f"it has {', '.join(sorted(map(str, document)))} instead of {', '.join(sorted(names))}"
+        )
     for name, value in document.items():
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= LARGEST:
-            raise PoisonError(f"{name} is {value!r}, and no number of a row")
+            raise InvalidMessageError(f"{name} is {value!r}, and no number of a row")
     if "replay" in document:
         return ReplayHint(document["replay"])
     return CrawlHint(document["run"], document["domain_id"], document["version"])

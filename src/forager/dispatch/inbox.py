@@ -43,7 +43,7 @@ class Offer:
     """It came by the priority queue."""
 
 
-class Inbox:
+class MessageInbox:
     """All of it happens on the worker's event loop."""
 
     def __init__(
@@ -114,7 +114,7 @@ class Inbox:
     def is_away(self) -> bool:
         return not self._is_near and clock.monotonic() - self._gone_at >= GRACE_S
 
-    def looks_itself(self) -> bool:
+    def should_poll(self) -> bool:
         """Whether the worker asks the database for domains now, as it does without a queue."""
         if self.is_away:
             if not self._is_said:

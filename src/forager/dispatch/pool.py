@@ -19,7 +19,7 @@ from typing import Any
 
 from celery.concurrency.base import BasePool, apply_target
 
-from forager.dispatch.hint import Hint, PoisonError, read_hint
+from forager.dispatch.hint import Hint, InvalidMessageError, read_hint
 from forager.dispatch.inbox import Verdict
 
 Put = Callable[[str, Hint, str], None]
@@ -113,5 +113,5 @@ def _peek(body: Any) -> Hint | None:
         document = json.loads(bytes(body)) if isinstance(body, bytes | bytearray | memoryview) else body
         document = json.loads(document) if isinstance(document, str) else document
         return read_hint(document[0][0])
-    except (PoisonError, ValueError, LookupError, TypeError, RecursionError):
+    except (InvalidMessageError, ValueError, LookupError, TypeError, RecursionError):
         return None

@@ -11,7 +11,7 @@ from typing import Any
 
 from forager.db import statements
 from forager.domains.cooldown import sign_moves
-from forager.domains.status import MOVES, DomainStatus, may_move
+from forager.domains.status import MOVES, DomainStatus, can_transition
 from forager.errors import UsageError
 
 SQL = statements.load("forager.domains", "admin.sql")
@@ -22,7 +22,7 @@ STANDING_STILL = frozenset({DomainStatus.BLOCKED, DomainStatus.UNREACHABLE})
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class LockedDomain:
     """A domain whose row this transaction has locked."""
 
     id: int
@@ -38,10 +38,10 @@ class Held:
     images_policy: str | None
 
 
-async def hold(conn: Any, name: str) -> Held | None:
+async def hold(conn: Any, name: str) -> LockedDomain | None:
     """The domain as it is now, and until this transaction ends."""
     row = await conn.fetchrow(SQL["hold_domain"], name)
-    return Held(**dict(row) | {"status": DomainStatus(row["status"])}) if row else None
+    return LockedDomain(**dict(row) | {"status": DomainStatus(row["status"])}) if row else None
 
 
 async def move(
@@ -63,7 +63,7 @@ async def move(
     held = await hold(conn, name)
     if held is None or held.status is to or expected_version not in {None, held.version}:
         return False
-    refuse_forbidden(held, to)
+    check_status_change(held, to)
     await sign_moves(conn, by=by, reason_code=OPERATOR, reason=reason)
     code = OPERATOR if to in STANDING_STILL else None
     why = reason if to in STANDING_STILL else None
@@ -71,8 +71,8 @@ async def move(
     return moved is not None
 
 
-def refuse_forbidden(held: Held, to: DomainStatus) -> None:
-    if not may_move(held.status, to):
+def check_status_change(held: LockedDomain, to: DomainStatus) -> None:
+    if not can_transition(held.status, to):
         allowed = ", ".join(sorted(MOVES[held.status]))
         raise UsageError(f"{held.name} is {held.status} and cannot become {to}; it may become {allowed}.")
     if to is DomainStatus.EXHAUSTED and held.frontier_size:

@@ -10,7 +10,7 @@ SQL = statements.load("forager.domains", "cooldown.sql")
 
 
 @dataclass(frozen=True, slots=True)
-class Rested:
+class DueDomain:
     """An exhausted domain whose time has come."""
 
     id: int
@@ -44,9 +44,9 @@ async def return_cooled(conn: Any, reopened: Mapping[int, int]) -> None:
     await conn.execute(SQL["return_cooled"], list(reopened), list(reopened.values()))
 
 
-async def find_rested(conn: Any, *, limit: int, refresh_every_s: float) -> list[Rested]:
+async def find_rested(conn: Any, *, limit: int, refresh_every_s: float) -> list[DueDomain]:
     rows = await conn.fetch(SQL["find_rested"], limit, refresh_every_s)
-    return [Rested(row["id"], row["pages"], row["is_refresh"]) for row in rows]
+    return [DueDomain(row["id"], row["pages"], row["is_refresh"]) for row in rows]
 
 
 async def wake_rested(conn: Any, domain_ids: Sequence[int], *, is_scored: bool) -> int:

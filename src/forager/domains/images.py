@@ -42,7 +42,7 @@ async def owe_images(conn: Any, domain_ids: Sequence[int]) -> None:
         await conn.execute(SQL["owe_images"], domain_ids)
 
 
-class Owing(NamedTuple):
+class ImageBackfill(NamedTuple):
     """A domain with images that were found and never asked for."""
 
     id: int
@@ -54,20 +54,20 @@ class Owing(NamedTuple):
 
 async def next_owing(
     conn: Any, *, by_default: bool, run: int | None = None, name: str | None = None, since: int = 0
-) -> Owing | None:
+) -> ImageBackfill | None:
     """The first that wants its images now; `by_default`: also those that do not say. What it comes to owe from now on
     is told from what it owes."""
     row = await conn.fetchrow(SQL["next_owing"], by_default, run, name, since)
     if row is None:
         return None
-    owing = Owing(*row)
+    owing = ImageBackfill(*row)
     if owing.after_page:
         return owing
     await pay_images(conn, owing, BEGUN)
     return owing._replace(after_page=BEGUN)
 
 
-async def pay_images(conn: Any, owing: Owing, upto: int | None) -> None:
+async def pay_images(conn: Any, owing: ImageBackfill, upto: int | None) -> None:
     """None: it owes nothing any more."""
     await conn.execute(SQL["pay_images"], owing.id, owing.after_page, upto)
 

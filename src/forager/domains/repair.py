@@ -53,7 +53,7 @@ async def hold_unleased(conn: Any, domain_ids: Sequence[int]) -> list[int]:
     return [row["id"] for row in await conn.fetch(SQL["hold_unleased"], domain_ids)]
 
 
-async def recount(conn: Any, domain_ids: Sequence[int]) -> list[Mended]:
+async def repair_counters(conn: Any, domain_ids: Sequence[int]) -> list[Mended]:
     return [
         Mended(row["name"], counter, row[before], row[counter])
         for row in await conn.fetch(SQL["recount_domains"], domain_ids)
@@ -99,7 +99,7 @@ class Less(NamedTuple):
     stored: int = 0
 
 
-async def lessen(conn: Any, less: Sequence[Less]) -> None:
+async def decrement_counters(conn: Any, less: Sequence[Less]) -> None:
     await conn.execute(SQL["lessen_domains"], *map(list, zip(*sorted(less), strict=True)))
 
 

@@ -33,5 +33,5 @@ MOVES: dict[DomainStatus, frozenset[DomainStatus]] = {
 }
 
 
-def may_move(now: DomainStatus, then: DomainStatus) -> bool:
+def can_transition(now: DomainStatus, then: DomainStatus) -> bool:
     return then in MOVES[now]

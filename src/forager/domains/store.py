@@ -84,7 +84,7 @@ class Standing:
     """How often somebody closed it by hand, as far as the holder knows: what it says of a breaker is old else."""
 
 
-class Renewal(NamedTuple):
+class LeaseRenewal(NamedTuple):
     """What a holder hears of its domain with a heartbeat."""
 
     may_go_on: bool
@@ -287,10 +287,10 @@ async def return_claims(conn: Any, freed: Sequence[tuple[int, int, int]]) -> Non
         await conn.execute(SQL["return_claims"], *map(list, zip(*freed, strict=True)))
 
 
-async def renew_leases(conn: Any, *, worker: int, lease_s: float) -> dict[tuple[int, int], Renewal]:
+async def renew_leases(conn: Any, *, worker: int, lease_s: float) -> dict[tuple[int, int], LeaseRenewal]:
     """(Domain, version) of everything this worker still holds, each with what an operator said of it meanwhile."""
     rows = await conn.fetch(SQL["renew_leases"], worker, lease_s)
-    return {(row["id"], row["version"]): Renewal(row["may_go_on"], row["breaker_resets"]) for row in rows}
+    return {(row["id"], row["version"]): LeaseRenewal(row["may_go_on"], row["breaker_resets"]) for row in rows}
 
 
 async def surplus(conn: Any, *, worker: int, run: int, heard_s: float) -> tuple[list[int], dict[int, int]]:

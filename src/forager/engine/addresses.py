@@ -9,7 +9,7 @@ from ipaddress import IPv6Address, ip_address, ip_network
 
 from forager import clock
 from forager.engine.domain_queue import DomainQueue
-from forager.politeness.pace import Pace
+from forager.politeness.pace import Throttle
 
 MOST_IDLE = 10_000
 
@@ -22,7 +22,7 @@ class Addresses:
         self._locate = locate
         self._delay_s = delay_s
         self._most = most
-        self._paces: dict[str, Pace] = {}
+        self._paces: dict[str, Throttle] = {}
         self._waiting: dict[str, dict[Hashable, Callable[[], None]]] = {}
         self._alarms: dict[str, asyncio.TimerHandle] = {}
 
@@ -39,15 +39,15 @@ class Addresses:
             queue.addresses[origin] = server_of(address) if address else None
         return queue.addresses[origin]
 
-    def may_start(self, address: str | None, who: Hashable, now: float) -> bool:
+    def can_start(self, address: str | None, who: Hashable, now: float) -> bool:
         if address is None:
             return True
         first = next(iter(self._waiting.get(address, ())), who)
-        return first == who and self._pace_of(address, now).may_start(now)
+        return first == who and self._get_pace(address, now).can_start(now)
 
     def start(self, address: str | None, who: Hashable, now: float) -> None:
         if address is not None:
-            self._pace_of(address, now).start(now)
+            self._get_pace(address, now).start(now)
             self.forget(address, who)
 
     def sent(self, address: str | None, now: float, *, again: bool = False) -> None:
@@ -63,7 +63,7 @@ class Addresses:
     def wait(self, address: str, who: Hashable, wake: Callable[[], None]) -> None:
         """`wake` is called when it may start; it starts then and there, or loses its turn. A new one each time."""
         self._waiting.setdefault(address, {})[who] = wake
-        self._set_alarm(address)
+        self._set_timer(address)
 
     def forget(self, address: str, who: Hashable) -> None:
         """It waits no longer."""
@@ -75,7 +75,7 @@ class Addresses:
     async def turn(self, address: str | None, who: Hashable) -> None:
         """Returns when it may start, and has: `sent` and `finish` are to follow."""
         now = clock.monotonic()
-        if address is None or self.may_start(address, who, now):
+        if address is None or self.can_start(address, who, now):
             self.start(address, who, now)
             return
         entered: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -96,35 +96,37 @@ class Addresses:
 
     def _serve(self, address: str) -> None:
         while waiting := self._waiting.get(address):
-            if not self._paces[address].may_start(clock.monotonic()):
+            if not self._paces[address].can_start(clock.monotonic()):
                 break
             who, wake = next(iter(waiting.items()))
             wake()
             if self._waiting.get(address, {}).get(who) is wake:
                 self.forget(address, who)
-        self._set_alarm(address)
+        self._set_timer(address)
 
-    def _set_alarm(self, address: str) -> None:
+    def _set_timer(self, address: str) -> None:
         """For those who wait for a moment, also if it has come since they asked; who waits for another to leave or to
         end is served then."""
         if address in self._alarms or address not in self._waiting or not self._paces[address].has_room:
             return
         wait_s = self._paces[address].wait_s(clock.monotonic())
-        self._alarms[address] = asyncio.get_running_loop().call_later(wait_s + clock.TIMER_GRAIN_S, self._ring, address)
+        self._alarms[address] = asyncio.get_running_loop().call_later(
+            wait_s + clock.TIMER_GRAIN_S, self._on_timer, address
+        )
 
-    def _ring(self, address: str) -> None:
+    def _on_timer(self, address: str) -> None:
         del self._alarms[address]
         self._serve(address)
 
-    def _pace_of(self, address: str, now: float) -> Pace:
+    def _get_pace(self, address: str, now: float) -> Throttle:
         if address not in self._paces:
             if len(self._paces) >= MOST_IDLE:
-                self._forget_idle(now)
+                self._evict_idle(now)
             most = self._most if self._most is not None else 1_000_000
-            self._paces[address] = Pace(delay_s=self._delay_s, max_in_flight=most, now=now)
+            self._paces[address] = Throttle(delay_s=self._delay_s, max_in_flight=most, now=now)
         return self._paces[address]
 
-    def _forget_idle(self, now: float) -> None:
+    def _evict_idle(self, now: float) -> None:
         for address, pace in list(self._paces.items()):
             if not pace.in_flight and not pace.wait_s(now) and address not in self._waiting:
                 del self._paces[address]

@@ -104,7 +104,7 @@ class Batches(Generic[P]):
                     await recording  # what went wrong is raised here
                     recording = None
                 batch, robots = self._spool.take(self._pages * TOGETHER)
-                self._note_what_is_left()
+                self._update_events()
                 if batch or robots:
                     prepared = await self._prepare(batch)
                     if recording is not None:
@@ -135,7 +135,7 @@ class Batches(Generic[P]):
                 async with asyncio.timeout(self._wait_s):
                     await self._full.wait()
 
-    def _note_what_is_left(self) -> None:
+    def _update_events(self) -> None:
         if self.backlog < self._pages and not self._is_finishing:
             self._full.clear()
         if not self.backlog and not self._is_finishing:

@@ -25,7 +25,7 @@ from forager.storage import store as bodies
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 15.0
 
 
-class BodyKeeper:
+class BodyStorage:
     """`keep` stores what a batch brings; `run` tries again what could not be stored."""
 
     def __init__(
@@ -62,7 +62,7 @@ class BodyKeeper:
             wait_s = FIRST_WAIT_S
             while self._held:
                 await asyncio.sleep(wait_s)
-                await self.try_again()
+                await self.retry_pending()
                 wait_s = min(2 * wait_s, LONGEST_WAIT_S)
 
     def give_up(self) -> list[Outcome]:
@@ -70,7 +70,7 @@ class BodyKeeper:
         held, self._held = self._held, []
         return held
 
-    async def try_again(self) -> None:
+    async def retry_pending(self) -> None:
         held, self._held = self._held, []
         if not held:
             return
@@ -106,10 +106,10 @@ class BodyKeeper:
 
         if noted:
             await in_transaction(self._database, note)
-        return _sort_out(outcomes, shelved)
+        return _split_stored(outcomes, shelved)
 
 
-def _sort_out(outcomes: Sequence[Outcome], shelved: Sequence[Shelved]) -> tuple[list[Outcome], list[Outcome], str]:
+def _split_stored(outcomes: Sequence[Outcome], shelved: Sequence[Shelved]) -> tuple[list[Outcome], list[Outcome], str]:
     found = iter(shelved)
     ready: list[Outcome] = []
     failed: list[Outcome] = []

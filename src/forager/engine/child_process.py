@@ -86,9 +86,9 @@ class Child:
         return await process.wait()
 
     async def _pass_on(self, stop: StopRequest) -> None:
-        await stop.wait_asked()
+        await stop.wait_requested()
         self._signal(signal.SIGTERM)
-        await stop.wait_insisted()
+        await stop.wait_immediate()
         self._signal(signal.SIGTERM)
         await asyncio.sleep(KILL_AFTER_S)
         self._signal(signal.SIGKILL)
@@ -101,6 +101,6 @@ class Child:
 async def _wait_or(stop: StopRequest, seconds: float) -> None:
     try:
         async with asyncio.timeout(seconds):
-            await stop.wait_asked()
+            await stop.wait_requested()
     except TimeoutError:
         pass

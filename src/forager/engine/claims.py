@@ -100,7 +100,7 @@ class Claims:
 
         return await in_transaction(self._database, once)
 
-    async def sort_out(self, hints: Sequence[CrawlHint]) -> set[int]:
+    async def resolve_offers(self, hints: Sequence[CrawlHint]) -> set[int]:
         """Of domains that hints named and that we did not get, those that another worker may claim. The other offers
         are withdrawn, so that these domains are offered anew when their time comes."""
 
@@ -123,7 +123,7 @@ class Claims:
             before = self._times_returned
             granted = await stats.reserve_pages(conn, self._run, sum(want for _, want in wants))
             self.is_spent = granted == 0 and self._times_returned == before  # else it was asked too early to know
-            wants = share_out(wants, granted)
+            wants = split_grant(wants, granted)
         targets = await frontier.claim_tasks(
             conn,
             wants,
@@ -208,7 +208,7 @@ def _with_body(target: Target, refs: Mapping[int, str]) -> Target:
     return replace(target, past=past if ref else past._replace(etag=None, last_modified=None))
 
 
-def share_out(wants: Sequence[tuple[Lease, int]], granted: int) -> list[tuple[Lease, int]]:
+def split_grant(wants: Sequence[tuple[Lease, int]], granted: int) -> list[tuple[Lease, int]]:
     """Spread what is left of a limit evenly, so that one domain cannot take it all."""
     left = granted
     shares = [0] * len(wants)

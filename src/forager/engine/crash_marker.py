@@ -50,11 +50,11 @@ class CrashMarker:
 
     def close(self) -> None:
         self._memory.close()
-        take_note(self._path.parent, int(self._path.name), self._began)
+        pop_crash_marker(self._path.parent, int(self._path.name), self._began)
 
 
 @contextmanager
-def open_box(folder: Path) -> Iterator[CrashMarker | None]:
+def open_crash_marker(folder: Path) -> Iterator[CrashMarker | None]:
     """None where there is no place for it: crawling goes on, and a page that kills its readers is not found out."""
     try:
         box = CrashMarker(folder)
@@ -68,7 +68,7 @@ def open_box(folder: Path) -> Iterator[CrashMarker | None]:
         box.close()
 
 
-def take_note(folder: Path, pid: int, began: int) -> int | None:
+def pop_crash_marker(folder: Path, pid: int, began: int) -> int | None:
     """The page a process was reading, if any. Its note is gone then."""
     path = folder / str(pid)
     try:

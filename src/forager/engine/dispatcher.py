@@ -20,7 +20,7 @@ from forager.engine.config import WorkerConfig
 from forager.engine.domain_queue import DomainQueue, block, defer
 from forager.engine.network_monitor import NetworkMonitor, is_network_failure, shows_network_works
 from forager.engine.pipeline import Tools, admit, visit
-from forager.engine.proxy_pools import POOL_REST_S, note_passage
+from forager.engine.proxy_pools import POOL_REST_S, record_proxy_result
 from forager.engine.rendering import RenderOptions
 from forager.engine.request_slots import RequestSlots, Slot, Wait
 from forager.engine.request_timing import RequestTiming
@@ -118,7 +118,7 @@ class Dispatcher:
             if wait := self._why_wait(queue, now):
                 self._lines[wait][queue.lease.domain_id] = queue
                 return
-            target = queue.next_target(now) if queue.may_start(now) else None
+            target = queue.next_target(now) if queue.can_start(now) else None
             if target is None:
                 self._wait(queue, now)
                 break
@@ -129,24 +129,24 @@ class Dispatcher:
 
     def go_on(self) -> None:
         """There is room for another: who waited for it comes first."""
-        while queue := self._next_in_line():
+        while queue := self._next_waiting():
             self.start_requests(queue)
 
     def resume(self) -> None:
         """There is room for many. Between two of them others have their turn: above all the next batch, which would be
         written after hundreds of requests were started else."""
-        if queue := self._next_in_line():
+        if queue := self._next_waiting():
             self.start_requests(queue)
             self._loop.call_soon(self.resume)
 
-    def _next_in_line(self) -> DomainQueue | None:
+    def _next_waiting(self) -> DomainQueue | None:
         """Who may start now of those that waited; first who is owed some."""
         lines = self._lines
         if not any(lines.values()) or not self._has_room(len(self._open)):
             return None
-        for wait, may_come in self._slots.order_of_lines(clock.monotonic()):
+        for wait, may_come in self._slots.list_wait_queues(clock.monotonic()):
             if may_come and lines[wait]:
-                self._slots.note_turn(wait)
+                self._slots.record_granted(wait)
                 return lines[wait].pop(next(iter(lines[wait])))
         return None
 
@@ -171,14 +171,14 @@ class Dispatcher:
 
     def _start(self, queue: DomainQueue, target: Target, now: float) -> bool:
         """False where something has to be found out, or waited for, before this target can leave."""
-        if queue.pool is not None and not self._has_way(queue, target, now):
+        if queue.pool is not None and not self._has_proxy(queue, target, now):
             return False
         origin = origin_of(target.url)
         rules = self.robots.rules_of(queue, origin, now)
         if rules is None:
             queue.put_back(target)
             queue.is_asking_robots = True
-            self._spawn(self._ask_robots(queue, origin))
+            self._spawn(self._fetch_robots(queue, origin))
             return False
         if refused := admit(target, rules):
             self._give_up(queue, refused)
@@ -194,7 +194,7 @@ class Dispatcher:
         self._spawn(self._visit(queue, target, slot, queue.addresses.get(origin), via))
         return True
 
-    def _has_way(self, queue: DomainQueue, target: Target, now: float) -> bool:
+    def _has_proxy(self, queue: DomainQueue, target: Target, now: float) -> bool:
         """Whether a proxy of the queue's pool may be used now. A pool that is dead, or spent for long, ends the lease:
         one task says why, and it is nobody's fault but ours."""
         assert queue.pool is not None
@@ -202,18 +202,18 @@ class Dispatcher:
         if wait_s == 0.0:
             return True
         if wait_s is None:
-            self._give_up(queue, self._stranded(queue, target, ProxyError(queue.pool.obituary())))
-            queue.close(Release(queue.lease, queue.wait_s(now), POOL_REST_S, reason=queue.pool.obituary()))
+            self._give_up(queue, self._failed_outcome(queue, target, ProxyError(queue.pool.exhausted_reason())))
+            queue.close(Release(queue.lease, queue.wait_s(now), POOL_REST_S, reason=queue.pool.exhausted_reason()))
         elif wait_s > self._order.longest_wait_s:
             reason = "its proxies have made all requests they may make in this hour"
             queue.close(Release(queue.lease, queue.wait_s(now), wait_s, reason=reason))
         else:
             queue.put_back(target)
             queue.pace.hold(now, wait_s)
-            self._set_alarm(queue, now)
+            self._set_timer(queue, now)
         return False
 
-    def _stranded(self, queue: DomainQueue, target: Target, error: VisitError) -> Outcome:
+    def _failed_outcome(self, queue: DomainQueue, target: Target, error: VisitError) -> Outcome:
         """A visit that did not begin, or not again: the requests that were made for it stay on record."""
         made = queue.tries.pop(target.task_id, [])
         if not made:
@@ -238,7 +238,7 @@ class Dispatcher:
             self._spawn(self._find_out(queue, origin))
             return False
         address, who = queue.addresses[origin], queue.lease.domain_id
-        if address is None or self._addresses.may_start(address, who, now):
+        if address is None or self._addresses.can_start(address, who, now):
             return True
         self._addresses.wait(address, who, partial(self.start_requests, queue))
         return False
@@ -249,7 +249,7 @@ class Dispatcher:
         queue.is_locating = False
         self.start_requests(queue)
 
-    async def _ask_robots(self, queue: DomainQueue, origin: str) -> None:
+    async def _fetch_robots(self, queue: DomainQueue, origin: str) -> None:
         await self.robots.ask(queue, origin)
         queue.is_asking_robots = False
         self.start_requests(queue)
@@ -260,9 +260,9 @@ class Dispatcher:
         if is_idle and queue.wait_s(now) > self._order.longest_wait_s:
             queue.close(defer(queue, now, self._tools.database_time(now)))
         else:
-            self._set_alarm(queue, now)
+            self._set_timer(queue, now)
 
-    def _set_alarm(self, queue: DomainQueue, now: float) -> None:
+    def _set_timer(self, queue: DomainQueue, now: float) -> None:
         wakes_at = queue.wakes_at()
         if wakes_at is None or queue.is_lost or queue.is_asking_robots or self._stop.asked:
             return
@@ -273,9 +273,9 @@ class Dispatcher:
             if earlier <= when:
                 return
             alarm.cancel()
-        self._alarms[domain] = (when, self._loop.call_at(when, self._ring, queue))
+        self._alarms[domain] = (when, self._loop.call_at(when, self._on_timer, queue))
 
-    def _ring(self, queue: DomainQueue) -> None:
+    def _on_timer(self, queue: DomainQueue) -> None:
         self._alarms.pop(queue.lease.domain_id, None)
         self.start_requests(queue)
 
@@ -316,25 +316,25 @@ class Dispatcher:
             queue.lease.content_policy or self._order.content_policy,
             queue.lease.images or self._order.images,
         )
-        outcome = await visit(target, self._tools, policy, trip, images, drawing=self._drawing(queue, target))
+        outcome = await visit(target, self._tools, policy, trip, images, drawing=self._render_options(queue, target))
         queue.pace.finish(has_left=trip.has_left)
         queue.visits += 1
         took_s = outcome.waited_s
         self._slots.close(slot, clock.monotonic() - slot.opened_at if took_s is None else took_s)
         if via is not None:
             at, took_ms = trip.requested_at, outcome.response_time_ms
-            note_passage(queue, via, outcome.error, at=at, response_time_ms=took_ms)
-        if via is None and await self._is_ours(queue, outcome):
+            record_proxy_result(queue, via, outcome.error, at=at, response_time_ms=took_ms)
+        if via is None and await self._is_local_failure(queue, outcome):
             self._take_back(queue, outcome)
         else:
             self._settle(queue, outcome)
         if not queue.is_lost:
-            line = self._slots.line_of(queue.tenant, clock.monotonic())
+            line = self._slots.get_wait_queue(queue.tenant, clock.monotonic())
             self._lines[line][queue.lease.domain_id] = queue  # those who waited for this come first
         self._addresses.finish(address, has_left=trip.has_left)
         self.go_on()
 
-    async def _is_ours(self, queue: DomainQueue, outcome: Outcome) -> bool:
+    async def _is_local_failure(self, queue: DomainQueue, outcome: Outcome) -> bool:
         """Whether a request failed because of our own network."""
         network, error, domain = self._network, outcome.error, queue.lease.domain_id
         if network is None:
@@ -353,7 +353,7 @@ class Dispatcher:
         """The visit is made again when the network is back; that a request left for it stays on record."""
         if queue.is_lost or queue.closing:
             return
-        self._note_request(queue, outcome)
+        self._record_request(queue, outcome)
         if outcome.target.task_id in queue.called_off:
             self._put_down(queue, [outcome.target.task_id])
         else:
@@ -365,23 +365,23 @@ class Dispatcher:
             raise LeaseLostError("the lease ended before the request left")
         queue.pace.leave(now, again=again)
         self._addresses.sent(address, now, again=again)
-        self._set_alarm(queue, now)
+        self._set_timer(queue, now)
 
-    def _drawing(self, queue: DomainQueue, target: Target) -> RenderOptions | None:
+    def _render_options(self, queue: DomainQueue, target: Target) -> RenderOptions | None:
         """How its page may be drawn; None where no browser is wanted."""
         mode = queue.lease.rendering or self._order.rendering
         if mode == Rendering.NEVER or target.is_image:
             return None
         rules = queue.rules.get(origin_of(target.url))
-        return RenderOptions(mode, rules if isinstance(rules, Rules) else None, partial(self._note_requisite, queue))
+        return RenderOptions(mode, rules if isinstance(rules, Rules) else None, partial(self._on_subrequest, queue))
 
-    def _note_requisite(self, queue: DomainQueue) -> None:
+    def _on_subrequest(self, queue: DomainQueue) -> None:
         """A page that is drawn asks for more: the next page keeps its distance to that too."""
         now = clock.monotonic()
         if queue.is_lost or now >= queue.lease_until:
             raise LeaseLostError("the lease ended before the request left")
         queue.pace.hold(now, queue.pace.delay_s)
-        self._set_alarm(queue, now)
+        self._set_timer(queue, now)
 
     def _settle(self, queue: DomainQueue, outcome: Outcome) -> None:
         """Another try of the same task, or the end of it."""
@@ -391,11 +391,11 @@ class Dispatcher:
                 queue.put_back(outcome.target)
             return
         if isinstance(error, UnavailableError) or (error is not None and task in queue.called_off):
-            self.postpone(queue, outcome)
+            self.requeue_task(queue, outcome)
             return
-        self._note_health(queue, outcome)
+        self._update_health(queue, outcome)
         earlier = queue.tries.pop(task, [])
-        if error is not None and self._try_again_soon(queue, outcome, error, earlier):
+        if error is not None and self._retry_soon(queue, outcome, error, earlier):
             return
         if earlier:
             pace_ms = min(queue.paces.pop(task), outcome.pace_ms or 0)
@@ -406,23 +406,23 @@ class Dispatcher:
             self._give(queue, outcome)
         else:
             self._give_up(queue, outcome)
-        self._note_trouble(queue, outcome, retry_policy.hold_s(error, len(earlier) + 1) if error else 0.0)
+        self._close_failing(queue, outcome, retry_policy.hold_s(error, len(earlier) + 1) if error else 0.0)
 
-    def postpone(self, queue: DomainQueue, outcome: Outcome) -> None:
+    def requeue_task(self, queue: DomainQueue, outcome: Outcome) -> None:
         """Somebody paused or cancelled it, or something of ours is missing: the task is open again, for any worker.
         That a request was made for it stays on record."""
-        self._note_request(queue, outcome)
+        self._record_request(queue, outcome)
         if not queue.is_lost:
             self._put_down(queue, [outcome.target.task_id])
 
-    def _note_request(self, queue: DomainQueue, outcome: Outcome) -> None:
+    def _record_request(self, queue: DomainQueue, outcome: Outcome) -> None:
         """A request that left is told with the next outcome of its task."""
         task, pace_ms = outcome.target.task_id, outcome.pace_ms or 0
         if outcome.waited_s is not None and outcome.requested_at is not None:
             queue.tries[task] = [*outcome.earlier_requests, *queue.tries.get(task, []), outcome.requested_at]
             queue.paces[task] = min(queue.paces.get(task, pace_ms), pace_ms)
 
-    def _note_health(self, queue: DomainQueue, outcome: Outcome) -> None:
+    def _update_health(self, queue: DomainQueue, outcome: Outcome) -> None:
         """What the breaker and the adaptive pace learn from a request. Where a server gave pages, one that failed and
         fails again at once says nothing new about it: three broken pages must not hold up the others."""
         is_failure = retry_policy.is_failure(outcome.error)
@@ -438,7 +438,7 @@ class Dispatcher:
         if outcome.waited_s is not None:
             queue.pace.note(outcome.waited_s, is_good=outcome.error is None)
 
-    def _try_again_soon(self, queue: DomainQueue, outcome: Outcome, error: VisitError, earlier: list[datetime]) -> bool:
+    def _retry_soon(self, queue: DomainQueue, outcome: Outcome, error: VisitError, earlier: list[datetime]) -> bool:
         now, tries = clock.monotonic(), len(earlier) + 1
         hold_s = retry_policy.hold_s(error, tries)
         queue.pace.hold(now, hold_s)
@@ -481,13 +481,13 @@ class Dispatcher:
             again_in_s=later_s,
         )
 
-    def _note_trouble(self, queue: DomainQueue, outcome: Outcome, hold_s: float) -> None:
+    def _close_failing(self, queue: DomainQueue, outcome: Outcome, hold_s: float) -> None:
         """A site that keeps refusing or not answering is left alone; one that asks for a long rest, or needs one, gets
         it."""
         if queue.closing:
             return
         longest_s, pause_s = self._order.longest_wait_s, queue.breaker.wait_s(clock.monotonic())
-        if self._is_enough(queue):
+        if self._should_block(queue):
             queue.close(block(queue, self._order.cooldowns))
         elif hold_s > longest_s:
             reason = f"the server asked us to wait {hold_s:.0f} s (answer {outcome.status_code})"
@@ -496,7 +496,7 @@ class Dispatcher:
             reason = f"{queue.breaker.failures} requests in a row failed, the last one because {outcome.error}"
             queue.close(Release(queue.lease, wait_s=pause_s, rest_s=pause_s, reason=reason))
 
-    def _is_enough(self, queue: DomainQueue) -> bool:
+    def _should_block(self, queue: DomainQueue) -> bool:
         if queue.streak.code is None:
             return False
         is_patient = queue.streak.code in {Trouble.UNREACHABLE, Trouble.RATE_LIMITED}
@@ -505,7 +505,7 @@ class Dispatcher:
     def _give(self, queue: DomainQueue, outcome: Outcome) -> None:
         if not queue.is_lost:
             queue.unrecorded += 1
-            uses = queue.pool.hand_over() if queue.pool else ()
+            uses = queue.pool.take_pending() if queue.pool else ()
             self._give_out(replace(outcome, proxy_uses=uses) if uses else outcome)
             if queue.is_unpaced and not queue.targets:
                 self._rest()
@@ -516,10 +516,10 @@ class Dispatcher:
         """Let open requests finish; a second request to stop cuts them off."""
         if self._open:
             finishing = asyncio.create_task(settled(self._open))
-            insisting = asyncio.create_task(self._stop.wait_insisted())
+            insisting = asyncio.create_task(self._stop.wait_immediate())
             await asyncio.wait({finishing, insisting}, return_when=asyncio.FIRST_COMPLETED)
             await cancel({finishing, insisting})
-        await self.cut_off()
+        await self.cancel_open()
 
-    async def cut_off(self) -> None:
+    async def cancel_open(self) -> None:
         await cancel(self._open)

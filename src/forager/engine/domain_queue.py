@@ -15,9 +15,9 @@ from forager import clock
 from forager.domains.store import Release, Standing
 from forager.engine.failure_streak import FailureStreak
 from forager.engine.request_slots import DomainShare
-from forager.errors import RefusedError
+from forager.errors import SkippedError
 from forager.politeness.breaker import Breaker, BreakerState
-from forager.politeness.pace import Pace
+from forager.politeness.pace import Throttle
 from forager.politeness.robots import Rules
 from forager.proxies.pool import ProxyPool
 from forager.records import Lease, Target, Trouble
@@ -39,7 +39,7 @@ class DomainQueue:
     def __init__(
         self,
         lease: Lease,
-        pace: Pace,
+        pace: Throttle,
         breaker: Breaker,
         *,
         is_unpaced: bool,
@@ -67,7 +67,7 @@ class DomainQueue:
         """Origin → the address it was found at, where addresses have a pace; None: it has none we know."""
         self.lease_until = lease_until
         """On the monotonic clock, a little before the database's: no request leaves after it."""
-        self.rules: dict[str, Rules | RefusedError] = {}
+        self.rules: dict[str, Rules | SkippedError] = {}
         self.rules_until: dict[str, float] = {}
         """When robots.txt is to be asked for again: a lease may be renewed for days."""
         """What we may ask of each origin; an error, where the guard forbids it or its robots.txt could not be had."""
@@ -135,10 +135,10 @@ class DomainQueue:
     @property
     def is_over(self) -> bool:
         """Whether the lease may be handed back."""
-        return self.is_quiet and (self.closing is not None or self.had_its_turn)
+        return self.is_quiet and (self.closing is not None or self.is_exhausted)
 
     @property
-    def had_its_turn(self) -> bool:
+    def is_exhausted(self) -> bool:
         """All it could take is used up, its budget or what there was: whoever waits comes first now. A turn is a turn
         however short: sites that bring each other one page at a time would be claimed again and again else."""
         return (self.is_dry or self.is_spent) and not self.targets
@@ -154,7 +154,7 @@ class DomainQueue:
             self.pages_left = max(0, self.pages_left - len(targets))
         return [target.task_id for target in targets if target.task_id in self.called_off] if self.called_off else []
 
-    def call_off(self, task: int) -> bool:
+    def cancel_target(self, task: int) -> bool:
         """Somebody paused or cancelled it: it does not leave any more. False where it was not waiting to: a visit that
         is under way ends at its next step, one that was finished is recorded, one that comes with a claim is left."""
         self.called_off.add(task)
@@ -170,7 +170,7 @@ class DomainQueue:
             return heapq.heappop(self._delayed)[2]
         return self.targets.popleft() if self.targets else None
 
-    def hear_of_pages(self) -> None:
+    def on_new_pages(self) -> None:
         """A batch was written that may have brought it some."""
         self.times_heard += 1
         self.is_dry = False
@@ -180,14 +180,14 @@ class DomainQueue:
         self.streak = FailureStreak(is_new=True)
         self.breaker.reset()
 
-    def hear_of_resets(self, resets: int) -> None:
+    def apply_resets(self, resets: int) -> None:
         """How often an operator closed the breaker by hand: once more than we knew of, then it is closed here, too."""
         if resets > self._breaker_resets:
             self._breaker_resets = resets
             self.breaker.reset()
 
-    def may_start(self, now: float) -> bool:
-        return self.pace.may_start(now) and self.breaker.may_start(now, self.pace.in_flight)
+    def can_start(self, now: float) -> bool:
+        return self.pace.can_start(now) and self.breaker.can_start(now, self.pace.in_flight)
 
     def wait_s(self, now: float) -> float:
         """How long until a request may leave, for the pace and for the breaker."""

@@ -10,7 +10,7 @@ server (robots.txt, the address guard, a bug of ours) neither counts nor ends it
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from forager.errors import AnswerError, VisitError
+from forager.errors import ResponseError, VisitError
 from forager.records import Outcome, Trouble
 
 WORDS = {
@@ -37,7 +37,7 @@ class FailureStreak:
                 self.code, self.count = outcome.trouble.value, 0
             self.count += 1
             self.last = outcome.error
-        elif is_an_answer(outcome) and not outcome.target.is_image:
+        elif is_response(outcome) and not outcome.target.is_image:
             self.code, self.count, self.is_new = None, 0, True
 
     @property
@@ -54,12 +54,12 @@ class FailureStreak:
         return f"it {WORDS[Trouble(self.code)]} {times}{detail}"
 
 
-def is_an_answer(outcome: Outcome) -> bool:
+def is_response(outcome: Outcome) -> bool:
     """Whether the server showed that it serves us."""
-    return outcome.error is None or isinstance(outcome.error, AnswerError)
+    return outcome.error is None or isinstance(outcome.error, ResponseError)
 
 
-def streak_of(outcomes: Iterable[Outcome]) -> FailureStreak:
+def build_streak(outcomes: Iterable[Outcome]) -> FailureStreak:
     streak = FailureStreak()
     for outcome in outcomes:
         streak.note(outcome)

@@ -10,7 +10,7 @@ from typing import Any
 
 from forager.db import Database
 from forager.domains import images as domains
-from forager.domains.images import Owing
+from forager.domains.images import ImageBackfill
 from forager.engine.image_recorder import ImageRecorder
 from forager.engine.subdomain_limit import SubdomainLimit
 from forager.engine.transaction_retry import in_transaction
@@ -22,7 +22,7 @@ PAGES_AT_ONCE = 50
 """With up to a hundred images each."""
 
 
-async def queue_owed(
+async def backfill_images(
     database: Database,
     *,
     by_default: bool,
@@ -40,17 +40,17 @@ async def queue_owed(
         if owing is None:
             break
         since = owing.id
-        queued += await _queue_portion(database, owing, max_subdomains)
+        queued += await _backfill_batch(database, owing, max_subdomains)
     return queued
 
 
-async def _queue_portion(database: Database, owing: Owing, max_subdomains: int) -> int:
+async def _backfill_batch(database: Database, owing: ImageBackfill, max_subdomains: int) -> int:
     desk = ImageRecorder(database, run=owing.run_id, admit=SubdomainLimit(max_subdomains).admit, remembered=1)
 
     async def once(conn: Any) -> int:
         last, found = await images.unasked_images(conn, owing.id, after=owing.after_page, pages=PAGES_AT_ONCE)
         wanted = {key: Discovery(url, key, domain_of(url), depth, 0, "", "image") for url, key, depth in found}
-        new = (await desk.give_places(conn, wanted)).new if wanted else {}
+        new = (await desk.enqueue_images(conn, wanted)).new if wanted else {}
         await domains.pay_images(conn, owing, last)
         return sum(new.values())
 

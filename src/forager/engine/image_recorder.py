@@ -15,7 +15,7 @@ from forager.domains import images as domains
 from forager.domains.store import find_domains
 from forager.engine.retry_policy import image_status
 from forager.engine.transaction_retry import in_transaction
-from forager.frontier.enqueue import Learned, learn
+from forager.frontier.enqueue import EnqueueResult, learn
 from forager.frontier.url_cache import UrlCache, page_id
 from forager.images import store as images
 from forager.images.store import Settled, Shown
@@ -90,13 +90,13 @@ class ImageRecorder:
                     wanted.setdefault(each.key, Discovery(each.url, each.key, each.domain, depth, hop, "", "image"))
         if not wanted:
             return
-        learned = await in_transaction(self._database, lambda conn: self.give_places(conn, wanted))
+        learned = await in_transaction(self._database, lambda conn: self.enqueue_images(conn, wanted))
         for key, page in learned.page_ids.items():
             self._waiting.add(key, page, 0)
 
-    async def give_places(self, conn: Any, wanted: Mapping[bytes, Discovery]) -> Learned:
+    async def enqueue_images(self, conn: Any, wanted: Mapping[bytes, Discovery]) -> EnqueueResult:
         """Each waits in the frontier of its host from now on, unless it does or did already."""
-        learned = Learned()
+        learned = EnqueueResult()
         await learn(conn, learned, wanted, self._hosts, are_images=True)
         await domains.count_waiting(conn, learned.new, run=self._run)
         return learned
@@ -132,13 +132,13 @@ class ImageRecorder:
             return {}
         shown = [Shown(o.target.domain_id, o.target.page_id, o.selection.images or ()) for o in looked_at.values()]
         again = [page for page in shown if looked_at[page.page_id].target.past is not None]
-        found = await record_shown(conn, shown, again, ids)
+        found = await record_page_images(conn, shown, again, ids)
         unasked = {o.target.domain_id for o in looked_at.values() if not o.selection.wants_files}
         await domains.owe_images(conn, sorted(unasked & found.keys()))
         return found
 
 
-async def record_shown(
+async def record_page_images(
     conn: Any, shown: Sequence[Shown], again: Sequence[Shown], ids: Mapping[bytes, int]
 ) -> dict[int, int]:
     """Domain → how many images were never seen on their page before. `again` are those of pages that were read before;

@@ -42,7 +42,7 @@ class ImageStorage:
         seen, thumbnail = await self._decoder.look(fetched.body)
         body_ref = thumbnail_ref = None
         if seen.status == ImageStatus.STORED:
-            body_ref, thumbnail_ref = name(digest, seen.format or ""), small_name(digest) if thumbnail else None
+            body_ref, thumbnail_ref = name(digest, seen.format or ""), thumbnail_name(digest) if thumbnail else None
             files = {body_ref: fetched.body} | ({thumbnail_ref: thumbnail} if thumbnail_ref else {})
             await self._store(files)
         return ImageFile(
@@ -68,7 +68,7 @@ class ImageStorage:
             self._pauses.begin(PauseReason.STORE_UNAVAILABLE, error, owner="images")
             with suppress(TimeoutError):
                 async with asyncio.timeout(wait_s):
-                    await self._stop.wait_asked()
+                    await self._stop.wait_requested()
                 raise StoreUnavailableError(f"an image cannot be stored: {error}")
             wait_s = min(2 * wait_s, LONGEST_WAIT_S)
             error = await asyncio.to_thread(self._put, files)
@@ -86,5 +86,5 @@ def name(digest: bytes, file_format: str) -> str:
     return f"images/{digest.hex()[:2]}/{digest.hex()}.{file_format}"
 
 
-def small_name(digest: bytes) -> str:
+def thumbnail_name(digest: bytes) -> str:
     return f"thumbnails/{digest.hex()[:2]}/{digest.hex()}.webp"

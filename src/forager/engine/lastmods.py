@@ -21,7 +21,7 @@ from forager.records import Outcome
 SITEMAP = "sitemap"
 
 
-def claims_in(
+def collect_lastmods(
     outcomes: Sequence[Outcome], queues: Mapping[int, DomainQueue], page_ids: Mapping[bytes, int]
 ) -> dict[tuple[int, int], list[tuple[int, datetime]]]:
     """Lease → pages of its own domain with the moments of their last change. Empty where nothing is visited again."""

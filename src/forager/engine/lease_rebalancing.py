@@ -24,7 +24,7 @@ class LeaseRebalancer:
         """Worker → what it held when something was handed back for it, and when that was."""
         self._back_at = 0.0
 
-    def steps_back(self) -> bool:
+    def should_yield(self) -> bool:
         """Whether others come first now."""
         return clock.monotonic() < self._back_at
 

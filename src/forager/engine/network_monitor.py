@@ -21,12 +21,12 @@ from forager import clock
 from forager.engine.pauses import Pauses
 from forager.engine.stop import cancel
 from forager.errors import (
-    AnswerError,
-    Blame,
     ConnectError,
     ConnectionLostError,
     DnsError,
+    ErrorSource,
     NetworkError,
+    ResponseError,
     TlsError,
     VisitError,
 )
@@ -71,14 +71,14 @@ class Evidence:
     """The machine itself has no route, or its name servers are silent."""
 
 
-def is_our_outage(evidence: Evidence) -> bool:
+def is_network_down(evidence: Evidence) -> bool:
     return evidence.is_cut_off or evidence.known >= FEWEST_KNOWN or evidence.failed >= FEWEST
 
 
 def shows_network_works(error: VisitError | None) -> bool:
     """Whether a request that ended so reached its host."""
     match error:
-        case None | AnswerError() | TlsError():
+        case None | ResponseError() | TlsError():
             return True
         case ConnectError():
             return error.is_refused
@@ -94,7 +94,7 @@ def is_network_failure(error: VisitError | None) -> bool:
         case ConnectError():
             return not error.is_refused
         case NetworkError():
-            return error.blame is not Blame.US
+            return error.blame is not ErrorSource.US
         case _:
             return False
 
@@ -169,7 +169,7 @@ class NetworkMonitor:
             return True
         now = clock.monotonic()
         layer = Layer.NAMES if isinstance(error, DnsError) else Layer.CONNECTIONS
-        self._forget_before(
+        self._clear_before(
             layer, max(self._works_at[layer], self._probe.name_found_at if layer is Layer.NAMES else 0.0)
         )
         self._failed[layer][domain] = Failure(url, now, is_known or domain in self._reached)
@@ -191,7 +191,7 @@ class NetworkMonitor:
         newest = next((at for other, (_, at) in reversed(self._reached.items()) if other != domain), 0.0)
         return newest > since
 
-    def _forget_before(self, layer: Layer, moment: float) -> None:
+    def _clear_before(self, layer: Layer, moment: float) -> None:
         """The layer was seen to work then: earlier failures were the sites' own."""
         if any(failure.at < moment for failure in self._failed[layer].values()):
             self._failed[layer] = {d: failure for d, failure in self._failed[layer].items() if failure.at >= moment}
@@ -216,12 +216,12 @@ class NetworkMonitor:
         if Probed.REACHED in results or await self._has_no_such_names(layer, results):
             self._works(layer, clock.monotonic())
             return False
-        is_cut_off = await self._is_cut_off(layer, results)
+        is_cut_off = await self._is_offline(layer, results)
         while not self._is_stopping():
             if self._works_at[layer] > began_at or self._has_worked(layer, -1, clock.monotonic()):
                 return False
             evidence = self._evidence(layer, is_cut_off=is_cut_off)
-            if is_our_outage(evidence):
+            if is_network_down(evidence):
                 self._begin(layer, evidence)
                 return True
             if self._domains() < FEWEST_KNOWN or clock.monotonic() - began_at > CORROBORATION_S:
@@ -253,7 +253,7 @@ class NetworkMonitor:
         probe = self._probe.look_up if layer is Layer.NAMES else self._probe.reach
         return list(await asyncio.gather(*map(probe, urls)))
 
-    async def _is_cut_off(self, layer: Layer, results: list[Probed]) -> bool:
+    async def _is_offline(self, layer: Layer, results: list[Probed]) -> bool:
         if layer is Layer.NAMES:
             return Probed.FAILED in results and not await name_server_answers(name_servers())
         return Probed.NO_ROUTE in results and not has_default_route()
@@ -286,7 +286,7 @@ class NetworkMonitor:
         """Whether nothing but the failures themselves, or silent hosts of very few sites, speaks for an outage of our
         own, and has for long."""
         sites = {site_of(url) for url, _ in self._reached.values()}
-        return down_s > DOUBT_S and len(sites) < FEWEST_KNOWN and not await self._is_cut_off(layer, results)
+        return down_s > DOUBT_S and len(sites) < FEWEST_KNOWN and not await self._is_offline(layer, results)
 
     def _end(self) -> None:
         layer, self._down = self._down, None
@@ -295,10 +295,10 @@ class NetworkMonitor:
         self._works(layer, clock.monotonic())
         self._probe.forget_failures()
         if blamed and clock.monotonic() >= self._trusted_until:
-            self._spawn(self._forgive_all(blamed))
+            self._spawn(self._reset_all(blamed))
         self._pauses.end(PauseReason.NETWORK_DOWN)
 
-    async def _forgive_all(self, domains: Iterable[int]) -> None:
+    async def _reset_all(self, domains: Iterable[int]) -> None:
         await self._forgive(domains)
 
     def _spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:

@@ -49,7 +49,7 @@ class RequeueError(Exception):
     """The process ended or is busy with another page for long: the page is to be read by another one."""
 
 
-class ParserDiedError(Exception):
+class ParserCrashedError(Exception):
     """The process ended while it read the page."""
 
     def __init__(self, exit_code: int) -> None:
@@ -135,7 +135,7 @@ class ParserServer:
         try:
             async with asyncio.timeout(START_S):
                 await process.wait_ready()
-        except (RequeueError, ParserDiedError, TimeoutError):
+        except (RequeueError, ParserCrashedError, TimeoutError):
             process.close()
             raise NotStartedError(await self._describe(exit_code)) from None
         except BaseException:
@@ -266,8 +266,8 @@ class ParserProcess(asyncio.Protocol):
         self._transport.writelines([JOB_HEADER.pack(len(job), len(fetched.body)), job, fetched.body])
         try:
             kind, value = cast("tuple[str, Any]", pickle.loads(await result))  # noqa: S301 (from our own process)
-        except ParserDiedError:
-            raise ParserDiedError(await self._wait_exit()) from None
+        except ParserCrashedError:
+            raise ParserCrashedError(await self._wait_exit()) from None
         match kind:
             case "reading":
                 return unpack(value)
@@ -344,5 +344,5 @@ class ParserProcess(asyncio.Protocol):
         self.is_closed = True
         for index, job in enumerate(self._jobs):
             if not job.done():
-                job.set_exception(RequeueError() if index else ParserDiedError(0))
+                job.set_exception(RequeueError() if index else ParserCrashedError(0))
         self._jobs.clear()

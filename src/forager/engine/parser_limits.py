@@ -58,7 +58,7 @@ def _read_statm() -> tuple[int, int] | None:
     return total * PAGE_BYTES, (resident - shared) * PAGE_BYTES
 
 
-def is_over_limit(code: int) -> bool:
+def is_limit_exceeded(code: int) -> bool:
     return code in {-signal.SIGPROF, OUT_OF_MEMORY}
 
 
@@ -73,6 +73,6 @@ def describe_exit(code: int) -> str:
     return f"exit code {code}"
 
 
-def is_killed_from_outside(code: int) -> bool:
+def is_external_kill(code: int) -> bool:
     """Only another process sends these: the operator, or the system that runs out of memory."""
     return -code in {signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP}

@@ -13,8 +13,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-from forager.engine.parser_client import NotStartedError, ParserDiedError, ParserProcess, ParserServer, RequeueError
-from forager.engine.parser_limits import is_killed_from_outside, is_over_limit
+from forager.engine.parser_client import NotStartedError, ParserCrashedError, ParserProcess, ParserServer, RequeueError
+from forager.engine.parser_limits import is_external_kill, is_limit_exceeded
 from forager.engine.parser_protocol import ParserConfig
 from forager.engine.pauses import Pauses
 from forager.engine.stop import StopRequest, cancel
@@ -75,7 +75,7 @@ class ParserPool:
         starts failed as may, or the worker is to stop while no process starts. A page that is `is_suspect` is read in a
         process of its own."""
         if not is_suspect:
-            with suppress(ParserDiedError):
+            with suppress(ParserCrashedError):
                 return await self._read_shared(fetched, parser_name)
         async with self._isolated_seats:
             return await self._read_isolated(fetched, parser_name)
@@ -83,7 +83,7 @@ class ParserPool:
     async def _read_shared(self, fetched: Fetched, parser_name: str) -> Reading | None:
         async with self._seats:
             while True:
-                index = self._least_busy()
+                index = self._find_min_load()
                 process = _running(self._shared[index]) or await self._process_at(index)
                 if self._timer is None:
                     self._timer = self._loop.call_later(LOOK_EVERY_S, self._look)
@@ -103,11 +103,11 @@ class ParserPool:
                 raise BrokenError(f"reading the page took longer than {MOST_S:.0f} s") from None
             except RequeueError:
                 continue
-            except ParserDiedError as death:
+            except ParserCrashedError as death:
                 log().warning("page not parsed", action="parser.failed", url=fetched.url, how=str(death))
-                if is_over_limit(death.exit_code):
+                if is_limit_exceeded(death.exit_code):
                     raise ParserLimitError(f"the page is more than a parser process may take: {death}") from None
-                if not is_killed_from_outside(death.exit_code):
+                if not is_external_kill(death.exit_code):
                     raise ParserCrashError(f"the page crashed its parser process twice: {death}") from None
             finally:
                 process.kill()
@@ -155,7 +155,7 @@ class ParserPool:
     async def _wait_for_failure(self) -> None:
         await self._has_failed.wait()
 
-    def _least_busy(self) -> int:
+    def _find_min_load(self) -> int:
         if len(self._shared) == 1:
             return 0
         loads = [process.load if (process := _running(place)) else 0 for place in self._shared]
@@ -202,7 +202,7 @@ class ParserPool:
     async def _wait_or_stop(self, wait_s: float) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(wait_s):
-                await self._stop.wait_asked()
+                await self._stop.wait_requested()
             raise ParserUnavailableError("no parser process starts, and the worker is to stop")
 
     async def close(self) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from forager import parsing
 from forager.engine import parser_limits
 from forager.engine.parser_protocol import JOB_HEADER, READY, RESULT_HEADER, Job, ParserConfig, pack
-from forager.errors import AnswerError
+from forager.errors import ResponseError
 from forager.fetch.decode import decompress
 from forager.records import Fetched
 
@@ -78,9 +78,9 @@ class Channel:
                 self._parts.append(came)
                 self._missing -= len(came)
                 if not self._missing:
-                    self._take_part()
+                    self._add_part()
 
-    def _take_part(self) -> None:
+    def _add_part(self) -> None:
         self._frame.append(self._parts[0] if len(self._parts) == 1 else b"".join(self._parts))
         self._parts.clear()
         job_bytes, body_bytes = JOB_HEADER.unpack(self._frame[0])
@@ -127,7 +127,7 @@ def _read(job: Job, body: bytes, config: ParserConfig, memory: Any) -> tuple[str
             parser_name=job.parser_name,
         )
         return "reading", pack(reading)
-    except AnswerError as error:
+    except ResponseError as error:
         return "unreadable", (type(error).__name__, str(error))
     except MemoryError:
         os._exit(parser_limits.OUT_OF_MEMORY)

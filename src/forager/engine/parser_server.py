@@ -57,14 +57,14 @@ class Server:
                 if self._woken.fileno() in ready:
                     self._reap()
                 if self._control.fileno() in ready:
-                    self._obey()
+                    self._run_command()
         except (EOFError, ConnectionError):
             pass
         finally:
             for pid in self._numbers:
                 os.kill(pid, signal.SIGKILL)
 
-    def _obey(self) -> None:
+    def _run_command(self) -> None:
         command, fds, _, _ = socket.recv_fds(self._control, COMMAND.size, MOST_FDS)
         if not command:
             raise EOFError
@@ -87,11 +87,11 @@ class Server:
             self._report(NOT_STARTED, number, error.errno or 0)
             return
         if pid == 0:
-            self._become_parser(sock, cpu_s)
+            self._run_parser(sock, cpu_s)
         sock.close()
         self._numbers[pid] = number
 
-    def _become_parser(self, sock: socket.socket, cpu_s: float) -> None:
+    def _run_parser(self, sock: socket.socket, cpu_s: float) -> None:
         """Never returns, whatever happens."""
         code = 1
         try:

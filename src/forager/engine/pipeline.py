@@ -20,28 +20,28 @@ from forager.engine.parser_pool import ParserPool
 from forager.engine.pauses import Pauses
 from forager.engine.rendering import FAILED, RENDERED, Renderer, RenderOptions
 from forager.engine.request_timing import RequestTiming
-from forager.engine.retry_policy import outcome_of, trouble_of, wall_in
+from forager.engine.retry_policy import detect_login, outcome_of, trouble_of
 from forager.errors import (
     BadResponseError,
     BrokenError,
-    RefusedError,
     RobotsDeniedError,
+    SkippedError,
     StatusError,
     TooManyRedirectsError,
     VisitError,
 )
 from forager.fetch import Client, parse_retry_after
-from forager.fetch.client import ACCEPT_IMAGES, is_anything
+from forager.fetch.client import ACCEPT_IMAGES, accepts_any_type
 from forager.fetch.decode import decompress
 from forager.frontier.url_cache import UNSHARED, SharedPages
 from forager.links import Selector
-from forager.links.images import see_redirect
+from forager.links.images import get_redirect_image
 from forager.observe import log
 from forager.parsing.login import redirects_to_login
 from forager.politeness.guard import AddressGuard
-from forager.politeness.pace import Pace
+from forager.politeness.pace import Throttle
 from forager.politeness.robots import Rules
-from forager.proxies.secret import Vault
+from forager.proxies.secret import PasswordCipher
 from forager.records import Fetched, ImagePolicy, Outcome, OutcomeKind, Past, Proxy, Reading, Selection, Target, Trouble
 from forager.storage import BodyStore, ContentPolicy
 from forager.urls import resolve_links
@@ -73,7 +73,7 @@ class Tools:
     """Pages that other workers know."""
     renderer: Renderer | None = None
     """Has a browser draw pages, where a domain asks for it."""
-    vault: Vault = Vault(())  # noqa: RUF009 (never changed)
+    vault: PasswordCipher = PasswordCipher(())  # noqa: RUF009 (never changed)
     """Opens the passwords of proxies."""
     pauses: Pauses = field(default_factory=Pauses)
     """Faults of our own, for which requests wait."""
@@ -82,9 +82,9 @@ class Tools:
     Without it 200 answers that arrive together keep a transaction waiting for 200 readings at each of its steps."""
 
 
-def admit(target: Target, rules: Rules | RefusedError) -> Outcome | None:
+def admit(target: Target, rules: Rules | SkippedError) -> Outcome | None:
     """Nothing, when the guard and robots.txt allow the visit; else how it ended before it began."""
-    if isinstance(rules, RefusedError):
+    if isinstance(rules, SkippedError):
         return Outcome(target, outcome_of(rules), error=rules)
     verdict = rules.verdict(target.url)
     if verdict.allowed:
@@ -104,12 +104,12 @@ async def visit(
 ) -> Outcome:
     """`trip` is told when the request leaves; without one, nobody keeps a pace. `drawing` is given where a browser may
     be asked."""
-    trip = trip or RequestTiming(Pace(delay_s=0.0, max_in_flight=1, now=0.0), tools.database_time)
+    trip = trip or RequestTiming(Throttle(delay_s=0.0, max_in_flight=1, now=0.0), tools.database_time)
     status_code = None
     past, stored, file = target.past, None, None
     get = partial(tools.client.get, keeps_raw=True) if policy == ContentPolicy.ARCHIVE else tools.client.get
     if target.is_image and tools.images is not None:
-        get = partial(get, read_body=is_anything, most_bytes=tools.images.max_bytes, accept=ACCEPT_IMAGES)
+        get = partial(get, read_body=accepts_any_type, most_bytes=tools.images.max_bytes, accept=ACCEPT_IMAGES)
     elif tools.parsers and policy == ContentPolicy.SIGNALS and drawing is None and not target.is_image:
         get = partial(get, decompresses=False)  # only the parser needs the plain body
     try:
@@ -139,11 +139,11 @@ async def visit(
     except VisitError as error:
         trip.ended()
         trouble = trouble_of(error, is_image=target.is_image)
-        return Outcome(target, outcome_of(error), status_code, error, trouble=trouble, **_facts(trip))
+        return Outcome(target, outcome_of(error), status_code, error, trouble=trouble, **_build_details(trip))
     except Exception as bug:
         broken = BrokenError(f"{type(bug).__name__}: {bug}")
         stack = traceback.format_exc()
-        return Outcome(target, OutcomeKind.FAILED, status_code, broken, stack=stack, **_facts(trip))
+        return Outcome(target, OutcomeKind.FAILED, status_code, broken, stack=stack, **_build_details(trip))
     return Outcome(
         target,
         OutcomeKind.SUCCESS,
@@ -160,11 +160,11 @@ async def visit(
         is_changed=is_changed(past, status_code, reading.content_hash if reading else file.key if file else None),
         image=file,
         stored=stored,
-        **_facts(trip),
+        **_build_details(trip),
     )
 
 
-def _facts(trip: RequestTiming) -> dict[str, Any]:
+def _build_details(trip: RequestTiming) -> dict[str, Any]:
     return {
         "requested_at": trip.requested_at,
         "pace_ms": trip.pace_ms,
@@ -242,7 +242,7 @@ def select(
     if images != ImagePolicy.NONE and (reading.images or target.past is not None):
         shown, wants_files = tools.selector.see(reading, target), images == ImagePolicy.DOWNLOAD
         selection = replace(selection, images=shown, wants_files=wants_files)
-    return selection, wall_in(target, status, reading)
+    return selection, detect_login(target, status, reading)
 
 
 def _parser(target: Target) -> dict[str, str]:
@@ -263,6 +263,6 @@ def follow(target: Target, fetched: Fetched, tools: Tools) -> Selected:
     if place == target.url:
         raise TooManyRedirectsError("it redirects to itself", has_new_cookie=fetched.has_new_cookie)
     if target.is_image:
-        return Selection(images=see_redirect(place), wants_files=True), None
+        return Selection(images=get_redirect_image(place), wants_files=True), None
     is_wall = redirects_to_login(target.url, place)
     return tools.selector.redirect(target, location), Trouble.LOGIN_REQUIRED if is_wall else None

@@ -16,11 +16,11 @@ from forager.engine.transaction_retry import in_transaction
 from forager.errors import ProxyError, VisitError, VisitTimeoutError
 from forager.fetch import Client
 from forager.proxies import store
-from forager.proxies.choose import passage_of
+from forager.proxies.choose import get_proxy_result
 from forager.proxies.pool import ProxyPool
-from forager.proxies.roster import Roster
-from forager.proxies.secret import Vault
-from forager.proxies.store import PoolRow, StandingRow
+from forager.proxies.roster import ProxyRegistry
+from forager.proxies.secret import PasswordCipher
+from forager.proxies.store import PoolRow, ProxyStateRow
 from forager.records import Fetched, Proxy
 
 POOL_REST_S = 300.0
@@ -30,8 +30,8 @@ POOL_REST_S = 300.0
 class ProxyPools:
     """Of one worker, so that all its queues know the same about a proxy."""
 
-    def __init__(self, vault: Vault, queues: Mapping[int, DomainQueue]) -> None:
-        self._roster = Roster(vault)
+    def __init__(self, vault: PasswordCipher, queues: Mapping[int, DomainQueue]) -> None:
+        self._roster = ProxyRegistry(vault)
         self._lanes = queues
 
     def open(self, rows: Iterable[PoolRow]) -> dict[int, ProxyPool]:
@@ -50,17 +50,17 @@ class ProxyPools:
             pool = known.get(queue.lease.domain_id, new.get(queue.lease.domain_id))
             queue.pool = None if pool is None or pool.is_empty else pool
 
-    def update(self, rows: Iterable[StandingRow]) -> None:
+    def update(self, rows: Iterable[ProxyStateRow]) -> None:
         self._roster.update(rows, clock.monotonic())
 
 
-def note_passage(
+def record_proxy_result(
     queue: DomainQueue, via: Proxy, error: VisitError | None, *, at: datetime, response_time_ms: int | None = None
 ) -> None:
     """What a request through a proxy taught about it."""
     if queue.pool is not None:
         words = str(error) if error else None
-        queue.pool.note(via, passage_of(error), at=at, response_time_ms=response_time_ms, error=words)
+        queue.pool.note(via, get_proxy_result(error), at=at, response_time_ms=response_time_ms, error=words)
 
 
 class TimedClient:
@@ -91,4 +91,4 @@ class TimedClient:
             error = VisitTimeoutError("it took too long to answer") if trip.has_left else ProxyError(late)
             raise error from None
         finally:
-            note_passage(self._lane, trip.via, error, at=trip.requested_at)
+            record_proxy_result(self._lane, trip.via, error, at=trip.requested_at)

@@ -5,11 +5,11 @@ from typing import Any
 
 from forager.domains import store as domains
 from forager.engine.claims import give_back
-from forager.engine.crash_marker import take_note
+from forager.engine.crash_marker import pop_crash_marker
 from forager.frontier import store as frontier
 from forager.observe import log
 from forager.stats import store as stats
-from forager.stats.processes import is_alive, this_host
+from forager.stats.processes import get_host_key, is_alive
 
 
 async def recover(conn: Any, *, dead_after_s: float, delay_s: float, notes: Path | None = None) -> list[str]:
@@ -18,14 +18,14 @@ async def recover(conn: Any, *, dead_after_s: float, delay_s: float, notes: Path
     When the dead asked last nobody knows: their successor waits `delay_s`, the pace of its own run, before it asks.
     `notes` is the folder of their black boxes: what they were reading when they died is read apart from now on.
     """
-    running = await stats.find_running_workers(conn, this_host())
+    running = await stats.find_running_workers(conn, get_host_key())
     dead = [(worker, pid, began) for worker, pid, began in running if not is_alive(pid, began)]
     if dead:
         await stats.bury_workers(conn, [worker for worker, _, _ in dead])
-        pages = [page for _, pid, began in dead if notes and (page := take_note(notes, pid, began))]
+        pages = [page for _, pid, began in dead if notes and (page := pop_crash_marker(notes, pid, began))]
         await frontier.note_crashes(conn, pages)
         log().info("workers buried", action="worker.buried", workers=[worker for worker, _, _ in dead], pages=pages)
-    await _bury_silent(conn, dead_after_s)
+    await _mark_dead(conn, dead_after_s)
     freed = await free_lost(conn, dead_after_s=dead_after_s, delay_s=delay_s)
     await stats.end_lost_runs(conn)
     return freed
@@ -34,18 +34,18 @@ async def recover(conn: Any, *, dead_after_s: float, delay_s: float, notes: Path
 async def reclaim(conn: Any, *, lease_s: float, dead_after_s: float, delay_s: float) -> list[str]:
     """Frees the leases of silent workers and returns their domains; each worker does it every second, so that a lost
     machine's domains are claimed again as soon as its leases are over, whether or not a scheduler runs."""
-    host = this_host()
+    host = get_host_key()
     if not await stats.has_silent_workers(conn, silent_s=lease_s, lost_s=dead_after_s, host=host):
         return []
-    await _bury_silent(conn, dead_after_s)
+    await _mark_dead(conn, dead_after_s)
     freed = await free_lost(conn, dead_after_s=dead_after_s, delay_s=delay_s)
     if freed:
         log().info("domains of a silent worker reclaimed", action="leases.reclaimed", domains=len(freed))
     return freed
 
 
-async def _bury_silent(conn: Any, dead_after_s: float) -> None:
-    if buried := await stats.bury_silent(conn, silent_s=dead_after_s, host=this_host()):
+async def _mark_dead(conn: Any, dead_after_s: float) -> None:
+    if buried := await stats.bury_silent(conn, silent_s=dead_after_s, host=get_host_key()):
         log().info("workers of another machine are silent", action="worker.buried", workers=buried)
 
 

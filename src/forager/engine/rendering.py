@@ -12,7 +12,7 @@ from pathlib import Path
 from forager.errors import ForagerError, RenderError, RobotsDeniedError
 from forager.fetch import Client
 from forager.fetch.browser import Browser, Limits, find_chromium, open_browser, why_no_browser
-from forager.fetch.client import is_anything
+from forager.fetch.client import accepts_any_type
 from forager.observe import log
 from forager.parsing.shell import is_html, waits_for_scripts
 from forager.politeness.robots import Rules
@@ -47,13 +47,13 @@ class Renderer:
             return is_html(fetched)
         is_wanted = mode == Rendering.AUTO and waits_for_scripts(fetched, reading)
         if is_wanted and self._browser is None:
-            self._say_once()
+            self._warn_once()
         return is_wanted and self._browser is not None
 
     async def draw(self, fetched: Fetched, drawing: RenderOptions, via: Proxy | None = None) -> Fetched | None:
         """The page as its scripts leave it; None where the browser could not, for whatever reason."""
         if self._browser is None:
-            self._say_once()
+            self._warn_once()
             return None
         try:
             site = domain_of(fetched.url)
@@ -84,22 +84,22 @@ class Renderer:
                 raise RobotsDeniedError("robots.txt forbids what the page asks for")
             return await self._client.get(
                 url,
-                read_body=is_anything,
+                read_body=accepts_any_type,
                 accept=ACCEPT_REQUISITES,
                 via=via,
-                on_sent=drawing.on_sent if is_ours else _nobody_waits,
+                on_sent=drawing.on_sent if is_ours else _no_wait,
                 sends_cookies=is_ours,
             )
 
         return get
 
-    def _say_once(self) -> None:
+    def _warn_once(self) -> None:
         if not self._has_said:
             self._has_said = True
             log().warning("pages are not rendered", action="render.unavailable", reason=self._why_not)
 
 
-def _nobody_waits() -> None:
+def _no_wait() -> None:
     """Another domain has its own pace, and its own lease holder."""
 
 

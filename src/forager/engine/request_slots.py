@@ -101,23 +101,23 @@ class RequestSlots:
         return self.taken >= self._crowd
 
     @property
-    def _unproven(self) -> int:
+    def _new_or_slow(self) -> int:
         return self._taken_by[Share.NEW] + self._taken_by[Share.SLOW]
 
-    def owes(self, share: Share) -> bool:
+    def has_priority(self, share: Share) -> bool:
         """Whether there is one to give, and these come first: slow ones where they and new ones have less than an
         eighth, new ones where they have less than one for themselves, and prompt ones keep theirs."""
         if share is Share.NEW:
-            has_less = self._taken_by[share] < self._kept and self._unproven < self._most - self._kept
+            has_less = self._taken_by[share] < self._kept and self._new_or_slow < self._most - self._kept
         else:
-            has_less = self._unproven < self._kept
+            has_less = self._new_or_slow < self._kept
         return has_less and self.has_any
 
     def is_open_to(self, share: Share) -> bool:
         """Whether there is one that a domain may have which is not prompt and has no other. Slow ones leave an eighth
         for new ones besides."""
         left = self._kept if share is Share.NEW else 2 * self._kept
-        return self.taken < max(self._crowd, self._most - left) or self.owes(share)
+        return self.taken < max(self._crowd, self._most - left) or self.has_priority(share)
 
     def why_wait(self, tenant: DomainShare, now: float) -> Wait | None:
         """None: it may open one now."""
@@ -129,30 +129,30 @@ class RequestSlots:
             return None if self.has_any else Wait.ANY
         if tenant.open:
             return Wait.NO_CROWD
-        self._see_who_is_slow(now)
+        self._expire_new(now)
         share = Share.NEW if tenant.is_new else Share.SLOW
-        return None if self.is_open_to(share) else self.line_of(tenant, now)
+        return None if self.is_open_to(share) else self.get_wait_queue(tenant, now)
 
-    def line_of(self, tenant: DomainShare, now: float) -> Wait:
+    def get_wait_queue(self, tenant: DomainShare, now: float) -> Wait:
         """Where a domain waits that has nothing open."""
         if self._crowd == self._most or tenant.is_prompt(now):
             return Wait.ANY
         return Wait.NEW if tenant.is_new else Wait.OPEN_TO_ALL
 
-    def order_of_lines(self, now: float) -> tuple[tuple[Wait, bool], ...]:
+    def list_wait_queues(self, now: float) -> tuple[tuple[Wait, bool], ...]:
         """Who comes first of those that wait, and whether they may: first who is owed some."""
-        self._see_who_is_slow(now)
+        self._expire_new(now)
         unproven = ((Wait.NEW, Share.NEW), (Wait.OPEN_TO_ALL, Share.SLOW))
         if self._new_in_a_row >= MOST_NEW_IN_A_ROW:
             unproven = (unproven[1], unproven[0])
         return (
-            *((wait, self.owes(share)) for wait, share in unproven),
+            *((wait, self.has_priority(share)) for wait, share in unproven),
             (Wait.ANY, self.has_any),
             *((wait, self.is_open_to(share)) for wait, share in unproven),
             (Wait.NO_CROWD, not self.is_crowded),
         )
 
-    def note_turn(self, wait: Wait) -> None:
+    def record_granted(self, wait: Wait) -> None:
         """Somebody of this line is let in."""
         if wait is Wait.NEW:
             self._new_in_a_row += 1
@@ -177,7 +177,7 @@ class RequestSlots:
         if slot.share is Share.NEW:
             self._young.remove(slot)
 
-    def _see_who_is_slow(self, now: float) -> None:
+    def _expire_new(self, now: float) -> None:
         """So a new site takes of what is for new ones for two seconds at most, however long it drips."""
         while self._young and now - self._young[0].opened_at > PROMPT_S:
             slot = self._young.popleft()

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from forager import clock
 from forager.errors import CalledOffError
-from forager.politeness.pace import Pace
+from forager.politeness.pace import Throttle
 from forager.records import Proxy
 
 
@@ -20,7 +20,7 @@ class RequestTiming:
 
     def __init__(
         self,
-        pace: Pace,
+        pace: Throttle,
         database_time: Callable[[float], datetime],
         on_sent: Callable[[float, bool], None] = lambda _now, _again: None,
         via: Proxy | None = None,

@@ -9,16 +9,16 @@ task closes and a new one is scheduled after 1, 2, 4 … minutes, until `max_ret
 import random
 
 from forager.errors import (
-    AddressRefusedError,
-    AnswerError,
-    Blame,
+    AddressBlockedError,
     BrokenError,
     ConnectError,
     DnsError,
+    ErrorSource,
     NetworkError,
-    RefusedError,
+    ResponseError,
     RobotsDeniedError,
     RobotsUnreachableError,
+    SkippedError,
     StatusError,
     TooLargeError,
     TooManyRedirectsError,
@@ -81,15 +81,15 @@ def is_failure(error: VisitError | None) -> bool | None:
             return False
         case StatusError():
             return error.status_code >= 500
-        case AnswerError():
+        case ResponseError():
             return False
-        case NetworkError() if error.blame is not Blame.US:
+        case NetworkError() if error.blame is not ErrorSource.US:
             return True
         case _:
             return None
 
 
-def wall_in(target: Target, status_code: int, reading: Reading) -> Trouble | None:
+def detect_login(target: Target, status_code: int, reading: Reading) -> Trouble | None:
     """Whether the page that came is a login form in place of the one that was asked for."""
     if not (reading.has_password_form or target.redirects):
         return None
@@ -105,25 +105,25 @@ def wall_in(target: Target, status_code: int, reading: Reading) -> Trouble | Non
     return Trouble.LOGIN_REQUIRED if is_wall else None
 
 
-def is_worth_a_retry(error: VisitError) -> bool:
+def is_retryable(error: VisitError) -> bool:
     """Whether the same request could end otherwise: network trouble, 5xx, and the three 4xx that mean "not now"."""
     match error:
         case StatusError():
-            return error.status_code >= 500 or error.asks_us_to_wait
+            return error.status_code >= 500 or error.should_back_off
         case NetworkError() | RobotsUnreachableError():
             return error.may_retry
-        case RefusedError() | AnswerError():
+        case SkippedError() | ResponseError():
             return False
         case _:
             return error.may_retry
 
 
-def quick_tries(error: VisitError, retry_count: int) -> int:
+def max_quick_retries(error: VisitError, retry_count: int) -> int:
     """How often a task asks again at once. A later try of a page asks once: sixteen requests to a broken page are of no
     use to anybody. A site that asks us to wait is asked again once after that."""
     if retry_count:
         return 0
-    return 1 if isinstance(error, StatusError) and error.asks_us_to_wait else QUICK_TRIES
+    return 1 if isinstance(error, StatusError) and error.should_back_off else QUICK_TRIES
 
 
 def quick_retry_s(error: VisitError, tries: int, rng: random.Random, retry_count: int = 0) -> float | None:
@@ -131,25 +131,25 @@ def quick_retry_s(error: VisitError, tries: int, rng: random.Random, retry_count
     `retry_count` tasks failed before."""
     if isinstance(error, TooManyRedirectsError) and error.has_new_cookie:
         return 0.0 if tries == 1 else None
-    most = quick_tries(error, retry_count)
-    if tries > most or not is_worth_a_retry(error) or isinstance(error, NOT_AT_ONCE):
+    most = max_quick_retries(error, retry_count)
+    if tries > most or not is_retryable(error) or isinstance(error, NOT_AT_ONCE):
         return None
     return float(2 ** (tries - 1)) + rng.uniform(0, JITTER_S)
 
 
 def hold_s(error: VisitError, tries: int) -> float:
     """How long the whole domain is left alone after this answer."""
-    if isinstance(error, StatusError) and error.asks_us_to_wait:
+    if isinstance(error, StatusError) and error.should_back_off:
         return error.retry_after_s if error.retry_after_s is not None else DEFAULT_HOLD_S * float(2 ** (tries - 1))
     return 0.0
 
 
 def later_retry_s(error: VisitError, retry_count: int, max_retries: int) -> float | None:
     """Seconds until a new task, or None when the page is given up."""
-    if error.blame is Blame.US:  # a page is not given up because something of ours is broken
+    if error.blame is ErrorSource.US:  # a page is not given up because something of ours is broken
         first_s, doublings = (BUG_S, BUG_DOUBLINGS) if isinstance(error, BrokenError) else (60.0, 6)
         return first_s * float(2 ** min(retry_count, doublings))
-    if not is_worth_a_retry(error) or retry_count >= max_retries:
+    if not is_retryable(error) or retry_count >= max_retries:
         return None
     if isinstance(error, RobotsUnreachableError):
         return 3600.0
@@ -187,10 +187,10 @@ def revisit_in_s(outcome: Outcome, lease: Lease) -> float | None:
 
 def is_rejected_by_guard(outcome: Outcome) -> bool:
     """Whether our own address guard kept the request from leaving: that says nothing about the page."""
-    return isinstance(outcome.error, AddressRefusedError)
+    return isinstance(outcome.error, AddressBlockedError)
 
 
-def keeps_its_state(outcome: Outcome) -> bool:
+def keeps_state(outcome: Outcome) -> bool:
     """Whether a page that was read before stays as it was, because its revisit never began."""
     return outcome.target.past is not None and is_rejected_by_guard(outcome)
 
@@ -201,7 +201,7 @@ def image_status(outcome: Outcome) -> ImageStatus | None:
         return outcome.image.status
     if outcome.kind is OutcomeKind.SUCCESS:
         return ImageStatus.MOVED if outcome.selection.images else None
-    if outcome.retry_in_s is not None or outcome.kind is OutcomeKind.CANCELLED or keeps_its_state(outcome):
+    if outcome.retry_in_s is not None or outcome.kind is OutcomeKind.CANCELLED or keeps_state(outcome):
         return None
     if isinstance(outcome.error, TooLargeError):
         return ImageStatus.TOO_BIG
@@ -211,7 +211,7 @@ def image_status(outcome: Outcome) -> ImageStatus | None:
         case "blocked":
             return ImageStatus.BLOCKED
         case _:
-            return ImageStatus.BLOCKED if isinstance(outcome.error, RefusedError) else ImageStatus.FAILED
+            return ImageStatus.BLOCKED if isinstance(outcome.error, SkippedError) else ImageStatus.FAILED
 
 
 def page_status(kind: OutcomeKind, status_code: int | None, *, has_retry: bool) -> str:

@@ -22,15 +22,15 @@ from forager.engine.request_timing import RequestTiming
 from forager.engine.robots_fetch import ROBOTS_TRIES, ask_robots
 from forager.engine.stop import StopRequest
 from forager.errors import (
-    AddressRefusedError,
+    AddressBlockedError,
     ExhaustedError,
     InsecureError,
     LeaseLostError,
     NetworkDownError,
     ProxyError,
-    RefusedError,
     RobotsDeniedError,
     RobotsUnreachableError,
+    SkippedError,
     VisitError,
 )
 from forager.politeness import robots
@@ -42,7 +42,7 @@ EXHAUSTED_HOLD_S = 5.0
 LOOK_EVERY_S = 0.5
 
 
-class _NoTurnError(Exception):
+class _DeferredError(Exception):
     """Its turn will not come in this lease."""
 
 
@@ -68,7 +68,7 @@ class RobotsCache:
         self._keep = keep
         self._network = network
 
-    def rules_of(self, queue: DomainQueue, origin: str, now: float) -> Rules | RefusedError | None:
+    def rules_of(self, queue: DomainQueue, origin: str, now: float) -> Rules | SkippedError | None:
         """None where robots.txt is to be asked for. After three failures nothing is asked for a minute."""
         rules = queue.rules.get(origin)
         if rules is not None and queue.rules_until.get(origin, now) >= now:
@@ -87,10 +87,10 @@ class RobotsCache:
         client = TimedClient(self._tools.client, queue, trips)
         queue.robots_breaker.start(clock.monotonic())
         turn = partial(self._turn, queue, origin, trips)
-        is_ours = partial(self._is_ours, queue, origin)
+        is_ours = partial(self._is_local_failure, queue, origin)
         try:
             copy = await ask_robots(client, queue.lease.domain_id, origin, ttl_s=ttl_s, turn=turn, is_ours=is_ours)
-        except AddressRefusedError as refusal:
+        except AddressBlockedError as refusal:
             refusal.drop_traceback()
             queue.rules[origin] = refusal
             queue.rules_until.pop(origin, None)  # the guard does not change its mind
@@ -103,15 +103,15 @@ class RobotsCache:
         except ExhaustedError:
             queue.pace.hold(clock.monotonic(), EXHAUSTED_HOLD_S)  # then it is asked for again
             return
-        except _NoTurnError:
+        except _DeferredError:
             return  # nothing was asked
         else:
             queue.tenant.note_robots(max(trip.waited_s or 0.0 for trip in trips))
             moments = tuple(trip.requested_at for trip in trips)
             pace_ms = min(trip.pace_ms for trip in trips)
-            self._take_answer(queue, replace(copy, requests=moments, pace_ms=pace_ms))
+            self._apply_result(queue, replace(copy, requests=moments, pace_ms=pace_ms))
 
-    async def _is_ours(self, queue: DomainQueue, origin: str, error: VisitError | None) -> bool:
+    async def _is_local_failure(self, queue: DomainQueue, origin: str, error: VisitError | None) -> bool:
         """Whether robots.txt could not be had because of our own network; where there is no error, it works."""
         if self._network is None or queue.pool is not None:
             return False
@@ -126,7 +126,7 @@ class RobotsCache:
     async def _turn(
         self, queue: DomainQueue, origin: str, trips: list[RequestTiming]
     ) -> AsyncIterator[Callable[[], None]]:
-        address = await self._while_wanted(queue, self._wait_for_turn(queue, origin))
+        address = await self._wait_unless_lost(queue, self._acquire_slot(queue, origin))
         via = queue.pool.take(clock.monotonic()) if queue.pool else None
         trip = RequestTiming(queue.pace, self._tools.database_time, partial(self._note_sent, queue, address), via)
         trips.append(trip)
@@ -138,58 +138,58 @@ class RobotsCache:
             queue.pace.finish(has_left=trip.has_left)
             self._addresses.finish(address, has_left=trip.has_left)
 
-    async def _while_wanted(self, queue: DomainQueue, waiting: Coroutine[Any, Any, str | None]) -> str | None:
+    async def _wait_unless_lost(self, queue: DomainQueue, waiting: Coroutine[Any, Any, str | None]) -> str | None:
         """A turn may be long in coming; nobody waits for it at a stop, nor when the lease ends."""
         turn = asyncio.create_task(waiting)
         try:
             while not turn.done():
                 if self._stop.asked or queue.closing or queue.is_lost:
-                    raise _NoTurnError
+                    raise _DeferredError
                 await asyncio.wait({turn}, timeout=LOOK_EVERY_S)
             return turn.result()
         finally:
             turn.cancel()
 
-    async def _wait_for_turn(self, queue: DomainQueue, origin: str) -> str | None:
+    async def _acquire_slot(self, queue: DomainQueue, origin: str) -> str | None:
         """Until domain and address may both be asked; answers the address, where a request counts as started."""
         address = await self._addresses.find(queue, origin)
         while True:
             while wait_s := queue.pace.wait_s(now := clock.monotonic()):
                 if wait_s > self._order.longest_wait_s:
                     queue.close(defer(queue, now, self._tools.database_time(now)))
-                    raise _NoTurnError
+                    raise _DeferredError
                 await asyncio.sleep(wait_s + clock.TIMER_GRAIN_S)
             await self._addresses.turn(address, ("robots", queue.lease.domain_id))
             if not queue.pace.wait_s(clock.monotonic()):
                 return address
             self._addresses.finish(address, has_left=False)
 
-    def _take_answer(self, queue: DomainQueue, copy: RobotsCopy) -> None:
+    def _apply_result(self, queue: DomainQueue, copy: RobotsCopy) -> None:
         if queue.is_lost:
             return
         if copy.error is None:
             queue.robots_breaker.succeed()
-            self._take_rules(queue, copy)
+            self._apply_rules(queue, copy)
             self._keep(self._trust(queue, copy))
         else:
             self._keep(copy)
             queue.pace.hold(clock.monotonic(), copy.silence_s)
             for _ in range(ROBOTS_TRIES):
                 queue.robots_breaker.fail(clock.monotonic())
-            self._stand_off(queue, copy)
+            self._mark_unreachable(queue, copy)
 
-    def take_kept(self, queue: DomainQueue, copy: RobotsCopy) -> None:
+    def apply_cached(self, queue: DomainQueue, copy: RobotsCopy) -> None:
         """What was asked for under an earlier lease, whose holder has written down how long to wait."""
-        self._take_rules(queue, copy, counted_s=queue.lease.pace_delay_s - queue.lease.pace_extra_s)
+        self._apply_rules(queue, copy, counted_s=queue.lease.pace_delay_s - queue.lease.pace_extra_s)
 
-    def _take_rules(self, queue: DomainQueue, copy: RobotsCopy, *, counted_s: float = 0.0) -> None:
+    def _apply_rules(self, queue: DomainQueue, copy: RobotsCopy, *, counted_s: float = 0.0) -> None:
         rules = robots.parse(copy.text or "").rules_for(self._order.robots_agent)
         queue.rules[copy.origin] = rules
         queue.rules_until[copy.origin] = clock.monotonic() + copy.ttl_s
         if rules.crawl_delay_s and not queue.is_unpaced:
             queue.pace.slow_to(rules.crawl_delay_s, counted_s=counted_s)
         if rules.denies_all and len(queue.rules) == 1 and queue.targets:
-            self._refuse_all(queue)
+            self._reject_all(queue)
 
     def _trust(self, queue: DomainQueue, copy: RobotsCopy) -> RobotsCopy:
         """For long enough: at a slow pace asking again would take every turn."""
@@ -197,7 +197,7 @@ class RobotsCache:
         queue.rules_until[copy.origin] = clock.monotonic() + ttl_s
         return replace(copy, ttl_s=ttl_s)
 
-    def _refuse_all(self, queue: DomainQueue) -> None:
+    def _reject_all(self, queue: DomainQueue) -> None:
         """robots.txt forbids everything: what was claimed closes as refused, the domain is blocked for 90 days."""
         reason = "robots.txt forbids everything"
         for target in queue.targets:
@@ -205,12 +205,12 @@ class RobotsCache:
         rest_s = self._order.cooldowns["robots_denied"]
         queue.close(Release(queue.lease, 0.0, rest_s, status="blocked", reason_code="robots_denied", reason=reason))
 
-    def _stand_off(self, queue: DomainQueue, copy: RobotsCopy) -> None:
+    def _mark_unreachable(self, queue: DomainQueue, copy: RobotsCopy) -> None:
         """No robots.txt, no requests (RFC 9309). A domain that answers at another origin goes on there; else one task
         says why, and the rest waits an hour, or as long as a Retry-After says."""
-        kind: type[RefusedError] = InsecureError if copy.is_insecure else RobotsUnreachableError
+        kind: type[SkippedError] = InsecureError if copy.is_insecure else RobotsUnreachableError
         error = kind(f"{copy.origin}/robots.txt could not be had: {copy.error}")
-        if any(not isinstance(known, RefusedError) for known in queue.rules.values()):
+        if any(not isinstance(known, SkippedError) for known in queue.rules.values()):
             queue.rules[copy.origin] = error
             queue.rules_until[copy.origin] = clock.monotonic() + copy.ttl_s
             return

@@ -12,7 +12,7 @@ from typing import Protocol
 from forager import clock
 from forager.domains.store import RobotsCopy
 from forager.errors import (
-    AddressRefusedError,
+    AddressBlockedError,
     ExhaustedError,
     LeaseLostError,
     NetworkDownError,
@@ -39,7 +39,7 @@ IsOurs = Callable[[VisitError | None], Awaitable[bool]]
 """Told how each request ended, None for an answer; whether our own network is at fault."""
 
 
-async def never_ours(_error: VisitError | None) -> bool:
+async def never_local(_error: VisitError | None) -> bool:
     return False
 
 
@@ -47,7 +47,7 @@ Turn = Callable[[], AbstractAsyncContextManager[Callable[[], None]]]
 """Entered when a request may be made; gives what is to be called when it leaves."""
 
 
-class Asks(Protocol):
+class RobotsClient(Protocol):
     """Whoever makes the requests: a client, or one that goes through proxies."""
 
     async def get(
@@ -66,14 +66,14 @@ MOST_SITEMAPS = 100
 
 
 async def ask_robots(
-    client: Asks,
+    client: RobotsClient,
     domain_id: int,
     origin: str,
     *,
     ttl_s: float,
     turn: Turn,
     waits_s: tuple[float, ...] = RETRY_WAITS_S,
-    is_ours: IsOurs = never_ours,
+    is_ours: IsOurs = never_local,
 ) -> RobotsCopy:
     """One copy, whatever the server does. Raises AddressRefusedError where the guard forbids to ask at all,
     LeaseLostError where the domain is no longer ours, ProxyError or ExhaustedError where our way there is broken, and
@@ -89,7 +89,7 @@ async def ask_robots(
         silence_s = 0.0
         try:
             status_code, text, silence_s = await _fetch(client, f"{origin}/robots.txt", turn)
-        except (AddressRefusedError, LeaseLostError, ProxyError, ExhaustedError):
+        except (AddressBlockedError, LeaseLostError, ProxyError, ExhaustedError):
             raise
         except TlsError as trouble:
             return RobotsCopy(domain_id, origin, None, None, str(trouble), UNREACHABLE_TTL_S, is_insecure=True)
@@ -111,7 +111,7 @@ async def ask_robots(
     return RobotsCopy(domain_id, origin, None, None, error, ttl_s, silence_s=silence_s)
 
 
-async def _fetch(client: Asks, url: str, turn: Turn) -> tuple[int, str, float]:
+async def _fetch(client: RobotsClient, url: str, turn: Turn) -> tuple[int, str, float]:
     """Returns status, text and the seconds of its Retry-After, after at most five redirects; more of them mean that
     there is no robots.txt (RFC 9309 2.3.1.2)."""
     for _ in range(MOST_REDIRECTS + 1):
@@ -128,7 +128,7 @@ async def _fetch(client: Asks, url: str, turn: Turn) -> tuple[int, str, float]:
     return 404, "", 0.0
 
 
-async def _get(client: Asks, url: str, on_sent: Callable[[], None]) -> Fetched:
+async def _get(client: RobotsClient, url: str, on_sent: Callable[[], None]) -> Fetched:
     try:
         async with asyncio.timeout(TIMEOUT_S):
             return await client.get(url, read_body=lambda _content_type: True, cut_at=MAX_BYTES, on_sent=on_sent)

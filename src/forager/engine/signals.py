@@ -15,14 +15,14 @@ from forager.domains import tasks as switches
 from forager.engine.domain_queue import DomainQueue
 from forager.engine.transaction_retry import in_transaction
 from forager.frontier import tasks
-from forager.frontier.tasks import Call, PutDown
+from forager.frontier.tasks import AbandonedTask, Call
 from forager.stats import store as stats
 
 EVERY_S = 1.0
 Tokens = list[tuple[int, int]]
 
 
-async def sweep(conn: Any) -> None:
+async def prune(conn: Any) -> None:
     """Calls nobody will hear: their workers are gone."""
     await tasks.sweep_calls(conn)
 
@@ -41,7 +41,7 @@ class TaskSignals:
         self._lanes = queues
         self._worker = worker
         self._on_freed = on_freed
-        self._obeyed: list[tuple[DomainQueue, PutDown]] = []
+        self._obeyed: list[tuple[DomainQueue, AbandonedTask]] = []
         self._obeying = asyncio.Lock()
         self.is_sent_away = False
         """Somebody wants this worker to finish what is open and to end."""
@@ -51,7 +51,7 @@ class TaskSignals:
         calls, switched_off = await in_transaction(self._database, self._ask)
         for call in calls:
             queue = self._lanes.get(call.domain_id)
-            if queue is not None and queue.call_off(call.task_id):
+            if queue is not None and queue.cancel_target(call.task_id):
                 self.abandon(queue, [call.task_id])
         await self.obey()
         return switched_off
@@ -59,7 +59,7 @@ class TaskSignals:
     def abandon(self, queue: DomainQueue, task_ids: Sequence[int]) -> None:
         """These are not visited now. What was asked for them already is written down with them."""
         for task in task_ids:
-            self._obeyed.append((queue, PutDown(task, queue.tries.pop(task, ()), queue.paces.pop(task, None))))
+            self._obeyed.append((queue, AbandonedTask(task, queue.tries.pop(task, ()), queue.paces.pop(task, None))))
 
     async def obey(self) -> None:
         """Write down what was put down. Also before a lease is handed back, and then who came first is waited for: the

@@ -15,20 +15,20 @@ class StopRequest:
         return self._asked.is_set()
 
     @property
-    def insisted(self) -> bool:
+    def is_immediate(self) -> bool:
         return self._insisted.is_set()
 
     def ask(self) -> None:
         self._asked.set()
 
-    def insist(self) -> None:
+    def stop_now(self) -> None:
         self._asked.set()
         self._insisted.set()
 
-    async def wait_asked(self) -> None:
+    async def wait_requested(self) -> None:
         await self._asked.wait()
 
-    async def wait_insisted(self) -> None:
+    async def wait_immediate(self) -> None:
         await self._insisted.wait()
 
 

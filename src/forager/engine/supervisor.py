@@ -52,7 +52,7 @@ class Supervisor:
 
     async def run(self, count: int) -> bool:
         """True when every worker ended in peace."""
-        watching = asyncio.create_task(self._pass_on_stop())
+        watching = asyncio.create_task(self._forward_stop())
         try:
             for _ in range(count):
                 await self._start()
@@ -70,7 +70,7 @@ class Supervisor:
         worker = await asyncio.create_subprocess_exec(
             *self._command, env=self._environ, stdin=PIPE, stdout=DEVNULL, stderr=PIPE, start_new_session=True
         )
-        self._workers[worker] = asyncio.create_task(_see_off(worker))
+        self._workers[worker] = asyncio.create_task(_wait_for_exit(worker))
         if self._stop.asked:  # the signal for all was sent before this one was there
             worker.send_signal(signal.SIGTERM)
 
@@ -87,12 +87,12 @@ class Supervisor:
             if self._stop.asked:
                 continue
             log().warning("worker died", action="worker.died", pid=worker.pid, code=worker.returncode)
-            if self._is_hopeless():
+            if self._is_crash_loop():
                 return False
             await self._start()
         return True
 
-    def _is_hopeless(self) -> bool:
+    def _is_crash_loop(self) -> bool:
         """Counts one more death; whether there were too many without any progress."""
         now, done = clock.monotonic(), self._count_done()
         if done > self._done:
@@ -103,10 +103,10 @@ class Supervisor:
             self._died_at.popleft()
         return len(self._died_at) > MOST_FRUITLESS_DEATHS
 
-    async def _pass_on_stop(self) -> None:
-        await self._stop.wait_asked()
+    async def _forward_stop(self) -> None:
+        await self._stop.wait_requested()
         self._signal_all(signal.SIGTERM)
-        await self._stop.wait_insisted()
+        await self._stop.wait_immediate()
         self._signal_all(signal.SIGTERM)
         await asyncio.sleep(KILL_AFTER_S)
         self._signal_all(signal.SIGKILL)
@@ -121,7 +121,7 @@ class Supervisor:
         await asyncio.gather(*self._workers.values())
 
 
-async def _see_off(worker: Process) -> None:
+async def _wait_for_exit(worker: Process) -> None:
     """Until the worker has ended; what it says is said by us, so that it does not write into the live display."""
     assert worker.stderr is not None
     try:

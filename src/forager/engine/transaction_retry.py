@@ -56,13 +56,13 @@ async def in_transaction(
                 log().info("transaction again", action="database.again", error=type(error).__name__)
             except AWAY as error:
                 give_up_if_cancelled()
-                if is_our_mistake(error) or isinstance(error, asyncpg.UndefinedFileError):  # a lost file stays lost
+                if is_usage_error(error) or isinstance(error, asyncpg.UndefinedFileError):  # a lost file stays lost
                     raise
                 if give_up_after_s is not None and clock.monotonic() - since > give_up_after_s:
-                    raise DatabaseUnreachableError(unavailable_sentence(error)) from error
+                    raise DatabaseUnreachableError(unavailable_message(error)) from error
                 _note_failure(database, error)
                 wait.note(clock.monotonic(), reason_of(error))
-                await _revive(database)
+                await _reconnect(database)
             await asyncio.sleep(pause_s * random.uniform(0.5, 1.0))  # noqa: S311 (spreads retries, keeps no secret)
             pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
 
@@ -72,7 +72,7 @@ def reason_of(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
 
 
-def unavailable_sentence(error: BaseException) -> str:
+def unavailable_message(error: BaseException) -> str:
     """Returns what a command says that waited for the database in vain, and what to do."""
     reason = reason_of(error)
     match error:
@@ -87,19 +87,19 @@ def unavailable_sentence(error: BaseException) -> str:
 
 
 async def _try_once(database: Database, work: Callable[[Any], Awaitable[T]]) -> T:
-    timer = asyncio.get_running_loop().call_later(SILENCE_S, _note_silence)
+    timer = asyncio.get_running_loop().call_later(SILENCE_S, _log_timeout)
     try:
         async with database.pool.acquire() as conn, conn.transaction():
             done = await work(conn)
     finally:
         timer.cancel()
-    away_s = database.absence.note_answer(clock.monotonic())
+    away_s = database.absence.record_success(clock.monotonic())
     if away_s is not None:
         log().warning("database back", action="database.back", away_s=round(away_s, 1))
     return done
 
 
-def _note_silence() -> None:
+def _log_timeout() -> None:
     log().warning("database silent", action="database.silent", seconds=SILENCE_S)
 
 
@@ -111,14 +111,14 @@ def _note_failure(database: Database, error: BaseException) -> None:
         log().info("database does not answer", action="database.away", error=why)
 
 
-def is_our_mistake(error: BaseException) -> bool:
+def is_usage_error(error: BaseException) -> bool:
     """The driver has one class for a closed connection and for a call it does not understand; only the words differ."""
     if not isinstance(error, asyncpg.InterfaceError):
         return False
     return not any(word in str(error) for word in ("clos", "terminated", "released", "in progress", "unexpected"))
 
 
-async def _revive(database: Database) -> None:
+async def _reconnect(database: Database) -> None:
     try:
         await database.revive()
     except (UserError, OSError) as error:

@@ -18,7 +18,7 @@ from forager.engine.subdomain_limit import without_links
 from forager.engine.transaction_retry import in_transaction
 from forager.frontier import traps as frontier_traps
 from forager.links import Selector, templates
-from forager.links.sameness import Sameness, Suspicion, mark_of
+from forager.links.sameness import TrapCandidate, TrapCounters, mark_of
 from forager.links.templates import pattern_of
 from forager.observe import log
 from forager.records import Lease, Outcome, Trap
@@ -36,7 +36,7 @@ class Watched:
 
     lease: Lease
     known: list[Trap]
-    memory: Sameness | None = None
+    memory: TrapCounters | None = None
 
 
 class TrapDetector:
@@ -58,10 +58,10 @@ class TrapDetector:
         for trap in traps:
             by_domain[trap.domain_id].append(trap)
         for lease in leases:
-            self._take_one(lease, by_domain.get(lease.domain_id, []))
-        self._forget()
+            self._add_domain(lease, by_domain.get(lease.domain_id, []))
+        self._discard()
 
-    def _take_one(self, lease: Lease, known: list[Trap]) -> None:
+    def _add_domain(self, lease: Lease, known: list[Trap]) -> None:
         self._selector.heed(lease.domain, known)
         before = self._watched.pop(lease.domain_id, None)
         memory = before.memory if before else None
@@ -74,25 +74,27 @@ class TrapDetector:
             memory.recall({trap.place: trap.pages for trap in known if not trap.is_found})
         memory.settle(trap.place for trap in known if trap.is_found)
 
-    def _memory(self, watched: Watched) -> Sameness:
+    def _memory(self, watched: Watched) -> TrapCounters:
         if watched.memory is None:
-            watched.memory = Sameness(
+            watched.memory = TrapCounters(
                 most_same=self._most_same,
                 most_calendar=self._most_calendar,
                 most_pages=watched.lease.max_pages_per_template or self._most_pages,
             )
         return watched.memory
 
-    def sift(self, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
+    def filter_links(self, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
         """Links that were selected before their trap was found are left out now."""
-        return [self._sift_one(outcome) if outcome.selection.links else outcome for outcome in outcomes]
+        return [self._filter_outcome(outcome) if outcome.selection.links else outcome for outcome in outcomes]
 
-    def _sift_one(self, outcome: Outcome) -> Outcome:
+    def _filter_outcome(self, outcome: Outcome) -> Outcome:
         watched = self._watched.get(outcome.target.domain_id)
         asked_at = outcome.requested_at
         if watched is None or not watched.known or asked_at is None:
             return outcome
-        late = [trap for trap in watched.known if trap.is_shut and trap.has_pattern and _may_be_older(asked_at, trap)]
+        late = [
+            trap for trap in watched.known if trap.blocks_links and trap.has_pattern and _can_be_older(asked_at, trap)
+        ]
         domain = watched.lease.domain
         for trap in late:
             refused = {
@@ -103,9 +105,9 @@ class TrapDetector:
             outcome = without_links(outcome, refused, trap.rule)
         return outcome
 
-    def look(self, outcomes: Iterable[Outcome]) -> list[tuple[int, Suspicion]]:
+    def look(self, outcomes: Iterable[Outcome]) -> list[tuple[int, TrapCandidate]]:
         """What the pages that were read for the first time say of their templates: domain and suspicion."""
-        found: list[tuple[int, Suspicion]] = []
+        found: list[tuple[int, TrapCandidate]] = []
         for outcome in outcomes:
             reading, target = outcome.reading, outcome.target
             watched = self._watched.get(target.domain_id)
@@ -115,10 +117,10 @@ class TrapDetector:
             marks = len(memory)
             found += [(target.domain_id, suspicion) for suspicion in memory.note(target.url, mark_of(reading))]
             self._marks += len(memory) - marks
-        self._forget()
+        self._discard()
         return found
 
-    def _forget(self) -> None:
+    def _discard(self) -> None:
         while len(self._watched) > MOST_DOMAINS or self._marks > MOST_MARKS:
             eldest = self._watched.pop(next(iter(self._watched)))
             self._marks -= len(eldest.memory) if eldest.memory is not None else 0
@@ -128,7 +130,7 @@ class TrapDetector:
         self,
         database: Database,
         outcomes: Sequence[Outcome],
-        suspicions: Sequence[tuple[int, Suspicion]],
+        suspicions: Sequence[tuple[int, TrapCandidate]],
         *,
         worker: int,
     ) -> None:
@@ -151,13 +153,13 @@ class TrapDetector:
             self._selector.heed(domain, watched.known)
 
 
-def _may_be_older(asked_at: datetime, trap: Trap) -> bool:
+def _can_be_older(asked_at: datetime, trap: Trap) -> bool:
     """Whether a page could have been asked for before its worker knew of the trap."""
     return trap.found_at is not None and asked_at < trap.found_at + CLOCKS_AGREE
 
 
 async def _keep(
-    suspicions: Sequence[tuple[int, Suspicion]], tokens: set[tuple[int, int]], worker: int, conn: Any
+    suspicions: Sequence[tuple[int, TrapCandidate]], tokens: set[tuple[int, int]], worker: int, conn: Any
 ) -> list[Trap]:
     """Of domains that are still ours, the last word on each template. Answers the traps that are new."""
     held = {domain for domain, _ in await domains.hold_leases(conn, tokens, worker=worker)}
@@ -172,6 +174,6 @@ async def _keep(
 
 async def shut(conn: Any, traps: Iterable[Trap]) -> None:
     """Pages of these traps that nobody visited yet are left out. The caller holds their domains."""
-    shut = [trap for trap in traps if trap.is_shut and trap.has_pattern]
+    shut = [trap for trap in traps if trap.blocks_links and trap.has_pattern]
     patterns = [(trap.id, trap.domain_id, pattern_of(trap.template)) for trap in shut]
     await domain_traps.leave_out(conn, await frontier_traps.shut_pages(conn, patterns))

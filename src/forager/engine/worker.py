@@ -1,9 +1,9 @@
 """A worker: leases domains, feeds their queues, has outcomes written, says that it lives, stops cleanly.
 
-    claim ──> queues ──> traffic (visits) ──> writer ──> queues hungry again ──> … ──> released
+    claim ──> queues ──> dispatcher (visits) ──> writer ──> queues need refill ──> … ──> released
 
-Three loops share one event loop: `_tend` claims, refills and releases; `_beat` keeps heartbeat and leases; the writer
-writes. Visits are tasks of their own. Nothing here waits for one domain while another could move.
+Three loops share one event loop: `_run_loop` claims, refills and releases; `_heartbeat_loop` renews heartbeat and
+leases; the writer writes. Visits are tasks of their own. Nothing here waits for one domain while another could move.
 """
 
 import asyncio
@@ -15,9 +15,9 @@ from typing import Any
 
 from forager import clock
 from forager.db import Database
-from forager.dispatch.inbox import Inbox, Verdict
+from forager.dispatch.inbox import MessageInbox, Verdict
 from forager.domains import store as domains
-from forager.domains.store import Release, Renewal
+from forager.domains.store import LeaseRenewal, Release
 from forager.engine import signals
 from forager.engine.claims import Claimed, Claims
 from forager.engine.config import WorkerConfig
@@ -37,13 +37,13 @@ from forager.engine.trap_detector import TrapDetector
 from forager.engine.writer import Writer
 from forager.observe import everywhere, log
 from forager.politeness.breaker import Breaker
-from forager.politeness.pace import Pace, Tempo, at_least
+from forager.politeness.pace import LatencyTracker, Throttle, clamp_delay
 from forager.proxies.pool import ProxyPool
 from forager.records import Lease, Pause, PauseReason, Target
 from forager.stats import series
 from forager.stats import store as stats
 from forager.stats.counters import Tally
-from forager.stats.processes import started_at, this_host
+from forager.stats.processes import get_host_key, started_at
 
 TEND_EVERY_S = 0.2
 IDLE_S = 1.0
@@ -69,7 +69,12 @@ WORTH_WRITING = 32
 
 class Worker:
     def __init__(
-        self, database: Database, order: WorkerConfig, tools: Tools, stop: StopRequest, hints: Inbox | None = None
+        self,
+        database: Database,
+        order: WorkerConfig,
+        tools: Tools,
+        stop: StopRequest,
+        hints: MessageInbox | None = None,
     ) -> None:
         """With hints, domains are claimed as these come; without, as the database has them."""
         self._database = database
@@ -132,8 +137,8 @@ class Worker:
             pauses=tools.pauses,
             shared=tools.shared,
             on_recorded=self._after_record,
-            on_learned=self._after_learn,
-            on_room=self._go_on,
+            on_learned=self._on_new_urls,
+            on_room=self._resume,
             on_proxies=self._pools.update,
         )
         self._network = (
@@ -156,7 +161,7 @@ class Worker:
             wake=self._stir.set,
             has_room=self._writer.batches.has_room,
             abandon=self._calls.abandon,
-            rest=self._hurry,
+            rest=self._flush_if_idle,
             network=self._network,
         )
 
@@ -165,10 +170,10 @@ class Worker:
         self._database.absence.on_change = self._note_database
         await self._register()
         writing = asyncio.create_task(self._writer.batches.run())
-        beating = asyncio.create_task(self._beat())
-        tending = asyncio.create_task(self._tend())
+        beating = asyncio.create_task(self._heartbeat_loop())
+        tending = asyncio.create_task(self._run_loop())
         listening = asyncio.create_task(self._listen())
-        stopping = asyncio.create_task(self._stop.wait_asked())
+        stopping = asyncio.create_task(self._stop.wait_requested())
         keeping = asyncio.create_task(self._writer.bodies.run())
         try:
             loops = (writing, beating, tending, listening, keeping, self._traffic.trouble)
@@ -182,23 +187,23 @@ class Worker:
                 self._hints.close()
             await self._traffic.finish()
             await cancel({keeping})
-            await self._writer.bodies.try_again()
+            await self._writer.bodies.retry_pending()
             self._writer.batches.finish()
             await writing
-            self._give_back_held()
+            self._requeue_pending()
             await self._release(list(self._lanes.values()))
             await in_transaction(self._database, self._end)
         finally:
             await cancel({writing, beating, tending, listening, stopping, keeping})
-            await self._traffic.cut_off()
+            await self._traffic.cancel_open()
             if self._network is not None:
                 await self._network.close()
 
-    def _give_back_held(self) -> None:
+    def _requeue_pending(self) -> None:
         """Pages whose bodies could not be stored to the end stay open tasks, with the requests made for them."""
         for outcome in self._writer.bodies.give_up():
             if queue := self._lanes.get(outcome.target.domain_id):
-                self._traffic.postpone(queue, outcome)
+                self._traffic.requeue_task(queue, outcome)
 
     # life ----------------------------------------------------------------------------------------------------------
 
@@ -209,7 +214,7 @@ class Worker:
             return await stats.add_worker(
                 conn,
                 self._order.run,
-                host=this_host(),
+                host=get_host_key(),
                 pid=pid,
                 pid_started=started_at(pid),
                 labels=self._order.labels,
@@ -221,7 +226,7 @@ class Worker:
         everywhere(worker=self._id)
         await self._read_clock()
 
-    async def _beat(self) -> None:
+    async def _heartbeat_loop(self) -> None:
         """Say that we live and renew the leases; whatever is no longer ours is dropped at once."""
         every_s = self._beat_within_s / 3
         while True:
@@ -229,13 +234,13 @@ class Worker:
             await self._read_clock()
             asked_at, asked_for = clock.monotonic(), list(self._lanes.values())
             told = self._tally.copy()
-            is_alive, held = await in_transaction(self._database, partial(self._beat_once, told=told))
+            is_alive, held = await in_transaction(self._database, partial(self._send_heartbeat, told=told))
             self._tally.forget(told)
             if is_alive:
-                self._note_beat(asked_at)
+                self._record_heartbeat(asked_at)
             until = self._lease_until(asked_at)
             await self._pools.refresh(self._database)
-            await self._look_around()
+            await self._extend_scope()
             # Not those that were claimed meanwhile: their leases are young, and were not seen.
             for number, queue in enumerate(asked_for):
                 if number % AT_ONCE == AT_ONCE - 1:
@@ -244,27 +249,27 @@ class Worker:
                     continue
                 if is_alive and (renewal := held.get(queue.lease.token)):
                     queue.lease_until = until
-                    queue.hear_of_resets(renewal.breaker_resets)
-                    self._go_on_or_close(queue, may_go_on=renewal.may_go_on)
+                    queue.apply_resets(renewal.breaker_resets)
+                    self._resume_or_close(queue, may_go_on=renewal.may_go_on)
                 else:
-                    self._lose(queue)
+                    self._drop_lost(queue)
             if not is_alive:
                 await self._register()
-            await self._spare_some(every_s)
+            await self._release_extra(every_s)
 
-    def _note_beat(self, asked_at: float) -> None:
+    def _record_heartbeat(self, asked_at: float) -> None:
         if asked_at - self._beat_at > self._beat_within_s:
             self._steady_at = clock.monotonic() + GRACE_S
         self._beat_at = asked_at
 
-    async def _spare_some(self, every_s: float) -> None:
+    async def _release_extra(self, every_s: float) -> None:
         spared = [
             self._lanes[domain]
             for domain in await self._evenly.surplus(self._id, heard_s=2 * every_s)
             if domain in self._lanes
         ]
         for queue in spared:
-            self._go_on_or_close(queue, may_go_on=False)
+            self._resume_or_close(queue, may_go_on=False)
         if spared:
             log().info("handed back for others", action="leases.shared", domains=len(spared))
 
@@ -275,15 +280,15 @@ class Worker:
             for domain, version in await self._calls.listen():
                 queue = self._lanes.get(domain)
                 if queue is not None and queue.lease.version == version:
-                    self._go_on_or_close(queue, may_go_on=False)
-            await self._tell_waits()
+                    self._resume_or_close(queue, may_go_on=False)
+            await self._record_waits()
             if self._calls.is_sent_away and not self._stop.asked:
                 log().info("sent away", action="worker.drained")
                 self._stop.ask()
             if self._pauses.current != self._told_pause:
-                await in_transaction(self._database, self._say_alive)
+                await in_transaction(self._database, self._write_heartbeat)
 
-    async def _say_alive(self, conn: Any) -> bool:
+    async def _write_heartbeat(self, conn: Any) -> bool:
         """Writes the heartbeat, and why we are paused if we are."""
         pause = self._pauses.current
         is_alive = await stats.beat(conn, self._id, pause)
@@ -297,7 +302,7 @@ class Worker:
         else:
             self._pauses.begin(PauseReason.DATABASE_UNAVAILABLE, reason)
 
-    async def _tell_waits(self) -> None:
+    async def _record_waits(self) -> None:
         """Domains that make no request for a while: the database says why and until when, for whoever looks."""
         now = clock.monotonic()
         waits = []
@@ -311,14 +316,14 @@ class Worker:
     async def _end(self, conn: Any) -> None:
         await series.add(conn, self._id, self._tally)
         await stats.end_worker(conn, self._id)
-        await signals.sweep(conn)
+        await signals.prune(conn)
 
-    async def _beat_once(self, conn: Any, told: Tally) -> tuple[bool, dict[tuple[int, int], Renewal]]:
-        is_alive = await self._say_alive(conn)
+    async def _send_heartbeat(self, conn: Any, told: Tally) -> tuple[bool, dict[tuple[int, int], LeaseRenewal]]:
+        is_alive = await self._write_heartbeat(conn)
         await series.add(conn, self._id, told)
         return is_alive, await domains.renew_leases(conn, worker=self._id, lease_s=self._order.lease_s)
 
-    async def _look_around(self) -> None:
+    async def _extend_scope(self) -> None:
         """The standing run reaches domains that became known since."""
         growing = self._selector.growing
         if growing is None:
@@ -329,7 +334,7 @@ class Worker:
             return (found[-1][0] if found else growing.up_to), [name for _, name in found]
 
         growing.up_to, names = await in_transaction(self._database, once)
-        self._selector.widen(names)
+        self._selector.extend_scope(names)
 
     async def _read_clock(self) -> None:
         async def once(conn: Any) -> None:
@@ -346,11 +351,11 @@ class Worker:
 
     # tending -------------------------------------------------------------------------------------------------------
 
-    async def _tend(self) -> None:
+    async def _run_loop(self) -> None:
         """Claim, refill, release, until nothing is left to do or somebody asks to stop."""
         while not self._stop.asked:
             await self._reclaim()
-            await self._make_room()
+            await self._free_capacity()
             await self._claim()
             await self._refill()
             over = [queue for queue in self._lanes.values() if queue.is_over]
@@ -377,7 +382,7 @@ class Worker:
     async def _is_done(self) -> bool:
         if self._claims.is_spent:
             return True
-        if not self._is_steady(clock.monotonic()):
+        if not self._is_healthy(clock.monotonic()):
             return False
         # We hold nothing: a lease in our name is one whose claim was committed and whose answer the connection lost.
         await in_transaction(self._database, partial(self._free_lost, strays_of=self._id))
@@ -392,7 +397,7 @@ class Worker:
         order = self._order
         await free_lost(conn, dead_after_s=order.dead_after_s, delay_s=order.delay_s, strays_of=strays_of)
 
-    def _is_steady(self, now: float) -> bool:
+    def _is_healthy(self, now: float) -> bool:
         """Whether our own heartbeats were written in their time for a while."""
         return now - self._beat_at < self._beat_within_s and now >= self._steady_at
 
@@ -400,7 +405,7 @@ class Worker:
         """Frees the leases of workers that fell silent, so that the claim finds their domains. Where our own heartbeats
         could not be written either, the others' silence says nothing until they had time to end it."""
         now = clock.monotonic()
-        if now < self._reclaim_at or not self._is_steady(now):
+        if now < self._reclaim_at or not self._is_healthy(now):
             return
         self._reclaim_at = now + RECLAIM_EVERY_S
         order = self._order
@@ -408,7 +413,7 @@ class Worker:
         if await in_transaction(self._database, freeing):
             self._claim_at = 0.0
 
-    async def _make_room(self) -> None:
+    async def _free_capacity(self) -> None:
         """Where the worker has no room and domains wait, those leave that had their time, the oldest leases first.
         Where none waits, none leaves."""
         budget_s, now = self._order.lease_budget_s, clock.monotonic()
@@ -422,13 +427,13 @@ class Worker:
         waiting = await self._claims.count_waiting(leaving + len(spent))
         spent.sort(key=lambda queue: queue.opened_at)
         for queue in spent[: max(0, waiting - leaving)]:
-            queue.close(replace(self._farewell(queue), is_spent=True))
+            queue.close(replace(self._build_release(queue), is_spent=True))
 
     async def _claim(self) -> None:
-        if self._evenly.steps_back() or self._pauses.stops_all:
+        if self._evenly.should_yield() or self._pauses.stops_all:
             return None
         room = self._order.max_domains - len(self._lanes)
-        if self._hints is not None and not self._hints.looks_itself():
+        if self._hints is not None and not self._hints.should_poll():
             return await self._claim_offered(self._hints, room)
         asked_at = clock.monotonic()
         if room <= 0 or self._claims.is_spent or (self._lanes and asked_at < self._claim_at):
@@ -439,66 +444,66 @@ class Worker:
         elif self._lanes:
             self._claim_at = asked_at + self._claim_every_s
             self._claim_every_s = min(2 * self._claim_every_s, CLAIM_AT_LEAST_EVERY_S)
-        return self._take_in(claimed, asked_at)
+        return self._add_claimed(claimed, asked_at)
 
-    async def _claim_offered(self, inbox: Inbox, room: int) -> None:
+    async def _claim_offered(self, inbox: MessageInbox, room: int) -> None:
         """What hints name, as far as it is there to be claimed. Each hint is answered for when that is committed."""
         offers = inbox.take(min(room, MOST_CLAIMED_AT_ONCE))
         hints = [offer.hint for offer in offers if offer.hint.run == self._order.run]
         if hints and not self._claims.is_spent:
             asked_at = clock.monotonic()
             claimed = await self._claims.domains(self._id, room, hints)
-            self._take_in(claimed, asked_at)
+            self._add_claimed(claimed, asked_at)
             self._count_leases("hinted", len(claimed.leases))
             if claimed.leases:
                 inbox.succeed()
             leased = {lease.domain_id for lease in claimed.leases}
-            left = await self._claims.sort_out([hint for hint in hints if hint.domain_id not in leased])
+            left = await self._claims.resolve_offers([hint for hint in hints if hint.domain_id not in leased])
             inbox.hold([offer for offer in offers if offer.hint.domain_id in left])
             offers = [offer for offer in offers if offer.hint.domain_id not in left]
         inbox.settle(offers, Verdict.DONE)
 
-    def _take_in(self, claimed: Claimed, asked_at: float) -> None:
+    def _add_claimed(self, claimed: Claimed, asked_at: float) -> None:
         pools = self._pools.open(claimed.pools)
-        self._selector.widen([lease.domain for lease in claimed.leases if not lease.images_only])
+        self._selector.extend_scope([lease.domain for lease in claimed.leases if not lease.images_only])
         self._count_leases("claimed", len(claimed.leases))
         for lease in claimed.leases:
             self._enter(lease)
-            self._lanes[lease.domain_id] = self._open_lane(lease, asked_at, pools.get(lease.domain_id))
+            self._lanes[lease.domain_id] = self._open_queue(lease, asked_at, pools.get(lease.domain_id))
         self._traps.take(claimed.leases, claimed.traps)
         for copy in claimed.robots:
-            self._traffic.robots.take_kept(self._lanes[copy.domain_id], copy)
+            self._traffic.robots.apply_cached(self._lanes[copy.domain_id], copy)
 
     def _enter(self, lease: Lease) -> None:
         """A domain that an operator allowed more networks has a rule for addresses of its own."""
         check = None
         if lease.allow_networks and self._guard is not None:
-            check = self._guard.widened(lease.allow_networks).check_ip
+            check = self._guard.with_networks(lease.allow_networks).check_ip
         self._client.enter(lease.domain, verifies_tls=lease.verifies_tls, check_address=check)
 
-    def _open_lane(self, lease: Lease, asked_at: float, pool: ProxyPool | None) -> DomainQueue:
-        queue = self._make_lane(lease, asked_at, pool)
+    def _open_queue(self, lease: Lease, asked_at: float, pool: ProxyPool | None) -> DomainQueue:
+        queue = self._build_queue(lease, asked_at, pool)
         queue.pool = pool
         return queue
 
-    def _make_lane(self, lease: Lease, asked_at: float, pool: ProxyPool | None) -> DomainQueue:
+    def _build_queue(self, lease: Lease, asked_at: float, pool: ProxyPool | None) -> DomainQueue:
         order = self._order
         until = self._lease_until(asked_at)
         breaker = Breaker(most_failures=order.breaker_failures, reset_s=order.breaker_reset_s)
         breaker.resume(lease.breaker_state, lease.breaker_failures, asked_at - lease.breaker_open_s)
         if order.is_unpaced(lease.domain):
-            pace = Pace(delay_s=0.0, max_in_flight=order.unpaced_concurrency, now=asked_at)
+            pace = Throttle(delay_s=0.0, max_in_flight=order.unpaced_concurrency, now=asked_at)
             return DomainQueue(
                 lease, pace, breaker, is_unpaced=True, lease_until=until, budget=order.lease_pages, opened_at=asked_at
             )
-        delay_s = at_least(lease.delay_s if lease.delay_s is not None else order.delay_s)
+        delay_s = clamp_delay(lease.delay_s if lease.delay_s is not None else order.delay_s)
         if pool is not None and pool.paces_per_proxy:
-            delay_s = pool.share_pace(delay_s)
+            delay_s = pool.split_delay(delay_s)
         most = lease.max_concurrent_requests or order.max_concurrent_requests
-        tempo = Tempo(lease.response_s, lease.pace_extra_s) if order.adaptive_pace else None
+        tempo = LatencyTracker(lease.response_s, lease.pace_extra_s) if order.adaptive_pace else None
         now = clock.monotonic()
         wait_s = lease.wait_s or self._first_waits.next_s(min(delay_s, order.longest_wait_s), now)
-        pace = Pace(delay_s=delay_s, max_in_flight=most, now=now, wait_s=wait_s, tempo=tempo)
+        pace = Throttle(delay_s=delay_s, max_in_flight=most, now=now, wait_s=wait_s, tempo=tempo)
         return DomainQueue(
             lease, pace, breaker, is_unpaced=False, lease_until=until, budget=order.lease_pages, opened_at=asked_at
         )
@@ -526,7 +531,9 @@ class Worker:
             return
         await self._calls.obey()
         now = clock.monotonic()
-        releases = [replace(queue.closing or self._farewell(queue), standing=queue.standing(now)) for queue in queues]
+        releases = [
+            replace(queue.closing or self._build_release(queue), standing=queue.standing(now)) for queue in queues
+        ]
         for queue in queues:
             self._drop(queue)
         self._count_leases("released", len(queues))
@@ -537,12 +544,12 @@ class Worker:
         if number:
             self._tally.add("leases", how, number)
 
-    def _farewell(self, queue: DomainQueue) -> Release:
+    def _build_release(self, queue: DomainQueue) -> Release:
         """How a queue that came to its end is handed back. One that never gave a page is blocked for what it answered
         instead, if nothing is left to try."""
         if queue.streak.code is not None and not queue.has_pages:
-            return replace(block(queue, self._order.cooldowns), is_fallback=True, is_spent=queue.had_its_turn)
-        return Release(queue.lease, wait_s=queue.wait_s(clock.monotonic()), is_spent=queue.had_its_turn)
+            return replace(block(queue, self._order.cooldowns), is_fallback=True, is_spent=queue.is_exhausted)
+        return Release(queue.lease, wait_s=queue.wait_s(clock.monotonic()), is_spent=queue.is_exhausted)
 
     async def _forgive(self, blamed: Iterable[int]) -> None:
         """Undoes what was held against domains while our own network was down."""
@@ -555,12 +562,12 @@ class Worker:
         self._claim_at = 0.0
         self._stir.set()
 
-    def _go_on_or_close(self, queue: DomainQueue, *, may_go_on: bool) -> None:
+    def _resume_or_close(self, queue: DomainQueue, *, may_go_on: bool) -> None:
         """An operator's pause and a maintenance window end a lease; what is in flight is finished and recorded."""
         if may_go_on:
             self._traffic.start_requests(queue)  # a queue whose lease was about to end had stopped
         elif not queue.closing:
-            queue.close(self._farewell(queue))
+            queue.close(self._build_release(queue))
             self._stir.set()
 
     def _drop(self, queue: DomainQueue) -> None:
@@ -569,17 +576,17 @@ class Worker:
             del self._lanes[queue.lease.domain_id]
             self._client.leave(queue.lease.domain)
 
-    def _lose(self, queue: DomainQueue) -> None:
+    def _drop_lost(self, queue: DomainQueue) -> None:
         log().warning("lease lost", action="lease.lost", domain=queue.lease.domain)
         self._count_leases("lost", 1)
         self._drop(queue)
         self._stir.set()
 
-    def _go_on(self) -> None:
+    def _resume(self) -> None:
         """What was gathered is written: requests may bring more."""
         self._traffic.resume()
 
-    def _hurry(self) -> None:
+    def _flush_if_idle(self) -> None:
         """Lanes without another target wait for what requests brought to be written. Where half of them do, a batch
         that is worth its price is written at once. Where all do, any is, unless more is under way than was brought:
         else the last 256 pages of a crawl were written one by one, each at the price of ten."""
@@ -592,11 +599,11 @@ class Worker:
         ):
             batches.hurry()
 
-    def _after_learn(self, domains: Iterable[int]) -> None:
+    def _on_new_urls(self, domains: Iterable[int]) -> None:
         """New pages may be claimed before the pages they were found on are recorded."""
         queues = [queue for domain in domains if (queue := self._lanes.get(domain)) is not None]
         for queue in queues:
-            queue.hear_of_pages()
+            queue.on_new_pages()
         if queues:
             self._stir.set()
 
@@ -607,10 +614,10 @@ class Worker:
             if queue is None or queue.lease.token != token:
                 continue
             if token not in held:
-                self._lose(queue)
+                self._drop_lost(queue)
                 continue
             queue.unrecorded -= count
-            queue.hear_of_pages()
+            queue.on_new_pages()
             if not held[token]:
-                self._go_on_or_close(queue, may_go_on=False)
+                self._resume_or_close(queue, may_go_on=False)
         self._stir.set()

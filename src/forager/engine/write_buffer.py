@@ -62,5 +62,5 @@ def size_of(outcome: Outcome) -> int:
     reading = outcome.reading
     text = len(reading.text) + len(reading.headings) + len(reading.structured_data) if reading else 0
     links = len(outcome.selection.links) + (len(reading.links) if reading else 0)
-    body = outcome.stored.bytes_held if outcome.stored else 0
+    body = outcome.stored.buffer_bytes if outcome.stored else 0
     return OUTCOME_BYTES + text + LINK_BYTES * links + body

@@ -19,39 +19,39 @@ from forager.domains import store as domains
 from forager.domains.store import RobotsCopy, Visits
 from forager.engine import lastmods
 from forager.engine.batches import Batches
-from forager.engine.body_storage import BodyKeeper
+from forager.engine.body_storage import BodyStorage
 from forager.engine.config import WorkerConfig
 from forager.engine.domain_queue import DomainQueue
-from forager.engine.failure_streak import streak_of
+from forager.engine.failure_streak import build_streak
 from forager.engine.image_recorder import ImageRecorder
 from forager.engine.pauses import Pauses
-from forager.engine.retry_policy import keeps_its_state, page_status, revisit_in_s
+from forager.engine.retry_policy import keeps_state, page_status, revisit_in_s
 from forager.engine.subdomain_limit import SubdomainLimit, without_links
 from forager.engine.transaction_retry import in_transaction
 from forager.engine.trap_detector import TrapDetector
 from forager.engine.write_buffer import WriteBuffer
-from forager.errors import Blame
+from forager.errors import ErrorSource
 from forager.frontier import cache_namespace as eras
 from forager.frontier import store as frontier
 from forager.frontier import tasks
 from forager.frontier.cache_warm_up import CacheWarmUp
 from forager.frontier.details import record_details
-from forager.frontier.enqueue import Learned, learn, sort_known, take_recalled
+from forager.frontier.enqueue import EnqueueResult, learn, merge_cached, sort_known
 from forager.frontier.images import make_pages, record_images
 from forager.frontier.lexemes import Lexemes
 from forager.frontier.url_cache import UNSHARED, SharedPages, UrlCache, pack
 from forager.images import purge as image_purge
-from forager.links.sameness import Suspicion
+from forager.links.sameness import TrapCandidate
 from forager.links.scope import claim_depth
 from forager.links.select import add_up
 from forager.observe import log
 from forager.parsing import CONFIGS, keywords_of
 from forager.products import store as products
-from forager.proxies.store import StandingRow, count_uses
+from forager.proxies.store import ProxyStateRow, count_uses
 from forager.records import Discovery, Outcome, OutcomeKind
 from forager.stats import series
 from forager.stats import store as stats
-from forager.stats.counters import Tally, tally_of
+from forager.stats.counters import Tally, count_batch
 from forager.storage import BodyStore
 
 MOST_DOMAIN_IDS = 100_000
@@ -64,10 +64,10 @@ class Draft(NamedTuple):
     """A batch that can be recorded."""
 
     outcomes: Sequence[Outcome]
-    learned: Learned
+    learned: EnqueueResult
     shown: Mapping[bytes, int]
     """Images, by key."""
-    suspicions: Sequence[tuple[int, Suspicion]]
+    suspicions: Sequence[tuple[int, TrapCandidate]]
     """Of traps, in which domains."""
 
     @property
@@ -93,7 +93,7 @@ class Writer:
         on_recorded: Callable[[Mapping[tuple[int, int], int], Mapping[tuple[int, int], bool]], None],
         on_learned: Callable[[Iterable[int]], None] = lambda _domains: None,
         on_room: Callable[[], None] = lambda: None,
-        on_proxies: Callable[[Sequence[StandingRow]], None] = lambda _rows: None,
+        on_proxies: Callable[[Sequence[ProxyStateRow]], None] = lambda _rows: None,
     ) -> None:
         self._database = database
         self._worker = worker
@@ -115,7 +115,7 @@ class Writer:
             record=self._finish,
             on_room=on_room,
         )
-        self.bodies = BodyKeeper(database, body_store, pauses or Pauses(), run=order.run, give=self.batches.add)
+        self.bodies = BodyStorage(database, body_store, pauses or Pauses(), run=order.run, give=self.batches.add)
         """Holds outcomes back whose bodies cannot be stored."""
         self._lease_s = order.lease_s
         self._shared = shared
@@ -132,7 +132,7 @@ class Writer:
         )
         self._on_proxies = on_proxies
         """Told how the proxies of a batch stand, after what other workers did with them too."""
-        self._proxies: list[StandingRow] = []
+        self._proxies: list[ProxyStateRow] = []
         self._depths: dict[int, int] = {}
         """Of the pages that were recorded last, as the database has them."""
         self._tally = Tally()
@@ -145,14 +145,14 @@ class Writer:
 
     async def _prepare(self, outcomes: Sequence[Outcome]) -> Draft:
         """All that comes before record, in transactions of its own."""
-        outcomes = self._traps.sift(outcomes) if self._traps is not None else outcomes
+        outcomes = self._traps.filter_links(outcomes) if self._traps is not None else outcomes
         outcomes = await self.bodies.keep(outcomes)
         began_at = clock.monotonic()
         learned = await self.learn([link for outcome in outcomes for link in outcome.selection.links])
         self._tally.time("learn", clock.monotonic() - began_at)
         if learned.refused:
             outcomes = [without_links(outcome, learned.refused) for outcome in outcomes]
-        self._forget_old_era()
+        self._clear_stale()
         shown = await self._images.learn(outcomes)
         await self._images.settle(outcomes, shown)
         suspicions = self._traps.look(outcomes) if self._traps is not None else []
@@ -167,9 +167,9 @@ class Writer:
         self._tally.forget(self._told)
         self._tally.time("record", clock.monotonic() - began_at)
         self._on_proxies(self._proxies)
-        if nearer := nearer_behind(outcomes, self._depths, learned.page_ids):
-            await in_transaction(self._database, lambda conn: self._come_nearer(conn, nearer))
-        if claims := lastmods.claims_in(outcomes, self._lanes, learned.page_ids):
+        if nearer := propagate_depths(outcomes, self._depths, learned.page_ids):
+            await in_transaction(self._database, lambda conn: self._update_depths(conn, nearer))
+        if claims := lastmods.collect_lastmods(outcomes, self._lanes, learned.page_ids):
             await lastmods.heed(self._database, claims, worker=self._worker())
         if self._traps is not None:
             await self._traps.write(self._database, outcomes, suspicions, worker=self._worker())
@@ -177,7 +177,7 @@ class Writer:
 
     # learn ---------------------------------------------------------------------------------------------------------
 
-    def _forget_old_era(self) -> None:
+    def _clear_stale(self) -> None:
         """Pages were deleted: what is remembered of pages, images and domains may be about some that are gone."""
         if self._era == self._newest_era:
             return
@@ -185,18 +185,18 @@ class Writer:
         for memory in (self._known, self._shared, self._domain_ids, self._catching_up, self._images):
             memory.clear()
 
-    async def learn(self, links: Sequence[Discovery]) -> Learned:
-        self._forget_old_era()
+    async def learn(self, links: Sequence[Discovery]) -> EnqueueResult:
+        self._clear_stale()
         era = self._era
         learned, unknown = sort_known(links, self._known)
         if unknown:
-            take_recalled(learned, unknown, await self._shared.recall(unknown))
+            merge_cached(learned, unknown, await self._shared.recall(unknown))
         remembered = len(learned.fresh)
         if unknown:
             nearer = dict(learned.nearer)
 
-            async def once(conn: Any) -> Learned:
-                attempt = Learned(dict(learned.page_ids), nearer=dict(nearer), fresh=list(learned.fresh))
+            async def once(conn: Any) -> EnqueueResult:
+                attempt = EnqueueResult(dict(learned.page_ids), nearer=dict(nearer), fresh=list(learned.fresh))
                 await self._share_pages(conn)
                 await learn(conn, attempt, unknown, self._find_or_add_domains)
                 await domains.count_discovered(conn, attempt.new, run=self._run)
@@ -207,7 +207,7 @@ class Writer:
         if learned.images:
             await in_transaction(self._database, lambda conn: self._make_pages(conn, sorted(learned.images)))
         if learned.nearer:
-            await in_transaction(self._database, lambda conn: self._come_nearer(conn, learned.nearer))
+            await in_transaction(self._database, lambda conn: self._update_depths(conn, learned.nearer))
         self._known.add_all(learned.fresh)
         await self._catch_up(learned.found)
         await self._shared.tell((key, pack(page, depth)) for key, page, depth in learned.fresh[remembered:])
@@ -237,7 +237,7 @@ class Writer:
         """Links lead to what was known as images only."""
         await domain_images.count_turned(conn, await make_pages(conn, page_ids))
 
-    async def _come_nearer(self, conn: Any, nearer: dict[int, int]) -> None:
+    async def _update_depths(self, conn: Any, nearer: dict[int, int]) -> None:
         woken = await frontier.relax_depths(conn, nearer)
         if woken:
             await domains.wake(conn, sorted(woken))
@@ -265,7 +265,7 @@ class Writer:
         conn: Any,
         outcomes: Sequence[Outcome],
         robots: Sequence[RobotsCopy],
-        learned: Learned,
+        learned: EnqueueResult,
         shown: Mapping[bytes, int] = MappingProxyType({}),
     ) -> dict[tuple[int, int], bool]:
         """Close tasks with all that hangs on them; answers the leases that are still ours, and may be gone on with."""
@@ -307,13 +307,13 @@ class Writer:
         return again
 
     async def _record_pages(
-        self, conn: Any, done: Sequence[Outcome], learned: Learned, again: Mapping[int, float]
+        self, conn: Any, done: Sequence[Outcome], learned: EnqueueResult, again: Mapping[int, float]
     ) -> None:
         read = [outcome for outcome in done if outcome.reading is not None]
         keywords = [keywords_of(outcome.reading) for outcome in read if outcome.reading]
         depths = await frontier.record_readings(conn, list(zip(read, keywords, strict=True)), CONFIGS, self._lexemes)
         await record_details(conn, read)
-        states = [(o, _page_status(o, again)) for o in done if o.reading is None and not keeps_its_state(o)]
+        states = [(o, _page_status(o, again)) for o in done if o.reading is None and not keeps_state(o)]
         depths |= await frontier.record_states(conn, [state for state in states if not state[0].target.is_image])
         self._depths = depths
         await record_images(conn, [state for state in states if state[0].target.is_image])
@@ -322,7 +322,7 @@ class Writer:
         ]
         if with_links:
             await self._record_links(conn, with_links, learned.page_ids)
-        await products.store(conn, [*products.sights_of(done), *products.listed_of(done, learned.page_ids)])
+        await products.store(conn, [*products.get_product_visits(done), *products.listed_of(done, learned.page_ids)])
         await frontier.add_retries(conn, [outcome for outcome in done if outcome.retry_in_s is not None])
         await frontier.add_revisits(conn, again)
         await frontier.add_errors(conn, done)
@@ -345,7 +345,7 @@ class Writer:
         self,
         conn: Any,
         done: Sequence[Outcome],
-        learned: Learned,
+        learned: EnqueueResult,
         again: Mapping[int, float],
         found: Mapping[int, int],
     ) -> None:
@@ -361,7 +361,7 @@ class Writer:
         seen = sum(len(outcome.selection.links) for outcome in done) + sum(drops.values())
         await stats.count_links(conn, self._run, seen=seen, learned=sum(learned.new.values()))
         self._told = self._tally.copy()
-        counted = tally_of(done, drops=drops, seen=seen, learned=sum(learned.new.values()))
+        counted = count_batch(done, drops=drops, seen=seen, learned=sum(learned.new.values()))
         counted.join(self._told)
         await series.add(conn, self._worker(), counted)
 
@@ -386,7 +386,7 @@ def _without_images(outcome: Outcome, shown: Mapping[bytes, int]) -> Outcome:
     return replace(outcome, selection=replace(outcome.selection, images=kept))
 
 
-def nearer_behind(
+def propagate_depths(
     outcomes: Iterable[Outcome], depths: Mapping[int, int], page_ids: Mapping[bytes, int]
 ) -> dict[int, int]:
     """Page → depth, for what was found on pages to which somebody found a shorter way while they were visited."""
@@ -415,14 +415,14 @@ def count_visits(
 
 
 def _visits(outcomes: Sequence[Outcome], again: Mapping[int, float], images: int) -> Visits:
-    streak = streak_of(outcomes)
+    streak = build_streak(outcomes)
     pages = [outcome for outcome in outcomes if not outcome.target.is_image]
     good = [outcome for outcome in pages if outcome.kind is OutcomeKind.SUCCESS]
     return Visits(
         closed=sum(outcome.target.past is None for outcome in outcomes),
         ok=len(good),
-        errors=sum(o.error is not None and o.error.blame in {Blame.SITE, Blame.NETWORK} for o in pages),
-        retries=sum(_is_tried_again(outcome, again) for outcome in outcomes),
+        errors=sum(o.error is not None and o.error.blame in {ErrorSource.SITE, ErrorSource.NETWORK} for o in pages),
+        retries=sum(_stays_queued(outcome, again) for outcome in outcomes),
         depth=max((outcome.target.depth for outcome in good), default=0),
         streak=streak.count,
         streak_code=streak.code,
@@ -431,12 +431,12 @@ def _visits(outcomes: Sequence[Outcome], again: Mapping[int, float], images: int
     )
 
 
-def _is_tried_again(outcome: Outcome, again: Mapping[int, float]) -> bool:
+def _stays_queued(outcome: Outcome, again: Mapping[int, float]) -> bool:
     """Whether the page stays in the frontier: a page that was read has left it, also when it is to be read again."""
-    if outcome.kind is OutcomeKind.SUCCESS or keeps_its_state(outcome):
+    if outcome.kind is OutcomeKind.SUCCESS or keeps_state(outcome):
         return False
     return outcome.retry_in_s is not None or outcome.target.task_id in again
 
 
 def _page_status(outcome: Outcome, again: Mapping[int, float]) -> str:
-    return page_status(outcome.kind, outcome.status_code, has_retry=_is_tried_again(outcome, again))
+    return page_status(outcome.kind, outcome.status_code, has_retry=_stays_queued(outcome, again))

@@ -20,7 +20,7 @@ BODILESS = frozenset({204, 304})
 KNOWN_CODINGS = frozenset({"chunked", "identity"})
 
 
-class AnswerReader:
+class ResponseReader:
     """For one answer. `is_done` says that nothing more is needed, `is_exact` that it ended where its message ended."""
 
     __slots__ = (
@@ -139,15 +139,15 @@ class AnswerReader:
         except (HttpParserError, HttpParserUpgrade) as error:
             if not self.is_done:
                 raise BadResponseError(f"{self._where} does not answer in HTTP: {_printable(str(error))}") from error
-            self._note_rest()
+            self._mark_extra_data()
         return self.is_done
 
     def on_message_begin(self) -> None:
         """Bytes after the end: an answer to nothing we asked."""
         if self.is_done:
-            self._note_rest()
+            self._mark_extra_data()
 
-    def _note_rest(self) -> None:
+    def _mark_extra_data(self) -> None:
         """More came than the message said: perhaps its length was wrong, so a body that was read is not all of it."""
         self.is_exact = False
         self.is_cut = self.is_cut or bool(self.body)
@@ -177,7 +177,7 @@ class AnswerReader:
         self.is_exact = not is_odd and self._parser.should_keep_alive()
         length = self.headers.get("content-length")
         self._runs_to_eof = length is None and "chunked" not in (transfer_coding or "").lower()
-        self._choose_body(status_code, self._read_length(length))
+        self._apply_body_policy(status_code, self._read_length(length))
 
     def on_body(self, chunk: bytes) -> None:
         if self.is_done or self._is_drained:
@@ -221,7 +221,7 @@ class AnswerReader:
             raise BadResponseError(f"{self._where} says its body has {_printable(length)!r} bytes")
         return int(length)
 
-    def _choose_body(self, status_code: int, length: int) -> None:
+    def _apply_body_policy(self, status_code: int, length: int) -> None:
         if 200 <= status_code < 300 and self._read_body(self.headers.get("content-type", "")):
             if length > self._limit and status_code not in BODILESS and not self._may_cut:
                 raise self._too_large()
@@ -246,7 +246,7 @@ class AnswerReader:
         return TooLargeError(f"the body of {self._where} is larger than the limit of {self._limit:,} bytes")
 
 
-def _make_parser(reader: AnswerReader) -> HttpResponseParser:
+def _make_parser(reader: ResponseReader) -> HttpResponseParser:
     """As forgiving as browsers are: folded headers, lines without CR, blanks after a chunk's size."""
     parser = HttpResponseParser(reader)
     parser.set_dangerous_leniencies(

@@ -10,16 +10,16 @@ from contextlib import asynccontextmanager
 
 from forager import clock
 from forager.errors import ConfigurationError, ConnectionLostError
-from forager.fetch.answer import AnswerReader
+from forager.fetch.answer import ResponseReader
 from forager.fetch.cookies import CookieJar
 from forager.fetch.decode import ACCEPTED, decode
-from forager.fetch.dial import CheckAddress, Dialler, GuardedResolver
+from forager.fetch.dial import CheckAddress, Connector, GuardedResolver
 from forager.fetch.network_probe import NetworkProbe
-from forager.fetch.origin import Origin, build_post, build_request, hosts_of, is_sendable, split_url
+from forager.fetch.origin import Origin, build_post, build_request, hosts_of, is_header_safe, split_url
 from forager.fetch.pool import Pool
-from forager.fetch.room import FREE_BYTES, Room
+from forager.fetch.room import FREE_BYTES, MemoryBudget
 from forager.fetch.through import Ways, forwards
-from forager.fetch.tunnel import authorization, refused_account
+from forager.fetch.tunnel import authorization, proxy_auth_error
 from forager.fetch.wire import Connection, Patience
 from forager.records import BodyCoding, Fetched, Proxy, RawHeads
 
@@ -42,12 +42,12 @@ def is_page(content_type: str) -> bool:
     return kind in PAGE_TYPES or kind in LINKING_TYPES
 
 
-def is_anything(_content_type: str) -> bool:
+def accepts_any_type(_content_type: str) -> bool:
     """For images: what a file is, its bytes tell better than its type."""
     return True
 
 
-def _nobody_asked() -> None:
+def _ignore_sent() -> None:
     """When a request leaves matters only to whoever keeps a pace."""
 
 
@@ -77,13 +77,13 @@ async def open_client(
 
     `check_proxy` is the rule for addresses of proxies; without it they are under the rule for sites.
     """
-    if not is_sendable(user_agent):
+    if not is_header_safe(user_agent):
         raise ConfigurationError(
             f"{user_agent!a} cannot be sent as User-Agent: use printable ASCII in contact and user_agent"
         )
     proxies = GuardedResolver(check_proxy) if check_proxy else None
     resolver = GuardedResolver(check_address)
-    pool = Pool(Ways(Dialler(resolver), proxies), max_connections)
+    pool = Pool(Ways(Connector(resolver), proxies), max_connections)
     try:
         yield Client(
             pool,
@@ -124,7 +124,7 @@ class Client:
         self._connect_timeout_s = connect_timeout_s
         self._max_bytes = max_bytes
         self._patience = patience
-        self._room = Room()
+        self._room = MemoryBudget()
         self._keeps_cookies = keeps_cookies
         self._jars: dict[str, CookieJar] = {}
         self._ruled: set[str] = set()
@@ -170,7 +170,7 @@ class Client:
         cut_at: int | None = None,
         most_bytes: int | None = None,
         accept: str = ACCEPT,
-        on_sent: Callable[[], None] = _nobody_asked,
+        on_sent: Callable[[], None] = _ignore_sent,
         via: Proxy | None = None,
         keeps_raw: bool = False,
         sends_cookies: bool = True,
@@ -197,13 +197,13 @@ class Client:
             place, fixed = f"http://{origin.authority}{target}", fixed + authorization(via)
         request = build_request(origin, place, fixed, etag, last_modified, cookies=cookies)
 
-        def make_reader() -> AnswerReader:
-            return AnswerReader(origin.authority, read_body, limit, may_cut=may_cut)
+        def make_reader() -> ResponseReader:
+            return ResponseReader(origin.authority, read_body, limit, may_cut=may_cut)
 
         async with self._pool.slot(self._connect_timeout_s):
             answer = await self._exchange(origin, request, make_reader, started_at, on_sent, via=via)
         if via is not None and is_forwarded and answer.status_code == 407:
-            raise refused_account(via)
+            raise proxy_auth_error(via)
         has_new_cookie = False
         if jar is not None and answer.set_cookies:
             jar.take(answer.set_cookies, origin, target, clock.now())
@@ -242,7 +242,7 @@ class Client:
         started_at = clock.monotonic()
         origin, target = split_url(url)
         request = build_post(origin, target, self._headers("*/*"), headers, body)
-        reader = AnswerReader(origin.authority, is_anything, cut_at, may_cut=True)
+        reader = ResponseReader(origin.authority, accepts_any_type, cut_at, may_cut=True)
         async with self._pool.slot(self._connect_timeout_s):
             ends_at = started_at + self._timeout_s
             fresh = await self._pool.dial(origin, min(self._connect_timeout_s, self._timeout_s), None)
@@ -271,12 +271,12 @@ class Client:
         self,
         origin: Origin,
         request: bytes,
-        make_reader: Callable[[], AnswerReader],
+        make_reader: Callable[[], ResponseReader],
         started_at: float,
         on_sent: Callable[[], None],
         *,
         via: Proxy | None,
-    ) -> AnswerReader:
+    ) -> ResponseReader:
         """Asks twice only where the server was just closing a connection used a moment ago; else it has seen the
         request, and a second would break the pace."""
         ends_at = started_at + self._timeout_s
@@ -297,10 +297,10 @@ class Client:
         self,
         connection: Connection,
         request: bytes,
-        reader: AnswerReader,
+        reader: ResponseReader,
         ends_at: float,
         on_sent: Callable[[], None],
-    ) -> AnswerReader:
+    ) -> ResponseReader:
         connection.taken_at = now = clock.monotonic()
         if connection.is_open:
             _tell(on_sent, connection)

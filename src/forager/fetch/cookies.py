@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
-from forager.fetch.origin import Origin, is_sendable
+from forager.fetch.origin import Origin, is_header_safe
 
 MOST_COOKIES = 50
 MOST_BYTES = 8 * 1024
@@ -86,7 +86,7 @@ class CookieJar:
 def read_cookie(line: str, origin: Origin, target: str, now: datetime) -> Cookie | None:
     pair, *rest = line.split(";")
     name, equals, value = (part.strip() for part in pair.partition("="))
-    if not (equals and name and len(name) + len(value) <= LONGEST_COOKIE and is_sendable(name + value)):
+    if not (equals and name and len(name) + len(value) <= LONGEST_COOKIE and is_header_safe(name + value)):
         return None
     attributes = {key.strip().lower(): text.strip() for key, _, text in (part.partition("=") for part in rest)}
     domain = attributes.get("domain", "").removeprefix(".").lower()

@@ -104,12 +104,12 @@ def decode(body: Wire, content_encoding: str, max_bytes: int, *, may_cut: bool =
     for coding in reversed(codings):
         if not body:
             break
-        body, is_cut = _undo(coding, body, max_bytes, may_cut)
+        body, is_cut = _decode_one(coding, body, max_bytes, may_cut)
         is_truncated = is_truncated or is_cut
     return bytes(body), is_truncated
 
 
-def _undo(coding: str, data: Wire, max_bytes: int, may_cut: bool) -> tuple[Wire, bool]:
+def _decode_one(coding: str, data: Wire, max_bytes: int, may_cut: bool) -> tuple[Wire, bool]:
     makers = _makers(coding, data)
     if not makers:
         return data, False
@@ -155,7 +155,7 @@ def _expand(make: Callable[[], Stream], data: Wire, max_bytes: int) -> tuple[lis
         try:
             member, end = _read_member(stream, data, start, room)
         except BROKEN:
-            parts.append(_salvage(make, data[start:] if start else data, room))
+            parts.append(_decode_partial(make, data[start:] if start else data, room))
             return parts, True
         parts += member
         room -= sum(map(len, member))
@@ -182,7 +182,7 @@ def _read_member(stream: Stream, data: Wire, start: int, room: int) -> tuple[lis
     return parts, start - len(stream.unused_data)
 
 
-def _salvage(make: Callable[[], Stream], data: Wire, room: int) -> bytes:
+def _decode_partial(make: Callable[[], Stream], data: Wire, room: int) -> bytes:
     """In steps, because the step that meets the damage loses its output: coarse ones up to it, then byte by byte."""
     _, coarse_bytes = _feed(make(), data, 0, SALVAGE_STEP_BYTES, room)
     stream = make()

@@ -14,7 +14,7 @@ from itertools import chain, zip_longest
 from typing import TypeGuard
 
 from forager import clock
-from forager.errors import AddressRefusedError
+from forager.errors import AddressBlockedError
 from forager.fetch.origin import Origin
 from forager.fetch.translate import translate
 from forager.fetch.wire import Connection
@@ -94,7 +94,7 @@ class GuardedResolver:
             return known
         return await asyncio.shield(self._ask(host, port))
 
-    async def look_up_anew(self, host: str, port: int) -> list[str]:
+    async def resolve_uncached(self, host: str, port: int) -> list[str]:
         """Looks the name up whatever is remembered of it."""
         return await asyncio.shield(self._ask(host, port))
 
@@ -119,7 +119,7 @@ class GuardedResolver:
         check_address = self._rule(host, port)
         for _, address in found:
             check_address(address, port)
-        return _alternate(found)
+        return _interleave(found)
 
     def _note(self, host: str, port: int, done: asyncio.Future[list[str]]) -> None:
         error = None if done.cancelled() else done.exception()
@@ -128,7 +128,7 @@ class GuardedResolver:
         del self._asked[host, port]
         if done.cancelled():
             return
-        if isinstance(error, AddressRefusedError) or is_no_name(error):
+        if isinstance(error, AddressBlockedError) or is_no_name(error):
             self._remember((host, port), NO_ADDRESS_TTL_S, error)
         elif error is None:
             self.found_at = clock.monotonic()
@@ -154,7 +154,7 @@ def is_address(host: str) -> bool:
     return True
 
 
-def _alternate(found: Iterable[tuple[int, str]]) -> list[str]:
+def _interleave(found: Iterable[tuple[int, str]]) -> list[str]:
     """In the system's order, but the families take turns."""
     families: dict[int, list[str]] = {}
     for family, address in found:
@@ -177,7 +177,7 @@ async def connect(protocol: asyncio.Protocol, address: str, port: int, tls: ssl.
         raise ssl.SSLError(ssl.SSL_ERROR_SSL, "no certificate can carry this name") from error
 
 
-async def ask_name_server(server: str, port: int, query: bytes, wait_s: float) -> bool:
+async def probe_dns_server(server: str, port: int, query: bytes, wait_s: float) -> bool:
     """Returns whether a name server of this machine answers a query in time, whatever it answers."""
     loop = asyncio.get_running_loop()
     heard: asyncio.Future[bool] = loop.create_future()
@@ -208,7 +208,7 @@ class _Listener(asyncio.DatagramProtocol):
             self._heard.set_result(False)
 
 
-class Dialler:
+class Connector:
     """Opens connections to checked addresses, and to nothing else."""
 
     def __init__(self, resolver: GuardedResolver) -> None:
@@ -220,7 +220,7 @@ class Dialler:
         try:
             async with asyncio.timeout(wait_s):
                 addresses = await self.resolver.resolve(origin.host, origin.port)
-                return await self._call_in_turn(addresses[:MOST_CALLS], origin, on_gone)
+                return await self._try_addresses(addresses[:MOST_CALLS], origin, on_gone)
         except OSError as error:
             raise translate(error, origin.authority) from error
 
@@ -229,13 +229,13 @@ class Dialler:
         try:
             async with asyncio.timeout(wait_s):
                 return next(iter(await self.resolver.resolve(origin.host, origin.port)), None)
-        except (OSError, AddressRefusedError):
+        except (OSError, AddressBlockedError):
             return None
 
     def close(self) -> None:
         self.resolver.close()
 
-    async def _call_in_turn(
+    async def _try_addresses(
         self, addresses: list[str], origin: Origin, on_gone: Callable[[Connection], None]
     ) -> Connection:
         for address in addresses[:-1]:

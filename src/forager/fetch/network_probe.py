@@ -11,8 +11,8 @@ from contextlib import suppress
 from enum import Enum
 from pathlib import Path
 
-from forager.errors import AddressRefusedError
-from forager.fetch.dial import GuardedResolver, ask_name_server, connect, is_address, is_no_name
+from forager.errors import AddressBlockedError
+from forager.fetch.dial import GuardedResolver, connect, is_address, is_no_name, probe_dns_server
 from forager.fetch.origin import split_url
 
 PROBE_S = 3.0
@@ -55,8 +55,8 @@ class NetworkProbe:
             return Probed.SKIPPED
         try:
             async with asyncio.timeout(PROBE_S):
-                await self._resolver.look_up_anew(origin.host, origin.port)
-        except AddressRefusedError:
+                await self._resolver.resolve_uncached(origin.host, origin.port)
+        except AddressBlockedError:
             return Probed.REACHED
         except OSError as error:
             return Probed.NO_NAME if is_no_name(error) else Probed.FAILED
@@ -72,7 +72,7 @@ class NetworkProbe:
                     result = await _reach(address, origin.port)
                     if result is Probed.REACHED:
                         return result
-        except AddressRefusedError:
+        except AddressBlockedError:
             return Probed.SKIPPED
         except OSError:
             return Probed.FAILED
@@ -125,5 +125,5 @@ async def name_server_answers(servers: Sequence[str], port: int = 53) -> bool:
     configuration it cannot be told, which counts as an answer."""
     if not servers:
         return True
-    asked = (ask_name_server(server, port, ROOT_QUERY, NAME_SERVER_S) for server in servers[:3])
+    asked = (probe_dns_server(server, port, ROOT_QUERY, NAME_SERVER_S) for server in servers[:3])
     return any(await asyncio.gather(*asked))

@@ -31,7 +31,7 @@ class Origin(NamedTuple):
 def split_url(url: str) -> tuple[Origin, str]:
     """The origin, and the path with its query as the request names it. A fragment stays here."""
     if not (url.isascii() and url.isprintable()) or " " in url:
-        raise _undiallable(url)
+        raise _invalid_address(url)
     start = url.find("://") + 3
     end = url.find("/", start)
     base = url if end < 0 else url[:end]
@@ -51,7 +51,7 @@ def read_origin(base: str) -> Origin:
     host, port_text = _split_port(host_and_port)
     own_port = PORTS.get(scheme)
     if own_port is None or not host or (port_text and not (port_text.isdigit() and 0 < int(port_text[:9]) < 65536)):
-        raise _undiallable(base)
+        raise _invalid_address(base)
     port = int(port_text or own_port)
     name = host.removeprefix("[").removesuffix("]")
     shown = host if port == own_port else f"{host}:{port}"
@@ -89,26 +89,26 @@ def build_request(
 ) -> bytes:
     """`fixed` are the header lines every request has. What a server once sent goes back only if it is printable."""
     request = f"GET {target} HTTP/1.1\r\nHost: {origin.authority}\r\n{fixed}{cookies}"
-    if etag and is_sendable(etag):
+    if etag and is_header_safe(etag):
         request += f"If-None-Match: {etag}\r\n"
-    if last_modified and is_sendable(last_modified):
+    if last_modified and is_header_safe(last_modified):
         request += f"If-Modified-Since: {last_modified}\r\n"
     return f"{request}\r\n".encode("ascii")
 
 
 def build_post(origin: Origin, target: str, fixed: str, headers: Mapping[str, str], body: bytes) -> bytes:
     """Names and values of headers are our own, and still may not end a line."""
-    if not all(is_sendable(name) and is_sendable(value) for name, value in headers.items()):
+    if not all(is_header_safe(name) and is_header_safe(value) for name, value in headers.items()):
         raise ValueError("a header that cannot be sent")
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     head = f"POST {target} HTTP/1.1\r\nHost: {origin.authority}\r\n{fixed}{lines}Content-Length: {len(body)}\r\n\r\n"
     return head.encode("ascii") + body
 
 
-def is_sendable(value: str) -> bool:
+def is_header_safe(value: str) -> bool:
     return value.isascii() and value.isprintable()
 
 
-def _undiallable(url: str) -> ConnectError:
+def _invalid_address(url: str) -> ConnectError:
     shown = "".join(c for c in url[:200] if c.isprintable())
     return ConnectError(f"{shown} is no address that can be dialled")

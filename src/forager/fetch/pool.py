@@ -56,7 +56,7 @@ class Pool:
         await self._ways.greet(via, wait_s)
 
     async def dial(self, origin: Origin, wait_s: float, via: Proxy | None = None) -> Connection:
-        connection = await self._ways.dial(origin, wait_s, self._forget, via)
+        connection = await self._ways.dial(origin, wait_s, self._discard, via)
         if self._is_closed:
             connection.close()
         if connection.is_open:
@@ -73,7 +73,7 @@ class Pool:
             idle = self._idle[door] = deque()
         idle.append(connection)
         if self._sweep_timer is None:
-            self._sweep_timer = asyncio.get_running_loop().call_later(KEEP_ALIVE_S, self._sweep)
+            self._sweep_timer = asyncio.get_running_loop().call_later(KEEP_ALIVE_S, self._prune)
 
     async def close(self) -> None:
         """Returns when every socket is closed."""
@@ -99,12 +99,12 @@ class Pool:
         finally:
             slots.release()
 
-    def _forget(self, connection: Connection) -> None:
+    def _discard(self, connection: Connection) -> None:
         self._open.discard(connection)
         if not self._open:
             self._all_gone.set()
 
-    def _sweep(self) -> None:
+    def _prune(self) -> None:
         self._sweep_timer = None
         oldest_at = clock.monotonic() - KEEP_ALIVE_S
         for door, idle in list(self._idle.items()):
@@ -113,4 +113,4 @@ class Pool:
             if not idle:
                 del self._idle[door]
         if self._idle:
-            self._sweep_timer = asyncio.get_running_loop().call_later(KEEP_ALIVE_S / 2, self._sweep)
+            self._sweep_timer = asyncio.get_running_loop().call_later(KEEP_ALIVE_S / 2, self._prune)

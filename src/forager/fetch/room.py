@@ -18,7 +18,7 @@ class Waits(Protocol):
     def go_on(self) -> None: ...
 
 
-class Room:
+class MemoryBudget:
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self._most_bytes = most_bytes
         self._coming: dict[Waits, int] = {}
@@ -41,7 +41,7 @@ class Room:
         if connection in self._coming:
             self._held_bytes -= self._coming.pop(connection)
             self._paused.discard(connection)
-            self._let_go_on()
+            self._resume_waiting()
 
     def keep(self, size: int) -> None:
         self._kept_bytes += size
@@ -50,7 +50,7 @@ class Room:
     def free(self, size: int) -> None:
         self._kept_bytes -= size
         self._held_bytes -= size
-        self._let_go_on()
+        self._resume_waiting()
 
     def _may_go_on(self, connection: Waits) -> bool:
         """While nobody works with a whole body, nothing would ever be freed: then the first one goes on."""
@@ -58,7 +58,7 @@ class Room:
             return True
         return not self._kept_bytes and connection is next(iter(self._coming))
 
-    def _let_go_on(self) -> None:
+    def _resume_waiting(self) -> None:
         for connection in [waiting for waiting in self._coming if waiting in self._paused]:
             if not self._may_go_on(connection):
                 return

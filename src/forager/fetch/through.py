@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from forager import clock
-from forager.errors import AddressRefusedError, ConnectError, ProxyError
-from forager.fetch.dial import Dialler, GuardedResolver, connect
+from forager.errors import AddressBlockedError, ConnectError, ProxyError
+from forager.fetch.dial import Connector, GuardedResolver, connect
 from forager.fetch.origin import Origin
 from forager.fetch.translate import reason_of, translate
 from forager.fetch.tunnel import Talk, greet, open_tunnel
@@ -32,7 +32,7 @@ def forwards(origin: Origin, via: Proxy) -> bool:
 class Ways:
     """Opens connections to checked addresses, through proxies at checked addresses."""
 
-    def __init__(self, direct: Dialler, proxies: GuardedResolver | None = None) -> None:
+    def __init__(self, direct: Connector, proxies: GuardedResolver | None = None) -> None:
         """`proxies` looks up proxies; without it they are under the rule for sites."""
         self._direct = direct
         self._proxies = proxies or direct.resolver
@@ -46,14 +46,14 @@ class Ways:
             talk = await self._reach(via, ends_at)
         else:
             talk = await self._tunnel(via, origin, addresses, ends_at)
-        return await self._hand_over(talk, via, origin, ends_at, on_gone)
+        return await self._transfer(talk, via, origin, ends_at, on_gone)
 
     async def greet(self, via: Proxy, wait_s: float) -> None:
         """Whether the proxy is there, without any site: raises ProxyError if not."""
         ends_at = clock.monotonic() + wait_s
         talk = await self._reach(via, ends_at)
         try:
-            async with _blaming(via, ends_at):
+            async with _wrap_proxy_errors(via, ends_at):
                 await greet(talk, via)
         finally:
             talk.close()
@@ -87,7 +87,7 @@ class Ways:
     async def _tunnel_to(self, via: Proxy, origin: Origin, address: str, ends_at: float) -> Talk:
         talk = await self._reach(via, ends_at)
         try:
-            async with _blaming(via, ends_at):
+            async with _wrap_proxy_errors(via, ends_at):
                 await open_tunnel(talk, via, address, origin.port, origin.authority)
         except BaseException:
             talk.close()
@@ -98,7 +98,7 @@ class Ways:
         """A connection to the proxy, secured if it is an https proxy."""
         talk = Talk()
         try:
-            async with _blaming(via, ends_at):
+            async with _wrap_proxy_errors(via, ends_at):
                 addresses = await self._proxies.resolve(via.host, via.port)
                 address = sorted(addresses, key=lambda address: ":" in address)[0]
                 tls = self._direct.verifying if via.protocol == "https" else None
@@ -108,12 +108,12 @@ class Ways:
             raise
         return talk
 
-    async def _hand_over(self, talk: Talk, via: Proxy, origin: Origin, ends_at: float, on_gone: OnGone) -> Connection:
+    async def _transfer(self, talk: Talk, via: Proxy, origin: Origin, ends_at: float, on_gone: OnGone) -> Connection:
         """What was the proxy's becomes the site's, secured if the site is."""
         connection = Connection(origin, on_gone)
         connection.via = via.id
         try:
-            async with _blaming(via, ends_at):
+            async with _wrap_proxy_errors(via, ends_at):
                 transport = talk.transport
             if origin.is_tls:
                 connection.connection_made(await self._secure(transport, connection, origin, ends_at))
@@ -146,12 +146,12 @@ class Ways:
 
 
 @asynccontextmanager
-async def _blaming(via: Proxy, ends_at: float) -> AsyncIterator[None]:
+async def _wrap_proxy_errors(via: Proxy, ends_at: float) -> AsyncIterator[None]:
     """What goes wrong inside is the proxy's fault, and so is taking too long."""
     try:
         async with asyncio.timeout(max(0.0, ends_at - clock.monotonic())):
             yield
-    except AddressRefusedError as refusal:
+    except AddressBlockedError as refusal:
         raise ProxyError(f"{via.name} may not be dialled: {refusal}") from refusal
     except TimeoutError as error:
         raise ProxyError(f"{via.name} did not answer in time") from error

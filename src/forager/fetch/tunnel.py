@@ -66,7 +66,7 @@ class Talk(asyncio.Protocol):
         del self._heard[:wanted]
         return words
 
-    async def hear_bytes(self, count: int) -> bytes:
+    async def receive_bytes(self, count: int) -> bytes:
         return await self.hear(lambda _heard: count)
 
     def close(self) -> None:
@@ -99,9 +99,9 @@ async def open_tunnel(talk: Talk, via: Proxy, address: str, port: int, where: st
     """`where` is the site as people know it."""
     if via.protocol == "socks5":
         await _sign_in(talk, via)
-        await _ask_socks(talk, via, address, port, where)
+        await _connect_socks(talk, via, address, port, where)
     else:
-        await _ask_http(talk, via, address, port, where)
+        await _connect_http(talk, via, address, port, where)
     if not talk.is_silent:
         raise ProxyError(f"{via.name} spoke before it was asked")
 
@@ -114,7 +114,7 @@ def authorization(via: Proxy) -> str:
     return f"Proxy-Authorization: Basic {account}\r\n"
 
 
-async def _ask_http(talk: Talk, via: Proxy, address: str, port: int, where: str) -> None:
+async def _connect_http(talk: Talk, via: Proxy, address: str, port: int, where: str) -> None:
     place = f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
     talk.say(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n{authorization(via)}\r\n".encode("ascii"))
     answer = await talk.hear(_length_of_head)
@@ -124,12 +124,12 @@ async def _ask_http(talk: Talk, via: Proxy, address: str, port: int, where: str)
     if status in SITE_IS_AWAY:
         raise ConnectError(f"{where} could not be reached through {via.name}, which answered {status}")
     if status == 407:
-        raise refused_account(via)
+        raise proxy_auth_error(via)
     hint = "" if port == 443 else f"; one that forwards plain http is added with --forward (port {port} is asked for)"
     raise ProxyError(f"{via.name} refused a tunnel with {status}{hint}")
 
 
-def refused_account(via: Proxy) -> ProxyError:
+def proxy_auth_error(via: Proxy) -> ProxyError:
     ours = "the user name and password it was added with" if via.username else "us without a user name and password"
     return ProxyError(f"{via.name} does not accept {ours}")
 
@@ -150,20 +150,20 @@ def _status_of(answer: bytes, via: Proxy) -> int:
 async def _sign_in(talk: Talk, via: Proxy) -> None:
     methods = bytes([NO_ACCOUNT]) if via.username is None else bytes([NO_ACCOUNT, ACCOUNT])
     talk.say(bytes([5, len(methods)]) + methods)
-    version, method = await talk.hear_bytes(2)
+    version, method = await talk.receive_bytes(2)
     if version != 5:
         raise ProxyError(f"{via.name} does not speak SOCKS5")
     if method == ACCOUNT and via.username is not None:
         name, password = via.username.encode(), (via.password or "").encode()
         talk.say(bytes([1, len(name)]) + name + bytes([len(password)]) + password)
-        _, verdict = await talk.hear_bytes(2)
+        _, verdict = await talk.receive_bytes(2)
         if verdict != 0:
-            raise refused_account(via)
+            raise proxy_auth_error(via)
     elif method != NO_ACCOUNT:
-        raise refused_account(via)
+        raise proxy_auth_error(via)
 
 
-async def _ask_socks(talk: Talk, via: Proxy, address: str, port: int, where: str) -> None:
+async def _connect_socks(talk: Talk, via: Proxy, address: str, port: int, where: str) -> None:
     ip = ip_address(address)
     talk.say(bytes([5, 1, 0, 1 if ip.version == 4 else 4]) + ip.packed + port.to_bytes(2, "big"))
     answer = await talk.hear(_length_of_socks)

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import NamedTuple, cast
 
 from forager.errors import VisitTimeoutError
-from forager.fetch.answer import AnswerReader
+from forager.fetch.answer import ResponseReader
 from forager.fetch.origin import Origin
-from forager.fetch.room import FREE_BYTES, Room
+from forager.fetch.room import FREE_BYTES, MemoryBudget
 from forager.fetch.translate import reason_of
 
 
@@ -37,14 +37,14 @@ class Connection(asyncio.Protocol):
         self._on_gone = on_gone
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
-        self._reader: AnswerReader | None = None
+        self._reader: ResponseReader | None = None
         self._waiter: asyncio.Future[None] | None = None
         self._patience = Patience()
         self._ends_at = 0.0
         self._span_bytes = 0
         """What came in the present span."""
         self._timer: asyncio.TimerHandle | None = None
-        self._room = Room()
+        self._room = MemoryBudget()
         self._paused_at: float | None = None
         """Since when its body waits for room of ours: that time is not the server's."""
 
@@ -52,14 +52,16 @@ class Connection(asyncio.Protocol):
     def is_open(self) -> bool:
         return self._transport is not None and not self._transport.is_closing()
 
-    async def ask(self, request: bytes, reader: AnswerReader, wait_s: float, patience: Patience, room: Room) -> None:
+    async def ask(
+        self, request: bytes, reader: ResponseReader, wait_s: float, patience: Patience, room: MemoryBudget
+    ) -> None:
         """Fills `reader`. After anything but a whole answer, cancellation included, the connection is closed."""
         if self._transport is None or self._transport.is_closing():
             reader.end("")  # raises: uvloop does not even let us write
             return
         self._reader, self._waiter = reader, self._loop.create_future()
         self._patience, self._room, self._ends_at = patience, room, self._loop.time() + wait_s
-        self._look_again_in(patience.first_byte_s)
+        self._schedule_check(patience.first_byte_s)
         try:
             self._transport.write(request)
             await self._waiter
@@ -90,7 +92,7 @@ class Connection(asyncio.Protocol):
         self._ends_at += self._loop.time() - self._paused_at
         self._paused_at = None
         if self._waiter is not None:
-            self._look_again_in(self._patience.stall_s)
+            self._schedule_check(self._patience.stall_s)
         if self.is_open and self._transport is not None:
             self._transport.resume_reading()
 
@@ -100,7 +102,7 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         reader, waiter = self._reader, self._waiter
         if reader is None or waiter is None or waiter.done():
-            self._refuse_unasked()
+            self._reject_unexpected()
             return
         is_first = not reader.has_begun
         self._span_bytes += len(data)
@@ -109,7 +111,7 @@ class Connection(asyncio.Protocol):
                 waiter.set_result(None)
             else:
                 if is_first:
-                    self._look_again_in(self._patience.stall_s)
+                    self._schedule_check(self._patience.stall_s)
                 if len(reader.body) > FREE_BYTES:
                     self._room.grow(self, len(reader.body))
         except Exception as error:  # also a bug of ours: whoever waits must hear of it
@@ -126,13 +128,13 @@ class Connection(asyncio.Protocol):
                 waiter.set_exception(error)
         self._on_gone(self)
 
-    def _refuse_unasked(self) -> None:
+    def _reject_unexpected(self) -> None:
         """Nobody asked for these bytes, so nobody may take them for an answer to the next request."""
         if self._reader is not None:
             self._reader.is_exact = False
         self.close()
 
-    def _look_again_in(self, seconds: float) -> None:
+    def _schedule_check(self, seconds: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
         self._span_bytes = 0
@@ -146,15 +148,15 @@ class Connection(asyncio.Protocol):
         waiter, reader = self._waiter, self._reader
         if waiter is None or reader is None or waiter.done():
             return
-        if reason := self._why_stop(reader, span_s):
+        if reason := self._stop_reason(reader, span_s):
             if reader.give_up():
                 waiter.set_result(None)
             else:
                 waiter.set_exception(VisitTimeoutError(f"{self.origin.authority} {reason}"))
         else:
-            self._look_again_in(span_s)
+            self._schedule_check(span_s)
 
-    def _why_stop(self, reader: AnswerReader, span_s: float) -> str:
+    def _stop_reason(self, reader: ResponseReader, span_s: float) -> str:
         if self._paused_at is not None:
             return ""
         if self._loop.time() >= self._ends_at:

@@ -33,7 +33,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Portion:
+class KeyRange:
     domain_id: int
     after: bytes
     most: int
@@ -46,9 +46,9 @@ class CacheWarmUp:
     def clear(self) -> None:
         self._places.clear()
 
-    def note(self, found: Mapping[int, int]) -> list[Portion]:
+    def note(self, found: Mapping[int, int]) -> list[KeyRange]:
         """How many links of which domains were asked for and found. Answers what is to be fetched for it."""
-        portions: list[Portion] = []
+        portions: list[KeyRange] = []
         left = MOST_AT_ONCE
         for domain, links in found.items():
             place = self._place_of(domain)
@@ -56,10 +56,10 @@ class CacheWarmUp:
             if place.earned >= PORTION and left >= PORTION:
                 most = min(place.earned, left)
                 left -= most
-                portions.append(Portion(domain, place.after, most))
+                portions.append(KeyRange(domain, place.after, most))
         return portions
 
-    def took(self, portion: Portion, entries: bytes) -> None:
+    def took(self, portion: KeyRange, entries: bytes) -> None:
         """What came. Where that was the end, the first page comes next."""
         place = self._place_of(portion.domain_id)
         place.earned -= portion.most

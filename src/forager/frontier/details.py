@@ -89,7 +89,7 @@ def _day(day: date | None) -> date | None:
 def pack_items(structured_data: bytes) -> bytes | None:
     """Compressed; None where there is nothing, or so much that taking it apart would hold the worker up."""
     if len(structured_data) > MOST_BYTES:
-        structured_data = _cut_items(structured_data) if len(structured_data) <= MOST_CUT_BYTES else b""
+        structured_data = _truncate_items(structured_data) if len(structured_data) <= MOST_CUT_BYTES else b""
     return isal_zlib.compress(structured_data, 0) if structured_data else None
 
 
@@ -98,7 +98,7 @@ def unpack_items(packed: bytes | None) -> list[dict[str, Any]]:
     return items
 
 
-def _cut_items(structured_data: bytes) -> bytes:
+def _truncate_items(structured_data: bytes) -> bytes:
     """The items that fit, in their order."""
     kept: list[bytes] = []
     left = MOST_BYTES - 2
@@ -133,6 +133,6 @@ async def record_details(conn: Any, outcomes: Sequence[Outcome]) -> None:
         )
 
 
-async def structured_data_of(conn: Any, page_id: int) -> list[dict[str, Any]]:
+async def get_structured_data(conn: Any, page_id: int) -> list[dict[str, Any]]:
     """All items of one page; none where it has none, or is not known."""
     return unpack_items(await conn.fetchval(SQL["find_structured_data"], page_id))

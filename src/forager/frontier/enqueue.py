@@ -15,7 +15,7 @@ from forager.urls import origin_of
 
 
 @dataclass(slots=True)
-class Learned:
+class EnqueueResult:
     """What a batch of links came to."""
 
     page_ids: dict[bytes, int] = field(default_factory=dict)
@@ -38,9 +38,9 @@ class Learned:
     """What the memory knew was true in it."""
 
 
-def sort_known(links: Iterable[Discovery], known: UrlCache) -> tuple[Learned, dict[bytes, Discovery]]:
+def sort_known(links: Iterable[Discovery], known: UrlCache) -> tuple[EnqueueResult, dict[bytes, Discovery]]:
     """Split links by memory: those it knows are answered, the rest is to be asked."""
-    learned = Learned()
+    learned = EnqueueResult()
     unknown: dict[bytes, Discovery] = {}
     for link in known.take(links, learned.page_ids):
         key = link.key
@@ -57,7 +57,7 @@ def sort_known(links: Iterable[Discovery], known: UrlCache) -> tuple[Learned, di
     return learned, unknown
 
 
-def take_recalled(learned: Learned, unknown: dict[bytes, Discovery], recalled: Mapping[bytes, int]) -> None:
+def merge_cached(learned: EnqueueResult, unknown: dict[bytes, Discovery], recalled: Mapping[bytes, int]) -> None:
     """What other workers know is answered, too, and unknown no longer."""
     for key, packed in recalled.items():
         page, depth, link = page_id(packed), depth_of(packed), unknown.pop(key)
@@ -73,7 +73,7 @@ DomainIds = Callable[[Any, Mapping[str, str]], Awaitable[Mapping[str, int]]]
 
 async def learn(
     conn: Any,
-    learned: Learned,
+    learned: EnqueueResult,
     unknown: Mapping[bytes, Discovery],
     domain_ids: DomainIds,
     *,
@@ -102,7 +102,7 @@ async def learn(
 
 
 async def _find(
-    conn: Any, learned: Learned, unknown: Mapping[bytes, Discovery], pages: Sequence[tuple[int, Discovery]]
+    conn: Any, learned: EnqueueResult, unknown: Mapping[bytes, Discovery], pages: Sequence[tuple[int, Discovery]]
 ) -> None:
     """Look before inserting: in a large crawl most of what the memory forgot is known, and a look is half the price."""
     found = await store.find_pages(conn, [(domain, link.key) for domain, link in pages])

@@ -54,7 +54,7 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True)
-class Unfinished:
+class PendingPart:
     id: int
     kind: str
     month: date
@@ -187,7 +187,7 @@ async def let_signals_go(conn: Any, slice_id: int, page_ids: Sequence[int]) -> l
     return [row["id"] for row in await conn.fetch(SQL["let_signals_go"], slice_id, page_ids)]
 
 
-async def count_there(conn: Any, task_ids: Sequence[int]) -> int:
+async def count_existing(conn: Any, task_ids: Sequence[int]) -> int:
     found: int = await conn.fetchval(SQL["still_there"], task_ids)
     return found
 
@@ -200,11 +200,11 @@ async def read_slices(conn: Any, month: date | None = None) -> list[Slice]:
     return [Slice(**row) for row in await conn.fetch(SQL["read_slices"], month)]
 
 
-async def unfinished_slices(conn: Any) -> list[Unfinished]:
-    return [Unfinished(**row) for row in await conn.fetch(SQL["unfinished_slices"])]
+async def unfinished_slices(conn: Any) -> list[PendingPart]:
+    return [PendingPart(**row) for row in await conn.fetch(SQL["unfinished_slices"])]
 
 
-async def purge_slices(conn: Any, slice_ids: Sequence[int]) -> None:
+async def purge_parts(conn: Any, slice_ids: Sequence[int]) -> None:
     await conn.execute(SQL["purge_slice"], slice_ids)
 
 

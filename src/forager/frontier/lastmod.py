@@ -20,13 +20,13 @@ FIRST_CLAIMS = 20
 CLAIMS_PER_TRUTH = 10
 
 
-def is_believed(claims: int, truths: int) -> bool:
+def is_trusted(claims: int, truths: int) -> bool:
     return (truths + FAITH) / (claims + FAITH_OF) >= BELIEVED_FROM
 
 
 def most_claims(claims: int, truths: int) -> int:
     """How many claims of one sitemap are noted. Who is not believed is still tested, at the visits that come anyway."""
-    return FIRST_CLAIMS + (CLAIMS_PER_TRUTH * truths if is_believed(claims, truths) else 0)
+    return FIRST_CLAIMS + (CLAIMS_PER_TRUTH * truths if is_trusted(claims, truths) else 0)
 
 
 async def note_claims(
@@ -39,6 +39,6 @@ async def note_claims(
         [page for page, _ in claimed],
         [at for _, at in claimed],
         most_claims(claims, truths),
-        is_believed(claims, truths),
+        is_trusted(claims, truths),
     )
     return len(rows)

@@ -87,8 +87,8 @@ class Lexemes:
         for config, words in strange.items():
             young, old = self._young.get(config, NOTHING), self._old.get(config, NOTHING)
             found[config], cores[config], others = recall(words, young, old)
-            plain += [Plain(config, each) for each in _portions(list(dict.fromkeys(cores[config].values())))]
-            odd += [Marked(config, each) for each in _portions(others)]
+            plain += [Plain(config, each) for each in _batches(list(dict.fromkeys(cores[config].values())))]
+            odd += [Marked(config, each) for each in _batches(others)]
         if plain or odd:
             await ask(conn, [*plain, *odd], found)
         for config, alike in cores.items():
@@ -146,7 +146,7 @@ async def ask(conn: Any, texts: Sequence["Text"], answers: dict[str, dict[str, H
         texts = alone
 
 
-def _portions(words: list[str]) -> list[list[str]]:
+def _batches(words: list[str]) -> list[list[str]]:
     return [words[first : first + ASKED_TOGETHER] for first in range(0, len(words), ASKED_TOGETHER)]
 
 
@@ -235,7 +235,7 @@ def weave_in_python(keywords: Keywords, young: dict[str, Heard], more: dict[str,
     pieces = [piece.split(" ") for piece in keywords]
     if sum(map(len, pieces)) > MOST_WORDS:
         return None
-    heard = [_recall(words, young, more) for words in pieces]
+    heard = [_lookup_cached(words, young, more) for words in pieces]
     strange = [
         word
         for words, answers in zip(pieces, heard, strict=True)
@@ -246,7 +246,7 @@ def weave_in_python(keywords: Keywords, young: dict[str, Heard], more: dict[str,
     return strange or spell(heard)  # type: ignore[arg-type]  # all were heard
 
 
-def _recall(words: list[str], young: dict[str, Heard], more: dict[str, Heard]) -> list[Heard | None]:
+def _lookup_cached(words: list[str], young: dict[str, Heard], more: dict[str, Heard]) -> list[Heard | None]:
     known: list[Heard | None] = list(map(young.get, words))
     if more and not all(known):  # four times as fast as `None in`: no answer is empty
         return [more.get(word) if heard is None else heard for word, heard in zip(words, known, strict=True)]
@@ -274,7 +274,7 @@ def spell(pieces: Sequence[Sequence[Heard]]) -> bytes | None:
                     found.setdefault(lexeme, []).append(at + place | weight)
                     highest = max(highest, at + place)
                 at += takes
-    if not all(len(places) <= MOST_PLACES and _goes_forward(places) for places in found.values()):
+    if not all(len(places) <= MOST_PLACES and _is_sorted(places) for places in found.values()):
         return None
     return pack(">I", len(found)) + b"".join(
         b"%b\0%b" % (lexeme, pack(f">{len(places) + 1}H", len(places), *places))
@@ -282,7 +282,7 @@ def spell(pieces: Sequence[Sequence[Heard]]) -> bytes | None:
     )
 
 
-def _goes_forward(places: Sequence[int]) -> bool:
+def _is_sorted(places: Sequence[int]) -> bool:
     return all(one & PLACE < other & PLACE for one, other in pairwise(places))
 
 

@@ -11,7 +11,7 @@ from forager.frontier.history import departures_follow
 SQL = statements.load("forager.frontier", "merge.sql")
 
 
-class Twin(NamedTuple):
+class DuplicatePage(NamedTuple):
     page: int
     stays: int
     """The eldest of those with the same URL."""
@@ -22,9 +22,9 @@ class Twin(NamedTuple):
 async def merge_domain_pages(conn: Any, elder: int, others: Sequence[int]) -> tuple[int, int]:
     """How many pages moved to the elder domain, and how many had a twin there."""
     await conn.execute(SQL["let_history_move"], "on")
-    twins = [Twin(*row) for row in await conn.fetch(SQL["pages_known_twice"], [elder, *others])]
+    twins = [DuplicatePage(*row) for row in await conn.fetch(SQL["pages_known_twice"], [elder, *others])]
     if twins:
-        await _become_one(conn, twins)
+        await _merge_pages(conn, twins)
     moved: int = await conn.fetchval(SQL["move_pages"], elder, others)
     await conn.execute(SQL["follow_pages"], elder)
     await conn.execute(SQL["links_follow_pages"], elder)
@@ -33,7 +33,7 @@ async def merge_domain_pages(conn: Any, elder: int, others: Sequence[int]) -> tu
     return moved, len(twins) - len({twin.stays for twin in twins})
 
 
-async def _become_one(conn: Any, twins: Sequence[Twin]) -> None:
+async def _merge_pages(conn: Any, twins: Sequence[DuplicatePage]) -> None:
     silent = [twin.page for twin in twins if twin.page != twin.speaks]
     await conn.execute(SQL["drop_spare_tasks"], silent)
     await conn.execute(SQL["merge_pages"], *map(list, zip(*twins, strict=True)))

@@ -12,7 +12,7 @@ from forager.db import statements
 SQL = statements.load("forager.frontier", "purge.sql")
 
 
-class Taken(NamedTuple):
+class PurgeResult(NamedTuple):
     """What went with a batch of pages."""
 
     closed: int
@@ -42,7 +42,7 @@ async def count_pages(conn: Any, domain_id: int, text: str | None) -> dict[str, 
     return dict(await conn.fetchrow(SQL["count_pages"], domain_id, text))
 
 
-async def take_pages(conn: Any, page_ids: Sequence[int]) -> Taken:
+async def delete_pages(conn: Any, page_ids: Sequence[int]) -> PurgeResult:
     """In the caller's transaction; their images went before."""
     await conn.execute(SQL["allow"])
     bodies = [row["name"] for row in await conn.fetch(SQL["bodies_of_pages"], page_ids)]
@@ -51,7 +51,7 @@ async def take_pages(conn: Any, page_ids: Sequence[int]) -> Taken:
     linking: int = await conn.fetchval(SQL["unlink"], page_ids)
     await conn.execute(SQL["drop_links"], page_ids)
     pages = await conn.fetchrow(SQL["drop_pages"], page_ids)
-    return Taken(tasks["closed"], tasks["open"], pages["known"], pages["waiting"], linking, dependents, bodies)
+    return PurgeResult(tasks["closed"], tasks["open"], pages["known"], pages["waiting"], linking, dependents, bodies)
 
 
 async def count_history(conn: Any, before: datetime, domain_id: int | None) -> int:
@@ -59,7 +59,7 @@ async def count_history(conn: Any, before: datetime, domain_id: int | None) -> i
     return found
 
 
-async def take_history(
+async def delete_history(
     conn: Any, before: datetime, domain_id: int | None, *, after: int, limit: int
 ) -> tuple[int, int]:
     """How many went, and the last id."""

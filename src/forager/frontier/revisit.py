@@ -37,11 +37,11 @@ def next_interval(
     """Seconds until the next visit. An adaptive domain that has no price yet keeps the fixed frequency."""
     if not is_adaptive or price is None:
         return frequency_s
-    prior_interval_s = first_guess(frequency_s, price)
+    prior_interval_s = initial_interval(frequency_s, price)
     return interval_at(change_rate(comparisons, changes, watched_s, prior_interval_s=prior_interval_s), price)
 
 
-def first_guess(frequency_s: float, price: float | None) -> float:
+def initial_interval(frequency_s: float, price: float | None) -> float:
     """The seconds between changes of a page nothing is known of: its frequency, unless that would not be worth a visit.
 
     Then it is taken for the best bargain there is at this price, else a new page would wait for months to be known.

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from forager.db import statements
 from forager.frontier import compiled
-from forager.frontier.cache_warm_up import Portion
+from forager.frontier.cache_warm_up import KeyRange
 from forager.frontier.compiled import JoinLinks
 from forager.frontier.details import ITEMS_CUT, MOST_BYTES
 from forager.frontier.lexemes import Lexemes
@@ -177,7 +177,7 @@ async def find_pages(conn: Any, keys: Sequence[tuple[int, bytes]]) -> list[Any]:
     return found
 
 
-async def next_pages(conn: Any, portions: Sequence[Portion]) -> list[bytes]:
+async def next_pages(conn: Any, portions: Sequence[KeyRange]) -> list[bytes]:
     """Of each portion the pages that are known, as `UrlCache.add_entries` takes them."""
     rows = await conn.fetch(
         SQL["next_pages"],
@@ -207,21 +207,21 @@ async def close_tasks(conn: Any, outcomes: Sequence[Outcome]) -> set[int]:
         [outcome.kind.value for outcome in outcomes],
         [outcome.requested_at for outcome in outcomes],
         [outcome.status_code for outcome in outcomes],
-        _sparse([outcome.error.code if outcome.error else None for outcome in outcomes]),
-        _sparse([str(outcome.error)[:2000] if outcome.error else None for outcome in outcomes]),
-        _sparse([outcome.error.blame.value if outcome.error else None for outcome in outcomes]),
+        _empty_if_null([outcome.error.code if outcome.error else None for outcome in outcomes]),
+        _empty_if_null([str(outcome.error)[:2000] if outcome.error else None for outcome in outcomes]),
+        _empty_if_null([outcome.error.blame.value if outcome.error else None for outcome in outcomes]),
         [outcome.response_time_ms for outcome in outcomes],
         [outcome.wire_bytes for outcome in outcomes],
-        _sparse([outcome.is_changed for outcome in outcomes]),
+        _empty_if_null([outcome.is_changed for outcome in outcomes]),
         [outcome.pace_ms for outcome in outcomes],
-        _sparse([_array(outcome.earlier_requests) for outcome in outcomes]),
-        _sparse([outcome.proxy_id for outcome in outcomes]),
-        _sparse([outcome.body_ref for outcome in outcomes]),
+        _empty_if_null([_array(outcome.earlier_requests) for outcome in outcomes]),
+        _empty_if_null([outcome.proxy_id for outcome in outcomes]),
+        _empty_if_null([outcome.body_ref for outcome in outcomes]),
     )
     return {row["id"] for row in rows}
 
 
-def _sparse(column: list[T | None]) -> list[T | None]:
+def _empty_if_null(column: list[T | None]) -> list[T | None]:
     """A column that may well be empty, as `unnest` takes it beside longer ones: it fills up with NULLs. Else each of
     them is looked at here and there, up to two fifths of all values of a batch."""
     return [] if column.count(None) == len(column) else column
@@ -263,19 +263,19 @@ async def record_readings(
         [reading.content_hash for _, reading, _ in readings],
         [outcome.content_type for outcome, _, _ in readings],
         [len(outcome.selection.links) for outcome, _, _ in readings],
-        _sparse([outcome.etag for outcome, _, _ in readings]),
-        _sparse([outcome.last_modified for outcome, _, _ in readings]),
+        _empty_if_null([outcome.etag for outcome, _, _ in readings]),
+        _empty_if_null([outcome.last_modified for outcome, _, _ in readings]),
         [words.title if words else None for _, _, words in readings],
         [words.headings if words else None for _, _, words in readings],
         [words.text if words else None for _, _, words in readings],
-        _sparse([outcome.is_changed for outcome, _, _ in readings]),
-        _sparse([",".join(flags_of(reading, outcome.selection)) or None for outcome, reading, _ in readings]),
+        _empty_if_null([outcome.is_changed for outcome, _, _ in readings]),
+        _empty_if_null([",".join(flags_of(reading, outcome.selection)) or None for outcome, reading, _ in readings]),
         [reading.simhash for _, reading, _ in readings],
         [words.description if words else None for _, _, words in readings],
-        _sparse([_other_than(outcome.target.url, reading.canonical) for outcome, reading, _ in readings]),
-        _sparse([reading.author for _, reading, _ in readings]),
-        _sparse([reading.published_at for _, reading, _ in readings]),
-        _sparse([reading.modified_at for _, reading, _ in readings]),
+        _empty_if_null([_other_than(outcome.target.url, reading.canonical) for outcome, reading, _ in readings]),
+        _empty_if_null([reading.author for _, reading, _ in readings]),
+        _empty_if_null([reading.published_at for _, reading, _ in readings]),
+        _empty_if_null([reading.modified_at for _, reading, _ in readings]),
         list(configs),
         list(configs.values()),
         chosen,
@@ -325,7 +325,7 @@ async def replace_links(conn: Any, outcomes: Sequence[Outcome], page_ids: dict[b
         [outcome.target.domain_id for outcome in linking],
         [outcome.target.page_id for outcome in linking],
         [pages for pages, _, _ in joined],
-        _sparse([rels for _, rels, _ in joined]),
+        _empty_if_null([rels for _, rels, _ in joined]),
         [anchors for _, _, anchors in joined],
     )
 

@@ -39,5 +39,5 @@ MOVES: dict[TaskStatus, frozenset[TaskStatus]] = {
 CLOSED = frozenset({_S.COMPLETED, _S.FAILED, _S.CANCELLED})
 
 
-def may_move(now: TaskStatus, then: TaskStatus) -> bool:
+def can_transition(now: TaskStatus, then: TaskStatus) -> bool:
     return then in MOVES[now]

@@ -16,7 +16,7 @@ Freed = list[tuple[int, int, int]]
 """Run, domain, pages that are to be given back to the run's limits."""
 
 
-class HeldTask(NamedTuple):
+class LockedTask(NamedTuple):
     """A task whose row this transaction has locked."""
 
     id: int
@@ -44,7 +44,7 @@ class OpenTask(NamedTuple):
     depends_on: int | None
 
 
-class Hurried(NamedTuple):
+class RescheduledTask(NamedTuple):
     """An open task that was given another moment, or another priority."""
 
     id: int
@@ -83,7 +83,7 @@ class Call(NamedTuple):
     """It is nobody's any more: nothing is to be put down."""
 
 
-class PutDown(NamedTuple):
+class AbandonedTask(NamedTuple):
     """A task whose worker obeyed a call."""
 
     task_id: int
@@ -105,9 +105,9 @@ async def domains_of(conn: Any, task_ids: Sequence[int]) -> list[int]:
     return [row["domain_id"] for row in await conn.fetch(SQL["domains_of_tasks"], task_ids)]
 
 
-async def hold(conn: Any, task_ids: Sequence[int]) -> list[HeldTask]:
+async def hold(conn: Any, task_ids: Sequence[int]) -> list[LockedTask]:
     rows = await conn.fetch(SQL["hold_tasks"], task_ids)
-    return [HeldTask(**dict(row) | {"status": TaskStatus(row["status"])}) for row in rows]
+    return [LockedTask(**dict(row) | {"status": TaskStatus(row["status"])}) for row in rows]
 
 
 async def note_orders(
@@ -183,7 +183,7 @@ async def add(conn: Any, tasks: Sequence[NewTask], *, by: str) -> dict[int, int]
     return {row["page_id"]: row["id"] for row in rows}
 
 
-async def amend(conn: Any, tasks: Sequence[NewTask]) -> None:
+async def update_tasks(conn: Any, tasks: Sequence[NewTask]) -> None:
     """Open tasks of these pages that are ordered once more."""
     if tasks:
         await conn.execute(
@@ -199,13 +199,15 @@ async def amend(conn: Any, tasks: Sequence[NewTask]) -> None:
         )
 
 
-async def hurry(conn: Any, task_ids: Sequence[int], *, priority: int | None, at: datetime | None) -> dict[int, Hurried]:
+async def hurry(
+    conn: Any, task_ids: Sequence[int], *, priority: int | None, at: datetime | None
+) -> dict[int, RescheduledTask]:
     """Returns what changed, by task."""
     rows = await conn.fetch(SQL["hurry_orders"], task_ids, priority, at) if task_ids else []
-    return {row["id"]: Hurried(**dict(row) | {"status": TaskStatus(row["status"])}) for row in rows}
+    return {row["id"]: RescheduledTask(**dict(row) | {"status": TaskStatus(row["status"])}) for row in rows}
 
 
-async def open_of(conn: Any, page_ids: Sequence[int]) -> dict[int, OpenTask]:
+async def list_open(conn: Any, page_ids: Sequence[int]) -> dict[int, OpenTask]:
     """Page → its open task."""
     rows = await conn.fetch(SQL["open_tasks_of"], page_ids)
     return {row["page_id"]: OpenTask(**dict(row) | {"status": TaskStatus(row["status"])}) for row in rows}
@@ -247,7 +249,7 @@ async def sweep_calls(conn: Any) -> None:
     await conn.execute(SQL["sweep_calls"])
 
 
-async def abandon(conn: Any, worker: int, tasks: Sequence[PutDown]) -> Freed:
+async def abandon(conn: Any, worker: int, tasks: Sequence[AbandonedTask]) -> Freed:
     rows = await conn.fetch(
         SQL["put_down"],
         worker,

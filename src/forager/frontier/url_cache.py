@@ -24,7 +24,7 @@ class UrlCache:
         self._segments = url_set.make_segments(size)
 
     def __len__(self) -> int:
-        return url_set.count_taken(self._segments)
+        return url_set.count_entries(self._segments)
 
     def clear(self) -> None:
         self._segments = url_set.make_segments(self._size)
@@ -63,7 +63,7 @@ class SharedPages(Protocol):
         """Pages were deleted: what it knew before is void."""
 
 
-class Unshared:
+class NullUrlCache:
     """Every worker for itself."""
 
     async def recall(self, _keys: Collection[bytes]) -> Mapping[bytes, int]:
@@ -77,7 +77,7 @@ class Unshared:
 
 
 NONE: Mapping[bytes, int] = MappingProxyType({})
-UNSHARED = Unshared()
+UNSHARED = NullUrlCache()
 
 
 def pack(page: int, depth: int) -> int:

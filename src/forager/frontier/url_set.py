@@ -41,7 +41,7 @@ def entry_of(key: bytes, packed: int) -> bytes:
     return key + packed.to_bytes(8, "big")
 
 
-def count_taken(segments: Segments) -> int:
+def count_entries(segments: Segments) -> int:
     apart = {id(segment): segment for segment in segments}.values()
     return sum(int.from_bytes(segment[:8], "big") for segment in apart)
 
@@ -67,8 +67,8 @@ def put_known_in_python(segments: Segments, entries: bytes, most_buckets: int) -
     for begin in range(0, len(entries), SLOT):
         entry = entries[begin : begin + SLOT]
         segment = segments[entry[0]]
-        if _put(segment, entry) and _is_to_grow(segment, most_buckets):
-            segments[entry[0]] = _grown(segment, most_buckets)
+        if _put(segment, entry) and _should_resize(segment, most_buckets):
+            segments[entry[0]] = _resize(segment, most_buckets)
 
 
 def take_known_in_python(links: Iterable[Discovery], segments: Segments, ids: dict[bytes, int]) -> list[Discovery]:
@@ -119,12 +119,12 @@ def _put(segment: bytearray, entry: bytes) -> bool:
     return is_new
 
 
-def _is_to_grow(segment: bytearray, most_buckets: int) -> bool:
+def _should_resize(segment: bytearray, most_buckets: int) -> bool:
     buckets = (len(segment) - SLOT) // BUCKET
     return buckets < most_buckets and int.from_bytes(segment[:8], "big") * 2 >= buckets * WAYS
 
 
-def _grown(segment: bytearray, most_buckets: int) -> bytearray:
+def _resize(segment: bytearray, most_buckets: int) -> bytearray:
     """Twice as large; from the last slot to the first, so that what comes first in a bucket does so again."""
     buckets = (len(segment) - SLOT) // BUCKET
     larger = bytearray(SLOT + BUCKET * min(2 * buckets, most_buckets))

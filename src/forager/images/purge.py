@@ -24,7 +24,7 @@ class Dropped:
 async def drop_images(conn: Any, domain_id: int, page_ids: Sequence[int]) -> Dropped:
     """Of these pages; those that other pages show stay."""
     rows = await conn.fetch(SQL["drop_sightings"], domain_id, page_ids)
-    dropped = await _drop_unseen(conn, [row["image_id"] for row in rows])
+    dropped = await _delete_unused(conn, [row["image_id"] for row in rows])
     dropped.shown = sum(row["times"] for row in rows)
     return dropped
 
@@ -32,13 +32,13 @@ async def drop_images(conn: Any, domain_id: int, page_ids: Sequence[int]) -> Dro
 async def leave_domain(conn: Any, domain_id: int) -> Dropped:
     """Before a domain goes, whose pages went: images that others show become theirs, the rest goes."""
     await conn.execute(SQL["forget_moves"], domain_id)
-    dropped = await _drop_unseen(conn, [row["id"] for row in await conn.fetch(SQL["images_of"], domain_id)])
+    dropped = await _delete_unused(conn, [row["id"] for row in await conn.fetch(SQL["images_of"], domain_id)])
     heirs = Counter(row["domain_id"] for row in await conn.fetch(SQL["give_away"], domain_id) if row["is_stored"])
     dropped.stored.subtract(heirs)
     return dropped
 
 
-async def _drop_unseen(conn: Any, image_ids: Sequence[int]) -> Dropped:
+async def _delete_unused(conn: Any, image_ids: Sequence[int]) -> Dropped:
     rows = await conn.fetch(SQL["drop_unseen"], image_ids) if image_ids else []
     stored = Counter(row["domain_id"] for row in rows if row["is_stored"])
     return Dropped(len(rows), 0, stored, [key for row in rows for key in row["keys"]])

@@ -9,7 +9,7 @@ from forager.records import FoundImage, Reading, Sighting, Target
 from forager.urls import domain_of, resolve_links, url_key
 
 
-def see_images(reading: Reading, target: Target, reach: Reach | None = None) -> list[Sighting]:
+def collect_images(reading: Reading, target: Target, reach: Reach | None = None) -> list[Sighting]:
     """In the order the page has them."""
     found = reading.images
     if not found:
@@ -17,7 +17,7 @@ def see_images(reading: Reading, target: Target, reach: Reach | None = None) -> 
     seen: dict[str, FoundImage] = {}
     for image, url in zip(found, resolve_links(reading.base_url, [image.src for image in found]), strict=True):
         if url is not None:
-            seen[url] = seen[url].filled_from(image) if url in seen else image
+            seen[url] = seen[url].merge_missing(image) if url in seen else image
     seen.pop(target.url, None)
     exclude = reach.exclude if reach is not None else None
     return [
@@ -27,6 +27,6 @@ def see_images(reading: Reading, target: Target, reach: Reach | None = None) -> 
     ]
 
 
-def see_redirect(place: str) -> list[Sighting]:
+def get_redirect_image(place: str) -> list[Sighting]:
     """Where an image's URL leads: another image."""
     return [Sighting(place, url_key(place), domain_of(place), FoundImage(place, "redirect", "gallery", ""))]

@@ -27,7 +27,7 @@ class NameSet:
         return len(self._hashes)
 
 
-class GrowingNames:
+class MutableNameSet:
     """A set to which names are added while it is asked: the many it began with, and the few that came since."""
 
     def __init__(self, first: NameSet, up_to: int = 0) -> None:

@@ -33,7 +33,7 @@ _TITLE_SPREAD = 0x9E3779B97F4A7C15
 
 
 @dataclass(frozen=True, slots=True)
-class Suspicion:
+class TrapCandidate:
     """How far a template has come on its way to a trap."""
 
     rule: str
@@ -57,7 +57,7 @@ def mark_of(reading: Reading) -> int | None:
     return (reading.simhash ^ crc32(name) * _TITLE_SPREAD) & (1 << 64) - 1
 
 
-class Sameness:
+class TrapCounters:
     """What one domain gave so far. `note` is told of every page that was read for the first time."""
 
     def __init__(self, *, most_same: int, most_calendar: int, most_pages: int | None = None) -> None:
@@ -86,7 +86,7 @@ class Sameness:
         """(Rule, template) that need no more counting: traps, and what an operator released."""
         self._settled = set(places)
 
-    def note(self, url: str, mark: int | None) -> Iterator[Suspicion]:
+    def note(self, url: str, mark: int | None) -> Iterator[TrapCandidate]:
         """What is to be written down: a trap, a suspect that grew, one that proved harmless."""
         templates = templates_of(url)
         if templates and calendar_year(url) is not None:
@@ -111,12 +111,12 @@ class Sameness:
         self._marks[mark] = length
         return False
 
-    def _compare(self, template: str, mark: int, url: str, *, is_known: bool) -> Iterator[Suspicion]:
+    def _compare(self, template: str, mark: int, url: str, *, is_known: bool) -> Iterator[TrapCandidate]:
         lasts = self._lasts.get(template)
         if is_known or (lasts and any((mark ^ last).bit_count() <= NEAR_BITS for last in lasts)):
             yield from self._count(SAME, template, url)
         elif lasts or (SAME, template) not in self._counts:  # a suspect of a predecessor: nothing to compare with yet
-            yield from self._doubt(template, url)
+            yield from self._decrease_count(template, url)
         self._keep_last(template, mark)
 
     def _keep_last(self, template: str, mark: int) -> None:
@@ -130,7 +130,7 @@ class Sameness:
             if self._counts.get((SAME, eldest), KEPT_FROM) < KEPT_FROM:
                 del self._counts[SAME, eldest]
 
-    def _count(self, rule: str, template: str, url: str) -> Iterator[Suspicion]:
+    def _count(self, rule: str, template: str, url: str) -> Iterator[TrapCandidate]:
         place = rule, template
         if place in self._settled:
             return
@@ -140,15 +140,15 @@ class Sameness:
             self._written[place] = pages
             if is_trap:
                 self._settled.add(place)
-            yield Suspicion(rule, template, pages, is_trap, url)
+            yield TrapCandidate(rule, template, pages, is_trap, url)
 
-    def _doubt(self, template: str, url: str) -> Iterator[Suspicion]:
+    def _decrease_count(self, template: str, url: str) -> Iterator[TrapCandidate]:
         """A page that is new speaks for its template."""
         place = SAME, template
         pages = self._counts[place] = max(0, self._counts.get(place, 0) - NEW_PAGE)
         if place in self._written:
             self._written[place] = pages
-            yield Suspicion(SAME, template, pages, False, url)
+            yield TrapCandidate(SAME, template, pages, False, url)
         if not pages:
             del self._counts[place]
             self._written.pop(place, None)

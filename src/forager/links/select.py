@@ -15,8 +15,8 @@ from forager import clock
 from forager.errors import BadUrlError
 from forager.links import compiled, templates, traps
 from forager.links.compiled import Gather, Recall
-from forager.links.images import see_images
-from forager.links.name_set import GrowingNames
+from forager.links.images import collect_images
+from forager.links.name_set import MutableNameSet
 from forager.links.scope import Reach
 from forager.records import ALL_OF_A_LOOK, Discovery, LinkColumns, Reading, Selection, Sighting, Target, Trap
 from forager.urls import LONGEST_ORIGIN, domain_of, domain_of_origin, origin_of, resolve_links, url_key
@@ -50,7 +50,7 @@ class Place(NamedTuple):
     refusal: str | None
 
 
-class Heed(NamedTuple):
+class DomainTraps(NamedTuple):
     """What is known of the traps of one domain."""
 
     shut: tuple[tuple[str, str], ...]
@@ -76,7 +76,7 @@ class Selector:
         self._reach = reach
         self._max_links = max_links_per_page
         self._latest_year = clock.now().year + traps.YEARS_AHEAD
-        self._heeded: dict[str, Heed] = {}
+        self._heeded: dict[str, DomainTraps] = {}
         """Of domains that have traps; others are not in it."""
         self._notes: dict[tuple[str, str, str], tuple[int, str]] = {}
         self._young: dict[str, dict[str, Place]] = {}
@@ -101,7 +101,7 @@ class Selector:
     def redirect(self, target: Target, location: str) -> Selection:
         """Where a redirect leads: known at the same depth, one redirect further. A site that gives everybody a session
         this way would send us round in circles without it."""
-        place = self._judge(resolve_links(target.url, [location])[0], keeps_session=True)
+        place = self._classify(resolve_links(target.url, [location])[0], keeps_session=True)
         if place.refusal is not None:
             return Selection(dropped={place.refusal: 1})
         hop = target.redirects + 1
@@ -109,7 +109,7 @@ class Selector:
 
     def see(self, reading: Reading, target: Target) -> list[Sighting]:
         """The images of one page, wherever they lie."""
-        return see_images(reading, target, self._reach)
+        return collect_images(reading, target, self._reach)
 
     def _places(self, reading: Reading, target: Target, hrefs: Sequence[str]) -> list[Place]:
         """Each link's place, from memory where the link means the same on every page of its origin."""
@@ -119,27 +119,27 @@ class Selector:
             young = self._young[origin] = {}
         if len(self._outside) > MOST_ORIGINS:
             self._outside.clear()
-        places = recall(hrefs, young, self._outside, self._is_outside, OUT_OF_SCOPE)
+        places = recall(hrefs, young, self._outside, self._is_out_of_scope, OUT_OF_SCOPE)
         if None in places:
             self._fill(places, hrefs, origin, base_url)
         return places
 
-    def _is_outside(self, origin: str) -> bool:
+    def _is_out_of_scope(self, origin: str) -> bool:
         domain = domain_of_origin(origin)
         return domain is not None and self._reach.excludes(origin, domain)
 
     def _fill(self, places: list[Place | None], hrefs: Sequence[str], origin: str, base_url: str) -> None:
         strange = dict.fromkeys([href for href, place in zip(hrefs, places, strict=True) if place is None])
         rooted = [href for href in strange if href.startswith(ROOTED)]
-        found = self._recall(rooted, origin)
+        found = self._lookup_cached(rooted, origin)
         if len(rooted) < len(strange):
             others = [href for href in strange if href not in found]
-            found |= zip(others, self._judge_all(resolve_links(base_url, others)), strict=True)
+            found |= zip(others, self._classify_all(resolve_links(base_url, others)), strict=True)
         for index, place in enumerate(places):
             if place is None:
                 places[index] = found[hrefs[index]]
 
-    def _recall(self, rooted: list[str], origin: str) -> dict[str, Place]:
+    def _lookup_cached(self, rooted: list[str], origin: str) -> dict[str, Place]:
         """Places of links that mean the same on every page of the origin; new ones are resolved from its root."""
         old = self._old.get(origin, {})
         found = {href: old[href] for href in rooted if href in old}
@@ -147,7 +147,7 @@ class Selector:
         if self._is_open(origin):
             found |= self._take_simple(new, origin)
             new = [href for href in new if href not in found]
-        found |= zip(new, self._judge_all(resolve_links(origin + "/", new)), strict=True)
+        found |= zip(new, self._classify_all(resolve_links(origin + "/", new)), strict=True)
         short = {href: place for href, place in found.items() if len(href) <= LONGEST_REMEMBERED}
         self._young[origin] |= short
         self._remembered += len(short)
@@ -170,22 +170,22 @@ class Selector:
                     found[href] = new(Place, (url, url_key(url), domain, None))
         return found
 
-    def _judge_all(self, urls: Sequence[str | None]) -> list[Place]:
+    def _classify_all(self, urls: Sequence[str | None]) -> list[Place]:
         """Those whose origin lies outside are judged in one go, as links that name it are."""
-        places = recall([url or "" for url in urls], {}, self._outside, self._is_outside, OUT_OF_SCOPE)
-        return [self._judge(url) if place is None else place for url, place in zip(urls, places, strict=True)]
+        places = recall([url or "" for url in urls], {}, self._outside, self._is_out_of_scope, OUT_OF_SCOPE)
+        return [self._classify(url) if place is None else place for url, place in zip(urls, places, strict=True)]
 
-    def _judge(self, url: str | None, *, keeps_session: bool = False) -> Place:
+    def _classify(self, url: str | None, *, keeps_session: bool = False) -> Place:
         if url is None:
-            return _refuse("bad_url")
+            return _reject("bad_url")
         if traps.is_binary(url):
-            return _refuse("binary")
+            return _reject("binary")
         domain = domain_of(url)
         if reason := self._reach.refusal(url, domain):
-            return _refuse(reason)
+            return _reject(reason)
         rule = traps.trap_in(url, self._latest_year)
         if rule is not None or domain in self._heeded:
-            return self._judge_trap(url, domain, keeps_session=keeps_session)
+            return self._check_traps(url, domain, keeps_session=keeps_session)
         return tuple.__new__(Place, (url, url_key(url), domain, None))
 
     # traps ---------------------------------------------------------------------------------------------------------
@@ -193,11 +193,11 @@ class Selector:
     def heed(self, domain: str, known: Iterable[Trap]) -> None:
         """What the database knows of a domain's traps, whenever it may have changed."""
         known = list(known)
-        heed = Heed(
-            tuple(trap.place for trap in known if trap.is_shut and trap.has_pattern),
+        heed = DomainTraps(
+            tuple(trap.place for trap in known if trap.blocks_links and trap.has_pattern),
             frozenset(trap.rule for trap in known if trap.is_released and trap.template == ALL_OF_A_LOOK),
         )
-        if heed == self._heeded.get(domain, Heed((), frozenset())):
+        if heed == self._heeded.get(domain, DomainTraps((), frozenset())):
             return
         if heed.shut or heed.released:
             self._heeded[domain] = heed
@@ -206,11 +206,11 @@ class Selector:
         self._young, self._old, self._remembered = {}, {}, 0  # what links were worth may have changed
 
     @property
-    def growing(self) -> GrowingNames | None:
+    def growing(self) -> MutableNameSet | None:
         """The domains of a run that reaches whatever becomes known; None of others."""
-        return self._reach.domains if isinstance(self._reach.domains, GrowingNames) else None
+        return self._reach.domains if isinstance(self._reach.domains, MutableNameSet) else None
 
-    def widen(self, domains: Iterable[str]) -> None:
+    def extend_scope(self, domains: Iterable[str]) -> None:
         """The run reaches these domains too from now on, if it is one that grows."""
         if self.growing is not None and self.growing.add(domains):
             self._young, self._old, self._remembered = {}, {}, 0  # links to them were left out
@@ -220,7 +220,7 @@ class Selector:
         notes, self._notes = self._notes, {}
         return [TrapNote(*place, *met) for place, met in notes.items()]
 
-    def _judge_trap(self, url: str, domain: str, *, keeps_session: bool) -> Place:
+    def _check_traps(self, url: str, domain: str, *, keeps_session: bool) -> Place:
         shut, released = self._heeded.get(domain, ((), frozenset[str]()))
         if keeps_session:
             released |= {traps.SESSION_ID}
@@ -229,14 +229,14 @@ class Selector:
             clean = traps.without_session(url)
             if clean != url:
                 self._note(domain, rule, ALL_OF_A_LOOK, url)
-                return self._judge(clean)
+                return self._classify(clean)
         if rule is not None:
             self._note(domain, rule, ALL_OF_A_LOOK, url)
-            return _refuse(f"trap:{rule}")
+            return _reject(f"trap:{rule}")
         for rule, template in shut:
             if templates.matches(template, url):
                 self._note(domain, rule, template, url)
-                return _refuse(f"trap:{rule}")
+                return _reject(f"trap:{rule}")
         return tuple.__new__(Place, (url, url_key(url), domain, None))
 
     def _note(self, domain: str, rule: str, template: str, url: str) -> None:
@@ -276,7 +276,7 @@ def recall_in_python(
     None. `ask` says of an origin whether it lies outside, once."""
     places = []
     for href in hrefs:
-        origin = _origin_that_decides(href)
+        origin = _extract_origin(href)
         if origin and origin not in outside:
             outside[origin] = ask(origin)
         places.append(foreign if origin and outside[origin] else known.get(href))
@@ -286,7 +286,7 @@ def recall_in_python(
 recall: Recall = compiled.recall or recall_in_python
 
 
-def _origin_that_decides(href: str) -> str:
+def _extract_origin(href: str) -> str:
     """The origin of a link that is surely a URL, and surely no file we do not read; empty of others."""
     match = STEADY.fullmatch(href) if len(href) <= LONGEST_PLAIN and href.isascii() else None
     if match is None or match.start(1) >= LONGEST_ORIGIN or ENDING.search(match[1]):
@@ -295,12 +295,12 @@ def _origin_that_decides(href: str) -> str:
 
 
 @cache
-def _refuse(reason: str) -> Place:
+def _reject(reason: str) -> Place:
     """One place for all links that are left out for one reason."""
     return Place("", NO_KEY, "", reason)
 
 
-OUT_OF_SCOPE = _refuse("scope")
+OUT_OF_SCOPE = _reject("scope")
 
 
 def _base_of(reading: Reading, target: Target) -> tuple[str, str]:

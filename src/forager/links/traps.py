@@ -61,12 +61,12 @@ def is_binary(url: str) -> bool:
 
 def trap_in(url: str, latest_year: int, released: frozenset[str] = frozenset()) -> str | None:
     """The first rule that a URL breaks, or None. `latest_year` is the last one a calendar may show."""
-    if not _may_break_one(url):
+    if not _is_trap_candidate(url):
         return None
     return next((rule for rule, holds in RULES.items() if rule not in released and holds(url, latest_year)), None)
 
 
-def _may_break_one(url: str) -> bool:
+def _is_trap_candidate(url: str) -> bool:
     """A few looks for what every rule needs: most links have none of it, and cost a tenth of asking the rules."""
     low = url.lower()
     if "alend" in low or "agenda" in low or "(" in low or len(low) > LONGEST_URL:
@@ -129,17 +129,17 @@ def _is_too_deep(url: str, _latest_year: int) -> bool:
 
 def _repeats(url: str, _latest_year: int) -> bool:
     """`/a/b/a/b/a/b/a`: a segment that comes back more than three times. Numbers may (`/2024/01/01/`)."""
-    return _come_back(url.partition("?")[0].split("/")[3:])
+    return _has_repeats(url.partition("?")[0].split("/")[3:])
 
 
-def _come_back(segments: list[str]) -> bool:
+def _has_repeats(segments: list[str]) -> bool:
     if len(segments) - len(set(segments)) < MOST_REPEATS:
         return False
     counts = Counter(segment for segment in segments if segment and not segment.isdigit())
     return bool(counts) and max(counts.values()) > MOST_REPEATS
 
 
-def _grows(url: str, _latest_year: int) -> bool:
+def _is_growing_query(url: str, _latest_year: int) -> bool:
     """Too many parameters, one of them again and again, an address in an address, a path in it that goes round."""
     query = url.partition("?")[2]
     if not query:
@@ -151,7 +151,7 @@ def _grows(url: str, _latest_year: int) -> bool:
     is_repeated = len(names) - len(set(names)) >= MOST_OF_ONE_PARAMETER
     if is_repeated and max(Counter(names).values()) > MOST_OF_ONE_PARAMETER:
         return True
-    return any(_come_back(re.split("/|%2F", piece)) for piece in pieces if piece.count("/") + piece.count("%2F") > 2)
+    return any(_has_repeats(re.split("/|%2F", piece)) for piece in pieces if piece.count("/") + piece.count("%2F") > 2)
 
 
 def _is_far_calendar(url: str, latest_year: int) -> bool:
@@ -165,7 +165,7 @@ RULES: Mapping[str, Callable[[str, int], bool]] = MappingProxyType(
         "too_long": _is_too_long,
         "too_deep_path": _is_too_deep,
         "repeating_path": _repeats,
-        "growing_query": _grows,
+        "growing_query": _is_growing_query,
         "calendar": _is_far_calendar,
     }
 )

@@ -75,7 +75,7 @@ class _Page:
         prose = passed = 0
         for marked in self._tree.saying(CONSENT):
             _, _, number, end, *_, its_prose = marked
-            if number >= passed and self._is_around(marked):
+            if number >= passed and self._is_boilerplate(marked):
                 prose += its_prose
                 passed = end
         return prose
@@ -105,7 +105,7 @@ class _Page:
                 return frozenset(marked[2] for marked in members)
         return frozenset()
 
-    def _is_too_much(self, prose: int, verdict: int) -> bool:
+    def _exceeds_share(self, prose: int, verdict: int) -> bool:
         """More than half of all paragraphs; of comments, nearly all."""
         return prose * 2 > self._prose and (verdict != COMMENTS or self._prose - prose < LONG_PROSE)
 
@@ -118,8 +118,8 @@ class _Page:
             if verdict == CONTENT:
                 marks.content.append(number)
             is_spared = number in frames or number in spared
-            is_hidden = is_hiding and not is_spared and verdict not in SHOWN and not self._is_too_much(prose, verdict)
-            if is_hidden or (not is_spared and self._is_around(marked)):
+            is_hidden = is_hiding and not is_spared and verdict not in SHOWN and not self._exceeds_share(prose, verdict)
+            if is_hidden or (not is_spared and self._is_boilerplate(marked)):
                 marks.cut.append(number)
                 marks.cut_marks.append(marked)
                 at = end
@@ -132,13 +132,13 @@ class _Page:
     def _is_of_article(self, number: int) -> bool:
         return is_inside(self._tree, number, self._articles)
 
-    def _is_around(self, marked: Marked) -> bool:
+    def _is_boilerplate(self, marked: Marked) -> bool:
         tag, _, number, _, verdict, text, links, prose = marked
         if verdict <= CONTENT and not tag:
             return False
         if verdict == CONSENT:
             return self._text - text >= SHORTEST_PAGE
-        if self._is_too_much(prose, verdict):
+        if self._exceeds_share(prose, verdict):
             return False
         if verdict == BESIDE or (tag == "aside" and verdict < AROUND):
             return text < SHORT_COLUMN or links * 5 >= text or not self._is_of_article(number)

@@ -10,8 +10,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from forager.parsing.byline_elements import REMARKS, Shown
-from forager.parsing.clean import letters_of
-from forager.parsing.dates import Moment, date_in_path, parse_moment
+from forager.parsing.clean import fold_text
+from forager.parsing.dates import Moment, date_in_path, parse_datetime
 from forager.parsing.head import Head
 from forager.parsing.people import LONGEST_AUTHOR, clean_author
 from forager.parsing.structured import Item, StructuredData, Value, text_of
@@ -56,13 +56,13 @@ class Byline(NamedTuple):
 
 
 def find_byline(tree: Tree, head: Head, data: StructuredData, url: str) -> Byline:
-    items = _writings(data.items, head)
+    items = _find_candidates(data.items, head)
     author = _author_of(items, is_person=True) or _author_of_metas(head)
     published = _date_of(items, "datepublished") or _date_of_metas(head, PUBLISHED)
     modified = _date_of(items, "datemodified") or _date_of_metas(head, MODIFIED)
     shown = Shown(tree, for_author=author is None, for_date=published is None)
     if author is None:
-        shown.has_remarks = any(_has_remarks(item.types) for item in data.items)
+        shown.has_remarks = any(_has_user_content(item.types) for item in data.items)
         shown.is_sold = any(not PRODUCTS.isdisjoint(item.types) for item in data.items)
         author = shown.author() or _author_of(items, is_person=False) or _publisher_of(items)
     if published is None:
@@ -73,15 +73,15 @@ def find_byline(tree: Tree, head: Head, data: StructuredData, url: str) -> Bylin
 # JSON-LD, microdata, RDFa ---------------------------------------------------------------------------------------------
 
 
-def _writings(items: list[Item], head: Head) -> list[Item]:
+def _find_candidates(items: list[Item], head: Head) -> list[Item]:
     """What may have an author or a date: what the page is about, articles, then what stands for the page as a whole."""
     ranked = [(rank, item) for item in items if (rank := _rank(item.types))]
-    if any(_is_remark(item.types) for _, item in ranked) and any(_has_remarks(item.types) for item in items):
-        ranked = [(rank, item) for rank, item in ranked if not _is_remark(item.types)]
+    if any(_is_user_content(item.types) for _, item in ranked) and any(_has_user_content(item.types) for item in items):
+        ranked = [(rank, item) for rank, item in ranked if not _is_user_content(item.types)]
     if len(ranked) < 2:
         return [item for _, item in ranked]
-    title = letters_of(head.title or "")
-    ranked.sort(key=lambda entry: (entry[0], entry[0] < 3 and not _is_titled(entry[1], title)))
+    title = fold_text(head.title or "")
+    ranked.sort(key=lambda entry: (entry[0], entry[0] < 3 and not _matches_title(entry[1], title)))
     return [item for _, item in ranked]
 
 
@@ -94,19 +94,19 @@ def _rank(types: tuple[str, ...]) -> int:
     return 3 if not PAGES.isdisjoint(types) else 0
 
 
-def _is_remark(types: tuple[str, ...]) -> bool:
+def _is_user_content(types: tuple[str, ...]) -> bool:
     return not REMARKS.isdisjoint(types)
 
 
-def _has_remarks(types: tuple[str, ...]) -> bool:
+def _has_user_content(types: tuple[str, ...]) -> bool:
     """What readers and customers write below: a product, an article. A page of nothing but a question or a review is
     by who asks or judges."""
-    return not PRODUCTS.isdisjoint(types) or (_rank(types) in {1, 2} and not _is_remark(types))
+    return not PRODUCTS.isdisjoint(types) or (_rank(types) in {1, 2} and not _is_user_content(types))
 
 
-def _is_titled(item: Item, title: str) -> bool:
+def _matches_title(item: Item, title: str) -> bool:
     """Whether it is called as the page is: others are those that a list of articles has."""
-    name = letters_of((item.text("headline") or item.text("name") or "")[:LONGEST_AUTHOR])
+    name = fold_text((item.text("headline") or item.text("name") or "")[:LONGEST_AUTHOR])
     return bool(name) and (name in title or title in name)
 
 
@@ -143,7 +143,7 @@ def _name(value: Value, *, is_person: bool) -> str | None:
 def _date_of(items: list[Item], name: str) -> Moment | None:
     for item in items:
         for value in item.get(name)[:MOST_AUTHORS]:
-            if isinstance(value, str) and (moment := parse_moment(value)):
+            if isinstance(value, str) and (moment := parse_datetime(value)):
                 return moment
     return None
 
@@ -165,6 +165,6 @@ def _date_of_metas(head: Head, names: tuple[str, ...]) -> Moment | None:
     for name in names:
         if name in head.metas:
             for text in head.metas[name]:
-                if moment := parse_moment(text):
+                if moment := parse_datetime(text):
                     return moment
     return None

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from itertools import islice
 
 from forager.parsing.clean import collapse
-from forager.parsing.dates import MONTHS, Moment, find_day, parse_moment
+from forager.parsing.dates import MONTHS, Moment, find_day, parse_datetime
 from forager.parsing.people import clean_author
 from forager.parsing.tree import Tree
 
@@ -92,11 +92,11 @@ class Shown:
     def _first_author(self, numbers: Iterable[int]) -> str | None:
         for number in islice(numbers, MOST_READ):
             name = _read_author(self.tree, number)
-            if name and not _is_beside(self.tree, number) and not self._is_in_remark(number):
+            if name and not _is_outside_article(self.tree, number) and not self._is_in_user_content(number):
                 return name
         return None
 
-    def _is_in_remark(self, number: int) -> bool:
+    def _is_in_user_content(self, number: int) -> bool:
         """In a review, a question, a comment: as microdata says, and below a product as its names say."""
         tree, levels = self.tree, HIGHEST_CLIMB if self.has_remarks else 0
         for _ in range(levels):
@@ -113,13 +113,17 @@ class Shown:
     def date(self) -> Moment | None:
         """Itemprops first, then `time`, then what is called a date."""
         marked = [number for number, said in self.marked if "datepublished" in said or "datecreated" in said]
-        times = (number for number in self.tree.tags("time")[:MOST_READ] if not _is_beside(self.tree, number))
+        times = (number for number in self.tree.tags("time")[:MOST_READ] if not _is_outside_article(self.tree, number))
         for number in (*marked[:MOST_READ], *times):
-            if moment := _read_moment(self.tree, number):
+            if moment := _read_date(self.tree, number):
                 return moment
         for number in self._named(is_date):
             text = self.tree.texts([number], LONGEST_BYLINE + 1)[0]
-            if len(text) <= LONGEST_BYLINE and (moment := find_day(text)) and not _is_beside(self.tree, number):
+            if (
+                len(text) <= LONGEST_BYLINE
+                and (moment := find_day(text))
+                and not _is_outside_article(self.tree, number)
+            ):
                 return moment
         return None
 
@@ -182,9 +186,9 @@ def name_in(text: str) -> str | None:
     return name if sum(map(str.isalpha, name)) > 2 or not name.isascii() else None
 
 
-def _read_moment(tree: Tree, number: int) -> Moment | None:
+def _read_date(tree: Tree, number: int) -> Moment | None:
     for attribute in ("datetime", "content", "title"):
-        if (given := tree.get(number, attribute)) and (moment := parse_moment(given)):
+        if (given := tree.get(number, attribute)) and (moment := parse_datetime(given)):
             return moment
     return find_day(tree.texts([number], LONGEST_BYLINE)[0])
 
@@ -192,15 +196,15 @@ def _read_moment(tree: Tree, number: int) -> Moment | None:
 # where they stand -----------------------------------------------------------------------------------------------------
 
 
-def _is_beside(tree: Tree, number: int) -> bool:
+def _is_outside_article(tree: Tree, number: int) -> bool:
     """In comments, lists of other pages and the like."""
     for _ in range(HIGHEST_CLIMB):
         tag = tree.tag(number)
         if tag in {"body", "html", "article", "main"}:
-            return tag == "article" and _is_beside_by_name(tree.get(number, "class") or "")
+            return tag == "article" and _is_non_article(tree.get(number, "class") or "")
         if tag in BESIDE_TAGS:
             return True
-        if _is_beside_by_name(f"{tree.get(number, 'class') or ''} {tree.get(number, 'id') or ''}"[:LONGEST_NAMES]):
+        if _is_non_article(f"{tree.get(number, 'class') or ''} {tree.get(number, 'id') or ''}"[:LONGEST_NAMES]):
             return True
         number = tree.parent(number)
         if number < 0:
@@ -209,5 +213,5 @@ def _is_beside(tree: Tree, number: int) -> bool:
 
 
 @lru_cache(4096)
-def _is_beside_by_name(names: str) -> bool:
+def _is_non_article(names: str) -> bool:
     return bool(BESIDE.search(names.lower()))

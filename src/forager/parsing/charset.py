@@ -120,7 +120,7 @@ def _convert(body: bytes, content_type: str) -> tuple[bytes, tuple[str, ...]]:
     surplus = utf8_surplus(body)
     if surplus < 0:
         return _convert_legacy(body, codec or _named_in(NOT_READ.sub(b"", body)))
-    if codec is None and ESCAPE in body and (shifting := _shifting_codec(body)):
+    if codec is None and ESCAPE in body and (shifting := _find_escape_codec(body)):
         return _trust_multi_byte(shifting, body)
     if codec in MULTI_BYTE and 0 < surplus < UTF8_BY_CHANCE:
         return _trust_multi_byte(codec, body)
@@ -150,12 +150,12 @@ def _convert_legacy(body: bytes, codec: str | None) -> tuple[bytes, tuple[str, .
     text = body.decode("utf-8", "replace")
     if codec == "utf-8":
         return (text.encode(), ()) if _is_readable(text) else (_guess(body), ("charset_lie",))
-    if _is_damaged_utf8(text) or _is_cut_utf8(body):
+    if _is_broken_utf8(text) or _is_truncated_utf8(body):
         return text.encode(), ("charset_lie",) if codec else ()
     return _from(codec, body) if codec else _guess(body), ()
 
 
-def _is_cut_utf8(body: bytes) -> bool:
+def _is_truncated_utf8(body: bytes) -> bool:
     """Whether only the last letter is not whole, and is not the only one beyond ASCII."""
     try:
         body.decode()
@@ -175,7 +175,7 @@ def _guess(body: bytes) -> bytes:
     return _from(sniff(body), body)
 
 
-def _is_damaged_utf8(text: str) -> bool:
+def _is_broken_utf8(text: str) -> bool:
     """UTF-8 with a few bytes out of place, of a page that was cut or glued together. Letters of legacy charsets hardly
     ever look like UTF-8."""
     bad = text.count("\ufffd")
@@ -192,7 +192,7 @@ def _codec_of_head(head: bytes) -> str | None:
     return _named_in(NOT_READ.sub(b"", head))
 
 
-def _shifting_codec(body: bytes) -> str | None:
+def _find_escape_codec(body: bytes) -> str | None:
     """Of a page that is all ASCII and changes alphabets by escape sequences."""
     if SHIFT not in body:
         return None
@@ -255,18 +255,18 @@ def sniff(body: bytes) -> str:
     sample = body[first.start() :][:SNIFF_BYTES] if first else b""
     found = cchardet.detect(sample)
     name = (found["encoding"] or "").lower()
-    codec, usual = find_codec(MEANT.get(name, name)), _usual_codec(body)
+    codec, usual = find_codec(MEANT.get(name, name)), _default_codec(body)
     # Bytes that are a mark of UTF-16 at the start of a page are none in its middle.
     if (
         codec is None
         or codec.startswith("utf-")
-        or (usual == LATIN and _says_little(sample, found["confidence"] or 0.0))
+        or (usual == LATIN and _is_weak_sample(sample, found["confidence"] or 0.0))
     ):
         return usual
     return codec or usual
 
 
-def _says_little(sample: bytes, sureness: float) -> bool:
+def _is_weak_sample(sample: bytes, sureness: float) -> bool:
     """A pound sign, two quotation marks or the accents of a name fit many charsets."""
     high = len(sample) - len(sample.translate(None, HIGH_BYTES))
     if high > MOST_STRAY_BYTES:
@@ -281,6 +281,6 @@ def _codec_for(language: str) -> str:
     return USUAL_CODECS.get(language) or USUAL_CODECS.get(primary) or LATIN
 
 
-def _usual_codec(body: bytes) -> str:
+def _default_codec(body: bytes) -> str:
     lang = HTML_LANG.search(body[:PRESCAN_BYTES])
     return _codec_for(lang[1].decode().lower()) if lang else LATIN

@@ -27,7 +27,7 @@ def drop_unseen(text: str) -> str:
 
 
 @lru_cache(1024)
-def letters_of(text: str) -> str:
+def fold_text(text: str) -> str:
     """For comparing: without spaces, signs, accents and capitals."""
     if not text.isascii():
         text = unicodedata.normalize("NFKD", text)

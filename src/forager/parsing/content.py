@@ -110,11 +110,11 @@ def _narrow_by_name(tree: Tree, region: int, named: list[int], weights: Weights)
         if region < number < end:
             _, own, prose = weights.of(number)
             if prose >= whole_prose * MOST_OF_NAMED and own >= whole * MOST_OF_NAMED:
-                return _with_namesakes(tree, number, region, named, weights)
+                return _find_common_ancestor(tree, number, region, named, weights)
     return region
 
 
-def _with_namesakes(tree: Tree, number: int, region: int, named: list[int], weights: Weights) -> int:
+def _find_common_ancestor(tree: Tree, number: int, region: int, named: list[int], weights: Weights) -> int:
     """What holds all of them, where the content is in several blocks of one name."""
     name, least = _first_name(tree, number), weights.of(number)[2] * SOME
     for other in named:

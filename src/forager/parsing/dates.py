@@ -62,18 +62,18 @@ class Moment(NamedTuple):
 
 
 def parse_date(text: str) -> datetime | None:
-    moment = parse_moment(text)
+    moment = parse_datetime(text)
     return moment.at if moment else None
 
 
 @lru_cache(maxsize=1024)
-def parse_moment(text: str) -> Moment | None:
+def parse_datetime(text: str) -> Moment | None:
     """ISO 8601 in its many spellings, RFC 822 as in feeds, `2024/3/5 10:00` and the like. Without a zone: UTC."""
     text = text.strip()[:LONGEST]
     return (
         _read(datetime.fromisoformat, text)
         or _read(_from_parts, text)
-        or _read(_from_mail, text)
+        or _read(_from_rfc822, text)
         or _read(_from_stamp, text)
         or find_day(text)
     )
@@ -99,7 +99,7 @@ def find_day(text: str) -> Moment | None:
 def date_in_path(url: str) -> Moment | None:
     """`/2024/03/05/…`, as blogs and newspapers have it."""
     match = IN_PATH.search(url)
-    return parse_moment("-".join(match.groups())) if match else None
+    return parse_datetime("-".join(match.groups())) if match else None
 
 
 def _day(year: int, month: int, day: int) -> Moment | None:
@@ -132,7 +132,7 @@ def _from_parts(text: str) -> datetime | None:
     return datetime(*(numbers + [1] * (3 - len(numbers))))  # type: ignore[arg-type]  # noqa: DTZ001 (_read gives it one)
 
 
-def _from_mail(text: str) -> datetime | None:
+def _from_rfc822(text: str) -> datetime | None:
     return parsedate_to_datetime(text) if "," in text or ":" in text else None
 
 

@@ -99,7 +99,7 @@ def _of_sitemap(page: bytes) -> Document:
             if href := clean_href(entry.loc):
                 links.append(FoundLink(href, entry.lastmod[:40], "sitemap"))
             if entry.pictures and len(images) < MOST_PICTURES:
-                images |= _pictures_of(entry)
+                images |= _images_of(entry)
             date = parse_date(entry.lastmod) if entry.lastmod else None
             newest = max(filter(None, (newest, date)), default=None)
     except BadListError:
@@ -107,7 +107,7 @@ def _of_sitemap(page: bytes) -> Document:
     return Document(links, newest=newest, is_broken=is_broken, images=list(images.values())[:MOST_PICTURES])
 
 
-def _pictures_of(entry: Entry) -> dict[str, FoundImage]:
+def _images_of(entry: Entry) -> dict[str, FoundImage]:
     """What an image or video sitemap says that the entry's page shows."""
     named = ((clean_href(picture.loc), picture.words) for picture in entry.pictures)
     return {

@@ -82,10 +82,10 @@ class _Reader:
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._take_text
-        parser.EntityDeclHandler = self._refuse
+        parser.EntityDeclHandler = self._reject
         parser.Parse(page, True)
 
-    def _refuse(self, *_declaration: object) -> None:
+    def _reject(self, *_declaration: object) -> None:
         raise ValueError("it declares entities of its own")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:

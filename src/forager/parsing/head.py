@@ -44,18 +44,18 @@ def read_head(tree: Tree) -> Head:
     head.language = tree.get(0, "lang") or tree.get(0, "xml:lang")
     heads, bodies = tree.tags("head")[:1], tree.tags("body")[:1]
     end, body = tree.end(heads[0]) if heads else 0, bodies[0] if bodies else -1
-    _take_metas(head, tree, _meant(tree, "meta", end, body))
-    head.links = _links(tree, _meant(tree, "link", end, body))
-    for number in _meant(tree, "base", end, body)[:1]:
+    _take_metas(head, tree, _find_in_head(tree, "meta", end, body))
+    head.links = _links(tree, _find_in_head(tree, "link", end, body))
+    for number in _find_in_head(tree, "base", end, body)[:1]:
         head.base = tree.get(number, "href")
-    for number in _meant(tree, "title", end, body):
+    for number in _find_in_head(tree, "title", end, body):
         head.title = head.title or collapse(tree.raw(number), LONGEST_TITLE)
     if head.title is None:
-        head.title = _title_elsewhere(tree) or _title_otherwise(tree, head)
+        head.title = _find_body_title(tree) or _title_otherwise(tree, head)
     return head
 
 
-def _meant(tree: Tree, tag: str, end: int, body: int) -> list[int]:
+def _find_in_head(tree: Tree, tag: str, end: int, body: int) -> list[int]:
     """Those in the head, and what was meant for it."""
     numbers = tree.tags(tag)
     if not numbers or numbers[-1] < end:
@@ -90,7 +90,7 @@ def _take_metas(head: Head, tree: Tree, numbers: list[int]) -> None:
                 metas[each] = [content]
 
 
-def _title_elsewhere(tree: Tree) -> str | None:
+def _find_body_title(tree: Tree) -> str | None:
     """Deep in a broken body; that of a drawing is none of the page's."""
     drawings = [(number, tree.end(number)) for number in tree.tags("svg")]
     for number in tree.tags("title")[:MOST_TITLES]:

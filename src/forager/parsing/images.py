@@ -82,7 +82,7 @@ def find_images(tree: Tree, head: Head, data: StructuredData, *, has_styles: boo
         before = found.get(image.src)
         if before is not None:
             if not (before.alt and before.width and before.height):
-                found[image.src] = before.filled_from(image)
+                found[image.src] = before.merge_missing(image)
             continue
         found[image.src] = image
         shown.append((number, image))
@@ -138,7 +138,7 @@ def _named(head: Head, data: StructuredData) -> dict[str, FoundImage]:
 def _contents(head: Head, names: tuple[str, ...]) -> list[str]:
     metas = head.metas
     given = [content for name in names if name in metas for content in metas[name][:MOST_IMAGES]]
-    return [src for content in given if (src := clean_href(content)) and not is_noise(src)]
+    return [src for content in given if (src := clean_href(content)) and not is_icon_or_pixel(src)]
 
 
 def _linked(head: Head) -> Iterator[str]:
@@ -151,7 +151,7 @@ def _in_data(items: list[Item], subjects: tuple[tuple[str, ...], ...]) -> list[s
     """Those of the first thing that has any: what the page is about, articles, then the page as a whole."""
     for kinds in subjects:
         for item in items:
-            if _is_one_of(item.types, kinds) and (sources := _pictures_of(item)):
+            if _is_one_of(item.types, kinds) and (sources := _images_of(item)):
                 return sources
     return []
 
@@ -161,10 +161,10 @@ def _is_one_of(types: tuple[str, ...], kinds: tuple[str, ...]) -> bool:
     return any(kind.endswith(kinds) for kind in types)
 
 
-def _pictures_of(item: Item) -> list[str]:
+def _images_of(item: Item) -> list[str]:
     values = (value for name in DATA_KEYS for value in item.get(name)[:MOST_IMAGES])
     sources = (clean_href(_address(value)) for value in values)
-    return list(dict.fromkeys(src for src in sources if src and not is_noise(src)))
+    return list(dict.fromkeys(src for src in sources if src and not is_icon_or_pixel(src)))
 
 
 def _address(value: Value) -> str:
@@ -188,7 +188,7 @@ def _in_body(tree: Tree, *, has_styles: bool) -> Iterator[tuple[int, FoundImage]
             if how == "background":
                 styled.append((number, src))
                 continue
-            if is_noise(src):
+            if is_icon_or_pixel(src):
                 continue
             if is_small(src):
                 kind = "thumbnail"
@@ -201,11 +201,11 @@ def _in_body(tree: Tree, *, has_styles: bool) -> Iterator[tuple[int, FoundImage]
     for number, style in styled[:MOST_NODES]:
         match = BACKGROUND.search(style[:LONGEST_STYLE])
         src = clean_href(match[1]) if match else ""
-        if src and not is_noise(src):
+        if src and not is_icon_or_pixel(src):
             yield number, FoundImage(src, "background", "thumbnail" if is_small(src) else "gallery", "")
 
 
-def is_noise(src: str) -> bool:
+def is_icon_or_pixel(src: str) -> bool:
     """By the name of the file: a favicon, a tracking pixel."""
     name = src.partition("?")[0].rpartition("/")[2].lower()
     words = name.replace("_", "-").replace(".", "-").split("-")
@@ -256,7 +256,7 @@ def _choose(tree: Tree, number: int, sets: tuple[str, ...], lazy: tuple[str, ...
     offers = [("srcset" if name == "srcset" else "lazy", tree.get(number, name)) for name in sets]
     offers += [("picture", srcset) for srcset in _sources(tree, number, sets[:2])]
     for how, srcset in offers:
-        widest = widest_of(srcset) if srcset else None
+        widest = select_srcset(srcset) if srcset else None
         if widest and widest[0] > most and (how != "picture" or widest[0] > 1 or not clean_href(best[1])):
             most, best = widest[0], (how, widest[1])
     return best
@@ -273,7 +273,7 @@ def _sources(tree: Tree, number: int, names: tuple[str, ...]) -> list[str]:
     return [srcset for srcset in given if srcset]
 
 
-def widest_of(srcset: str) -> tuple[float, str] | None:
+def select_srcset(srcset: str) -> tuple[float, str] | None:
     """The largest candidate of a `srcset`, with its width or density; 1 where it says neither."""
     best: tuple[float, str] | None = None
     url, size = "", 1.0

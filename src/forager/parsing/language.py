@@ -115,19 +115,19 @@ def decide(declared: str | None, text: str, host: str = "", memory: LanguageMemo
     """`text` is the main text, one run per line."""
     if declared and memory and memory.trusts(host, declared):
         return declared
-    run = choose_run(text)
+    run = select_run(text)
     if declared and _is_confirmed(declared, run):
         if memory:
             memory.learn(host, declared, agrees=True)
         return declared
-    sample = cut_sample(run)
+    sample = truncate_sample(run)
     detected, sureness, is_short = _detect(sample)
     if not declared:
         needed = LIKELY_IF_SHORT if is_short else LIKELY
         return name_script(detected, text) if detected and sureness >= needed else None
     if not detected:
         return declared
-    agrees = _agree(declared, detected)
+    agrees = _is_compatible(declared, detected)
     is_other = not agrees and is_in_other_script(declared, sample)
     if memory and (agrees or is_other or not is_short):
         memory.learn(host, declared, agrees=agrees)
@@ -159,12 +159,12 @@ def name_script(language: str, text: str) -> str:
         letters = text[:PROSE_CHARS]
         simplified, traditional = (sum(map(letters.count, kind)) for kind in (SIMPLIFIED, TRADITIONAL))
         return language if simplified == traditional else "zh-Hans" if simplified > traditional else "zh-Hant"
-    if language == "sr" and not CYRILLIC.search(choose_sample(text)):
+    if language == "sr" and not CYRILLIC.search(select_sample(text)):
         return "sr-Latn"
     return language
 
 
-def _agree(declared: str, detected: str) -> bool:
+def _is_compatible(declared: str, detected: str) -> bool:
     primary = declared.partition("-")[0]
     primary = SAME.get(primary, primary)
     return primary == detected or any(primary in group and detected in group for group in CLOSE)
@@ -184,28 +184,28 @@ def normalize_tag(text: str) -> str | None:
     if len(text) > LONGEST_TAG or not TAG.fullmatch(text):
         return None
     primary, *others = text.lower().split("-")
-    return None if primary in NO_LANGUAGE else "-".join([primary, *map(_spell_subtag, others)])
+    return None if primary in NO_LANGUAGE else "-".join([primary, *map(_format_subtag, others)])
 
 
-def _spell_subtag(subtag: str) -> str:
+def _format_subtag(subtag: str) -> str:
     if len(subtag) == 4 and subtag.isalpha():
         return subtag.title()
     return subtag.upper() if len(subtag) == 2 else subtag
 
 
-def choose_run(text: str) -> str:
+def select_run(text: str) -> str:
     """The longest run of text, which is prose and not navigation; all of it where no run is long."""
     longest = max(text[:PROSE_CHARS].split("\n"), key=len, default="")
     return longest.strip() if len(longest) >= SHORT else " ".join(text[:2000].split())
 
 
-def cut_sample(run: str) -> str:
+def truncate_sample(run: str) -> str:
     size = SAMPLE_BYTES if run.isascii() or not WIDE.search(run[:100]) else SAMPLE_BYTES_WIDE
     return run[:size].encode()[:size].decode("utf-8", "ignore")
 
 
-def choose_sample(text: str) -> str:
-    return cut_sample(choose_run(text))
+def select_sample(text: str) -> str:
+    return truncate_sample(select_run(text))
 
 
 def detect(sample: str) -> tuple[str | None, float]:

@@ -42,7 +42,7 @@ def build() -> bytes:
     weights, priors, names, moves, row_of, features = load_model(MODEL_DIR / MODEL_FILE)
     tree = _find_tree(np.asarray(moves).reshape(-1, 256), np.asarray(row_of))
     own = _own_features(tree, np.asarray(features))
-    floors = _commonest(weights)
+    floors = _mode_weights(weights)
     starts, pairs, levels = _pack_weights(weights, floors, own)
     labels = "\n".join(names).encode()
     return b"".join(
@@ -99,7 +99,7 @@ def _own_features(tree: Tree, features: "Numbers") -> "Numbers":
     return np.where(by_state == inherited, -1, by_state)
 
 
-def _commonest(weights: "Numbers") -> "Numbers":
+def _mode_weights(weights: "Numbers") -> "Numbers":
     """Of each language the weight that most n-grams have: those which its texts never had."""
     import numpy as np
 

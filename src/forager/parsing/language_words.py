@@ -44,7 +44,7 @@ _LISTS = {
 }
 
 
-def _disjoint(lists: dict[str, str]) -> dict[str, frozenset[str]]:
+def _drop_shared_words(lists: dict[str, str]) -> dict[str, frozenset[str]]:
     """Words of more than one list are dropped: they confirm nothing."""
     words = {language: frozenset(text.split()) for language, text in lists.items()}
     return {
@@ -53,4 +53,4 @@ def _disjoint(lists: dict[str, str]) -> dict[str, frozenset[str]]:
     }
 
 
-FREQUENT = _disjoint(_LISTS)
+FREQUENT = _drop_shared_words(_LISTS)

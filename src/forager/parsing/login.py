@@ -60,7 +60,7 @@ def is_login_wall(
     if _says_another(title):
         return False
     if is_at_login:
-        return _was_sent_there(url, was_redirected) and (has_password_form or _says_login(title))
+        return _is_login_redirect(url, was_redirected) and (has_password_form or _says_login(title))
     if _is_private(_split(url)):
         return False
     most_words, most_links = (SOME_WORDS, SOME_LINKS) if was_redirected else (FEW_WORDS, FEW_LINKS)
@@ -108,7 +108,7 @@ def has_password_form(tree: "Tree") -> bool:
         above = [number, *_above(tree, number)]
         if not any(_hides(tree, each) for each in above):
             is_new = (tree.get(number, "autocomplete") or "").strip().lower() == "new-password"
-            fields[_form_among(tree, above)] += 2 if is_new else 1
+            fields[_find_form(tree, above)] += 2 if is_new else 1
     return 1 in fields.values() and bool(tree.tags("form"))
 
 
@@ -117,7 +117,7 @@ def count_words(text: str) -> int:
     return len(text.split()) + len(WITHOUT_SPACES.findall(text)) // 2
 
 
-def _was_sent_there(url: str, was_redirected: bool) -> bool:
+def _is_login_redirect(url: str, was_redirected: bool) -> bool:
     """A login page that was linked is a page; so is the one behind `/wishlist/add`, which says nothing of the rest."""
     parts = _split(url)
     return was_redirected and parts is not None and not _is_private(_wanted(parts))
@@ -219,6 +219,6 @@ def _hides(tree: "Tree", number: int) -> bool:
     return bool(UNSEEN_STYLE.search(attributes.get("style", "")))
 
 
-def _form_among(tree: "Tree", numbers: list[int]) -> int | None:
+def _find_form(tree: "Tree", numbers: list[int]) -> int | None:
     """None for a form the parser put beside its fields, as in the tables of old pages."""
     return next((number for number in numbers if tree.tag(number) == "form"), None)

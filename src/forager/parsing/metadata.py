@@ -6,10 +6,10 @@ from decimal import Decimal, InvalidOperation
 from html import unescape
 from typing import NamedTuple
 
-from forager.parsing.clean import collapse, letters_of
+from forager.parsing.clean import collapse, fold_text
 from forager.parsing.head import Head
 from forager.parsing.structured import Item, StructuredData
-from forager.parsing.structured.items import storable
+from forager.parsing.structured.items import sanitize_text
 
 LONGEST_NAME = 200
 LONGEST_TAG = 100
@@ -93,23 +93,23 @@ def _name(text: str | None) -> str | None:
     name = collapse(text, LONGEST_NAME)
     if name is None or name.startswith(("http://", "https://", "@", "{")):
         return None
-    return storable(unescape(name) if "&" in name else name)
+    return sanitize_text(unescape(name) if "&" in name else name)
 
 
 def _name_of_title(title: str | None, host: str) -> str | None:
     """The last or first part, where the host has its letters; else the last words that are the domain's name."""
     if not title:
         return None
-    letters, parts = letters_of(host.removeprefix("www.")), SEPARATORS.split(title)
+    letters, parts = fold_text(host.removeprefix("www.")), SEPARATORS.split(title)
     for part in (parts[-1], parts[0]) if len(parts) > 1 else ():
         for name in (part, part.partition(":")[0]):
-            spelled = letters_of(name)
+            spelled = fold_text(name)
             if len(spelled) > 2 and (spelled in letters or letters.startswith(spelled)):
                 return name.strip()
-    labels = {letters_of(label) for label in host.split(".")[:-1] if len(label) > 3}
+    labels = {fold_text(label) for label in host.split(".")[:-1] if len(label) > 3}
     words = parts[-1].split()
     for count in range(min(len(words), MOST_WORDS), 0, -1):
-        if letters_of("".join(words[-count:])) in labels:
+        if fold_text("".join(words[-count:])) in labels:
             return " ".join(words[-count:])
     return None
 
@@ -145,7 +145,7 @@ def _take_tags(found: dict[str, str], texts: list[str]) -> None:
         for each in text[: LONGEST_TAG * MOST_TAGS].split(",") if "," in text else text.split(";"):
             tag = collapse(each, LONGEST_TAG)
             if tag and len(found) < MOST_TAGS:
-                found.setdefault(tag.lower(), storable(tag))
+                found.setdefault(tag.lower(), sanitize_text(tag))
 
 
 # ratings --------------------------------------------------------------------------------------------------------------

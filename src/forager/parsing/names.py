@@ -126,29 +126,29 @@ if compiled.native is not None:
 # What follows is done in C (`c/names.h`) where there is a compiler.
 
 
-def judge_names(names: str | None, identity: str | None, role: str | None) -> Verdict:
+def classify_names(names: str | None, identity: str | None, role: str | None) -> Verdict:
     """Of an element with this class, id and role."""
     verdict = ROLES.get(role.lower(), Verdict.NOTHING) if role else Verdict.NOTHING
     if names:
-        verdict = max([verdict, *map(judge_token, TOKEN.findall(names[:LONGEST_NAMES]))])
+        verdict = max([verdict, *map(classify_token, TOKEN.findall(names[:LONGEST_NAMES]))])
     if identity and identity.count("-") + identity.count("_") <= LONGEST_IDENTITY:
-        verdict = max(verdict, judge_token(identity[:LONGEST_NAMES]))
+        verdict = max(verdict, classify_token(identity[:LONGEST_NAMES]))
     return verdict
 
 
 @lru_cache(maxsize=32_768)
-def judge_token(token: str) -> Verdict:
+def classify_token(token: str) -> Verdict:
     words = [word.lower() for word in WORD.findall(token)[:MOST_WORDS]]
     verdict = TOKENS.get("".join(words), Verdict.NOTHING)
     before = ""
     for at, word in enumerate(words):
         if before not in PASSED_OVER:
-            verdict = max(verdict, _judge_word(word, words[at + 1 : at + 3]))
+            verdict = max(verdict, _classify_word(word, words[at + 1 : at + 3]))
         before = word
     return verdict
 
 
-def _judge_word(word: str, following: list[str]) -> Verdict:
+def _classify_word(word: str, following: list[str]) -> Verdict:
     verdict = WORDS.get(word, Verdict.NOTHING)
     for length in LENGTHS:
         verdict = max(verdict, BEGINNINGS.get(word[:length], Verdict.NOTHING))

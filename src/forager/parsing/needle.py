@@ -6,7 +6,7 @@ from collections.abc import Callable
 from forager.parsing import compiled
 
 
-def _by_memmem() -> Callable[[bytes, bytes], bool] | None:
+def _load_memmem() -> Callable[[bytes, bytes], bool] | None:
     memmem = getattr(ctypes.CDLL(None), "memmem", None)
     if memmem is None:
         return None
@@ -42,6 +42,6 @@ def holds(body: bytes, word: bytes) -> bool:
 
 
 try:
-    _by_c_library: Callable[[bytes, bytes], bool] = _by_memmem() or _by_python
+    _by_c_library: Callable[[bytes, bytes], bool] = _load_memmem() or _by_python
 except (OSError, TypeError):  # no C library to ask, as on Windows
     _by_c_library = _by_python

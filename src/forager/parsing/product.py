@@ -1,7 +1,7 @@
 """The product of a page, by the parser its domain asks for: of a page that is being read, or one that was stored."""
 
 from forager.parsing.head import Head
-from forager.parsing.products.clues import look_for_clues
+from forager.parsing.products.clues import find_product_hints
 from forager.parsing.products.find import find_listed
 from forager.parsing.products.view import View
 from forager.parsing.sites import AUTO, GENERIC, parser_for
@@ -26,7 +26,7 @@ def read_product(
     parser_name: str = AUTO,
 ) -> tuple[Product | None, tuple[Listed, ...]]:
     """What the page sells, or what it lists."""
-    clues = look_for_clues(tree, head, structured.items, fetched.body)
+    clues = find_product_hints(tree, head, structured.items, fetched.body)
     if parser_name in UNTOUCHED and not any(clues):
         return None, ()
     view = View(tree, fetched, head, structured, base_url, canonical, language)

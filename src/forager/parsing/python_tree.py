@@ -6,7 +6,7 @@
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from forager.parsing.names import AROUND_TAGS, LONGEST_NAMES, NAMED_TAGS, judge_names
+from forager.parsing.names import AROUND_TAGS, LONGEST_NAMES, NAMED_TAGS, classify_names
 
 if TYPE_CHECKING:
     from forager.parsing.tree import Child, Marked
@@ -444,7 +444,7 @@ class PythonTree:
         tag = element.tag.decode()
         is_hidden = bool(weights[0]) and _is_hidden(element.attributes)
         is_judged = weights[0] and (is_hidden or tag in AROUND_TAGS or tag in NAMED_TAGS)
-        verdict = judge_names(*(self.get(number, each) for each in ("class", "id", "role"))) if is_judged else 0
+        verdict = classify_names(*(self.get(number, each) for each in ("class", "id", "role"))) if is_judged else 0
         return (tag if tag in AROUND_TAGS else "", is_hidden, number, element.end, int(verdict), *weights)
 
     def linked(self, number: int, least: int, share: float, /) -> list[int]:

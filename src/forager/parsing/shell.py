@@ -50,10 +50,10 @@ def waits_for_scripts(fetched: Fetched, reading: Reading) -> bool:
     roots = _first(ROOT, body)
     if any(EMPTY.match(body, end) for _, end in [*roots, *_first(ELEMENT, body)]):
         return True
-    return words < SOME_TEXT and (bool(roots) or _asks_for_script(body))
+    return words < SOME_TEXT and (bool(roots) or _requires_script(body))
 
 
-def _asks_for_script(body: bytes) -> bool:
+def _requires_script(body: bytes) -> bool:
     """`You need to enable JavaScript`, for who has none."""
     return any(ASKS_FOR_SCRIPT.search(body, start, start + 600) for start, _ in _first(NOSCRIPT, body))
 

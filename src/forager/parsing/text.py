@@ -69,10 +69,10 @@ def _text_without_scripts(tree: Tree) -> str:
 
 
 def is_enough(text: str) -> bool:
-    return weighs(text, SHORTEST_MAIN)
+    return has_min_length(text, SHORTEST_MAIN)
 
 
-def weighs(text: str, least: int) -> bool:
+def has_min_length(text: str, least: int) -> bool:
     """The beginning nearly always says it, at a tenth of the cost."""
     return weigh(text[: least * 3]) >= least or weigh(text) >= least
 
@@ -102,10 +102,10 @@ def first_words_in_python(text: str, count: int) -> str:
     if len(words) > count:
         return " ".join(words[:count])
     first = " ".join(text[: SLACK + count * LONGEST_WORD].split(None, count)[:count])
-    return first if first.isascii() else _shorten(first, count)
+    return first if first.isascii() else _truncate_words(first, count)
 
 
-def _shorten(first: str, count: int) -> str:
+def _truncate_words(first: str, count: int) -> str:
     """Where nothing stands between words, two characters are one; else a page would be a handful of words."""
     beginning = first[: SLACK + count * 2]
     # Each such character takes three bytes: most texts have too few of them, which is known sooner than their number.

@@ -52,9 +52,9 @@ def to_query(text: str) -> str:
     pieces = []
     end = 0
     for quoted in QUOTED.finditer(text):
-        pieces += [_phrases(text[end : quoted.start()]), f'"{to_words(quoted[0].strip(chr(34))).strip()}"']
+        pieces += [_quote_runs(text[end : quoted.start()]), f'"{to_words(quoted[0].strip(chr(34))).strip()}"']
         end = quoted.end()
-    return "".join([*pieces, _phrases(text[end:])])
+    return "".join([*pieces, _quote_runs(text[end:])])
 
 
 def count_unspaced(text: str) -> int:
@@ -76,5 +76,5 @@ def _pairs(run: re.Match[str]) -> str:
     return f" {' '.join([letters[place : place + 2] for place in range(len(letters) - 1)])} "
 
 
-def _phrases(text: str) -> str:
+def _quote_runs(text: str) -> str:
     return RUN.sub(lambda run: f'"{_pairs(run).strip()}"', _without_marks(text))

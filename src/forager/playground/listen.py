@@ -56,7 +56,7 @@ def _bind_named(addresses: Sequence[str], port: int) -> list[socket.socket]:
     try:
         return _bind_all(addresses, port)
     except OSError as error:
-        raise _port_taken(f"{addresses[0]}–{addresses[-1]}", port, error) from None
+        raise _port_error(f"{addresses[0]}–{addresses[-1]}", port, error) from None
 
 
 def _bind_all(addresses: Sequence[str], port: int) -> list[socket.socket]:
@@ -77,7 +77,7 @@ def _bind_ports(address: str, count: int, port: int) -> list[socket.socket]:
         sockets.extend(_bind(address, port + step if port else 0) for step in range(count))
     except OSError as error:
         _close(sockets)
-        raise _port_taken(address, port, error) from None
+        raise _port_error(address, port, error) from None
     return sockets
 
 
@@ -94,7 +94,7 @@ def _bind(address: str, port: int) -> socket.socket:
     return sock
 
 
-def _port_taken(where: str, port: int, error: OSError) -> UsageError:
+def _port_error(where: str, port: int, error: OSError) -> UsageError:
     return UsageError(
         f"Port {port} cannot be used on {where} ({error.strerror}); choose another, or 0 for any free one."
     )

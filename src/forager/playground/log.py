@@ -39,7 +39,7 @@ class Visit(NamedTuple):
     """How long it lay here before it was read, because the machine was busy: a few milliseconds are not told."""
 
     @property
-    def arrived_s(self) -> float:
+    def received_s(self) -> float:
         """What a pace is judged by: a request that is read late makes the one after it look early."""
         return self.started_s - self.late_s
 
@@ -107,7 +107,7 @@ def visits_of(log: Iterable[Visit], host: str, *, with_robots: bool = True) -> l
 
 def smallest_gap_s(log: Iterable[Visit], host: str, *, with_robots: bool = True) -> float:
     """The shortest time between the arrivals of two requests; infinite when there were fewer than two."""
-    arrivals = sorted(visit.arrived_s for visit in visits_of(log, host, with_robots=with_robots))
+    arrivals = sorted(visit.received_s for visit in visits_of(log, host, with_robots=with_robots))
     return min((later - earlier for earlier, later in pairwise(arrivals)), default=float("inf"))
 
 

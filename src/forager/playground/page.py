@@ -1,4 +1,4 @@
-"""Pages as a reader sees them. HTML and the list of its links grow together on one `Sheet`, so they cannot disagree.
+"""Pages as a reader sees them. HTML and the list of its links grow together in one `PageBuilder`, so they agree.
 
 Knows nothing of HTTP, and nothing of any single site.
 """
@@ -49,7 +49,7 @@ class Frame:
     small_print: str
 
 
-class Sheet:
+class PageBuilder:
     """One page while it is being written."""
 
     def __init__(self, frame: Frame, heading: str, language: str = "en", declares: str | None = "") -> None:

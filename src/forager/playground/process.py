@@ -138,14 +138,14 @@ def _stop_on_signals() -> asyncio.Event:
 
 def _announce(web: Playground, ready_path: Path | None, answer_key_path: Path | None) -> None:
     if answer_key_path:
-        _write_whole(answer_key_path, web.answer_key.to_json())
+        _write_atomic(answer_key_path, web.answer_key.to_json())
     if ready_path:
-        _write_whole(ready_path, json.dumps({"pid": os.getpid(), "urls": web.urls, "networks": web.networks}))
+        _write_atomic(ready_path, json.dumps({"pid": os.getpid(), "urls": web.urls, "networks": web.networks}))
     sys.stdout.write("".join(f"{url}\n" for url in web.urls))
     sys.stdout.flush()
 
 
-def _write_whole(path: Path, text: str) -> None:
+def _write_atomic(path: Path, text: str) -> None:
     """Whoever waits for the file never sees half of it."""
     part = path.with_name(f"{path.name}.part")
     try:

@@ -124,7 +124,7 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._last_activity_s = self._loop.time()
         self._buffer += data
-        self._answer_all()
+        self._process_requests()
 
     def pause_writing(self) -> None:
         self._is_choked = True
@@ -132,7 +132,7 @@ class Connection(asyncio.Protocol):
     def resume_writing(self) -> None:
         self._is_choked = False
         self._last_activity_s = self._loop.time()
-        self._answer_all()
+        self._process_requests()
 
     # Ours
 
@@ -146,17 +146,17 @@ class Connection(asyncio.Protocol):
         elif self._is_choked:
             self._transport.abort()
         elif self._buffer:
-            self._refuse(wire.BadRequestError(408, "Request timeout"))
+            self._reject(wire.BadRequestError(408, "Request timeout"))
         else:
             self._transport.close()
 
-    def _answer_all(self) -> None:
+    def _process_requests(self) -> None:
         try:
             while self._pending is None and not self._is_choked and not self._transport.is_closing():
-                if not self._skip_body() or not self._answer_next():
+                if not self._skip_body() or not self._process_next():
                     break
         except wire.BadRequestError as error:
-            self._refuse(error)
+            self._reject(error)
         self._hold_back_sender()
 
     def _skip_body(self) -> bool:
@@ -167,7 +167,7 @@ class Connection(asyncio.Protocol):
             self._body_left -= dropped
         return not self._body_left
 
-    def _answer_next(self) -> bool:
+    def _process_next(self) -> bool:
         while self._buffer.startswith(b"\r\n"):  # RFC 9112 2.2: stray line ends before a request line
             del self._buffer[:2]
         end = self._buffer.find(b"\r\n\r\n", 0, wire.MAX_HEAD_BYTES)
@@ -184,7 +184,7 @@ class Connection(asyncio.Protocol):
 
     def _answer(self, line: wire.RequestLine, headers: wire.Headers) -> None:
         started_s = clock.monotonic()
-        self._late_s = how_late_s(self._transport)
+        self._late_s = measure_delay_s(self._transport)
         reply = self._desk.reply(line.target, takes_gzip=headers.takes_gzip, takes_brotli=headers.takes_brotli)
         if not reply.delay_s:
             self._send(reply, line, headers, started_s)
@@ -196,14 +196,14 @@ class Connection(asyncio.Protocol):
         self._pending = self._timer = None
         self._last_activity_s = self._loop.time()
         self._send(reply, line, headers, started_s)
-        self._answer_all()
+        self._process_requests()
 
     def _send(self, reply: wire.Reply, line: wire.RequestLine, headers: wire.Headers, started_s: float) -> None:
         if reply.is_reset:
             self._note(line, headers, 0, started_s)
             self._reset()
             return
-        status, content = self._choose_bytes(reply, line, headers)
+        status, content = self._select_bytes(reply, line, headers)
         is_last = not wire.keeps_alive(line, headers)
         if is_last:
             content = content.replace(b"\r\n\r\n", b"\r\n" + CLOSE + b"\r\n", 1)
@@ -217,12 +217,12 @@ class Connection(asyncio.Protocol):
         self._transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)
         self._transport.abort()
 
-    def _choose_bytes(self, reply: wire.Reply, line: wire.RequestLine, headers: wire.Headers) -> tuple[int, bytes]:
+    def _select_bytes(self, reply: wire.Reply, line: wire.RequestLine, headers: wire.Headers) -> tuple[int, bytes]:
         if headers.is_conditional and wire.is_unchanged(reply, headers):
-            return 304, wire.render_unchanged(reply)
+            return 304, wire.render_not_modified(reply)
         return reply.status, reply.whole if line.method == "GET" else reply.whole[: reply.head_bytes]
 
-    def _refuse(self, error: wire.BadRequestError) -> None:
+    def _reject(self, error: wire.BadRequestError) -> None:
         self._buffer.clear()
         self._note(wire.RequestLine("", "", is_http_1_1=True), wire.Headers(), error.answer.status, clock.monotonic())
         self._transport.write(wire.render(error.answer, takes_gzip=False, is_last=True).whole)
@@ -255,7 +255,7 @@ class Connection(asyncio.Protocol):
             (self._transport.pause_reading if should_pause else self._transport.resume_reading)()
 
 
-def how_late_s(transport: asyncio.BaseTransport) -> float:
+def measure_delay_s(transport: asyncio.BaseTransport) -> float:
     """From the arrival of the last bytes to now, which is when this process was woken; below a step it is nothing."""
     if sys.platform != "linux":
         return 0.0
@@ -272,7 +272,7 @@ class ConnectionMaker:
         self._open: set[Connection] = set()
         self._idle_timeout_s = idle_timeout_s
 
-    def for_desk(self, desk: Desk) -> Callable[[], Connection]:
+    def create_factory(self, desk: Desk) -> Callable[[], Connection]:
         return lambda: Connection(desk, next(self._numbers), self._open, self._idle_timeout_s)
 
     def abort_all(self) -> None:

@@ -79,14 +79,16 @@ async def open_playground(
     """Serves in the running event loop until the block ends. `port` 0 takes one that is free on all addresses."""
     made = collect_sites(sites, seed, scale, day)
     with closing(RequestLog(log_path, keeps_visits=keeps_visits)) as log:
-        desks = _open_desks(made, open_sockets(host_base, len(made), port), log)
+        desks = _bind_sockets(made, open_sockets(host_base, len(made), port), log)
         async with _listen(desks, ConnectionMaker(idle_timeout_s)):
             yield Playground(
                 {f"http://{desk.host}": desk.site for desk in desks.values()}, log, seed, tuple(desks.values())
             )
 
 
-def _open_desks(sites: Iterable[Site], sockets: Iterable[socket.socket], log: RequestLog) -> dict[socket.socket, Desk]:
+def _bind_sockets(
+    sites: Iterable[Site], sockets: Iterable[socket.socket], log: RequestLog
+) -> dict[socket.socket, Desk]:
     cache = ReplyCache(CACHE_BYTES)
     return {
         sock: Desk(site, "{}:{}".format(*sock.getsockname()), cache, log)
@@ -100,7 +102,7 @@ async def _listen(desks: Mapping[socket.socket, Desk], connections: ConnectionMa
     servers = []
     try:
         for sock, desk in desks.items():
-            servers.append(await loop.create_server(connections.for_desk(desk), sock=sock))
+            servers.append(await loop.create_server(connections.create_factory(desk), sock=sock))
         yield
     finally:
         for server in servers:

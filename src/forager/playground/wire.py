@@ -193,7 +193,7 @@ def _is_not_older(known: str, last_modified: str) -> bool:
         return False
 
 
-def render_unchanged(reply: Reply) -> bytes:
+def render_not_modified(reply: Reply) -> bytes:
     return (
         f"HTTP/1.1 304 Not Modified\r\nETag: {reply.etag}\r\nLast-Modified: {reply.last_modified}\r\n"
         "Vary: Accept-Encoding\r\nServer: forager-playground\r\n\r\n"

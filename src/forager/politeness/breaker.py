@@ -56,13 +56,13 @@ class Breaker:
     def wait_s(self, now: float) -> float:
         return max(0.0, self.opened_at + self.reset_s - now) if self.is_open else 0.0
 
-    def may_start(self, now: float, in_flight: int) -> bool:
+    def can_start(self, now: float, in_flight: int) -> bool:
         if self.state is BreakerState.CLOSED:
             return True
         return in_flight == 0 and not self.wait_s(now)
 
     def start(self, now: float) -> None:
-        """A request starts, as `may_start` allowed; after the pause it is the first one."""
+        """A request starts, as `can_start` allowed; after the pause it is the first one."""
         if self.is_open and not self.wait_s(now):
             self.state, self.successes = BreakerState.HALF_OPEN, 0
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
-from forager.errors import AddressRefusedError
+from forager.errors import AddressBlockedError
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
@@ -106,7 +106,7 @@ class AddressGuard:
         self._ports = frozenset(allow_ports)
         self._why_not = lru_cache(maxsize=REMEMBERED)(self._look_up)
 
-    def widened(self, networks: Sequence[str]) -> "AddressGuard":
+    def with_networks(self, networks: Sequence[str]) -> "AddressGuard":
         """The same guard, which lets through to these networks too."""
         allowed, ports = self._allowed
         return AddressGuard((*allowed, *networks), ports, is_anonymous=self._is_anonymous)
@@ -114,7 +114,7 @@ class AddressGuard:
     def check_ip(self, ip: str | Address, port: int) -> None:
         """Raise AddressRefusedError unless this address may be dialled on this port."""
         if reason := self._why_not(str(ip), port):
-            raise AddressRefusedError(reason)
+            raise AddressBlockedError(reason)
 
     def check_host(self, host: str, port: int) -> None:
         """Raise AddressRefusedError for a host of a URL that can never be dialled: a forbidden address, a name that is
@@ -123,13 +123,13 @@ class AddressGuard:
         if ip is not None:
             self.check_ip(ip, port)
         elif not self._networks and (reason := self._why_not(SOME_PUBLIC_ADDRESS, port)):
-            raise AddressRefusedError(reason.replace(SOME_PUBLIC_ADDRESS, host))
+            raise AddressBlockedError(reason.replace(SOME_PUBLIC_ADDRESS, host))
 
     def check_all(self, ips: Iterable[str | Address], port: int) -> None:
         """A name's whole answer: one bad address among good ones is an attack or a mistake, so all are refused."""
         answer = list(ips)
         if not answer:
-            raise AddressRefusedError("The name has no address, so there is nothing that may be dialled.")
+            raise AddressBlockedError("The name has no address, so there is nothing that may be dialled.")
         for ip in answer:
             self.check_ip(ip, port)
 

@@ -23,7 +23,7 @@ LEAST_DELAY_S = 0.05
 takes the pace away."""
 
 
-def at_least(delay_s: float) -> float:
+def clamp_delay(delay_s: float) -> float:
     """Returns the delay that a host with a pace is asked with."""
     return max(delay_s, LEAST_DELAY_S)
 
@@ -36,7 +36,7 @@ def first_wait_s(delay_s: float, opened: int, rng: random.Random) -> float:
     return rng.uniform(0.0, delay_s * share)
 
 
-class Tempo:
+class LatencyTracker:
     """How long a server takes, lately and as a rule, and how much more distance that asks for."""
 
     __slots__ = ("_seen", "normal_s", "recent_s")
@@ -70,7 +70,7 @@ class Tempo:
         return min(MOST_EXTRA_S, EXTRA_PER_SLOW_S * max(0.0, self.recent_s - IS_SLOW * self.normal_s))
 
 
-class Pace:
+class Throttle:
     """Spacing between the moments requests leave, and a cap on open ones. A delay of 0 leaves only the cap.
 
     A request is started, dials, and leaves. Until it has left nobody else starts: a slow dial must not bring it closer
@@ -80,7 +80,13 @@ class Pace:
     __slots__ = ("_keeps_others", "_leaving", "base_s", "in_flight", "max_in_flight", "next_at", "tempo")
 
     def __init__(
-        self, *, delay_s: float, max_in_flight: int, now: float, wait_s: float = 0.0, tempo: Tempo | None = None
+        self,
+        *,
+        delay_s: float,
+        max_in_flight: int,
+        now: float,
+        wait_s: float = 0.0,
+        tempo: LatencyTracker | None = None,
     ) -> None:
         self.base_s = delay_s
         """What settings, robots.txt and the operator want; the delay in force is never below."""
@@ -100,7 +106,7 @@ class Pace:
         return self.base_s if self.tempo is None else self.base_s + self.tempo.extra_s
 
     @property
-    def is_leaving(self) -> bool:
+    def is_sending(self) -> bool:
         """Whether others have to wait until a request has left."""
         return self._leaving > 0 and (self._keeps_others or self.delay_s > 0)
 
@@ -111,9 +117,9 @@ class Pace:
     @property
     def has_room(self) -> bool:
         """Whether nothing but time keeps the next request from starting."""
-        return not self.is_leaving and self.in_flight < self.max_in_flight
+        return not self.is_sending and self.in_flight < self.max_in_flight
 
-    def may_start(self, now: float) -> bool:
+    def can_start(self, now: float) -> bool:
         return self.has_room and now >= self.next_at
 
     def start(self, now: float) -> None:

@@ -30,7 +30,7 @@ class Pattern:
     """Compare with `open_query(path)` instead of the path."""
 
     @property
-    def matches_everything(self) -> bool:
+    def matches_all(self) -> bool:
         """Every path starts with a slash."""
         return self.head in {"", "/"} and not self.middle and not self.tail and self.is_open_ended
 
@@ -87,7 +87,7 @@ def escape_octets(raw: bytes) -> str:
 
 def spell(text: str) -> str:
     """The one spelling in which rules and paths are compared. A literal `*` or `$` is an escape here."""
-    return TO_SPELL.sub(_spell_one, text)
+    return TO_SPELL.sub(_encode_match, text)
 
 
 def path_of(url: str) -> str:
@@ -104,7 +104,7 @@ def open_query(text: str) -> str:
     return path + mark + query.replace("%2F", "/").replace("%3A", ":") if mark else text
 
 
-def _spell_one(match: re.Match[str]) -> str:
+def _encode_match(match: re.Match[str]) -> str:
     found = match.group()
     if len(found) == 3:
         return SPELLINGS[found]

@@ -139,6 +139,6 @@ def _denies_all(ordered: list[tuple[Pattern, Verdict]]) -> bool:
     for pattern, verdict in ordered:
         if verdict.allowed and pattern.head != OWN_PATH:
             return False
-        if not verdict.allowed and pattern.matches_everything:
+        if not verdict.allowed and pattern.matches_all:
             return True
     return False

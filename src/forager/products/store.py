@@ -42,7 +42,7 @@ class Sight:
     """A list named it, not its own page; `task_id` is the visit to the list."""
 
 
-def sights_of(outcomes: Iterable[Outcome]) -> list[Sight]:
+def get_product_visits(outcomes: Iterable[Outcome]) -> list[Sight]:
     """Visits that saw a product, or might have missed one."""
     return [
         Sight(
@@ -181,7 +181,7 @@ async def _count(conn: Any, sights: Sequence[Sight]) -> None:
         )
 
 
-async def keep_twins(conn: Any, domains: Sequence[int]) -> None:
+async def move_duplicates(conn: Any, domains: Sequence[int]) -> None:
     """Products of pages that go, because a twin in another of these domains stays, go to that twin; before pages do."""
     await conn.execute(SQL["move_to_twins"], domains)
 

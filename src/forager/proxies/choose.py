@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from forager.errors import AnswerError, DnsError, NetworkError, ProxyError, VisitError
+from forager.errors import DnsError, NetworkError, ProxyError, ResponseError, VisitError
 from forager.records import Passage, Proxy
 
 MOST_FAILURES = 10
@@ -46,7 +46,7 @@ class Standing:
     unusable: str | None = None
     """Why this worker cannot use it at all: its password cannot be opened here."""
 
-    def count_written(self, requests: int) -> None:
+    def reduce_pending(self, requests: int) -> None:
         self.unwritten = max(0, self.unwritten - requests)
 
 
@@ -130,13 +130,13 @@ def note(member: Member, passage: Passage, response_time_ms: int | None = None) 
             member.standing.failures += 1
 
 
-def passage_of(error: VisitError | None) -> Passage | None:
+def get_proxy_result(error: VisitError | None) -> Passage | None:
     """What a visit says about the proxy it went through; None when it says nothing.
 
     Any answer of the site is a success, also one that refuses us: a refusal is never a reason to try another proxy.
     """
     match error:
-        case None | AnswerError():
+        case None | ResponseError():
             return Passage.THROUGH
         case ProxyError():
             return Passage.BROKEN

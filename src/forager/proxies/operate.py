@@ -8,7 +8,7 @@ from typing import Any
 from forager.db import statements
 from forager.proxies.address import ProxyAddress
 from forager.proxies.choose import MOST_FAILURES_TOGETHER
-from forager.proxies.secret import Vault
+from forager.proxies.secret import PasswordCipher
 from forager.records import Proxy
 
 SQL = statements.load("forager.proxies", "operate.sql")
@@ -90,11 +90,11 @@ async def switch_members(conn: Any, domain_id: int, ids: Sequence[int], is_activ
     return sorted(row["id"] for row in await conn.fetch(SQL["switch_members"], domain_id, ids, is_active))
 
 
-async def reseal(conn: Any, vault: Vault) -> int:
+async def rotate_secret(conn: Any, vault: PasswordCipher) -> int:
     """All passwords under the first key; how many there were."""
     rows = await conn.fetch(SQL["sealed_passwords"])
     sealed = [
-        vault.reseal(row["sealed_password"], Proxy(row["id"], row["protocol"], row["host"], row["port"]).name)
+        vault.rotate_secret(row["sealed_password"], Proxy(row["id"], row["protocol"], row["host"], row["port"]).name)
         for row in rows
     ]
     await conn.execute(SQL["replace_sealed"], [row["id"] for row in rows], sealed)

@@ -31,7 +31,7 @@ class ProxyPool:
         """An operator took all of it away: the domain is asked directly."""
         return not self._members
 
-    def share_pace(self, delay_s: float) -> float:
+    def split_delay(self, delay_s: float) -> float:
         """Each proxy keeps the delay; answers what is left of it for the domain as a whole."""
         self.spacing_s = delay_s
         return delay_s / max(1, self.size)
@@ -61,13 +61,13 @@ class ProxyPool:
         member = self._members.get(proxy.id)
         if passage is None:
             if member is not None:
-                member.standing.count_written(1)  # it is not written at all
+                member.standing.reduce_pending(1)  # it is not written at all
             return
         if member is not None:
             choose.note(member, passage, response_time_ms)
         self._uses.append(ProxyUse(self._domain_id, proxy.id, at, passage, response_time_ms, error))
 
-    def hand_over(self) -> tuple[ProxyUse, ...]:
+    def take_pending(self) -> tuple[ProxyUse, ...]:
         """What was learned since this was asked last."""
         uses, self._uses = tuple(self._uses), []
         return uses
@@ -81,5 +81,5 @@ class ProxyPool:
         self._members = {member.standing.proxy.id: member for member in members}
         self._country = country
 
-    def obituary(self) -> str:
+    def exhausted_reason(self) -> str:
         return choose.say_dead(list(self._members.values()), self._country)

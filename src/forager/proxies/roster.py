@@ -5,16 +5,16 @@ from collections.abc import Iterable
 from forager.errors import ConfigurationError
 from forager.proxies.choose import HOUR_S, Member, Standing
 from forager.proxies.pool import ProxyPool
-from forager.proxies.secret import Vault
-from forager.proxies.store import PoolRow, SealedProxy, StandingRow
+from forager.proxies.secret import PasswordCipher
+from forager.proxies.store import EncryptedProxy, PoolRow, ProxyStateRow
 from forager.records import Proxy
 
 
-class Roster:
-    def __init__(self, vault: Vault) -> None:
+class ProxyRegistry:
+    def __init__(self, vault: PasswordCipher) -> None:
         self._vault = vault
         self._standings: dict[int, Standing] = {}
-        self._sealed: dict[int, SealedProxy] = {}
+        self._sealed: dict[int, EncryptedProxy] = {}
 
     def open_pools(self, rows: Iterable[PoolRow], now: float) -> dict[int, ProxyPool]:
         """Domain → its pool; each proxy keeps the domain's own pace, or the worker tells it another."""
@@ -33,13 +33,13 @@ class Roster:
             else:
                 pool.renew([], country=None)
 
-    def update(self, rows: Iterable[StandingRow], now: float) -> None:
+    def update(self, rows: Iterable[ProxyStateRow], now: float) -> None:
         """After a batch: what other workers did is in it."""
         for row in rows:
             standing = self._standings.get(row.id)
             if standing is not None:
                 standing.is_active, standing.failures = row.is_active, row.failures
-                standing.count_written(row.written)
+                standing.reduce_pending(row.written)
                 standing.hour_requests = row.hour_requests + standing.unwritten
                 standing.hour_ends_at = now + row.hour_left_s
 
@@ -71,7 +71,7 @@ class Roster:
         standing.hour_ends_at = now + min(row.hour_left_s, HOUR_S)
         return standing
 
-    def _open(self, sealed: SealedProxy) -> Standing:
+    def _open(self, sealed: EncryptedProxy) -> Standing:
         try:
             return Standing(sealed.open(self._vault))
         except ConfigurationError as error:

@@ -17,7 +17,7 @@ PURPOSE = b"forager: passwords of proxies"
 HOW_TO_MAKE_ONE = "such as the output of `openssl rand -hex 32`"
 
 
-class Vault:
+class PasswordCipher:
     """Made from keys, or from what finds them when one is needed. Shows neither keys nor passwords."""
 
     def __init__(self, keys: Sequence[str] | Callable[[], Sequence[str]]) -> None:
@@ -41,23 +41,23 @@ class Vault:
         """`whose` is named in the sentence when it cannot be opened."""
         from cryptography.fernet import InvalidToken
 
-        self._refuse_no_key(whose)
+        self._require_key(whose)
         try:
             return self._box.decrypt(sealed.encode()).decode()
         except InvalidToken:
             raise self._wrong_key(whose) from None
 
-    def reseal(self, sealed: str, whose: str) -> str:
+    def rotate_secret(self, sealed: str, whose: str) -> str:
         """The same password under the first key."""
         from cryptography.fernet import InvalidToken
 
-        self._refuse_no_key(whose)
+        self._require_key(whose)
         try:
             return self._box.rotate(sealed.encode()).decode()
         except InvalidToken:
             raise self._wrong_key(whose) from None
 
-    def _refuse_no_key(self, whose: str) -> None:
+    def _require_key(self, whose: str) -> None:
         if not self._keys:
             raise ConfigurationError(
                 f"The password of {whose} cannot be read because no secret_key is set: set FORAGER_SECRET_KEY to the "
@@ -75,10 +75,10 @@ class Vault:
         """The library takes 30 ms to load; whoever has no passwords need not wait for it."""
         from cryptography.fernet import Fernet, MultiFernet
 
-        return MultiFernet([Fernet(_stretch(key)) for key in self._keys])
+        return MultiFernet([Fernet(_derive_key(key)) for key in self._keys])
 
 
-def _stretch(key: str) -> bytes:
+def _derive_key(key: str) -> bytes:
     from cryptography.hazmat.primitives.hashes import SHA256
     from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 from forager.db import statements
 from forager.proxies import tally
 from forager.proxies.choose import FIRST_PROBE_S, MOST_FAILURES, MOST_FAILURES_TOGETHER, probe_wait_s
-from forager.proxies.secret import Vault
+from forager.proxies.secret import PasswordCipher
 from forager.records import Proxy, ProxyUse
 
 SQL = statements.load("forager.proxies")
 
 
 @dataclass(frozen=True, slots=True)
-class SealedProxy:
+class EncryptedProxy:
     """As the database has it: the password is closed."""
 
     id: int
@@ -25,7 +25,7 @@ class SealedProxy:
     sealed_password: str | None = field(default=None, repr=False)
     is_forwarding: bool = False
 
-    def open(self, vault: Vault) -> Proxy:
+    def open(self, vault: PasswordCipher) -> Proxy:
         """Ready to be dialled; a ConfigurationError where the key is missing or wrong."""
         bare = Proxy(self.id, self.protocol, self.host, self.port)
         password = vault.open(self.sealed_password, bare.name) if self.sealed_password else None
@@ -44,7 +44,7 @@ class PoolRow(NamedTuple):
     average_ms: float | None
     unused_s: float | None
     """Since this domain was asked through it last; None: never."""
-    proxy: SealedProxy
+    proxy: EncryptedProxy
     country: str | None
     is_active: bool
     failures: int
@@ -53,7 +53,7 @@ class PoolRow(NamedTuple):
     hour_left_s: float
 
 
-class StandingRow(NamedTuple):
+class ProxyStateRow(NamedTuple):
     """How a proxy stands after a batch, other workers' included."""
 
     id: int
@@ -66,7 +66,7 @@ class StandingRow(NamedTuple):
 
 
 class ProbeRow(NamedTuple):
-    proxy: SealedProxy
+    proxy: EncryptedProxy
     failed_probes: int
     domain_id: int | None
     """Set when it is the proxy with this domain that is tried."""
@@ -103,7 +103,7 @@ async def find_pools(conn: Any, domain_ids: Sequence[int]) -> list[PoolRow]:
     ]
 
 
-async def count_uses(conn: Any, uses: Sequence[ProxyUse]) -> list[StandingRow]:
+async def count_uses(conn: Any, uses: Sequence[ProxyUse]) -> list[ProxyStateRow]:
     """Health of proxies, and of each with its domains, in the transaction that records the visits."""
     if not uses:
         return []
@@ -121,7 +121,7 @@ async def count_uses(conn: Any, uses: Sequence[ProxyUse]) -> list[StandingRow]:
         SQL["count_uses"], list(proxies), *tally.columns(proxies.values()), MOST_FAILURES, FIRST_PROBE_S
     )
     return [
-        StandingRow(
+        ProxyStateRow(
             row["id"],
             row["is_active"],
             row["consecutive_failures"],
@@ -159,9 +159,9 @@ def _results(probed: Sequence[Probed]) -> tuple[list[bool], list[float], list[st
     return [each.error is None for each in probed], waits, errors
 
 
-def _sealed(row: Any) -> SealedProxy:
+def _sealed(row: Any) -> EncryptedProxy:
     names = ("id", "protocol", "host", "port", "username", "sealed_password", "is_forwarding")
-    return SealedProxy(*(row[name] for name in names))
+    return EncryptedProxy(*(row[name] for name in names))
 
 
 def _probe(row: Any) -> ProbeRow:

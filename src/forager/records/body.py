@@ -36,5 +36,5 @@ class StoredBody:
     """False for what is archived for completeness, such as a redirect: no task refers to it."""
 
     @property
-    def bytes_held(self) -> int:
+    def buffer_bytes(self) -> int:
         return len(self.blob) + len(self.lead)

@@ -51,7 +51,7 @@ class RunSpec:
     """Networks that the operator let the address guard through to, on the command line, for this run."""
 
     @property
-    def takes_all_known(self) -> bool:
+    def is_all_domains(self) -> bool:
         """Whether it is for every domain that has something left, instead of named seeds."""
         return self.seeds_digest == ALL_KNOWN
 

@@ -51,7 +51,7 @@ class FoundImage(NamedTuple):
     """As declared, in pixels."""
     height: int | None = None
 
-    def filled_from(self, twin: "FoundImage") -> "FoundImage":
+    def merge_missing(self, twin: "FoundImage") -> "FoundImage":
         """An image that a page shows twice: what the first place says, and of the second what it did not say."""
         return self._replace(
             alt=self.alt or twin.alt, width=self.width or twin.width, height=self.height or twin.height

@@ -30,7 +30,7 @@ class Trap:
         return self.found_at is not None
 
     @property
-    def is_shut(self) -> bool:
+    def blocks_links(self) -> bool:
         """Whether its links are left out."""
         return self.is_found and not self.is_released
 

@@ -20,7 +20,7 @@ from forager.frontier import webhooks
 from forager.records import OutcomeKind
 from forager.scheduler.config import SchedulerConfig
 from forager.scheduler.words import things
-from forager.search.tend import read_refusals
+from forager.search.tend import read_rejected
 from forager.stats import series
 from forager.stats.counters import NOT_ASKED
 from forager.stats.stall import read_stall
@@ -57,7 +57,7 @@ async def gather(conn: Any, order: SchedulerConfig) -> Facts:
     """All that the rules look at, a statement each."""
     answers = await _answers(conn)
     dead = await store.dead_letters(conn, since_s=DEAD_S)
-    unsearchable, refusal = await read_refusals(conn)
+    unsearchable, refusal = await read_rejected(conn)
     stall = await read_stall(conn, dead_after_s=order.dead_after_s, stall_s=order.stall_s)
     return Facts(
         visits=answers.visits,
@@ -75,7 +75,7 @@ async def gather(conn: Any, order: SchedulerConfig) -> Facts:
         pools=await store.pool_facts(conn, since_s=POOLS_S),
         parsers=await store.parse_facts(conn),
         disks=order.disks(),
-        duties=[duty for duty in await store.duty_facts(conn) if _is_kept(duty.name, order)],
+        duties=[duty for duty in await store.duty_facts(conn) if _is_enabled(duty.name, order)],
         dead=dead,
         unsearchable=unsearchable,
         refusal=refusal,
@@ -84,7 +84,7 @@ async def gather(conn: Any, order: SchedulerConfig) -> Facts:
     )
 
 
-def _is_kept(name: str, order: SchedulerConfig) -> bool:
+def _is_enabled(name: str, order: SchedulerConfig) -> bool:
     """Not this one: that it is late shows where nobody looks."""
     return name != NAME and (not order.duties or name in order.duties)
 

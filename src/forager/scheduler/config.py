@@ -16,16 +16,16 @@ BY = "schedule"
 """Whom the history names for what duties do."""
 
 
-async def nobody_called(_calls: Sequence[DueCall]) -> Sequence[Heard]:
+async def skip_webhooks(_calls: Sequence[DueCall]) -> Sequence[Heard]:
     """For schedulers that have no way out."""
     return ()
 
 
-async def nothing_settled(_conn: Any) -> int:
+async def skip_dependents(_conn: Any) -> int:
     return 0
 
 
-async def nothing_queued() -> int:
+async def skip_images() -> int:
     return 0
 
 
@@ -80,7 +80,7 @@ class SchedulerConfig:
     """Writes numbers by the minute, of days that ended so many days ago, to cold files. None: nobody keeps them."""
     sweep_images: Callable[[Any], Awaitable[str]] | None = None
     """Deletes files of images that are old enough or nobody's, and answers in words how many. None: switched off."""
-    queue_images: Callable[[], Awaitable[int]] = nothing_queued
+    queue_images: Callable[[], Awaitable[int]] = skip_images
     """Has images wait for a visit that were found before they were wanted, and answers how many."""
     back_up: Callable[[], Awaitable[str]] | None = None
     """Makes a backup and removes old ones. None: switched off."""
@@ -90,9 +90,9 @@ class SchedulerConfig:
     """How long a request for robots.txt stays on record."""
     moves_retention_s: float = 365 * 86_400.0
     """How long a move of a domain stays on record."""
-    call_webhooks: Callable[[Sequence[DueCall]], Awaitable[Sequence[Heard]]] = nobody_called
+    call_webhooks: Callable[[Sequence[DueCall]], Awaitable[Sequence[Heard]]] = skip_webhooks
     """Makes these calls, and answers how each went."""
-    settle_dependents: Callable[[Any], Awaitable[int]] = nothing_settled
+    settle_dependents: Callable[[Any], Awaitable[int]] = skip_dependents
     """Has tasks go on that waited for others, or ends them, and answers how many."""
     broker: Broker | None = None
     """Where domains are offered. None: workers ask the database."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from forager.dispatch import store
-from forager.dispatch.errors import BrokerAwayError
+from forager.dispatch.errors import BrokerUnavailableError
 from forager.dispatch.names import KINDS, Names
 from forager.dispatch.store import Depth, ServedRun, Told
 from forager.domains.store import wake_due
@@ -41,7 +41,7 @@ async def run_once(conn: Any, order: SchedulerConfig) -> str:
         urgent, others = queues[run.id]
         try:
             await broker.tell([(urgent if each.is_urgent else others, each.hint) for each in told])
-        except BrokerAwayError:
+        except BrokerUnavailableError:
             async with conn.transaction():
                 await store.withdraw_offers(conn, [each.hint for each in told])
             raise

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from forager.domains import cooldown
-from forager.domains.cooldown import Rested
+from forager.domains.cooldown import DueDomain
 from forager.frontier import revisits
 from forager.scheduler.config import BY, SchedulerConfig
 from forager.scheduler.portions import portions
@@ -30,7 +30,7 @@ async def run_once(conn: Any, order: SchedulerConfig) -> str:
     rested = await cooldown.find_rested(conn, limit=MOST_DOMAINS, refresh_every_s=order.refresh_every_s)
     for portion in portions(rested, most_pages=PORTION_PAGES, most_domains=PORTION_DOMAINS):
         to_refresh = [domain for domain in portion if domain.is_refresh and order.is_refreshed]
-        given += await _give_tasks(conn, [domain.id for domain in to_refresh])
+        given += await _create_tasks(conn, [domain.id for domain in to_refresh])
         woken += await _wake(conn, portion, to_refresh, order)
         looked_at += sum(domain.pages for domain in to_refresh)
         if looked_at >= MOST_PAGES:
@@ -38,7 +38,7 @@ async def run_once(conn: Any, order: SchedulerConfig) -> str:
     return f"{things(woken, 'domain')} woken, {things(given, 'page')} to refresh"
 
 
-async def _give_tasks(conn: Any, domain_ids: Sequence[int]) -> int:
+async def _create_tasks(conn: Any, domain_ids: Sequence[int]) -> int:
     """A huge domain is alone in its portion, and walked key by key; small ones are done at the first step."""
     given, key = 0, revisits.FIRST_KEY
     while domain_ids:
@@ -50,7 +50,9 @@ async def _give_tasks(conn: Any, domain_ids: Sequence[int]) -> int:
     return given
 
 
-async def _wake(conn: Any, portion: Sequence[Rested], to_refresh: Sequence[Rested], order: SchedulerConfig) -> int:
+async def _wake(
+    conn: Any, portion: Sequence[DueDomain], to_refresh: Sequence[DueDomain], order: SchedulerConfig
+) -> int:
     refreshed = {domain.id for domain in to_refresh}
     woken = 0
     for code, ids in (

@@ -11,7 +11,7 @@ from typing import Any
 from forager.domains import cooldown
 from forager.domains.cooldown import Adaptive
 from forager.frontier import revisits
-from forager.frontier.revisit import DAY_S, change_rate, first_guess, price_for
+from forager.frontier.revisit import DAY_S, change_rate, initial_interval, price_for
 from forager.frontier.revisits import Sample
 from forager.scheduler.config import SchedulerConfig
 from forager.scheduler.portions import portions
@@ -50,7 +50,7 @@ async def _price(conn: Any, domains: Sequence[Adaptive], delay_s: float) -> dict
 
 def price_of(domain: Adaptive, sample: Sample, delay_s: float) -> float:
     """The sample pays with its share of the domain's budget."""
-    prior_s = first_guess(domain.revisit_every_s or FREQUENCY_S, domain.price)
+    prior_s = initial_interval(domain.revisit_every_s or FREQUENCY_S, domain.price)
     rates = [change_rate(*watch, prior_interval_s=prior_s) for watch in sample.watches]
     share = sample.looked_at / max(domain.pages, sample.looked_at)
     return price_for(rates, requests_per_day(domain, delay_s) * share)

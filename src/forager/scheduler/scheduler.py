@@ -29,7 +29,7 @@ class Done:
     error: str | None
 
 
-class Timetable:
+class JobScheduler:
     def __init__(self, pool: Any, duties: Sequence[Duty], order: SchedulerConfig) -> None:
         """The pool has to have two connections to spare."""
         self._pool = pool

@@ -83,7 +83,7 @@ async def tidy(conn: Any) -> None:
     await conn.execute(SQL["forget_rare_words"], float(MOST_WORDS))
 
 
-async def forget_pages(conn: Any, page_ids: Sequence[int]) -> None:
+async def delete_index_pages(conn: Any, page_ids: Sequence[int]) -> None:
     """Pages whose keywords left the database."""
     await conn.execute(SQL["drop_pages"], page_ids)
 
@@ -93,7 +93,7 @@ async def count_waiting(conn: Any, *, most: int) -> int:
     return found
 
 
-async def start_over(conn: Any) -> None:
+async def reset_progress(conn: Any) -> None:
     """All pages are looked at again; those whose content is indexed already cost little."""
     await conn.execute(SQL["forget_mark"], PAGES)
 
@@ -123,8 +123,8 @@ async def _put(conn: Any, rows: Sequence[Any], configs: Mapping[str, str]) -> in
     )
     await conn.execute(SQL["drop_pages"], [row["id"] for row in stale])
     await _leave_clusters(conn, [*fresh, *stale])
-    await _learn_languages(conn, fresh, configs)
-    await _learn_words(conn, fresh)
+    await _add_languages(conn, fresh, configs)
+    await _count_words(conn, fresh)
     return len(fresh) + len(stale)
 
 
@@ -163,12 +163,12 @@ async def _count_members(conn: Any, more: Counter[int]) -> None:
         await conn.execute(SQL["count_members"], list(more), list(more.values()))
 
 
-async def _learn_languages(conn: Any, rows: Sequence[Any], configs: Mapping[str, str]) -> None:
+async def _add_languages(conn: Any, rows: Sequence[Any], configs: Mapping[str, str]) -> None:
     languages = {(row["language"] or "").lower(): config_of(row["language"], configs) for row in rows}
     await conn.execute(SQL["add_languages"], list(languages), list(languages.values()))
 
 
-async def _learn_words(conn: Any, rows: Sequence[Any]) -> None:
+async def _count_words(conn: Any, rows: Sequence[Any]) -> None:
     seen: Counter[str] = Counter()
     for row in rows:
         seen.update(spelling.words_of(row["title"], row["description"]))

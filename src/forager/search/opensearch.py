@@ -17,15 +17,15 @@ from forager.search.products import show_products
 from forager.search.server import SearchServer
 from forager.search.server_query import (
     Clause,
-    Placed,
+    LexemePositions,
     Placing,
+    format_cursor,
     match,
     page_body,
     page_filters,
+    parse_cursor,
     product_body,
     product_filters,
-    read_place,
-    write_place,
 )
 from forager.search.words import Leaf, Wanted
 
@@ -107,9 +107,11 @@ class ServerSearch:
             [leaf.text for leaf in leaves],
             query.language.lower() if query.language else None,
         )
-        placings: dict[str, dict[Leaf, Placed]] = {}
+        placings: dict[str, dict[Leaf, LexemePositions]] = {}
         for row in rows:
-            placings.setdefault(row["config"], {})[leaves[row["leaf"] - 1]] = Placed(row["lexemes"], row["places"])
+            placings.setdefault(row["config"], {})[leaves[row["leaf"] - 1]] = LexemePositions(
+                row["lexemes"], row["places"]
+            )
         known: dict[str, Placing] = dict(placings)
         return match(wanted, known)
 
@@ -129,7 +131,7 @@ class ServerSearch:
         self, kind: str, query: Query, body: Clause, show: Any
     ) -> tuple[HitPage, Mapping[str, Mapping[Any, int]]]:
         """As many hits as are wanted, although some that were found may be gone: the server hears of it later."""
-        after = read_place(query.after)
+        after = parse_cursor(query.after)
         first: Found | None = None
         hits: list[Hit] = []
         missing = 0
@@ -147,7 +149,7 @@ class ServerSearch:
             if len(hits) >= query.limit or not has_more:
                 break
         assert first is not None
-        next_after = write_place(*last) if has_more and last is not None else None
+        next_after = format_cursor(*last) if has_more and last is not None else None
         return HitPage(hits, max(first.total - missing, len(hits)), next_after=next_after), first.counts
 
     async def _ask(self, kind: str, body: Clause, size: int, after: tuple[float, int] | None) -> Found:
@@ -160,7 +162,7 @@ class ServerSearch:
             asked,
             params={"preference": same, "allow_partial_search_results": "false"},
         )
-        with self._server.understanding():
+        with self._server.catch_bad_response():
             places = [Place(float(hit["sort"][0]), int(hit["sort"][1])) for hit in answer["hits"]["hits"]]
             counts = {
                 name: {bucket["key"]: int(bucket["doc_count"]) for bucket in facet["buckets"]}

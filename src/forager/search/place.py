@@ -17,6 +17,6 @@ def read_cursor(text: str | None) -> tuple[int, int] | None:
     return (-int(score), int(number)) if is_cursor else None
 
 
-def extrapolate(guess: int, hits: int, looked_at: int) -> int:
+def estimate_total(guess: int, hits: int, looked_at: int) -> int:
     """How many hits there are, where `guess` candidates may be and of those that were looked at so many are hits."""
     return max(hits, round(guess * hits / max(looked_at, 1)))

@@ -15,9 +15,9 @@ from forager.db import statements
 from forager.records.search import Hit, HitPage, Marked, ProductQuery, Query
 from forager.search import spelling
 from forager.search.marked import maybe_marked, read_marked
-from forager.search.place import EVER, extrapolate, read_cursor, write_cursor
+from forager.search.place import EVER, estimate_total, read_cursor, write_cursor
 from forager.search.products import search_products
-from forager.search.tsquery import Spelled, Spelling, date_marks, ranking_query, stages
+from forager.search.tsquery import LeafQuery, Spelling, date_marks, ranking_query, stages
 from forager.search.words import Leaf, Wanted, parse
 
 SQL = statements.load("forager.search")
@@ -49,9 +49,9 @@ class PostgresSearch:
         wanted, spellings, queries = await self.understand(query)
         if not queries:
             return HitPage(is_empty_query=not wanted.groups or bool(spellings))
-        found = await self._stages(query, wanted, spellings)
+        found = await self._build_queries(query, wanted, spellings)
         ranked, looked_at = await self._rank(found, queries, query.since)
-        total = len(ranked) if looked_at is None else extrapolate(await self._guess(found), len(ranked), looked_at)
+        total = len(ranked) if looked_at is None else estimate_total(await self._guess(found), len(ranked), looked_at)
         return await self._page(query, queries, ranked, total=total, looked_at=looked_at)
 
     async def search_products(self, query: ProductQuery) -> HitPage:
@@ -93,12 +93,12 @@ class PostgresSearch:
         rows = await self._conn.fetch(
             SQL["spell"], [leaf.text for leaf in leaves], language.lower() if language else None
         )
-        spellings: dict[str, dict[Leaf, Spelled]] = {}
+        spellings: dict[str, dict[Leaf, LeafQuery]] = {}
         for row in rows:
-            spellings.setdefault(row["config"], {})[leaves[row["place"] - 1]] = Spelled(row["query"], row["lexemes"])
+            spellings.setdefault(row["config"], {})[leaves[row["place"] - 1]] = LeafQuery(row["query"], row["lexemes"])
         return dict(spellings)
 
-    async def _stages(self, query: Query, wanted: Wanted, spellings: Mapping[str, Spelling]) -> list[str]:
+    async def _build_queries(self, query: Query, wanted: Wanted, spellings: Mapping[str, Spelling]) -> list[str]:
         domain_id = await self._conn.fetchval(SQL["find_domain"], query.domain) if query.domain else None
         if query.domain and domain_id is None:
             return []

@@ -14,8 +14,8 @@ from forager import clock
 from forager.db import statements
 from forager.records.search import Hit, HitPage, ProductQuery
 from forager.search.marked import maybe_marked
-from forager.search.place import EVER, extrapolate, read_cursor, write_cursor
-from forager.search.tsquery import PRICE_STEPS, Spelling, date_marks, price_marks, product_stages, quote
+from forager.search.place import EVER, estimate_total, read_cursor, write_cursor
+from forager.search.tsquery import PRICE_STEPS, Spelling, build_product_queries, date_marks, price_marks, quote
 from forager.search.words import Wanted
 
 SQL = statements.load("forager.search")
@@ -32,7 +32,7 @@ async def search_products(
     conn: Any, query: ProductQuery, wanted: Wanted, spellings: Mapping[str, Spelling], queries: Mapping[str, str]
 ) -> HitPage:
     filters = await _filters(conn, query)
-    found = product_stages(wanted, spellings, filters) if filters is not None else []
+    found = build_product_queries(wanted, spellings, filters) if filters is not None else []
     answered = await conn.fetch(
         SQL["rank_products"],
         found,
@@ -50,7 +50,7 @@ async def search_products(
     shown = rest[: query.limit]
     return HitPage(
         hits=await show_products(conn, [(row["id"], row["score"] / 1e6) for row in shown], queries),
-        total=extrapolate(await _guess(conn, found), len(rows), looked_at) if is_bounded else len(rows),
+        total=estimate_total(await _guess(conn, found), len(rows), looked_at) if is_bounded else len(rows),
         is_estimate=is_bounded,
         looked_at=looked_at if is_bounded else None,
         facets=count_facets(rows),

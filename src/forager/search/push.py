@@ -153,10 +153,10 @@ async def _send_part(server: SearchServer, part: Sequence[Action], sent: Sent, *
             await _send_part(server, half, sent, is_hasty=is_hasty)
         return
     for action, item in zip(part, items, strict=True):
-        _judge(action, item, sent)
+        _classify(action, item, sent)
 
 
-def _judge(action: Action, item: Mapping[str, Any], sent: Sent) -> None:
+def _classify(action: Action, item: Mapping[str, Any], sent: Sent) -> None:
     status, trouble = item["status"], item.get("error")
     if trouble is None:  # also a document to be deleted that is not there
         return

@@ -136,7 +136,7 @@ async def take_step(conn: Any, server: SearchServer, names: Names, *, most: int 
 
 async def _make(conn: Any, server: SearchServer, names: Names, build: Build) -> None:
     for kind in KINDS:
-        await _refuse_foreign(server, names, kind, build.owner)
+        await _reject_foreign(server, names, kind, build.owner)
         body = describe(kind, owner=build.owner, writers=names.written(kind, build.name))
         try:
             await server.tell("PUT", f"/{names.index(kind, build.name)}", body)
@@ -171,7 +171,7 @@ async def _switch(conn: Any, server: SearchServer, names: Names, build: Build) -
     actions: list[dict[str, Any]] = []
     for kind in KINDS:
         alias, index = names.searched(kind), names.index(kind, build.name)
-        await _refuse_foreign(server, names, kind, build.owner)
+        await _reject_foreign(server, names, kind, build.owner)
         olds = [old for old in await _indexes_of(server, alias) if old != index]
         actions += [{"remove": {"index": old, "alias": alias}} for old in olds]
         actions.append({"add": {"index": index, "alias": alias}})
@@ -181,7 +181,7 @@ async def _switch(conn: Any, server: SearchServer, names: Names, build: Build) -
     log().info("search index switched", action="search.switched", build=build.name)
 
 
-async def sweep(conn: Any, server: SearchServer, names: Names) -> int:
+async def prune(conn: Any, server: SearchServer, names: Names) -> int:
     """Deletes indexes that are no longer wanted; answers how many builds are gone."""
     gone = 0
     async with conn.transaction():
@@ -203,7 +203,7 @@ async def switch_off(conn: Any, server: SearchServer | None, names: Names) -> No
         await conn.execute(SQL["forget_all_changes"])
         await give_up(conn, [build.name for build in await read_builds(conn)])
     if server is not None:
-        await sweep(conn, server, names)
+        await prune(conn, server, names)
 
 
 async def _delete(server: SearchServer, names: Names, build: str) -> None:
@@ -224,7 +224,7 @@ async def _indexes_of(server: SearchServer, alias: str) -> list[str]:
         raise
 
 
-async def _refuse_foreign(server: SearchServer, names: Names, kind: str, owner: str) -> None:
+async def _reject_foreign(server: SearchServer, names: Names, kind: str, owner: str) -> None:
     """Two Foragers under one prefix would take the index from each other for ever."""
     alias = names.searched(kind)
     for index in await _indexes_of(server, alias):

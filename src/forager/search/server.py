@@ -36,7 +36,7 @@ class SearchServer:
         """While it is away: when it is asked again."""
 
     @property
-    def is_resting(self) -> bool:
+    def is_circuit_open(self) -> bool:
         return self._ask_at is not None and clock.monotonic() < self._ask_at
 
     async def ask(
@@ -49,7 +49,7 @@ class SearchServer:
         headers: Mapping[str, str] | None = None,
     ) -> Any:
         """For a person who waits. Raises SearchServerError."""
-        if self.is_resting:
+        if self.is_circuit_open:
             raise SearchServerError(f"The search server at {self.place} does not answer.")
         if self._ask_at is not None:
             self._ask_at = clock.monotonic() + RESET_S  # others wait until this one has come back
@@ -57,7 +57,7 @@ class SearchServer:
             answer = await self.tell(method, path, body, params=params, headers=headers, timeout_s=SEARCH_S)
         except SearchServerError as error:
             if error.is_away:
-                self._note_away(error)
+                self._mark_unavailable(error)
             raise
         if self._ask_at is not None:
             self._ask_at = None
@@ -93,14 +93,14 @@ class SearchServer:
             answer = await self.ask("POST", "/_bulk", body, params={**params, "refresh": "true"}, headers=NDJSON)
         else:
             answer = await self.tell("POST", "/_bulk", body, params=params, headers=NDJSON)
-        with self.understanding():
+        with self.catch_bad_response():
             items: list[dict[str, Any]] = [next(iter(item.values())) for item in answer["items"]]
             if len(items) != len(lines) or not all(isinstance(item["status"], int) for item in items):
                 raise ValueError
             return items
 
     @contextlib.contextmanager
-    def understanding(self) -> Iterator[None]:
+    def catch_bad_response(self) -> Iterator[None]:
         """Somebody else may live at its address, and answer what nobody expects."""
         try:
             yield
@@ -121,7 +121,7 @@ class SearchServer:
             )
         return SearchServerError(f"The search server at {self.place} answered {status}: {reason}.", status, reason)
 
-    def _note_away(self, error: SearchServerError) -> None:
+    def _mark_unavailable(self, error: SearchServerError) -> None:
         if self._ask_at is None:
             log().warning("search server is away, PostgreSQL answers", action="search.away", error=str(error))
         self._ask_at = clock.monotonic() + RESET_S
@@ -172,7 +172,7 @@ async def open_server(url: str, *, ca_file: Path | None = None) -> AsyncIterator
     """Dials when it is first asked: a server that is away is no reason not to start."""
     opensearch = _library()
     address = Address.of(url)
-    _refuse_missing(ca_file)
+    _check_cert_file(ca_file)
     logging.getLogger("opensearch").addHandler(logging.NullHandler())  # whoever asks says what went wrong
     client = opensearch.AsyncOpenSearch(
         hosts=[address.url],
@@ -190,12 +190,12 @@ async def open_server(url: str, *, ca_file: Path | None = None) -> AsyncIterator
         await client.close()
 
 
-def _refuse_missing(ca_file: Path | None) -> None:
+def _check_cert_file(ca_file: Path | None) -> None:
     if ca_file is not None and not ca_file.is_file():
         raise ConfigurationError(f"search_ca_file: there is no file {ca_file}.")
 
 
-class _Straight:
+class _NoRedirectSession:
     """A session that follows no redirects: whom we speak to is said in the settings, and nowhere else."""
 
     def __init__(self, session: Any) -> None:
@@ -214,7 +214,7 @@ def _connection_class(opensearch: Any) -> Any:
 
         async def _create_aiohttp_session(self) -> None:
             await super()._create_aiohttp_session()
-            self.session = _Straight(self.session)
+            self.session = _NoRedirectSession(self.session)
 
     return Connection
 

@@ -22,14 +22,14 @@ MARK = "s"
 Clause = dict[str, Any]
 
 
-class Placed(NamedTuple):
+class LexemePositions(NamedTuple):
     """A leaf in one configuration: its lexemes in the order of their places."""
 
     lexemes: Sequence[str]
     places: Sequence[int]
 
 
-Placing = Mapping[Leaf, Placed]
+Placing = Mapping[Leaf, LexemePositions]
 
 
 def match(wanted: Wanted, placings: Mapping[str, Placing]) -> Clause | None:
@@ -65,7 +65,7 @@ def _any_of(clauses: Iterable[Clause]) -> Clause | None:
     return {"bool": {"should": each, "minimum_should_match": 1}}
 
 
-def _leaf(placed: Placed) -> Clause | None:
+def _leaf(placed: LexemePositions) -> Clause | None:
     found = _on("words", placed)
     if found is None:
         return None
@@ -73,7 +73,7 @@ def _leaf(placed: Placed) -> Clause | None:
     return {"bool": {"must": [found], "should": better}}
 
 
-def _on(field: str, placed: Placed) -> Clause | None:
+def _on(field: str, placed: LexemePositions) -> Clause | None:
     """One lexeme, or several in a row with their gaps."""
     if not placed.lexemes:
         return None
@@ -82,7 +82,7 @@ def _on(field: str, placed: Placed) -> Clause | None:
     return {"match_phrase": {field: {"query": write_stream(placed.lexemes, placed.places)}}}
 
 
-def _all_of(field: str, placed: Placed, boost: float) -> Clause:
+def _all_of(field: str, placed: LexemePositions, boost: float) -> Clause:
     """These fields have each lexeme once, in no order that means anything."""
     text = " ".join(lexeme for lexeme in placed.lexemes if lexeme != GAP)
     return {"match": {field: {"query": text, "operator": "and", "boost": boost}}}
@@ -159,17 +159,17 @@ def _order(number: str) -> Clause:
 # Where one page of hits ends -----------------------------------------------------------------------------------------
 
 
-def write_place(score: float, number: int) -> str:
+def format_cursor(score: float, number: int) -> str:
     """The score to the last bit: it is a float of 32, and what is equal to it is told apart by number."""
     (bits,) = struct.unpack(">I", struct.pack(">f", score))
     return f"{MARK}{bits}-{number}"
 
 
-def is_place(text: str | None) -> bool:
-    return read_place(text) is not None
+def is_search_cursor(text: str | None) -> bool:
+    return parse_cursor(text) is not None
 
 
-def read_place(text: str | None) -> tuple[float, int] | None:
+def parse_cursor(text: str | None) -> tuple[float, int] | None:
     bits, dash, number = (text or "").removeprefix(MARK).partition("-")
     parts = (bits, number)
     if not (text or "").startswith(MARK) or not dash or not all(part.isascii() and part.isdigit() for part in parts):

@@ -32,8 +32,8 @@ def write_stream(lexemes: Sequence[str], places: Sequence[int]) -> str:
 
 def of_weight(lexemes: Sequence[str], weights: str, wanted: str) -> str:
     """Those of the title, say, for who ranks; their order does not matter there."""
-    return " ".join(dict.fromkeys(_weighing(lexemes, weights, wanted)))
+    return " ".join(dict.fromkeys(_filter_by_weight(lexemes, weights, wanted)))
 
 
-def _weighing(lexemes: Sequence[str], weights: str, wanted: str) -> Iterable[str]:
+def _filter_by_weight(lexemes: Sequence[str], weights: str, wanted: str) -> Iterable[str]:
     return (lexeme for lexeme, weight in zip(lexemes, weights, strict=True) if weight == wanted)

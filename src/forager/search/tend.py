@@ -38,7 +38,7 @@ class Standing:
     refused: int
 
 
-async def read_standing(conn: Any) -> Standing:
+async def read_sync_status(conn: Any) -> Standing:
     builds = await rebuild.read_builds(conn)
     return Standing(
         any(build.state == "live" for build in builds),
@@ -48,7 +48,7 @@ async def read_standing(conn: Any) -> Standing:
     )
 
 
-async def read_refusals(conn: Any) -> tuple[int, str]:
+async def read_rejected(conn: Any) -> tuple[int, str]:
     """How many documents the server would not take, and why the last one."""
     row = await conn.fetchrow(SQL["sum_refused"])
     return row["documents"], row["reason"] or ""
@@ -80,7 +80,7 @@ async def tend(
         if is_done or clock.monotonic() > until:
             break
     if not is_busy:
-        await rebuild.sweep(conn, server, names)
+        await rebuild.prune(conn, server, names)
     return Tended(changes, filled, is_building, is_busy)
 
 

@@ -24,7 +24,7 @@ NOTHING = "'=e0'"
 
 
 @dataclass(frozen=True, slots=True)
-class Spelled:
+class LeafQuery:
     """A leaf in one configuration."""
 
     query: str
@@ -32,7 +32,7 @@ class Spelled:
     lexemes: Sequence[str]
 
 
-Spelling = Mapping[Leaf, Spelled]
+Spelling = Mapping[Leaf, LeafQuery]
 
 
 def ranking_query(wanted: Wanted, spelling: Spelling) -> str | None:
@@ -59,7 +59,7 @@ def stages(
     ]
 
 
-def product_stages(wanted: Wanted, spellings: Mapping[str, Spelling], filters: Iterable[str]) -> list[str]:
+def build_product_queries(wanted: Wanted, spellings: Mapping[str, Spelling], filters: Iterable[str]) -> list[str]:
     """The same for the terms of products, which have no tiers."""
     return [" & ".join([matching, *filters]) for matching in _kinds(wanted, spellings)]
 

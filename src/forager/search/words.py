@@ -45,7 +45,7 @@ def parse(text: str) -> Wanted:
     unwanted: list[Leaf] = []
     is_joined = False
     count = 0
-    for is_minus, leaf in _leaves(clean[:LONGEST_QUERY].translate(QUOTES)):
+    for is_minus, leaf in _parse_tokens(clean[:LONGEST_QUERY].translate(QUOTES)):
         if leaf is None:
             is_joined = bool(groups)
             continue
@@ -63,7 +63,7 @@ def parse(text: str) -> Wanted:
     return Wanted(tuple(dict.fromkeys(groups)), tuple(dict.fromkeys(unwanted)), is_cut)
 
 
-def _leaves(text: str) -> Iterator[tuple[bool, Leaf | None]]:
+def _parse_tokens(text: str) -> Iterator[tuple[bool, Leaf | None]]:
     """Whether a minus stands before it, and the leaf; None for OR."""
     for minus, phrase, word in TOKEN.findall(text):
         if word in {"OR", "|"} and not minus:

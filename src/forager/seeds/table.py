@@ -68,7 +68,7 @@ def find_layout(line: str, shape: Shape = "auto") -> Layout | None:
         url_at = _first_of(URL_COLUMNS, names)
         return None if url_at is None else Layout(delimiter, url_at, _first_of(RANK_COLUMNS, names), has_header=True)
     if shape == "csv" or _is_row(cells) or line.startswith('"'):
-        return Layout(delimiter, url_at, _rank_beside(cells, url_at))
+        return Layout(delimiter, url_at, _find_rank_column(cells, url_at))
     return LINES
 
 
@@ -106,7 +106,7 @@ def _first_of(wanted: tuple[str, ...], names: list[str]) -> int | None:
     return next((names.index(name) for name in wanted if name in names), None)
 
 
-def _rank_beside(cells: list[str], url_at: int) -> int | None:
+def _find_rank_column(cells: list[str], url_at: int) -> int | None:
     beside = (index for index in (url_at - 1, url_at + 1) if 0 <= index < len(cells))
     return next((index for index in beside if cells[index].isdecimal()), None)
 

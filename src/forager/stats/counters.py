@@ -71,7 +71,7 @@ class Tally:
         return ((metric, label, amount) for (metric, label), amount in sorted(self.amounts.items()))
 
 
-def tally_of(done: Sequence[Outcome], *, drops: Mapping[str, int], seen: int, learned: int) -> Tally:
+def count_batch(done: Sequence[Outcome], *, drops: Mapping[str, int], seen: int, learned: int) -> Tally:
     """A batch of visits that ended. Images are counted apart: rates of pages are about pages."""
     tally = Tally()
     for how, number in Counter(

@@ -5,7 +5,7 @@ import socket
 from pathlib import Path
 
 
-def this_host() -> str:
+def get_host_key() -> str:
     """This machine, this boot and this process namespace: only inside all three does a pid mean anything."""
     boot = _read("/proc/sys/kernel/random/boot_id") or "boot"
     try:
@@ -35,21 +35,21 @@ def is_alive(pid: int, began: int) -> bool:
     return began in {0, started_at(pid)}
 
 
-def this_process() -> str:
+def get_process_key() -> str:
     """Names this very process: its pid, when it began, and where the pid means anything."""
     pid = os.getpid()
-    return f"{pid} {started_at(pid)} {this_host()}"
+    return f"{pid} {started_at(pid)} {get_host_key()}"
 
 
-def is_of_this_host(process: str) -> bool:
-    """Whether a name made by `this_process` can be looked up here."""
-    return process.split(" ", 2)[2] == this_host()
+def is_local_process(process: str) -> bool:
+    """Whether a name made by `get_process_key` can be looked up here."""
+    return process.split(" ", 2)[2] == get_host_key()
 
 
 def is_gone(process: str) -> bool:
     """Whether the process of such a name is known to have ended; of another host's nothing is known."""
     pid, began, _ = process.split(" ", 2)
-    return is_of_this_host(process) and not is_alive(int(pid), int(began))
+    return is_local_process(process) and not is_alive(int(pid), int(began))
 
 
 def _read(path: str) -> str:

@@ -68,7 +68,7 @@ async def seal_now(conn: Any, *, patience_s: float) -> int:
     while True:
         await asyncio.sleep(POLL_S)
         total += await seal(conn)
-        if await _is_settled(conn) or clock.monotonic() > give_up_at:
+        if await _is_complete(conn) or clock.monotonic() > give_up_at:
             return total + await seal(conn)
 
 
@@ -92,5 +92,5 @@ def _is_done(row: Any) -> bool:
     return row["position"] is None or bool(row["is_settled"])
 
 
-async def _is_settled(conn: Any) -> bool:
+async def _is_complete(conn: Any) -> bool:
     return all(row["is_settled"] or row["position"] is None for row in await conn.fetch(SQL["read_marks"]))

@@ -35,7 +35,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class DutyAge:
+class JobAge:
     name: str
     every_s: float
     age_s: float | None
@@ -68,7 +68,7 @@ async def old_days(conn: Any, *, after_days: int) -> list[date]:
     return [row["day"] for row in await conn.fetch(SQL["old_days"], after_days)]
 
 
-async def minutes_of(conn: Any, day: date) -> list[dict[str, Any]]:
+async def list_minutes(conn: Any, day: date) -> list[dict[str, Any]]:
     return [dict(row) for row in await conn.fetch(SQL["minutes_of_day"], day)]
 
 
@@ -104,8 +104,8 @@ async def read_state(conn: Any, *, dead_after_s: float) -> list[Number]:
     return [Number(*row) for row in await conn.fetch(SQL["read_state"], dead_after_s)]
 
 
-async def read_duty_ages(conn: Any) -> list[DutyAge]:
-    return [DutyAge(*row) for row in await conn.fetch(SQL["read_duty_ages"])]
+async def read_duty_ages(conn: Any) -> list[JobAge]:
+    return [JobAge(*row) for row in await conn.fetch(SQL["read_duty_ages"])]
 
 
 async def busiest_domains(conn: Any, *, limit: int) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from forager import clock
 from forager.db import statements
 from forager.records import DomainCount, Holder, Outcome, OutcomeCount, Pause, RunSpec, Scope
 from forager.records.crawl import IMAGE
-from forager.stats.processes import is_gone, is_of_this_host, this_process
+from forager.stats.processes import get_process_key, is_gone, is_local_process
 
 SQL = statements.load("forager.stats")
 UNKEPT_S = 60.0
@@ -22,7 +22,7 @@ SILENT_S = 300.0
 async def start_run(conn: Any, spec: RunSpec, *, by: str) -> int:
     order = json.dumps(asdict(spec))
     run: int = await conn.fetchval(
-        SQL["start_run"], order, spec.max_pages, spec.max_pages_per_domain, spec.max_depth, by, this_process()
+        SQL["start_run"], order, spec.max_pages, spec.max_pages_per_domain, spec.max_depth, by, get_process_key()
     )
     return run
 
@@ -52,12 +52,12 @@ def spec_from_json(text: str) -> RunSpec:
 
 
 async def end_run(conn: Any, run: int, status: str) -> None:
-    await conn.execute(SQL["end_run"], run, status, this_process())
+    await conn.execute(SQL["end_run"], run, status, get_process_key())
 
 
 async def keep_run(conn: Any, run: int) -> None:
     """Records that this process, which started the run, still works on it."""
-    await conn.execute(SQL["keep_run"], run, this_process())
+    await conn.execute(SQL["keep_run"], run, get_process_key())
 
 
 async def hold_standing_run(conn: Any, spec: RunSpec, *, by: str) -> int:
@@ -214,7 +214,7 @@ def is_lost(kept_by: str | None, silent_s: float) -> bool:
     """Whether the process that keeps a run is gone."""
     if kept_by is None:
         return silent_s > UNKEPT_S
-    return is_gone(kept_by) if is_of_this_host(kept_by) else silent_s > SILENT_S
+    return is_gone(kept_by) if is_local_process(kept_by) else silent_s > SILENT_S
 
 
 async def read_clock(conn: Any) -> datetime:

@@ -18,14 +18,14 @@ from forager.observe import log
 from forager.records import Fetched, Past, StoredBody
 from forager.storage import snapshot, warc_record
 from forager.storage.bucket import Bucket
-from forager.storage.layered import LayeredPlace
-from forager.storage.local import LocalPlace
+from forager.storage.layered import LayeredLocation
+from forager.storage.local import LocalLocation
 from forager.storage.location import Place
 from forager.storage.migrator import WarcMover
-from forager.storage.objects import ObjectPlace
+from forager.storage.objects import BucketLocation
 from forager.storage.policy import ContentPolicy
 from forager.storage.refs import OPEN, SnapshotRef, WarcRef, parse
-from forager.storage.warc_file import Limits, WarcDesk, mend_all
+from forager.storage.warc_file import Limits, WarcWriter, repair_all
 from forager.storage.warc_record import REFERS_TO, Original, Record
 
 FOLDER = "bodies"
@@ -52,7 +52,7 @@ class Shelved(NamedTuple):
 
 
 class BodyStore:
-    def __init__(self, place: Place, desk: WarcDesk) -> None:
+    def __init__(self, place: Place, desk: WarcWriter) -> None:
         self._place = place
         self._desk = desk
         self._storing = threading.Lock()
@@ -130,9 +130,9 @@ class BodyStore:
         ref = parse(stored.ref or "")
         if isinstance(ref, WarcRef) or self._place.confirm([ref.key]):
             return Shelved(str(ref), ref.name, stored.kind, KNOWN, 0, 0)
-        return self._unconfirmed(stored, ref)
+        return self._retry_confirm(stored, ref)
 
-    def _unconfirmed(self, stored: StoredBody, ref: SnapshotRef) -> Shelved:
+    def _retry_confirm(self, stored: StoredBody, ref: SnapshotRef) -> Shelved:
         """A body that is not in its place is lost; one of which nobody can tell is not. One that is there and cannot be
         marked as used is stored again: its file may belong to another account, or the store takes no writes."""
         try:
@@ -178,7 +178,7 @@ class BodyStore:
                 self._remember(Original(str(ref), stored.digest, *stored.origin))
             what = STORED if stored.origin or not stored.is_body else KNOWN
             named = str(ref) if stored.is_body else None
-            shelved[at] = Shelved(named, ref.name, kind, what, stored.size_bytes, stored.bytes_held)
+            shelved[at] = Shelved(named, ref.name, kind, what, stored.size_bytes, stored.buffer_bytes)
         return shelved
 
     def _remember(self, original: Original) -> None:
@@ -213,10 +213,10 @@ class BodyStore:
         return warc_record.read(self._place.get(ref.key, ref.offset, ref.length))  # it was closed in between
 
 
-def place_in(home: Path, bucket: Bucket | None = None) -> Place:
+def open_location(home: Path, bucket: Bucket | None = None) -> Place:
     """Where bodies are: in the home, and where a bucket is named, there from now on."""
-    local = LocalPlace(home / FOLDER)
-    return local if bucket is None else LayeredPlace(ObjectPlace(bucket), local)
+    local = LocalLocation(home / FOLDER)
+    return local if bucket is None else LayeredLocation(BucketLocation(bucket), local)
 
 
 @contextlib.contextmanager
@@ -233,10 +233,12 @@ def open_shelf(
     root = home / FOLDER
     with contextlib.suppress(OSError):
         if root.is_dir():
-            LocalPlace(root).tidy()
-            mend_all(root / "warc")
+            LocalLocation(root).tidy()
+            repair_all(root / "warc")
     make_info = partial(warc_record.info, software=f"Forager/{__version__}", user_agent=user_agent)
-    body_store = BodyStore(place_in(home, bucket), WarcDesk(root / "warc", Limits(warc_bytes, warc_age_s), make_info))
+    body_store = BodyStore(
+        open_location(home, bucket), WarcWriter(root / "warc", Limits(warc_bytes, warc_age_s), make_info)
+    )
     with _moving(root / "warc", bucket):
         try:
             yield body_store
@@ -261,9 +263,11 @@ def _moving(folder: Path, bucket: Bucket | None) -> Iterator[None]:
         mover.stop()
 
 
-def shelf_to_read(home: Path, bucket: Bucket | None = None) -> BodyStore:
+def open_readonly_store(home: Path, bucket: Bucket | None = None) -> BodyStore:
     """For loading only: it needs no closing and puts nothing right."""
-    return BodyStore(place_in(home, bucket), WarcDesk(home / FOLDER / "warc", Limits(0, 0), lambda _name, _at: b""))
+    return BodyStore(
+        open_location(home, bucket), WarcWriter(home / FOLDER / "warc", Limits(0, 0), lambda _name, _at: b"")
+    )
 
 
 def _confirmed(ref: str | None) -> StoredBody | None:

@@ -21,7 +21,7 @@ LIST_AT_ONCE = 1000
 PIECE_BYTES = 1024 * 1024
 
 
-class There(NamedTuple):
+class BucketFile(NamedTuple):
     """A file in the bucket."""
 
     size_bytes: int
@@ -42,14 +42,14 @@ class BucketFolder:
     def put(self, path: Path, name: str, *, is_late: Callable[[], bool] = never) -> None:
         upload(self.bucket, path, name, is_late=is_late)
 
-    def look(self, name: str) -> There | None:
+    def look(self, name: str) -> BucketFile | None:
         try:
             found = self._store.head(name)
         except FileNotFoundError:
             return None
         except Exception as error:
             raise self._trouble(error, name) from None
-        return There(found["size"], found["last_modified"])
+        return BucketFile(found["size"], found["last_modified"])
 
     def pieces(self, name: str) -> Iterator[bytes]:
         try:
@@ -75,12 +75,12 @@ class BucketFolder:
             checksum.update(piece)
         return checksum.digest()
 
-    def files(self, prefix: str = "") -> dict[str, There]:
+    def files(self, prefix: str = "") -> dict[str, BucketFile]:
         """All files below a folder of it."""
-        found: dict[str, There] = {}
+        found: dict[str, BucketFile] = {}
         try:
             for portion in self._store.list(prefix or None, chunk_size=LIST_AT_ONCE):
-                found.update({each["path"]: There(each["size"], each["last_modified"]) for each in portion})
+                found.update({each["path"]: BucketFile(each["size"], each["last_modified"]) for each in portion})
         except Exception as error:
             raise self._trouble(error, prefix) from None
         return found

@@ -24,7 +24,7 @@ def index_line(
     return f"{surt(url)} {at.astimezone(UTC):%Y%m%d%H%M%S} {json.dumps(fields)}"
 
 
-def with_place(line: str, name: str, offset: int, length: int) -> str:
+def with_offset(line: str, name: str, offset: int, length: int) -> str:
     """The whole line."""
     place = json.dumps({"length": str(length), "offset": str(offset), "filename": name})
     return f"{line[:-1]}, {place[1:]}"

@@ -11,7 +11,7 @@ from forager.errors import StoreError
 from forager.storage.location import Place, Stored
 
 
-class LayeredPlace:
+class LayeredLocation:
     def __init__(self, front: Place, behind: Place) -> None:
         self._front = front
         self._behind = behind

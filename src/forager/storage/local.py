@@ -41,7 +41,7 @@ def trouble(error: OSError, key: str) -> StoreError:
     return StoreError(f"{key} of the store of bodies: {(error.strerror or str(error)).lower()}.", reason)
 
 
-class LocalPlace:
+class LocalLocation:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._numbers = itertools.count()
@@ -116,9 +116,9 @@ class LocalPlace:
     def tidy(self) -> int:
         """What processes that were killed long ago had not finished to write or to delete is removed; answers how
         many files."""
-        return sum(self._tidy(folder) for folder in (TEMPORARY, DYING))
+        return sum(self._remove_stale(folder) for folder in (TEMPORARY, DYING))
 
-    def _tidy(self, folder: str) -> int:
+    def _remove_stale(self, folder: str) -> int:
         removed = 0
         with self._folders() as folders, contextlib.suppress(OSError):
             place = folders.enter((folder,))

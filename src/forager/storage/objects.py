@@ -39,7 +39,7 @@ class Named(NamedTuple):
     modified_at: datetime
 
 
-class ObjectPlace:
+class BucketLocation:
     def __init__(self, bucket: Bucket) -> None:
         self.bucket = bucket
 

@@ -39,9 +39,9 @@ def unpack(blob: bytes, ref: SnapshotRef, url: str) -> Fetched:
     try:
         content = zstd.ZstdDecompressor().decompress(blob, MOST_BYTES)
     except zstd.ZstdError as error:
-        raise _damaged(ref) from error
+        raise _hash_mismatch(ref) from error
     if hashlib.sha256(content).hexdigest() != ref.name:
-        raise _damaged(ref)
+        raise _hash_mismatch(ref)
     line, _, body = content.partition(b"\n")
     head = json.loads(line)
     return Fetched(
@@ -49,5 +49,5 @@ def unpack(blob: bytes, ref: SnapshotRef, url: str) -> Fetched:
     )
 
 
-def _damaged(ref: SnapshotRef) -> StoreError:
+def _hash_mismatch(ref: SnapshotRef) -> StoreError:
     return StoreError(f"The stored body {ref.name[:16]}… is damaged: it is not what its hash says.", "damaged")

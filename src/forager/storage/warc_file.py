@@ -62,7 +62,7 @@ class WarcFile:
         try:
             self._write(b"".join(part for stored in stored_bodies for part in (stored.lead, stored.blob)))
             lines = [
-                cdxj.with_place(stored.index, self.name, ref.offset, ref.length)
+                cdxj.with_offset(stored.index, self.name, ref.offset, ref.length)
                 for stored, ref in zip(stored_bodies, refs, strict=True)
             ]
             _write_all(self._index, "".join(f"{line}\n" for line in lines).encode())
@@ -87,7 +87,7 @@ class WarcFile:
         self.size += len(content)
 
 
-class WarcDesk:
+class WarcWriter:
     """Where archived bodies are written. No file is made before the first body comes."""
 
     def __init__(self, folder: Path, limits: Limits, make_info: Callable[[str, datetime], bytes]) -> None:
@@ -118,7 +118,7 @@ class WarcDesk:
         first = not self._folder.exists()
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not first:
-            mend_all(self._folder)
+            repair_all(self._folder)
         now = clock.now()
         name = f"forager-{now:%Y%m%d%H%M%S}-{os.urandom(4).hex()}.warc.gz"
         self._file = WarcFile(self._folder, name, self._make_info(name, now))
@@ -144,7 +144,7 @@ def seal(path: Path) -> None:
     final = path.with_name(path.name.removesuffix(OPEN))
     index = final.with_name(final.name + INDEX)
     size = path.stat().st_size
-    lines = sorted({line for line in _whole_lines(index) if (cdxj.end_of(line) or 0) <= size})
+    lines = sorted({line for line in _read_valid_lines(index) if (cdxj.end_of(line) or 0) <= size})
     fresh = index.with_name(index.name + ".new")
     fresh.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     fresh.replace(index)
@@ -152,7 +152,7 @@ def seal(path: Path) -> None:
     _sync_folder(path.parent)
 
 
-def mend_all(folder: Path) -> list[str]:
+def repair_all(folder: Path) -> list[str]:
     """Files of workers that are dead; answers their names. A live one keeps its lock."""
     mended = []
     for path in sorted(folder.glob("*" + OPEN)):
@@ -161,18 +161,18 @@ def mend_all(folder: Path) -> list[str]:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if path.exists():  # else somebody else was faster
-                    _mend(path, descriptor)
+                    _repair(path, descriptor)
                     mended.append(path.name.removesuffix(OPEN))
             finally:
                 os.close(descriptor)
     return mended
 
 
-def _mend(path: Path, descriptor: int) -> None:
+def _repair(path: Path, descriptor: int) -> None:
     name = path.name.removesuffix(OPEN)
     index = path.with_name(name + INDEX)
     size = os.fstat(descriptor).st_size
-    ends = [cdxj.end_of(line) or 0 for line in _whole_lines(index)]
+    ends = [cdxj.end_of(line) or 0 for line in _read_valid_lines(index)]
     good_end, lines = max((end for end in ends if end <= size), default=0), []
     for start, end, member in _members(descriptor, good_end):
         good_end = end
@@ -207,13 +207,13 @@ def _line_of(record: warc_record.Record, name: str, offset: int, length: int) ->
     at = datetime.fromisoformat(fields["WARC-Date"])
     digest, is_revisit = fields.get("WARC-Payload-Digest", ""), record.kind == "revisit"
     line = cdxj.index_line(fields["WARC-Target-URI"], at, status_code, content_type, digest, is_revisit=is_revisit)
-    return cdxj.with_place(line, name, offset, length)
+    return cdxj.with_offset(line, name, offset, length)
 
 
 def _members(descriptor: int, start: int) -> Iterator[tuple[int, int, bytes]]:
     """Whole records from a record's beginning on: where each begins and ends, and its bytes."""
     while True:
-        member = _whole_member(descriptor, start)
+        member = _read_gzip_member(descriptor, start)
         if member is None:
             return
         try:
@@ -224,7 +224,7 @@ def _members(descriptor: int, start: int) -> Iterator[tuple[int, int, bytes]]:
         start += len(member)
 
 
-def _whole_member(descriptor: int, start: int) -> bytes | None:
+def _read_gzip_member(descriptor: int, start: int) -> bytes | None:
     stream = igzip_lib.IgzipDecompressor(igzip_lib.DECOMP_GZIP)
     pieces: list[bytes] = []
     at = start
@@ -252,7 +252,7 @@ def _create_locked(path: Path) -> int:
     return descriptor
 
 
-def _whole_lines(index: Path) -> list[str]:
+def _read_valid_lines(index: Path) -> list[str]:
     try:
         text = index.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:

@@ -37,11 +37,11 @@ SPELLINGS = {f"%{high}{low}": _spell(high, low) for high in hexdigits for low in
 
 def normalize(url: str, policy: UrlPolicy = DEFAULT_POLICY) -> str:
     """The one spelling of `url`; raises BadUrlError when it is none we can visit."""
-    refuse_unwritable(url, policy)
+    reject_unwritable(url, policy)
     try:
         href: str = normalize_url(url)
     except ValueError:
-        raise BadUrlError(_why_unparsable(url)) from None
+        raise BadUrlError(_explain_invalid(url)) from None
     return tidy(href, policy)
 
 
@@ -62,14 +62,14 @@ def tidy(href: str, policy: UrlPolicy) -> str:
     if policy.strip_trailing_slash:
         path = path.rstrip("/") or "/"
     result = f"{scheme}://{check_host(host)}{port or ''}{path}"
-    if query and (query := tidy_query(query, policy)):
+    if query and (query := normalize_query(query, policy)):
         result = f"{result}?{query}"
     if len(result) > policy.max_bytes:
         raise BadUrlError(f"{show(href)} is longer than {policy.max_bytes} bytes.")
     return result
 
 
-def tidy_query(query: str, policy: UrlPolicy) -> str:
+def normalize_query(query: str, policy: UrlPolicy) -> str:
     """Parameters without tracking and empty ones, ordered by name, then value, so that permutations are one page."""
     if "&" not in query:
         piece = fix_escapes(query) if "%" in query else query
@@ -97,7 +97,7 @@ def check_host(host: str) -> str:
     return name
 
 
-def refuse_unwritable(url: str, policy: UrlPolicy) -> None:
+def reject_unwritable(url: str, policy: UrlPolicy) -> None:
     if len(url) > policy.max_bytes:
         raise BadUrlError(f"{show(url)} is longer than {policy.max_bytes} bytes.")
     if not url.isprintable() and UNWRITABLE.search(url.strip(WHITESPACE)):
@@ -110,7 +110,7 @@ def show(url: str) -> str:
     return repr(bare if len(bare) <= 120 else bare[:117] + "...")
 
 
-def _why_unparsable(url: str) -> str:
+def _explain_invalid(url: str) -> str:
     guess = f"https://{url.strip(WHITESPACE)}"
     if ":" not in url and "." in url and URL.can_parse(guess):
         return f"{show(url)} has no scheme; write {show(guess)}."

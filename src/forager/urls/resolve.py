@@ -20,10 +20,10 @@ from forager.urls.normalize import (
     check_host,
     fix_escapes,
     normalize,
-    refuse_unwritable,
+    normalize_query,
+    reject_unwritable,
     show,
     tidy,
-    tidy_query,
 )
 from forager.urls.policy import DEFAULT_POLICY, UrlPolicy
 
@@ -132,7 +132,7 @@ def _join_plain(base: Base, href: str, policy: UrlPolicy) -> str | None:
         return None
     if policy.strip_trailing_slash:
         path = path.rstrip("/") or "/"
-    if query and (query := tidy_query(query, policy)):
+    if query and (query := normalize_query(query, policy)):
         return f"{origin}{path}?{query}"
     return origin + path
 
@@ -147,7 +147,7 @@ def _resolve_or_none(base: str | None, href: str, policy: UrlPolicy) -> str | No
 def _resolve(base: str | None, href: str, policy: UrlPolicy) -> str:
     if base is None:
         return normalize(href, policy)
-    refuse_unwritable(href, policy)
+    reject_unwritable(href, policy)
     try:
         joined: str = join_url(base, href)
     except ValueError:

@@ -79,7 +79,7 @@ class _Reader:
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
         self._parser.CharacterDataHandler = self._take_text
-        self._parser.StartDoctypeDeclHandler = self._refuse_doctype
+        self._parser.StartDoctypeDeclHandler = self._reject_doctype
 
     def feed(self, piece: bytes, *, is_last: bool = False) -> None:
         try:
@@ -151,5 +151,5 @@ class _Reader:
         self._loc, self._lastmod = None, ""
         self._pictures.clear()
 
-    def _refuse_doctype(self, *_declaration: object) -> None:
+    def _reject_doctype(self, *_declaration: object) -> None:
         raise BadListError("it declares a document type, which a sitemap has none of; it is not read")

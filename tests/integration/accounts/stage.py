@@ -66,12 +66,12 @@ def build(database: Database, **settings: Any) -> FastAPI:
     app.state.call_back = lambda: None
     access.install(app)
     problems.install(app)
-    app.router.routes.extend(_surface())
+    app.router.routes.extend(_build_routes())
     return app
 
 
 @functools.cache
-def _surface() -> Sequence[BaseRoute]:
+def _build_routes() -> Sequence[BaseRoute]:
     """Taken apart once for all apps, as `forager.api.app` does it."""
     plain = FastAPI(openapi_url=None)
     plain.include_router(auth.router)

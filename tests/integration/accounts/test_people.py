@@ -61,7 +61,7 @@ async def test_whoever_comes_while_the_first_admin_is_being_made_waits_and_is_no
 ) -> None:
     link = await accounts.first_admin_link(desk.conn, HOST) or ""
     async with pool.acquire() as first, first.transaction():
-        await sign_in._become_first_admin(first, "first", "a hash")
+        await sign_in._create_first_admin(first, "first", "a hash")
         second = asyncio.create_task(accept(desk.browser(), link, "second"))
         await until_it_waits(desk, second)
         assert not second.done()

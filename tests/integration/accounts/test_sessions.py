@@ -394,7 +394,7 @@ async def test_the_record_of_refusals_is_bounded(open_app: OpenApp, conn: Any) -
         gate = app.state.gate
         headers = [(b"authorization", token.headers["Authorization"].encode())]
         asked = Request({"type": "http", "headers": headers, "client": None, "scheme": "http"})
-        who, _ = await gate.recognise(asked, is_fresh=True)
+        who, _ = await gate.authenticate(asked, is_fresh=True)
         for n in range(500):
             gate.denials.note(who, "GET", f"/never/{n}", "no")
     assert await conn.fetchval("SELECT count(*) FROM audit_log WHERE outcome = 'denied'") == MOST_ROWS

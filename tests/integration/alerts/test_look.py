@@ -10,7 +10,7 @@ import pytest
 from tests.ground import Ground
 
 from forager.alerts import store
-from forager.alerts.look import Looked, look
+from forager.alerts.look import AlertChanges, look
 from forager.alerts.rules import RULES, Finding
 from forager.alerts.watch import Level
 from forager.control import alerts as control
@@ -28,8 +28,8 @@ class Watchman:
     def __init__(self, conn: Any, now: datetime) -> None:
         self.conn, self.now = conn, now
 
-    async def look(self, *findings: Finding, times: int = 1) -> Looked:
-        looked = Looked([], [], 0)
+    async def look(self, *findings: Finding, times: int = 1) -> AlertChanges:
+        looked = AlertChanges([], [], 0)
         for _ in range(times):
             self.now += HALF_MINUTE
             async with self.conn.transaction():

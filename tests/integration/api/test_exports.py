@@ -16,7 +16,7 @@ from fastapi import FastAPI
 from starlette.types import Message
 from tests.ground import Ground
 
-from forager.api.read_ahead import ReadAhead
+from forager.api.read_ahead import ReadBuffer
 from forager.api.routes import exports
 from forager.control.cells import restore
 
@@ -140,7 +140,7 @@ async def test_a_slow_reader_gets_every_row_after_the_snapshot_is_gone(tmp_path:
     async def on_read() -> None:
         read.set()
 
-    ahead = ReadAhead(pieces(), tmp_path, on_read, within_s=10)
+    ahead = ReadBuffer(pieces(), tmp_path, on_read, within_s=10)
     await asyncio.wait_for(read.wait(), 10)
     assert os.listdir(tmp_path) == []  # the file has no name: nothing is left by a kill
     assert b"".join([piece async for piece in ahead.pieces()]) == b"".join([piece async for piece in pieces()])
@@ -159,7 +159,7 @@ async def test_a_reader_far_behind_holds_the_rows_back(tmp_path: Path) -> None:
     async def on_read() -> None:
         pass
 
-    ahead = ReadAhead(pieces(), tmp_path, on_read, within_s=10, ahead_bytes=5000)
+    ahead = ReadBuffer(pieces(), tmp_path, on_read, within_s=10, ahead_bytes=5000)
     stream = ahead.pieces()
     size = len(await anext(stream))
     await asyncio.sleep(0.1)
@@ -177,7 +177,7 @@ async def test_what_breaks_while_it_is_read_breaks_what_is_sent(tmp_path: Path) 
     async def on_read() -> None:
         pass
 
-    ahead = ReadAhead(pieces(), tmp_path, on_read, within_s=10)
+    ahead = ReadBuffer(pieces(), tmp_path, on_read, within_s=10)
     stream = ahead.pieces()
     assert await anext(stream) == b"first"
     with pytest.raises(ConnectionError):

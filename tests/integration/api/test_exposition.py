@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.integration.scheduler.stage import an_order
 
 from forager.api import metrics
-from forager.api.metrics import Exposition
+from forager.api.metrics import MetricsExporter
 from forager.scheduler import series as duty
 from forager.stats import series
 from forager.stats.counters import Tally
@@ -41,7 +41,7 @@ def some_visits(number: int) -> Tally:
 
 
 async def test_an_empty_instance_is_up(pool: asyncpg.Pool) -> None:
-    found = read(await Exposition(pool).render())
+    found = read(await MetricsExporter(pool).render())
     assert found["crawler_up"] == 1
     assert (
         found["crawler_pages_fetched_total"] == found["crawler_frontier_size"] == found["crawler_active_workers"] == 0
@@ -59,14 +59,14 @@ async def test_counters_go_on_over_folds_days_and_another_process(pool: asyncpg.
             await series.add(conn, number, some_visits(number))
         await conn.execute("UPDATE series_parts SET minute = minute - interval '9 days'")
         await duty.run_once(conn, an_order())
-        seen.append(read(await Exposition(pool).render()))
+        seen.append(read(await MetricsExporter(pool).render()))
     assert [found["crawler_pages_fetched_total"] for found in seen] == [10, 10, 10, 17]
     assert [found["crawler_stage_seconds_count"] for found in seen] == [10, 10, 10, 17]
     assert seen[-1]["crawler_http_status_total"] == 17
 
 
 async def test_many_who_ask_at_once_cost_one_look(pool: asyncpg.Pool, conn: Any) -> None:
-    shown = Exposition(pool)
+    shown = MetricsExporter(pool)
     first = await asyncio.gather(*(shown.render() for _ in range(50)))
     await series.add(conn, 1, some_visits(5))
     assert len(set(first)) == 1
@@ -77,7 +77,7 @@ async def test_many_who_ask_at_once_cost_one_look(pool: asyncpg.Pool, conn: Any)
 async def test_it_says_so_when_the_database_is_away_and_comes_back_with_it(
     pool: asyncpg.Pool, database_url: str
 ) -> None:
-    shown = Exposition(pool)
+    shown = MetricsExporter(pool)
     await shown.render()
     admin = await asyncpg.connect(database_url)
     name = await admin.fetchval("SELECT current_database()")
@@ -96,7 +96,7 @@ async def test_a_database_that_hangs_is_not_waited_for(
     pool: asyncpg.Pool, conn: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(metrics, "PATIENCE_S", 0.2)
-    shown = Exposition(pool)
+    shown = MetricsExporter(pool)
     async with conn.transaction():
         await conn.execute("LOCK TABLE domains IN ACCESS EXCLUSIVE MODE")
         began = time.monotonic()
@@ -111,7 +111,7 @@ async def test_one_that_is_closed_leaves_nothing_behind(
     pool: asyncpg.Pool, conn: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(metrics, "PATIENCE_S", 0.1)
-    shown = Exposition(pool)
+    shown = MetricsExporter(pool)
     async with conn.transaction():
         await conn.execute("LOCK TABLE domains IN ACCESS EXCLUSIVE MODE")
         await shown.render()
@@ -124,7 +124,7 @@ async def test_names_from_the_web_are_twenty_at_most(pool: asyncpg.Pool, conn: A
         "INSERT INTO domains (name, parent_domain, base_url, claimed_by, claim_expires_at, pages_crawled)"
         " SELECT 'd' || n || '.example', '', '', 1, now() + interval '1 hour', n FROM generate_series(1, 50) n"
     )
-    text = (await Exposition(pool).render()).decode()
+    text = (await MetricsExporter(pool).render()).decode()
     names = [line for line in text.splitlines() if line.startswith("crawler_domain_pages_total{")]
     assert len(names) == 20
     assert any('"d50.example"' in line for line in names)

@@ -12,7 +12,7 @@ from tests.integration.api.conftest import client_for, token_of
 
 from forager.accounts.who import Role, Scope
 from forager.api import live
-from forager.api.live import Broadcast
+from forager.api.live import EventStream
 from forager.control import numbers
 
 
@@ -103,7 +103,7 @@ async def test_it_ends_with_the_token(
 
 async def test_a_quiet_stream_has_a_heartbeat(app: FastAPI, token: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "HEARTBEAT_S", 0.05)
-    monkeypatch.setattr(Broadcast, "_start", lambda _self: None)
+    monkeypatch.setattr(EventStream, "_start", lambda _self: None)
     stream = app.state.live.listen(a_request(app, token), None)
     await next_event(stream)
     async with asyncio.timeout(5):

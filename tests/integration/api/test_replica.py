@@ -25,7 +25,7 @@ from forager.accounts.who import Role, Scope, operator
 from forager.api import fast_path, reads, work
 from forager.api.caller import PLAIN_COOKIE
 from forager.control import accounts, listing
-from forager.db.replica import State, written_until
+from forager.db.replica import State, read_wal_position
 from forager.settings import Settings
 
 pytestmark = [pytest.mark.timeout(120), pytest.mark.xdist_group("replica")]
@@ -105,12 +105,12 @@ async def there(pair: Pair) -> AsyncIterator[asyncpg.Connection]:
 async def in_step(app: FastAPI) -> None:
     """Until it has replayed what was written before this call, and is asked."""
     async with app.state.forager.pool.acquire() as conn:
-        position = await written_until(conn)
+        position = await read_wal_position(conn)
         await conn.execute(
             "SELECT pg_logical_emit_message(true, 'test', '')"
         )  # so that there is something to replay behind it
     while not app.state.replica.has(position):
-        await app.state.replica.look_again()
+        await app.state.replica.wait_next_check()
 
 
 @contextlib.asynccontextmanager
@@ -246,7 +246,7 @@ async def test_a_replica_that_is_killed_is_left_out_until_it_is_back(
         pair.replica.kill()
         await conn.execute("UPDATE domains SET is_active = false")
         assert {await status_of(user) for _ in range(5)} == {"False"}
-        await app.state.replica.look_again()
+        await app.state.replica.wait_next_check()
         assert (await part(user))["state"] == "degraded"
         assert "does not answer" in (await part(user))["detail"]
     finally:
@@ -286,7 +286,7 @@ async def test_a_replica_that_is_behind_is_left_out(
             await conn.execute("UPDATE domains SET is_active = false")
             assert await status_of(user) == "True"
             while app.state.replica.is_in_step:
-                await app.state.replica.look_again()
+                await app.state.replica.wait_next_check()
                 await asyncio.sleep(0.1)
             assert await status_of(user) == "False"
             assert (await part(user))["detail"].startswith("the replica is too far behind")
@@ -304,13 +304,13 @@ async def test_another_schema_and_what_is_no_replica_are_left_out(
     revision = await conn.fetchval("SELECT version_num FROM alembic_version")
     async with paused(there):
         await conn.execute("UPDATE alembic_version SET version_num = '9999'")
-        await app.state.replica.look_again()
+        await app.state.replica.wait_next_check()
         assert app.state.replica.state is State.SCHEMA
         assert not app.state.replica.has(0)
         await conn.execute("UPDATE alembic_version SET version_num = $1", revision)
     await in_step(app)
     async with running(settings.model_copy(update={"replica_url": settings.database_url})) as other:
-        await other.state.replica.look_again()
+        await other.state.replica.wait_next_check()
         assert other.state.replica.state is State.NO_REPLICA
 
 
@@ -324,7 +324,7 @@ async def test_a_replica_that_is_promoted_is_left_out(
     try:
         await there.fetchval("SELECT pg_promote()")
         await there.execute("UPDATE domains SET is_active = false")  # a history of its own
-        await app.state.replica.look_again()
+        await app.state.replica.wait_next_check()
         assert app.state.replica.state is State.NO_REPLICA
         assert await status_of(user) == "True"
         assert "was promoted" in (await part(user))["detail"]
@@ -340,7 +340,7 @@ async def test_a_replica_that_came_back_earlier_than_it_was_is_not_believed(
     await Ground(conn).a_domain("a.example")
     await in_step(app)
     replica = app.state.replica
-    await replica.look_again()  # so that the next look is a second away
+    await replica.wait_next_check()  # so that the next look is a second away
     replica._replayed += 10**12  # as if the last look had seen a replica that then crashed
     assert replica.has(0)
     assert await status_of(user) == "True"
@@ -395,7 +395,7 @@ async def test_exports_go_there_where_vacuum_lets_them(
             await there.execute("ALTER SYSTEM SET hot_standby_feedback = off")
             await there.execute("SELECT pg_reload_conf()")
             while app.state.replica.keeps_rows:
-                await app.state.replica.look_again()
+                await app.state.replica.wait_next_check()
             assert len((await user.get("/api/exports/pages")).text.splitlines()) == 2
         finally:
             await there.execute("ALTER SYSTEM RESET hot_standby_feedback")

@@ -224,7 +224,7 @@ async def test_a_greeting_waits_for_an_answer_and_not_for_a_port(
 
     with bind("127.0.0.1", 0) as listening:
         forager = Forager(settings.model_copy(update={"api_port": listening.getsockname()[1]}), database)
-        greeting = asyncio.create_task(up._greet_once_it_answers(forager, workers=0))
+        greeting = asyncio.create_task(up._announce_when_ready(forager, workers=0))
         said = ""
         async with asyncio.timeout(20):
             while "does not answer" not in said:

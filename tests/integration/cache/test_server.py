@@ -49,7 +49,7 @@ async def test_a_server_that_was_killed_is_left_alone_and_found_again(
         await shared.ask(asked)
     assert asked.times == 1 + module.RETRIES
     await fail(shared)
-    assert shared.is_resting
+    assert shared.is_circuit_open
     with pytest.raises(AwayError):
         await shared.ask(asked)
     assert asked.times == 1 + module.RETRIES
@@ -77,7 +77,7 @@ async def test_a_frozen_server_is_not_waited_for(redis: OwnRedis, hasty: Server)
     redis.freeze()
     async with asyncio.timeout(20):
         await fail(hasty)
-    assert hasty.is_resting
+    assert hasty.is_circuit_open
 
 
 async def test_an_answer_that_comes_too_late_is_not_taken_for_the_next(redis: OwnRedis, hasty: Server) -> None:

@@ -60,9 +60,9 @@ async def test_one_process_asks_for_all(apps: list[FastAPI], asked: Asked) -> No
 async def test_who_comes_a_moment_after_they_were_made_does_not_make_them_again(apps: list[FastAPI]) -> None:
     one, other = (app.state.live._latest for app in apps[:2])
     assert await other.read() is None
-    assert await one.is_mine_to_make()
+    assert await one.should_build()
     await one.put(b"{}", 60.0)
-    assert not await other.is_mine_to_make()
+    assert not await other.should_build()
     assert await other.read() is not None
 
 
@@ -89,8 +89,8 @@ async def test_who_wanted_to_make_them_and_died_is_not_waited_for(
     apps: list[FastAPI], asked: Asked, redis: OwnRedis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     its = apps[0].state.live._latest
-    assert await its.is_mine_to_make()
-    assert not await its.is_mine_to_make()
+    assert await its.should_build()
+    assert not await its.should_build()
     monkeypatch.setattr(live, "EVERY_S", 0.3)
     assert await apps[1].state.live.written(is_public=True)
     assert asked.times == 1

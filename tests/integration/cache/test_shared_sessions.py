@@ -158,7 +158,7 @@ async def check_that_it_ends(
         async with conn.transaction():
             await deed(conn)
         assert await me(other) in {"admin", expected}  # told by nobody yet, it may go either way
-        await two[0].state.gate.forget_everywhere()
+        await two[0].state.gate.invalidate_all()
         assert [await me(one), await me(other)] == [expected, expected]
 
 
@@ -171,7 +171,7 @@ async def test_a_token_that_is_revoked_is_worth_nothing_anywhere(
         assert [await me(one), await me(other)] == ["admin", "admin"]
         async with conn.transaction():
             await accounts.revoke_token(conn, ROOT, made.id)
-        await two[0].state.gate.forget_everywhere()
+        await two[0].state.gate.invalidate_all()
         assert [await me(one), await me(other)] == ["401", "401"]
 
 

@@ -1,6 +1,6 @@
 """Manners for tests of `why`: those of the default settings."""
 
-from forager.app.fetch_policy import manners_of
+from forager.app.fetch_policy import build_fetch_policy
 from forager.settings import Settings
 
-MANNERS = manners_of(Settings.model_validate({}))
+MANNERS = build_fetch_policy(Settings.model_validate({}))

@@ -7,7 +7,7 @@ import pytest
 from tests.integration.control.conftest import World
 
 from forager import clock
-from forager.control.audit import CLOCK_TOLERANCE_MS, MOST_SHOWN, Audit, audit_politeness, prove_pace
+from forager.control.audit import CLOCK_TOLERANCE_MS, MOST_SHOWN, Audit, audit_pace, audit_politeness
 from forager.errors import NotFoundError
 
 ROBOTS = "User-agent: *\nDisallow: /gone\nAllow: /\n"
@@ -224,7 +224,7 @@ ADD_VISITS = """
 
 async def test_many_violations_are_counted_and_few_are_shown(history: History) -> None:
     await history.conn.execute(ADD_VISITS, "%about", 100)
-    proof = await prove_pace(history.conn)
+    proof = await audit_pace(history.conn)
     assert proof.too_early == 99
     assert len(proof.examples) == MOST_SHOWN
 

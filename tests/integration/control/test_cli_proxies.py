@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from forager.app.keys import vault_of
-from forager.proxies.secret import Vault
+from forager.proxies.secret import PasswordCipher
 from forager.settings import load
 
 SHOP = "shop.example"
@@ -40,7 +40,7 @@ async def test_a_password_is_sealed_at_once_and_never_seen_again(forager: Any, w
     said = await forager("proxies", "add", WITH_ACCOUNT)
     [row] = await rows(world)
     assert (said.code, row["username"], row["port"]) == (0, "user", 3128)
-    assert Vault([KEY]).open(row["sealed_password"], "it") == SECRET
+    assert PasswordCipher([KEY]).open(row["sealed_password"], "it") == SECRET
     assert SECRET not in str(row)
     heard = [said, await forager("proxies"), await forager("proxies", "--json")]
     heard += [await forager("settings"), await forager("settings", "--json")]
@@ -137,7 +137,7 @@ async def test_passwords_move_to_another_key(forager: Any, world: Any, monkeypat
     monkeypatch.setenv("FORAGER_SECRET_KEY", f"{NEW_KEY},{KEY}")
     assert (await forager("proxies", "rekey")).code == 0
     [row] = await rows(world)
-    assert Vault([NEW_KEY]).open(row["sealed_password"], "it") == SECRET
+    assert PasswordCipher([NEW_KEY]).open(row["sealed_password"], "it") == SECRET
 
 
 # Pools ----------------------------------------------------------------------------------------------------------------

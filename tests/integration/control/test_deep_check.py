@@ -30,7 +30,7 @@ from forager.records.product import Product
 from forager.search import index
 from forager.stats import seals
 from forager.storage import snapshot
-from forager.storage.local import LocalPlace
+from forager.storage.local import LocalLocation
 
 __all__ = ["database_url"]
 world = checked_world
@@ -294,9 +294,9 @@ async def test_what_needs_a_backup_is_left_and_says_so(sound: World, forager: Ca
 
 
 @pytest.fixture
-async def bodies(sound: World, tmp_path: Path) -> LocalPlace:
+async def bodies(sound: World, tmp_path: Path) -> LocalLocation:
     """A stored snapshot and an image."""
-    place = LocalPlace(tmp_path / "bodies")
+    place = LocalLocation(tmp_path / "bodies")
     kept = snapshot.pack(BODY)
     ref = f"snapshot:{kept.digest}"
     picture = b"GIF89a, or nearly"
@@ -334,7 +334,7 @@ SPOIL: dict[str, Callable[[Path], Any]] = {
 
 @pytest.mark.parametrize("how", sorted(SPOIL))
 async def test_a_damaged_body_is_found_and_its_page_visited_again(
-    sound: World, pool: Any, bodies: LocalPlace, tmp_path: Path, how: str
+    sound: World, pool: Any, bodies: LocalLocation, tmp_path: Path, how: str
 ) -> None:
     assert broken(await look(pool, place=bodies)) == {}
     [path] = (tmp_path / "bodies").glob("*/*.zst")
@@ -349,7 +349,7 @@ async def test_a_damaged_body_is_found_and_its_page_visited_again(
     assert not path.exists(), "a visit stores it again only if it is not there"
 
 
-async def test_a_damaged_image_is_found(sound: World, pool: Any, bodies: LocalPlace, tmp_path: Path) -> None:
+async def test_a_damaged_image_is_found(sound: World, pool: Any, bodies: LocalLocation, tmp_path: Path) -> None:
     path = tmp_path / "bodies" / "images" / "aa" / "bb.gif"
     flip(path)
     found = await look(pool, place=bodies)
@@ -360,7 +360,7 @@ async def test_a_damaged_image_is_found(sound: World, pool: Any, bodies: LocalPl
 
 
 async def test_a_body_that_cannot_be_read_is_reported_and_stays(
-    sound: World, pool: Any, bodies: LocalPlace, tmp_path: Path
+    sound: World, pool: Any, bodies: LocalLocation, tmp_path: Path
 ) -> None:
     """A socket in its place: the system refuses to open it, as it does without a permission; root is refused, too."""
     paths = [*(tmp_path / "bodies").glob("*/*.zst"), tmp_path / "bodies" / "images" / "aa" / "bb.gif"]
@@ -378,7 +378,7 @@ async def test_a_body_that_cannot_be_read_is_reported_and_stays(
 
 
 async def test_a_body_that_is_whole_again_is_not_given_up(
-    sound: World, pool: Any, bodies: LocalPlace, tmp_path: Path
+    sound: World, pool: Any, bodies: LocalLocation, tmp_path: Path
 ) -> None:
     paths = [*(tmp_path / "bodies").glob("*/*.zst"), tmp_path / "bodies" / "images" / "aa" / "bb.gif"]
     whole = {path: path.read_bytes() for path in paths}
@@ -393,7 +393,7 @@ async def test_a_body_that_is_whole_again_is_not_given_up(
     assert await sound.conn.fetchval("SELECT count(*) FROM images WHERE dropped_at IS NOT NULL") == 0
 
 
-class Retained(LocalPlace):
+class Retained(LocalLocation):
     """What is read first is dropped by retention just then, by another connection."""
 
     def __init__(self, root: Path, drop: Callable[[], None]) -> None:
@@ -407,7 +407,7 @@ class Retained(LocalPlace):
 
 
 async def test_what_retention_deletes_during_the_check_is_no_damage(
-    sound: World, pool: Any, bodies: LocalPlace, tmp_path: Path
+    sound: World, pool: Any, bodies: LocalLocation, tmp_path: Path
 ) -> None:
     loop = asyncio.get_running_loop()
 
@@ -425,7 +425,7 @@ async def test_what_retention_deletes_during_the_check_is_no_damage(
     assert snapshots[0] == 0, "no snapshot is held while files are read"
 
 
-async def test_a_flipped_byte_in_an_archive_is_found(sound: World, pool: Any, bodies: LocalPlace) -> None:
+async def test_a_flipped_byte_in_an_archive_is_found(sound: World, pool: Any, bodies: LocalLocation) -> None:
     record = b"WARC/1.1\r\nWARC-Type: response\r\nContent-Length: 4\r\n\r\nHTTP\r\n\r\n"
     member = bytearray(gzip.compress(record))
     member[-6] ^= 1

@@ -9,7 +9,7 @@ import pytest
 from tests.ground import Ground, database, database_url, ground
 
 from forager.app import Forager
-from forager.app.up import Foreman
+from forager.app.up import ProcessSupervisor
 from forager.db import Database
 from forager.engine.stop import StopRequest
 from forager.settings import load
@@ -25,7 +25,7 @@ async def test_domains_are_adopted_for_workers_elsewhere(
     assert await conn.fetchval("SELECT run_id FROM domains WHERE id = $1", domain) is None
     settings = load({"home": tmp_path, "database_url": database.dsn, "backup_at": "never", "cleanup_at": "never"}, {})
     stop = StopRequest()
-    working = asyncio.create_task(Foreman(Forager(settings, database), stop, workers=0).work())
+    working = asyncio.create_task(ProcessSupervisor(Forager(settings, database), stop, workers=0).work())
     adopted = asyncio.create_task(_adopted(conn, domain))
     await asyncio.wait({working, adopted}, return_when=asyncio.FIRST_COMPLETED, timeout=30)
     assert adopted.done()

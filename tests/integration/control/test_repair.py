@@ -11,12 +11,12 @@ import pytest
 from tests.builders import a_detailed_reading, a_discovery, a_target
 
 from forager.control.check import check
-from forager.control.repair import Rebuilt, merge, misspelled, rebuild, spelled
+from forager.control.repair import Rebuilt, find_bad_names, merge, rebuild, spelled
 from forager.domains import store as domains
 from forager.domains.repair import Mended
 from forager.errors import UsageError
 from forager.frontier.details import record_details
-from forager.frontier.enqueue import Learned, learn
+from forager.frontier.enqueue import EnqueueResult, learn
 from forager.products.store import Sight, store
 from forager.records import Outcome, OutcomeKind
 from forager.records.product import Product
@@ -125,7 +125,7 @@ async def test_pages_that_are_learned_meanwhile_are_counted_once(world: Any, poo
             return await domains.find_domains(conn, bases)
 
         async with pool.acquire() as conn, conn.transaction():
-            learned = Learned()
+            learned = EnqueueResult()
             await learn(conn, learned, {link.key: link for link in links}, find)
             await domains.count_discovered(conn, learned.new, run=world.run)
 
@@ -277,7 +277,7 @@ async def test_two_rows_of_one_domain_become_one(world: Any, pool: asyncpg.Pool,
     assert await world.conn.fetchval("SELECT count(*) FROM robots_requests WHERE domain_id = $1", elder) == 2
     assert tuple(await world.conn.fetchrow("SELECT domain_id, visits, changed FROM domain_days")) == (elder, 8, 4)
     assert await broken(world) == []
-    assert await misspelled(world.conn) == {}
+    assert await find_bad_names(world.conn) == {}
 
 
 async def test_a_page_known_twice_becomes_one(world: Any, pool: asyncpg.Pool) -> None:

@@ -12,7 +12,7 @@ from forager.control import traps
 from forager.control.check import check
 from forager.control.domain_checks import Gate
 from forager.control.repair import merge
-from forager.control.why import ask_why
+from forager.control.why import explain
 from forager.errors import NotFoundError
 from forager.frontier.admin import reopen_domain
 
@@ -52,7 +52,7 @@ async def release(world: Any, trap: int, name: str = SHOP) -> traps.Released:
 
 async def gates(world: Any, url: str) -> dict[str, Gate]:
     async with world.conn.transaction(isolation="repeatable_read", readonly=True):
-        answer = await ask_why(world.conn, url, MANNERS)
+        answer = await explain(world.conn, url, MANNERS)
     return {gate.name: gate for gate in answer.page_gates}
 
 

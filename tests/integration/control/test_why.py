@@ -9,11 +9,11 @@ from tests.integration.control.conftest import SEED, World
 from tests.integration.control.polite import MANNERS
 
 from forager import clock
-from forager.cli.why import sentence_of
+from forager.cli.why import build_message
 from forager.control import submit, tasks
 from forager.control.domain_checks import Gate
 from forager.control.submit import TaskOrder
-from forager.control.why import Answer, ask_why
+from forager.control.why import Answer, explain
 from forager.errors import UsageError
 from forager.politeness.guard import AddressGuard
 
@@ -30,7 +30,7 @@ class Questions:
 
     async def ask(self, text: str, **manners: Any) -> Answer:
         async with self.conn.transaction(isolation="repeatable_read", readonly=True):
-            return await ask_why(self.conn, text, replace(MANNERS, **manners))
+            return await explain(self.conn, text, replace(MANNERS, **manners))
 
     async def gates(self, text: str, **manners: Any) -> dict[str, Gate]:
         """Of the page where one was asked for, else of the domain."""
@@ -38,7 +38,7 @@ class Questions:
         return {gate.name: gate for gate in answer.page_gates or answer.domain_gates}
 
     async def say(self, text: str) -> str:
-        return sentence_of(await self.ask(text))
+        return build_message(await self.ask(text))
 
     async def change(self, sql: str, *values: Any) -> None:
         await self.conn.execute(sql, *values)
@@ -101,7 +101,7 @@ def seconds_left(answer: Answer) -> float:
 async def test_it_understands_what_is_meant(questions: Questions, text: str, domain: str, url: str | None) -> None:
     answer = await questions.ask(text)
     assert (answer.domain, answer.url) == (domain, url)
-    assert sentence_of(answer).startswith("It ")
+    assert build_message(answer).startswith("It ")
 
 
 @pytest.mark.parametrize(

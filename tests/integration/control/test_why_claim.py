@@ -11,7 +11,7 @@ from tests.integration.control.conftest import World
 from tests.integration.control.polite import MANNERS
 
 from forager import clock
-from forager.control.why import ask_why
+from forager.control.why import explain
 from forager.domains import store as domains
 from forager.frontier import store as frontier
 from forager.stats import store as stats
@@ -110,7 +110,7 @@ async def is_claimed(world: World, run_limit: int | None) -> bool:
 async def agree(world: World, state: dict[str, Any]) -> bool:
     """Whether it is open; fails where the two see it differently."""
     await put(world, state)
-    gates = {gate.name: gate for gate in (await ask_why(world.conn, NAME, MANNERS)).domain_gates}
+    gates = {gate.name: gate for gate in (await explain(world.conn, NAME, MANNERS)).domain_gates}
     is_open = all(gates[name].is_open for name in CLAIM)
     assert is_open == await is_claimed(world, state["run_limit"])
     return is_open
@@ -134,7 +134,7 @@ async def test_an_open_domain_is_claimed(world: World) -> None:
 @pytest.mark.parametrize("gate", CLAIM)
 async def test_each_gate_alone_keeps_it_from_being_claimed(world: World, gate: str) -> None:
     assert not await agree(world, OPEN | ALONE[gate])
-    answer = await ask_why(world.conn, NAME, MANNERS)
+    answer = await explain(world.conn, NAME, MANNERS)
     assert [found.name for found in answer.domain_gates if found.is_closed and found.name in CLAIM] == [gate]
 
 
@@ -203,7 +203,7 @@ async def claim_one_by_one(world: World) -> list[str]:
 async def test_the_place_in_the_queue_is_the_order_of_the_claim(world: World, pages: list[dict[str, Any]]) -> None:
     urls = await plant(world, pages)
     expected = await claim_one_by_one(world)
-    answers = {url: await ask_why(world.conn, url, MANNERS) for url in urls}
+    answers = {url: await explain(world.conn, url, MANNERS) for url in urls}
     delays = {
         url: (answer.outlook.at - answer.asked_at).total_seconds() / MANNERS.delay_s
         for url, answer in answers.items()

@@ -68,7 +68,7 @@ async def test_no_statement_but_those_of_whole_rows_has_the_driver_ask_for_a_typ
         for statement in all_statements():
             asked.clear()
             await conn.reload_schema_state()  # else a type is asked for by the first statement alone
-            core_types.introduce(conn)
+            core_types.register_types(conn)
             await conn.prepare(statement.sql)
             await asyncio.sleep(0)  # it is told after the fact
             asking |= {f"{statement.file}: {statement.name}"} if asked else set()

@@ -60,7 +60,7 @@ def test_a_kept_server_runs_on_when_the_last_one_leaves(made_home: Path) -> None
     embedded.join(made_home).leave()
     assert is_ready(made_home)
     assert embedded.status(made_home).is_kept
-    embedded.unkeep(made_home)
+    embedded.delete_keep_file(made_home)
     embedded.join(made_home).leave()
     assert not is_ready(made_home)
     assert starts(made_home) == 1

@@ -12,8 +12,8 @@ from tests.queues import BROKER, Queues
 
 from forager import clock
 from forager.dispatch.broker import Broker, open_broker
-from forager.dispatch.consumption import Consumption, open_consumption
-from forager.dispatch.errors import BrokerAwayError
+from forager.dispatch.consumption import QueueListener, open_listener
+from forager.dispatch.errors import BrokerUnavailableError
 from forager.engine.stop import StopRequest
 from forager.engine.worker import Worker
 from forager.scheduler import dispatch
@@ -32,7 +32,7 @@ async def sending(stage: Stage, broker: Broker) -> AsyncIterator[None]:
 
     async def keep() -> None:
         while True:
-            with contextlib.suppress(BrokerAwayError):
+            with contextlib.suppress(BrokerUnavailableError):
                 await send(stage, broker)
             await asyncio.sleep(OFTEN_S)
 
@@ -45,9 +45,9 @@ async def sending(stage: Stage, broker: Broker) -> AsyncIterator[None]:
 
 
 @contextlib.asynccontextmanager
-async def listening(stage: Stage, queues: Queues, url: str = BROKER) -> AsyncIterator[Consumption]:
+async def listening(stage: Stage, queues: Queues, url: str = BROKER) -> AsyncIterator[QueueListener]:
     queues.runs.add(stage.run)
-    async with open_consumption(url, queues.names, run=stage.run, on_replay=lambda _key, _replay: None) as opened:
+    async with open_listener(url, queues.names, run=stage.run, on_replay=lambda _key, _replay: None) as opened:
         yield opened
 
 

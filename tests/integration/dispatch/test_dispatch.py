@@ -12,7 +12,7 @@ from forager.app.schedule import is_kept
 from forager.dispatch import broker as broker_module
 from forager.dispatch import celery_app
 from forager.dispatch.broker import Broker, open_broker
-from forager.dispatch.errors import BrokerAwayError
+from forager.dispatch.errors import BrokerUnavailableError
 from forager.dispatch.names import Names
 from forager.dispatch.store import URGENT_SCORE
 from forager.scheduler import dispatch
@@ -220,7 +220,7 @@ async def test_a_message_that_the_broker_refuses_does_not_count_as_told(
     run = await a_run(ground, queues)
     await ground.a_domain(run=run, pages=1)
     monkeypatch.setattr(broker_module, "queue_of", a_full_queue)
-    with pytest.raises(BrokerAwayError, match="refuses messages"):
+    with pytest.raises(BrokerUnavailableError, match="refuses messages"):
         await send(ground, broker)
     assert await offers(ground) == {}
     monkeypatch.undo()
@@ -240,7 +240,7 @@ async def test_without_a_broker_nothing_counts_as_offered(ground: Ground, queues
     await ground.a_domain(run=run, pages=1)
     async with open_broker(wire.url, queues.names.prefix) as broker:
         wire.cut()
-        with pytest.raises(BrokerAwayError, match="does not answer"):
+        with pytest.raises(BrokerUnavailableError, match="does not answer"):
             await send(ground, broker)
         assert await offers(ground) == {}
         wire.mend()
@@ -258,7 +258,7 @@ async def test_a_broker_that_falls_silent_is_noticed(
     async with open_broker(wire.url, queues.names.prefix) as broker:
         await broker.look(())
         wire.hold()
-        with pytest.raises(BrokerAwayError, match="does not answer"):
+        with pytest.raises(BrokerUnavailableError, match="does not answer"):
             await send(ground, broker)
         assert await offers(ground) == {}
         wire.let_go()
@@ -267,7 +267,7 @@ async def test_a_broker_that_falls_silent_is_noticed(
 
 async def test_a_wrong_account_is_named(queues: Queues) -> None:
     async with open_broker("amqp://nobody:wrong@127.0.0.1:5672//", queues.names.prefix) as broker:
-        with pytest.raises(BrokerAwayError, match="refuses the account"):
+        with pytest.raises(BrokerUnavailableError, match="refuses the account"):
             await broker.look([])
 
 

@@ -21,7 +21,7 @@ from forager.dispatch.hint import CrawlHint
 from forager.domains import store as domains
 from forager.scheduler import dispatch
 from forager.stats import store as stats
-from forager.stats.processes import started_at, this_host
+from forager.stats.processes import get_host_key, started_at
 
 pytestmark = pytest.mark.timeout(90)
 SITES = 6
@@ -210,7 +210,7 @@ async def test_a_domain_with_a_label_is_claimed_by_a_worker_that_has_it(
         pid = os.getpid()
         async with database.pool.acquire() as conn:
             busy = await stats.add_worker(
-                conn, stage.run, host=this_host(), pid=pid, pid_started=started_at(pid), labels=["de"]
+                conn, stage.run, host=get_host_key(), pid=pid, pid_started=started_at(pid), labels=["de"]
             )
         assert await send(stage, broker) == "2 domains offered"
         await work(stage, queues)

@@ -10,7 +10,7 @@ from tests.integration.dispatch.stage import becomes
 from tests.queues import Queues
 
 from forager.app import celery_mode
-from forager.app.celery_mode import ReplayDesk
+from forager.app.celery_mode import ReplayRunner
 from forager.dispatch.broker import Broker
 from forager.dispatch.inbox import Verdict
 from forager.settings import load
@@ -41,10 +41,10 @@ def given() -> Given:
 @pytest.fixture
 async def desk(
     queues: Queues, broker: Broker, given: Given, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[ReplayDesk]:
+) -> AsyncIterator[ReplayRunner]:
     monkeypatch.setattr(celery_mode, "HOLD_S", 0.05)
     await broker.look([broker.names.parse])
-    made = ReplayDesk(load({}, queues.settings))
+    made = ReplayRunner(load({}, queues.settings))
     made.give = given.take
     yield made
     await made.close()
@@ -59,7 +59,7 @@ def replays_take(words: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 async def test_a_message_is_answered_for_when_its_replay_runs(
-    desk: ReplayDesk, given: Given, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    desk: ReplayRunner, given: Given, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """RabbitMQ closes the channel of a message that waits for half an hour. A second one waits for its turn."""
     replays_take("exec sleep 60", tmp_path, monkeypatch)
@@ -70,7 +70,7 @@ async def test_a_message_is_answered_for_when_its_replay_runs(
 
 
 async def test_a_replay_that_a_stop_ends_is_told_anew(
-    desk: ReplayDesk, given: Given, queues: Queues, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    desk: ReplayRunner, given: Given, queues: Queues, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     replays_take("exec sleep 60", tmp_path, monkeypatch)
     desk.take("a", 7)
@@ -83,7 +83,7 @@ async def test_a_replay_that_a_stop_ends_is_told_anew(
 
 
 async def test_a_replay_that_came_to_its_end_is_not(
-    desk: ReplayDesk, given: Given, queues: Queues, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    desk: ReplayRunner, given: Given, queues: Queues, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Asked to stop, it had just done its last page."""
     replays_take("trap 'exit 0' TERM; echo > ready; while :; do sleep 0.05; done", tmp_path, monkeypatch)
@@ -96,7 +96,7 @@ async def test_a_replay_that_came_to_its_end_is_not(
 
 
 async def test_a_replay_that_cannot_be_started_is_put_off(
-    desk: ReplayDesk, given: Given, monkeypatch: pytest.MonkeyPatch
+    desk: ReplayRunner, given: Given, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     desk.take("a", 7)

@@ -5,7 +5,7 @@ import pytest
 from tests.ground import Ground
 
 from forager.domains.admin import move
-from forager.domains.status import MOVES, DomainStatus, may_move
+from forager.domains.status import MOVES, DomainStatus, can_transition
 from forager.errors import UsageError
 
 pytestmark = pytest.mark.both_servers
@@ -23,7 +23,7 @@ async def test_the_states_are_the_same(conn: asyncpg.Connection) -> None:
 async def test_the_database_refuses_every_other_move(ground: Ground) -> None:
     for now in DomainStatus:
         for then in DomainStatus:
-            assert await moves(ground, now, then) == (now is then or may_move(now, then)), (now, then)
+            assert await moves(ground, now, then) == (now is then or can_transition(now, then)), (now, then)
 
 
 async def moves(ground: Ground, now: DomainStatus, then: DomainStatus) -> bool:
@@ -125,7 +125,7 @@ async def test_the_door_and_the_database_agree(ground: Ground, now: DomainStatus
         now,
         code,
     )
-    if now is then or may_move(now, then):
+    if now is then or can_transition(now, then):
         assert await move(ground.conn, "a.example", then, by="test", reason="x") == (now is not then)
         assert await ground.conn.fetchval("SELECT status::text FROM domains") == then
     else:

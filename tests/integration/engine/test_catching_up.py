@@ -7,7 +7,7 @@ from tests.ground import Ground
 from forager.db import Database
 from forager.engine.writer import Writer
 from forager.frontier import store as frontier
-from forager.frontier.cache_warm_up import Portion
+from forager.frontier.cache_warm_up import KeyRange
 from forager.frontier.url_set import DEEPEST, SLOT
 from forager.urls import url_key
 
@@ -49,7 +49,7 @@ async def test_portions_are_in_order_and_leave_images_out(ground: Ground) -> Non
     await ground.conn.execute("UPDATE pages SET depth = 2000 WHERE url = 'http://a.example/7'")
     keys, after = list[bytes](), b""
     while True:
-        portions = [Portion(one, after, 20), Portion(two, b"", 20)]
+        portions = [KeyRange(one, after, 20), KeyRange(two, b"", 20)]
         entries, nothing = await frontier.next_pages(ground.conn, portions)
         assert nothing == b""
         keys += [entries[at : at + 16] for at in range(0, len(entries), SLOT)]
@@ -57,7 +57,7 @@ async def test_portions_are_in_order_and_leave_images_out(ground: Ground) -> Non
             break
         after = keys[-1]
     assert keys == sorted(url_key(f"http://a.example/{number}") for number in range(1, 51))
-    (entries, _) = await frontier.next_pages(ground.conn, [Portion(one, b"", 99), Portion(two, b"", 9)])
+    (entries, _) = await frontier.next_pages(ground.conn, [KeyRange(one, b"", 99), KeyRange(two, b"", 9)])
     deep = await ground.conn.fetchrow("SELECT id, url_hash FROM pages WHERE depth = 2000")
     at = entries.index(deep["url_hash"])
     assert int.from_bytes(entries[at + 16 : at + SLOT], "big") == deep["id"] << 10 | DEEPEST

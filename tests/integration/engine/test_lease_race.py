@@ -27,7 +27,7 @@ from forager.engine.claims import Claims
 from forager.engine.recovery import free_lost
 from forager.engine.transaction_retry import in_transaction
 from forager.engine.writer import Writer
-from forager.frontier.enqueue import Learned
+from forager.frontier.enqueue import EnqueueResult
 from forager.records import Lease, Target
 
 pytestmark = [pytest.mark.both_servers, pytest.mark.timeout(120)]
@@ -160,7 +160,9 @@ class Claimant:
     async def record(self, targets: Sequence[Target]) -> set[tuple[int, int]]:
         outcomes = [a_success(target) for target in targets]
         return set(
-            await in_transaction(self.race.database, lambda conn: self.writer.record(conn, outcomes, (), Learned()))
+            await in_transaction(
+                self.race.database, lambda conn: self.writer.record(conn, outcomes, (), EnqueueResult())
+            )
         )
 
     async def release(self, leases: Sequence[Lease]) -> None:

@@ -30,11 +30,11 @@ async def test_half_of_it_goes_to_one_who_has_none_and_others_come_first(
 ) -> None:
     run, me, _ = await six_and_none(ground)
     share = LeaseRebalancer(database, run)
-    assert not share.steps_back()
+    assert not share.should_yield()
     assert len(await share.surplus(me, heard_s=60)) == 3
-    assert share.steps_back()
+    assert share.should_yield()
     at[0] += lease_rebalancing.STEP_BACK_S
-    assert not share.steps_back()
+    assert not share.should_yield()
 
 
 async def test_one_who_took_nothing_is_left_alone_for_a_while(
@@ -45,7 +45,7 @@ async def test_one_who_took_nothing_is_left_alone_for_a_while(
     assert await share.surplus(me, heard_s=60)
     at[0] += lease_rebalancing.AGAIN_S - 1
     assert await share.surplus(me, heard_s=60) == []
-    assert not share.steps_back()
+    assert not share.should_yield()
     await ground.a_worker(run, pid=3)
     assert await share.surplus(me, heard_s=60), "another who has none is another matter"
     at[0] += 1

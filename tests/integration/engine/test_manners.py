@@ -11,7 +11,7 @@ import pytest
 from tests.ground import Ground
 from tests.integration.engine.stage import Stage, WatchedSite, serve
 
-from forager.control.audit import prove_pace
+from forager.control.audit import audit_pace
 from forager.control.domain_admin import reset_breaker
 from forager.db import Database
 from forager.engine.transaction_retry import in_transaction
@@ -37,7 +37,7 @@ async def test_a_server_in_trouble_gets_its_pause_and_then_single_requests(datab
         visits = visits_of(web.log, host, with_robots=False)
         failed = [number for number, visit in enumerate(visits) if visit.status == 500]
         assert len(failed) == 5
-        assert visits[failed[-1] + 1].arrived_s - visits[failed[-1]].ended_s >= 0.75
+        assert visits[failed[-1] + 1].received_s - visits[failed[-1]].ended_s >= 0.75
     (row,) = await stage.fetch(BREAKER)
     assert tuple(row)[:3] == ("closed", 0, None)
     report = await stage.report()
@@ -79,7 +79,7 @@ async def test_a_restart_goes_on_with_the_breaker_it_finds(database: Database, g
         await stage.work(breaker_reset_s=1.8, unpaced_concurrency=8)
         (host,) = web.hosts.values()
         visits = visits_of(web.log, host)
-        assert visits[0].arrived_s - opened_s >= 1.75
+        assert visits[0].received_s - opened_s >= 1.75
         assert most_open_at_once(visits[:3], host) == 1
         assert await stage.urls("status = 'fetched'") == web.answer_key.expected_success()
     assert tuple((await stage.fetch(BREAKER))[0])[:3] == ("closed", 0, None)
@@ -127,7 +127,7 @@ async def test_a_server_that_slows_down_is_asked_less_often_and_the_history_prov
     assert row["pace_delay_s"] == pytest.approx(0.06 + row["pace_extra_s"])
     assert row["pace_extra_s"] > 0.03
     async with database.pool.acquire() as conn:
-        proof = await prove_pace(conn)
+        proof = await audit_pace(conn)
     assert (proof.too_early, proof.requests) == (0, 19)
 
 
@@ -140,7 +140,7 @@ async def test_many_hosts_on_one_address_are_one_server(database: Database) -> N
         assert len({url.rpartition(":")[0] for url in seeds}) == 1
         stage = await Stage.open(database, webs[0], *seeds)
         await stage.work(delay_s=0.01, is_unpaced=lambda _domain: False, delay_per_ip_s=0.1)
-        moments = sorted(visit.arrived_s for web in webs for visit in web.log)
+        moments = sorted(visit.received_s for web in webs for visit in web.log)
     rows = await stage.fetch("SELECT requested_at FROM crawl_tasks UNION ALL SELECT requested_at FROM robots_requests")
     left = sorted(row["requested_at"].timestamp() for row in rows)
     assert len(moments) == len(left) == 6 * 5

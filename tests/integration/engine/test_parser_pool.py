@@ -24,12 +24,12 @@ from forager.engine.parser_protocol import ParserConfig
 from forager.engine.pauses import Pauses
 from forager.engine.stop import StopRequest
 from forager.errors import (
-    AnswerError,
-    Blame,
     BrokenError,
     DecodeError,
+    ErrorSource,
     ParserCrashError,
     ParserUnavailableError,
+    ResponseError,
 )
 from forager.fetch.decode import decode
 from forager.records import BodyCoding, Fetched, Reading
@@ -175,7 +175,7 @@ async def test_a_page_that_ends_its_processes_fails_and_the_others_are_read(fixt
         found = await asyncio.gather(*map(pool.read, pages), return_exceptions=True)
     error = found.pop(5)
     assert isinstance(error, ParserCrashError)
-    assert error.blame is Blame.PARSER
+    assert error.blame is ErrorSource.PARSER
     code, says = {
         "Crash": ("parser_crash", "signal 11"),
         "Memory": ("parser_limit", "out of memory"),
@@ -291,7 +291,7 @@ async def test_a_compressed_body_is_read_as_a_plain_one_is(pool: ParserPool, nam
     packed = replace(a_page(wire), coding=BodyCoding(encoding, LIMIT))
     try:
         body, is_cut = decode(wire, encoding, LIMIT)
-    except AnswerError as error:
+    except ResponseError as error:
         with pytest.raises(type(error), match=re.escape(str(error))):
             await pool.read(packed)
         return

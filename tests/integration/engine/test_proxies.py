@@ -18,12 +18,12 @@ from forager.engine import retry_policy
 from forager.playground import visits_of
 from forager.proxies.address import parse_address
 from forager.proxies.operate import Facts
-from forager.proxies.secret import Vault
+from forager.proxies.secret import PasswordCipher
 from forager.records import RunEnd
 
 pytestmark = pytest.mark.timeout(90)
 KEY = "8f2c1de07b94a6350d7ecb15f93a42e8"
-VAULT = Vault([KEY])
+VAULT = PasswordCipher([KEY])
 
 
 @pytest.fixture(autouse=True)
@@ -211,7 +211,7 @@ async def test_a_password_that_cannot_be_opened_is_said_and_nothing_is_asked_dir
     async with serve(WatchedSite(3)) as web, running("http", account=("user", "secret")) as proxies:
         stage = await Stage.open(database, web)
         await assign(stage, proxies)
-        await stage.work({"vault": Vault(())})
+        await stage.work({"vault": PasswordCipher(())})
         assert (list(web.log), proxies[0].calls) == ([], 0)
     [domain] = await stage.fetch("SELECT block_reason, status::text FROM domains")
     assert "cannot be read because no secret_key is set: set FORAGER_SECRET_KEY" in domain["block_reason"]
@@ -265,7 +265,7 @@ async def test_the_domain_keeps_its_pace_whatever_the_number_of_proxies(database
         stage = await Stage.open(database, web)
         await assign(stage, proxies)
         await stage.work({"vault": VAULT}, is_unpaced=lambda _domain: False, delay_s=0.15, adaptive_pace=False)
-        moments = sorted(visit.arrived_s for visit in web.log)
+        moments = sorted(visit.received_s for visit in web.log)
         assert min(later - earlier for earlier, later in pairwise(moments)) > 0.13
     assert await stage.broken_promises() == {}
 
@@ -277,8 +277,8 @@ async def test_each_proxy_keeps_the_pace_where_the_operator_wants_that(database:
         await database.pool.execute("UPDATE domains SET paces_per_proxy = true")
         await stage.work({"vault": VAULT}, is_unpaced=lambda _domain: False, delay_s=0.3, adaptive_pace=False)
         by_proxy: dict[str, list[float]] = {}
-        for visit in sorted(web.log, key=lambda visit: visit.arrived_s):
-            by_proxy.setdefault(visit.client, []).append(visit.arrived_s)
+        for visit in sorted(web.log, key=lambda visit: visit.received_s):
+            by_proxy.setdefault(visit.client, []).append(visit.received_s)
     rows = await stage.fetch("SELECT requested_at FROM crawl_tasks UNION ALL SELECT requested_at FROM robots_requests")
     left = sorted(row["requested_at"].timestamp() for row in rows)  # when they arrive depends on the proxies, too
     assert len(by_proxy) == 3

@@ -11,7 +11,7 @@ from tests.ground import Ground
 
 from forager.engine.crash_marker import NOTE
 from forager.engine.recovery import reclaim, recover
-from forager.stats.processes import started_at, this_host, this_process
+from forager.stats.processes import get_host_key, get_process_key, started_at
 
 pytestmark = pytest.mark.both_servers
 
@@ -88,7 +88,7 @@ async def test_a_lease_that_ran_out_is_reclaimed_before_its_worker_is_dead(groun
     assert await states(ground) == {worker: "running"}
 
 
-HERE, DEAD = this_process(), f"{os.getpid()} 1 {this_host()}"
+HERE, DEAD = get_process_key(), f"{os.getpid()} 1 {get_host_key()}"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from tests.integration.engine.stage import Stage, WatchedSite, serve
 from tests.integration.engine.test_proxies import KEY, assign, callers, health, running
 
 from forager.app.sitemaps import follow_sitemap
-from forager.cli.tools import _ask_site
+from forager.cli.tools import _check_site_robots
 from forager.db import Database
 from forager.errors import DatabaseUnreachableError, ProxyError
 from forager.playground import Answer
@@ -50,7 +50,7 @@ async def test_robots_txt_is_asked_for_through_the_pool(database: Database, data
     async with a_stage(database) as stage, running("http", "http") as proxies:
         await assign(stage, proxies)
         await proxies[0].stop()
-        answer = await _ask_site(settings_for(database_url), "Forager", stage.web.urls[0])
+        answer = await _check_site_robots(settings_for(database_url), "Forager", stage.web.urls[0])
         assert (answer["allowed"], answer["status_code"]) == (True, 200)
         assert callers(stage) == {proxies[1].host}
 
@@ -66,7 +66,7 @@ async def test_a_dead_pool_is_our_error_and_the_site_is_not_asked(database: Data
 
 
 async def _ask_dead(stage: Stage, database_url: str) -> object:
-    return await _ask_site(settings_for(database_url), "Forager", stage.web.urls[0])
+    return await _check_site_robots(settings_for(database_url), "Forager", stage.web.urls[0])
 
 
 async def test_a_domain_without_proxies_is_asked_directly(database: Database, database_url: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests.ground import Ground
 from tests.integration.engine.stage import Stage, WatchedSite, serve
 
-from forager.control.audit import prove_pace
+from forager.control.audit import audit_pace
 from forager.db import Database
 from forager.playground import visits_of
 
@@ -45,10 +45,10 @@ async def test_pages_wait_for_their_turn_through_as_many_runs_as_it_takes(databa
     assert [visit.target for visit in visits].count("/robots.txt") == 1
     assert len(visits) == 4
     assert lives > 1
-    gaps = [later.arrived_s - earlier.arrived_s for earlier, later in pairwise(visits)]
+    gaps = [later.received_s - earlier.received_s for earlier, later in pairwise(visits)]
     assert min(gaps) >= DELAY_S - 0.05  # read a little late, at most
     async with database.pool.acquire() as conn:
-        proof = await prove_pace(conn)
+        proof = await audit_pace(conn)
     assert (proof.too_early, proof.requests) == (0, 4)
     assert await stage.broken_promises() == {}
 

@@ -38,11 +38,11 @@ class Desk:
             worker=lambda: worker,
             queues={},
             traps=self.watch,
-            on_recorded=self._forget,
+            on_recorded=self._discard,
         )
         self.lease: Lease | None = None
 
-    def _forget(self, _written: Mapping[tuple[int, int], int], _held: Mapping[tuple[int, int], bool]) -> None:
+    def _discard(self, _written: Mapping[tuple[int, int], int], _held: Mapping[tuple[int, int], bool]) -> None:
         """Nobody waits for it."""
 
     async def claim(self) -> Lease:
@@ -128,7 +128,7 @@ async def test_links_selected_later_are_not_looked_at_twice(desk: Desk) -> None:
     await desk.visit(*targets[:-1])
     found_at = (await desk.traps())["nothing_new", SAME]["found_at"]
     outcome = a_success(targets[-1], f"{A}/same/9999", requested_at=found_at + 2 * CLOCKS_AGREE)
-    assert desk.watch.sift([outcome])[0] is outcome
+    assert desk.watch.filter_links([outcome])[0] is outcome
     assert desk.selector.select(a_reading("/same/9999"), targets[-1]).dropped == {"trap:nothing_new": 1}
 
 

@@ -179,7 +179,7 @@ async def test_a_stopped_worker_gives_everything_back_and_the_next_one_finishes(
 async def test_a_worker_that_is_cut_off_loses_nothing_that_was_known(database: Database) -> None:
     """Insisting drops what is in flight: those pages are fetched again, and no other."""
     stages: list[Stage] = []
-    site = WatchedSite(60, on_request=lambda _path, count: stages[0].stop.insist() if count == 20 else None)
+    site = WatchedSite(60, on_request=lambda _path, count: stages[0].stop.stop_now() if count == 20 else None)
     async with serve(site) as web:
         stages.append(stage := await Stage.open(database, web))
         await stage.work(unpaced_concurrency=8)

@@ -29,7 +29,7 @@ from forager.engine.domain_queue import DomainQueue
 from forager.engine.retry_policy import trouble_of
 from forager.engine.writer import Writer, count_visits
 from forager.errors import BrokenError, ConnectError, RobotsDeniedError, StatusError
-from forager.frontier.details import structured_data_of
+from forager.frontier.details import get_structured_data
 from forager.records import Lease, Outcome, OutcomeKind, Selection, Target, Trouble
 from forager.records.product import Listed, Product
 
@@ -113,7 +113,7 @@ async def test_details_are_written_under_the_lease_only(desk: Desk) -> None:
     await desk.write(a_success(first, reading=a_detailed_reading()), a_success(late, reading=a_detailed_reading()))
     rows = await desk.ground.conn.fetch("SELECT page_id, headline FROM page_details")
     assert [tuple(row) for row in rows] == [(first.page_id, "A lamp")]
-    assert await structured_data_of(desk.ground.conn, first.page_id) == json.loads(ITEMS)
+    assert await get_structured_data(desk.ground.conn, first.page_id) == json.loads(ITEMS)
 
 
 # What is written ----------------------------------------------------------------------------------------------------

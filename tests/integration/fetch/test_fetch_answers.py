@@ -8,7 +8,7 @@ from tests.integration.fetch.raw_server import MAX_BYTES, a_client, http, serve
 
 from forager.errors import ConnectionLostError, TooLargeError
 from forager.fetch import Client
-from forager.fetch.room import FREE_BYTES, Room, Waits
+from forager.fetch.room import FREE_BYTES, MemoryBudget, Waits
 
 PAGE = b"<title>Hello</title>"
 ONE_READ = 256 * 1024
@@ -211,7 +211,7 @@ async def test_many_requests_at_once() -> None:
 
 
 async def test_the_time_a_body_waits_for_room_of_ours_is_not_the_servers(monkeypatch: pytest.MonkeyPatch) -> None:
-    room, body = Room(100_000), b"x" * 3_000_000
+    room, body = MemoryBudget(100_000), b"x" * 3_000_000
     room.keep(200_000)
     async with serve(http(body)) as server, a_client(timeout_s=0.5, max_bytes=5_000_000) as client:
         monkeypatch.setattr(client, "_room", room)
@@ -223,7 +223,7 @@ async def test_the_time_a_body_waits_for_room_of_ours_is_not_the_servers(monkeyp
 
 
 async def test_many_large_bodies_share_a_bounded_room(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    room = Room(2_000_000)
+    room = MemoryBudget(2_000_000)
     held: list[int] = []
     grow = room.grow
 

@@ -17,15 +17,15 @@ from tests.integration.fetch.test_fetch_hostile import send_and_reset
 from forager.engine import retry_policy
 from forager.errors import (
     BadResponseError,
-    Blame,
     ConfigurationError,
     ConnectError,
     ConnectionLostError,
+    ErrorSource,
     ExhaustedError,
     VisitTimeoutError,
 )
 from forager.fetch import Client, client, open_client
-from forager.fetch.dial import Dialler, GuardedResolver, LookUp
+from forager.fetch.dial import Connector, GuardedResolver, LookUp
 from forager.fetch.pool import Pool
 from forager.fetch.through import Ways
 
@@ -46,7 +46,7 @@ def send_in_pieces(*pieces: bytes) -> Answer:
 
 @asynccontextmanager
 async def a_client_that_finds(look_up: LookUp) -> AsyncIterator[Client]:
-    pool = Pool(Ways(Dialler(GuardedResolver(allow_all, look_up))), 0)
+    pool = Pool(Ways(Connector(GuardedResolver(allow_all, look_up))), 0)
     yield Client(pool, user_agent="Forager/test", timeout_s=20.0, connect_timeout_s=10.0, max_bytes=MAX_BYTES)
     await pool.close()
 
@@ -286,5 +286,5 @@ async def test_a_machine_that_is_out_of_files_is_no_fault_of_the_site() -> None:
                 await client.get(server.url())
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-        assert (caught.value.blame, retry_policy.trouble_of(caught.value)) == (Blame.US, None)
+        assert (caught.value.blame, retry_policy.trouble_of(caught.value)) == (ErrorSource.US, None)
         assert (await client.get(server.url())).body == b"hello"

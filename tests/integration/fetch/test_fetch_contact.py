@@ -7,8 +7,8 @@ from tests.listening import listening
 
 from forager.app.fetch_one import fetch_one
 from forager.app.webhooks import call_webhooks
-from forager.cli.tools import _ask_site
-from forager.errors import AddressRefusedError
+from forager.cli.tools import _check_site_robots
+from forager.errors import AddressBlockedError
 from forager.frontier.webhooks import DueCall
 from forager.settings import Settings, load
 
@@ -43,13 +43,13 @@ async def redirect_robots(reader: asyncio.StreamReader, writer: asyncio.StreamWr
 async def test_a_redirect_of_a_page_to_somebody_else(tmp_path: Path) -> None:
     async with listening(redirect) as port:
         seen = await fetch_one(anonymous(tmp_path), f"http://127.0.0.1:{port}/")
-    assert isinstance(seen.error, AddressRefusedError)
+    assert isinstance(seen.error, AddressBlockedError)
     assert "no contact is set" in str(seen.error)
 
 
 async def test_a_redirect_of_robots_txt_to_somebody_else(tmp_path: Path) -> None:
     async with listening(redirect_robots) as port:
-        told = await _ask_site(anonymous(tmp_path), "Forager", f"http://127.0.0.1:{port}/")
+        told = await _check_site_robots(anonymous(tmp_path), "Forager", f"http://127.0.0.1:{port}/")
     assert (told["allowed"], "no contact is set" in told["error"]) == (False, True)
 
 

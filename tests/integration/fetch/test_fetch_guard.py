@@ -6,22 +6,22 @@ import socket
 import pytest
 from tests.integration.fetch.raw_server import a_client, http, serve
 
-from forager.errors import AddressRefusedError, ConnectError, DnsError, VisitError, VisitTimeoutError
+from forager.errors import AddressBlockedError, ConnectError, DnsError, VisitError, VisitTimeoutError
 from forager.fetch import Client
-from forager.fetch.dial import Dialler, GuardedResolver, look_up
+from forager.fetch.dial import Connector, GuardedResolver, look_up
 from forager.fetch.pool import Pool
 from forager.fetch.through import Ways
 
 
 def refuse_loopback(ip: str, port: int) -> None:
     if ipaddress.ip_address(ip.partition("%")[0]).is_loopback:
-        raise AddressRefusedError(f"{ip}:{port} is not public")
+        raise AddressBlockedError(f"{ip}:{port} is not public")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "user@127.0.0.1"])
 async def test_a_refused_address_sees_no_connection(host: str) -> None:
     async with serve(http(b"x")) as server, a_client(check_address=refuse_loopback) as client:
-        with pytest.raises(AddressRefusedError, match="is not public"):
+        with pytest.raises(AddressBlockedError, match="is not public"):
             await client.get(f"http://{host}:{server.port}/")
     assert server.connections == 0
 
@@ -34,7 +34,7 @@ async def test_odd_spellings_are_never_dialled_unchecked(host: str) -> None:
 
     def remember_and_refuse(ip: str, port: int) -> None:
         asked.append(ip)
-        raise AddressRefusedError(f"{ip}:{port} is refused")
+        raise AddressBlockedError(f"{ip}:{port} is refused")
 
     async with serve(http(b"x")) as server, a_client(check_address=remember_and_refuse) as client:
         with pytest.raises(VisitError):
@@ -56,7 +56,7 @@ async def test_one_refused_address_refuses_the_whole_name() -> None:
         return [(socket.AF_INET, "192.0.2.1"), (socket.AF_INET, "127.0.0.1")]
 
     resolver = GuardedResolver(refuse_loopback, mixed)
-    with pytest.raises(AddressRefusedError):
+    with pytest.raises(AddressBlockedError):
         await resolver.resolve("rebind.example", 80)
     resolver.close()
 
@@ -82,11 +82,11 @@ async def test_a_name_that_changes_its_address_is_dialled_where_it_was_checked(m
 
     resolver = GuardedResolver(refuse_loopback, rebind)
     async with serve(http(b"x")) as server:
-        pool = Pool(Ways(Dialler(resolver)), 0)
+        pool = Pool(Ways(Connector(resolver)), 0)
         client = Client(pool, user_agent="Forager/test", timeout_s=1.0, connect_timeout_s=0.3, max_bytes=1000)
         with pytest.raises((VisitTimeoutError, ConnectError)):  # 192.0.2.1 was dialled, and nobody is there
             await client.get(f"http://rebind.example:{server.port}/")
-        with pytest.raises(AddressRefusedError):
+        with pytest.raises(AddressBlockedError):
             await client.get(f"http://rebind.example:{server.port}/")
         await pool.close()
     assert server.connections == 0
@@ -97,7 +97,7 @@ async def test_a_name_that_changes_its_address_is_dialled_where_it_was_checked(m
     ("error", "questions"),
     [
         (socket.gaierror(socket.EAI_NONAME, "no such name"), 1),
-        (AddressRefusedError("not public"), 1),
+        (AddressBlockedError("not public"), 1),
         (socket.gaierror(socket.EAI_AGAIN, "try again"), 3),
     ],
 )

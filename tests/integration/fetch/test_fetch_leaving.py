@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from tests.integration.fetch.raw_server import Server, a_client, http, serve
 
-from forager.errors import AddressRefusedError, ConnectError, LeaseLostError
+from forager.errors import AddressBlockedError, ConnectError, LeaseLostError
 from forager.fetch import Client
 
 
@@ -75,7 +75,7 @@ async def test_where_a_site_is_can_be_known_without_asking_it(client: Client) ->
 
 async def test_a_name_nobody_knows_or_may_ask_is_nowhere() -> None:
     def refuse(_ip: str, _port: int) -> None:
-        raise AddressRefusedError("not there")
+        raise AddressBlockedError("not there")
 
     async with a_client() as client, a_client(check_address=refuse) as guarded:
         assert await client.locate("http://nobody.invalid/") is None

@@ -13,9 +13,9 @@ from tests.integration.fetch.raw_server import MAX_BYTES, Server, a_client, allo
 from tests.listening import listening
 from tests.proxies import run_proxy
 
-from forager.errors import AddressRefusedError, Blame, ConnectError, ConnectionLostError, ProxyError, TlsError
+from forager.errors import AddressBlockedError, ConnectError, ConnectionLostError, ErrorSource, ProxyError, TlsError
 from forager.fetch import Client, open_client
-from forager.fetch.dial import CheckAddress, Dialler, GuardedResolver
+from forager.fetch.dial import CheckAddress, Connector, GuardedResolver
 from forager.fetch.pool import Pool
 from forager.fetch.through import Ways
 from forager.records import Proxy
@@ -144,7 +144,7 @@ async def test_a_dead_proxy_is_our_fault(client: Client, protocol: str) -> None:
         await proxy.stop()
         with pytest.raises(ProxyError, match=r"proxy 1 \(\w+://127\.0\.0\.1:\d+\) could not be reached") as caught:
             await client.get(site.url(), via=proxy.record())
-    assert (caught.value.code, caught.value.blame, caught.value.may_retry) == ("proxy_error", Blame.US, True)
+    assert (caught.value.code, caught.value.blame, caught.value.may_retry) == ("proxy_error", ErrorSource.US, True)
     assert site.connections == 0
 
 
@@ -253,7 +253,7 @@ async def test_a_proxy_that_hangs_up_in_the_middle_loses_the_connection(client: 
 
 
 def refuse(ip: str, port: int) -> None:
-    raise AddressRefusedError(f"{ip} is private, port {port} too")
+    raise AddressBlockedError(f"{ip} is private, port {port} too")
 
 
 @asynccontextmanager
@@ -278,7 +278,7 @@ async def test_a_refused_site_is_not_asked_through_a_proxy(protocol: str, is_for
         a_guarded_client(sites=refuse, proxies=allow_all) as client,
     ):
         for host in ("127.0.0.1", "localhost"):
-            with pytest.raises(AddressRefusedError, match="is private"):
+            with pytest.raises(AddressBlockedError, match="is private"):
                 await client.get(f"http://{host}:{site.port}/", via=proxy.record(is_forwarding=is_forwarding))
     assert (proxy.calls, site.connections) == (0, 0)
 
@@ -298,7 +298,7 @@ async def test_a_name_that_changes_its_address_does_not_lead_a_proxy_astray() ->
     answers: list[list[tuple[int, str]]] = [[(socket.AF_INET, "127.0.0.1")], [(socket.AF_INET, "10.0.0.1")]]
     sites = GuardedResolver(allow_all, lambda _host, _port: answers.pop(0))
     async with serve(http(PAGE, "Connection: close")) as site, run_proxy() as proxy:
-        pool = Pool(Ways(Dialler(sites), GuardedResolver(allow_all)), 0)
+        pool = Pool(Ways(Connector(sites), GuardedResolver(allow_all)), 0)
         client = Client(pool, user_agent="Forager/test", timeout_s=5.0, connect_timeout_s=5.0, max_bytes=MAX_BYTES)
         for _ in range(2):
             assert (await client.get(f"http://rebind.example:{site.port}/", via=proxy.record())).body == PAGE
@@ -314,7 +314,7 @@ async def test_a_site_with_a_dead_ipv6_address_is_reached_by_its_ipv4_address() 
     ]
     sites = GuardedResolver(allow_all, lambda _host, _port: found)
     async with serve(http(PAGE)) as site, run_proxy() as proxy:
-        pool = Pool(Ways(Dialler(sites), GuardedResolver(allow_all)), 0)
+        pool = Pool(Ways(Connector(sites), GuardedResolver(allow_all)), 0)
         client = Client(pool, user_agent="Forager/test", timeout_s=5.0, connect_timeout_s=5.0, max_bytes=MAX_BYTES)
         assert (await client.get(f"http://many.example:{site.port}/", via=proxy.record())).body == PAGE
         await pool.close()

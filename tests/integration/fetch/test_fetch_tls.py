@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.integration.fetch.raw_server import Server, a_client, http, serve
 
-from forager.errors import AddressRefusedError, TlsError
+from forager.errors import AddressBlockedError, TlsError
 from forager.fetch import Client
 from forager.observe import configure
 
@@ -76,10 +76,10 @@ async def test_an_exception_is_for_its_domain_and_its_lease(client: Client) -> N
 
 async def test_an_excepted_domain_still_meets_the_guard() -> None:
     def refuse(ip: str, port: int) -> None:
-        raise AddressRefusedError(f"{ip}:{port} is refused")
+        raise AddressBlockedError(f"{ip}:{port} is refused")
 
     async with serve_tls(SELF_SIGNED) as server, a_client(check_address=refuse) as client:
         client.enter(f"127.0.0.1:{server.port}", verifies_tls=False)
-        with pytest.raises(AddressRefusedError):
+        with pytest.raises(AddressBlockedError):
             await client.get(f"https://127.0.0.1:{server.port}/")
     assert server.connections == 0

@@ -12,7 +12,7 @@ from tests.builders import ITEMS, a_detailed_reading, a_reading, a_target
 from tests.ground import Ground
 
 from forager.control.deep import STATEMENTS
-from forager.frontier.details import MOST_BYTES, MOST_CUT_BYTES, record_details, structured_data_of
+from forager.frontier.details import MOST_BYTES, MOST_CUT_BYTES, get_structured_data, record_details
 from forager.frontier.store import flags_of
 from forager.records import Outcome, OutcomeKind, Past, Reading, Selection
 
@@ -44,12 +44,12 @@ async def test_all_of_it_is_kept(ground: Ground, page: int) -> None:
     assert row["tags"] == ["lamp", "brass, polished"]
     assert (row["rating"], row["rating_count"]) == (Decimal("4.50"), 12)
     assert (row["published_on"], row["modified_on"]) == (date(2026, 1, 2), date(2026, 1, 3))
-    assert await structured_data_of(ground.conn, page) == orjson.loads(ITEMS)
+    assert await get_structured_data(ground.conn, page) == orjson.loads(ITEMS)
 
 
 async def test_a_page_that_says_nothing_more_has_no_row(ground: Ground, page: int) -> None:
     assert await record(ground, page, a_reading()) is None
-    assert await structured_data_of(ground.conn, page) == []
+    assert await get_structured_data(ground.conn, page) == []
 
 
 async def test_a_row_is_written_only_when_it_changed(ground: Ground, page: int) -> None:
@@ -61,7 +61,7 @@ async def test_a_row_is_written_only_when_it_changed(ground: Ground, page: int) 
     other = await record(ground, page, a_detailed_reading(structured_data=b"[]"), past=PAST)
     assert other is not None
     assert other["written"] != first["written"]
-    assert await structured_data_of(ground.conn, page) == []
+    assert await get_structured_data(ground.conn, page) == []
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ async def test_a_page_is_not_all_items(ground: Ground, page: int) -> None:
     row = await record(ground, page, reading)
     assert row is not None
     assert len(zlib.decompress(row["structured_data"])) <= MOST_BYTES
-    assert await structured_data_of(ground.conn, page) == [item] * 6
+    assert await get_structured_data(ground.conn, page) == [item] * 6
     assert flags_of(reading, Selection()) == ("items_cut",)
     assert flags_of(a_detailed_reading(), Selection()) == ()
 
@@ -126,7 +126,7 @@ async def test_a_page_is_not_all_items(ground: Ground, page: int) -> None:
 async def test_what_is_far_too_much_is_not_taken_apart(ground: Ground, page: int) -> None:
     reading = a_detailed_reading(structured_data=b"[" + b" " * MOST_CUT_BYTES + b"{}]")
     await record(ground, page, reading)
-    assert await structured_data_of(ground.conn, page) == []
+    assert await get_structured_data(ground.conn, page) == []
     assert flags_of(reading, Selection()) == ("items_cut",)
 
 

@@ -12,7 +12,7 @@ from forager.engine.image_storage import ImageStorage
 from forager.images.decode.desk import Decoder
 from forager.playground import Playground
 from forager.playground.sites.gallery_tricks import LONG_BYTES, Cdn, GalleryTricks
-from forager.storage.local import LocalPlace
+from forager.storage.local import LocalLocation
 
 MAX_BYTES = LONG_BYTES // 2
 
@@ -54,4 +54,4 @@ async def open_gallery(database: Database, folder: Path, *, rooms: int = 3) -> A
     site, cdn = GalleryTricks(1, rooms), Cdn(1)
     async with serve(site, cdn) as web, Decoder.open(max_pixels=40_000_000) as decoder:
         site.cdn = list(web.sites)[1]
-        yield Gallery(database, web, ImageStorage(decoder, LocalPlace(folder), max_bytes=MAX_BYTES), folder)
+        yield Gallery(database, web, ImageStorage(decoder, LocalLocation(folder), max_bytes=MAX_BYTES), folder)

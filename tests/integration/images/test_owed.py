@@ -12,7 +12,7 @@ from tests.integration.images.stage import open_gallery
 from forager.db import Database
 from forager.domains import images as domains
 from forager.engine import image_backfill
-from forager.engine.image_backfill import queue_owed
+from forager.engine.image_backfill import backfill_images
 
 OWED = "SELECT images_owed_after FROM domains WHERE name = 'a.example'"
 WAITING = "SELECT url FROM pages WHERE is_image AND status = 'discovered' ORDER BY url"
@@ -24,7 +24,7 @@ async def desk(database: Database, ground: Ground) -> Desk:
 
 
 async def queue(database: Database, **given: object) -> int:
-    return await queue_owed(database, **{"by_default": True, "max_subdomains": 100} | given)  # type: ignore[arg-type]
+    return await backfill_images(database, **{"by_default": True, "max_subdomains": 100} | given)  # type: ignore[arg-type]
 
 
 async def show_four(desk: Desk) -> list[str]:

@@ -13,13 +13,13 @@ from forager.db import Database
 from forager.engine.image_storage import ImageStorage
 from forager.engine.pauses import Pauses
 from forager.engine.stop import StopRequest
-from forager.errors import Blame, StoreUnavailableError
+from forager.errors import ErrorSource, StoreUnavailableError
 from forager.images import store
 from forager.images.decode.desk import Decoder
 from forager.images.store import MANY
 from forager.playground.picture import draw_png
 from forager.records import Fetched, ImageFile, ImageStatus, Outcome, OutcomeKind
-from forager.storage.local import LocalPlace
+from forager.storage.local import LocalLocation
 
 TIMES = 8
 
@@ -89,7 +89,7 @@ async def test_a_picture_that_cannot_be_stored_waits_until_it_can_be(tmp_path: P
     begun = asyncio.Event()
     pauses.on_change(begun.set)
     async with Decoder.open(max_pixels=1_000_000) as decoder:
-        body_store = ImageStorage(decoder, LocalPlace(tmp_path), max_bytes=1_000_000, pauses=pauses)
+        body_store = ImageStorage(decoder, LocalLocation(tmp_path), max_bytes=1_000_000, pauses=pauses)
         looking = asyncio.create_task(body_store.look(fetched))
         await begun.wait()
         assert pauses.stops(stores_bodies=True)
@@ -107,19 +107,19 @@ async def test_a_picture_that_cannot_be_stored_is_given_back_when_the_worker_sto
     fetched = Fetched("http://c.example/i.png", 200, {"content-type": "image/png"}, picture, len(picture), 1)
     pauses.on_change(stop.ask)
     async with Decoder.open(max_pixels=1_000_000) as decoder:
-        body_store = ImageStorage(decoder, LocalPlace(tmp_path), max_bytes=1_000_000, pauses=pauses, stop=stop)
+        body_store = ImageStorage(decoder, LocalLocation(tmp_path), max_bytes=1_000_000, pauses=pauses, stop=stop)
         with pytest.raises(StoreUnavailableError, match="of the store of bodies") as caught:
             await body_store.look(fetched)
-    assert (caught.value.blame, caught.value.may_retry) == (Blame.US, True)
+    assert (caught.value.blame, caught.value.may_retry) == (ErrorSource.US, True)
 
 
 async def test_the_same_picture_is_one_whole_file_whoever_comes_first(tmp_path: Path) -> None:
     picture = draw_png(240, 160, 7)
     fetched = Fetched("http://c.example/i.png", 200, {"content-type": "image/png"}, picture, len(picture), 1)
     async with Decoder.open(max_pixels=1_000_000) as one, Decoder.open(max_pixels=1_000_000) as two:
-        shelves = [ImageStorage(decoder, LocalPlace(tmp_path), max_bytes=1_000_000) for decoder in (one, two)]
+        shelves = [ImageStorage(decoder, LocalLocation(tmp_path), max_bytes=1_000_000) for decoder in (one, two)]
         seen = await asyncio.gather(*(body_store.look(fetched) for body_store in shelves * 4))
     assert len(set(seen)) == 1
     assert seen[0].body_ref is not None
     assert (tmp_path / seen[0].body_ref).read_bytes() == picture
-    assert len(list(LocalPlace(tmp_path).list())) == 2
+    assert len(list(LocalLocation(tmp_path).list())) == 2

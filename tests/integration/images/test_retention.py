@@ -11,11 +11,11 @@ from tests.ground import Ground
 from tests.integration.images.desk import Desk, a_sighting
 
 from forager.control.check_bodies import find_missing
-from forager.control.image_files import ImageRule, Spare, look, sweep
+from forager.control.image_files import CleanupPreview, ImageRule, look, prune
 from forager.db import Database
-from forager.engine.image_storage import name, small_name
+from forager.engine.image_storage import name, thumbnail_name
 from forager.records import ImageFile, ImageStatus, Outcome, OutcomeKind
-from forager.storage.local import LocalPlace
+from forager.storage.local import LocalLocation
 
 DAY_S = 86_400.0
 WEEK = ImageRule(7 * DAY_S, by_default=True, refresh_every_s=None)
@@ -27,7 +27,7 @@ class Store:
     """Stored images of a worker, in a folder whose files are as old as a test says."""
 
     def __init__(self, desk: Desk, folder: Path) -> None:
-        self.desk, self.folder, self.place = desk, folder, LocalPlace(folder)
+        self.desk, self.folder, self.place = desk, folder, LocalLocation(folder)
 
     async def stores(self, url: str, content: int, *, days_old: float = 0.0) -> None:
         """One more page shows it, and it was fetched; both so long ago."""
@@ -41,13 +41,13 @@ class Store:
 
     def put(self, content: int) -> ImageFile:
         digest = bytes([content]) * 32
-        ref, small = name(digest, "png"), small_name(digest)
+        ref, small = name(digest, "png"), thumbnail_name(digest)
         assert self.place.put({ref: b"file", small: b"small"}) == {}
         return ImageFile(ImageStatus.STORED, digest, 4, "png", 1, 1, 1, content, ref, small)
 
     def touch(self, content: int, days_old: float) -> None:
         then = time.time() - days_old * DAY_S
-        for key in (name(bytes([content]) * 32, "png"), small_name(bytes([content]) * 32)):
+        for key in (name(bytes([content]) * 32, "png"), thumbnail_name(bytes([content]) * 32)):
             os.utime(self.folder / key, (then, then))
 
     async def age(self, url: str, days: float) -> None:
@@ -90,21 +90,21 @@ async def test_what_nobody_saw_for_long_goes_and_what_is_known_of_it_stays(store
     await store.stores(f"{HOST}old.png", 1, days_old=8)
     await store.stores(f"{HOST}new.png", 2, days_old=6)
     conn = store.desk.ground.conn
-    assert await look(conn, store.place, WEEK) == Spare(1, 4, 0, 0)
+    assert await look(conn, store.place, WEEK) == CleanupPreview(1, 4, 0, 0)
     assert store.files() == {1, 2}
-    swept = await sweep(conn, store.place, WEEK, by="test")
+    swept = await prune(conn, store.place, WEEK, by="test")
     assert (swept.dropped, swept.files, swept.asked_again) == (1, 2, 0)
     assert store.files() == {2}
     assert await store.states() == {"old.png": "dropped", "new.png": "stored"}
     (row,) = await store.desk.rows("SELECT * FROM images WHERE url LIKE '%old.png'")
     assert (row["content_hash"], row["perceptual_hash"], row["thumbnail_ref"]) == (bytes([1]) * 32, 1, None)
-    assert await look(conn, store.place, WEEK) == Spare(0, 0, 0, 0)
+    assert await look(conn, store.place, WEEK) == CleanupPreview(0, 0, 0, 0)
     await store.assert_sound()
 
 
 async def test_without_a_rule_all_of_it_stays(store: Store) -> None:
     await store.stores(f"{HOST}old.png", 1, days_old=4000)
-    assert (await sweep(store.desk.ground.conn, store.place, FOR_GOOD, by="test")).dropped == 0
+    assert (await prune(store.desk.ground.conn, store.place, FOR_GOOD, by="test")).dropped == 0
     assert store.files() == {1}
 
 
@@ -112,29 +112,29 @@ async def test_a_domain_has_a_rule_of_its_own(store: Store) -> None:
     conn = store.desk.ground.conn
     await store.stores(f"{HOST}old.png", 1, days_old=3)
     await conn.execute("UPDATE domains SET image_retention_s = $1", 30 * DAY_S)
-    assert (await sweep(conn, store.place, ImageRule(DAY_S, True, None), by="test")).dropped == 0
+    assert (await prune(conn, store.place, ImageRule(DAY_S, True, None), by="test")).dropped == 0
     await conn.execute("UPDATE domains SET image_retention_s = $1", 2 * DAY_S)
     assert (await look(conn, store.place, FOR_GOOD)).old_images == 1
-    assert (await sweep(conn, store.place, FOR_GOOD, by="test")).dropped == 1
+    assert (await prune(conn, store.place, FOR_GOOD, by="test")).dropped == 1
     assert store.files() == set()
 
 
 async def test_a_page_that_was_visited_since_keeps_it(store: Store) -> None:
     await store.stores(f"{HOST}old.png", 1, days_old=30)
     await store.desk.ground.conn.execute("UPDATE pages SET fetched_at = now() WHERE NOT is_image")
-    assert (await sweep(store.desk.ground.conn, store.place, WEEK, by="test")).dropped == 0
+    assert (await prune(store.desk.ground.conn, store.place, WEEK, by="test")).dropped == 0
 
 
 async def test_a_file_of_two_images_goes_with_the_second(store: Store) -> None:
     conn = store.desk.ground.conn
     await store.stores(f"{HOST}one.png", 1, days_old=30)
     await store.stores(f"{HOST}two.png", 1, days_old=2)
-    assert await look(conn, store.place, WEEK) == Spare(1, 0, 0, 0)
-    assert (await sweep(conn, store.place, WEEK, by="test")).files == 0
+    assert await look(conn, store.place, WEEK) == CleanupPreview(1, 0, 0, 0)
+    assert (await prune(conn, store.place, WEEK, by="test")).files == 0
     assert store.files() == {1}
     await store.assert_sound()
     await store.age(f"{HOST}two.png", 30)
-    assert (await sweep(conn, store.place, WEEK, by="test")).files == 2
+    assert (await prune(conn, store.place, WEEK, by="test")).files == 2
     assert store.files() == set()
 
 
@@ -149,14 +149,14 @@ async def test_files_nobody_refers_to_go_but_fresh_ones(store: Store) -> None:
     stranger.parent.mkdir(parents=True)
     stranger.write_text("not ours")
     os.utime(stranger, (0, 0))
-    assert await look(conn, store.place, FOR_GOOD) == Spare(0, 0, 2, 9)
-    assert (await sweep(conn, store.place, FOR_GOOD, by="test")).files == 2
+    assert await look(conn, store.place, FOR_GOOD) == CleanupPreview(0, 0, 2, 9)
+    assert (await prune(conn, store.place, FOR_GOOD, by="test")).files == 2
     assert store.files() == {1, 3}
     assert stranger.exists()
     await store.assert_sound()
 
 
-class Killed(LocalPlace):
+class Killed(LocalLocation):
     """A store whose user dies before the first file goes."""
 
     def delete(self, keys: Sequence[str], *, unless_since: datetime) -> list[str]:
@@ -167,12 +167,12 @@ async def test_killed_between_rows_and_files(store: Store) -> None:
     conn = store.desk.ground.conn
     await store.stores(f"{HOST}old.png", 1, days_old=8)
     with pytest.raises(KeyboardInterrupt):
-        await sweep(conn, Killed(store.folder), WEEK, by="test")
+        await prune(conn, Killed(store.folder), WEEK, by="test")
     assert await store.states() == {"old.png": "dropped"}
     assert store.files() == {1}
     await store.assert_sound()
-    assert await look(conn, store.place, WEEK) == Spare(0, 0, 2, 9)
-    assert (await sweep(conn, store.place, WEEK, by="test")).files == 2
+    assert await look(conn, store.place, WEEK) == CleanupPreview(0, 0, 2, 9)
+    assert (await prune(conn, store.place, WEEK, by="test")).files == 2
     assert store.files() == set()
 
 
@@ -180,8 +180,8 @@ async def test_a_worker_that_confirmed_the_file_in_between_keeps_it(store: Store
     """Its row is given up; the file it made fresh is left, and its result takes the row back."""
     conn = store.desk.ground.conn
     await store.stores(f"{HOST}old.png", 1, days_old=8)
-    store.place.confirm([name(bytes([1]) * 32, "png"), small_name(bytes([1]) * 32)])
-    swept = await sweep(conn, store.place, WEEK, by="test")
+    store.place.confirm([name(bytes([1]) * 32, "png"), thumbnail_name(bytes([1]) * 32)])
+    swept = await prune(conn, store.place, WEEK, by="test")
     assert (swept.dropped, swept.files) == (1, 0)
     await conn.execute(
         "INSERT INTO crawl_tasks (page_id, domain_id)"
@@ -199,13 +199,13 @@ async def test_shown_again_after_it_went_it_is_asked_for_again(store: Store) -> 
     conn = store.desk.ground.conn
     await store.stores(f"{HOST}old.png", 1, days_old=8)
     await conn.execute("UPDATE pages SET etag = '1' WHERE is_image")
-    await sweep(conn, store.place, WEEK, by="test")
-    assert (await sweep(conn, store.place, WEEK, by="test")).asked_again == 0
+    await prune(conn, store.place, WEEK, by="test")
+    assert (await prune(conn, store.place, WEEK, by="test")).asked_again == 0
     await conn.execute("UPDATE pages SET fetched_at = clock_timestamp() WHERE NOT is_image")
     unwanted = ImageRule(7 * DAY_S, by_default=False, refresh_every_s=None)
-    assert (await sweep(conn, store.place, unwanted, by="test")).asked_again == 0
-    assert (await sweep(conn, store.place, WEEK, by="test")).asked_again == 1
-    assert (await sweep(conn, store.place, WEEK, by="test")).asked_again == 0
+    assert (await prune(conn, store.place, unwanted, by="test")).asked_again == 0
+    assert (await prune(conn, store.place, WEEK, by="test")).asked_again == 1
+    assert (await prune(conn, store.place, WEEK, by="test")).asked_again == 0
     (target,) = await store.desk.targets()
     assert (target.is_image, target.past is not None and target.past.etag) == (True, None)
     await store.desk.writer.write([Outcome(target, OutcomeKind.SUCCESS, 200, image=store.put(1))])
@@ -215,6 +215,6 @@ async def test_shown_again_after_it_went_it_is_asked_for_again(store: Store) -> 
 
 async def test_check_misses_a_file_that_is_gone(store: Store) -> None:
     await store.stores(f"{HOST}kept.png", 1)
-    (store.folder / small_name(bytes([1]) * 32)).unlink()
+    (store.folder / thumbnail_name(bytes([1]) * 32)).unlink()
     files = await find_missing(store.desk.ground.conn, store.place)
-    assert (files.looked_at, files.missing) == (2, [f"{small_name(bytes([1]) * 32)} is not in the store"])
+    assert (files.looked_at, files.missing) == (2, [f"{thumbnail_name(bytes([1]) * 32)} is not in the store"])

@@ -165,9 +165,9 @@ async def test_a_way_to_a_body_that_is_there_stays(world: Past, folder: Path) ->
 async def test_counters_can_be_recounted_from_what_left(world: Past, folder: Path) -> None:
     await move(world, folder)
     ids = list(world.domains.values())
-    assert await repair.recount(world.conn, ids) == []
+    assert await repair.repair_counters(world.conn, ids) == []
     await world.conn.execute("UPDATE domains SET pages_crawled = 0, total_error_count = 0")
-    await repair.recount(world.conn, ids)
+    await repair.repair_counters(world.conn, ids)
     row = await world.conn.fetchrow("SELECT pages_crawled, total_error_count FROM domains")
     assert tuple(row) == (4 * PAGES, PAGES)
 
@@ -175,7 +175,7 @@ async def test_counters_can_be_recounted_from_what_left(world: Past, folder: Pat
 async def test_a_file_explains_itself(world: Past, folder: Path) -> None:
     await move(world, folder)
     path = files(folder, f"visits/{month_of(100 * DAY)}/*.csv.gz")[0]
-    manifest = json.loads(cold_file.manifest_of(path).read_text())
+    manifest = json.loads(cold_file.manifest_path(path).read_text())
     with gzip.open(path, "rt", newline="") as lines:
         rows = list(csv.DictReader(lines))
     assert manifest["rows"] == len(rows)
@@ -370,7 +370,7 @@ async def test_any_text_survives_the_way_there_and_back(world: Past, folder: Pat
             "UPDATE crawl_tasks SET error_message = $1 WHERE id = $2", list(zip(messages, tasks, strict=True))
         )
     await move(world, folder)
-    for month in {each.month for each in await cold.list_slices(world.conn)}:
+    for month in {each.month for each in await cold.list_archive_parts(world.conn)}:
         await cold.restore(world.conn, folder, month)
     rows = await world.conn.fetch("SELECT id, fields ->> 'error_message' AS said FROM restored_tasks")
     said = {row["id"]: row["said"] for row in rows}

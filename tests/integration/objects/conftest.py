@@ -7,7 +7,7 @@ from tests.acceptance.conftest import forager, open_web, rng
 from tests.integration.objects.server import BUCKET, ObjectServer
 
 from forager.storage.bucket import Bucket, parse_bucket
-from forager.storage.objects import ObjectPlace
+from forager.storage.objects import BucketLocation
 
 __all__ = ["forager", "open_web", "rng"]
 
@@ -46,5 +46,5 @@ def bucket(objects: ObjectServer) -> Bucket:
 
 
 @pytest.fixture
-def place(bucket: Bucket) -> ObjectPlace:
-    return ObjectPlace(bucket)
+def place(bucket: Bucket) -> BucketLocation:
+    return BucketLocation(bucket)

@@ -15,9 +15,9 @@ from tests.integration.storage.kept import REFS, home_of, refs_of
 from tests.integration.storage.test_kept_bodies import PASS_TIME, kept_of
 
 from forager import clock, parsing
-from forager.storage.body_store import shelf_to_read
+from forager.storage.body_store import open_readonly_store
 from forager.storage.bucket import parse_bucket
-from forager.storage.objects import DAY, ObjectPlace
+from forager.storage.objects import DAY, BucketLocation
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
 UNPACED = {"FORAGER_UNPACED_HOSTS": NETWORK}
@@ -38,7 +38,7 @@ def use(forager: Forager, objects: ObjectServer) -> str:
 def assert_readable(forager: Forager, url: str, home: Path | None = None) -> int:
     """Every ref leads to the body its page was read from, on any machine; answers how many there are."""
     rows = forager.ask(REFS)
-    body_store = shelf_to_read(home or Path("/nonexistent"), parse_bucket(url))
+    body_store = open_readonly_store(home or Path("/nonexistent"), parse_bucket(url))
     for row in rows:
         reading = parsing.read(body_store.load(row["body_ref"], row["url"]), keyword_words=10)
         assert reading.content_hash.hex() == row["hash"], row["url"]
@@ -134,7 +134,7 @@ def test_images_go_to_the_bucket(forager: Forager, url: str, open_web: OpenWeb) 
     web = open_web("gallery=6")
     forager.start(*web.urls, "--delay", "0", "--images", "download").finish()
     stored = forager.value("SELECT count(DISTINCT body_ref) FROM images WHERE body_ref IS NOT NULL")
-    found = [item.key for item in ObjectPlace(parse_bucket(url)).list("images")]
+    found = [item.key for item in BucketLocation(parse_bucket(url)).list("images")]
     assert stored > 0
     assert len(found) == stored
     forager.check()

@@ -11,7 +11,7 @@ from forager.control import check_bodies
 from forager.errors import ConfigurationError, StoreError
 from forager.settings import load
 from forager.storage.bucket import KEYS, connect, parse_bucket, prove
-from forager.storage.objects import ObjectPlace
+from forager.storage.objects import BucketLocation
 
 CONFIGURATION = 4
 
@@ -91,7 +91,7 @@ def test_commands_say_it_before_they_begin(objects: ObjectServer, forager: Forag
 
 def test_who_gets_no_answer_takes_no_body_for_missing(objects: ObjectServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-    place = ObjectPlace(parse_bucket(f"s3://{BUCKET}"))
+    place = BucketLocation(parse_bucket(f"s3://{BUCKET}"))
     with pytest.raises(StoreError, match="Nobody answers"):
         check_bodies._look_at(
             [f"{number:064x}" for number in range(500)], lambda name: check_bodies._of_body(place, name, 0)

@@ -10,9 +10,9 @@ from tests.integration.objects.server import ObjectServer
 from forager import clock
 from forager.errors import StoreError
 from forager.storage.bucket import Bucket
-from forager.storage.layered import LayeredPlace
-from forager.storage.local import LocalPlace
-from forager.storage.objects import DAY, ObjectPlace
+from forager.storage.layered import LayeredLocation
+from forager.storage.local import LocalLocation
+from forager.storage.objects import DAY, BucketLocation
 
 KEY, OTHER = "ab/cdef.zst", "ab/cdef.zst2"
 """The second begins with the first."""
@@ -31,7 +31,7 @@ def names(objects: ObjectServer, bucket: Bucket) -> list[str]:
     return sorted(name.removeprefix(f"{bucket.prefix}/") for name in found)
 
 
-def test_what_is_put_is_read_back_whole_and_in_pieces(place: ObjectPlace) -> None:
+def test_what_is_put_is_read_back_whole_and_in_pieces(place: BucketLocation) -> None:
     assert place.put({KEY: b"0123456789", OTHER: b"", WARC: b"abc"}) == {}
     assert place.get(KEY) == b"0123456789"
     assert place.get(KEY, 3, 4) == b"3456"
@@ -43,7 +43,7 @@ def test_what_is_put_is_read_back_whole_and_in_pieces(place: ObjectPlace) -> Non
     assert [item.size_bytes for item in place.list("ab")] == [10, 0]
 
 
-def test_a_large_body_comes_back_to_the_last_bit(place: ObjectPlace) -> None:
+def test_a_large_body_comes_back_to_the_last_bit(place: BucketLocation) -> None:
     """Beyond the size that goes in one request."""
     content = bytes(range(256)) * 50_000
     assert place.put({KEY: content}) == {}
@@ -51,7 +51,7 @@ def test_a_large_body_comes_back_to_the_last_bit(place: ObjectPlace) -> None:
 
 
 @pytest.mark.parametrize("key", [KEY, WARC])
-def test_what_is_not_there_is_missing_and_a_short_one_damaged(place: ObjectPlace, key: str) -> None:
+def test_what_is_not_there_is_missing_and_a_short_one_damaged(place: BucketLocation, key: str) -> None:
     with pytest.raises(StoreError, match="is not there") as missing:
         place.get(key)
     assert missing.value.reason == "missing"
@@ -62,7 +62,7 @@ def test_what_is_not_there_is_missing_and_a_short_one_damaged(place: ObjectPlace
 
 
 @pytest.mark.parametrize("key", ["../x", "/etc/passwd", "a//b", "a/../b", "a\0b", ".hidden", "x" * 500])
-def test_what_is_no_key_reaches_no_server(place: ObjectPlace, key: str) -> None:
+def test_what_is_no_key_reaches_no_server(place: BucketLocation, key: str) -> None:
     for ask in (
         lambda: place.put({key: b"x"}),
         lambda: place.get(key),
@@ -74,14 +74,14 @@ def test_what_is_no_key_reaches_no_server(place: ObjectPlace, key: str) -> None:
             ask()
 
 
-def test_many_small_bodies_are_put_at_once(place: ObjectPlace) -> None:
+def test_many_small_bodies_are_put_at_once(place: BucketLocation) -> None:
     items = {f"{number % 7}a/{number}": str(number).encode() for number in range(300)}
     assert place.put(items) == {}
     assert place.confirm([*items, "zz/none"]) == set(items)
     assert {item.key for item in place.list()} == set(items)
 
 
-def test_deleting_spares_what_was_put_since_and_says_what_is_gone(place: ObjectPlace) -> None:
+def test_deleting_spares_what_was_put_since_and_says_what_is_gone(place: BucketLocation) -> None:
     place.put({KEY: b"x", WARC: b"y"})
     assert place.delete([KEY, WARC, "no/ne"], unless_since=clock.now() - timedelta(days=1)) == ["no/ne"]
     assert place.get(KEY) == b"x"
@@ -91,7 +91,7 @@ def test_deleting_spares_what_was_put_since_and_says_what_is_gone(place: ObjectP
 
 
 @pytest.mark.usefixtures("days_ago")
-def test_what_is_confirmed_counts_as_put_today(objects: ObjectServer, place: ObjectPlace, bucket: Bucket) -> None:
+def test_what_is_confirmed_counts_as_put_today(objects: ObjectServer, place: BucketLocation, bucket: Bucket) -> None:
     assert place.confirm([KEY]) == {KEY}
     assert names(objects, bucket) == [f"{KEY}/{clock.now():{DAY}}"]
     assert place.delete([KEY], unless_since=clock.now() - timedelta(days=1)) == []
@@ -99,14 +99,14 @@ def test_what_is_confirmed_counts_as_put_today(objects: ObjectServer, place: Obj
 
 
 @pytest.mark.usefixtures("days_ago")
-def test_what_nobody_confirmed_for_days_goes(objects: ObjectServer, place: ObjectPlace, bucket: Bucket) -> None:
+def test_what_nobody_confirmed_for_days_goes(objects: ObjectServer, place: BucketLocation, bucket: Bucket) -> None:
     assert place.delete([KEY], unless_since=clock.now() - timedelta(days=1)) == [KEY]
     assert names(objects, bucket) == []
     assert place.confirm([KEY]) == set()
 
 
 @pytest.mark.usefixtures("days_ago")
-def test_a_body_brought_again_while_it_is_deleted_is_there(place: ObjectPlace) -> None:
+def test_a_body_brought_again_while_it_is_deleted_is_there(place: BucketLocation) -> None:
     """Many times over: whoever comes first, what was put or confirmed is there afterwards."""
     since, lost = clock.now() - timedelta(days=1), []
     for number in range(20):
@@ -132,10 +132,10 @@ def test_a_body_brought_again_while_it_is_deleted_is_there(place: ObjectPlace) -
     assert lost == []
 
 
-def test_bodies_stored_here_before_stay_readable_and_move_when_confirmed(place: ObjectPlace, tmp_path: Path) -> None:
-    local = LocalPlace(tmp_path)
+def test_bodies_stored_here_before_stay_readable_and_move_when_confirmed(place: BucketLocation, tmp_path: Path) -> None:
+    local = LocalLocation(tmp_path)
     local.put({KEY: b"before", "ab/other": b"still here"})
-    both = LayeredPlace(place, local)
+    both = LayeredLocation(place, local)
     assert both.get(KEY) == b"before"
     assert both.confirm([KEY, "no/ne"]) == {KEY}
     assert place.get(KEY) == b"before"

@@ -14,10 +14,10 @@ from warcio.archiveiterator import ArchiveIterator
 
 from forager.errors import StoreError
 from forager.storage import open_shelf
-from forager.storage.body_store import shelf_to_read
+from forager.storage.body_store import open_readonly_store
 from forager.storage.bucket import Bucket, parse_bucket
 from forager.storage.migrator import WarcMover
-from forager.storage.objects import ObjectPlace
+from forager.storage.objects import BucketLocation
 from forager.storage.upload import PART_BYTES
 
 BIG = "forager-20260101000000-00000000.warc.gz"
@@ -32,7 +32,7 @@ def test_snapshots_are_in_the_bucket_and_nowhere_else(bucket: Bucket, tmp_path: 
         assert (first.what, again.what) == ("stored", "known")
         assert first.ref == again.ref
     assert not (tmp_path / "bodies").exists()
-    elsewhere = shelf_to_read(tmp_path / "another machine", bucket)
+    elsewhere = open_readonly_store(tmp_path / "another machine", bucket)
     assert elsewhere.load(first.ref or "", "http://a.example/").body == b"one page"
 
 
@@ -41,11 +41,11 @@ def test_archive_files_move_when_they_are_closed(bucket: Bucket, tmp_path: Path)
         refs = [ref for number in range(40) for ref in keep(body_store, an_answer(b"page %d" % number * 300))]
         assert all(body_store.load(ref or "", "").body for ref in refs)
     assert list((tmp_path / "bodies/warc").iterdir()) == []
-    place = ObjectPlace(bucket)
+    place = BucketLocation(bucket)
     names = {item.key for item in place.list("warc")}
     files = {f"warc/{(ref or '').split(':')[1]}" for ref in refs}
     assert names == files | {f"{name}.cdxj" for name in files}
-    elsewhere = shelf_to_read(tmp_path / "another machine", bucket)
+    elsewhere = open_readonly_store(tmp_path / "another machine", bucket)
     for number, ref in enumerate(refs):
         assert elsewhere.load(ref or "", "").body == b"page %d" % number * 300
     lines = place.get(f"{min(files)}.cdxj").decode().splitlines()
@@ -64,7 +64,7 @@ def test_archives_of_a_dead_worker_move_with_the_next(bucket: Bucket, tmp_path: 
     assert files_of(tmp_path)
     with open_shelf(tmp_path, bucket=bucket):
         until(lambda: not files_of(tmp_path), "the file moved")
-    assert shelf_to_read(tmp_path, bucket).load(ref or "", "").body == b"kept before"
+    assert open_readonly_store(tmp_path, bucket).load(ref or "", "").body == b"kept before"
 
 
 UPLOADER = """
@@ -98,7 +98,7 @@ def test_an_upload_that_is_killed_leaves_no_object_and_the_file(
     child.send_signal(signal.SIGKILL)
     child.wait()
     child.stdout.close()
-    place = ObjectPlace(bucket)
+    place = BucketLocation(bucket)
     with pytest.raises(StoreError, match="not there"):
         place.get(f"warc/{BIG}")
     assert list(place.list()) == []
@@ -119,7 +119,7 @@ def test_a_worker_that_has_to_go_leaves_a_slow_upload_to_the_next(
     mover.start()
     mover.stop()
     assert (tmp_path / BIG).exists()
-    assert list(ObjectPlace(bucket).list()) == []
+    assert list(BucketLocation(bucket).list()) == []
 
 
 def test_a_server_that_dies_loses_no_archive_and_says_which_snapshots_it_cost(
@@ -144,6 +144,6 @@ def test_a_server_that_dies_loses_no_archive_and_says_which_snapshots_it_cost(
         assert again == ["known"] * 50 + ["stored"] * 50
         assert WarcMover(tmp_path / "bodies/warc", bucket).move_all()
     assert files_of(tmp_path) == []
-    elsewhere = shelf_to_read(tmp_path / "another machine", bucket)
+    elsewhere = open_readonly_store(tmp_path / "another machine", bucket)
     assert elsewhere.load(before or "", "").body == b"before"
     assert elsewhere.load(meanwhile or "", "").body == b"meanwhile"

@@ -7,7 +7,7 @@ import pytest
 from tests.ground import Ground
 
 from forager.proxies import store
-from forager.proxies.store import StandingRow
+from forager.proxies.store import ProxyStateRow
 from forager.records import Passage, ProxyUse
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -34,7 +34,7 @@ class Stand:
 
     async def use(
         self, domain: int, proxy: int, *passages: Passage, ms: int | None = None, error: str = "it broke"
-    ) -> list[StandingRow]:
+    ) -> list[ProxyStateRow]:
         """In one batch, a second apart."""
         uses = []
         for passage in passages:

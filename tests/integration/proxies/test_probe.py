@@ -11,7 +11,7 @@ from tests.proxies import RealProxy, run_proxy
 
 from forager.app.probe import probe
 from forager.proxies import store
-from forager.proxies.secret import Vault
+from forager.proxies.secret import PasswordCipher
 from forager.proxies.store import Probed, ProbeRow
 from forager.scheduler import probe_proxies
 from forager.settings import Settings, load
@@ -31,7 +31,7 @@ async def hasten(stand: Stand) -> None:
 
 async def add(stand: Stand, proxy: RealProxy) -> int:
     name, password = proxy.account or (None, None)
-    sealed = Vault([KEY]).seal(password) if password else None
+    sealed = PasswordCipher([KEY]).seal(password) if password else None
     return await stand.a_proxy(
         protocol=proxy.protocol, host=proxy.host, port=proxy.port, username=name, sealed_password=sealed
     )

@@ -9,8 +9,8 @@ from tests.integration.engine.stage import Stage, WatchedSite, serve
 
 from forager import clock
 from forager.app.scale import Machines, WebPlan, forecast_scale
-from forager.app.scale.course import Crawl, Fleet
-from forager.app.scale.web import ImaginedWeb, Kind
+from forager.app.scale.course import ClusterLimits, Crawl
+from forager.app.scale.web import Kind, SimulatedWeb
 from forager.db import Database
 from forager.domains import store as domains
 from forager.domains.store import Keeping, Release
@@ -35,7 +35,7 @@ async def test_turns_are_given_as_the_claim_gives_them(ground: Ground, database:
     ]
     claims = Claims(database, run=run, spec=spec, workers=1, lease_s=60.0, keeping=Keeping(is_scored=False))
     imagined = Crawl(
-        ImaginedWeb(sizes, [KIND] * 9), {KIND: 1.0}, scores, Fleet(4, PLENTY, PLENTY, PLENTY), turn_pages=1
+        SimulatedWeb(sizes, [KIND] * 9), {KIND: 1.0}, scores, ClusterLimits(4, PLENTY, PLENTY, PLENTY), turn_pages=1
     )
     held: dict[int, Any] = {}
     for _ in range(11):

@@ -10,7 +10,7 @@ from tests.integration.api.conftest import admin, app, settings, user
 from tests.integration.control.polite import MANNERS
 
 from forager.cli.workers import state_of
-from forager.control.why import ask_why
+from forager.control.why import explain
 
 __all__ = ["admin", "app", "settings", "user"]
 
@@ -47,12 +47,12 @@ async def test_why_says_that_nobody_has_the_label(ground: Ground) -> None:
     run = await ground.a_run()
     await ground.a_domain("a.example", run=run, pages=1, worker_label="eu")
     await ground.a_worker(run)
-    answer = await ask_why(ground.conn, "a.example", MANNERS)
+    answer = await explain(ground.conn, "a.example", MANNERS)
     assert answer.outlook.kind == "never"
     assert "it wants a worker with the label eu, and none of its run lives" in answer.outlook.because
     assert answer.outlook.remedy == f"forager worker --run {run} --label eu"
     await ground.a_worker(run, labels=["eu"])
-    assert (await ask_why(ground.conn, "a.example", MANNERS)).outlook.kind == "at"
+    assert (await explain(ground.conn, "a.example", MANNERS)).outlook.kind == "at"
 
 
 @pytest.mark.parametrize(

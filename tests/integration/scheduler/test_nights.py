@@ -12,9 +12,9 @@ from tests.integration.scheduler.stage import an_order
 from tests.integration.scheduler.test_scheduler import Counted
 
 from forager.app import open_forager
-from forager.app.schedule import do_once, open_timetable
+from forager.app.schedule import build_scheduler, do_once
 from forager.scheduler import vacuum
-from forager.scheduler.scheduler import Timetable, read_duties
+from forager.scheduler.scheduler import JobScheduler, read_duties
 from forager.scheduler.times import At
 from forager.settings import load
 
@@ -62,7 +62,7 @@ def test_the_next_time_is_the_first_that_fits(database_url: str, cases: list[tup
 
 async def test_a_new_duty_of_the_night_waits_for_it_and_then_for_the_next(ground: Ground, pool: asyncpg.Pool) -> None:
     night, weekly, hourly = Counted("night"), Counted("weekly"), Counted("hourly")
-    timetable = Timetable(pool, [night, weekly, hourly], an_order(times={"night": NIGHT, "weekly": SUNDAY}))
+    timetable = JobScheduler(pool, [night, weekly, hourly], an_order(times={"night": NIGHT, "weekly": SUNDAY}))
     await timetable.post()
     assert [done.name for done in await timetable.do_due()] == ["hourly"]
     await timetable.do_now("night")
@@ -93,7 +93,7 @@ async def test_a_night_saves_moves_and_cleans(database_url: str, ground: Ground,
         done = {each.name: each for each in await do_once(forager, ["backup", "retain", "vacuum"])}
         assert {each.error for each in done.values()} == {None}
         assert await forager.pool.fetchval("SELECT size_bytes > 0 FROM storage_days WHERE what = 'pages'")
-        assert open_timetable(forager)
+        assert build_scheduler(forager)
     assert len(list((tmp_path / "home/backups").glob("forager-*Z/manifest.json"))) == 1
     assert done["retain"].result == ("0 rows moved to 0 cold files; 0 images dropped, 0 files of images deleted")
 

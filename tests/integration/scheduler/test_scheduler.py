@@ -12,7 +12,7 @@ from tests.integration.scheduler.stage import an_order
 
 from forager import observe
 from forager.scheduler.config import Duty, SchedulerConfig
-from forager.scheduler.scheduler import Timetable, read_duties
+from forager.scheduler.scheduler import JobScheduler, read_duties
 
 pytestmark = pytest.mark.both_servers
 
@@ -41,8 +41,8 @@ class Counted:
         return "done"
 
 
-def a_timetable(pool: asyncpg.Pool, *duties: Duty) -> Timetable:
-    return Timetable(pool, duties, an_order())
+def a_timetable(pool: asyncpg.Pool, *duties: Duty) -> JobScheduler:
+    return JobScheduler(pool, duties, an_order())
 
 
 async def make_due(ground: Ground, ago: str = "1 second") -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tests.ground import Ground, database, database_url, ground
 
-from forager.control.search import Elsewhere
+from forager.control.search import ExternalSearch
 from forager.parsing.keywords import CONFIGS, search_config
 from forager.parsing.simhash import simhash
 from forager.records.search import HitPage, ProductQuery, Query, SearchBackend
@@ -39,7 +39,7 @@ KEYWORDS = (
 
 
 class Library:
-    def __init__(self, ground: Ground, elsewhere: Elsewhere | None = None) -> None:
+    def __init__(self, ground: Ground, elsewhere: ExternalSearch | None = None) -> None:
         self.ground = ground
         self.conn = ground.conn
         self.elsewhere = elsewhere
@@ -129,7 +129,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture
-async def engine(request: pytest.FixtureRequest) -> AsyncIterator[Elsewhere | None]:
+async def engine(request: pytest.FixtureRequest) -> AsyncIterator[ExternalSearch | None]:
     """None: PostgreSQL."""
     if request.param == "postgres":
         yield None
@@ -137,12 +137,12 @@ async def engine(request: pytest.FixtureRequest) -> AsyncIterator[Elsewhere | No
     assert SERVER_URL is not None
     names = Names(f"test-{uuid.uuid4().hex[:12]}-")
     async with open_server(SERVER_URL) as server:
-        yield Elsewhere(server, names)
+        yield ExternalSearch(server, names)
         await server.tell("DELETE", f"/{names.prefix}*")
 
 
 @pytest.fixture
-async def library(ground: Ground, engine: Elsewhere | None) -> Library:
+async def library(ground: Ground, engine: ExternalSearch | None) -> Library:
     await ground.conn.execute(EMPTY)
     return Library(ground, engine)
 

@@ -23,27 +23,27 @@ async def forager(library: Any, database: Database) -> app.Forager:
 
 async def test_what_it_read_is_found_at_once(library: Any, forager: app.Forager, monkeypatch: Any) -> None:
     monkeypatch.setattr(index, "PORTION", 2)
-    await app._make_searchable(forager, StopRequest())
+    await app._index_pages(forager, StopRequest())
     assert (await library.search("tea")).total == 5
 
 
 async def test_nobody_waits_for_it_longer_than_a_moment(library: Any, forager: app.Forager, monkeypatch: Any) -> None:
     monkeypatch.setattr(app, "SEARCHABLE_S", 0.0)
-    await app._make_searchable(forager, StopRequest())
+    await app._index_pages(forager, StopRequest())
     assert await index.count_waiting(library.conn, most=100) == 5
 
 
 async def test_who_stops_a_crawl_does_not_wait_for_it(library: Any, forager: app.Forager) -> None:
     stop = StopRequest()
     stop.ask()
-    await app._make_searchable(forager, stop)
+    await app._index_pages(forager, stop)
     assert await index.count_waiting(library.conn, most=100) == 5
 
 
 async def test_that_it_cannot_be_made_fails_no_crawl(library: Any, forager: app.Forager, capsys: Any) -> None:
     await library.conn.execute("ALTER TABLE search_marks RENAME TO search_marks_away")
     try:
-        await app._make_searchable(forager, StopRequest())
+        await app._index_pages(forager, StopRequest())
     finally:
         await library.conn.execute("ALTER TABLE search_marks_away RENAME TO search_marks")
     assert "index.failed" in capsys.readouterr().err

@@ -105,7 +105,7 @@ async def test_starting_over_finds_what_was_changed_behind_its_back(library: Any
     await library.index()
     await library.conn.execute("DELETE FROM indexed_pages WHERE page_id = $1", page)
     assert await library.index() == 0
-    await index.start_over(library.conn)
+    await index.reset_progress(library.conn)
     assert await library.index() == 1
 
 

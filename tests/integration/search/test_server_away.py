@@ -10,13 +10,13 @@ import pytest
 from tests.integration.search.conftest import IN_POSTGRES, Library
 
 from forager.cli.main import run
-from forager.control.search import Elsewhere, search
+from forager.control.search import ExternalSearch, search
 from forager.errors import ConflictError, SearchServerError
 from forager.records.search import Query
 from forager.search import rebuild, server
 from forager.search.names import Names
 from forager.search.server import SearchServer, open_server
-from forager.search.server_query import write_place
+from forager.search.server_query import format_cursor
 
 pytestmark = IN_POSTGRES
 NAMES = Names("forager-")
@@ -74,19 +74,19 @@ async def a_library(library: Library) -> None:
 
 async def test_postgresql_answers_and_says_why(library: Any, pool: asyncpg.Pool, nobody: SearchServer) -> None:
     await a_library(library)
-    answer = await search(pool, Query("tea"), elsewhere=Elsewhere(nobody, NAMES))
+    answer = await search(pool, Query("tea"), elsewhere=ExternalSearch(nobody, NAMES))
     assert [hit.url for hit in answer.page.hits] == ["http://a.example/"]
     assert answer.note is not None
     assert answer.note.startswith("The search server at 127.0.0.1:9 does not answer")
     assert "s3cret" not in answer.note
-    assert nobody.is_resting, "the next one does not wait for it"
+    assert nobody.is_circuit_open, "the next one does not wait for it"
 
 
 async def test_before_there_is_an_index_postgresql_answers(
     library: Any, pool: asyncpg.Pool, nobody: SearchServer
 ) -> None:
     await library.add("http://a.example/", "Tea", "a text about tea")
-    answer = await search(pool, Query("tea"), elsewhere=Elsewhere(nobody, NAMES))
+    answer = await search(pool, Query("tea"), elsewhere=ExternalSearch(nobody, NAMES))
     assert answer.page.total == 1
     assert answer.note == "The search server has no index yet. PostgreSQL answered instead."
 
@@ -95,8 +95,8 @@ async def test_its_own_places_cannot_be_gone_on_from_without_it(
     library: Any, pool: asyncpg.Pool, nobody: SearchServer
 ) -> None:
     await a_library(library)
-    asked = Query("tea", after=write_place(1.5, 3))
-    for elsewhere in (Elsewhere(nobody, NAMES), None):
+    asked = Query("tea", after=format_cursor(1.5, 3))
+    for elsewhere in (ExternalSearch(nobody, NAMES), None):
         with pytest.raises(ConflictError, match="ask again later"):
             await search(pool, asked, elsewhere=elsewhere)
 
@@ -107,7 +107,7 @@ async def test_places_of_postgresql_are_gone_on_from_by_postgresql(
     await a_library(library)
     await library.add("http://a.example/2", "Tea two", "tea again")
     first = await search(pool, Query("tea", limit=1))
-    rest = await search(pool, Query("tea", after=first.page.next_after), elsewhere=Elsewhere(nobody, NAMES))
+    rest = await search(pool, Query("tea", after=first.page.next_after), elsewhere=ExternalSearch(nobody, NAMES))
     assert len({hit.id for hit in [*first.page.hits, *rest.page.hits]}) == 2
     assert rest.note is None
 
@@ -131,7 +131,7 @@ async def test_strange_answers_are_one_sentence_and_postgresql_answers(
     await a_library(library)
     stranger = await meet(status, body, "")
     async with open_server(stranger.url) as opened:
-        answer = await search(pool, Query("tea"), elsewhere=Elsewhere(opened, NAMES))
+        answer = await search(pool, Query("tea"), elsewhere=ExternalSearch(opened, NAMES))
     assert answer.page.total == 1
     assert answer.note is not None
     assert "\n" not in answer.note
@@ -164,9 +164,9 @@ async def test_a_frozen_server_is_not_waited_for(
     frozen = await asyncio.start_server(freeze, "127.0.0.1", 0)
     async with open_server(f"http://127.0.0.1:{frozen.sockets[0].getsockname()[1]}") as opened:
         async with asyncio.timeout(5):
-            answer = await search(pool, Query("tea"), elsewhere=Elsewhere(opened, NAMES))
+            answer = await search(pool, Query("tea"), elsewhere=ExternalSearch(opened, NAMES))
         assert answer.page.total == 1
-        assert opened.is_resting
+        assert opened.is_circuit_open
     released.set()
     frozen.close()
 

@@ -9,7 +9,7 @@ from tests.ground import Ground, database, database_url, ground
 from tests.integration.search.conftest import EMPTY, SERVER_URL, Library
 from tests.search_server.gate import Gate, open_gate
 
-from forager.control.search import Elsewhere
+from forager.control.search import ExternalSearch
 from forager.search.documents import DOCUMENTS
 from forager.search.names import Names
 from forager.search.push import SQL
@@ -23,7 +23,7 @@ collect_ignore_glob = [] if SERVER_URL else ["test_*.py"]
 class Mirror(Library):
     """A library, and what the search server has of it."""
 
-    def __init__(self, ground: Ground, elsewhere: Elsewhere, gate: Gate) -> None:
+    def __init__(self, ground: Ground, elsewhere: ExternalSearch, gate: Gate) -> None:
         super().__init__(ground, elsewhere)
         self.server, self.names = elsewhere.server, elsewhere.names
         self.gate = gate
@@ -74,7 +74,7 @@ async def mirror(ground: Ground, gate: Gate) -> AsyncIterator[Mirror]:
     await ground.conn.execute(EMPTY)
     names = Names(f"test-{uuid.uuid4().hex[:12]}-")
     async with open_server(gate.url) as server:
-        mirror = Mirror(ground, Elsewhere(server, names), gate)
+        mirror = Mirror(ground, ExternalSearch(server, names), gate)
         for number in range(6):
             await mirror.add(f"http://a.example/{number}", f"Tea {number}", f"a text about tea, number {number}")
         await mirror.a_product("http://a.example/pot", "Blue pot", "For tea.", price=20, currency="EUR", brand="Tansu")

@@ -12,7 +12,7 @@ from tests.integration.search_server.conftest import Mirror
 from tests.search_server.gate import open_gate
 from tests.search_server.server import RealServer, fetch, find_java
 
-from forager.control.search import Elsewhere
+from forager.control.search import ExternalSearch
 from forager.errors import SearchServerError
 from forager.search import push
 from forager.search.names import Names
@@ -34,7 +34,7 @@ def own_server() -> Iterator[RealServer]:
 async def test_it_is_killed_between_and_in_the_middle_of_portions(ground: Ground, own_server: RealServer) -> None:
     await ground.conn.execute(EMPTY)
     async with open_gate(own_server.url) as gate, open_server(gate.url) as server:
-        mirror = Mirror(ground, Elsewhere(server, Names(f"test-{uuid.uuid4().hex[:8]}-")), gate)
+        mirror = Mirror(ground, ExternalSearch(server, Names(f"test-{uuid.uuid4().hex[:8]}-")), gate)
         pages = [await mirror.add(f"http://a.example/{number}", f"Tea {number}", "tea") for number in range(60)]
         await mirror.index()
         await mirror.tend()

@@ -9,7 +9,7 @@ import pytest
 from tests.integration.fetch.raw_server import Server, http, serve
 
 from forager.app import sitemaps
-from forager.playground.server import how_late_s
+from forager.playground.server import measure_delay_s
 from forager.seeds import BadLine, Seed
 from forager.settings import Settings, load
 
@@ -125,7 +125,7 @@ async def test_requests_keep_their_distance() -> None:
     loop = asyncio.get_running_loop()
 
     async def answer(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        moments.append(loop.time() - how_late_s(writer.transport))
+        moments.append(loop.time() - measure_delay_s(writer.transport))
         is_robots = asked(server)[-1] == "/robots.txt"
         writer.write(http(b"User-agent: *\nCrawl-delay: 0.3\n" if is_robots else urlset("https://a.example/")))
         await writer.drain()

@@ -8,16 +8,16 @@ from tests.ground import Ground
 
 from forager.control.check import check
 from forager.control.seed import start_run
-from forager.control.seed_list import Planted, plant_list
+from forager.control.seed_list import SeedResult, add_seed_list
 from forager.seeds import Seed
 
 pytestmark = pytest.mark.both_servers
 
 
-async def plant(ground: Ground, *seeds: tuple[str, int | None] | str, source: str = "list", **more: Any) -> Planted:
+async def plant(ground: Ground, *seeds: tuple[str, int | None] | str, source: str = "list", **more: Any) -> SeedResult:
     given = [Seed(seed) if isinstance(seed, str) else Seed(*seed) for seed in seeds]
     async with ground.conn.transaction():
-        return await plant_list(ground.conn, given, source=source, **more)
+        return await add_seed_list(ground.conn, given, source=source, **more)
 
 
 async def domain(ground: Ground, name: str = "a.example") -> Any:

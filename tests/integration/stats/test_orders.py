@@ -8,12 +8,12 @@ import pytest
 from tests.ground import Ground
 
 from forager.app.up import free_orders_of_the_dead
-from forager.control.runs import order_run, standing_spec, stop_run
+from forager.control.runs import continuous_spec, order_run, stop_run
 from forager.domains.store import adopt_strays
 from forager.errors import ConflictError, NotFoundError
 from forager.records import RunSpec
 from forager.stats import store as stats
-from forager.stats.processes import this_host
+from forager.stats.processes import get_host_key
 
 SPEC = RunSpec(("https://a.example/",))
 take = partial(stats.take_orders, silent_s=60, limit=8)
@@ -64,7 +64,7 @@ async def test_a_crawl_of_somebody_else_is_not_ours_to_stop(ground: Ground, conn
 
 
 async def test_orders_of_a_dead_foreman_of_this_machine_are_free_at_once(conn: asyncpg.Connection) -> None:
-    dead, alive = f"999999999 1 {this_host()}", "1 2 another machine"
+    dead, alive = f"999999999 1 {get_host_key()}", "1 2 another machine"
     runs = [await order_run(conn, RunSpec((f"https://s{n}.example/",)), by="api:me") for n in range(2)]
     assert await take(conn, dead, limit=1) == runs[:1]
     assert await take(conn, alive, limit=1) == runs[1:]
@@ -73,7 +73,7 @@ async def test_orders_of_a_dead_foreman_of_this_machine_are_free_at_once(conn: a
 
 
 async def test_there_is_one_standing_run_whoever_asks(pool: asyncpg.Pool) -> None:
-    spec = standing_spec(max_depth=10)
+    spec = continuous_spec(max_depth=10)
 
     async def one() -> int:
         async with pool.acquire() as conn, conn.transaction():
@@ -91,7 +91,7 @@ async def test_there_is_one_standing_run_whoever_asks(pool: asyncpg.Pool) -> Non
 
 
 async def test_the_standing_run_takes_what_no_running_run_has(ground: Ground, conn: asyncpg.Connection) -> None:
-    standing = await stats.hold_standing_run(conn, standing_spec(max_depth=10), by="forager up")
+    standing = await stats.hold_standing_run(conn, continuous_spec(max_depth=10), by="forager up")
     over, running = [await stats.start_run(conn, SPEC, by="cli") for _ in range(2)]
     await stats.end_run(conn, over, "finished")
     for name, run in (("free", None), ("over", over), ("busy", running), ("held", over)):
@@ -114,7 +114,7 @@ async def test_the_standing_run_takes_what_no_running_run_has(ground: Ground, co
 async def test_a_site_that_a_run_had_for_its_images_has_its_pages_visited_again(
     ground: Ground, conn: asyncpg.Connection
 ) -> None:
-    standing = await stats.hold_standing_run(conn, standing_spec(max_depth=10), by="forager up")
+    standing = await stats.hold_standing_run(conn, continuous_spec(max_depth=10), by="forager up")
     over = await stats.start_run(conn, SPEC, by="cli")
     await stats.end_run(conn, over, "finished")
     await ground.a_domain("site.example", run=over, pages=2, images_only=True, pages_discovered=2)

@@ -4,7 +4,7 @@ import asyncpg
 import pytest
 from tests.ground import Ground
 
-from forager.frontier.task_status import CLOSED, MOVES, TaskStatus, may_move
+from forager.frontier.task_status import CLOSED, MOVES, TaskStatus, can_transition
 
 pytestmark = pytest.mark.both_servers
 OLD = ["queued", "downloaded", "queued_parse", "parsing"]
@@ -30,7 +30,7 @@ async def test_the_database_refuses_every_other_move(ground: Ground) -> None:
     for now in TaskStatus:
         for then in TaskStatus:
             page = await ground.a_page(f"http://a.example/{now}/{then}", domain)
-            is_allowed = may_move(now, then) or (now is then and now not in CLOSED)
+            is_allowed = can_transition(now, then) or (now is then and now not in CLOSED)
             assert await moves(ground, page, now, then) == is_allowed, (now, then)
 
 

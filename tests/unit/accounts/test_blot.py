@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.accounts.audit import BLOT, blot
+from forager.accounts.audit import BLOT, redact
 from forager.accounts.credentials import csrf_token, is_csrf_token, new_token
 from forager.accounts.who import Role, Scope, Who, nobody, operator
 
@@ -27,30 +27,30 @@ anything = st.recursive(
     "name", ["password", "new_password", "Proxy-Password", "secret_key", "API_KEY", "token", "csrf_token", "Cookie"]
 )
 def test_secrets_are_blotted_out_by_name(name: str) -> None:
-    assert blot({"a": [{name: "hunter2"}], name: {"deep": "hunter2"}}) == {"a": [{name: BLOT}], name: BLOT}
+    assert redact({"a": [{name: "hunter2"}], name: {"deep": "hunter2"}}) == {"a": [{name: BLOT}], name: BLOT}
 
 
 @pytest.mark.parametrize("url", ["http://user:hunter2@proxy.example:3128", "socks5://hunter2@proxy.example"])
 def test_accounts_in_addresses_are_blotted_out(url: str) -> None:
-    assert "hunter2" not in blot({"added": [url]})["added"][0]
-    assert "proxy.example" in blot(url)
+    assert "hunter2" not in redact({"added": [url]})["added"][0]
+    assert "proxy.example" in redact(url)
 
 
 def test_an_at_in_a_path_is_no_account() -> None:
-    assert blot("https://a.example/@alice?mail=b@c") == "https://a.example/@alice?mail=b@c"
+    assert redact("https://a.example/@alice?mail=b@c") == "https://a.example/@alice?mail=b@c"
 
 
 @given(anything)
 def test_whatever_it_is_it_becomes_json_that_postgresql_takes(value: Any) -> None:
-    told = json.dumps(blot({"value": value}), default=str, allow_nan=False)
+    told = json.dumps(redact({"value": value}), default=str, allow_nan=False)
     assert "\\u0000" not in told
     told.encode()
     json.loads(told)
 
 
 def test_it_is_bounded() -> None:
-    assert len(json.dumps(blot({str(n): "x" * 10_000 for n in range(1000)}))) < 250_000
-    assert len(blot(list(range(10_000)))) == 100
+    assert len(json.dumps(redact({str(n): "x" * 10_000 for n in range(1000)}))) < 250_000
+    assert len(redact(list(range(10_000)))) == 100
 
 
 def test_signatures_say_which_door_and_who() -> None:

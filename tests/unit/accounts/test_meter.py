@@ -51,18 +51,18 @@ def test_refused_requests_do_not_count() -> None:
 def test_a_process_compares_after_a_twentieth_of_the_limit_at_least_one() -> None:
     assert [share_of(limit) for limit in (1, 10, 100, 500)] == [1, 1, 5, 25]
     meter = Meter()
-    assert not meter.has_to_compare(100)
+    assert not meter.needs_sync(100)
     for _ in range(5):
         meter.take(1)
-    assert meter.has_to_compare(100)
-    assert meter.hand_over() == {1: 5}
-    assert not meter.has_to_compare(100)
+    assert meter.needs_sync(100)
+    assert meter.take_pending() == {1: 5}
+    assert not meter.needs_sync(100)
 
 
 def test_what_others_let_through_counts_too() -> None:
     meter = Meter()
     meter.take(100)
-    meter.hand_over()
+    meter.take_pending()
     meter.learn({100: 1, 99: 8})
     assert (meter.count(100), meter.wait_s(100, 10), meter.wait_s(100, 9)) == (9, 0, 60)
 
@@ -70,18 +70,18 @@ def test_what_others_let_through_counts_too() -> None:
 def test_what_could_not_be_told_is_not_forgotten_and_not_counted_twice() -> None:
     meter = Meter()
     meter.take(100)
-    told = meter.hand_over()
+    told = meter.take_pending()
     assert meter.count(100) == 1
-    meter.take_back(told)
+    meter.restore_pending(told)
     assert meter.count(100) == 1
-    assert meter.hand_over() == {100: 1}
+    assert meter.take_pending() == {100: 1}
 
 
 def test_a_meter_is_forgotten_only_when_its_window_is_over() -> None:
     meter = Meter()
     meter.take(100)
     assert not meter.is_idle(500)
-    meter.hand_over()
+    meter.take_pending()
     assert not meter.is_idle(160)
     assert meter.is_idle(161)
 

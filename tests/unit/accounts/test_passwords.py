@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forager.accounts.errors import BusyError
-from forager.accounts.passwords import LONGEST, MOST_WAITING, SHORTEST, THREADS, Hasher, refuse_weak, spelling
+from forager.accounts.errors import TooManyLoginsError
+from forager.accounts.passwords import LONGEST, MOST_WAITING, SHORTEST, THREADS, Hasher, reject_weak, spelling
 from forager.errors import UsageError
 
 GOOD = "seven quiet otters"
@@ -32,7 +32,7 @@ def hasher() -> Hasher:
     [GOOD, "x7Gq-pL2w.9tZ", "ünïcödé wörds ok", "пароль из слов", "a b c d e f g h", "😀🙃😶🤖👾🎃😺🙈🙉🙊💥💫"],
 )
 def test_long_ones_of_any_characters_are_taken(password: str) -> None:
-    refuse_weak(password, "alice")
+    reject_weak(password, "alice")
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_long_ones_of_any_characters_are_taken(password: str) -> None:
 )
 def test_bad_ones_are_refused_with_a_sentence(password: str, why: str) -> None:
     with pytest.raises(UsageError, match=why) as refused:
-        refuse_weak(password, "alice.example")
+        reject_weak(password, "alice.example")
     assert password not in str(refused.value)
 
 
@@ -65,7 +65,7 @@ def test_bad_ones_are_refused_with_a_sentence(password: str, why: str) -> None:
 def test_no_password_keeps_the_processor_busy(password: str) -> None:
     began = time.process_time()
     with contextlib.suppress(UsageError):
-        refuse_weak(password, "alice")
+        reject_weak(password, "alice")
     assert time.process_time() - began < 1.0
 
 
@@ -73,7 +73,7 @@ def test_no_password_keeps_the_processor_busy(password: str) -> None:
 @given(st.text(max_size=200), st.text(max_size=64))
 def test_any_text_is_either_taken_or_refused(password: str, name: str) -> None:
     try:
-        refuse_weak(password, name)
+        reject_weak(password, name)
     except UsageError:
         return
     assert SHORTEST <= len(spelling(password)) <= LONGEST
@@ -128,6 +128,6 @@ async def test_the_loop_goes_on_while_passwords_are_hashed_and_too_many_are_sent
     await asyncio.sleep(0)
     assert time.perf_counter() - began < 0.5
     done = await asyncio.gather(*crowd, return_exceptions=True)
-    assert sum(isinstance(each, BusyError) for each in done) == 5
+    assert sum(isinstance(each, TooManyLoginsError) for each in done) == 5
     assert sum(isinstance(each, str) for each in done) == MOST_WAITING + THREADS
     assert await hasher.hash(GOOD)

@@ -8,12 +8,12 @@ from forager.alerts.rules import (
     RULES,
     USUAL,
     Disk,
-    DutyFacts,
     Facts,
+    JobStatus,
     Limits,
-    ParseFacts,
-    PoolFacts,
-    SilentWorkers,
+    ParseStats,
+    PoolStats,
+    StaleWorkers,
     judge,
 )
 from forager.alerts.watch import Level
@@ -80,14 +80,14 @@ def test_a_frontier_that_grows_by_a_tenth_a_minute_is_bad_once_it_is_large(
 
 
 def test_silent_workers_are_one_finding_for_a_machine() -> None:
-    [finding] = judge(Facts(workers=[SilentWorkers("box", [3, 7], 200.0)]))
+    [finding] = judge(Facts(workers=[StaleWorkers("box", [3, 7], 200.0)]))
     assert (finding.rule, finding.subject, finding.level, finding.value) == ("worker_silent", "box", Level.BAD, 2)
     assert "2 workers (3, 7) have given no heartbeat for 3 minutes" in finding.message
 
 
 @pytest.mark.parametrize(("active", "level"), [(2, Level.BAD), (3, None)])
 def test_a_pool_needs_three_proxies(active: int, level: Level | None) -> None:
-    facts = Facts(pools=[PoolFacts("a.example", active, 0, 0)])
+    facts = Facts(pools=[PoolStats("a.example", active, 0, 0)])
     assert levels(facts).get(("few_proxies", "a.example")) == level
 
 
@@ -95,7 +95,7 @@ def test_a_pool_needs_three_proxies(active: int, level: Level | None) -> None:
     ("requests", "failed", "level"), [(100, 11, Level.BAD), (100, 10, Level.BETWEEN), (100, 5, None), (19, 19, None)]
 )
 def test_proxies_that_fail_a_tenth_of_the_time_are_bad(requests: int, failed: int, level: Level | None) -> None:
-    facts = Facts(pools=[PoolFacts("a.example", 3, requests, failed)])
+    facts = Facts(pools=[PoolStats("a.example", 3, requests, failed)])
     assert levels(facts).get(("proxies_failing", "a.example")) == level
 
 
@@ -111,7 +111,7 @@ def test_proxies_that_fail_a_tenth_of_the_time_are_bad(requests: int, failed: in
 def test_products_that_can_no_longer_be_read_are_noticed(
     now: tuple[int, int], before: tuple[int, int], level: Level | None
 ) -> None:
-    facts = Facts(parsers=[ParseFacts("a.example", *now, *before)])
+    facts = Facts(parsers=[ParseStats("a.example", *now, *before)])
     assert levels(facts).get(("parse_drop", "a.example")) == level
 
 
@@ -131,10 +131,10 @@ def test_a_disk_is_low_by_share_or_by_bytes(free: int, total: int, level: Level 
 
 def test_a_duty_is_late_after_three_periods_and_five_minutes() -> None:
     duties = [
-        DutyFacts("slow", 3600, 3 * 3600 + 1, None),
-        DutyFacts("on_time", 3600, 3600, None),
-        DutyFacts("quick", 1, 299, None),
-        DutyFacts("broken", 60, -5, "ValueError: no"),
+        JobStatus("slow", 3600, 3 * 3600 + 1, None),
+        JobStatus("on_time", 3600, 3600, None),
+        JobStatus("quick", 1, 299, None),
+        JobStatus("broken", 60, -5, "ValueError: no"),
     ]
     assert levels(Facts(duties=duties)) == {("duty_late", "slow"): Level.BAD, ("duty_failing", "broken"): Level.BAD}
 
@@ -158,10 +158,10 @@ odd_facts = st.builds(
     refused=st.floats(0, 1e9),
     frontier=st.lists(st.tuples(st.floats(0, 1e6), st.floats(0, 1e12)), max_size=5),
     disks=st.lists(st.builds(Disk, st.just("/"), amounts, amounts), max_size=2),
-    pools=st.lists(st.builds(PoolFacts, st.text(max_size=5), amounts, amounts, amounts), max_size=2),
+    pools=st.lists(st.builds(PoolStats, st.text(max_size=5), amounts, amounts, amounts), max_size=2),
     unsearchable=amounts,
     refusal=st.text(max_size=5),
-    parsers=st.lists(st.builds(ParseFacts, st.text(max_size=5), amounts, amounts, amounts, amounts), max_size=2),
+    parsers=st.lists(st.builds(ParseStats, st.text(max_size=5), amounts, amounts, amounts, amounts), max_size=2),
 )
 
 
@@ -177,7 +177,7 @@ def test_the_settings_move_the_limits() -> None:
     facts = Facts(
         visits=100,
         refused=12,
-        pools=[PoolFacts("a.example", 4, 100, 3)],
+        pools=[PoolStats("a.example", 4, 100, 3)],
         disks=[Disk("/", 20 * GIGABYTE, 100 * GIGABYTE)],
     )
     assert levels(facts) == {}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from forager import control
-from forager.api.advice import COMMAND, REQUESTS, in_both_worlds
+from forager.api.advice import COMMAND, REQUESTS, add_http_requests
 from forager.api.app import create_app
 from forager.settings import load
 
@@ -30,7 +30,7 @@ def _text(node: ast.AST) -> str:
 
 def test_every_command_that_is_named_has_a_request() -> None:
     named = {command for sentence in sentences() for command in COMMAND.findall(sentence)}
-    alone = {each for each in named if "over HTTP" not in in_both_worlds(f"`forager {each}`")}
+    alone = {each for each in named if "over HTTP" not in add_http_requests(f"`forager {each}`")}
     assert len(named) > 15
     assert {each for each in alone if not each.startswith(ONLY_AT_A_TERMINAL)} == set()
 
@@ -53,4 +53,4 @@ def test_every_request_is_one_of_the_api() -> None:
     ],
 )
 def test_the_request_stands_behind_the_command(said: str, told: str) -> None:
-    assert in_both_worlds(said) == told
+    assert add_http_requests(said) == told

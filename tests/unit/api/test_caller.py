@@ -12,12 +12,12 @@ from starlette.datastructures import Headers
 from forager.api.caller import (
     Network,
     Site,
+    find_unknown_host,
     ip_of,
     is_tls_for_host,
     read_caller,
     read_networks,
     site_of,
-    stray_host,
 )
 
 NONE = read_networks(())
@@ -145,14 +145,14 @@ def a_scope(**headers: str) -> dict[str, Any]:
     ],
 )
 def test_only_a_program_with_a_token_may_use_any_name(headers: dict[str, str], is_stray: bool) -> None:
-    assert (stray_host(a_scope(host="attacker.example", **headers), None, NONE) is not None) is is_stray
+    assert (find_unknown_host(a_scope(host="attacker.example", **headers), None, NONE) is not None) is is_stray
 
 
 def test_the_names_of_the_machine_are_ours() -> None:
     name = socket.gethostname()
     for each in (name, name.upper(), name.partition(".")[0]):
-        assert stray_host(a_scope(host=f"{each}:8600"), None, NONE) is None
-    assert stray_host(a_scope(host=f"{name}.attacker.example:8600"), None, NONE) is not None
+        assert find_unknown_host(a_scope(host=f"{each}:8600"), None, NONE) is None
+    assert find_unknown_host(a_scope(host=f"{name}.attacker.example:8600"), None, NONE) is not None
 
 
 @pytest.mark.parametrize(

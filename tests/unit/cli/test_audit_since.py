@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from forager.cli.audit import moment_of
+from forager.cli.audit import parse_past_time
 from forager.errors import UsageError
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -22,10 +22,10 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
     ],
 )
 def test_moments(text: str, moment: datetime) -> None:
-    assert moment_of(text, NOW) == moment
+    assert parse_past_time(text, NOW) == moment
 
 
 @pytest.mark.parametrize("text", ["", "soon", "7", "-7d", "2026-02-30", "9999999999d"])
 def test_what_is_none_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="--since"):
-        moment_of(text, NOW)
+        parse_past_time(text, NOW)

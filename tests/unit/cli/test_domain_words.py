@@ -8,7 +8,7 @@ import pytest
 from forager.cli.domain import say_block, say_breaker_reset, say_reset, say_switch
 from forager.cli.domain_card import card_lines, move_of
 from forager.cli.domain_set import say_configured
-from forager.cli.domains import say_claims, say_merged, say_rebuilt
+from forager.cli.domains import rebuild_message, say_claims, say_merged
 from forager.control.domain_admin import Blocked, BreakerReset, Configured, Reset, Switched
 from forager.control.domain_settings import NUMBERS, WINDOW, WORDS
 from forager.control.repair import Merged, Rebuilt
@@ -224,9 +224,9 @@ def test_everything_that_can_be_set_has_its_word() -> None:
 
 
 def test_repairs_say_what_they_did() -> None:
-    assert say_rebuilt(Rebuilt(domains=8)) == "8 domains counted anew: nothing was wrong."
+    assert rebuild_message(Rebuilt(domains=8)) == "8 domains counted anew: nothing was wrong."
     wrong = [Mended(SHOP, "frontier_size", 3, 2), Mended(SHOP, "status", "exhausted", "active")]
-    assert say_rebuilt(Rebuilt(8, 1, wrong)) == (
+    assert rebuild_message(Rebuilt(8, 1, wrong)) == (
         "8 domains counted anew: 2 values of 1 domain put right. 1 domain being worked on left out."
     )
     assert "nothing to merge" in say_merged([], is_trial=False)

@@ -3,7 +3,7 @@
 import pytest
 
 from forager.cli.main import run
-from forager.cli.name_first import verb_first
+from forager.cli.name_first import put_command_first
 
 VERBS = ("show", "reset", "set")
 
@@ -28,7 +28,7 @@ VERBS = ("show", "reset", "set")
     ],
 )
 def test_the_verb_comes_first(typed: str, given: str) -> None:
-    assert verb_first(typed.split(), VERBS) == given.split()
+    assert put_command_first(typed.split(), VERBS) == given.split()
 
 
 @pytest.mark.parametrize(

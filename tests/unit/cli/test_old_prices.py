@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from forager.cli.products import _listed, old_price
-from forager.cli.search import _facts
+from forager.cli.search import _build_details
 from forager.cli.table import Note
 
 SEEN = datetime(2026, 11, 15, 10, tzinfo=UTC)
@@ -46,4 +46,4 @@ def test_a_page_that_is_gone_is_named() -> None:
 @pytest.mark.parametrize(("is_current", "said"), [(True, "49.90 EUR"), (False, "49.90 EUR on 2026-11-15")])
 def test_search_says_the_day_of_an_old_price(is_current: bool, said: str) -> None:
     facts = {"price": 49.9, "currency": "EUR", "is_price_current": is_current, "price_seen_at": SEEN}
-    assert list(_facts(facts)) == [said]
+    assert list(_build_details(facts)) == [said]

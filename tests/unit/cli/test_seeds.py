@@ -7,11 +7,11 @@ import pytest
 from forager.app.seeding import MOST_NAMED
 from forager.cli.seeds import (
     Start,
+    check_seed_scope,
     gather,
     is_loopback,
     name_seeds,
-    refuse_unfit_order,
-    refuse_without_contact,
+    require_contact,
     source_of,
 )
 from forager.errors import ConfigurationError, UsageError
@@ -113,11 +113,11 @@ def test_a_long_list_cannot_be_compared_with_every_page(tmp_path: Path) -> None:
     start = a_long_start(tmp_path)
     for scope in (Scope.PAGE, Scope.PREFIX):
         with pytest.raises(UsageError, match=f"--scope {scope} takes at most 10,000 seeds"):
-            refuse_unfit_order(start, scope, [])
+            check_seed_scope(start, scope, [])
     with pytest.raises(UsageError, match="--include takes at most"):
-        refuse_unfit_order(start, Scope.HOST, ["*"])
-    refuse_unfit_order(start, Scope.HOST, [])
-    refuse_unfit_order(gather(["a.example"], None), Scope.PAGE, ["*"])
+        check_seed_scope(start, Scope.HOST, ["*"])
+    check_seed_scope(start, Scope.HOST, [])
+    check_seed_scope(gather(["a.example"], None), Scope.PAGE, ["*"])
 
 
 def test_the_name_of_a_source() -> None:
@@ -144,6 +144,6 @@ def test_loopback(url: str, answer: bool) -> None:
 
 def test_a_foreign_site_needs_a_contact() -> None:
     with pytest.raises(ConfigurationError, match=r"Crawling example.com needs a contact"):
-        refuse_without_contact(["http://127.0.0.1/", "https://example.com/"], None)
-    refuse_without_contact(["https://example.com/"], "me@example.com")
-    refuse_without_contact(["http://127.0.0.1:8000/"], None)
+        require_contact(["http://127.0.0.1/", "https://example.com/"], None)
+    require_contact(["https://example.com/"], "me@example.com")
+    require_contact(["http://127.0.0.1:8000/"], None)

@@ -4,7 +4,7 @@ from datetime import timedelta
 import pytest
 from tests.unit.cli.samples import DOMAINS, NOW, a_progress, a_report
 
-from forager.cli.crawl import Written, as_document
+from forager.cli.crawl import ExportCounts, as_document
 from forager.cli.ending import exit_code
 from forager.cli.output import as_json
 from forager.cli.summary import summary_lines
@@ -130,13 +130,16 @@ def test_redirects_are_no_pages() -> None:
 @pytest.mark.parametrize(
     ("written", "sentence"),
     [
-        (Written(NOW, 3, 0, 0), "3 pages written to b."),
-        (Written(NOW, 0, 6, 0), "6 pages written to b: 0 of this run, 6 of earlier runs."),
-        (Written(NOW, 1, 2, 3), "6 pages written to b: 1 of this run, 2 of earlier runs, 3 that could not be read."),
-        (Written(NOW, 0, 0, 1), "No page was read; b lists 1 page that could not be."),
+        (ExportCounts(NOW, 3, 0, 0), "3 pages written to b."),
+        (ExportCounts(NOW, 0, 6, 0), "6 pages written to b: 0 of this run, 6 of earlier runs."),
+        (
+            ExportCounts(NOW, 1, 2, 3),
+            "6 pages written to b: 1 of this run, 2 of earlier runs, 3 that could not be read.",
+        ),
+        (ExportCounts(NOW, 0, 0, 1), "No page was read; b lists 1 page that could not be."),
     ],
 )
-def test_what_is_in_the_file(written: Written, sentence: str) -> None:
+def test_what_is_in_the_file(written: ExportCounts, sentence: str) -> None:
     assert written.sentence("b") == sentence
 
 

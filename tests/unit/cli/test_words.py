@@ -74,11 +74,13 @@ def test_crawled_text_cannot_steer_a_terminal(text: str | None, shown: str) -> N
 
 @pytest.mark.parametrize("width", range(1, 40))
 def test_shortening_never_exceeds_its_width(width: int) -> None:
-    assert len(words.shorten("http://shop.example/a/b/c/blue-kettle.html", width)) <= width
+    assert len(words.truncate_middle("http://shop.example/a/b/c/blue-kettle.html", width)) <= width
 
 
 def test_shortening_keeps_both_ends() -> None:
-    assert words.shorten("http://shop.example/one/two/three/blue-kettle", 30) == "http://shop.exa…ee/blue-kettle"
+    assert (
+        words.truncate_middle("http://shop.example/one/two/three/blue-kettle", 30) == "http://shop.exa…ee/blue-kettle"
+    )
 
 
 def test_things_know_their_plural() -> None:

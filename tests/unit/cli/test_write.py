@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from forager.cli.packing import Packing
-from forager.cli.write import Format, refuse_unwritable, write_file, write_lines
+from forager.cli.write import Format, reject_unwritable, write_file, write_lines
+from forager.control.cells import escape_formula, restore
 from forager.control.cells import line as csv_line
-from forager.control.cells import neutral, restore
 from forager.errors import ConfigurationError, UsageError
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -87,7 +87,7 @@ def test_a_null_is_nothing_and_an_empty_text_is_quoted() -> None:
     "text", ["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "'=1", "'"]
 )
 def test_formulas_are_neutralised(text: str) -> None:
-    assert neutral(text) == "'" + text
+    assert escape_formula(text) == "'" + text
 
 
 @pytest.mark.parametrize("text", ["a;=1+1", "a\t=1+1", "a\n=1+1", "a,=1+1"])
@@ -102,8 +102,8 @@ def test_numbers_stay_numbers(number: Any) -> None:
 
 @given(st.text())
 def test_neutral_text_comes_back(text: str) -> None:
-    assert restore(neutral(text)) == text
-    assert not neutral(text).startswith(("=", "+", "-", "@", "\t", "\r"))
+    assert restore(escape_formula(text)) == text
+    assert not escape_formula(text).startswith(("=", "+", "-", "@", "\t", "\r"))
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0")), min_size=2))
@@ -165,9 +165,9 @@ def test_without_its_library_parquet_says_what_to_install(monkeypatch: pytest.Mo
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(ConfigurationError, match="extra `parquet`"):
-        refuse_unwritable(str(tmp_path / "a.parquet"))
+        reject_unwritable(str(tmp_path / "a.parquet"))
 
 
 def test_parquet_is_not_compressed_twice(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="compressed inside"):
-        refuse_unwritable(str(tmp_path / "a.parquet.gz"))
+        reject_unwritable(str(tmp_path / "a.parquet.gz"))

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from forager.control import cold_file
-from forager.control.backup_files import FOLDERS, understand_list
+from forager.control.backup_files import FOLDERS, parse_file_list
 from forager.errors import StoreError
 from forager.storage.body_store import FOLDER as BODIES
 
@@ -21,7 +21,7 @@ def test_the_folders_are_those_of_a_data_folder() -> None:
 
 @pytest.mark.parametrize("name", ["bodies/ab/cd.zst", "cold/visits/2026-01.jsonl.zst"])
 def test_stored_files_are_put_back(name: str) -> None:
-    assert list(understand_list(listed(name))) == [name]
+    assert list(parse_file_list(listed(name))) == [name]
 
 
 @pytest.mark.parametrize(
@@ -38,4 +38,4 @@ def test_stored_files_are_put_back(name: str) -> None:
 )
 def test_nothing_else_is(name: str) -> None:
     with pytest.raises(StoreError, match="bad name"):
-        understand_list(listed(name))
+        parse_file_list(listed(name))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from forager.control.errors import CATEGORIES, Category, category_of
-from forager.errors import Blame, VisitError
+from forager.errors import ErrorSource, VisitError
 
 
 def tree(error: type[VisitError] = VisitError) -> Iterator[type[VisitError]]:
@@ -19,11 +19,11 @@ def test_the_table_has_every_code_and_no_other() -> None:
 def test_categories_follow_the_blame() -> None:
     for error in tree():
         category = CATEGORIES[error.code]
-        if error.blame is Blame.NETWORK:
+        if error.blame is ErrorSource.NETWORK:
             assert category is Category.NETWORK
-        if error.blame is Blame.PARSER:
+        if error.blame is ErrorSource.PARSER:
             assert category is Category.PARSE
-        if error.blame is Blame.US:
+        if error.blame is ErrorSource.US:
             assert category is Category.US
 
 

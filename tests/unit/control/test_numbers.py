@@ -10,11 +10,11 @@ from forager.control.numbers import (
     METRICS,
     MOST_STEPS,
     PUBLIC,
-    choose_step,
     error_rate,
     find_metric,
     per_second,
     quantiles,
+    resolve_step,
     success_rate,
 )
 from forager.errors import NotFoundError, UsageError
@@ -25,7 +25,7 @@ NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
 def step(span: timedelta, step_s: int | None = None) -> int:
-    return choose_step(NOW - span, NOW, NOW, step_s)
+    return resolve_step(NOW - span, NOW, NOW, step_s)
 
 
 def test_a_step_fits_the_span() -> None:

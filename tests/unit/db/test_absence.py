@@ -13,7 +13,7 @@ def test_an_answer_in_between_starts_the_count_anew() -> None:
     absence = Absence()
     absence.note_failure(0.0)
     absence.note_failure(1.0)
-    assert absence.note_answer(2.0) is None
+    assert absence.record_success(2.0) is None
     assert [absence.note_failure(3.0) for _ in range(3)] == [False, False, True]
 
 
@@ -21,6 +21,6 @@ def test_who_comes_back_hears_how_long_it_was_away() -> None:
     absence = Absence()
     for at in (10.0, 11.0, 12.0):
         absence.note_failure(at)
-    assert absence.note_answer(70.0) == 60.0
-    assert absence.note_answer(71.0) is None
+    assert absence.record_success(70.0) == 60.0
+    assert absence.record_success(71.0) is None
     assert not absence.is_known

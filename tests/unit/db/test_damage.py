@@ -3,7 +3,7 @@
 import asyncpg
 import pytest
 
-from forager.db.damage import damage_of
+from forager.db.damage import find_corruption
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from forager.db.damage import damage_of
     ],
 )
 def test_damage_is_told_with_the_way_on(error: Exception, said: str) -> None:
-    told = damage_of(error)
+    told = find_corruption(error)
     assert told is not None
     assert said in told
 
@@ -35,4 +35,4 @@ def test_damage_is_told_with_the_way_on(error: Exception, said: str) -> None:
     ],
 )
 def test_what_is_no_damage_is_left_to_others(error: Exception) -> None:
-    assert damage_of(error) is None
+    assert find_corruption(error) is None

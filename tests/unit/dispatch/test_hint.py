@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from forager.dispatch.hint import CrawlHint, PoisonError, ReplayHint, read_hint
+from forager.dispatch.hint import CrawlHint, InvalidMessageError, ReplayHint, read_hint
 
 GOOD = {"v": 1, "run": 3, "domain_id": 17, "version": 4}
 
@@ -39,5 +39,5 @@ def test_it_survives_the_way(hint: CrawlHint | ReplayHint) -> None:
     ],
 )
 def test_anything_else_is_poison(document: Any) -> None:
-    with pytest.raises(PoisonError):
+    with pytest.raises(InvalidMessageError):
         read_hint(document)

@@ -1,11 +1,11 @@
 """The life of a domain, as the table says it."""
 
-from forager.domains.status import MOVES, DomainStatus, may_move
+from forager.domains.status import MOVES, DomainStatus, can_transition
 
 
 def test_every_state_is_in_the_table_and_none_leads_to_itself() -> None:
     assert set(MOVES) == set(DomainStatus)
-    assert not any(may_move(status, status) for status in DomainStatus)
+    assert not any(can_transition(status, status) for status in DomainStatus)
 
 
 def test_every_state_can_be_left_and_every_state_but_the_first_reached() -> None:
@@ -14,4 +14,6 @@ def test_every_state_can_be_left_and_every_state_but_the_first_reached() -> None
 
 
 def test_only_a_crawled_domain_is_exhausted() -> None:
-    assert [status for status in DomainStatus if may_move(status, DomainStatus.EXHAUSTED)] == [DomainStatus.ACTIVE]
+    assert [status for status in DomainStatus if can_transition(status, DomainStatus.EXHAUSTED)] == [
+        DomainStatus.ACTIVE
+    ]

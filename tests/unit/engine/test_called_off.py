@@ -10,13 +10,13 @@ from forager import clock
 from forager.engine.pipeline import visit
 from forager.engine.request_timing import RequestTiming
 from forager.errors import CalledOffError
-from forager.politeness.pace import Pace
+from forager.politeness.pace import Throttle
 from forager.records import Fetched, Reading
 
 
 def a_trip(answers: Iterator[bool]) -> RequestTiming:
     """Whether it may go on, asked step by step."""
-    pace = Pace(delay_s=0.0, max_in_flight=1, now=0.0)
+    pace = Throttle(delay_s=0.0, max_in_flight=1, now=0.0)
     return RequestTiming(pace, clock.at, may_go_on=lambda: next(answers))
 
 
@@ -49,7 +49,7 @@ async def test_a_visit_nobody_calls_off_is_asked_at_three_steps() -> None:
 def test_what_waits_in_a_lane_does_not_leave_any_more() -> None:
     queue = a_lane()
     queue.take([a_target(task=1), a_target(task=2), a_target(task=3)])
-    assert queue.call_off(2)
+    assert queue.cancel_target(2)
     assert [target.task_id for target in queue.targets] == [1, 3]
 
 
@@ -57,7 +57,7 @@ def test_what_waits_for_another_try_does_not_leave_any_more() -> None:
     queue = a_lane()
     for task in (1, 2, 3):
         queue.delay(a_target(task=task), until=float(task))
-    assert queue.call_off(1)
+    assert queue.cancel_target(1)
     assert queue.next_target(10.0) == a_target(task=2)
     assert queue.next_target(10.0) == a_target(task=3)
     assert queue.next_target(10.0) is None
@@ -66,7 +66,7 @@ def test_what_waits_for_another_try_does_not_leave_any_more() -> None:
 
 def test_what_is_not_there_may_still_come_with_a_claim() -> None:
     queue = a_lane(budget=10)
-    assert not queue.call_off(2)
+    assert not queue.cancel_target(2)
     assert queue.take([a_target(task=1), a_target(task=2)]) == [2]
     assert [target.task_id for target in queue.targets] == [1]
     queue.called_off.discard(2)

@@ -88,7 +88,7 @@ async def test_one_that_does_not_listen_is_killed_when_somebody_insists(monkeypa
     )
     keeping = asyncio.create_task(kept.keep(stop))
     await until_started(kept, 1)
-    stop.insist()
+    stop.stop_now()
     await keeping
     assert kept.pid is None
 

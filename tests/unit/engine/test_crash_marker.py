@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from forager.engine.crash_marker import NOTE, CrashMarker, open_box, take_note
+from forager.engine.crash_marker import NOTE, CrashMarker, open_crash_marker, pop_crash_marker
 from forager.stats.processes import started_at
 
 DIES = """
@@ -38,8 +38,8 @@ def die(folder: Path, end: str) -> tuple[int, int, int]:
 def test_a_note_outlives_its_process_and_is_taken_once(tmp_path: Path, end: str) -> None:
     pid, began, code = die(tmp_path, end)
     assert code != 0
-    assert take_note(tmp_path, pid, began) == 42
-    assert take_note(tmp_path, pid, began) is None
+    assert pop_crash_marker(tmp_path, pid, began) == 42
+    assert pop_crash_marker(tmp_path, pid, began) is None
 
 
 def test_reading_that_does_not_end_is_ended_by_the_system(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_reading_that_does_not_end_is_ended_by_the_system(tmp_path: Path) -> Non
     stuck = "crash_marker.LONGEST_READ_S = 0.2\nwith box.reading(43):\n    __import__('re').match('(a|a)*b', 'a' * 64)"
     pid, began, code = die(tmp_path, f"pass\n{stuck}")
     assert code == -signal.SIGVTALRM
-    assert take_note(tmp_path, pid, began) == 43
+    assert pop_crash_marker(tmp_path, pid, began) == 43
 
 
 def test_nothing_is_noted_between_two_pages(tmp_path: Path) -> None:
@@ -62,26 +62,26 @@ def test_nothing_is_noted_between_two_pages(tmp_path: Path) -> None:
 
 
 def take_note_of_this(folder: Path) -> int | None:
-    return take_note(folder, os.getpid(), started_at(os.getpid()))
+    return pop_crash_marker(folder, os.getpid(), started_at(os.getpid()))
 
 
 def test_a_note_of_another_process_with_the_same_number_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "77").write_bytes(NOTE.pack(1000, 5))
-    assert take_note(tmp_path, 77, 2000) is None
-    assert take_note(tmp_path, 77, 1000) == 5
+    assert pop_crash_marker(tmp_path, 77, 2000) is None
+    assert pop_crash_marker(tmp_path, 77, 1000) == 5
 
 
 @pytest.mark.parametrize("content", [b"", b"x" * 15, b"x" * 17])
 def test_a_broken_note_says_nothing(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "77").write_bytes(content)
-    assert take_note(tmp_path, 77, 1000) is None
+    assert pop_crash_marker(tmp_path, 77, 1000) is None
 
 
 def test_without_a_place_there_is_no_box(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with open_box(tmp_path / "file/reading") as box:
+    with open_crash_marker(tmp_path / "file/reading") as box:
         assert box is None
-    with open_box(tmp_path / "reading") as box:
+    with open_crash_marker(tmp_path / "reading") as box:
         assert box is not None
     assert list((tmp_path / "reading").iterdir()) == []
 

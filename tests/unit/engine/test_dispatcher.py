@@ -307,12 +307,12 @@ async def test_an_origin_that_does_not_answer_leaves_the_domains_others_alone() 
 
 
 async def test_an_address_the_guard_forbids_is_no_fault_of_the_domain() -> None:
-    road = Road(ScriptedClient({"http://d1.example/robots.txt": [trouble(errors.AddressRefusedError)]}))
+    road = Road(ScriptedClient({"http://d1.example/robots.txt": [trouble(errors.AddressBlockedError)]}))
     queue = a_lane(1)
     road.drive(queue, *targets_of(1, 3))
     outcomes = await road.until(3)
     assert {(outcome.kind, outcome.retry_in_s) for outcome in outcomes} == {(OutcomeKind.FAILED, None)}
-    assert {type(outcome.error) for outcome in outcomes} == {errors.AddressRefusedError}
+    assert {type(outcome.error) for outcome in outcomes} == {errors.AddressBlockedError}
     assert (queue.closing, road.client.urls) == (None, [])
 
 
@@ -348,7 +348,7 @@ async def test_insisting_cuts_open_requests_off() -> None:
     road.client.gate.clear()
     road.drive(a_lane(1), *targets_of(1, 9))
     await road.client.arrived.wait()
-    road.stop.insist()
+    road.stop.stop_now()
     await asyncio.wait_for(road.traffic.finish(), 5)
     assert road.outcomes == []
 

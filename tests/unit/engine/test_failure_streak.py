@@ -4,7 +4,7 @@ import pytest
 from tests.builders import a_success, a_target
 
 from forager import errors
-from forager.engine.failure_streak import FailureStreak, streak_of
+from forager.engine.failure_streak import FailureStreak, build_streak
 from forager.engine.retry_policy import outcome_of, trouble_of
 from forager.records import Outcome, Trouble
 
@@ -35,7 +35,7 @@ GOOD = a_success(a_target())
     ],
 )
 def test_a_row_is_of_one_kind(outcomes: list[Outcome], code: str | None, count: int, is_new: bool) -> None:
-    streak = streak_of(outcomes)
+    streak = build_streak(outcomes)
     assert (streak.code, streak.count, streak.is_new) == (code, count, is_new)
 
 
@@ -46,10 +46,10 @@ def test_a_row_goes_on_where_an_earlier_lease_left_it() -> None:
 
 
 def test_who_does_not_answer_is_told_apart_by_how() -> None:
-    streak = streak_of([NOBODY])
+    streak = build_streak([NOBODY])
     assert (streak.reason_code, streak.reason) == ("connect_error", "it did not answer once: nobody is there")
     assert FailureStreak("unreachable", 4).reason_code == "unreachable"
-    assert streak_of([FORBIDDEN]).reason_code == "forbidden"
+    assert build_streak([FORBIDDEN]).reason_code == "forbidden"
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_who_does_not_answer_is_told_apart_by_how() -> None:
         (errors.VisitTimeoutError("too slow"), Trouble.UNREACHABLE),
         (errors.ConnectionLostError("cut"), None),
         (errors.BadResponseError("what?"), None),
-        (errors.AddressRefusedError("private"), None),
+        (errors.AddressBlockedError("private"), None),
     ],
 )
 def test_what_an_error_says_about_its_domain(error: errors.VisitError, expected: Trouble | None) -> None:

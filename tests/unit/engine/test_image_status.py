@@ -3,17 +3,17 @@
 import pytest
 from tests.builders import a_target
 
-from forager.engine.failure_streak import streak_of
+from forager.engine.failure_streak import build_streak
 from forager.engine.retry_policy import image_status, outcome_of, trouble_of
 from forager.errors import (
-    AddressRefusedError,
+    AddressBlockedError,
     ConnectError,
     RobotsDeniedError,
     StatusError,
     TooLargeError,
     VisitError,
 )
-from forager.links.images import see_redirect
+from forager.links.images import get_redirect_image
 from forager.records import ImageFile, ImageStatus, Outcome, OutcomeKind, Selection, Trouble
 
 IMAGE = a_target("http://a.example/i.png", is_image=True)
@@ -32,7 +32,7 @@ def failed(error: VisitError, **more: float | None) -> Outcome:
         (StatusError(410), ImageStatus.GONE),
         (StatusError(403), ImageStatus.BLOCKED),
         (RobotsDeniedError("no"), ImageStatus.BLOCKED),
-        (AddressRefusedError("no"), ImageStatus.BLOCKED),
+        (AddressBlockedError("no"), ImageStatus.BLOCKED),
         (TooLargeError("10 GB"), ImageStatus.TOO_BIG),
         (ConnectError("nobody"), ImageStatus.FAILED),
         (StatusError(500), ImageStatus.FAILED),
@@ -50,7 +50,7 @@ def test_an_answer_says_what_it_is() -> None:
     file = ImageFile(ImageStatus.NOT_AN_IMAGE, bytes(32), 10)
     assert image_status(Outcome(IMAGE, OutcomeKind.SUCCESS, 200, image=file)) is ImageStatus.NOT_AN_IMAGE
     assert image_status(Outcome(IMAGE, OutcomeKind.SUCCESS, 304)) is None
-    moved = Selection(images=see_redirect("http://b.example/i.png"))
+    moved = Selection(images=get_redirect_image("http://b.example/i.png"))
     assert image_status(Outcome(IMAGE, OutcomeKind.SUCCESS, 302, selection=moved)) is ImageStatus.MOVED
 
 
@@ -64,5 +64,5 @@ def test_refused_images_are_no_trouble_of_the_domain() -> None:
 def test_images_neither_begin_nor_end_a_row_of_refusals() -> None:
     page = Outcome(a_target(), OutcomeKind.BLOCKED_4XX, 403, StatusError(403), trouble=Trouble.FORBIDDEN)
     good = Outcome(IMAGE, OutcomeKind.SUCCESS, 200)
-    streak = streak_of([page, good, failed(StatusError(403)), page])
+    streak = build_streak([page, good, failed(StatusError(403)), page])
     assert (streak.code, streak.count, streak.is_new) == ("forbidden", 2, False)

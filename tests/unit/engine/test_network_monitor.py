@@ -10,8 +10,8 @@ from forager.engine import network_monitor
 from forager.engine.network_monitor import (
     Evidence,
     NetworkMonitor,
+    is_network_down,
     is_network_failure,
-    is_our_outage,
     shows_network_works,
 )
 from forager.engine.pauses import Pauses
@@ -107,7 +107,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_what_speaks_for_an_outage_of_our_own(evidence: Evidence, expected: bool) -> None:
-    assert is_our_outage(evidence) is expected
+    assert is_network_down(evidence) is expected
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ async def test_a_bug_is_an_outcome_too_and_blamed_on_us() -> None:
     outcome = await visit(a_target(), some_tools(client_that(a_fetched(200, b"x")), read=broken))
     assert (outcome.kind, outcome.status_code) == (OutcomeKind.FAILED, 200)
     assert isinstance(outcome.error, errors.BrokenError)
-    assert outcome.error.blame is errors.Blame.US
+    assert outcome.error.blame is errors.ErrorSource.US
     assert "ZeroDivisionError: oops" in str(outcome.error)
     assert "in broken" in (outcome.stack or "")
 

@@ -15,7 +15,7 @@ from forager.engine.rendering import Renderer, RenderOptions
 from forager.errors import DecodeError, LeaseLostError, RenderError, RobotsDeniedError
 from forager.fetch import Client
 from forager.fetch.browser import Browser
-from forager.fetch.browser.browser import Drawn
+from forager.fetch.browser.browser import RenderedPage
 from forager.politeness import robots
 from forager.records import Fetched, OutcomeKind, Past, Reading, Rendering
 
@@ -26,12 +26,12 @@ LONG = "many words " * 50
 class Painter:
     """In the place of a browser."""
 
-    def __init__(self, result: Drawn | Exception) -> None:
+    def __init__(self, result: RenderedPage | Exception) -> None:
         self.result = result
         self.pages: list[str] = []
         self.get: Callable[[str], Awaitable[Fetched]] | None = None
 
-    async def draw(self, page: Fetched, get: Callable[[str], Awaitable[Fetched]], *, site: str) -> Drawn:
+    async def draw(self, page: Fetched, get: Callable[[str], Awaitable[Fetched]], *, site: str) -> RenderedPage:
         self.pages.append(page.url)
         self.get = get
         if isinstance(self.result, Exception):
@@ -49,7 +49,7 @@ def tools_with(painter: Painter | None, client: Any = None, **more: Any) -> Tool
     return replace(some_tools(client, read=more.get("read", read)), renderer=renderer)
 
 
-DRAWN = Drawn("<!doctype html><p>drawn</p>", requests=3, wire_bytes=500)
+DRAWN = RenderedPage("<!doctype html><p>drawn</p>", requests=3, wire_bytes=500)
 
 
 @pytest.mark.parametrize("mode", [Rendering.AUTO, Rendering.ALWAYS])
@@ -148,7 +148,7 @@ async def test_requests_of_scripts_keep_rules_lease_and_cookies_to_their_own_sit
 async def test_the_next_page_keeps_its_distance_to_what_scripts_asked_for() -> None:
     road, queue = Road(ScriptedClient(), rendering="auto"), a_lane(1, delay_s=60.0)
     (target,) = targets_of(1, 1)
-    drawing = road.traffic._drawing(queue, target)
+    drawing = road.traffic._render_options(queue, target)
     assert drawing is not None
     assert queue.pace.wait_s(clock.monotonic()) == 0.0
     drawing.on_sent()
@@ -166,8 +166,8 @@ async def test_what_a_domain_says_comes_before_the_setting() -> None:
     found = []
     for lease in lane_of:
         queue.lease = lease
-        drawing = road.traffic._drawing(queue, target)
+        drawing = road.traffic._render_options(queue, target)
         found.append(drawing and drawing.mode)
     assert found == ["always", "auto", None]
     queue.lease = lane_of[0]
-    assert road.traffic._drawing(queue, replace(target, is_image=True)) is None
+    assert road.traffic._render_options(queue, replace(target, is_image=True)) is None

@@ -80,8 +80,8 @@ def test_an_eighth_is_owed_to_the_others() -> None:
     assert slots.why_wait(DomainShare(), 0.0) is Wait.NEW
     for slot in opened[:8]:
         slots.close(slot, 0.1)
-        assert slots.owes(Share.NEW)
-        assert slots.owes(Share.SLOW)
+        assert slots.has_priority(Share.NEW)
+        assert slots.has_priority(Share.SLOW)
         assert slots.why_wait(DomainShare(), 0.0) is None
         slots.open(DomainShare(), 0.0)
     slots.close(opened[8], 0.1)
@@ -105,8 +105,8 @@ def test_a_full_worker_gives_the_next_slot_to_a_new_site() -> None:
     opened = [slots.open(DomainShare(LATE), 0.0) for _ in range(40)] + [slots.open(prompt, 0.0) for _ in range(24)]
     assert slots.why_wait(DomainShare(), 0.0) is Wait.NEW
     slots.close(opened[-1], 0.1)
-    assert next(wait for wait, may_come in slots.order_of_lines(0.0) if may_come) is Wait.NEW
-    assert not slots.owes(Share.SLOW)
+    assert next(wait for wait, may_come in slots.list_wait_queues(0.0) if may_come) is Wait.NEW
+    assert not slots.has_priority(Share.SLOW)
 
 
 def test_a_site_is_prompt_by_its_last_answer_and_by_what_it_has_open() -> None:
@@ -157,8 +157,8 @@ def test_a_new_site_waits_in_a_line_of_its_own_and_comes_before_slow_ones_three_
     assert slots.why_wait(DomainShare(took_s=LATE), 0.0) is Wait.OPEN_TO_ALL
     turns = []
     for _ in range(8):
-        first = next(wait for wait, _ in slots.order_of_lines(0.0) if wait in {Wait.NEW, Wait.OPEN_TO_ALL})
-        slots.note_turn(first)
+        first = next(wait for wait, _ in slots.list_wait_queues(0.0) if wait in {Wait.NEW, Wait.OPEN_TO_ALL})
+        slots.record_granted(first)
         turns.append(first)
     assert turns == [*[Wait.NEW] * 3, Wait.OPEN_TO_ALL] * 2
 

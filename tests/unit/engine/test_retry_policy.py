@@ -44,11 +44,11 @@ def test_an_error_is_tried_again_at_once_only_when_the_network_may_be_better_soo
 
 @pytest.mark.parametrize("kind", CLASSES)
 def test_an_error_is_tried_again_later_only_when_that_could_help(kind: type[errors.VisitError]) -> None:
-    expected = kind in RETRIED | {errors.RobotsUnreachableError} or kind.blame is errors.Blame.US
+    expected = kind in RETRIED | {errors.RobotsUnreachableError} or kind.blame is errors.ErrorSource.US
     assert (retry_policy.later_retry_s(kind("trouble"), 0, max_retries=3) is not None) == expected
 
 
-@pytest.mark.parametrize("kind", [kind for kind in CLASSES if kind.blame is errors.Blame.US])
+@pytest.mark.parametrize("kind", [kind for kind in CLASSES if kind.blame is errors.ErrorSource.US])
 def test_our_own_fault_is_never_final(kind: type[errors.VisitError]) -> None:
     waits = [retry_policy.later_retry_s(kind("trouble"), tries, max_retries=0) for tries in range(100)]
     assert all(wait_s is not None and 60 <= wait_s < 86_400 for wait_s in waits)
@@ -100,7 +100,7 @@ def test_quick_tries_end(error: errors.VisitError, tries: int) -> None:
 @given(ERRORS, st.integers(0, 30), st.integers(0, 20))
 def test_later_tries_end(error: errors.VisitError, retry_count: int, max_retries: int) -> None:
     wait_s = retry_policy.later_retry_s(error, retry_count, max_retries)
-    if retry_count >= max_retries and error.blame is not errors.Blame.US:
+    if retry_count >= max_retries and error.blame is not errors.ErrorSource.US:
         assert wait_s is None
     elif wait_s is not None:
         assert wait_s >= 60.0

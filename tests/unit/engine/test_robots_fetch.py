@@ -68,8 +68,8 @@ async def test_a_site_in_trouble_is_asked_three_times_and_then_left_alone(answer
 
 
 async def test_where_the_guard_forbids_to_ask_nobody_is_asked_again() -> None:
-    client = client_that(errors.AddressRefusedError("a private address"))
-    with pytest.raises(errors.AddressRefusedError):
+    client = client_that(errors.AddressBlockedError("a private address"))
+    with pytest.raises(errors.AddressBlockedError):
         await ask(client)
     assert len(client.asked) == 1
 

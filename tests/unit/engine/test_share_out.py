@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.builders import a_lease
 
-from forager.engine.claims import share_out
+from forager.engine.claims import split_grant
 
 WANTS = st.lists(st.integers(0, 12), max_size=8)
 
@@ -12,7 +12,7 @@ WANTS = st.lists(st.integers(0, 12), max_size=8)
 @given(WANTS, st.integers(0, 60))
 def test_nobody_gets_more_than_wanted_and_everybody_nearly_the_same(wants: list[int], granted: int) -> None:
     asked = [(a_lease(number), want) for number, want in enumerate(wants)]
-    shared = share_out(asked, granted)
+    shared = split_grant(asked, granted)
     shares = [share for _, share in shared]
     assert [lease for lease, _ in shared] == [lease for lease, _ in asked]
     assert sum(shares) == min(granted, sum(wants))

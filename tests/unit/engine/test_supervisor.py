@@ -38,14 +38,14 @@ class Shop:
             os.environ,
             self.stop,
             on_tick=self._tick,
-            on_death=self._note_death,
+            on_death=self._record_exit,
             count_done=lambda: self.pages_done,
         )
 
     async def _tick(self) -> None:
         self._ticked.set()
 
-    async def _note_death(self) -> None:
+    async def _record_exit(self) -> None:
         self.deaths += 1
 
     async def tick(self) -> None:
@@ -138,7 +138,7 @@ async def test_a_worker_that_does_not_stop_is_killed_when_we_insist(tmp_path: Pa
     shop = Shop(tmp_path, STUBBORN)
     running = asyncio.create_task(shop.supervisor.run(1))
     (pid,) = await shop.until_up(1)
-    shop.stop.insist()
+    shop.stop.stop_now()
     await asyncio.wait_for(running, 20)
     assert is_gone(pid)
 

@@ -13,7 +13,7 @@ from forager import clock, errors
 from forager.engine.dispatcher import Dispatcher
 from forager.politeness import robots
 from forager.politeness.breaker import BreakerState
-from forager.politeness.pace import Tempo
+from forager.politeness.pace import LatencyTracker
 from forager.records import OutcomeKind
 
 __all__ = ["hasty"]
@@ -114,7 +114,7 @@ async def test_a_server_that_slows_down_is_asked_less_often_and_the_evidence_say
     road = Road(client)
     queue = a_lane(1, delay_s=0.01, max_in_flight=1)
     queue.rules["http://d1.example"] = robots.parse("").rules_for("Forager")
-    queue.pace.tempo = Tempo(normal_s=0.001)
+    queue.pace.tempo = LatencyTracker(normal_s=0.001)
     client.gate.clear()
     road.drive(queue, *targets_of(1, 3))
     await client.arrived.wait()
@@ -135,7 +135,7 @@ async def test_of_several_tries_nothing_is_promised_that_was_not_in_force_for_th
     road = Road(client)
     queue = a_lane(1, delay_s=0.01)
     queue.rules["http://d1.example"] = robots.parse("").rules_for("Forager")
-    queue.pace.tempo = Tempo(normal_s=1e-6)
+    queue.pace.tempo = LatencyTracker(normal_s=1e-6)
     client.gate.clear()
     road.drive(queue, *targets_of(1, 1))
     await client.arrived.wait()
@@ -149,7 +149,7 @@ async def test_of_several_tries_nothing_is_promised_that_was_not_in_force_for_th
 async def test_a_server_that_times_out_counts_as_slow() -> None:
     road = Road(ScriptedClient({targets_of(1, 1)[0].url: [trouble(errors.VisitTimeoutError)]}))
     queue = a_lane(1, delay_s=0.01)
-    queue.pace.tempo = Tempo(normal_s=1e-6)
+    queue.pace.tempo = LatencyTracker(normal_s=1e-6)
     road.drive(queue, *targets_of(1, 1))
     while not queue.tries:  # noqa: ASYNC110 (a queue has no event for a try)
         await asyncio.sleep(0)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forager.errors import VisitError
-from forager.fetch.answer import AnswerReader
+from forager.fetch.answer import ResponseReader
 
 BODY = b"<title>Hello</title>" * 3
 HEAD = b'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nETag: "v1"\r\nX-A: 1\r\nX-A: 2\r\n'
@@ -22,11 +22,11 @@ LIMIT = 1000
 pieces = st.lists(st.integers(0, 300), max_size=8)
 
 
-def a_reader() -> AnswerReader:
-    return AnswerReader("a.example", lambda _: True, LIMIT, may_cut=False)
+def a_reader() -> ResponseReader:
+    return ResponseReader("a.example", lambda _: True, LIMIT, may_cut=False)
 
 
-def feed(reader: AnswerReader, data: bytes, cuts: list[int]) -> None:
+def feed(reader: ResponseReader, data: bytes, cuts: list[int]) -> None:
     """Piece by piece until it is done, then the end of the connection."""
     edges = [0, *sorted(cut for cut in cuts if cut < len(data)), len(data)]
     for start, end in pairwise(edges):

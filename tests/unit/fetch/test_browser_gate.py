@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from forager.errors import AddressRefusedError
+from forager.errors import AddressBlockedError
 from forager.fetch.browser import find_chromium, why_no_browser
-from forager.fetch.browser.gate import MOST_ASKED, Allowance, Gate, Verdict, verdict
-from forager.fetch.browser.larder import KEPT_S, Larder
+from forager.fetch.browser.gate import MOST_ASKED, Gate, PageBudget, Verdict, verdict
+from forager.fetch.browser.larder import KEPT_S, ScriptCache
 from forager.fetch.browser.memory import family_bytes
 from forager.records import Fetched
 
@@ -70,7 +70,7 @@ def an_answer(url: str, status: int = 200, body: bytes = b"{}", **headers: str) 
     return Fetched(url, status, {name.replace("_", "-"): value for name, value in headers.items()}, body, len(body), 1)
 
 
-def a_gate(get: Any, allowance: Allowance = Allowance(), larder: Larder | None = None) -> Gate:  # noqa: B008
+def a_gate(get: Any, allowance: PageBudget = PageBudget(), larder: ScriptCache | None = None) -> Gate:  # noqa: B008
     page = an_answer(
         URL, body=b"<p>", content_type="text/html", set_cookie="a=b", refresh="0", link="</x>; rel=preload"
     )
@@ -92,7 +92,7 @@ async def test_requests_and_bytes_are_counted_redirects_too() -> None:
     async def get(url: str) -> Fetched:
         return an_answer(url, 302, location=f"{url}x") if len(url) < 30 else an_answer(url, body=b"x" * 100)
 
-    gate = a_gate(get, Allowance(requests=7, wire_bytes=1000))
+    gate = a_gate(get, PageBudget(requests=7, wire_bytes=1000))
     assert (await ask(gate, "https://app.example/aaaaaaa"))["body"] == b"x" * 100
     assert gate.sent == 4
     assert await ask(gate, "https://app.example/a") == {"abort": "blockedbyclient"}
@@ -112,7 +112,7 @@ async def test_endless_redirects_end() -> None:
 
 async def test_what_is_refused_is_no_answer() -> None:
     async def get(url: str) -> Fetched:
-        raise AddressRefusedError("no")
+        raise AddressBlockedError("no")
 
     assert await ask(a_gate(get), URL) == {"abort": "blockedbyclient"}
 
@@ -140,7 +140,7 @@ async def test_scripts_are_shared_by_pages_of_a_site_and_data_is_not() -> None:
         asked.append(url)
         return an_answer(url, content_type="text/javascript")
 
-    larder = Larder()
+    larder = ScriptCache()
     for _ in range(2):
         gate = a_gate(get, larder=larder)
         await ask(gate, f"{URL}app.js", "script")
@@ -150,7 +150,7 @@ async def test_scripts_are_shared_by_pages_of_a_site_and_data_is_not() -> None:
 
 def test_the_larder_forgets() -> None:
     now = 0.0
-    larder = Larder(most_bytes=100, now=lambda: now)
+    larder = ScriptCache(most_bytes=100, now=lambda: now)
     small = an_answer(URL, body=b"x" * 20)
     for number in range(7):
         larder.keep("a", f"{URL}{number}", small)

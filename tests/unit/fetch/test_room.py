@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.fetch.room import Room
+from forager.fetch.room import MemoryBudget
 
 MOST = 100
 
@@ -20,7 +20,7 @@ class Connection:
 
 
 def test_one_that_has_no_room_waits_until_another_ends() -> None:
-    room, one, two = Room(MOST), Connection(), Connection()
+    room, one, two = MemoryBudget(MOST), Connection(), Connection()
     room.grow(one, 60)
     room.grow(two, 60)
     assert (one.is_paused, two.is_paused) == (False, True)
@@ -29,14 +29,14 @@ def test_one_that_has_no_room_waits_until_another_ends() -> None:
 
 
 def test_the_first_goes_on_even_where_there_is_no_room() -> None:
-    room, one, two = Room(MOST), Connection(), Connection()
+    room, one, two = MemoryBudget(MOST), Connection(), Connection()
     room.grow(one, 150)
     room.grow(two, 10)
     assert (one.is_paused, two.is_paused) == (False, True)
 
 
 def test_a_whole_body_counts_until_nobody_has_it() -> None:
-    room, one = Room(MOST), Connection()
+    room, one = MemoryBudget(MOST), Connection()
     room.keep(90)
     room.grow(one, 20)
     assert one.is_paused
@@ -45,7 +45,7 @@ def test_a_whole_body_counts_until_nobody_has_it() -> None:
 
 
 def test_who_came_first_goes_on_first() -> None:
-    room, connections = Room(MOST), [Connection() for _ in range(3)]
+    room, connections = MemoryBudget(MOST), [Connection() for _ in range(3)]
     room.keep(100)
     for connection in connections:
         room.grow(connection, 40)
@@ -58,7 +58,7 @@ def test_who_came_first_goes_on_first() -> None:
 
 @given(st.lists(st.tuples(st.sampled_from(["grow", "end", "keep", "free"]), st.integers(0, 5), st.integers(1, 60))))
 def test_somebody_can_always_go_on(events: list[tuple[str, int, int]]) -> None:
-    room, connections = Room(MOST), [Connection() for _ in range(6)]
+    room, connections = MemoryBudget(MOST), [Connection() for _ in range(6)]
     sizes: dict[int, int] = {}
     kept: list[int] = []
     for event, number, size in events:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.frontier.cache_warm_up import EARNED, MOST_AT_ONCE, MOST_DOMAINS, PORTION, CacheWarmUp, Portion
+from forager.frontier.cache_warm_up import EARNED, MOST_AT_ONCE, MOST_DOMAINS, PORTION, CacheWarmUp, KeyRange
 from forager.frontier.url_set import entry_of
 
 ENOUGH = -(-PORTION // EARNED)
@@ -17,7 +17,7 @@ def test_a_few_links_earn_nothing_yet() -> None:
     catching_up = CacheWarmUp()
     assert catching_up.note({7: ENOUGH - 1}) == []
     assert catching_up.note({8: 1}) == []
-    assert catching_up.note({7: 1}) == [Portion(7, b"", ENOUGH * EARNED)]
+    assert catching_up.note({7: 1}) == [KeyRange(7, b"", ENOUGH * EARNED)]
 
 
 def test_the_next_portion_begins_where_the_last_one_ended() -> None:
@@ -26,7 +26,7 @@ def test_the_next_portion_begins_where_the_last_one_ended() -> None:
     catching_up.took(first, entries(range(1, first.most + 1)))
     assert catching_up.note({7: ENOUGH - 1}) == []
     (second,) = catching_up.note({7: 1})
-    assert second == Portion(7, first.most.to_bytes(16, "big"), first.most)
+    assert second == KeyRange(7, first.most.to_bytes(16, "big"), first.most)
 
 
 def test_after_the_end_comes_the_beginning_once_all_of_it_is_earned_again() -> None:
@@ -37,7 +37,7 @@ def test_after_the_end_comes_the_beginning_once_all_of_it_is_earned_again() -> N
     (last,) = catching_up.note({7: PORTION // EARNED})
     catching_up.took(last, entries(range(2001, 2501)))
     assert catching_up.note({7: (2500 + PORTION) // EARNED - 1}) == []
-    assert catching_up.note({7: 1}) == [Portion(7, b"", PORTION)]
+    assert catching_up.note({7: 1}) == [KeyRange(7, b"", PORTION)]
 
 
 def test_a_domain_without_pages_is_no_trouble() -> None:
@@ -50,7 +50,7 @@ def test_a_domain_without_pages_is_no_trouble() -> None:
 def test_what_was_not_fetched_stays_earned() -> None:
     catching_up = CacheWarmUp()
     catching_up.note({7: ENOUGH})
-    assert catching_up.note({7: 1}) == [Portion(7, b"", (ENOUGH + 1) * EARNED)]
+    assert catching_up.note({7: 1}) == [KeyRange(7, b"", (ENOUGH + 1) * EARNED)]
 
 
 @given(st.lists(st.dictionaries(st.integers(1, 50), st.integers(1, 5000), max_size=50), max_size=5))

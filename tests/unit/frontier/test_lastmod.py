@@ -3,21 +3,21 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.frontier.lastmod import FIRST_CLAIMS, is_believed, most_claims
+from forager.frontier.lastmod import FIRST_CLAIMS, is_trusted, most_claims
 
 
 def test_a_domain_is_believed_until_it_lied_a_few_times() -> None:
-    assert [is_believed(lies, 0) for lies in range(6)] == [True, True, True, True, False, False]
+    assert [is_trusted(lies, 0) for lies in range(6)] == [True, True, True, True, False, False]
 
 
 def test_who_told_the_truth_for_long_may_err() -> None:
-    assert is_believed(100, 60)
-    assert not is_believed(100, 40)
+    assert is_trusted(100, 60)
+    assert not is_trusted(100, 40)
 
 
 def test_a_liar_can_win_back_its_name() -> None:
-    assert not is_believed(10, 0)
-    assert is_believed(30, 20)
+    assert not is_trusted(10, 0)
+    assert is_trusted(30, 20)
 
 
 @given(st.integers(0, 10**6), st.integers(0, 10**6))
@@ -25,5 +25,5 @@ def test_what_proved_true_lets_more_be_brought_forward(claims: int, truths: int)
     truths = min(claims, truths)
     assert most_claims(claims, truths) >= FIRST_CLAIMS
     assert most_claims(claims, truths) <= FIRST_CLAIMS + 10 * truths
-    if is_believed(claims, truths):
+    if is_trusted(claims, truths):
         assert most_claims(claims + 1, truths + 1) > most_claims(claims, truths)

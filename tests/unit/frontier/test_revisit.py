@@ -13,7 +13,7 @@ from forager.frontier.revisit import (
     MAX_INTERVAL_S,
     MIN_INTERVAL_S,
     change_rate,
-    first_guess,
+    initial_interval,
     interval_at,
     next_interval,
     price_for,
@@ -187,7 +187,7 @@ def test_nothing_is_visited_more_than_a_new_page_whose_frequency_is_beyond_reach
     """A hopeless first guess would hide it for months; so it is taken for the best bargain."""
     frequency_s = price / 10
     unknown = after(frequency_s=frequency_s, price=price)
-    assert first_guess(frequency_s, price) > frequency_s
+    assert initial_interval(frequency_s, price) > frequency_s
     assert unknown <= interval_at(1 / other_s, price) * 1.001
 
 

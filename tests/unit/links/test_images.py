@@ -3,14 +3,14 @@
 from tests.builders import a_reading, a_spec, a_target
 
 from forager.links import Reach
-from forager.links.images import see_images
+from forager.links.images import collect_images
 from forager.records import FoundImage
 
 
 def shown(*sources: str, exclude: tuple[str, ...] = ()) -> list[str]:
     found = [FoundImage(src, "img", "gallery", "") for src in sources]
     reach = Reach.of(a_spec(exclude=exclude))
-    return [each.url for each in see_images(a_reading(images=found), a_target(), reach)]
+    return [each.url for each in collect_images(a_reading(images=found), a_target(), reach)]
 
 
 def test_images_are_resolved_and_normalised() -> None:
@@ -26,7 +26,7 @@ def test_one_image_in_two_spellings_is_one_and_keeps_what_both_say() -> None:
         FoundImage("http://a.example/b.jpg", "og", "primary", ""),
         FoundImage("/b.jpg", "img", "gallery", "B", 9, 8),
     ]
-    (each,) = see_images(a_reading(images=found), a_target())
+    (each,) = collect_images(a_reading(images=found), a_target())
     assert each.image == FoundImage("http://a.example/b.jpg", "og", "primary", "B", 9, 8)
 
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.builders import a_spec
 
-from forager.links.name_set import GrowingNames, NameSet
+from forager.links.name_set import MutableNameSet, NameSet
 from forager.links.scope import Reach
 from forager.records import Scope
 
@@ -35,7 +35,7 @@ def test_a_long_list_reaches_the_sub_domains_of_its_domains() -> None:
 
 
 def test_names_that_come_later_are_members_too() -> None:
-    names = GrowingNames(NameSet.of(["a.example"]), up_to=3)
+    names = MutableNameSet(NameSet.of(["a.example"]), up_to=3)
     assert "a.example" in names
     assert "b.example" not in names
     assert names.add(["a.example", "b.example"])

@@ -15,8 +15,8 @@ from forager.links.sameness import (
     NEW_PAGE,
     SAME,
     WIDE_FACTOR,
-    Sameness,
-    Suspicion,
+    TrapCandidate,
+    TrapCounters,
     mark_of,
 )
 
@@ -24,8 +24,8 @@ A = "https://a.example"
 MOST = 50
 
 
-def a_memory() -> Sameness:
-    return Sameness(most_same=MOST, most_calendar=30)
+def a_memory() -> TrapCounters:
+    return TrapCounters(most_same=MOST, most_calendar=30)
 
 
 def mark(number: int) -> int:
@@ -33,11 +33,11 @@ def mark(number: int) -> int:
     return random.Random(number).getrandbits(64)
 
 
-def tell(memory: Sameness, *pages: tuple[str, int | None]) -> list[Suspicion]:
+def tell(memory: TrapCounters, *pages: tuple[str, int | None]) -> list[TrapCandidate]:
     return [seen for path, mark in pages for seen in memory.note(A + path, mark)]
 
 
-def traps(seen: list[Suspicion]) -> list[tuple[str, str, int]]:
+def traps(seen: list[TrapCandidate]) -> list[tuple[str, str, int]]:
     return [(each.rule, each.template.removeprefix(A), each.pages) for each in seen if each.is_trap]
 
 

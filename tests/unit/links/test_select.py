@@ -10,7 +10,7 @@ from tests.builders import HOME, a_link, a_reading, a_spec, a_target
 
 from forager.errors import BadUrlError
 from forager.links import Reach, Selector, select
-from forager.links.name_set import GrowingNames, NameSet
+from forager.links.name_set import MutableNameSet, NameSet
 from forager.links.traps import is_binary, trap_in
 from forager.records import STANDING, FoundLink, Scope, Selection, Trap
 from forager.urls import domain_of, resolve_link, url_key
@@ -257,12 +257,12 @@ def test_tallies_add_up() -> None:
 
 def test_a_run_that_grows_follows_links_to_what_became_known_since() -> None:
     spec = replace(a_spec(), seeds=(), seeds_total=0, seeds_digest=STANDING)
-    reach = Reach.of(spec, domains=GrowingNames(NameSet.of(["a.example"])))
+    reach = Reach.of(spec, domains=MutableNameSet(NameSet.of(["a.example"])))
     selector = Selector(reach, max_links_per_page=10)
     reading = a_reading("/x", "http://b.example/y")
     assert selector.select(reading, a_target()).dropped == {"scope": 1}
-    selector.widen(["b.example"])
+    selector.extend_scope(["b.example"])
     assert urls(selector.select(reading, a_target())) == ["http://a.example/x", "http://b.example/y"]
     fixed = a_selector()
-    fixed.widen(["b.example"])
+    fixed.extend_scope(["b.example"])
     assert fixed.select(reading, a_target()).dropped == {"scope": 1}

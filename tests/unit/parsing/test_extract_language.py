@@ -6,7 +6,7 @@ from tests.unit.parsing.sentences import SENTENCES
 
 from forager.parsing import LanguageMemory, read, search_config
 from forager.parsing import language as language_module
-from forager.parsing.language import CLOSE, choose_sample, decide, declare, detect, normalize_tag
+from forager.parsing.language import CLOSE, decide, declare, detect, normalize_tag, select_sample
 from forager.parsing.language_words import FREQUENT
 
 MENU = "<nav>" + "".join(f"<li><a href=/{i}>Home page</a></li>" for i in range(30)) + "</nav>"
@@ -115,9 +115,9 @@ def test_the_first_good_declaration_counts() -> None:
 
 def test_the_sample_is_prose_and_not_navigation() -> None:
     text = "Home\nAbout\nContact us\n" + TEXTS["de"] + "\nImprint"
-    assert choose_sample(text).startswith("Der alte")
-    assert len(choose_sample("ü" * 1000).encode()) <= 150
-    assert choose_sample("") == ""
+    assert select_sample(text).startswith("Der alte")
+    assert len(select_sample("ü" * 1000).encode()) <= 150
+    assert select_sample("") == ""
 
 
 def test_a_detector_that_is_sure_says_so() -> None:

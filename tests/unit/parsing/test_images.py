@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.builders import a_fetched
 
 from forager.parsing import read
-from forager.parsing.images import LAZY, MOST_IMAGES, SETS, SUSPECT, pictures_in_python, widest_of
+from forager.parsing.images import LAZY, MOST_IMAGES, SETS, SUSPECT, pictures_in_python, select_srcset
 from forager.parsing.links import clean_href
 from forager.parsing.tree import parse
 from forager.records import FoundImage
@@ -147,7 +147,7 @@ def test_hostile_pages_end_soon(html: str) -> None:
 
 @given(st.text(max_size=200))
 def test_any_srcset_gives_a_candidate_of_its_own_or_none(srcset: str) -> None:
-    widest = widest_of(srcset)
+    widest = select_srcset(srcset)
     assert widest is None or widest[1] in srcset
 
 

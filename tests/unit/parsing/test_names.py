@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forager.parsing import compiled
-from forager.parsing.names import BEGINNINGS, PASSED_OVER, ROLES, TOKENS, WORDS, Verdict, judge_names
+from forager.parsing.names import BEGINNINGS, PASSED_OVER, ROLES, TOKENS, WORDS, Verdict, classify_names
 from forager.parsing.tree import Marked, Tree, parse
 
 PARTS = sorted({*WORDS, *TOKENS, *BEGINNINGS, *PASSED_OVER, "x", "12", "Side", "Bar", "HTML", "ähnlich", "&", "é"})
@@ -46,17 +46,17 @@ NAMES = st.lists(
     ],
 )
 def test_a_class_says_what_its_element_is(names: str, verdict: Verdict) -> None:
-    assert judge_names(names, None, None) is verdict
+    assert classify_names(names, None, None) is verdict
 
 
 def test_an_id_made_of_a_heading_says_nothing() -> None:
-    assert judge_names(None, "share-bar", None) is Verdict.AROUND
-    assert judge_names(None, "sharing-changes-with-other-people", None) is Verdict.NOTHING
+    assert classify_names(None, "share-bar", None) is Verdict.AROUND
+    assert classify_names(None, "sharing-changes-with-other-people", None) is Verdict.NOTHING
 
 
 def test_a_role_overrules_a_name() -> None:
-    assert judge_names("content", None, "Navigation") is Verdict.AROUND
-    assert judge_names("content", None, "presentation") is Verdict.CONTENT
+    assert classify_names("content", None, "Navigation") is Verdict.AROUND
+    assert classify_names("content", None, "presentation") is Verdict.CONTENT
 
 
 def marks_of(tree: Tree) -> list[Marked]:
@@ -85,7 +85,9 @@ def test_c_and_python_judge_alike(names: str, identity: str, role: str) -> None:
     tree = parse(page(names, identity, role))
     (number,) = tree.tags("div")
     given_names = (tree.get(number, name) for name in ("class", "id", "role"))
-    assert [marked[4] for marked in marks_of(tree)] == [verdict for verdict in [judge_names(*given_names)] if verdict]
+    assert [marked[4] for marked in marks_of(tree)] == [
+        verdict for verdict in [classify_names(*given_names)] if verdict
+    ]
     assert [tree.next_marked(number + 1) for number in tree.tags("div")] == [None]
 
 
@@ -144,5 +146,5 @@ def test_what_says_something_is_found_where_it_has_paragraphs(build: Callable[[s
 def test_a_token_is_judged_again_as_it_was_judged_first(build: Callable[[str], Tree]) -> None:
     tokens = [f"{word}-{number}" for number in range(2000) for word in ("sidebar", "side", "comment", "x")]
     tree = build("".join(f'<div class="{token}">text</div>' for token in tokens * 2))
-    verdicts = {token: judge_names(token, None, None) for token in tokens}
+    verdicts = {token: classify_names(token, None, None) for token in tokens}
     assert [marked[4] for marked in marks_of(tree)] == [verdicts[token] for token in tokens * 2 if verdicts[token]]

@@ -127,7 +127,7 @@ def test_a_story_changes_once_in_each_period(at_s: int, story: int) -> None:
         site.tick(period_s - 1)
         assert site.version(story) - before in {0, 1}
         site.tick(1)
-        assert site.version(story) == before + 1 or at_s < site._born_s(story)
+        assert site.version(story) == before + 1 or at_s < site._created_s(story)
 
 
 @given(st.integers(0, 30 * 24 * HOUR_S), st.integers(0, 20), st.integers(0, 48 * HOUR_S))

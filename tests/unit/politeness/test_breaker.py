@@ -32,17 +32,17 @@ def test_any_success_starts_the_count_anew() -> None:
 
 def test_open_means_no_request_for_a_minute() -> None:
     breaker = a_breaker(failures=5, now=100.0)
-    assert not breaker.may_start(159.9, in_flight=0)
+    assert not breaker.can_start(159.9, in_flight=0)
     assert (breaker.wait_s(110.0), breaker.half_opens_at) == (50.0, 160.0)
-    assert breaker.may_start(160.0, in_flight=0)
+    assert breaker.can_start(160.0, in_flight=0)
 
 
 def test_half_open_lets_single_requests_through() -> None:
     breaker = a_breaker(failures=5)
     breaker.start(60.0)
     assert breaker.state is HALF_OPEN
-    assert not breaker.may_start(60.0, in_flight=1)
-    assert breaker.may_start(60.0, in_flight=0)
+    assert not breaker.can_start(60.0, in_flight=1)
+    assert breaker.can_start(60.0, in_flight=0)
 
 
 def test_two_successes_close_it() -> None:
@@ -53,7 +53,7 @@ def test_two_successes_close_it() -> None:
     breaker.start(61.0)
     breaker.succeed()
     assert (breaker.state, breaker.failures) == (CLOSED, 0)
-    assert breaker.may_start(61.0, in_flight=4)
+    assert breaker.can_start(61.0, in_flight=4)
 
 
 @pytest.mark.parametrize("successes", range(SUCCESSES_TO_CLOSE))
@@ -81,8 +81,8 @@ def test_what_left_before_it_opened_changes_nothing() -> None:
 )
 def test_a_successor_finds_it_as_it_was(state: str, ago_s: float, may: bool) -> None:
     breaker = a_breaker().resume(state, 5, 1000.0 - ago_s)
-    assert breaker.may_start(1000.0, in_flight=0) is may
-    assert not breaker.may_start(1000.0, in_flight=1)
+    assert breaker.can_start(1000.0, in_flight=0) is may
+    assert not breaker.can_start(1000.0, in_flight=1)
 
 
 def test_failures_before_a_hand_over_count() -> None:
@@ -103,7 +103,7 @@ def test_between_an_opening_and_the_next_start_lies_the_pause(events: list[tuple
         match event:
             case "pass":
                 now += seconds
-            case "start" if breaker.may_start(now, in_flight):
+            case "start" if breaker.can_start(now, in_flight):
                 assert now >= quiet_until
                 breaker.start(now)
                 assert breaker.state is not OPEN

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from forager.errors import AddressRefusedError, BadUrlError
+from forager.errors import AddressBlockedError, BadUrlError
 from forager.politeness.guard import FORBIDDEN, AddressGuard, host_as_ip
 from forager.urls import normalize, origin_of
 
@@ -17,7 +17,7 @@ GUARD = AddressGuard((), PORTS)
 def refuses(ip: str | IPv4Address | IPv6Address, port: int = 80, guard: AddressGuard = GUARD) -> bool:
     try:
         guard.check_ip(ip, port)
-    except AddressRefusedError:
+    except AddressBlockedError:
         return True
     return False
 
@@ -113,14 +113,14 @@ def test_the_table_names_narrow_networks_before_wide_ones() -> None:
     ],
 )
 def test_a_refusal_says_what_and_why(ip: str, sentence: str) -> None:
-    with pytest.raises(AddressRefusedError) as refusal:
+    with pytest.raises(AddressBlockedError) as refusal:
         GUARD.check_ip(ip, 80)
     assert str(refusal.value) == sentence
 
 
 def test_ports_outside_the_list_are_refused() -> None:
     with pytest.raises(
-        AddressRefusedError, match=r"^Port 22 of 8\.8\.8\.8 is none of the allowed ones \(80, 443, 8080\)"
+        AddressBlockedError, match=r"^Port 22 of 8\.8\.8\.8 is none of the allowed ones \(80, 443, 8080\)"
     ):
         GUARD.check_ip("8.8.8.8", 22)
     assert refuses("8.8.8.8", 0)
@@ -146,9 +146,9 @@ def test_a_scoped_address_is_refused_even_in_an_allowed_network() -> None:
 def test_one_bad_address_spoils_an_answer() -> None:
     """DNS rebinding: a name with a public and a private record."""
     GUARD.check_all(["8.8.8.8", "2606:4700::1111"], 443)
-    with pytest.raises(AddressRefusedError, match=r"10\.0\.0\.1 is a private address"):
+    with pytest.raises(AddressBlockedError, match=r"10\.0\.0\.1 is a private address"):
         GUARD.check_all(["8.8.8.8", "10.0.0.1"], 443)
-    with pytest.raises(AddressRefusedError, match="no address"):
+    with pytest.raises(AddressBlockedError, match="no address"):
         GUARD.check_all([], 443)
 
 
@@ -247,7 +247,7 @@ def host_of(url: str) -> str:
     ],
 )
 def test_a_host_that_can_never_be_dialled(host: str, port: int) -> None:
-    with pytest.raises(AddressRefusedError):
+    with pytest.raises(AddressBlockedError):
         AddressGuard((), (80, 443)).check_host(host, port)
 
 
@@ -258,6 +258,6 @@ def test_a_host_that_may_be_dialled() -> None:
 
 
 def test_without_a_contact_no_name_of_others_may_be_dialled() -> None:
-    with pytest.raises(AddressRefusedError, match="no contact is set"):
+    with pytest.raises(AddressBlockedError, match="no contact is set"):
         AddressGuard((), (80, 443), is_anonymous=True).check_host("hooks.example", 443)
     AddressGuard(("10.0.0.0/8",), (443,), is_anonymous=True).check_host("hooks.example", 443)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forager.errors import (
-    AddressRefusedError,
+    AddressBlockedError,
     BadResponseError,
     BrokenError,
     ConnectError,
@@ -156,13 +156,13 @@ def test_a_pace_of_its_own_counts_from_the_last_use_also_of_a_predecessor() -> N
         (VisitTimeoutError("x"), Passage.NOT_THROUGH),
         (TlsError("x"), Passage.NOT_THROUGH),
         (DnsError("x"), None),
-        (AddressRefusedError("x"), None),
+        (AddressBlockedError("x"), None),
         (RobotsDeniedError("x"), None),
         (BrokenError("x"), None),
     ],
 )
 def test_what_a_visit_says_about_its_proxy(error: VisitError | None, passage: Passage | None) -> None:
-    assert choose.passage_of(error) is passage
+    assert choose.get_proxy_result(error) is passage
 
 
 def test_a_broken_proxy_is_off_after_ten_failures_wherever_it_was_used() -> None:

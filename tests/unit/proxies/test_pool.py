@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 from forager.proxies.choose import Member, Standing
 from forager.proxies.pool import ProxyPool
-from forager.proxies.roster import Roster
-from forager.proxies.secret import Vault
-from forager.proxies.store import PoolRow, SealedProxy, StandingRow
+from forager.proxies.roster import ProxyRegistry
+from forager.proxies.secret import PasswordCipher
+from forager.proxies.store import EncryptedProxy, PoolRow, ProxyStateRow
 from forager.records import Passage, Proxy, ProxyUse
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -14,13 +14,13 @@ KEY = "k" * 32
 
 
 def a_row(proxy: int = 1, domain: int = 1, **more: object) -> PoolRow:
-    sealed = SealedProxy(proxy, "http", f"10.0.0.{proxy}", 3128, *more.pop("account", (None, None)))  # type: ignore[misc]
+    sealed = EncryptedProxy(proxy, "http", f"10.0.0.{proxy}", 3128, *more.pop("account", (None, None)))  # type: ignore[misc]
     given = PoolRow(domain, None, False, 5, True, 0, None, None, sealed, None, True, 0, 1000, 0, 0.0)
     return given._replace(**more)  # type: ignore[arg-type]
 
 
-def pool_of(*rows: PoolRow, vault: Vault | None = None) -> tuple[ProxyPool, Roster]:
-    roster = Roster(vault or Vault([]))
+def pool_of(*rows: PoolRow, vault: PasswordCipher | None = None) -> tuple[ProxyPool, ProxyRegistry]:
+    roster = ProxyRegistry(vault or PasswordCipher([]))
     return roster.open_pools(rows, 0.0)[rows[0].domain_id], roster
 
 
@@ -36,18 +36,18 @@ def test_uses_are_handed_over_once() -> None:
     assert proxy
     pool.note(proxy, Passage.THROUGH, at=AT, response_time_ms=12)
     pool.note(proxy, None, at=AT)
-    assert pool.hand_over() == (ProxyUse(3, 7, AT, Passage.THROUGH, 12, None),)
-    assert pool.hand_over() == ()
+    assert pool.take_pending() == (ProxyUse(3, 7, AT, Passage.THROUGH, 12, None),)
+    assert pool.take_pending() == ()
 
 
 def test_what_one_domain_learns_about_a_proxy_the_others_know() -> None:
-    roster = Roster(Vault([]))
+    roster = ProxyRegistry(PasswordCipher([]))
     pools = roster.open_pools([a_row(1, domain=1), a_row(1, domain=2), a_row(1, domain=3)], 0.0)
     for domain in (1, 2):
         for _ in range(5):
             pools[domain].note(Proxy(1, "http", "x", 1), Passage.BROKEN, at=AT)
     assert pools[3].wait_s(0.0) is None
-    assert "switched off or failing" in pools[3].obituary()
+    assert "switched off or failing" in pools[3].exhausted_reason()
 
 
 def test_news_from_the_database_keep_the_turns() -> None:
@@ -75,7 +75,7 @@ def test_one_that_was_enabled_again_is_used_again() -> None:
 
 def test_requests_of_other_workers_count_for_the_hour() -> None:
     pool, roster = pool_of(a_row(1, hourly_cap=10))
-    roster.update([StandingRow(1, True, 0, 10, 60.0), StandingRow(99, True, 0, 0, 0.0)], 100.0)
+    roster.update([ProxyStateRow(1, True, 0, 10, 60.0), ProxyStateRow(99, True, 0, 0, 0.0)], 100.0)
     assert pool.take(100.0) is None
     assert pool.wait_s(100.0) == 60.0
     assert pool.take(160.0)
@@ -85,22 +85,22 @@ def test_what_is_not_written_yet_counts_for_the_hour() -> None:
     """The database does not know of requests that are under way: what it says does not bring them back."""
     pool, roster = pool_of(a_row(1, hourly_cap=10))
     taken = [pool.take(0.0) for _ in range(6)]
-    roster.update([StandingRow(1, True, 0, 5, 3600.0, written=2)], 1.0)  # two of ours, three of others
+    roster.update([ProxyStateRow(1, True, 0, 5, 3600.0, written=2)], 1.0)  # two of ours, three of others
     assert [pool.take(1.0) is not None for _ in range(2)] == [True, False]
     roster.renew({1: pool}, [a_row(1, hourly_cap=10, hour_requests=5, hour_left_s=3599.0)], 2.0)
     assert pool.take(2.0) is None
     assert taken[0]
     pool.note(taken[0], None, at=datetime(2026, 1, 1, tzinfo=UTC))  # says nothing of it, and is never written
-    roster.update([StandingRow(1, True, 0, 5, 3600.0, written=0)], 3.0)
+    roster.update([ProxyStateRow(1, True, 0, 5, 3600.0, written=0)], 3.0)
     assert pool.take(3.0)
 
 
 def test_a_password_that_cannot_be_opened_makes_one_proxy_unusable_and_says_so() -> None:
-    sealed = Vault([KEY]).seal("secret")
+    sealed = PasswordCipher([KEY]).seal("secret")
     pool, _ = pool_of(a_row(1, account=("user", sealed)))
     assert pool.take(0.0) is None
-    assert "proxy 1 (http://10.0.0.1:3128) cannot be read because no secret_key is set" in pool.obituary()
-    opened, _ = pool_of(a_row(1, account=("user", sealed)), vault=Vault([KEY]))
+    assert "proxy 1 (http://10.0.0.1:3128) cannot be read because no secret_key is set" in pool.exhausted_reason()
+    opened, _ = pool_of(a_row(1, account=("user", sealed)), vault=PasswordCipher([KEY]))
     proxy = opened.take(0.0)
     assert proxy
     assert (proxy.username, proxy.password) == ("user", "secret")
@@ -111,4 +111,4 @@ def test_a_password_that_cannot_be_opened_makes_one_proxy_unusable_and_says_so()
 def test_a_use_of_a_proxy_that_left_the_pool_is_still_noted() -> None:
     pool = ProxyPool(1, [Member(Standing(Proxy(1, "http", "x", 1)))])
     pool.note(Proxy(2, "http", "y", 1), Passage.BROKEN, at=AT, error="gone")
-    assert [use.proxy_id for use in pool.hand_over()] == [2]
+    assert [use.proxy_id for use in pool.take_pending()] == [2]

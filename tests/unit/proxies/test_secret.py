@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from forager.cli.settings import describe
 from forager.errors import ConfigurationError
-from forager.proxies.secret import Vault
+from forager.proxies.secret import PasswordCipher
 from forager.settings import load
 
 KEY, OTHER = "8f2c1de07b94a6350d7ecb15f93a42e8", "c41b0e7a9d5286f3e70b18d4a6f25c9301234567"
@@ -16,41 +16,41 @@ KEY, OTHER = "8f2c1de07b94a6350d7ecb15f93a42e8", "c41b0e7a9d5286f3e70b18d4a6f25c
 
 @given(st.text(max_size=255))
 def test_what_is_sealed_can_be_opened_and_is_not_in_the_clear(password: str) -> None:
-    sealed = Vault([KEY]).seal(password)
-    assert Vault([KEY]).open(sealed, "proxy 1") == password
+    sealed = PasswordCipher([KEY]).seal(password)
+    assert PasswordCipher([KEY]).open(sealed, "proxy 1") == password
     assert len(password) < 4 or password not in sealed
 
 
 def test_the_same_password_never_looks_the_same() -> None:
-    assert Vault([KEY]).seal("secret") != Vault([KEY]).seal("secret")
+    assert PasswordCipher([KEY]).seal("secret") != PasswordCipher([KEY]).seal("secret")
 
 
 def test_another_key_does_not_open_it() -> None:
     with pytest.raises(ConfigurationError, match="proxy 7 cannot be read with the secret_key that is set"):
-        Vault([OTHER]).open(Vault([KEY]).seal("secret"), "proxy 7")
+        PasswordCipher([OTHER]).open(PasswordCipher([KEY]).seal("secret"), "proxy 7")
 
 
 def test_without_a_key_nothing_is_sealed_or_opened() -> None:
     with pytest.raises(ConfigurationError, match="no secret_key is set: set FORAGER_SECRET_KEY"):
-        Vault([]).seal("secret")
+        PasswordCipher([]).seal("secret")
     with pytest.raises(ConfigurationError, match="proxy 7 cannot be read because no secret_key is set"):
-        Vault([]).open(Vault([KEY]).seal("secret"), "proxy 7")
+        PasswordCipher([]).open(PasswordCipher([KEY]).seal("secret"), "proxy 7")
 
 
 def test_a_key_is_replaced_in_three_steps() -> None:
-    sealed = Vault([KEY]).seal("secret")
-    both = Vault([OTHER, KEY])
+    sealed = PasswordCipher([KEY]).seal("secret")
+    both = PasswordCipher([OTHER, KEY])
     assert both.open(sealed, "proxy 1") == "secret"
-    resealed = both.reseal(sealed, "proxy 1")
-    assert Vault([OTHER]).open(resealed, "proxy 1") == "secret"
+    resealed = both.rotate_secret(sealed, "proxy 1")
+    assert PasswordCipher([OTHER]).open(resealed, "proxy 1") == "secret"
     with pytest.raises(ConfigurationError):
-        Vault([KEY]).open(resealed, "proxy 1")
+        PasswordCipher([KEY]).open(resealed, "proxy 1")
 
 
 def test_a_damaged_password_is_refused() -> None:
-    sealed = Vault([KEY]).seal("secret")
+    sealed = PasswordCipher([KEY]).seal("secret")
     with pytest.raises(ConfigurationError):
-        Vault([KEY]).open(sealed[:-4] + "AAAA", "proxy 1")
+        PasswordCipher([KEY]).open(sealed[:-4] + "AAAA", "proxy 1")
 
 
 # The setting ----------------------------------------------------------------------------------------------------------

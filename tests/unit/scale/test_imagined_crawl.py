@@ -5,10 +5,10 @@ import time
 import pytest
 
 from forager.app.scale import costs
-from forager.app.scale.course import Course, Crawl, Fleet
+from forager.app.scale.course import ClusterLimits, Crawl, SimulationResult
 from forager.app.scale.forecast import Machines, foresee
 from forager.app.scale.tempo import interval_s
-from forager.app.scale.web import ImaginedWeb, Kind, WebPlan, imagine, share_pages
+from forager.app.scale.web import Kind, SimulatedWeb, WebPlan, generate_web, share_pages
 from forager.settings import load
 
 SETTINGS = load({}, {})
@@ -17,10 +17,15 @@ PLENTY = 1e9
 
 
 def crawl(
-    sizes: list[int], fleet: Fleet | None = None, *, turn: int | None = 10, interval: float = 1.0, until_s: float = 1e9
-) -> Course:
-    web = ImaginedWeb(sizes, [FAST] * len(sizes))
-    whole = fleet or Fleet(1000, PLENTY, PLENTY, PLENTY)
+    sizes: list[int],
+    fleet: ClusterLimits | None = None,
+    *,
+    turn: int | None = 10,
+    interval: float = 1.0,
+    until_s: float = 1e9,
+) -> SimulationResult:
+    web = SimulatedWeb(sizes, [FAST] * len(sizes))
+    whole = fleet or ClusterLimits(1000, PLENTY, PLENTY, PLENTY)
     return Crawl(web, {FAST: interval}, [0.0] * len(sizes), whole, turn_pages=turn).run(until_s)
 
 
@@ -33,9 +38,9 @@ def test_every_page_belongs_to_a_domain(domains: int, pages: int, skew: float) -
 
 def test_the_same_seed_is_the_same_web() -> None:
     plan = WebPlan(500, 5000)
-    assert imagine(plan) == imagine(plan)
-    assert imagine(plan) != imagine(WebPlan(500, 5000, seed=2))
-    slow = sum(kind.delay_s == 10.0 for kind in imagine(plan).kinds)
+    assert generate_web(plan) == generate_web(plan)
+    assert generate_web(plan) != generate_web(WebPlan(500, 5000, seed=2))
+    slow = sum(kind.delay_s == 10.0 for kind in generate_web(plan).kinds)
     assert 5 <= slow <= 60
 
 
@@ -61,13 +66,13 @@ def test_politeness_decides_where_nothing_else_does() -> None:
 @pytest.mark.parametrize(
     ("fleet", "limit", "rate"),
     [
-        (Fleet(5, PLENTY, PLENTY, PLENTY), "queues", 5.0),
-        (Fleet(1000, 1.0, PLENTY, PLENTY), "requests", 10.0),
-        (Fleet(1000, PLENTY, 4.0, PLENTY), "workers", 4.0),
-        (Fleet(1000, PLENTY, PLENTY, 2.0), "database", 2.0),
+        (ClusterLimits(5, PLENTY, PLENTY, PLENTY), "queues", 5.0),
+        (ClusterLimits(1000, 1.0, PLENTY, PLENTY), "requests", 10.0),
+        (ClusterLimits(1000, PLENTY, 4.0, PLENTY), "workers", 4.0),
+        (ClusterLimits(1000, PLENTY, PLENTY, 2.0), "database", 2.0),
     ],
 )
-def test_what_is_short_decides(fleet: Fleet, limit: str, rate: float) -> None:
+def test_what_is_short_decides(fleet: ClusterLimits, limit: str, rate: float) -> None:
     course = crawl([1000] * 20, fleet)
     assert max(course.limits_s, key=course.limits_s.__getitem__) == limit
     assert course.most_pages_per_s == pytest.approx(rate)
@@ -76,7 +81,7 @@ def test_what_is_short_decides(fleet: Fleet, limit: str, rate: float) -> None:
 
 def test_a_huge_domain_does_not_keep_the_others_waiting() -> None:
     """One queue: with a page budget the small ones come after one turn of the huge one, without it after all of it."""
-    alone = Fleet(1, PLENTY, PLENTY, PLENTY)
+    alone = ClusterLimits(1, PLENTY, PLENTY, PLENTY)
     sizes = [10_000, *[1] * 50]
     assert crawl(sizes, alone, until_s=61).turns == 51
     assert crawl(sizes, alone, turn=None, until_s=61).turns == 0
@@ -89,7 +94,7 @@ def test_it_stops_when_its_time_is_over() -> None:
 
 def test_more_workers_write_smaller_batches() -> None:
     plan = WebPlan(200, 20_000, skew=0, response_s=0.1)
-    web = imagine(plan)
+    web = generate_web(plan)
     few, many = (
         foresee(plan, web, [0.0] * 200, Machines(number), SETTINGS, until_s=1e9).database for number in (1, 32)
     )
@@ -102,7 +107,7 @@ def test_money_is_cores_and_what_is_stored() -> None:
     plan = WebPlan(100, 36_000, skew=0, response_s=0.01, slow_share=0)
     free = Machines(1, core_hour=0.0, gb_month=0.0)
     dear = Machines(1, database_cores=2, core_hour=1.0, gb_month=1.0)
-    web = imagine(plan)
+    web = generate_web(plan)
     assert foresee(plan, web, [0.0] * 100, free, SETTINGS, until_s=1e9).money["total"] == 0
     money = foresee(plan, web, [0.0] * 100, dear, SETTINGS, until_s=1e9).money
     assert money["database"] == pytest.approx(2 * money["workers"])
@@ -112,5 +117,5 @@ def test_money_is_cores_and_what_is_stored() -> None:
 def test_ten_thousand_domains_take_a_moment() -> None:
     plan = WebPlan(10_000, 10_000_000)
     began = time.process_time()
-    assert foresee(plan, imagine(plan), [0.0] * 10_000, Machines(4), SETTINGS, until_s=1e9).is_done
+    assert foresee(plan, generate_web(plan), [0.0] * 10_000, Machines(4), SETTINGS, until_s=1e9).is_done
     assert time.process_time() - began < 6.0

@@ -15,7 +15,7 @@ def judged(status: int, kind: str | None = None, reason: str = "", cause: str | 
     error: dict[str, Any] | None = {"type": kind, "reason": reason} if kind else None
     if error and cause:
         error["caused_by"] = {"reason": cause}
-    push._judge(Action(KEY, "b1", b""), {"status": status, **({"error": error} if error else {})}, sent)
+    push._classify(Action(KEY, "b1", b""), {"status": status, **({"error": error} if error else {})}, sent)
     return sent
 
 

@@ -11,20 +11,20 @@ from hypothesis import strategies as st
 from forager.records.search import ProductQuery, Query
 from forager.search.place import read_cursor
 from forager.search.server_query import (
-    Placed,
-    is_place,
+    LexemePositions,
+    format_cursor,
+    is_search_cursor,
     match,
     page_filters,
+    parse_cursor,
     product_filters,
-    read_place,
-    write_place,
 )
 from forager.search.words import Leaf, parse
 
 
-def placing(**spellings: list[str]) -> dict[Leaf, Placed]:
+def placing(**spellings: list[str]) -> dict[Leaf, LexemePositions]:
     return {
-        Leaf(words.replace("_", " "), is_phrase="_" in words): Placed(lexemes, range(1, len(lexemes) + 1))
+        Leaf(words.replace("_", " "), is_phrase="_" in words): LexemePositions(lexemes, range(1, len(lexemes) + 1))
         for words, lexemes in spellings.items()
     }
 
@@ -55,7 +55,7 @@ def test_a_configuration_in_which_nothing_is_left_finds_nothing() -> None:
 
 def test_words_in_a_row_keep_their_gaps_and_unwanted_ones_are_left_out() -> None:
     wanted = parse('"red the kettle" -"blue pot"')
-    found = match(wanted, {"english": {leaf: Placed(["red", "kettl"], [1, 3]) for leaf in wanted.leaves}})
+    found = match(wanted, {"english": {leaf: LexemePositions(["red", "kettl"], [1, 3]) for leaf in wanted.leaves}})
     assert found is not None
     assert found["bool"]["must"][0]["bool"]["must"] == [{"match_phrase": {"words": {"query": "red _ kettl"}}}]
     assert found["bool"]["must_not"] == [{"match_phrase": {"words": {"query": "red _ kettl"}}}]
@@ -83,17 +83,17 @@ def test_filters() -> None:
 
 @given(st.floats(0, 2.0**100, width=32), st.integers(0, (1 << 63) - 1))
 def test_a_place_is_read_as_it_was_written(score: float, number: int) -> None:
-    text = write_place(score, number)
-    assert read_place(text) == (score, number)
+    text = format_cursor(score, number)
+    assert parse_cursor(text) == (score, number)
     assert read_cursor(text) is None, "PostgreSQL's places are others"
 
 
 @pytest.mark.parametrize("text", [None, "", "s", "s1", "s-1", "12-3", "s1-2-3", "s9999999999999-1", "s²-1", "x1-2"])
 def test_what_is_no_place_begins_at_the_beginning(text: str | None) -> None:
-    assert not is_place(text)
+    assert not is_search_cursor(text)
 
 
 def test_neither_infinity_nor_nothing_is_a_place() -> None:
     for odd in (math.inf, math.nan):
         (bits,) = struct.unpack(">I", struct.pack(">f", odd))
-        assert not is_place(f"s{bits}-1")
+        assert not is_search_cursor(f"s{bits}-1")

@@ -4,15 +4,23 @@ from datetime import date
 
 import pytest
 
-from forager.search.tsquery import Spelled, date_marks, price_marks, product_stages, quote, ranking_query, stages
+from forager.search.tsquery import (
+    LeafQuery,
+    build_product_queries,
+    date_marks,
+    price_marks,
+    quote,
+    ranking_query,
+    stages,
+)
 from forager.search.words import Leaf, Wanted
 
 SHOP, KETTLE, THE, RED = Leaf("shop"), Leaf("kettle"), Leaf("the"), Leaf("red tea", is_phrase=True)
 ENGLISH = {
-    SHOP: Spelled("'shop'", ["shop"]),
-    KETTLE: Spelled("'kettl'", ["kettl"]),
-    THE: Spelled("", []),
-    RED: Spelled("'red' <-> 'tea'", ["red", "tea"]),
+    SHOP: LeafQuery("'shop'", ["shop"]),
+    KETTLE: LeafQuery("'kettl'", ["kettl"]),
+    THE: LeafQuery("", []),
+    RED: LeafQuery("'red' <-> 'tea'", ["red", "tea"]),
 }
 NONE = {"domain_id": None, "language": None, "dates": None}
 
@@ -49,9 +57,9 @@ def test_no_candidate_comes_twice() -> None:
 
 
 def test_each_configuration_looks_among_its_own_pages() -> None:
-    simple = {KETTLE: Spelled("'kettle'", ["kettle"])}
+    simple = {KETTLE: LeafQuery("'kettle'", ["kettle"])}
     spellings = {"english": ENGLISH, "german": ENGLISH, "simple": simple}
-    assert product_stages(Wanted(((KETTLE,),)), spellings, [])[0] == (
+    assert build_product_queries(Wanted(((KETTLE,),)), spellings, [])[0] == (
         "(('=cenglish' | '=cgerman') & (('=akettl')) | ('=csimple') & (('=akettle')))"
     )
 
@@ -64,8 +72,8 @@ def test_what_is_spelled_alike_everywhere_is_looked_for_everywhere() -> None:
 
 def test_a_configuration_in_which_nothing_is_left_is_not_looked_into() -> None:
     """Its pages have no such word, but those of the others may."""
-    simple = {THE: Spelled("'the'", ["the"])}
-    assert product_stages(Wanted(((THE,),)), {"english": ENGLISH, "simple": simple}, [])[0] == (
+    simple = {THE: LeafQuery("'the'", ["the"])}
+    assert build_product_queries(Wanted(((THE,),)), {"english": ENGLISH, "simple": simple}, [])[0] == (
         "(('=csimple') & (('=athe')))"
     )
 
@@ -76,7 +84,7 @@ def test_filters_are_part_of_every_stage() -> None:
 
 
 def test_products_with_the_words_in_their_names_come_first() -> None:
-    assert product_stages(Wanted(((SHOP,),)), {"english": ENGLISH}, ["'=b1'", "'=p2'"]) == [
+    assert build_product_queries(Wanted(((SHOP,),)), {"english": ENGLISH}, ["'=b1'", "'=p2'"]) == [
         "((('=ashop'))) & '=b1' & '=p2'",
         "((('shop')) & !((('=ashop')))) & '=b1' & '=p2'",
     ]

@@ -6,13 +6,13 @@ from tests.builders import a_success, a_target
 
 from forager.errors import ConnectError, StatusError
 from forager.records import Outcome, OutcomeKind
-from forager.stats.counters import CODES, LATENCY_LABELS, LATENCY_S, SIZE_LABELS, Tally, tally_of
+from forager.stats.counters import CODES, LATENCY_LABELS, LATENCY_S, SIZE_LABELS, Tally, count_batch
 
 
 def count(
     *done: Outcome, drops: dict[str, int] | None = None, seen: int = 0, learned: int = 0
 ) -> dict[tuple[str, str], float]:
-    return tally_of(done, drops=drops or {}, seen=seen, learned=learned).amounts
+    return count_batch(done, drops=drops or {}, seen=seen, learned=learned).amounts
 
 
 def test_a_batch_is_counted_by_outcome_status_and_error() -> None:

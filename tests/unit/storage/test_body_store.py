@@ -14,7 +14,7 @@ from tests.unit.storage.test_warc import AT, a_past, an_answer
 from forager.errors import StoreError
 from forager.records import Fetched
 from forager.storage import BodyStore, open_shelf
-from forager.storage.local import LocalPlace
+from forager.storage.local import LocalLocation
 
 PAGE = a_fetched(200, b"<p>a page", content_type="text/html")
 
@@ -52,7 +52,7 @@ def test_the_same_snapshot_is_stored_once(body_store: BodyStore, tmp_path: Path)
     batch = [stored for stored in kept if stored]
     assert [shelved.what for shelved in body_store.store(batch)] == ["stored", "known", "known"]
     assert [shelved.what for shelved in body_store.store(batch[:1])] == ["known"]
-    assert len(list(LocalPlace(tmp_path / "bodies").list())) == 1
+    assert len(list(LocalLocation(tmp_path / "bodies").list())) == 1
 
 
 def test_a_snapshot_that_was_confirmed_stays(body_store: BodyStore) -> None:
@@ -139,6 +139,6 @@ def test_a_snapshot_that_cannot_be_marked_as_used_is_stored_again(
     (shelved,) = body_store.store([body_store.pack("snapshot", PAGE, None, AT)])  # type: ignore[list-item]
     confirmed = body_store.pack("snapshot", a_fetched(304), a_past(shelved.ref), AT)
     assert confirmed is not None
-    monkeypatch.setattr(LocalPlace, "confirm", lambda _place, _keys: set())
+    monkeypatch.setattr(LocalLocation, "confirm", lambda _place, _keys: set())
     (again,) = body_store.store([confirmed])
     assert (again.ref, again.what, again.error) == (shelved.ref, "known", None)

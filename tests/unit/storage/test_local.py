@@ -12,7 +12,7 @@ import pytest
 
 from forager import clock
 from forager.errors import StoreError
-from forager.storage.local import LocalPlace
+from forager.storage.local import LocalLocation
 
 KEY = "ab/cdef.zst"
 SOON = timedelta(minutes=1)
@@ -24,15 +24,15 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def place(root: Path) -> LocalPlace:
-    return LocalPlace(root)
+def place(root: Path) -> LocalLocation:
+    return LocalLocation(root)
 
 
 def files_of(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
-def test_what_is_put_can_be_had_again_whole_or_in_pieces(place: LocalPlace) -> None:
+def test_what_is_put_can_be_had_again_whole_or_in_pieces(place: LocalLocation) -> None:
     assert place.put({KEY: b"0123456789", "cd/x": b"", "y": b"z"}) == {}
     assert place.get(KEY) == b"0123456789"
     assert place.get(KEY, 3, 4) == b"3456"
@@ -41,21 +41,21 @@ def test_what_is_put_can_be_had_again_whole_or_in_pieces(place: LocalPlace) -> N
     assert [item.size_bytes for item in place.list("ab")] == [10]
 
 
-def test_nothing_is_left_but_the_files(place: LocalPlace, root: Path) -> None:
+def test_nothing_is_left_but_the_files(place: LocalLocation, root: Path) -> None:
     place.put({KEY: b"1"})
     place.put({KEY: b"1"})
     assert files_of(root) == [KEY]
 
 
 @pytest.mark.parametrize(("start", "length"), [(0, 11), (11, 1), (5, 10**12)])
-def test_a_piece_beyond_the_end_is_damage(place: LocalPlace, start: int, length: int) -> None:
+def test_a_piece_beyond_the_end_is_damage(place: LocalLocation, start: int, length: int) -> None:
     place.put({KEY: b"0123456789"})
     with pytest.raises(StoreError) as error:
         place.get(KEY, start, length)
     assert error.value.reason == "damaged"
 
 
-def test_what_is_not_there_is_missing(place: LocalPlace) -> None:
+def test_what_is_not_there_is_missing(place: LocalLocation) -> None:
     with pytest.raises(StoreError) as error:
         place.get(KEY)
     assert error.value.reason == "missing"
@@ -64,14 +64,14 @@ def test_what_is_not_there_is_missing(place: LocalPlace) -> None:
     assert list(place.list()) == []
 
 
-def test_only_what_is_old_is_deleted(place: LocalPlace, root: Path) -> None:
+def test_only_what_is_old_is_deleted(place: LocalLocation, root: Path) -> None:
     place.put({KEY: b"1", "cd/ef": b"2"})
     os.utime(root / KEY, (0, 0))
     assert place.delete([KEY, "cd/ef"], unless_since=clock.now() - SOON) == [KEY]
     assert files_of(root) == ["cd/ef"]
 
 
-def test_what_is_confirmed_is_not_old(place: LocalPlace, root: Path) -> None:
+def test_what_is_confirmed_is_not_old(place: LocalLocation, root: Path) -> None:
     place.put({KEY: b"1"})
     os.utime(root / KEY, (0, 0))
     assert place.confirm([KEY]) == {KEY}
@@ -79,7 +79,7 @@ def test_what_is_confirmed_is_not_old(place: LocalPlace, root: Path) -> None:
     assert place.get(KEY) == b"1"
 
 
-def test_a_killed_writers_files_are_tidied_up_later(place: LocalPlace, root: Path) -> None:
+def test_a_killed_writers_files_are_tidied_up_later(place: LocalLocation, root: Path) -> None:
     place.put({KEY: b"1"})
     left, fresh = root / "tmp" / "1-a-0", root / "tmp" / "2-b-0"
     left.write_bytes(b"half")
@@ -101,7 +101,7 @@ def outside(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_folder_that_is_a_link_is_not_entered(place: LocalPlace, root: Path, outside: Path) -> None:
+def test_a_folder_that_is_a_link_is_not_entered(place: LocalLocation, root: Path, outside: Path) -> None:
     root.mkdir(parents=True)
     (root / "ab").symlink_to(outside)
     assert place.put({"ab/new": b"1"})["ab/new"].reason == "not_ours"
@@ -115,7 +115,7 @@ def test_a_folder_that_is_a_link_is_not_entered(place: LocalPlace, root: Path, o
     assert (outside / "secret").stat().st_mtime == 0
 
 
-def test_a_file_that_is_a_link_is_not_followed(place: LocalPlace, root: Path, outside: Path) -> None:
+def test_a_file_that_is_a_link_is_not_followed(place: LocalLocation, root: Path, outside: Path) -> None:
     place.put({"ab/x": b"1"})
     (root / "ab/link").symlink_to(outside / "secret")
     with pytest.raises(StoreError):
@@ -129,12 +129,12 @@ def test_a_file_that_is_a_link_is_not_followed(place: LocalPlace, root: Path, ou
 def test_the_root_may_be_a_link_to_another_disk(root: Path, outside: Path) -> None:
     root.parent.mkdir(parents=True)
     root.symlink_to(outside)
-    place = LocalPlace(root)
+    place = LocalLocation(root)
     assert place.put({KEY: b"1"}) == {}
     assert (outside / KEY).read_bytes() == b"1"
 
 
-def test_a_pipe_is_no_body(place: LocalPlace, root: Path) -> None:
+def test_a_pipe_is_no_body(place: LocalLocation, root: Path) -> None:
     place.put({"ab/x": b"1"})
     os.mkfifo(root / "ab/pipe")
     holder = os.open(root / "ab/pipe", os.O_RDWR)
@@ -147,7 +147,7 @@ def test_a_pipe_is_no_body(place: LocalPlace, root: Path) -> None:
 
 
 @pytest.mark.parametrize("key", ["../x", "/x", "a\0", "a/../b", "x" * 1000])
-def test_hostile_keys_reach_no_file(place: LocalPlace, key: str, tmp_path: Path) -> None:
+def test_hostile_keys_reach_no_file(place: LocalLocation, key: str, tmp_path: Path) -> None:
     for act in (
         lambda: place.get(key),
         lambda: place.confirm([key]),
@@ -163,7 +163,7 @@ def test_hostile_keys_reach_no_file(place: LocalPlace, key: str, tmp_path: Path)
 # No room -------------------------------------------------------------------------------------------------------------
 
 
-def test_no_room_for_one_leaves_the_others(place: LocalPlace, root: Path) -> None:
+def test_no_room_for_one_leaves_the_others(place: LocalLocation, root: Path) -> None:
     """The limit on file sizes stands in for a full disk: writing ends the same way, in the middle of a file."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
@@ -189,7 +189,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_disk_that_is_full(small_disk: Path) -> None:
-    place = LocalPlace(small_disk / "bodies")
+    place = LocalLocation(small_disk / "bodies")
     failed = place.put({f"ab/{number}": os.urandom(20_000) for number in range(8)})
     stored = {item.key for item in place.list()}
     assert 0 < len(stored) < 8
@@ -203,4 +203,4 @@ def test_a_disk_that_is_full(small_disk: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="mounts as Linux does")
 def test_a_folder_that_cannot_be_written(small_disk: Path) -> None:
     subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
-    assert LocalPlace(small_disk / "bodies").put({KEY: b"1"})[KEY].reason == "not_writable"
+    assert LocalLocation(small_disk / "bodies").put({KEY: b"1"})[KEY].reason == "not_writable"

@@ -18,7 +18,7 @@ from forager.errors import StoreError
 from forager.records import Fetched, Past, RawHeads
 from forager.storage import BodyStore, open_shelf, warc_record
 from forager.storage.cdxj import index_line, surt
-from forager.storage.warc_file import mend_all
+from forager.storage.warc_file import repair_all
 
 AT = datetime(2026, 3, 4, 5, 6, 7, 123456, UTC)
 REQUEST = b"GET / HTTP/1.1\r\nHost: a.example\r\n\r\n"
@@ -221,7 +221,7 @@ def test_a_file_cut_anywhere_keeps_what_is_whole(tmp_path: Path, cut: int) -> No
     body_store._desk._drop()  # as a kill leaves it
     (torn,) = files_of(tmp_path, ".open")
     os.truncate(torn, torn.stat().st_size - cut)
-    (name,) = mend_all(torn.parent)
+    (name,) = repair_all(torn.parent)
     path = torn.with_name(name)
     assert 3 <= sum(kind == "response" for kind, *_ in records_of(path)) <= 4
     assert_indexed(path)

@@ -98,7 +98,9 @@ WHATWG = [
 ]
 
 
-@pytest.mark.parametrize(("written", "normal"), CASE_AND_HOST + FRAGMENTS + PORTS + QUERIES + TRACKING + ESCAPES + WHATWG)
+@pytest.mark.parametrize(
+    ("written", "normal"), CASE_AND_HOST + FRAGMENTS + PORTS + QUERIES + TRACKING + ESCAPES + WHATWG
+)
 def test_each_rule(written: str, normal: str) -> None:
     assert normalize(written) == normal
     assert normalize(normal) == normal

@@ -12,7 +12,7 @@ from forager.api.paging import Listed, Paged
 from forager.api.problems import responses
 from forager.api.reply import listed, reply
 from forager.api.types import After, Body, Limit, Number, PathId, Reason, ReasonBody, Text, Url, reason_of
-from forager.api.work import change, forager_of, look, snapshot
+from forager.api.work import change, get_forager, look, snapshot
 from forager.app.fetch_policy import guard_of
 from forager.control import alerts as control
 from forager.control import webhooks
@@ -123,7 +123,7 @@ async def unmute_rule(
 @router.post("/api/admin/alerts/targets", status_code=201, response_model=models.Target, responses=responses())
 async def add_target(request: Request, who: Admin, body: NewTarget) -> Response:
     """A webhook that is told when alerts of this severity, or worse, are raised and resolved."""
-    read_webhook(body.url, guard_of(forager_of(request).settings))
+    read_webhook(body.url, guard_of(get_forager(request).settings))
     async with change(request, who) as deed:
         done = await control.add_target(deed.conn, body.url, by=deed.by, severity=body.severity)
         await deed.note(

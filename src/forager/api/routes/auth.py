@@ -14,7 +14,7 @@ from forager.api.paging import Listed, Paged
 from forager.api.problems import responses
 from forager.api.reply import listed, reply
 from forager.api.types import After, Body, Limit, Number, PathId
-from forager.api.work import forager_of, look
+from forager.api.work import get_forager, look
 from forager.control import account_names, accounts, sign_in
 from forager.control.sign_in import SESSION_S, SignedIn
 
@@ -59,7 +59,7 @@ class NewPassword(Body):
 @router.post("/api/auth/login", response_model=models.SessionBegun, responses=responses())
 async def log_in(request: Request, _who: Anyone, body: Login) -> Response:
     """Sign in. The answer sets the session's cookie; a session the browser had before ends."""
-    gate, pool = gate_of(request), forager_of(request).pool
+    gate, pool = gate_of(request), get_forager(request).pool
     signed = await sign_in.sign_in(pool, gate.hasher, body.name, body.password, gate.visitor(request))
     return _begun(request, signed)
 
@@ -67,11 +67,11 @@ async def log_in(request: Request, _who: Anyone, body: Login) -> Response:
 @router.post("/api/auth/accept", response_model=models.SessionBegun, responses=responses(404, 409))
 async def accept(request: Request, _who: Anyone, body: Acceptance) -> Response:
     """Choose a password with a one-time link, and be signed in. With the link of the first start: become the admin."""
-    gate, pool = gate_of(request), forager_of(request).pool
+    gate, pool = gate_of(request), get_forager(request).pool
     signed = await sign_in.accept(
         pool, gate.hasher, body.secret, name=body.name, password=body.password, visitor=gate.visitor(request)
     )
-    await gate.forget_everywhere()
+    await gate.invalidate_all()
     return _begun(request, signed)
 
 
@@ -81,7 +81,7 @@ async def log_out(request: Request, who: User) -> Response:
     gate = gate_of(request)
     async with look(request) as conn, conn.transaction():
         await sign_in.sign_out(conn, who)
-    await gate.forget_everywhere()
+    await gate.invalidate_all()
     answer = Response(status_code=204)
     caller = gate.caller(request)
     answer.delete_cookie(caller.cookie_name, path="/", secure=caller.is_secure, httponly=True, samesite="strict")
@@ -103,14 +103,14 @@ async def change_password(request: Request, who: User, body: NewPassword) -> Res
         raise forbidden()
     gate = gate_of(request)
     signed = await sign_in.change_password(
-        forager_of(request).pool,
+        get_forager(request).pool,
         gate.hasher,
         who,
         current=body.current,
         new=body.new,
         visitor=gate.visitor(request),
     )
-    await gate.forget_everywhere()
+    await gate.invalidate_all()
     return _begun(request, signed)
 
 
@@ -139,7 +139,7 @@ def _begun(request: Request, signed: SignedIn) -> Response:
 async def list_sessions(request: Request, who: User) -> Response:
     """Where one is signed in."""
     async with look(request, is_now=True) as conn:
-        return listed(await accounts.list_sessions(conn, who, forager_of(request).settings.session_idle_s))
+        return listed(await accounts.list_sessions(conn, who, get_forager(request).settings.session_idle_s))
 
 
 @router.delete("/api/auth/sessions", response_model=models.SessionsEnded, responses=responses())
@@ -147,7 +147,7 @@ async def end_other_sessions(request: Request, who: Person) -> Response:
     """Sign out everywhere else."""
     async with look(request) as conn, conn.transaction():
         ended = await accounts.end_other_sessions(conn, who)
-    await gate_of(request).forget_everywhere()
+    await gate_of(request).invalidate_all()
     return reply({"ended": ended})
 
 
@@ -156,7 +156,7 @@ async def end_session(request: Request, who: Person, session: PathId) -> Respons
     """End one of one's own sessions."""
     async with look(request) as conn, conn.transaction():
         await accounts.end_session(conn, who, session)
-    await gate_of(request).forget_everywhere()
+    await gate_of(request).invalidate_all()
     return Response(status_code=204)
 
 
@@ -196,5 +196,5 @@ async def revoke_token(request: Request, who: Person, token: PathId) -> Response
     """A token ends, at once and for ever: one's own, or as an admin anybody's."""
     async with look(request) as conn, conn.transaction():
         await accounts.revoke_token(conn, who, token, of=None if who.may_manage else who.user_id)
-    await gate_of(request).forget_everywhere()
+    await gate_of(request).invalidate_all()
     return Response(status_code=204)

@@ -32,11 +32,11 @@ from forager.api.types import (
     Whole,
     reason_of,
 )
-from forager.api.work import change, forager_of, look, snapshot
-from forager.app.fetch_policy import guard_of, manners_of, why_not_seed
+from forager.api.work import change, get_forager, look, snapshot
+from forager.app.fetch_policy import build_fetch_policy, find_seed_error, guard_of
 from forager.control import add, domain_admin, listing, traps
 from forager.control import look as looking
-from forager.control.why import ask_why
+from forager.control.why import explain
 from forager.errors import BadUrlError, UsageError
 from forager.seeds import Seed, to_url
 from forager.settings import LABEL, Settings
@@ -172,9 +172,9 @@ async def why(
     request: Request, _who: User, of: Annotated[Url, Query(description="A URL or a domain.", examples=["shop.example"])]
 ) -> Response:
     """Why a page or domain is, or is not, being fetched now, gate by gate."""
-    manners = manners_of(forager_of(request).settings)
+    manners = build_fetch_policy(get_forager(request).settings)
     async with snapshot(request) as conn:
-        answer = await ask_why(conn, of, manners)
+        answer = await explain(conn, of, manners)
     outlook = answer.outlook
     return reply(
         {
@@ -256,9 +256,9 @@ class DomainChanges(Changes):
 @router.post("/api/admin/domains", status_code=201, response_model=models.Added, responses=responses(409))
 async def add_domain(request: Request, who: Seeding, body: NewDomain) -> Response:
     """A domain by its home page, which waits to be crawled."""
-    url = seed_url(body.url, forager_of(request).settings)
+    url = seed_url(body.url, get_forager(request).settings)
     async with change(request, who) as deed:
-        is_scored = forager_of(request).settings.scheduling == "smart"
+        is_scored = get_forager(request).settings.scheduling == "smart"
         done = await add.add_urls(deed.conn, [Seed(url)], source="api", is_scored=is_scored, are_seeds=True)
         name = domain_of(url)
         await deed.note("domain.add", "domain", name, url=url)
@@ -270,7 +270,7 @@ def seed_url(text: str, settings: Settings) -> str:
         url = to_url(text)
     except BadUrlError as error:
         raise UsageError(str(error)) from None
-    if reason := why_not_seed(url, guard_of(settings)):
+    if reason := find_seed_error(url, guard_of(settings)):
         raise UsageError(reason)
     return url
 
@@ -280,7 +280,7 @@ async def configure_domain(request: Request, who: Admin, domain: PathName, body:
     """How a domain is crawled. A new frequency plans the next visits at once."""
     changes = body.model_dump(exclude_unset=True)
     is_active = changes.pop("is_active", None)
-    settings = forager_of(request).settings
+    settings = get_forager(request).settings
     rest_s = settings.refresh_every_s if settings.refresh else None
     if ("maintenance_start" in changes) != ("maintenance_end" in changes):
         raise UsageError(
@@ -315,7 +315,7 @@ async def reset_domain(request: Request, who: Admin, domain: PathName, body: Res
 @router.post("/api/admin/domains/{domain}/reset-breaker", response_model=models.BreakerReset, responses=responses(404))
 async def reset_breaker(request: Request, who: Admin, domain: PathName, body: ReasonBody | None = None) -> Response:
     """Only the breaker is closed: requests may leave again at their pace."""
-    reason, rest_s = reason_of(body) or "breaker reset by the API", forager_of(request).settings.breaker_reset_s
+    reason, rest_s = reason_of(body) or "breaker reset by the API", get_forager(request).settings.breaker_reset_s
     async with change(request, who) as deed:
         done = await domain_admin.reset_breaker(deed.conn, domain, by=deed.by, reason=reason, rest_s=rest_s)
         await deed.note("domain.reset_breaker", "domain", done.name, reason=reason)
@@ -344,7 +344,7 @@ async def _switch(request: Request, who: Admin, domain: str, is_active: bool, re
 @router.post("/api/admin/domains/{domain}/block", response_model=models.Blocked, responses=responses(404, 409))
 async def block_domain(request: Request, who: Admin, domain: PathName, body: BlockOrder) -> Response:
     """No visits until somebody resets it, or for some time. A lease ends at once. An unknown domain is added."""
-    hush_s = forager_of(request).settings.dead_after_s
+    hush_s = get_forager(request).settings.dead_after_s
     async with change(request, who) as deed:
         done = await domain_admin.block(
             deed.conn, domain, by=deed.by, reason=body.reason, rest_s=body.rest_s, hush_s=hush_s

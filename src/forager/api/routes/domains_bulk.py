@@ -14,13 +14,13 @@ from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
 from forager.api.access import Admin
-from forager.api.advice import in_both_worlds
+from forager.api.advice import add_http_requests
 from forager.api.models import domains as models
 from forager.api.problems import responses
 from forager.api.reply import reply
 from forager.api.routes.domains import RESET_WITHIN_S
 from forager.api.types import Body, Flag, Name, Reason
-from forager.api.work import Change, change, forager_of
+from forager.api.work import Change, change, get_forager
 from forager.control import domain_admin
 from forager.db import CONNECTION_LOST
 from forager.errors import ForagerError
@@ -70,7 +70,7 @@ async def order_for_many(request: Request, who: Admin, body: BulkOrder) -> Respo
         try:
             told.append(Told(name, True, await _order(request, who, body, name)))
         except ForagerError as error:
-            told.append(Told(name, False, in_both_worlds(str(error))))
+            told.append(Told(name, False, add_http_requests(str(error))))
         except BUSY:
             told.append(Told(name, False, "Somebody else is changing it and took too long; order it again."))
         except CONNECTION_LOST:
@@ -83,18 +83,18 @@ async def order_for_many(request: Request, who: Admin, body: BulkOrder) -> Respo
     return reply({"verb": body.verb, **numbers, "dry_run": body.dry_run, "domains": told})
 
 
-class _OnlyTried(Exception):  # noqa: N818 (nothing is wrong)
+class _DryRunRollback(Exception):  # noqa: N818 (nothing is wrong)
     """What a dry run did is taken back."""
 
 
 async def _order(request: Request, who: Admin, body: BulkOrder, name: str) -> str:
     """A dry run does the same, so that it says the same, and takes it back."""
     message = ""
-    with contextlib.suppress(_OnlyTried):
+    with contextlib.suppress(_DryRunRollback):
         async with change(request, who, RESET_WITHIN_S if body.verb == "reset" else None) as deed:
-            known, message = await _do(deed, body, name, forager_of(request).settings)
+            known, message = await _do(deed, body, name, get_forager(request).settings)
             if body.dry_run:
-                raise _OnlyTried
+                raise _DryRunRollback
             await deed.note(f"domain.{body.verb}", "domain", known, reason=body.reason, is_one_of_many=True)
     return message
 

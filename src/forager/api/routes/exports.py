@@ -11,11 +11,11 @@ from starlette.responses import StreamingResponse
 
 from forager.api.access import User, too_many
 from forager.api.problems import TooManyError, responses
-from forager.api.read_ahead import ReadAhead
-from forager.api.reads import asking_again, replica_for
+from forager.api.read_ahead import ReadBuffer
+from forager.api.reads import replica_for, retry_on_primary
 from forager.api.reply import Stream, as_json
 from forager.api.types import LARGEST_ID, Moment, Name
-from forager.api.work import FREE_WITHIN_S, forager_of
+from forager.api.work import FREE_WITHIN_S, get_forager
 from forager.control import cells, export
 from forager.db import CONNECTION_LOST
 from forager.errors import UsageError
@@ -66,7 +66,7 @@ async def export_rows(
         sending.enter_context(desk.open_one(who.user_id))
         await reading.enter_async_context(desk.reading(who.user_id))
         rows = await _open(request, reading, kind, export.Filters(domain, status, run, since))
-        ahead = _read_ahead(request, _write(rows, kind, format), reading.aclose)
+        ahead = _start_read_buffer(request, _write(rows, kind, format), reading.aclose)
     except BaseException:
         with contextlib.suppress(*CONNECTION_LOST):  # its connection is gone, which was said already
             await reading.aclose()
@@ -78,9 +78,11 @@ async def export_rows(
     return Stream(ahead.pieces(), media_type, headers, sending.aclose, WITHIN_S)
 
 
-def _read_ahead(request: Request, pieces: AsyncIterator[bytes], on_read: Callable[[], Awaitable[None]]) -> ReadAhead:
+def _start_read_buffer(
+    request: Request, pieces: AsyncIterator[bytes], on_read: Callable[[], Awaitable[None]]
+) -> ReadBuffer:
     try:
-        return ReadAhead(pieces, forager_of(request).settings.home, on_read, within_s=SNAPSHOT_S)
+        return ReadBuffer(pieces, get_forager(request).settings.home, on_read, within_s=SNAPSHOT_S)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise TooManyError(f"The export cannot be buffered in the data folder: {reason}.") from None
@@ -136,11 +138,11 @@ async def _open(
     request: Request, stack: contextlib.AsyncExitStack, kind: export.Kind, filters: export.Filters
 ) -> AsyncIterator[dict[str, Any]]:
     """The first row is asked for before the answer begins, so that a bad filter is an error and no broken file."""
-    replica, limit_s = replica_for(request), forager_of(request).settings.api_statement_s
+    replica, limit_s = replica_for(request), get_forager(request).settings.api_statement_s
     if replica is not None and not replica.keeps_rows:
         replica = None  # vacuum would break it off, and rows that are sent cannot be asked for again
-    pool = forager_of(request).pool if replica is None else replica.pool
-    with asking_again(replica, limit_s):
+    pool = get_forager(request).pool if replica is None else replica.pool
+    with retry_on_primary(replica, limit_s):
         conn = await pool.acquire(timeout=FREE_WITHIN_S)
         stack.push_async_callback(pool.release, conn, timeout=FREE_WITHIN_S)
         await stack.enter_async_context(conn.transaction(isolation="repeatable_read", readonly=True))

@@ -16,8 +16,8 @@ from forager.api.problems import responses
 from forager.api.reply import reply
 from forager.api.routes.domains import seed_url
 from forager.api.types import After, Body, Flag, Limit, Name, Number, Text, Url
-from forager.api.work import alone, change, forager_of, look, snapshot
-from forager.app.fetch_policy import guard_of, why_not_seed
+from forager.api.work import alone, change, get_forager, look, snapshot
+from forager.app.fetch_policy import find_seed_error, guard_of
 from forager.app.sitemaps import follow_sitemap
 from forager.control import add, listing
 from forager.engine import crash_marker
@@ -79,19 +79,19 @@ async def frontier_urls(
 @router.post("/api/frontier/add", response_model=models.Seeded, responses=responses(413))
 async def add_to_frontier(request: Request, who: Seeding, body: Urls) -> Response:
     """URLs as pages among others. What is known keeps its state; what is no URL is told and left out."""
-    return await _plant(request, who, body, are_seeds=False)
+    return await _add_urls(request, who, body, are_seeds=False)
 
 
 @router.post("/api/frontier/seed", response_model=models.Seeded, responses=responses(413))
 async def add_seeds(request: Request, who: Seeding, body: Urls) -> Response:
     """URLs as seeds: first of all pages of their domain."""
-    return await _plant(request, who, body, are_seeds=True)
+    return await _add_urls(request, who, body, are_seeds=True)
 
 
 @router.post("/api/frontier/sitemap", response_model=models.SitemapPages, responses=responses(429))
 async def read_sitemap(request: Request, _who: Seeding, body: SitemapAddress) -> Response:
     """The pages a sitemap names, or those of the sitemaps an index names. Asks the site, politely; adds nothing."""
-    settings = forager_of(request).settings
+    settings = get_forager(request).settings
     url = seed_url(body.url, settings)
     tally, urls, is_all = Tally(url, "entry"), list[str](), True
     async with alone(request):
@@ -111,8 +111,8 @@ async def read_sitemap(request: Request, _who: Seeding, body: SitemapAddress) ->
     return reply({"urls": urls, "bad": tally.bad, "bad_seeds": bad, "is_all": is_all})
 
 
-async def _plant(request: Request, who: Seeding, body: Urls, *, are_seeds: bool) -> Response:
-    settings = forager_of(request).settings
+async def _add_urls(request: Request, who: Seeding, body: Urls, *, are_seeds: bool) -> Response:
+    settings = get_forager(request).settings
     seeds, bad = await asyncio.to_thread(sort, body.urls, settings)  # 100,000 take seconds
     told = {"bad": len(bad), "bad_seeds": bad[:MOST_BAD], "dry_run": body.dry_run, "seeds": len(seeds)}
     if not seeds:
@@ -147,7 +147,7 @@ def sort(urls: Sequence[str], settings: Settings) -> tuple[list[Seed], list[dict
         except BadUrlError as error:
             bad.append({"line": line, "error": str(error)})
             continue
-        if reason := why_not_seed(url, guard):
+        if reason := find_seed_error(url, guard):
             bad.append({"line": line, "error": reason})
         else:
             seeds.append(Seed(url, None, line))
@@ -158,7 +158,7 @@ def sort(urls: Sequence[str], settings: Settings) -> tuple[list[Seed], list[dict
 async def recover(request: Request, who: Admin, body: RecoverRequest | None = None) -> Response:
     """Take domains from dead and silent workers, whatever the settings say."""
     silent_s = (body or RecoverRequest()).silent_s
-    settings = forager_of(request).settings
+    settings = get_forager(request).settings
     async with change(request, who, LONGEST_S) as deed:
         freed = sorted(
             await take_over(

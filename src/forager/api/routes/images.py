@@ -15,7 +15,7 @@ from forager.api.paging import Listed, Paged
 from forager.api.problems import responses
 from forager.api.reply import listed, reply
 from forager.api.types import LARGEST_ID, After, Limit, Name, PathId, Text
-from forager.api.work import forager_of, look
+from forager.api.work import get_forager, look
 from forager.app.bodies import place_of
 from forager.control import images as control
 from forager.control import listing
@@ -105,7 +105,7 @@ async def _file(request: Request, image: int, which: str) -> Response:
     key = found[which]
     if key is None:
         raise NotFoundError(f"Image {image} has no such file: it is {found['status']}.")
-    place = place_of(forager_of(request).settings)
+    place = place_of(get_forager(request).settings)
     content = await asyncio.to_thread(place.get, key)
     kind = TYPES.get(key.rpartition(".")[2].lower())
     headers = dict(SANDBOX)

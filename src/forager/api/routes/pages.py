@@ -14,7 +14,7 @@ from forager.api.paging import Paged
 from forager.api.problems import responses
 from forager.api.reply import listed, reply
 from forager.api.types import After, Body, Limit, Name, Number, PathId, Text, Url
-from forager.api.work import change, forager_of, look, naming_a_page
+from forager.api.work import change, get_forager, look, url_error_as_not_found
 from forager.control import domain_admin, listing
 from forager.control import look as looking
 
@@ -69,7 +69,7 @@ async def find_page(
 ) -> Response:
     """One page by its URL."""
     async with look(request) as conn:
-        with naming_a_page():
+        with url_error_as_not_found():
             found = await looking.find_page(conn, url)
         return reply(await listing.find_page(conn, found["id"]))
 
@@ -100,7 +100,7 @@ async def list_visits(request: Request, _who: User, page: PathId, limit: Limit =
 @router.patch("/api/admin/pages/{page:int}", response_model=domain_models.Configured, responses=responses(404, 409))
 async def configure_page(request: Request, who: Admin, page: PathId, body: PageChanges) -> Response:
     """How often one page is visited again."""
-    settings = forager_of(request).settings
+    settings = get_forager(request).settings
     rest_s = settings.refresh_every_s if settings.refresh else None
     async with change(request, who) as deed:
         url = (await listing.find_page(deed.conn, page))["url"]

@@ -26,7 +26,7 @@ from forager.api.types import (
     Text,
     Whole,
 )
-from forager.api.work import change, forager_of, look
+from forager.api.work import change, get_forager, look
 from forager.app.keys import vault_of
 from forager.control import proxies as control
 from forager.errors import ConflictError, NotFoundError, UsageError
@@ -128,7 +128,7 @@ async def add_proxies(request: Request, who: Admin, body: NewProxies) -> Respons
     cost = None if body.monthly_cost is None else Decimal(str(body.monthly_cost))
     facts = Facts(body.country, body.city, body.provider, cost, body.max_requests_per_hour, body.is_forwarding)
     has_password = any(address.password for address in addresses)
-    vault = await asyncio.to_thread(vault_of, forager_of(request).settings, creates=has_password)
+    vault = await asyncio.to_thread(vault_of, get_forager(request).settings, creates=has_password)
     async with change(request, who) as deed:
         done = await control.add(deed.conn, vault, addresses, facts)
         hosts = [f"{address.protocol}://{address.host}:{address.port}" for address in addresses[:100]]
@@ -151,7 +151,7 @@ async def configure_proxy(request: Request, who: Admin, proxy: PathId, body: Pro
         max_requests_per_hour=changes.get("max_requests_per_hour"),
         is_forwarding=changes.get("is_forwarding"),
     )
-    vault = await asyncio.to_thread(vault_of, forager_of(request).settings, creates=bool(password))
+    vault = await asyncio.to_thread(vault_of, get_forager(request).settings, creates=bool(password))
     async with change(request, who) as deed:
         known = await _find(deed.conn, proxy)
         if password and known["username"] is None:
@@ -172,7 +172,7 @@ async def remove_proxy(
 ) -> Response:
     """Forget a proxy; the history keeps its number."""
     async with change(request, who) as deed:
-        await control.refuse_unknown(deed.conn, [proxy])
+        await control.reject_unknown(deed.conn, [proxy])
         try:
             gone = await control.remove(deed.conn, [proxy], is_forced=force)
         except UsageError as error:
@@ -274,7 +274,7 @@ async def advise_pool(
     per_proxy: Annotated[float | None, Query(ge=0.001, le=1e9, allow_inf_nan=False)] = None,
 ) -> Response:
     """How a pool does, and how large it should be."""
-    delay_s = forager_of(request).settings.delay_s
+    delay_s = get_forager(request).settings.delay_s
     async with look(request) as conn:
         return listed(
             await control.advise(
@@ -286,7 +286,7 @@ async def advise_pool(
 @router.get("/api/proxies/advice", response_model=Listed[models.Advice], responses=responses())
 async def advise_all(request: Request, _who: User) -> Response:
     """How all pools do."""
-    delay_s = forager_of(request).settings.delay_s
+    delay_s = get_forager(request).settings.delay_s
     async with look(request) as conn:
         return listed(await control.advise(conn, None, delay_s=delay_s))
 

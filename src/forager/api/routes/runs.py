@@ -13,8 +13,8 @@ from forager.api.paging import Paged
 from forager.api.problems import responses
 from forager.api.reply import reply
 from forager.api.types import LARGEST_ID, After, Body, Flag, Limit, Number, PathId, Text, Url, Whole
-from forager.api.work import change, forager_of, look, snapshot
-from forager.app.fetch_policy import refuse_seed
+from forager.api.work import change, get_forager, look, snapshot
+from forager.app.fetch_policy import validate_seed
 from forager.app.seeding import MOST_NAMED
 from forager.control import listing
 from forager.control import runs as control
@@ -72,13 +72,13 @@ async def show_run(request: Request, _who: User, run: PathId) -> Response:
 @router.post("/api/admin/runs", status_code=201, response_model=models.Ordered, responses=responses(409))
 async def start_run(request: Request, who: Seeding, body: RunOrder) -> Response:
     """Order a crawl; the workers of `forager up` carry it out."""
-    settings = forager_of(request).settings
+    settings = get_forager(request).settings
     try:
         seeds = tuple(dict.fromkeys(map(to_url, body.urls)))
     except BadUrlError as error:
         raise UsageError(str(error)) from None
     for seed in seeds:
-        refuse_seed(seed, settings)
+        validate_seed(seed, settings)
     spec = RunSpec(
         seeds=seeds,
         scope=body.scope,

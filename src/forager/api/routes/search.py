@@ -12,7 +12,7 @@ from forager.api.paging import Listed, Paged
 from forager.api.problems import responses
 from forager.api.reply import listed, reply
 from forager.api.types import LARGEST_ID, After, Limit, Moment, Name, Text, Url
-from forager.api.work import look, naming_a_page, readers
+from forager.api.work import look, readers, url_error_as_not_found
 from forager.control import duplicates, links
 from forager.control import search as control
 from forager.records.search import Query as Asked
@@ -82,7 +82,7 @@ async def list_links(
     outgoing, incoming = direction != "in", direction != "out"
     position, page = paging.read(request, after, BY_PLACE)
     async with look(request) as conn:
-        with naming_a_page():
+        with url_error_as_not_found():
             found = await links.links_of(
                 conn, url, outgoing=outgoing, incoming=incoming, after=(position, page), limit=limit + 1
             )
@@ -124,5 +124,5 @@ async def duplicates_of(
 ) -> Response:
     """Pages that say nearly what this one says."""
     async with look(request) as conn:
-        with naming_a_page():
+        with url_error_as_not_found():
             return reply(await duplicates.of_page(conn, url, distance_bits=distance, limit=limit))

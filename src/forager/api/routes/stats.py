@@ -10,14 +10,14 @@ from starlette.responses import StreamingResponse
 
 from forager import clock
 from forager.api import metrics
-from forager.api.access import Anyone, Role, User, is_away, refuse_foreign_page
-from forager.api.live import Broadcast
+from forager.api.access import Anyone, Role, User, is_away, reject_cross_site
+from forager.api.live import EventStream
 from forager.api.models import stats as models
 from forager.api.paging import Listed
 from forager.api.problems import responses
 from forager.api.reply import Stream, listed
 from forager.api.types import Moment
-from forager.api.work import forager_of, look
+from forager.api.work import get_forager, look
 from forager.control import numbers, tasks
 
 router = APIRouter(tags=["stats"])
@@ -25,15 +25,15 @@ TEXT: dict[int | str, dict[str, Any]] = {200: {"description": "The numbers", "co
 EVENTS: dict[int | str, dict[str, Any]] = {200: {"description": "The events", "content": {"text/event-stream": {}}}}
 
 
-def broadcast_of(request: Request) -> Broadcast:
-    found: Broadcast = request.app.state.live
+def get_event_stream(request: Request) -> EventStream:
+    found: EventStream = request.app.state.live
     return found
 
 
 @router.get("/api/stats", response_model=models.Stats | models.PublicStats, responses=responses())
 async def stats(request: Request, who: Anyone) -> Response:
     """Everything at a glance; to whoever is not signed in, a little of it."""
-    written = await broadcast_of(request).written(is_public=who.role is Role.ANONYMOUS)
+    written = await get_event_stream(request).written(is_public=who.role is Role.ANONYMOUS)
     return Response(written, media_type="application/json")
 
 
@@ -78,8 +78,8 @@ async def live(
     request: Request, who: User, last_event_id: Annotated[str | None, Header(max_length=100)] = None
 ) -> Stream:
     """The numbers of /api/stats every second, as server-sent events (`numbers`, `away`, `end`)."""
-    refuse_foreign_page(request, who)
-    broadcast = broadcast_of(request)
+    reject_cross_site(request, who)
+    broadcast = get_event_stream(request)
     listener = broadcast.join(who.user_id)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     events = broadcast.listen(request, last_event_id, listener)
@@ -97,13 +97,13 @@ async def prometheus(request: Request, _who: User) -> Response:
     if is_away(request):
         return Response(metrics.render(None), 200, media_type=metrics.CONTENT_TYPE)
     if request.app.state.exposition is None:
-        forager = forager_of(request)
-        request.app.state.exposition = metrics.Exposition(
+        forager = get_forager(request)
+        request.app.state.exposition = metrics.MetricsExporter(
             forager.pool,
             dead_after_s=forager.settings.dead_after_s,
             stall_s=forager.settings.alert_stall_s,
             replica=request.app.state.replica,
             services=request.app.state.services,
         )
-    exposition: metrics.Exposition = request.app.state.exposition
+    exposition: metrics.MetricsExporter = request.app.state.exposition
     return Response(await exposition.render(), 200, media_type=metrics.CONTENT_TYPE)

@@ -14,7 +14,7 @@ from forager.api.paging import Listed, Paged
 from forager.api.problems import responses
 from forager.api.reply import listed, reply
 from forager.api.types import After, DryRun, Limit, Name, PathName, Reason, Text
-from forager.api.work import alone, forager_of, lengthen, look, snapshot
+from forager.api.work import alone, get_forager, lengthen, look, snapshot
 from forager.app.archiving import retention_of, rules_of
 from forager.app.backup import backup_folder, stored_folders
 from forager.app.images import image_rules
@@ -33,7 +33,7 @@ Counted = Callable[[Any, PurgeOrder], Awaitable[Any]]
 @router.get("/api/storage", response_model=models.Storage, responses=responses())
 async def show_storage(request: Request, _who: User) -> Response:
     """How much room everything takes, how fast it grows, and what the tables need."""
-    settings = forager_of(request).settings
+    settings = get_forager(request).settings
     async with alone(request), snapshot(request, REPORT_S, is_now=True) as conn:
         folders, every_s = stored_folders(settings), settings.refresh_every_s
         rules = [*rules_of(settings), *await image_rules(conn, settings)]
@@ -58,20 +58,20 @@ async def show_storage(request: Request, _who: User) -> Response:
 async def list_cold(request: Request, _who: User) -> Response:
     """History that left the database for cold files."""
     async with look(request) as conn:
-        return listed(await cold.list_slices(conn))
+        return listed(await cold.list_archive_parts(conn))
 
 
 @router.get("/api/storage/retention", response_model=Listed[models.Planned], responses=responses())
 async def plan_retention(request: Request, _who: User) -> Response:
     """What would leave for cold files now. Moves nothing."""
     async with alone(request), snapshot(request, REPORT_S) as conn:
-        return listed([asdict(each) for each in await cold.plan(conn, retention_of(forager_of(request).settings))])
+        return listed([asdict(each) for each in await cold.plan(conn, retention_of(get_forager(request).settings))])
 
 
 @router.get("/api/storage/backups", response_model=Listed[models.Backup], responses=responses())
 async def list_backups(request: Request, _who: User) -> Response:
     """Whole backups, newest first."""
-    found = await asyncio.to_thread(backup.list_backups, backup_folder(forager_of(request).settings))
+    found = await asyncio.to_thread(backup.list_backups, backup_folder(get_forager(request).settings))
     names = ("made_at", "forager", "revision", "server_major", "tables", "database_bytes", "file_count", "file_bytes")
     return listed([{"name": each.path.name, **{name: getattr(each, name) for name in names}} for each in found])
 
@@ -150,7 +150,7 @@ async def purge_domain(
     )
 
 
-async def _refuse_unexplained(conn: Any, who: Who, reason: str, history_of: str | None) -> None:
+async def _require_reason(conn: Any, who: Who, reason: str, history_of: str | None) -> None:
     """Clearing the frontier needs a reason. So does deleting visits, which prove what Forager did: only who may manage
     accounts, too, does that."""
     if history_of is not None:
@@ -173,19 +173,19 @@ async def _purge(
     history_of: str | None,
 ) -> Response:
     """A trial has to understand the order first. It works in many transactions, and keeps its own record."""
-    settings = forager_of(request).settings
+    settings = get_forager(request).settings
     async with alone(request), look(request, LONGEST_S) as conn:
         async with conn.transaction(readonly=True):
             await lengthen(request, conn, REPORT_S)
             done = await work(conn, order_of(settings, who=who, reason=reason, is_trial=True))
         if not dry_run:
-            await _refuse_unexplained(conn, who, reason, history_of)
-            done = await _really(conn, work, order_of(settings, who=who, reason=reason, is_trial=False))
+            await _require_reason(conn, who, reason, history_of)
+            done = await _run_purge(conn, work, order_of(settings, who=who, reason=reason, is_trial=False))
     await delete_files(settings, done.keys)
     return reply({"subject": subject, "counts": dict(done.counts), "dry_run": dry_run})
 
 
-async def _really(conn: Any, work: Counted, order: PurgeOrder) -> Any:
+async def _run_purge(conn: Any, work: Counted, order: PurgeOrder) -> Any:
     """The trial understood the order: what is refused now does not fit what is there."""
     try:
         return await work(conn, order)

@@ -17,12 +17,12 @@ from forager.api.paging import Listed, Paged
 from forager.api.problems import TooManyError, responses
 from forager.api.reply import listed, reply
 from forager.api.types import After, Limit, Moment, Name, PathId, Text
-from forager.api.work import alone, change, forager_of, look, snapshot
-from forager.app.schedule import DUTIES, Loop, find_duties, is_kept, loop_of
+from forager.api.work import alone, change, get_forager, look, snapshot
+from forager.app.schedule import DUTIES, Loop, find_jobs, is_kept, loop_of
 from forager.control import checks, listing, workers
 from forager.control import look as looking
 from forager.control.audit import audit_politeness
-from forager.control.search import Elsewhere
+from forager.control.search import ExternalSearch
 from forager.db.replica import Replica, State
 from forager.engine.transaction_retry import AGAIN, AWAY
 from forager.errors import ConflictError, NotFoundError, SearchServerError, UsageError
@@ -30,7 +30,7 @@ from forager.masking import mask_urls
 from forager.records import describe_pause
 from forager.scheduler.run_now import hasten
 from forager.scheduler.scheduler import read_duties
-from forager.search.tend import read_standing
+from forager.search.tend import read_sync_status
 from forager.settings import SECRETS, Settings
 from forager.stats.stall import Stall, read_stall
 
@@ -71,10 +71,10 @@ DOWN: dict[int | str, dict[str, Any]] = {
 @router.get("/health", response_model=models.Health, responses=DOWN)
 async def health(request: Request, who: Anyone) -> Response:
     """Whether it works, part by part."""
-    forager = forager_of(request)
+    forager = get_forager(request)
     parts: dict[str, dict[str, str]] = {}
     try:
-        numbers, duties, stall, trouble = await _ask_within(request)
+        numbers, duties, stall, trouble = await _query_with_timeout(request)
         detail = forager.database.description if who.user_id is not None else "answers"
         parts["database"] = {"state": "ok", "detail": detail}
         if trouble is not None:
@@ -102,7 +102,7 @@ async def health(request: Request, who: Anyone) -> Response:
 Facts = tuple[dict[str, Any], list[dict[str, Any]], Stall | None, str | None]
 
 
-async def _ask_within(request: Request) -> Facts:
+async def _query_with_timeout(request: Request) -> Facts:
     """What the database says, within `HEALTH_S`: a server that is frozen would keep whoever asks for as long as a
     statement may take. All who ask meanwhile wait for the same answer."""
     state = request.app.state
@@ -117,12 +117,12 @@ async def _ask_within(request: Request) -> Facts:
 
 
 async def _ask(request: Request) -> Facts:
-    settings = forager_of(request).settings
+    settings = get_forager(request).settings
     async with look(request, is_now=True) as conn:
         numbers = await listing.parts(conn, dead_after_s=settings.dead_after_s)
         duties = await listing.duties_now(conn, [name for name in DUTIES if is_kept(name, settings)])
         stall = await read_stall(conn, dead_after_s=settings.dead_after_s, stall_s=settings.alert_stall_s)
-        trouble = await request.app.state.write_probe.find_trouble(conn)
+        trouble = await request.app.state.write_probe.find_write_error(conn)
     return numbers, duties, stall, trouble
 
 
@@ -163,13 +163,13 @@ def _redis(answers: bool) -> dict[str, str]:
     return {"state": "degraded", "detail": "Redis does not answer, PostgreSQL answers alone"}
 
 
-async def _search(request: Request, elsewhere: Elsewhere) -> dict[str, str]:
+async def _search(request: Request, elsewhere: ExternalSearch) -> dict[str, str]:
     """Never down: without the search server PostgreSQL answers."""
     try:
         async with asyncio.timeout(SEARCH_WITHIN_S):
             await elsewhere.server.ask("GET", "/")
         async with look(request, is_now=True) as conn:
-            standing = await read_standing(conn)
+            standing = await read_sync_status(conn)
     except (SearchServerError, TimeoutError):
         return {"state": "degraded", "detail": "the search server does not answer, PostgreSQL does"}
     except (TooManyError, *AWAY, *AGAIN):
@@ -221,7 +221,7 @@ async def openapi(request: Request, _who: User) -> Response:
 @router.get("/api/settings", response_model=Listed[models.Setting], responses=responses())
 async def show_settings(request: Request, _who: User) -> Response:
     """Every setting and its value; secrets are only told to be there."""
-    settings = forager_of(request).settings
+    settings = get_forager(request).settings
     return listed(
         [
             {"name": name, "value": _shown(name, getattr(settings, name)), "description": field.description}
@@ -251,7 +251,7 @@ async def list_workers(
         rows = await listing.workers(
             conn,
             paging.read(request, after, paging.BY_ID),
-            dead_after_s=forager_of(request).settings.dead_after_s,
+            dead_after_s=get_forager(request).settings.dead_after_s,
             status=status,
             limit=limit + 1,
         )
@@ -271,7 +271,7 @@ async def drain_worker(request: Request, who: Admin, worker: PathId) -> Response
 async def list_claims(request: Request, _who: User) -> Response:
     """Who works on how many domains, which leases outlived their holder, who waits to be claimed."""
     async with snapshot(request) as conn:
-        return reply(await looking.list_claims(conn, dead_after_s=forager_of(request).settings.dead_after_s))
+        return reply(await looking.list_claims(conn, dead_after_s=get_forager(request).settings.dead_after_s))
 
 
 @router.get("/api/schedule", response_model=Listed[models.Duty], responses=responses())
@@ -316,7 +316,7 @@ async def prove_politeness(
     since: Annotated[Moment | None, Query()] = None,
 ) -> Response:
     """Was every request polite? Proved from the history; one such question at a time."""
-    agent = forager_of(request).settings.robots_agent
+    agent = get_forager(request).settings.robots_agent
     async with alone(request), snapshot(request, CHECK_WITHIN_S) as conn:
         found = await audit_politeness(conn, agent=agent, domain=domain, since=since)
     return reply(
@@ -377,7 +377,7 @@ async def run_duty(
 ) -> Response:
     """A duty is due at once; whoever keeps the timetable does it."""
     try:
-        (found,) = find_duties([duty])
+        (found,) = find_jobs([duty])
     except UsageError as error:
         raise NotFoundError(str(error)) from None
     async with change(request, who) as deed:

@@ -35,9 +35,9 @@ from forager.api.types import (
     Whole,
     reason_of,
 )
-from forager.api.work import alone, change, forager_of, look, snapshot
+from forager.api.work import alone, change, get_forager, look, snapshot
 from forager.app.fetch_policy import guard_of
-from forager.app.reread import reread_task
+from forager.app.reread import replay_task
 from forager.control import batches, listing, submit, webhooks
 from forager.control import tasks as control
 from forager.control.replay import of_task
@@ -189,7 +189,7 @@ async def submit_task(request: Request, who: Seeding, body: Submission) -> Respo
     """Order a visit. A page that has an open task keeps it, and the order is added to it."""
     order = submit.TaskOrder(**body.model_dump(exclude={"reason"}))
     async with change(request, who) as deed:
-        guard = guard_of(forager_of(request).settings)
+        guard = guard_of(get_forager(request).settings)
         done = await submit.submit(deed.conn, [order], by=deed.by, reason=body.reason, guard=guard)
         await deed.note("task.submit", "task", done.tasks[0].task_id, url=body.url, reason=body.reason)
     return reply(state_of(done.tasks[0]), 201)
@@ -200,7 +200,7 @@ async def submit_batch(request: Request, who: Seeding, body: BatchOrder) -> Resp
     """Order many visits under one name: all of them or none."""
     orders = [submit.TaskOrder(**order.model_dump()) for order in body.tasks]
     async with change(request, who, LONGEST_S) as deed:
-        guard = guard_of(forager_of(request).settings)
+        guard = guard_of(get_forager(request).settings)
         done = await submit.submit(deed.conn, orders, by=deed.by, reason=body.reason, batch=body.name, guard=guard)
         await deed.note("task.submit_batch", "batch", done.batch_id, name=body.name, tasks=len(done.tasks))
     states = [state_of(task) for task in done.tasks]
@@ -240,7 +240,7 @@ async def restart_parsing(request: Request, who: Admin, task: PathId, body: Rest
     """The stored body of the task's page is read again, without any request. 409 where none was kept."""
     order = body or RestartParsing()
     async with alone(request), _parsing_on_record(request, who, task, order.reason) as told:
-        done = await reread_task(forager_of(request), task)
+        done = await replay_task(get_forager(request), task)
         if not done["tally"]["read"]:
             reasons = ", ".join(done["tally"]["left"]) or "it is gone"
             raise ConflictError(
@@ -268,7 +268,7 @@ async def _parsing_on_record(
     Of what cannot be begun nothing is noted."""
     told: dict[str, Any] = {"reason": reason}
     async with change(request, who) as deed:
-        await of_task(deed.conn, task, default_policy=forager_of(request).settings.content_policy)
+        await of_task(deed.conn, task, default_policy=get_forager(request).settings.content_policy)
         await deed.note(RESTART_PARSING, "task", task, step="begun", **told)
     try:
         yield told

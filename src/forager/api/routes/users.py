@@ -45,7 +45,7 @@ async def invite(request: Request, who: Keeper, body: Invite) -> Response:
     """A new account, and the link with which its owner chooses a password."""
     async with look(request) as conn, conn.transaction():
         invited = await accounts.invite(conn, who, body.name, Role(body.role))
-    return reply(_invitation(request, invited), 201)
+    return reply(_invite_response(request, invited), 201)
 
 
 @router.get("/api/admin/users/{user}", response_model=models.UserRow, responses=responses(404))
@@ -60,7 +60,7 @@ async def change_user(request: Request, who: Keeper, user: PathId, body: UserCha
     role = Role(body.role) if body.role else None
     async with look(request) as conn, conn.transaction():
         row = await accounts.change_user(conn, who, user, role=role, is_active=body.is_active)
-    await gate_of(request).forget_everywhere()
+    await gate_of(request).invalidate_all()
     return reply(row)
 
 
@@ -69,7 +69,7 @@ async def remove_user(request: Request, who: Keeper, user: PathId) -> Response:
     """An account goes, with its sessions and tokens; the audit log keeps its name."""
     async with look(request) as conn, conn.transaction():
         await accounts.remove_user(conn, who, user)
-    await gate_of(request).forget_everywhere()
+    await gate_of(request).invalidate_all()
     return Response(status_code=204)
 
 
@@ -83,7 +83,7 @@ async def reset_password(request: Request, who: Keeper, user: PathId) -> Respons
     """A link with which somebody chooses a new password."""
     async with look(request) as conn, conn.transaction():
         invited = await accounts.reset_password(conn, who, user)
-    return reply(_invitation(request, invited), 201)
+    return reply(_invite_response(request, invited), 201)
 
 
 @router.get("/api/admin/tokens", response_model=Paged[models.TokenRow], responses=responses())
@@ -95,7 +95,7 @@ async def list_all_tokens(request: Request, _who: Admin, limit: Limit = 100, aft
     return paging.page(request, rows, limit)
 
 
-def _invitation(request: Request, invited: Invited) -> dict[str, object]:
+def _invite_response(request: Request, invited: Invited) -> dict[str, object]:
     link = accounts.link(gate_of(request).base_url, invited.secret)
     told = {"id": invited.id, "name": invited.name, "role": invited.role}
     return told | {"link": link, "expires_at": invited.expires_at}

@@ -7,7 +7,7 @@ web (made up) ──> tempo (the crawl's own pace) ──> course (turns, as the
 from typing import Any
 
 from forager.app.scale.forecast import Forecast, Machines, foresee
-from forager.app.scale.web import WebPlan, imagine
+from forager.app.scale.web import WebPlan, generate_web
 from forager.domains import store as domains
 from forager.settings import Settings
 
@@ -18,7 +18,7 @@ BATCH = 20_000
 async def forecast_scale(
     conn: Any, plan: WebPlan, machines: Machines, settings: Settings, *, until_s: float
 ) -> Forecast:
-    web = imagine(plan)
+    web = generate_web(plan)
     scores: list[float] = []
     for start in range(0, plan.domains, BATCH):
         sizes = web.sizes[start : start + BATCH]

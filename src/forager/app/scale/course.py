@@ -11,7 +11,7 @@ import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from forager.app.scale.web import ImaginedWeb, Kind
+from forager.app.scale.web import Kind, SimulatedWeb
 
 BUSY = 0.9
 """The last pages are those of a few huge domains, which take months however many workers there are: machines are
@@ -21,7 +21,7 @@ MARKS = (0.5, BUSY)
 
 
 @dataclass(frozen=True, slots=True)
-class Fleet:
+class ClusterLimits:
     """What limits all workers together."""
 
     queues: int
@@ -31,7 +31,7 @@ class Fleet:
 
 
 @dataclass(slots=True)
-class Course:
+class SimulationResult:
     """What came of it."""
 
     pages: int = 0
@@ -68,10 +68,10 @@ def claim_order(round_: int, score: float, domain: int) -> tuple[int, float, int
 class Crawl:
     def __init__(
         self,
-        web: ImaginedWeb,
+        web: SimulatedWeb,
         intervals: Mapping[Kind, float],
         scores: Sequence[float],
-        fleet: Fleet,
+        fleet: ClusterLimits,
         *,
         turn_pages: int | None,
     ) -> None:
@@ -91,13 +91,13 @@ class Crawl:
         """Requests that are then open at once."""
         self._had = 0.0
         self._marks = list(MARKS)
-        self.course = Course()
+        self.course = SimulationResult()
 
-    def run(self, until_s: float) -> Course:
+    def run(self, until_s: float) -> SimulationResult:
         """From the first request until all pages were had, or the time is over."""
         while (self._waiting or self._turns) and self.course.seconds < until_s:
             self.claim()
-            self._pass_turn(until_s)
+            self._run_step(until_s)
         course, is_done = self.course, not self._waiting and not self._turns
         course.pages = self._total if is_done else min(self._total, round(self._had))
         if is_done:
@@ -115,7 +115,7 @@ class Crawl:
             left, interval = self._left[domain], self._intervals[domain]
             pages = left if self._turn_pages is None else min(self._turn_pages, left)
             heapq.heappush(self._turns, (self._work_s + pages * interval, domain, pages))
-            self._weigh(domain, 1)
+            self._update_load(domain, 1)
             taken.append(domain)
         return taken
 
@@ -123,21 +123,21 @@ class Crawl:
         """The first turn that ends is over; who has pages left goes behind everybody who was claimed until now."""
         self._work_s, domain, pages = heapq.heappop(self._turns)
         self._left[domain] -= pages
-        self._weigh(domain, -1)
+        self._update_load(domain, -1)
         self.course.turns += 1
         if self._left[domain]:
             heapq.heappush(self._waiting, claim_order(self._newest_round + 1, self._scores[domain], domain))
         return domain
 
-    def _weigh(self, domain: int, sign: int) -> None:
+    def _update_load(self, domain: int, sign: int) -> None:
         interval = self._intervals[domain]
         self._demand += sign / interval
         self._open += sign * self._kinds[domain].response_s / interval
 
-    def _pass_turn(self, until_s: float) -> None:
+    def _run_step(self, until_s: float) -> None:
         """Time passes until the next turn ends."""
         course = self.course
-        speed, limit = slowest(self._fleet, self._demand, self._open, is_full=bool(self._waiting))
+        speed, limit = find_bottleneck(self._fleet, self._demand, self._open, is_full=bool(self._waiting))
         rate = self._demand * speed
         took_s = min((self._turns[0][0] - self._work_s) / speed, until_s - course.seconds)
         course.seconds += took_s
@@ -155,7 +155,7 @@ class Crawl:
             self.release()
 
 
-def slowest(fleet: Fleet, demand: float, open_: float, *, is_full: bool) -> tuple[float, str]:
+def find_bottleneck(fleet: ClusterLimits, demand: float, open_: float, *, is_full: bool) -> tuple[float, str]:
     """How fast queues go, 1 being as fast as politeness lets them, and what decides that."""
     shares = {
         "requests": fleet.requests_open / open_ if open_ else 1.0,

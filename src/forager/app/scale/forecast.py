@@ -6,9 +6,9 @@ from typing import Any
 
 from forager.app import capacity
 from forager.app.scale import costs
-from forager.app.scale.course import Course, Crawl, Fleet
+from forager.app.scale.course import ClusterLimits, Crawl, SimulationResult
 from forager.app.scale.tempo import interval_s
-from forager.app.scale.web import ImaginedWeb, WebPlan
+from forager.app.scale.web import SimulatedWeb, WebPlan
 from forager.settings import Settings
 
 HOUR_S = 3600.0
@@ -26,7 +26,7 @@ class Machines:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    course: Course
+    course: SimulationResult
     pages: int
     is_done: bool
     database: dict[str, float]
@@ -57,7 +57,7 @@ class Forecast:
 
 
 def foresee(
-    plan: WebPlan, web: ImaginedWeb, scores: list[float], machines: Machines, settings: Settings, *, until_s: float
+    plan: WebPlan, web: SimulatedWeb, scores: list[float], machines: Machines, settings: Settings, *, until_s: float
 ) -> Forecast:
     intervals = {
         kind: interval_s(
@@ -66,7 +66,7 @@ def foresee(
         for kind in set(web.kinds)
     }
     turn_pages = settings.lease_pages if settings.budget else None
-    course = Crawl(web, intervals, scores, fleet_of(machines, settings), turn_pages=turn_pages).run(until_s)
+    course = Crawl(web, intervals, scores, build_limits(machines, settings), turn_pages=turn_pages).run(until_s)
     total = sum(web.sizes)
     return Forecast(
         course,
@@ -74,13 +74,13 @@ def foresee(
         is_done=course.pages >= total,
         database=database_load(course, machines, settings),
         storage={"database_bytes": course.pages * costs.PAGE_BYTES, "wire_bytes": course.pages * costs.WIRE_BYTES},
-        machines=machines_needed(course, machines),
+        machines=estimate_resources(course, machines),
         money=money_of(course, machines),
     )
 
 
-def fleet_of(machines: Machines, settings: Settings) -> Fleet:
-    return Fleet(
+def build_limits(machines: Machines, settings: Settings) -> ClusterLimits:
+    return ClusterLimits(
         queues=machines.workers * (settings.max_domains_per_worker or capacity.MOST),
         requests_open=machines.workers * settings.max_requests_in_flight,
         worker_pages_per_s=machines.workers * costs.WORKER_PAGES_PER_S,
@@ -88,7 +88,7 @@ def fleet_of(machines: Machines, settings: Settings) -> Fleet:
     )
 
 
-def database_load(course: Course, machines: Machines, settings: Settings) -> dict[str, float]:
+def database_load(course: SimulationResult, machines: Machines, settings: Settings) -> dict[str, float]:
     """A worker writes when its batch is full or its time has come: the more workers, the smaller the batches."""
     rate = course.pages_per_s / machines.workers
     batch = min(settings.batch_pages, max(1.0, rate * settings.batch_ms / 1000))
@@ -107,7 +107,7 @@ def database_load(course: Course, machines: Machines, settings: Settings) -> dic
     }
 
 
-def machines_needed(course: Course, machines: Machines) -> dict[str, float]:
+def estimate_resources(course: SimulationResult, machines: Machines) -> dict[str, float]:
     return {
         "worker_cores": course.pages_per_s * costs.WORKER_MS / 1000,
         "worker_cores_at_most": course.most_pages_per_s * costs.WORKER_MS / 1000,
@@ -115,7 +115,7 @@ def machines_needed(course: Course, machines: Machines) -> dict[str, float]:
     }
 
 
-def money_of(course: Course, machines: Machines) -> dict[str, float]:
+def money_of(course: SimulationResult, machines: Machines) -> dict[str, float]:
     """Whole cores for workers and those of the database while it is busy, and what is stored at its end for a month."""
     cores = max(1, math.ceil(course.most_pages_per_s * costs.WORKER_MS / 1000))
     hours = course.busy_s / HOUR_S

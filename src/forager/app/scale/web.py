@@ -35,19 +35,19 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class ImaginedWeb:
+class SimulatedWeb:
     sizes: list[int]
     """Pages of each domain, the largest first: its place is its rank."""
     kinds: list[Kind]
     """Of each domain."""
 
 
-def imagine(plan: WebPlan) -> ImaginedWeb:
+def generate_web(plan: WebPlan) -> SimulatedWeb:
     draw = random.Random(plan.seed)  # noqa: S311 (no secrets here)
     answers = [plan.response_s * draw.lognormvariate(0, RESPONSE_SPREAD) for _ in range(RESPONSE_CLASSES)]
     delays = (plan.delay_s, max(plan.delay_s, plan.slow_delay_s))
     kinds = [[Kind(delay, answer) for answer in answers] for delay in delays]
-    return ImaginedWeb(
+    return SimulatedWeb(
         share_pages(plan.domains, plan.pages, plan.skew),
         [draw.choice(kinds[draw.random() < plan.slow_share]) for _ in range(plan.domains)],
     )

@@ -46,7 +46,7 @@ class Status:
     log: Path
 
 
-class Seat:
+class ServerLease:
     """The right to use the server: while anybody has one, nobody stops it."""
 
     def __init__(self, place: Place, handle: int) -> None:
@@ -67,16 +67,16 @@ class Seat:
             return
         handle, self._handle = self._handle, None
         try:
-            with _blaming_the_home(self._place), _start_lock(self._place):
+            with _translate_os_errors(self._place), _start_lock(self._place):
                 _stop_if_last(self._place, handle)
         finally:
             os.close(handle)
 
 
-def join(home: Path) -> Seat:
+def join(home: Path) -> ServerLease:
     """Take a seat at the home's server, which is made and started if need be, and wait until it is ready."""
     place = Place.of(home)
-    with _blaming_the_home(place):
+    with _translate_os_errors(place):
         _make_home(place)
         with _start_lock(place):
             handle = private.open_file(place.users, os.O_RDONLY | os.O_CREAT)
@@ -86,13 +86,13 @@ def join(home: Path) -> Seat:
         except BaseException:
             os.close(handle)
             raise
-        return Seat(place, handle)
+        return ServerLease(place, handle)
 
 
 def ensure_running(home: Path) -> str:
     """Bring the server up, whatever happened to it, without taking a seat. Returns the DSN."""
     place = Place.of(home)
-    with _blaming_the_home(place):
+    with _translate_os_errors(place):
         _make_home(place)
         _run(place)
     return place.dsn
@@ -101,12 +101,12 @@ def ensure_running(home: Path) -> str:
 def keep(home: Path) -> None:
     """From now on the last one to leave lets the server run."""
     place = Place.of(home)
-    with _blaming_the_home(place):
+    with _translate_os_errors(place):
         _make_home(place)
         os.close(private.open_file(place.keep, os.O_RDONLY | os.O_CREAT))
 
 
-def unkeep(home: Path) -> None:
+def delete_keep_file(home: Path) -> None:
     Place.of(home).keep.unlink(missing_ok=True)
 
 
@@ -115,13 +115,13 @@ def stop(home: Path) -> bool:
     place = Place.of(home)
     if not place.home.is_dir():
         return True
-    with _blaming_the_home(place), _start_lock(place):
+    with _translate_os_errors(place), _start_lock(place):
         return postmaster.stop(place)
 
 
 def status(home: Path) -> Status:
     place = Place.of(home)
-    with _blaming_the_home(place):
+    with _translate_os_errors(place):
         return Status(
             is_running=postmaster.ask(place) is not Answer.ABSENT,
             is_used=_is_used(place),
@@ -154,17 +154,17 @@ def _run(place: Place) -> None:
                 pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
             case Answer.ABSENT:
                 with _start_lock(place):
-                    _start_if_absent(place)
+                    _ensure_started(place)
     raise DatabaseUnreachableError(
         f"Forager's own PostgreSQL in {place.data} runs, but is not ready after {READY_PATIENCE_S:.0f} s: "
         f"see {place.log}."
     )
 
 
-def _start_if_absent(place: Place) -> None:
+def _ensure_started(place: Place) -> None:
     if postmaster.ask(place) is not Answer.ABSENT:
         return
-    cluster.refuse_other_version(place)
+    cluster.check_version(place)
     owner = account.choose(place.data, binaries.folder())
     if cluster.exists(place):
         cluster.take_over(place, owner)
@@ -226,7 +226,7 @@ def _locks(handle: int) -> bool:
 
 
 @contextlib.contextmanager
-def _blaming_the_home(place: Place) -> Iterator[None]:
+def _translate_os_errors(place: Place) -> Iterator[None]:
     """A full disk, a folder we may not write: trouble with the home, in one sentence."""
     try:
         yield

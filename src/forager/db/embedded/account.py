@@ -94,9 +94,9 @@ def choose(data: Path, *needed: Path) -> Account:
                 "another folder with FORAGER_HOME."
             )
         return Account(me, os.getegid())
-    if owner is None or owner.uid == 0 or is_lent(data):
+    if owner is None or owner.uid == 0 or has_shared_owner(data):
         owner = of_home(data.parent)
-    return able_to_reach(owner, data.parent, *needed)
+    return ensure_access(owner, data.parent, *needed)
 
 
 def of_home(home: Path) -> Account:
@@ -111,7 +111,7 @@ def of_folder(handle: int) -> Account:
     return Account(found.st_uid, found.st_gid) if found.st_uid != 0 else service_account()
 
 
-def is_lent(data: Path) -> bool:
+def has_shared_owner(data: Path) -> bool:
     """Whether an earlier version, run as root, made this cluster under the account that other services share."""
     owner, home = _owner(data), _owner(data.parent)
     return owner is not None and home is not None and owner.uid != home.uid and name_of(owner.uid) == SHARED
@@ -160,7 +160,7 @@ def _create_service_account() -> bool:
     return False
 
 
-def able_to_reach(account: Account, *folders: Path) -> Account:
+def ensure_access(account: Account, *folders: Path) -> Account:
     """The right to pass closed folders is given only where it is needed."""
     if _reaches(account, folders):
         return account

@@ -11,7 +11,7 @@ from importlib import resources
 from pathlib import Path
 
 from forager.db.embedded import binaries, private
-from forager.db.embedded.account import Account, is_lent, name_of
+from forager.db.embedded.account import Account, has_shared_owner, name_of
 from forager.db.embedded.place import DATABASE, ROLE, SUPERUSER, Place, open_folder
 from forager.errors import ConfigurationError
 
@@ -32,7 +32,7 @@ def version_of(place: Place) -> int | None:
         return None
 
 
-def refuse_other_version(place: Place) -> None:
+def check_version(place: Place) -> None:
     found = version_of(place)
     if found is not None and found != binaries.MAJOR_VERSION:
         raise ConfigurationError(
@@ -43,7 +43,7 @@ def refuse_other_version(place: Place) -> None:
 
 def create(place: Place, account: Account) -> None:
     """An empty database `forager` is part of it."""
-    _remove_unfinished(place)
+    _remove_partial(place)
     making = place.new_data
     open_folder(making, account.uid, account.gid)
     _run(account, place, ["initdb", "-D", making, *_INITDB_OPTIONS])
@@ -61,7 +61,7 @@ def create(place: Place, account: Account) -> None:
 def take_over(place: Place, account: Account) -> None:
     """Brings a cluster of an earlier version, whose server does not run, to this one: its own account under root, and
     a role without the rights of a superuser. What was done before a kill is found done."""
-    if is_lent(place.data):
+    if has_shared_owner(place.data):
         for path in (place.socket_folder, place.log, place.data):  # the mark of what is left to do goes last
             private.give(path, account.uid, account.gid)
     if HBA_MARK not in private.read_file(place.data, "pg_hba.conf"):
@@ -93,7 +93,7 @@ _INITDB_OPTIONS = (
 )
 
 
-def _remove_unfinished(place: Place) -> None:
+def _remove_partial(place: Place) -> None:
     """Each attempt has a folder of its own: the programs of a killed one may still be writing theirs."""
     for leftover in place.home.glob(place.new_data.with_suffix(".*").name):
         shutil.rmtree(leftover, ignore_errors=True)

@@ -96,9 +96,9 @@ def start(place: Place, account: Account) -> None:
     """Start the server and wait until it listens. It may still have to recover: `ask` says when it is ready."""
     give_up_at = clock.monotonic() + START_PATIENCE_S
     while True:
-        _clear_away_the_dead(place)
+        _clean_up_stale(place)
         said_before = _open_log_end(place)
-        if _comes_up(place, _launch(place, account)):
+        if _wait_for_start(place, _launch(place, account)):
             return
         trouble = _trouble(place, said_before)
         if clock.monotonic() > give_up_at or not any(passing in trouble for passing in PASSING_TROUBLES):
@@ -108,7 +108,7 @@ def start(place: Place, account: Account) -> None:
         time.sleep(0.2)
 
 
-def _clear_away_the_dead(place: Place) -> None:
+def _clean_up_stale(place: Place) -> None:
     """After a kill -9 of the postmaster: nobody listens at its socket, but its servers may still be busy."""
     if find(place) is None:
         for leftover in (place.socket, place.socket.with_name(place.socket.name + ".lock")):
@@ -145,7 +145,7 @@ def _open_log_end(place: Place) -> int:
     return 0
 
 
-def _comes_up(place: Place, pid: int) -> bool:
+def _wait_for_start(place: Place, pid: int) -> bool:
     give_up_at = clock.monotonic() + START_PATIENCE_S
     while ask(place) is Answer.ABSENT:
         if not processes.is_alive(pid) or clock.monotonic() > give_up_at:

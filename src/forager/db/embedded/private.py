@@ -55,10 +55,10 @@ def write_file(folder: Path, name: str, text: str, uid: int, gid: int) -> None:
 def give(path: Path, uid: int, gid: int) -> None:
     """Gives a file, or a folder with all that is in it, to an account."""
     with open_folder(path.parent) as folder:
-        give_entry(path.name, folder, uid, gid)
+        chown_tree(path.name, folder, uid, gid)
 
 
-def give_entry(name: str, folder: int, uid: int, gid: int, *, only_of: int | None = None) -> None:
+def chown_tree(name: str, folder: int, uid: int, gid: int, *, only_of: int | None = None) -> None:
     """Gives what has this name in an open folder, with all that is in it, to an account; `only_of`: what belongs to
     that user. Files with a second name are left alone: the other name may be somebody else's."""
     try:
@@ -68,11 +68,11 @@ def give_entry(name: str, folder: int, uid: int, gid: int, *, only_of: int | Non
     if stat.S_ISDIR(found.st_mode):
         for _, folders, names, handle in os.fwalk(name, topdown=False, follow_symlinks=False, dir_fd=folder):
             for each in (*names, *folders):
-                _give_one(each, handle, uid, gid, only_of)
-    _give_one(name, folder, uid, gid, only_of)
+                _chown_entry(each, handle, uid, gid, only_of)
+    _chown_entry(name, folder, uid, gid, only_of)
 
 
-def _give_one(name: str, folder: int, uid: int, gid: int, only_of: int | None) -> None:
+def _chown_entry(name: str, folder: int, uid: int, gid: int, only_of: int | None) -> None:
     with suppress(FileNotFoundError):
         handle = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
         try:

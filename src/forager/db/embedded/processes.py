@@ -28,14 +28,14 @@ def is_server(pid: int, data: Path) -> bool:
     if owner_of(pid) != owner:
         return False
     with contextlib.suppress(OSError):
-        return (PROC / str(pid) / "cwd").readlink() == data and _comm(pid) == "postgres"
+        return (PROC / str(pid) / "cwd").readlink() == data and _process_name(pid) == "postgres"
     return f"/postgres -D {data}" in command_of(pid)  # the system does not tell its folder
 
 
 def servers_in(data: Path) -> list[int]:
     """The processes of a cluster's server. Where the system does not tell: none."""
     pids = [int(process.name) for process in PROC.glob("[0-9]*")] if HAS_PROC else []
-    return [pid for pid in pids if _comm(pid) == "postgres" and is_server(pid, data)]
+    return [pid for pid in pids if _process_name(pid) == "postgres" and is_server(pid, data)]
 
 
 def owner_of(pid: int) -> int | None:
@@ -47,7 +47,7 @@ def owner_of(pid: int) -> int | None:
     return int(line.split()[2]) if line else None
 
 
-def _comm(pid: int) -> str:
+def _process_name(pid: int) -> str:
     return _read(pid, "comm").strip()
 
 

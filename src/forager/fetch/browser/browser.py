@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from forager import clock
 from forager.errors import RenderError
-from forager.fetch.browser.gate import Allowance, Gate
-from forager.fetch.browser.larder import Larder
+from forager.fetch.browser.gate import Gate, PageBudget
+from forager.fetch.browser.larder import ScriptCache
 from forager.fetch.browser.memory import family_bytes
-from forager.fetch.browser.program import ARGUMENTS, NOWHERE, can_sandbox, why_not_started
+from forager.fetch.browser.program import ARGUMENTS, NOWHERE, can_sandbox, format_start_error
 from forager.fetch.browser.tab import Tab
 from forager.observe import log
 from forager.records import Fetched
@@ -42,18 +42,18 @@ class Limits:
     """From opening a page until it is taken as it is."""
     most_html: int = 10 * 1024 * 1024
     memory_bytes: int = 1024**3
-    allowance: Allowance = field(default_factory=Allowance)
+    allowance: PageBudget = field(default_factory=PageBudget)
     sandbox: bool = True
     """Whether Chromium has to shut itself in, or is not started."""
 
 
-class Drawn(NamedTuple):
+class RenderedPage(NamedTuple):
     html: str
     requests: int
     wire_bytes: int
 
 
-class BrowserDiedError(Exception):
+class BrowserCrashedError(Exception):
     """Every page in it has to be drawn by another one."""
 
 
@@ -68,7 +68,7 @@ class Browser:
         self._starting = asyncio.Lock()
         self._process: _Process | None = None
         self._may_start_at = 0.0
-        self._larder = Larder()
+        self._larder = ScriptCache()
         self.pages = 0
         """Drawn or tried so far."""
 
@@ -81,16 +81,16 @@ class Browser:
         """Opened by the browser that runs now."""
         return self._process.tabs if self._process else 0
 
-    async def draw(self, page: Fetched, get: Callable[[str], Awaitable[Fetched]], *, site: str) -> Drawn:
+    async def draw(self, page: Fetched, get: Callable[[str], Awaitable[Fetched]], *, site: str) -> RenderedPage:
         """What the scripts of `page` make of it; `get` makes their requests. Raises RenderError."""
         async with self._seats:
             self.pages += 1
             for _ in range(MOST_DEATHS):
-                process = await self._living()
+                process = await self._get_process()
                 gate = Gate(page, get, self._limits.allowance, site=site, larder=self._larder)
-                with suppress(BrowserDiedError):
+                with suppress(BrowserCrashedError):
                     html = await process.draw(page.url, gate, site)
-                    return Drawn(html, gate.sent, gate.wire_bytes)
+                    return RenderedPage(html, gate.sent, gate.wire_bytes)
         raise RenderError(f"{MOST_DEATHS} browsers died while they had this page")
 
     async def close(self) -> None:
@@ -99,7 +99,7 @@ class Browser:
                 await self._process.close()
                 self._process = None
 
-    async def _living(self) -> "_Process":
+    async def _get_process(self) -> "_Process":
         async with self._starting:
             process = self._process
             if process is not None and not process.is_spent:
@@ -114,7 +114,7 @@ class Browser:
                     self._process = await _Process.start(self._program, self._user_agent, self._limits)
             except Exception as error:
                 self._may_start_at = clock.monotonic() + REST_S
-                reason = "it took too long" if isinstance(error, TimeoutError) else why_not_started(error)
+                reason = "it took too long" if isinstance(error, TimeoutError) else format_start_error(error)
                 log().warning("no browser", action="browser.not_started", program=str(self._program), reason=reason)
                 raise RenderError(f"{self._program} could not be started: {reason}") from error
             return self._process
@@ -169,7 +169,7 @@ class _Process:
                 handle_sighup=False,
             )
             self = cls(driver, chromium, user_agent, limits)
-            chromium.on("disconnected", self._note_death)
+            chromium.on("disconnected", self._record_exit)
             session = await chromium.new_browser_cdp_session()
             told = await session.send("SystemInfo.getProcessInfo")
             self.pid = next(one["id"] for one in told["processInfo"] if one["type"] == "browser")
@@ -196,14 +196,14 @@ class _Process:
         try:
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
             if not drawing.done():
-                raise BrowserDiedError
+                raise BrowserCrashedError
             return drawing.result()
-        except (RenderError, BrowserDiedError):
+        except (RenderError, BrowserCrashedError):
             raise
         except Exception as error:  # Playwright says in many words that something is gone
             await asyncio.wait({self._death}, timeout=DEATH_S)
             if self.is_dead:
-                raise BrowserDiedError from None
+                raise BrowserCrashedError from None
             raise RenderError(f"the browser gave up the page: {str(error).partition(chr(10))[0][:200]}") from error
         finally:
             drawing.cancel()
@@ -257,7 +257,7 @@ class _Process:
     def kill(self) -> None:
         with suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
-        self._note_death()
+        self._record_exit()
 
     async def retire(self) -> None:
         """Closed by itself once the pages in it are done."""
@@ -276,8 +276,8 @@ class _Process:
             except Exception:
                 if not self.is_dead:
                     self.kill()
-        self._note_death()
+        self._record_exit()
 
-    def _note_death(self, *_: object) -> None:
+    def _record_exit(self, *_: object) -> None:
         if not self._death.done():
             self._death.set_result(None)

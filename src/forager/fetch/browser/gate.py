@@ -12,8 +12,8 @@ from enum import StrEnum
 from typing import Any
 
 from forager.errors import VisitError
-from forager.fetch.browser.larder import Larder
-from forager.fetch.origin import is_sendable
+from forager.fetch.browser.larder import ScriptCache
+from forager.fetch.origin import is_header_safe
 from forager.records import Fetched
 from forager.urls import resolve_links
 
@@ -55,7 +55,7 @@ def verdict(kind: str, method: str, url: str, *, is_first: bool, is_main: bool) 
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
+class PageBudget:
     """What one page may spend."""
 
     requests: int = 60
@@ -69,10 +69,10 @@ class Gate:
         self,
         page: Fetched,
         get: Callable[[str], Awaitable[Fetched]],
-        allowance: Allowance,
+        allowance: PageBudget,
         *,
         site: str = "",
-        larder: Larder | None = None,
+        larder: ScriptCache | None = None,
     ) -> None:
         self._page = page
         self._get = get
@@ -131,7 +131,7 @@ class Gate:
         match verdict(kind, request.method, url, is_first=not self._has_begun, is_main=is_main):
             case Verdict.PAGE:
                 self._has_begun = True
-                await self._fulfil(route, self._page)
+                await self._send_response(route, self._page)
             case Verdict.EMPTY:
                 await route.fulfill(status=200, headers={"content-type": "text/css"}, body="")
             case Verdict.ASK:
@@ -139,7 +139,7 @@ class Gate:
                 if fetched is None:
                     await route.abort("blockedbyclient")
                 else:
-                    await self._fulfil(route, fetched, allows=request.headers.get("origin"))
+                    await self._send_response(route, fetched, allows=request.headers.get("origin"))
             case Verdict.REFUSE if is_main:
                 self.led_to = url
                 await route.abort("aborted")  # the page stays where it is
@@ -175,8 +175,8 @@ class Gate:
             url = place
         return None
 
-    async def _fulfil(self, route: Any, fetched: Fetched, allows: str | None = None) -> None:
-        headers = {name: value for name, value in fetched.headers.items() if name not in OURS and is_sendable(value)}
+    async def _send_response(self, route: Any, fetched: Fetched, allows: str | None = None) -> None:
+        headers = {name: value for name, value in fetched.headers.items() if name not in OURS and is_header_safe(value)}
         if allows and "access-control-allow-origin" not in headers:
             headers["access-control-allow-origin"] = allows  # we send no Origin, so servers do not think of it
         await route.fulfill(status=fetched.status_code, headers=headers, body=fetched.body)

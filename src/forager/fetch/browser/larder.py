@@ -10,7 +10,7 @@ MOST_BYTES = 32 * 1024 * 1024
 KEPT_S = 300.0
 
 
-class Larder:
+class ScriptCache:
     def __init__(self, *, most_bytes: int = MOST_BYTES, now: Callable[[], float] = clock.monotonic) -> None:
         self._most_bytes = most_bytes
         self._now = now

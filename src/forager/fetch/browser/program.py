@@ -55,7 +55,7 @@ def can_sandbox() -> bool:
     return os.geteuid() != 0
 
 
-def why_not_started(error: Exception) -> str:
+def format_start_error(error: Exception) -> str:
     """One sentence of what Playwright says in many lines."""
     text = str(error)
     if "No usable sandbox" in text or "namespace sandbox failed" in text.lower():

@@ -62,7 +62,7 @@ class Tab:
             is_quiet = await self._wait(url, timeout_s)
             async with asyncio.timeout(timeout_s * GRAB_SHARE):
                 if not is_quiet:
-                    await self._calm()
+                    await self._stop_scripts()
                 html = await self._evaluate(GRAB.replace("MOST", str(self._most_html)))
         except TimeoutError:
             raise RenderError(f"the scripts of the page did not rest within {timeout_s:g} s") from None
@@ -77,7 +77,7 @@ class Tab:
             return False
         try:
             async with asyncio.timeout(CLOSE_S):
-                await self._calm()
+                await self._stop_scripts()
                 await self._evaluate(FORGET_SESSION)
                 self._gate = self._world = None
                 await self._page.goto("about:blank", timeout=0)
@@ -106,7 +106,7 @@ class Tab:
         self._context.on("page", _shut)
         await asyncio.gather(
             self._context.route("**/*", self._pass_on),
-            self._context.route_web_socket("**/*", _hang_up),
+            self._context.route_web_socket("**/*", _disconnect),
             self._context.add_init_script(UNPROXIED),
         )
 
@@ -131,7 +131,7 @@ class Tab:
         finally:
             await cancel(both)
 
-    async def _calm(self) -> None:
+    async def _stop_scripts(self) -> None:
         """No script of the page runs from here on, not even one that has no end."""
         for order in ("Emulation.setScriptExecutionDisabled", {"value": True}), ("Runtime.terminateExecution", {}):
             await self._session.send(*order)
@@ -181,7 +181,7 @@ def _onward(url: str | None) -> str:
     return f'<meta http-equiv="refresh" content="0; url={escape(url or "")}">' if is_web else ""
 
 
-async def _hang_up(socket: Any) -> None:
+async def _disconnect(socket: Any) -> None:
     await socket.close()
 
 

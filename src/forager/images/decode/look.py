@@ -79,7 +79,7 @@ def _look_inside(picture: Image.Image, max_pixels: int) -> tuple[Look, bytes]:
         if kind == "jpeg":
             picture.draft("RGB", (2 * THUMBNAIL_PIXELS, 2 * THUMBNAIL_PIXELS))  # a photo is decoded at an eighth
         picture.load()
-        small = ImageOps.exif_transpose(_shrink(picture))
+        small = ImageOps.exif_transpose(_resize_image(picture))
         bits, thumbnail = dhash(small), _draw_small(small)
     except Exception as error:
         return Look("broken", f"it cannot be decoded: {_say(error)}", kind, width, height), b""
@@ -88,7 +88,7 @@ def _look_inside(picture: Image.Image, max_pixels: int) -> tuple[Look, bytes]:
     return Look("stored", None, kind, width, height, frames, bits), thumbnail
 
 
-def _shrink(picture: Image.Image) -> Image.Image:
+def _resize_image(picture: Image.Image) -> Image.Image:
     """A copy of some hundred pixels a side: what follows costs no more for the largest than for the smallest."""
     if picture.mode.startswith(("I", "F")):  # of 16 bits a pixel the upper 8
         picture = picture.convert("I").point(lambda value: value * (1 / 256)).convert("L")

@@ -9,7 +9,7 @@ from forager.parsing.products.currency import CODES
 HIGHEST_PRICE = Decimal(10) ** 12
 
 
-def problems_of(facts: Mapping[str, Any], unreadable: set[str]) -> tuple[str, ...]:
+def list_problems(facts: Mapping[str, Any], unreadable: set[str]) -> tuple[str, ...]:
     """`unreadable` are fields the page speaks of in a way nobody understands."""
     return tuple(dict.fromkeys(_problems(facts, unreadable)))
 

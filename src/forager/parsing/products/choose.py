@@ -25,7 +25,7 @@ MOST_CANDIDATES = 60
 """Each is compared with each."""
 
 
-class Titles(NamedTuple):
+class PageTitles(NamedTuple):
     """What the page calls itself."""
 
     heading: str | None
@@ -37,20 +37,20 @@ class Titles(NamedTuple):
         return tuple(each for each in self if each)
 
 
-def choose(items: Sequence[Item], view: View, titles: Titles) -> list[Item]:
+def choose(items: Sequence[Item], view: View, titles: PageTitles) -> list[Item]:
     """The product, and other items that speak of the same one; nothing when the page is about something else."""
     found = candidates(items)[:MOST_CANDIDATES]
     if not found:
         return []
     if len(found) > 1:
-        return _choose_of_many(found, view, titles)
-    return found if _is_this(found[0], view, titles, is_alone=True) else []
+        return _select_best(found, view, titles)
+    return found if _is_main_item(found[0], view, titles, is_alone=True) else []
 
 
-def _choose_of_many(found: list[Item], view: View, titles: Titles) -> list[Item]:
+def _select_best(found: list[Item], view: View, titles: PageTitles) -> list[Item]:
     ranked = sorted(found, key=lambda item: -_score(item, view, titles))
     best = ranked[0]
-    if not _is_this(best, view, titles, is_alone=len(_different(found)) == 1):
+    if not _is_main_item(best, view, titles, is_alone=len(_different(found)) == 1):
         return []
     return [best, *(item for item in ranked[1:] if _is_same(item, best))]
 
@@ -98,7 +98,7 @@ def is_writing(items: Iterable[Item]) -> bool:
     return any(item.is_a(*WRITING) for item in items)
 
 
-def is_story(items: Iterable[Item]) -> bool:
+def is_article(items: Iterable[Item]) -> bool:
     """Something to read by its author; not what readers say below it."""
     return any(item.is_a(*WRITING) and not item.is_a(*REMARKS) for item in items)
 
@@ -115,11 +115,11 @@ def _lists_many(item: Item) -> bool:
     return item.is_a("itemlist") and len(item.properties.get("itemlistelement", ())) > MANY
 
 
-def _score(item: Item, view: View, titles: Titles) -> float:
+def _score(item: Item, view: View, titles: PageTitles) -> float:
     name = item.text("name") or ""
-    score = 4.0 * _points_here(item, view)
-    score += 3.0 * (titles.heading is not None and is_alike(name, titles.heading))
-    score += 2.0 * any(is_alike(name, title) for title in titles.all[1:])
+    score = 4.0 * _links_to_page(item, view)
+    score += 3.0 * (titles.heading is not None and is_similar(name, titles.heading))
+    score += 2.0 * any(is_similar(name, title) for title in titles.all[1:])
     score += 1.0 * ("offers" in item.properties or "price" in item.properties) + 0.5 * (
         "description" in item.properties
     )
@@ -128,30 +128,30 @@ def _score(item: Item, view: View, titles: Titles) -> float:
     )
 
 
-def _is_this(item: Item, view: View, titles: Titles, *, is_alone: bool) -> bool:
+def _is_main_item(item: Item, view: View, titles: PageTitles, *, is_alone: bool) -> bool:
     name = item.text("name")
     if name is None:
         return is_alone and "offers" in item.properties
-    is_named = any(is_alike(name, title) for title in titles.all)
+    is_named = any(is_similar(name, title) for title in titles.all)
     if is_alone:
-        if is_named or _points_here(item, view) or not titles.heading or not _points_elsewhere(item, view):
+        if is_named or _links_to_page(item, view) or not titles.heading or not _links_to_other(item, view):
             return True
-        return "offers" in item.properties and _has_number_here(item, view, titles)
-    return is_named or _points_here(item, view)
+        return "offers" in item.properties and _has_matching_id(item, view, titles)
+    return is_named or _links_to_page(item, view)
 
 
-def _points_here(item: Item, view: View) -> bool:
+def _links_to_page(item: Item, view: View) -> bool:
     addresses = [item.id, item.text("url"), *(offer.text("url") for offer in list(item.items("offers"))[:20])]
     is_start = not view.url.partition("://")[2].partition("/")[2].strip("/")
-    return not is_start and any(view.is_here(address) for address in addresses if address)
+    return not is_start and any(view.is_page_url(address) for address in addresses if address)
 
 
-def _points_elsewhere(item: Item, view: View) -> bool:
+def _links_to_other(item: Item, view: View) -> bool:
     address = item.text("url") or next((offer.text("url") for offer in item.items("offers")), None)
-    return bool(address) and not view.is_here(address)
+    return bool(address) and not view.is_page_url(address)
 
 
-def _has_number_here(item: Item, view: View, titles: Titles) -> bool:
+def _has_matching_id(item: Item, view: View, titles: PageTitles) -> bool:
     """Its own number is in the page's address or title, in whatever language the rest is."""
     places = (view.url, *titles.all)
     return any(
@@ -172,13 +172,13 @@ def _is_same(one: Item, other: Item) -> bool:
         return True
     first, second = one.text("name"), other.text("name")
     if first and second:
-        return letters_of(first) == letters_of(second)
+        return fold_text(first) == fold_text(second)
     return one.source != other.source or not (first or second)
 
 
-def is_alike(name: str, title: str) -> bool:
+def is_similar(name: str, title: str) -> bool:
     """The same words, or most of them."""
-    first, second = letters_of(name), letters_of(title)
+    first, second = fold_text(name), fold_text(title)
     if not first or not second:
         return False
     if first in second or (second in first and len(second) * 3 >= len(first)):
@@ -188,5 +188,5 @@ def is_alike(name: str, title: str) -> bool:
 
 
 @lru_cache(4096)
-def letters_of(text: str) -> str:
+def fold_text(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from forager.parsing.structured.items import storable
+from forager.parsing.structured.items import sanitize_text
 from forager.records.product import Evidence
 
 MOST_EVIDENCE = 6
@@ -38,10 +38,10 @@ def settle(claims: Iterable[Claim]) -> dict[str, Settled]:
 def _settle(name: str, claims: Sequence[Claim]) -> Settled:
     if len(claims) == 1:
         return Settled(claims[0].value, round(claims[0].confidence, 2), (_evidence(claims[0]),))
-    ranked = sorted(_without_slips(name, claims), key=lambda claim: -claim.confidence)
+    ranked = sorted(_drop_bad_prices(name, claims), key=lambda claim: -claim.confidence)
     groups: dict[Any, list[Claim]] = {}
     for claim in ranked:
-        groups.setdefault(_comparable(claim), []).append(claim)
+        groups.setdefault(_comparison_key(claim), []).append(claim)
     best = max(groups.values(), key=_agreed)
     confidence = _agreed(best)
     if name == "attributes":
@@ -76,7 +76,7 @@ def _agreed(claims: Sequence[Claim]) -> float:
     return min(SUREST, 1 - doubt)
 
 
-def _without_slips(name: str, claims: Sequence[Claim]) -> Sequence[Claim]:
+def _drop_bad_prices(name: str, claims: Sequence[Claim]) -> Sequence[Claim]:
     """A price of nothing, or in cents, gives way to one that another source states plainly."""
     if name != "price" or len(claims) == 1:
         return claims
@@ -89,7 +89,7 @@ def _is_in_cents(amount: Decimal, others: set[Decimal]) -> bool:
     return amount == amount.to_integral_value() and amount / 100 in others and amount > 0
 
 
-def _comparable(claim: Claim) -> Any:
+def _comparison_key(claim: Claim) -> Any:
     value = claim.value
     if isinstance(value, str) and claim.field not in {"currency", "gtin", "availability"}:
         return "".join(filter(str.isalnum, value.casefold()))[:300]
@@ -105,7 +105,9 @@ def _evidence(claim: Claim) -> Evidence:
     else:
         shown = str(value)
     return Evidence(
-        storable(shown[:LONGEST_EVIDENCE]), storable(claim.where[:LONGEST_EVIDENCE]), round(claim.confidence, 2)
+        sanitize_text(shown[:LONGEST_EVIDENCE]),
+        sanitize_text(claim.where[:LONGEST_EVIDENCE]),
+        round(claim.confidence, 2),
     )
 
 

@@ -99,7 +99,7 @@ MONEY = re.compile(
 LONGEST_MONEY = 40
 
 
-class Clues(NamedTuple):
+class ProductHints(NamedTuple):
     may_sell: bool
     may_list: bool
 
@@ -114,16 +114,16 @@ class Sight(NamedTuple):
 NEITHER = Sight(is_product=False, is_listing=False)
 
 
-def look_for_clues(tree: Tree, head: Head, items: Iterable[Item], body: bytes) -> Clues:
+def find_product_hints(tree: Tree, head: Head, items: Iterable[Item], body: bytes) -> ProductHints:
     kinds = {kind for item in items for kind in item.types}
-    return Clues(_may_sell(tree, head, kinds, body), not kinds.isdisjoint(LISTED))
+    return ProductHints(_may_have_product(tree, head, kinds, body), not kinds.isdisjoint(LISTED))
 
 
-def _may_sell(tree: Tree, head: Head, kinds: set[str], body: bytes) -> bool:
+def _may_have_product(tree: Tree, head: Head, kinds: set[str], body: bytes) -> bool:
     kind = type_of(head)
     if kind in PRODUCT_TYPES or not kinds.isdisjoint(SOLD) or has_price_tag(head):
         return True
-    sight = sight_of(tree)
+    sight = detect_page_type(tree)
     if sight.is_product or sight.is_listing:
         return sight.is_product
     if kind in OTHER_TYPES or kind in LISTING_TYPES or not kinds.isdisjoint(UNSOLD):
@@ -148,7 +148,7 @@ def body_of(tree: Tree) -> int | None:
     return next(iter(tree.tags("body")), None)
 
 
-def sight_of(tree: Tree) -> Sight:
+def detect_page_type(tree: Tree) -> Sight:
     body = body_of(tree)
     if body is None:
         return NEITHER

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from forager.records.product import FACTS, Product
 
 
-class Difference(NamedTuple):
+class FieldChange(NamedTuple):
     field: str
     old: Any
     new: Any
@@ -18,13 +18,13 @@ class Difference(NamedTuple):
         return "gained" if self.old is None else "lost" if self.new is None else "changed"
 
 
-def compare(old: Product | None, new: Product | None) -> list[Difference]:
+def compare(old: Product | None, new: Product | None) -> list[FieldChange]:
     """In the order of the fields; empty where both say the same. A product that is missing has lost all its fields."""
     found = []
     for field in FACTS:
         before, after = _value(old, field), _value(new, field)
         if before != after:
-            found.append(Difference(field, before, after, _confidence(old, field), _confidence(new, field)))
+            found.append(FieldChange(field, before, after, _confidence(old, field), _confidence(new, field)))
     return found
 
 

@@ -16,7 +16,7 @@ from forager.parsing.products.numbers import read_count, read_gtin, read_rating
 from forager.parsing.products.stock import Availability, read_availability
 from forager.parsing.products.view import View
 from forager.parsing.products.words import HOME, without_label
-from forager.parsing.structured.items import Item, Value, plain_name, storable, text_of
+from forager.parsing.structured.items import Item, Value, plain_name, sanitize_text, text_of
 from forager.records.product import Variant
 
 SURE = {"jsonld": 0.95, "microdata": 0.9, "rdfa": 0.88, "plucked": 0.6, "meta": 0.8, "data": 0.85}
@@ -47,7 +47,7 @@ class Offer(NamedTuple):
     item: Item
 
     @property
-    def can_be_bought(self) -> bool:
+    def is_purchasable(self) -> bool:
         return self.availability not in {Availability.OUT_OF_STOCK, Availability.DISCONTINUED}
 
 
@@ -130,10 +130,10 @@ CODE_AND_WORDS = re.compile(r"([\w./\-]*\d{4}[\w./\-]*)\s+[^\W\d_]{3,}\b.*[a-zà
 
 def _offer_claims(item: Item, view: View, sure: float) -> Iterator[Claim]:
     offers = list_offers(item, view)
-    yield from _unreadable(item, sure)
+    yield from _invalid_claims(item, sure)
     if not offers:
         return
-    offer = choose_offer(offers, view)
+    offer = select_offer(offers, view)
     if offer.price is not None:
         yield Claim("price", offer.price, sure, offer.price_at)
     if offer.currency is not None:
@@ -235,7 +235,7 @@ def _measure(value: Item) -> str | None:
     return f"{text} {UNITS.get(unit.upper(), unit)}" if text and unit else text
 
 
-def _unreadable(item: Item, sure: float) -> Iterator[Claim]:
+def _invalid_claims(item: Item, sure: float) -> Iterator[Claim]:
     """What was meant as a price or a currency; only of interest where nothing better is found."""
     for holder in (item, *_offer_items(item)[:1]):
         for text, where in holder.texts("price", "lowprice"):
@@ -270,16 +270,18 @@ def _each_offer(item: Item) -> Iterator[Item]:
             yield each
 
 
-def choose_offer(offers: Sequence[Offer], view: View) -> Offer:
+def select_offer(offers: Sequence[Offer], view: View) -> Offer:
     """That of this address, else the first that can be bought."""
     priced = [offer for offer in offers if offer.price] or list(offers)
     if len(priced) > 1:
         here = [
-            offer for offer in priced if view.is_here(offer.item.text("url")) and "?" in (offer.item.text("url") or "")
+            offer
+            for offer in priced
+            if view.is_page_url(offer.item.text("url")) and "?" in (offer.item.text("url") or "")
         ]
         if len(here) == 1 and view.has_query:
             return here[0]
-    return next((offer for offer in priced if offer.can_be_bought), priced[0])
+    return next((offer for offer in priced if offer.is_purchasable), priced[0])
 
 
 def read_offer(item: Item, place: Place) -> Offer:
@@ -394,14 +396,14 @@ def list_images(item: Item, view: View) -> tuple[str, ...]:
     return tuple(found[:MOST_IMAGES])
 
 
-def category_of_crumbs(items: Sequence[Item], name: str | None) -> Iterator[Claim]:
+def category_of_breadcrumbs(items: Sequence[Item], name: str | None) -> Iterator[Claim]:
     """The way to the product, without the start page and without the product itself."""
     for item in items:
         if not item.is_a("breadcrumblist"):
             continue
         steps = sorted(item.items("itemlistelement"), key=_position)[:12]
         names = [text for step in steps if (text := _step_name(step))]
-        kept = trim_crumbs(names, name)
+        kept = trim_breadcrumbs(names, name)
         if kept:
             yield Claim(
                 "category", cut("category", " > ".join(kept)), SURE[item.source] * 0.85, f"{item.source} {item.path}"
@@ -409,7 +411,7 @@ def category_of_crumbs(items: Sequence[Item], name: str | None) -> Iterator[Clai
             return
 
 
-def trim_crumbs(names: Sequence[str], product: str | None) -> list[str]:
+def trim_breadcrumbs(names: Sequence[str], product: str | None) -> list[str]:
     kept = [each for each in names if each.strip()]
     if kept and (
         HOME.fullmatch(kept[0].strip()) or (len(kept) > 2 and kept[0].casefold().startswith(("home", "start")))
@@ -443,7 +445,7 @@ def cut(field: str, text: str) -> str:
         text = TAG.sub(" ", text[: LONGEST["description"] * 4])
     if "&" in text:
         text = unescape(text)
-    return " ".join(storable(text).split())[: LONGEST[field]]
+    return " ".join(sanitize_text(text).split())[: LONGEST[field]]
 
 
 def absolute(base_url: str, href: str | None) -> str | None:

@@ -8,13 +8,13 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from forager.parsing.products.check import problems_of
+from forager.parsing.products.check import list_problems
 from forager.parsing.products.choose import (
-    Titles,
+    PageTitles,
     as_variants,
     choose,
+    is_article,
     is_list,
-    is_story,
     is_writing,
 )
 from forager.parsing.products.claims import Claim, Settled, settle
@@ -24,13 +24,13 @@ from forager.parsing.products.clues import (
     OTHER_TYPES,
     PRODUCT_TYPES,
     Sight,
+    detect_page_type,
     has_price_tag,
-    sight_of,
     type_of,
 )
 from forager.parsing.products.embedded import read_embedded
-from forager.parsing.products.facts import category_of_crumbs, claims_of, cut
-from forager.parsing.products.goods import find_good
+from forager.parsing.products.facts import category_of_breadcrumbs, claims_of, cut
+from forager.parsing.products.goods import find_json_product
 from forager.parsing.products.labels import claims_of_address, claims_of_labels, claims_of_names
 from forager.parsing.products.lists import list_products
 from forager.parsing.products.metatags import (
@@ -40,7 +40,7 @@ from forager.parsing.products.metatags import (
 )
 from forager.parsing.products.stock import Availability
 from forager.parsing.products.view import View
-from forager.parsing.products.visible import MANY_CARTS, claims_of_sight, find_carts, find_heading
+from forager.parsing.products.visible import MANY_CARTS, find_cart_buttons, find_heading, find_visible_claims
 from forager.parsing.structured.items import Item
 from forager.parsing.tree import Tree
 from forager.records.product import FACTS, Listed, Product
@@ -74,24 +74,24 @@ def find_listed(view: View) -> tuple[Listed, ...]:
 def collect(view: View) -> list[Claim]:
     """All that speaks of this page's product; empty when it has none."""
     items, og_title = view.items, view.head.meta("og:title")
-    sight, kind = sight_of(view.tree), type_of(view.head)
+    sight, kind = detect_page_type(view.tree), type_of(view.head)
     if sight.is_listing or kind in LISTING_TYPES:
         return []
     heading = find_heading(view.tree, view.head.title, og_title)
     view.heading = heading.number if heading else -1
-    titles = Titles(heading.text if heading else None, view.head.title, og_title)
+    titles = PageTitles(heading.text if heading else None, view.head.title, og_title)
     chosen = as_variants(choose(items, view, titles))
     if not any(map(_says_price, chosen)) and not any(item.is_a(*LISTINGS) for item in items):
         chosen += _own_json(view, titles)
-    carts = find_carts(view, also_links=not chosen)
-    if not _is_sold(view, chosen, len(carts), sight, has_heading=heading is not None):
+    carts = find_cart_buttons(view, also_links=not chosen)
+    if not _is_product_page(view, chosen, len(carts), sight, has_heading=heading is not None):
         return []
     claims = [claim for at, item in enumerate(chosen) for claim in _weaker(claims_of(item, view), at)]
     claims += claims_of_metas(view)
     claims += claims_for_any_page(view)
-    claims += category_of_crumbs(items, next((claim.value for claim in claims if claim.field == "name"), None))
+    claims += category_of_breadcrumbs(items, next((claim.value for claim in claims if claim.field == "name"), None))
     marked = next((claim.value for claim in claims if claim.field == "price"), None)
-    claims += claims_of_sight(view, carts, heading, marked)
+    claims += find_visible_claims(view, carts, heading, marked)
     claims += claims_of_labels(view)
     said = {claim.field for claim in claims}
     if "price" not in said and not chosen:
@@ -108,14 +108,14 @@ def collect(view: View) -> list[Claim]:
     return claims
 
 
-def _is_sold(view: View, chosen: Sequence[Item], carts: int, sight: Sight, *, has_heading: bool) -> bool:
+def _is_product_page(view: View, chosen: Sequence[Item], carts: int, sight: Sight, *, has_heading: bool) -> bool:
     """Whether the page sells what it speaks of. What readers write below a product makes no story of it; an article
     that has a product in its markup is one only where the shop itself says so."""
     items, kind = view.items, type_of(view.head)
     is_tagged = kind in PRODUCT_TYPES or has_price_tag(view.head)
     if chosen:
         is_priced = any(map(_says_price, chosen))
-        if is_story(items) if is_priced else is_writing(items) or kind in OTHER_TYPES:
+        if is_article(items) if is_priced else is_writing(items) or kind in OTHER_TYPES:
             return is_tagged or sight.is_product
         return not is_list(items, chosen[0])
     if is_writing(items) or kind in OTHER_TYPES:
@@ -134,10 +134,10 @@ def _says_price(item: Item) -> bool:
     )
 
 
-def _own_json(view: View, titles: Titles) -> list[Item]:
+def _own_json(view: View, titles: PageTitles) -> list[Item]:
     """The product as the shop tells it to its own scripts; a guess, so what a person sees has a say too."""
     code = _scripts(view.tree)
-    good = find_good(read_embedded(view.tree, code), view, titles) if code else None
+    good = find_json_product(read_embedded(view.tree, code), view, titles) if code else None
     return [good] if good is not None else []
 
 
@@ -153,20 +153,20 @@ def assemble(claims: Iterable[Claim], parser_name: str, parser_version: int) -> 
     facts: dict[str, Any] = {name: settled[name].value for name in FACTS if name in settled}
     return Product(
         **{"name": None} | facts,
-        content_hash=hash_facts(facts),
-        confidence=_overall(settled),
+        content_hash=hash_product(facts),
+        confidence=_weighted_confidence(settled),
         evidence={name: settled[name].evidence for name in FACTS if name in settled},
-        problems=problems_of(facts, unreadable),
+        problems=list_problems(facts, unreadable),
         parser_name=parser_name,
         parser_version=parser_version,
     )
 
 
-def _overall(settled: dict[str, Settled]) -> float:
+def _weighted_confidence(settled: dict[str, Settled]) -> float:
     return round(sum(weight * settled[name].confidence for name, weight in WEIGHTS.items() if name in settled), 2)
 
 
-def hash_facts(facts: dict[str, Any]) -> bytes:
+def hash_product(facts: dict[str, Any]) -> bytes:
     """The same facts, however sure and wherever found, have the same hash."""
     told = "\x1e".join(f"{name}\x1f{_plain(facts[name])}" for name in FACTS if name in facts)
     return hashlib.sha256(told.encode("utf-8", "surrogatepass")).digest()[:16]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from forager.parsing.products.choose import Titles, letters_of
+from forager.parsing.products.choose import PageTitles, fold_text
 from forager.parsing.products.embedded import Document, Embedded
 from forager.parsing.products.metatags import SEPARATORS
 from forager.parsing.products.view import View
@@ -84,7 +84,7 @@ THEME_SIGNS = frozenset({"handle", "vendor", "compare_at_price", "gid", "variant
 HUNDREDTH = Decimal("0.01")
 
 
-def find_good(embedded: Embedded, view: View, titles: Titles) -> Item | None:
+def find_json_product(embedded: Embedded, view: View, titles: PageTitles) -> Item | None:
     """The thing this page sells, as an item like those of markup; None where no thing is called as the page is."""
     named = [
         (score, good, place)
@@ -105,7 +105,7 @@ def _candidates(documents: Sequence[Document]) -> Iterator[tuple[dict[str, Any],
         node, place, depth = waiting.popleft()
         seen += 1
         if isinstance(node, dict):
-            if _is_good(node):
+            if _is_product_node(node):
                 found += 1
                 yield node, place
             inner: Iterable[tuple[Any, str]] = ((value, f"{place}.{key[:60]}") for key, value in node.items())
@@ -117,7 +117,7 @@ def _candidates(documents: Sequence[Document]) -> Iterator[tuple[dict[str, Any],
                     waiting.append((value, where, depth + 1))
 
 
-def _is_good(node: Mapping[str, Any]) -> bool:
+def _is_product_node(node: Mapping[str, Any]) -> bool:
     if not any(isinstance(node.get(name), str) for name in NAMES) and not _variants(node):
         return False
     has_price = any(name in node for name in PRICES) or any(
@@ -126,9 +126,9 @@ def _is_good(node: Mapping[str, Any]) -> bool:
     return has_price and len(SIGNS.intersection(node)) >= 2
 
 
-def _score(good: Mapping[str, Any], view: View, titles: Titles) -> float:
+def _score(good: Mapping[str, Any], view: View, titles: PageTitles) -> float:
     """How surely it is the page's own: by its name in the heading or the title, by its address."""
-    own = letters_of(_name(good) or "")
+    own = fold_text(_name(good) or "")
     score = 3.0 * _is_addressed(good, view)
     if own:
         score += 4.0 * _is_called(own, titles.heading) + 2.0 * any(_is_called(own, title) for title in titles.all)
@@ -143,7 +143,7 @@ def _is_called(own: str, title: str | None) -> bool:
     parts = [title, *(title.partition(mark)[0] for mark in SEPARATORS if mark in title)]
     return any(
         own == said or (own in said and len(own) >= LONG_NAME and len(own) * 10 >= len(said) * 7)
-        for said in map(letters_of, parts)
+        for said in map(fold_text, parts)
     )
 
 
@@ -155,7 +155,7 @@ def _is_addressed(good: Mapping[str, Any], view: View) -> bool:
         if not isinstance(value, str) or not value:
             continue
         if "/" in value:
-            if view.is_here(value):
+            if view.is_page_url(value):
                 return True
         elif len(value) >= 4 and last.removesuffix(".html") == value.lower():
             return True

@@ -12,7 +12,7 @@ from forager.parsing.products.facts import cut
 from forager.parsing.products.label_words import LABELS
 from forager.parsing.products.numbers import read_gtin
 from forager.parsing.products.view import View
-from forager.parsing.products.visible import is_beside
+from forager.parsing.products.visible import is_outside_product
 
 MOST_TEXT = 150_000
 LONGEST_LABEL, LONGEST_VALUE = 40, 80
@@ -45,9 +45,9 @@ def claims_of_labels(view: View) -> Iterator[Claim]:
     attributes: dict[str, str] = {}
     for field, label, value, owner in _labelled(view):
         if field in ATTRIBUTES:
-            if field not in attributes and not is_beside(view, owner):
+            if field not in attributes and not is_outside_product(view, owner):
                 attributes[field] = value
-        elif (read := _read(field, value)) and not is_beside(view, owner):
+        elif (read := _read(field, value)) and not is_outside_product(view, owner):
             found.setdefault(field, []).append((read, label))
     for field, values in found.items():
         if field == "sku" and len({value for value, _ in values}) > MANY_CODES:
@@ -60,9 +60,9 @@ def claims_of_labels(view: View) -> Iterator[Claim]:
 
 def _labelled(view: View) -> Iterator[tuple[str, str, str, int]]:
     """Field, label, value, and the element the value stands in."""
-    if view.trunk is None:
+    if view.body_element is None:
         return
-    runs = view.tree.runs(view.trunk, MOST_TEXT)
+    runs = view.tree.runs(view.body_element, MOST_TEXT)
     waiting: tuple[str, str] | None = None
     first = view.heading - ABOVE
     for owner, text in runs:
@@ -82,14 +82,14 @@ def _labelled(view: View) -> Iterator[tuple[str, str, str, int]]:
         if len(text) <= LONGEST_LABEL and (field := _field_of(text)) is not None:
             waiting = (field, text.strip(ENDS))
         elif (
-            _may_hold_both(text)
+            _may_be_pair(text)
             and (pair := INSIDE.match(text)) is not None
             and (field := _field_of(pair[1])) is not None
         ):
             yield field, pair[1], pair[2], owner
 
 
-def _may_hold_both(text: str) -> bool:
+def _may_be_pair(text: str) -> bool:
     return ":" in text or "：" in text or "#" in text or text[-1:].isdigit() or text[-2:-1].isdigit()
 
 
@@ -128,7 +128,7 @@ def claims_of_names(view: View) -> Iterator[Claim]:
     """A short code in an element that is called a product's."""
     for number in view.tree.find(CODE_ATTRIBUTES, CODE_NAMES)[:MOST_NAMED]:
         text = view.tree.text(number)
-        if len(text) <= LONGEST_CODE and not is_beside(view, number) and (code := _read("sku", text)):
+        if len(text) <= LONGEST_CODE and not is_outside_product(view, number) and (code := _read("sku", text)):
             yield Claim("sku", code, 0.6, f"css {view.tree.tag(number)}")
             return
 
@@ -151,12 +151,12 @@ def claims_of_address(view: View) -> Iterator[Claim]:
     given = [match[1] for match in NAMED.finditer(address)]
     given += [match[1] for match in reversed(list(NUMBERED.finditer(path)))]
     for number in dict.fromkeys(given[:MANY_CODES]):
-        if any(map(str.isdigit, number)) and _stands_alone(number.encode(), view.body):
+        if any(map(str.isdigit, number)) and _is_standalone(number.encode(), view.body):
             yield Claim("sku", number, 0.5, "url")
             return
 
 
-def _stands_alone(number: bytes, body: bytes) -> bool:
+def _is_standalone(number: bytes, body: bytes) -> bool:
     """In quotes or between tags, not as a part of an address."""
     place = body.find(number)
     for _ in range(MOST_PLACES):

@@ -73,7 +73,7 @@ def _address(item: Item) -> str | None:
 def _own_page(address: str | None, view: View) -> str | None:
     """As pages are known by; None where it is this page itself, or a part of it."""
     url = absolute(view.base_url, address)
-    if url is None or view.is_here(url):
+    if url is None or view.is_page_url(url):
         return None
     try:
         return normalize(url)

@@ -89,7 +89,7 @@ class Money(NamedTuple):
     """Of a kilogram, a litre, a month."""
 
 
-def read_shown_price(text: str, place: Place = ANYWHERE) -> Money | None:
+def read_visible_price(text: str, place: Place = ANYWHERE) -> Money | None:
     """What a page asks for, of a text that may also tell what is saved, what delivery costs, what it was before."""
     text = tidy(text)
     if NUMBER.search(text) is None:
@@ -154,11 +154,11 @@ def tidy(text: str) -> str:
     if not text.isascii():
         text = text.translate(SIGNS)
         if not text.isascii():
-            text = "".join(map(_digit, unicodedata.normalize("NFKC", text).translate(SIGNS)))
+            text = "".join(map(_to_ascii_digit, unicodedata.normalize("NFKC", text).translate(SIGNS)))
     return " ".join(text.split())
 
 
-def _digit(character: str) -> str:
+def _to_ascii_digit(character: str) -> str:
     return str(unicodedata.digit(character)) if character.isdigit() and not character.isascii() else character
 
 
@@ -179,7 +179,7 @@ def _plain(number: str, place: Place, code: str | None, *, is_machine: bool) -> 
     if number.count(sign) > 1:
         return number.replace(sign, "")
     whole, _, rest = number.partition(sign)
-    if len(rest) == 3 and _groups_thousands(whole, sign, place, code, is_machine=is_machine):
+    if len(rest) == 3 and _is_thousands_separator(whole, sign, place, code, is_machine=is_machine):
         return whole + rest
     return f"{whole}.{rest}"
 
@@ -190,7 +190,7 @@ def _is_apostrophe_decimal(number: str) -> bool:
     )
 
 
-def _groups_thousands(whole: str, sign: str, place: Place, code: str | None, *, is_machine: bool) -> bool:
+def _is_thousands_separator(whole: str, sign: str, place: Place, code: str | None, *, is_machine: bool) -> bool:
     """Whether `1.234` or `1,234` is more than a thousand."""
     if whole.startswith("0") or len(whole) > 3:
         return False
@@ -269,10 +269,10 @@ def _nearest(
         gap = text[number.end() : start] if start >= number.end() else text[end : number.start()]
         if any(map(str.isdigit, gap)):
             continue
-        if currency.confidence < best_confidence(best) and len(gap) >= best_distance - 1:
+        if currency.confidence < currency_confidence(best) and len(gap) >= best_distance - 1:
             continue
         if len(gap) < best_distance or (
-            len(gap) <= (between or BETWEEN) and currency.confidence > best_confidence(best)
+            len(gap) <= (between or BETWEEN) and currency.confidence > currency_confidence(best)
         ):
             best, best_distance = currency, len(gap)
     if best is None and text[number.end() : number.end() + 2] == ",-":
@@ -280,7 +280,7 @@ def _nearest(
     return best
 
 
-def best_confidence(currency: Currency | None) -> float:
+def currency_confidence(currency: Currency | None) -> float:
     return currency.confidence if currency else 0.0
 
 

@@ -7,7 +7,7 @@ import re
 from enum import StrEnum
 from functools import lru_cache
 
-from forager.parsing.products.words import small_letters
+from forager.parsing.products.words import to_lowercase
 
 
 class Availability(StrEnum):
@@ -176,7 +176,7 @@ PHRASES: tuple[tuple[Availability, re.Pattern[str]], ...] = (
 
 def read_availability(text: str) -> Availability | None:
     """A schema.org address, a code or a sentence; None where it says nothing we know."""
-    return _read(small_letters(" ".join(text[:LONGEST_TEXT].split())))
+    return _read(to_lowercase(" ".join(text[:LONGEST_TEXT].split())))
 
 
 @lru_cache(4096)

@@ -10,7 +10,7 @@ from forager.parsing.head import Head
 from forager.parsing.products.clues import body_of
 from forager.parsing.products.currency import Place, place_of
 from forager.parsing.products.money import Money
-from forager.parsing.products.words import is_struck, is_surrounding, names_of, visible_text
+from forager.parsing.products.words import is_non_product, is_struck, names_of, visible_text
 from forager.parsing.structured import Item, StructuredData
 from forager.parsing.tree import Tree, bounded
 from forager.records import Fetched
@@ -57,7 +57,7 @@ class View:
         return turbohtml.parse(bounded(to_text(self.body, self.fetched.content_type)[0]))
 
     @cached_property
-    def trunk(self) -> int | None:
+    def body_element(self) -> int | None:
         """The element `body`."""
         return body_of(self.tree)
 
@@ -76,10 +76,10 @@ class View:
             known = self.struck[number] = is_struck(self.tree, number)
         return known
 
-    def is_surrounding(self, number: int) -> bool:
+    def is_non_product(self, number: int) -> bool:
         """Whether an element is called as what is beside a product."""
         if (known := self.surrounding.get(number)) is None:
-            known = self.surrounding[number] = is_surrounding(names_of(self.tree, number))
+            known = self.surrounding[number] = is_non_product(names_of(self.tree, number))
         return known
 
     @cached_property
@@ -90,7 +90,7 @@ class View:
     def has_query(self) -> bool:
         return "?" in self.url
 
-    def is_here(self, address: str | None) -> bool:
+    def is_page_url(self, address: str | None) -> bool:
         """Whether an address is this page's own, with or without query."""
         if not address:
             return False

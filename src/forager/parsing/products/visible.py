@@ -7,10 +7,10 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
-from forager.parsing.products.choose import is_alike
+from forager.parsing.products.choose import is_similar
 from forager.parsing.products.claims import Claim
-from forager.parsing.products.facts import cut, trim_crumbs
-from forager.parsing.products.money import Money, read_amount, read_money, read_shown_price
+from forager.parsing.products.facts import cut, trim_breadcrumbs
+from forager.parsing.products.money import Money, read_amount, read_money, read_visible_price
 from forager.parsing.products.stock import Availability, read_availability
 from forager.parsing.products.view import View
 from forager.parsing.products.words import (
@@ -18,8 +18,8 @@ from forager.parsing.products.words import (
     CART_NAMES,
     LONGEST_NAMES,
     SILENT,
-    fills_cart,
     is_brand,
+    is_cart_label,
     is_no_price,
     names_of,
     says_hidden,
@@ -95,17 +95,17 @@ def find_heading(tree: Tree, *titles: str | None) -> Heading | None:
     ]
     if len(found) < 2:
         return found[0] if found else None
-    alike = (each for each in found if any(is_alike(each.text, title) for title in titles if title))
+    alike = (each for each in found if any(is_similar(each.text, title) for title in titles if title))
     return next(alike, found[0])
 
 
-def find_carts(view: View, *, also_links: bool) -> list[int]:
+def find_cart_buttons(view: View, *, also_links: bool) -> list[int]:
     """Buttons that fill the cart with this page's thing; those of things beside it are left out."""
     tree = view.tree
     named = tree.find(CART_ATTRIBUTES, CART_NAMES)[:MOST_CARTS]
-    found = [number for number in named if not is_beside(view, number)]
+    found = [number for number in named if not is_outside_product(view, number)]
     if not found:
-        found = _labelled(view, _buttons(tree)[:MOST_BUTTONS])
+        found = _labelled(view, _find_buttons(tree)[:MOST_BUTTONS])
         if not found and also_links:
             below = [number for number in _links(tree) if number > view.heading]
             found = _labelled(view, below[:MOST_LINKS])
@@ -116,7 +116,7 @@ def find_carts(view: View, *, also_links: bool) -> list[int]:
     return outer
 
 
-def _buttons(tree: Tree) -> list[int]:
+def _find_buttons(tree: Tree) -> list[int]:
     inputs = tree.tags("input")
     pressed = {
         number for number, kind in zip(inputs, tree.column(inputs, "type"), strict=True) if kind in {"submit", "button"}
@@ -135,7 +135,11 @@ def _links(tree: Tree) -> list[int]:
 
 
 def _labelled(view: View, numbers: list[int]) -> list[int]:
-    return [number for number in numbers if fills_cart(_label(view.tree, number)) and not is_beside(view, number)]
+    return [
+        number
+        for number in numbers
+        if is_cart_label(_label(view.tree, number)) and not is_outside_product(view, number)
+    ]
 
 
 def _label(tree: Tree, number: int) -> str:
@@ -143,7 +147,7 @@ def _label(tree: Tree, number: int) -> str:
     return tree.text(number)[:80] or get(number, "value") or get(number, "aria-label") or get(number, "title") or ""
 
 
-def is_beside(view: View, number: int) -> bool:
+def is_outside_product(view: View, number: int) -> bool:
     """In a list of other things, or in what surrounds every page. Whatever holds the heading too is no such place, by
     whatever name; the header of an article belongs to it."""
     tree, heading = view.tree, view.heading
@@ -156,13 +160,15 @@ def is_beside(view: View, number: int) -> bool:
         if tag in {"footer", "nav", "aside"}:
             return True
         is_in_header |= tag == "header"
-        if place != number and view.is_surrounding(place):
+        if place != number and view.is_non_product(place):
             return True
         place = tree.parent(place)
     return is_in_header
 
 
-def claims_of_sight(view: View, carts: list[int], heading: Heading | None, marked: Decimal | None) -> Iterator[Claim]:
+def find_visible_claims(
+    view: View, carts: list[int], heading: Heading | None, marked: Decimal | None
+) -> Iterator[Claim]:
     """Price, currency and availability as they are shown. `marked` is the price that markup tells."""
     parts = find_parts(view.tree)
     price = find_price(view, carts, heading, parts["price"])
@@ -176,8 +182,8 @@ def claims_of_sight(view: View, carts: list[int], heading: Heading | None, marke
         yield Claim("price", money.amount, confidence, where)
         if money.currency:
             yield Claim("currency", money.currency, confidence * money.confidence, where)
-    yield from _shown_stock(view, carts, parts["stock"])
-    yield from _logo(view, heading, parts["brand"])
+    yield from _find_stock_claims(view, carts, parts["stock"])
+    yield from _find_brand(view, heading, parts["brand"])
     if crumbs := _crumbs(view, heading, parts["crumbs"]):
         yield Claim("category", crumbs, 0.5, "css breadcrumb")
 
@@ -195,7 +201,7 @@ class Seen(NamedTuple):
 
 def find_price(view: View, carts: list[int], heading: Heading | None, named: list[int]) -> Seen | None:
     """The nearest to a button or below the heading, in the smaller block of the two; else the first not beside."""
-    if view.trunk is None:
+    if view.body_element is None:
         return None
     if priced := view.tree.having("data-price"):
         named = sorted({*named, *priced})
@@ -203,14 +209,14 @@ def find_price(view: View, carts: list[int], heading: Heading | None, named: lis
         found
         for anchor, prices in [(cart, named) for cart in carts[:2]]
         + ([(heading.number, named[bisect_right(named, heading.number) :])] if heading is not None else [])
-        if (found := _nearest_price(view, anchor, prices)) is not None
+        if (found := _find_nearest_price(view, anchor, prices)) is not None
     ]
     if near:
         return min(near, key=lambda seen: (seen.money.is_per_unit, view.tree.end(seen.place) - seen.place))
-    return _price_in(view.trunk, named, view, ANYWHERE) or _price_in_text(view, carts, heading)
+    return _price_in(view.body_element, named, view, ANYWHERE) or _price_in_text(view, carts, heading)
 
 
-def _nearest_price(view: View, anchor: int, named: list[int]) -> Seen | None:
+def _find_nearest_price(view: View, anchor: int, named: list[int]) -> Seen | None:
     """That of a unit only where no other is around."""
     of_unit: Seen | None = None
     for place in _around(view, anchor, HIGHEST_CLIMB):
@@ -225,7 +231,7 @@ def _around(view: View, number: int, levels: int) -> Iterator[int]:
     """What holds it, from the inside out, below `body`."""
     place = view.tree.parent(number)
     for _ in range(levels):
-        if place < 0 or place == view.trunk:
+        if place < 0 or place == view.body_element:
             return
         yield place
         place = view.tree.parent(place)
@@ -256,7 +262,11 @@ def _only_old(place: int, inside: list[int], view: View) -> Seen | None:
     if not 0 < len(inside) <= FEW_PRICES:
         return None
     for number in inside:
-        if OLD_PRICE.search(names_of(tree, number)) and tree.tag(number) not in SILENT and not is_beside(view, number):
+        if (
+            OLD_PRICE.search(names_of(tree, number))
+            and tree.tag(number) not in SILENT
+            and not is_outside_product(view, number)
+        ):
             text = " ".join(each for _, each in tree.runs(number, LONGEST_MONEY))
             money = read_money(text, view.place)
             if money is not None and money.currency and money.amount > 0:
@@ -268,7 +278,7 @@ def _read_price(number: int, view: View) -> Money | None:
     """Of one element, once: the same lies in all that is around it."""
     if number not in view.prices:
         money = _read_new_price(number, view)
-        view.prices[number] = None if money is None or money.amount <= 0 or is_beside(view, number) else money
+        view.prices[number] = None if money is None or money.amount <= 0 or is_outside_product(view, number) else money
     return view.prices[number]
 
 
@@ -281,11 +291,11 @@ def _read_new_price(number: int, view: View) -> Money | None:
         return None
     text = view.read_text(number)
     if text and len(text) <= LONGEST_PRICE:
-        money = read_shown_price(text, view.place)
+        money = read_visible_price(text, view.place)
         if money is None or money.currency or len(text) > LONGEST_MONEY or parent < 0:
             return money
         around = view.read_text(parent)
-        wider = read_shown_price(around, view.place) if len(around) <= LONGEST_MONEY else None
+        wider = read_visible_price(around, view.place) if len(around) <= LONGEST_MONEY else None
         return wider if wider is not None and wider.amount == money.amount else money
     if amount := read_amount(tree.get(number, "data-price") or "", view.place, is_machine=True):
         return Money(amount)
@@ -296,10 +306,10 @@ def _regular_price(view: View, place: int, price: Decimal) -> Decimal | None:
     """What is struck through beside a price, and higher."""
     tree = view.tree
     for around in (place, tree.parent(place)):
-        if around < 0 or around == view.trunk:
+        if around < 0 or around == view.body_element:
             return None
         for number, text in tree.numbers(around, LONGEST_MONEY)[:MOST_STRUCK]:
-            if not _is_struck_within(view, number, around) or is_beside(view, number):
+            if not _is_struck_within(view, number, around) or is_outside_product(view, number):
                 continue
             money = read_money(text, view.place)
             if money is not None and price < money.amount <= price * MOST_REDUCED:
@@ -325,7 +335,7 @@ def _price_in_text(view: View, carts: list[int], heading: Heading | None) -> See
             if len(text) > LONGEST_BLOCK:
                 break
             for chunk in re.findall(r"[^\n]{0,40}\d[\d.,' \u00a0]*[^\n]{0,12}", text)[:20]:
-                money = read_shown_price(chunk, view.place)
+                money = read_visible_price(chunk, view.place)
                 if money and money.currency and money.amount > 0:
                     return Seen(money, "text beside the cart button", 0.45, place)
     return None if heading is None else _price_below(view, heading)
@@ -334,14 +344,14 @@ def _price_in_text(view: View, carts: list[int], heading: Heading | None) -> See
 def _price_below(view: View, heading: Heading) -> Seen | None:
     """The first number below the heading that has a currency in its own element or in the one around it."""
     tree = view.tree
-    below = [number for number, _ in tree.numbers(view.trunk or 0, LONGEST_MONEY) if number > heading.number]
+    below = [number for number, _ in tree.numbers(view.body_element or 0, LONGEST_MONEY) if number > heading.number]
     for number in below[:MOST_BELOW]:
         for place in (number, tree.parent(number)):
             text = view.read_text(place)
             if len(text) > LONGEST_MONEY or view.is_struck(place) or is_no_price(text):
                 break
-            money = read_shown_price(text, view.place)
-            if money and money.currency and money.amount > 0 and not is_beside(view, number):
+            money = read_visible_price(text, view.place)
+            if money and money.currency and money.amount > 0 and not is_outside_product(view, number):
                 return Seen(money, "text below the heading", BARE, tree.parent(place))
     return None
 
@@ -349,7 +359,7 @@ def _price_below(view: View, heading: Heading) -> Seen | None:
 # Stock --------------------------------------------------------------------------------------------------------------
 
 
-def _shown_stock(view: View, carts: list[int], named: list[int]) -> Iterator[Claim]:
+def _find_stock_claims(view: View, carts: list[int], named: list[int]) -> Iterator[Claim]:
     """What the page says of the stock; what it says of being sold out is believed before markup."""
     tree = view.tree
     told: list[tuple[Availability, int]] = []
@@ -357,7 +367,7 @@ def _shown_stock(view: View, carts: list[int], named: list[int]) -> Iterator[Cla
         if told and number < tree.end(told[-1][1]):
             continue
         text = view.read_text(number)
-        if not text or len(text) > LONGEST_STOCK or is_beside(view, number) or is_hidden(tree, number):
+        if not text or len(text) > LONGEST_STOCK or is_outside_product(view, number) or is_hidden(tree, number):
             continue
         if (state := read_availability(text)) is not None:
             told.append((state, number))
@@ -366,7 +376,7 @@ def _shown_stock(view: View, carts: list[int], named: list[int]) -> Iterator[Cla
         is_sure = all(each in GONE for each, _ in told) and tree.tag(number) not in {"tr", "option", "li"}
         yield Claim("availability", str(state), TOLD if is_sure else 0.5, f"css {_name(tree, number)}")
         return
-    if (state := _told_beside(view, carts)) is not None:
+    if (state := _find_nearby_stock(view, carts)) is not None:
         yield Claim("availability", str(state), 0.5, "text beside the cart button")
         return
     for cart in carts[:2]:
@@ -378,7 +388,7 @@ def _shown_stock(view: View, carts: list[int], named: list[int]) -> Iterator[Cla
             return
 
 
-def _told_beside(view: View, carts: list[int]) -> Availability | None:
+def _find_nearby_stock(view: View, carts: list[int]) -> Availability | None:
     """Whether the block around the button says that it cannot be bought."""
     for cart in carts[:1]:
         for place in _around(view, cart, LEVELS_TOLD):
@@ -408,7 +418,7 @@ def is_hidden(tree: Tree, number: int) -> bool:
 # Brand and category -------------------------------------------------------------------------------------------------
 
 
-def _logo(view: View, heading: Heading | None, named: list[int]) -> Iterator[Claim]:
+def _find_brand(view: View, heading: Heading | None, named: list[int]) -> Iterator[Claim]:
     """What stands in an element called brand near the heading; of a picture, what it says of itself."""
     tree = view.tree
     for number in named:
@@ -418,7 +428,12 @@ def _logo(view: View, heading: Heading | None, named: list[int]) -> Iterator[Cla
             continue
         shown = " ".join(text for _, text in tree.runs(number, MOST_IN_BRAND))[:MOST_IN_BRAND]
         text = without_label(shown or tree.texts([number], LONGEST_BRAND + 1)[0])
-        if NO_BRAND.search(text) or len(text) > LONGEST_BRAND or text == heading.text or is_beside(view, number):
+        if (
+            NO_BRAND.search(text)
+            or len(text) > LONGEST_BRAND
+            or text == heading.text
+            or is_outside_product(view, number)
+        ):
             continue
         yield Claim("brand", cut("brand", text), 0.5, f"css {_name(tree, number)}")
         return
@@ -432,7 +447,7 @@ def _crumbs(view: View, heading: Heading | None, named: list[int]) -> str | None
     links = tree.tags("a")
     inside = links[bisect_right(links, number) : bisect_left(links, tree.end(number))]
     names = [tree.text(link) for link in inside[:10]]
-    kept = trim_crumbs([name for name in names if name and len(name) < 80], heading.text if heading else None)
+    kept = trim_breadcrumbs([name for name in names if name and len(name) < 80], heading.text if heading else None)
     return cut("category", " > ".join(kept)) or None
 
 

@@ -94,7 +94,7 @@ LONGEST_NAMES = 400
 SILENT = frozenset({"del", "s", "strike"})
 
 
-def small_letters(text: str) -> str:
+def to_lowercase(text: str) -> str:
     """The Turkish İ as one letter, which `lower` makes two of."""
     return text.lower() if text.isascii() else text.replace("İ", "i").lower()
 
@@ -103,7 +103,7 @@ def names_of(tree: Tree, number: int) -> str:
     """What the shop calls an element, in small letters."""
     get = tree.get
     names = f"{get(number, 'class') or ''} {get(number, 'id') or ''} {get(number, 'data-price-type') or ''}"
-    return small_letters(names[:LONGEST_NAMES])
+    return to_lowercase(names[:LONGEST_NAMES])
 
 
 def is_struck(tree: Tree, number: int) -> bool:
@@ -121,14 +121,14 @@ def _says_struck(names: str) -> bool:
 
 
 @lru_cache(4096)
-def is_surrounding(names: str) -> bool:
+def is_non_product(names: str) -> bool:
     """What the shop calls things that are beside the product."""
     return bool(BESIDE.search(names)) and "product-info" not in names
 
 
 @lru_cache(4096)
 def says_hidden(names: str) -> bool:
-    return bool(HIDDEN.search(small_letters(names)))
+    return bool(HIDDEN.search(to_lowercase(names)))
 
 
 def without_label(brand: str) -> str:
@@ -137,8 +137,8 @@ def without_label(brand: str) -> str:
 
 
 @lru_cache(16384)
-def fills_cart(label: str) -> bool:
-    return bool(CART.search(small_letters(label)))
+def is_cart_label(label: str) -> bool:
+    return bool(CART.search(to_lowercase(label)))
 
 
 @lru_cache(4096)
@@ -148,7 +148,7 @@ def is_brand(names: str) -> bool:
 
 @lru_cache(4096)
 def is_no_price(names: str) -> bool:
-    return bool(NO_PRICE.search(small_letters(names)))
+    return bool(NO_PRICE.search(to_lowercase(names)))
 
 
 def visible_text(

@@ -63,7 +63,7 @@ class _Reader:
 
     def read(self) -> list[Item]:
         tree, dialect, said = self.tree, self.dialect, self.said
-        lent = self._lent() if dialect is MICRODATA else {}
+        lent = self._itemref_owners() if dialect is MICRODATA else {}
         open_items: list[tuple[int, Item]] = []
         waiting = sorted(lent, reverse=True)
         rows = tree.rows(self.elements, (dialect.scope, dialect.properties, dialect.types, "content"))
@@ -87,7 +87,7 @@ class _Reader:
         self._read_texts()
         return self.top
 
-    def _lent(self) -> dict[int, Item]:
+    def _itemref_owners(self) -> dict[int, Item]:
         """Elements elsewhere that belong to an item, because it says so (`itemref`)."""
         borrowers = self.tree.having("itemref")[:MOST_LENDERS]
         if not borrowers:

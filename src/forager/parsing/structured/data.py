@@ -9,7 +9,7 @@ import orjson
 from forager.parsing.head import Head
 from forager.parsing.structured.attributes import MICRODATA, RDFA, read_attributes, spellings
 from forager.parsing.structured.items import Item, short_name
-from forager.parsing.structured.jsonld import Script, decode_scripts, promote, read_jsonld, top_nodes
+from forager.parsing.structured.jsonld import Script, decode_scripts, promote_main_items, read_jsonld, top_nodes
 from forager.parsing.tree import Tree
 
 LARGEST_JSON = 256 * 1024
@@ -50,11 +50,11 @@ class StructuredData:
 
     @cached_property
     def microdata(self) -> list[Item]:
-        return promote(read_attributes(self._tree, MICRODATA, self._said))
+        return promote_main_items(read_attributes(self._tree, MICRODATA, self._said))
 
     @cached_property
     def rdfa(self) -> list[Item]:
-        return promote(read_attributes(self._tree, RDFA, self._said))
+        return promote_main_items(read_attributes(self._tree, RDFA, self._said))
 
     @cached_property
     def items(self) -> list[Item]:
@@ -67,7 +67,7 @@ class StructuredData:
         if not entries:
             return b""
         written = _write(entries[:MOST_KEPT])
-        return written if written and len(written) <= LARGEST_JSON else _write_what_fits(entries)
+        return written if written and len(written) <= LARGEST_JSON else _encode_within_limit(entries)
 
     def _entries(self) -> list[dict[str, Any]]:
         found = [
@@ -129,7 +129,7 @@ def _write(content: object) -> bytes:
     return NUL.sub(rb"\1", written) if b"\\u0000" in written else written
 
 
-def _write_what_fits(entries: list[dict[str, Any]]) -> bytes:
+def _encode_within_limit(entries: list[dict[str, Any]]) -> bytes:
     kept: list[bytes] = []
     room = LARGEST_JSON - 2
     for entry in entries:

@@ -100,10 +100,10 @@ def text_of(value: Value) -> str | None:
     text = str(value)[:LONGEST_VALUE]
     if "&" in text:
         text = unescape(text)
-    return " ".join(storable(text).split()) or None
+    return " ".join(sanitize_text(text).split()) or None
 
 
-def storable(text: str) -> str:
+def sanitize_text(text: str) -> str:
     """Without what no database takes: NUL, and halves of characters."""
     if not text.isascii():
         text = text.encode("utf-8", "ignore").decode()

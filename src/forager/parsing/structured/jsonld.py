@@ -51,7 +51,7 @@ def read_jsonld(scripts: Iterable[Script]) -> list[Item]:
         if content is not None:
             reader.read(content, root)
         elif len(text) <= LONGEST_SCRIPT:
-            reader.pluck(text[:LONGEST_PLUCKED], root)
+            reader.extract_values(text[:LONGEST_PLUCKED], root)
     return reader.finish()
 
 
@@ -160,7 +160,7 @@ class _Reader:
             self._by_id = _index(_objects(self.contents), self._by_id)
         return self._by_id.get(identity, node)
 
-    def pluck(self, script: str, path: str) -> None:
+    def extract_values(self, script: str, path: str) -> None:
         """JSON that cannot be repaired and speaks of one product: its plain values, each by its first mention."""
         if len(PRODUCT_TYPE.findall(script)) != 1:
             return
@@ -172,10 +172,10 @@ class _Reader:
 
     def finish(self) -> list[Item]:
         """With what a page says it is about, which stands for itself."""
-        return promote(self.top)
+        return promote_main_items(self.top)
 
 
-def promote(top: list[Item]) -> list[Item]:
+def promote_main_items(top: list[Item]) -> list[Item]:
     if not top:
         return top
     promoted = [

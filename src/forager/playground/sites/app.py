@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from forager.playground.answer import Answer, missing
 from forager.playground.language import english
-from forager.playground.page import Frame, Link, Page, Sheet
+from forager.playground.page import Frame, Link, Page, PageBuilder
 from forager.playground.site import SitePage, list_page, show
 from forager.playground.sites.numbered import find_number, path_of, read_number
 
@@ -132,6 +132,6 @@ class App:
         return range(first, min(first + CHILDREN, self.size))
 
     def _about(self) -> Page:
-        sheet = Sheet(FRAME, "About")
+        sheet = PageBuilder(FRAME, "About")
         sheet.add_text(*english().paragraphs(3, self.seed, "about"))
         return sheet.finish()

@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 
 from forager.playground.answer import Answer, missing
 from forager.playground.language import LANGUAGES, load_language
-from forager.playground.page import Frame, Page, Sheet
+from forager.playground.page import Frame, Page, PageBuilder
 from forager.playground.seeded import number, pick, pick_distinct
 from forager.playground.site import ALLOW_ALL, SitePage, list_page, show
 from forager.playground.sites.numbered import read_number
@@ -99,7 +99,7 @@ class Blog:
         return code
 
     def _write_home(self) -> Page:
-        sheet = Sheet(FRAME, "The same street, told ten times")
+        sheet = PageBuilder(FRAME, "The same street, told ten times")
         sheet.description = "A blog in ten languages, made up for crawlers to practise on."
         sheet.add_links((f"/{code}/", load_language(code).name) for code in LANGUAGES)
         sheet.add(f"<p>{sheet.link(_archive_path(self._tree.root), 'All stories')}</p>")
@@ -112,7 +112,7 @@ class Blog:
         node = Node(int(level), (read_number(count, 10**9) or 0) - 1)
         if not self._tree.has(node) or place != f"{node.level}-{node.number + 1}":
             return None
-        sheet = Sheet(FRAME, f"Archive {node.level}.{node.number + 1}")
+        sheet = PageBuilder(FRAME, f"Archive {node.level}.{node.number + 1}")
         sheet.crumb("/", "Home")
         if node.level:
             sheet.add_links(
@@ -130,7 +130,7 @@ class Blog:
 
     def _write_language(self, code: str) -> Page:
         words = load_language(code)
-        sheet = Sheet(FRAME, f"{words.name}: {words.home}", code)
+        sheet = PageBuilder(FRAME, f"{words.name}: {words.home}", code)
         sheet.crumb("/", words.home)
         sheet.add_text(*words.paragraphs(2, self.seed, "language"))
         sheet.add_links((quote(f"/{code}/tags/{topic}"), f"{words.tags}: {topic}") for topic in words.topics[:TOPICS])
@@ -138,7 +138,7 @@ class Blog:
 
     def _write_tag(self, code: str, topic: int) -> Page:
         words = load_language(code)
-        sheet = Sheet(FRAME, f"{words.tags}: {words.topics[topic]} ({code})", code)
+        sheet = PageBuilder(FRAME, f"{words.tags}: {words.topics[topic]} ({code})", code)
         sheet.crumb(f"/{code}/", words.name)
         sheet.add_text(words.paragraph(3, self.seed, "tag", topic))
         candidates = range(self.size, max(0, self.size - LONGEST_SCAN), -1)
@@ -148,7 +148,7 @@ class Blog:
 
     def _write_post(self, story: int, code: str) -> Page:
         words = load_language(code)
-        sheet = Sheet(FRAME, f"{self._title(story, code)} ({story})", code, self._declares(story, code))
+        sheet = PageBuilder(FRAME, f"{self._title(story, code)} ({story})", code, self._declares(story, code))
         sheet.description = words.paragraph(1, self.seed, "summary", story)
         sheet.point("canonical", quote(self.path_of(story, code)))
         for other in self.languages_of(story):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from forager.playground.answer import Answer, missing, redirect, refuse
 from forager.playground.language import english
-from forager.playground.page import Frame, Page, Sheet
+from forager.playground.page import Frame, Page, PageBuilder
 from forager.playground.site import ALLOW_ALL, SitePage, list_page, show
 from forager.playground.sites import login
 from forager.playground.sites.numbered import find_number, path_of
@@ -35,11 +35,11 @@ class Club:
         yield SitePage("/account", FOUND, redirect_to=login.login_path("/account"))
         yield list_page(login.LOGIN, login.write_login(FRAME))
         yield list_page(login.login_path("/account"), login.write_login(FRAME, "/account"))
-        yield list_page(login.FORGOT, login.write_forgot(FRAME))
+        yield list_page(login.FORGOT, login.write_password_reset(FRAME))
         yield list_page(login.REGISTER, login.write_register(FRAME))
 
     def answer(self, path: str, query: str) -> Answer:
-        door = self._write_door(path, query)
+        door = self._write_auth_page(path, query)
         if door is not None:
             return show(door)
         if query:
@@ -52,7 +52,7 @@ class Club:
         return missing() if page is None else show(self.write(page))
 
     def write(self, page: int) -> Page:
-        sheet = Sheet(FRAME, f"Log of the year {1900 + page}" if page else "Rowing since 1900")
+        sheet = PageBuilder(FRAME, f"Log of the year {1900 + page}" if page else "Rowing since 1900")
         sheet.add_text(*english().paragraphs(3, self.seed, "club", page))
         first = page * CHILDREN + 1
         years = range(first, min(first + CHILDREN, self.size))
@@ -63,12 +63,12 @@ class Club:
             sheet.add_links([(LAST, "Boats")])
         return sheet.finish()
 
-    def _write_door(self, path: str, query: str) -> Page | None:
+    def _write_auth_page(self, path: str, query: str) -> Page | None:
         match path:
             case login.LOGIN if not query or login.wanted_by(query) == "/account":
                 return login.write_login(FRAME, login.wanted_by(query))
             case login.FORGOT if not query:
-                return login.write_forgot(FRAME)
+                return login.write_password_reset(FRAME)
             case login.REGISTER if not query:
                 return login.write_register(FRAME)
         return None

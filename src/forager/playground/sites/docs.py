@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from forager.playground.answer import Answer, missing, redirect
 from forager.playground.language import english
-from forager.playground.page import Page, Sheet
+from forager.playground.page import Page, PageBuilder
 from forager.playground.site import ALLOW_ALL, SitePage, list_page, show
 from forager.playground.sites import docs_notes
 from forager.playground.sites.docs_notes import FRAME
@@ -42,7 +42,7 @@ class Docs:
     def answer(self, path: str, query: str) -> Answer:
         if (to := self._redirects().get(path)) and not query:
             return redirect(*to)
-        if note := docs_notes.answer_note(self.seed, path):
+        if note := docs_notes.serve_note(self.seed, path):
             return note
         page = self.write(path, query)
         if page is None and not query and self._find_section(path + "/") is not None:
@@ -119,10 +119,10 @@ class Docs:
 
     def _write_section(self, node: Node) -> Page:
         is_root = node == self._tree.root
-        sheet = Sheet(FRAME, "Documentation" if is_root else f"Section {_segment(node)} ({node.level})")
+        sheet = PageBuilder(FRAME, "Documentation" if is_root else f"Section {_segment(node)} ({node.level})")
         sheet.description = english().paragraph(1, self.seed, "section", *node)
         if is_root:
-            docs_notes.add_entrances(sheet, self._redirects())
+            docs_notes.add_root_links(sheet, self._redirects())
         else:
             sheet.crumb("../", "Up")
         if node.level:
@@ -135,7 +135,7 @@ class Docs:
 
     def _write_topic(self, topic: int, *, is_print: bool = False) -> Page:
         chapter, place = divmod(topic - 1, TOPICS_PER_CHAPTER)
-        sheet = Sheet(FRAME, f"Topic {chapter + 1}.{place + 1}{', to print' if is_print else ''}")
+        sheet = PageBuilder(FRAME, f"Topic {chapter + 1}.{place + 1}{', to print' if is_print else ''}")
         sheet.description = english().paragraph(1, self.seed, "topic", topic)
         sheet.point("canonical", f"topic-{place + 1}.html")
         sheet.crumb("./", "Chapter")

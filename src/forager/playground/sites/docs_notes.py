@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from forager.playground.answer import Answer
 from forager.playground.language import english
-from forager.playground.page import Frame, Page, Sheet
+from forager.playground.page import Frame, Page, PageBuilder
 from forager.playground.site import Fate, SitePage, list_page
 
 FRAME = Frame(
@@ -36,7 +36,7 @@ DOWNLOADS = {"/downloads/handbook.pdf": "application/pdf", "/downloads/examples.
 OUTSIDE = ("https://www.example.org/handbook", "mailto:docs@site.example", "tel:+10000000000", "javascript:void(0)")
 
 
-def add_entrances(sheet: Sheet, redirects: Mapping[str, object]) -> None:
+def add_root_links(sheet: PageBuilder, redirects: Mapping[str, object]) -> None:
     """The root page leads to all of them."""
     linked_elsewhere = {"/search-tips.html", *NOT_FOLLOWED}
     sheet.add_links((path, heading) for path, heading in HEADINGS.items() if path not in linked_elsewhere)
@@ -55,7 +55,7 @@ def list_notes(seed: int, redirects: Mapping[str, tuple[str, int]]) -> Iterator[
         yield SitePage(path, fate=Fate.BINARY)
 
 
-def answer_note(seed: int, path: str) -> Answer | None:
+def serve_note(seed: int, path: str) -> Answer | None:
     if path in DOWNLOADS:
         return Answer(body=PDF if path.endswith(".pdf") else _zip_examples(seed), content_type=DOWNLOADS[path])
     if path not in HEADINGS:
@@ -65,7 +65,7 @@ def answer_note(seed: int, path: str) -> Answer | None:
 
 
 def _write(seed: int, path: str) -> Page:
-    sheet = Sheet(FRAME, HEADINGS[path])
+    sheet = PageBuilder(FRAME, HEADINGS[path])
     sheet.robots = META_ROBOTS.get(path, "")
     sheet.is_followed = "nofollow" not in X_ROBOTS_TAG.get(path, "")
     sheet.add_text(*english().paragraphs(2, seed, path))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from forager.playground.answer import Answer, missing, refuse, reset
 from forager.playground.language import english
-from forager.playground.page import Frame, Page, Sheet
+from forager.playground.page import Frame, Page, PageBuilder
 from forager.playground.site import ALLOW_ALL, SitePage, show
 from forager.playground.sites.numbered import find_number, path_of
 
@@ -40,7 +40,7 @@ class Flaky:
     def pages(self) -> Iterator[SitePage]:
         for number in range(self.size):
             page = self.write(number)
-            early = tuple(answer.status for answer in early_answers(number))
+            early = tuple(answer.status for answer in early_responses(number))
             links = page.links
             yield SitePage(path_of(number), 200, page.title, "en", "en", links, early_statuses=early)
         for path, status in BROKEN.items():
@@ -52,7 +52,7 @@ class Flaky:
         number = find_number(path, self.size)
         if number is None or query:
             return missing()
-        early = early_answers(number)
+        early = early_responses(number)
         if not early:
             return show(self.write(number))
         self.requests[path] += 1
@@ -65,7 +65,7 @@ class Flaky:
         self.requests.clear()
 
     def write(self, number: int) -> Page:
-        sheet = Sheet(FRAME, f"Programme {number}" if number else "Radio with a loose wire")
+        sheet = PageBuilder(FRAME, f"Programme {number}" if number else "Radio with a loose wire")
         sheet.add_text(*english().paragraphs(2, self.seed, "flaky", number))
         first = number * CHILDREN + 1
         children = range(first, min(first + CHILDREN, self.size))
@@ -75,5 +75,5 @@ class Flaky:
         return sheet.finish()
 
 
-def early_answers(number: int) -> tuple[Answer, ...]:
+def early_responses(number: int) -> tuple[Answer, ...]:
     return EARLY_ANSWERS[number // 3 % len(EARLY_ANSWERS)] if number % 3 == 2 else ()

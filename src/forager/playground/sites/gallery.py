@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from forager.playground.answer import Answer, missing
 from forager.playground.language import english
-from forager.playground.page import Frame, Page, Sheet, picture
+from forager.playground.page import Frame, Page, PageBuilder, picture
 from forager.playground.picture import draw_png
 from forager.playground.seeded import pick
 from forager.playground.site import Fate, SitePage, list_page, show
@@ -42,7 +42,7 @@ class Gallery:
         if query:
             return missing()
         if path.startswith("/img/") and path.endswith(".png"):
-            return self._show_picture(path[5:-4])
+            return self._serve_image(path[5:-4])
         page = self.write(path)
         return missing() if page is None else show(page)
 
@@ -79,7 +79,7 @@ class Gallery:
     def _name(self, photo: int) -> str:
         return f"Sky {photo}, {pick(LIGHTS, self.seed, 'light', photo)}"
 
-    def _show_picture(self, name: str) -> Answer:
+    def _serve_image(self, name: str) -> Answer:
         place, dash, small = name.partition("-")
         photo = read_number(place, self.size + 1)
         if photo is None or (dash and small != "small"):
@@ -88,7 +88,7 @@ class Gallery:
         return Answer(body=draw_png(width, height, self.seed, "gallery", photo), content_type="image/png")
 
     def _write_index(self, node: Node, heading: str) -> Page:
-        sheet = Sheet(FRAME, heading)
+        sheet = PageBuilder(FRAME, heading)
         sheet.description = "A gallery of painted skies, made up for crawlers to practise on."
         sheet.add_links(
             (_wing_path(child), f"Wing {child.level}.{child.number + 1}")
@@ -99,12 +99,12 @@ class Gallery:
         return sheet.finish()
 
     def _write_prints(self) -> Page:
-        sheet = Sheet(FRAME, "Prints")
+        sheet = PageBuilder(FRAME, "Prints")
         sheet.add_text(*english().paragraphs(2, self.seed, "prints"))
         return sheet.finish()
 
     def _write_album(self, album: int) -> Page:
-        sheet = Sheet(FRAME, f"Album {album}")
+        sheet = PageBuilder(FRAME, f"Album {album}")
         sheet.crumb("/", "All albums")
         cards = "".join(
             f"<li>{picture(f'/img/{photo}-small.png', self._name(photo), 96, 64)}<br>"
@@ -116,7 +116,7 @@ class Gallery:
 
     def _write_photo(self, photo: int) -> Page:
         album = (photo - 1) // PHOTOS_PER_ALBUM + 1
-        sheet = Sheet(FRAME, self._name(photo))
+        sheet = PageBuilder(FRAME, self._name(photo))
         sheet.crumb("/", "All albums")
         sheet.crumb(f"/album/{album}", f"Album {album}")
         sheet.add_head(f'<meta property="og:image" content="/img/{photo}.png">')

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from forager.playground.answer import Answer, missing, redirect
-from forager.playground.page import Frame, Page, Sheet
+from forager.playground.page import Frame, Page, PageBuilder
 from forager.playground.picture import SIGNATURE, draw_png
 from forager.playground.site import SitePage, list_page, show
 from forager.playground.sites.numbered import read_number
@@ -42,14 +42,14 @@ class GalleryTricks:
         if query:
             return missing()
         if path.startswith(("/img/", "/private/")):
-            return show_picture(self.seed, path)
+            return serve_image(self.seed, path)
         page = self.write(path)
         return missing() if page is None else show(page)
 
     def write(self, path: str) -> Page | None:
         match path[1:].split("/"):
             case [""]:
-                sheet = Sheet(FRAME, "Odd frames")
+                sheet = PageBuilder(FRAME, "Odd frames")
                 sheet.add_links([*((f"/room/{room}", f"Room {room}") for room in range(1, self.size + 1))])
                 sheet.add_links([("/cellar", "The cellar")])
                 return sheet.finish()
@@ -73,7 +73,7 @@ class GalleryTricks:
 
     def _write_room(self, room: int) -> Page:
         at = f"{self.cdn}/img/{room}"
-        sheet = Sheet(FRAME, f"Room {room}")
+        sheet = PageBuilder(FRAME, f"Room {room}")
         sheet.add_head(f'<meta property="og:image" content="{at}-named.png">')
         sheet.add(
             f'<img src="{self.cdn}/img/logo.png" alt="Odd Frames">'
@@ -102,41 +102,43 @@ class Cdn:
 
     def answer(self, path: str, query: str) -> Answer:
         if path.startswith("/img/") and not query:
-            return show_picture(self.seed, path)
+            return serve_image(self.seed, path)
         return missing() if path != "/" else Answer(body=b"<title>Nothing to read</title><a href=/more>More</a>")
 
 
 def _write_cellar() -> Page:
-    sheet = Sheet(FRAME, "The cellar")
+    sheet = PageBuilder(FRAME, "The cellar")
     names = [f"/img/{kind}.png" for kind in LYING]
     names += ["/img/twin-a.png", "/img/twin-b.png", "/private/secret.png"]
     sheet.add("".join(f'<img src="{name}" alt="{name}">' for name in names))
     return sheet.finish()
 
 
-def show_picture(seed: int, path: str) -> Answer:
+def serve_image(seed: int, path: str) -> Answer:
     """Drawn from its name; a few names stand for something else."""
     name = path.rpartition("/")[2].removesuffix(".png")
     honest = draw_png(240, 160, seed, name.replace("twin-b", "twin-a"))
     match name:
         case "cut":
-            return _png(honest[: len(honest) // 2])
+            return _png_response(honest[: len(honest) // 2])
         case "page":
-            return _png(b"<!doctype html><html><title>Please log in</title><p>No picture without a name.</html>")
+            return _png_response(
+                b"<!doctype html><html><title>Please log in</title><p>No picture without a name.</html>"
+            )
         case "empty":
-            return _png(b"")
+            return _png_response(b"")
         case "bomb":
-            return _png(draw_bomb(BOMB_SIDE))
+            return _png_response(draw_bomb(BOMB_SIDE))
         case "long":
-            return _png(honest + bytes(LONG_BYTES))
+            return _png_response(honest + bytes(LONG_BYTES))
         case "moved":
             return redirect("/img/arrived.png", 302)
         case "gone":
             return missing()
-    return _png(honest)
+    return _png_response(honest)
 
 
-def _png(body: bytes) -> Answer:
+def _png_response(body: bytes) -> Answer:
     return Answer(body=body, content_type="image/png")
 
 

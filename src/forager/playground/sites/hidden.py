@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from forager.playground.answer import Answer, missing
 from forager.playground.language import english
-from forager.playground.page import Frame, Page, Sheet
+from forager.playground.page import Frame, Page, PageBuilder
 from forager.playground.site import Fate, SitePage, list_page, show
 from forager.playground.sites.numbered import find_number, path_of
 
@@ -30,7 +30,7 @@ class Hidden:
         return missing() if page is None or query else show(self.write(page))
 
     def write(self, page: int) -> Page:
-        sheet = Sheet(FRAME, f"Folder {page}" if page else "An archive under seal")
+        sheet = PageBuilder(FRAME, f"Folder {page}" if page else "An archive under seal")
         sheet.add_text(*english().paragraphs(2, self.seed, "hidden", page))
         first = page * CHILDREN + 1
         folders = range(first, min(first + CHILDREN, self.size))

@@ -5,7 +5,7 @@ Shared by the sites that have one. The form leads nowhere: nothing here takes a 
 
 from urllib.parse import parse_qsl, urlencode
 
-from forager.playground.page import Frame, Page, Sheet
+from forager.playground.page import Frame, Page, PageBuilder
 
 LOGIN, FORGOT, REGISTER = "/login", "/login/forgot", "/register"
 
@@ -22,7 +22,7 @@ def wanted_by(query: str) -> str:
 
 
 def write_login(frame: Frame, wanted: str = "") -> Page:
-    sheet = Sheet(frame, "Log in")
+    sheet = PageBuilder(frame, "Log in")
     sheet.add_text("Please log in to go on.")
     sheet.add(
         f'<form method="post" action="{LOGIN}"><input type="hidden" name="next" value="{wanted}">'
@@ -34,15 +34,15 @@ def write_login(frame: Frame, wanted: str = "") -> Page:
     return sheet.finish()
 
 
-def write_forgot(frame: Frame) -> Page:
-    sheet = Sheet(frame, "Forgot your password?")
+def write_password_reset(frame: Frame) -> Page:
+    sheet = PageBuilder(frame, "Forgot your password?")
     sheet.add_text("We send you a letter with a link.")
     sheet.add(f'<form method="post" action="{FORGOT}"><input type="email" name="user"><button>Send</button></form>')
     return sheet.finish()
 
 
 def write_register(frame: Frame) -> Page:
-    sheet = Sheet(frame, "Create an account")
+    sheet = PageBuilder(frame, "Create an account")
     sheet.add(
         f'<form method="post" action="{REGISTER}"><input type="email" name="user" autocomplete="username">'
         '<input type="password" name="password" autocomplete="new-password">'

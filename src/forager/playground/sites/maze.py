@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from forager.playground.answer import Answer
 from forager.playground.language import english
-from forager.playground.page import Frame, Link, Page, Sheet
+from forager.playground.page import Frame, Link, Page, PageBuilder
 from forager.playground.seeded import number, numbers
 from forager.playground.site import ALLOW_ALL, SitePage, list_page, show
 from forager.playground.sites.numbered import find_number, path_of, read_number
@@ -95,7 +95,7 @@ class Maze:
 
     def _write_real(self, page: int, token: str) -> Page:
         """With whatever token, the same page; only its links carry new ones."""
-        sheet = Sheet(FRAME, f"Shelf {page}" if page else "Come in and stay")
+        sheet = PageBuilder(FRAME, f"Shelf {page}" if page else "Come in and stay")
         sheet.add_text(*english().paragraphs(6, self.seed, "shelf", page))
         sheet.add_links((self._to_child(child, page, token), "A book") for child in self._children(page))
         drawn = numbers(2, self.seed, "other", page, token)
@@ -122,7 +122,7 @@ class Maze:
         if month is None or day is None or len(parts) > 3 or year is None or year < FIRST_YEAR:
             return None
         now = date(year, month, day)
-        sheet = Sheet(FRAME, f"Calendar, {now:%B %Y}" if len(parts) == 2 else f"Calendar, {now:%d %B %Y}")
+        sheet = PageBuilder(FRAME, f"Calendar, {now:%B %Y}" if len(parts) == 2 else f"Calendar, {now:%d %B %Y}")
         sheet.add_text(
             f"No reading was announced for {now:%d %B %Y}. Come back another day, or look at the next month."
         )
@@ -131,21 +131,21 @@ class Maze:
         return sheet.finish()
 
     def _write_loop(self, rooms: list[str]) -> Page:
-        sheet = Sheet(FRAME, f"Reading room {number(2**32, self.seed, *rooms):08x}")
+        sheet = PageBuilder(FRAME, f"Reading room {number(2**32, self.seed, *rooms):08x}")
         sheet.add_text(english().paragraph(3, self.seed, "room", *rooms))
         sheet.add_links((f"{room}/", f"To the {room}") for room in ROOMS)
         sheet.add_links([(path_of(len(rooms) % self.size), "A book")])
         return sheet.finish()
 
     def _write_search(self, query: str) -> Page:
-        sheet = Sheet(FRAME, f"Search ({query.count('&')} filters)")
+        sheet = PageBuilder(FRAME, f"Search ({query.count('&')} filters)")
         sheet.add_text("No book was found that fits your search. Try another filter, or look for something else.")
         sheet.add_links((f"/find?{query}&{name}={query.count('&')}", f"By {name}") for name in FILTERS)
         sheet.add_links([(path_of(len(query) % self.size), "A book")])
         return sheet.finish()
 
     def _write_login(self, query: str) -> Page:
-        sheet = Sheet(FRAME, "Members only")
+        sheet = PageBuilder(FRAME, "Members only")
         sheet.add_text("Only members may borrow books. Membership is free, and lasts as long as you stay with us.")
         here = quote(f"/login?{query}", safe="")
         sheet.add_links([(f"/login?next={here}", "Log in first"), ("/p/1", "A book")])
@@ -153,7 +153,7 @@ class Maze:
 
     def _write_twin(self, path: str) -> Page:
         """The same words, but for one that is drawn by lot."""
-        sheet = Sheet(FRAME, "Picture of the day")
+        sheet = PageBuilder(FRAME, "Picture of the day")
         drawn = numbers(TWINS + 1, self.seed, path)
         sheet.add_text(*english().paragraphs(5, self.seed, "picture"), f"It was seen {drawn[0]} times.")
         sheet.add_links((f"/same/{n:08x}", "Another one") for n in drawn[1:])
@@ -162,7 +162,7 @@ class Maze:
 
     def _write_missing(self, path: str) -> Page:
         """What is not there, with status 200 and the wrong address repeated."""
-        sheet = Sheet(FRAME, "Nothing here")
+        sheet = PageBuilder(FRAME, "Nothing here")
         sheet.add_text(f"The page {path} could not be found on this server. Perhaps you were looking for one of these?")
         titles = [english().titles[n % len(english().titles)] for n in numbers(3, self.seed, "missing", path)]
         sheet.add_links((f"/gone/{'/'.join(title.lower().split())}", "Perhaps this") for title in titles)

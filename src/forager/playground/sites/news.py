@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 
 from forager.playground.answer import TEXT, Answer, missing, refuse
 from forager.playground.language import english
-from forager.playground.page import Frame, Page, Sheet
+from forager.playground.page import Frame, Page, PageBuilder
 from forager.playground.seeded import number
 from forager.playground.site import SitePage, list_page
 from forager.playground.sites.numbered import find_number, path_of
@@ -48,7 +48,7 @@ class News:
 
     def answer(self, path: str, query: str) -> Answer:
         if path == TICK:
-            return self._answer_tick(query)
+            return self._handle_tick(query)
         page = find_number(path, self.stories + 1)
         if page is None or query:
             return missing(is_stable=False)
@@ -89,17 +89,19 @@ class News:
         """When it changed last, or was new."""
         version = self.version(page)
         return (
-            self._first_change_s(page) + (version - 1) * (self.period_s(page) or 0) if version else self._born_s(page)
+            self._first_change_s(page) + (version - 1) * (self.period_s(page) or 0)
+            if version
+            else self._created_s(page)
         )
 
-    def _born_s(self, page: int) -> int:
+    def _created_s(self, page: int) -> int:
         return max(0, page - self.size) * NEW_EVERY_S
 
     def _first_change_s(self, page: int) -> int:
         """Stories do not change in step; the start page changes when there is something new."""
         period_s = self.period_s(page) or 0
         lag_s = number(period_s, self.seed, "lag", page) if page and period_s else 0
-        return self._born_s(page) + period_s - lag_s
+        return self._created_s(page) + period_s - lag_s
 
     # what it prints
 
@@ -107,18 +109,18 @@ class News:
         return self._write_story(page) if page else self._write_home()
 
     def _write_home(self) -> Page:
-        sheet = Sheet(FRAME, "All that happened")
+        sheet = PageBuilder(FRAME, "All that happened")
         sheet.add_text(f"The newest story is number {self.stories}.")
         sheet.add_links((path_of(story), f"Story {story}") for story in range(self.stories, 0, -1))
         return sheet.finish()
 
     def _write_story(self, story: int) -> Page:
         version = self.version(story)
-        sheet = Sheet(FRAME, f"Story {story}")
+        sheet = PageBuilder(FRAME, f"Story {story}")
         sheet.add_text(f"Edition {version} of this story.", *english().paragraphs(3, self.seed, "news", story, version))
         return sheet.finish()
 
-    def _answer_tick(self, query: str) -> Answer:
+    def _handle_tick(self, query: str) -> Answer:
         by = dict(parse_qsl(query)).get("by", "")
         if not by.isascii() or not by.isdigit() or int(by) > LONGEST_TICK_S:
             return refuse(400, "Write it like /_tick?by=3600", is_stable=False)

@@ -15,7 +15,7 @@ SOON_S, LATER_S = 1, 3600
 
 
 @dataclass(frozen=True, slots=True)
-class Refusing:
+class RejectingSite:
     name: str
     size: int
     status: int
@@ -33,21 +33,21 @@ class Refusing:
         return refuse(self.status, WORDS[self.status], self.retry_after_s)
 
 
-def make_closed(seed: int, size: int) -> Refusing:  # noqa: ARG001 - a refusal has no words to draw
-    return Refusing("closed", size, 403)
+def make_closed(seed: int, size: int) -> RejectingSite:  # noqa: ARG001 - a refusal has no words to draw
+    return RejectingSite("closed", size, 403)
 
 
-def make_limited(seed: int, size: int) -> Refusing:  # noqa: ARG001
-    return Refusing("limited", size, 429)
+def make_limited(seed: int, size: int) -> RejectingSite:  # noqa: ARG001
+    return RejectingSite("limited", size, 429)
 
 
-def make_soon(seed: int, size: int) -> Refusing:  # noqa: ARG001
-    return Refusing("soon", size, 429, SOON_S)
+def make_soon(seed: int, size: int) -> RejectingSite:  # noqa: ARG001
+    return RejectingSite("soon", size, 429, SOON_S)
 
 
-def make_later(seed: int, size: int) -> Refusing:  # noqa: ARG001
-    return Refusing("later", size, 429, LATER_S)
+def make_later(seed: int, size: int) -> RejectingSite:  # noqa: ARG001
+    return RejectingSite("later", size, 429, LATER_S)
 
 
-def make_broken(seed: int, size: int) -> Refusing:  # noqa: ARG001
-    return Refusing("broken", size, 500)
+def make_broken(seed: int, size: int) -> RejectingSite:  # noqa: ARG001
+    return RejectingSite("broken", size, 500)

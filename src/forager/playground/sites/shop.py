@@ -9,12 +9,12 @@ from urllib.parse import parse_qsl
 
 from forager.playground.answer import Answer, missing
 from forager.playground.language import english
-from forager.playground.page import Frame, Page, Sheet, picture
+from forager.playground.page import Frame, Page, PageBuilder, picture
 from forager.playground.picture import draw_png
 from forager.playground.seeded import pick_distinct
 from forager.playground.site import Fate, SitePage, list_page, show
 from forager.playground.sites.numbered import read_number
-from forager.playground.sites.shop_goods import NOUNS, PRODUCTS_PER_CATEGORY, Goods
+from forager.playground.sites.shop_goods import NOUNS, PRODUCTS_PER_CATEGORY, ProductCatalog
 from forager.playground.sites.shop_markup import write_offer
 from forager.playground.tree import IndexTree, Node
 
@@ -47,7 +47,7 @@ class Shop:
     def answer(self, path: str, query: str) -> Answer:
         if path.startswith("/img/") and path.endswith(".png"):
             product = read_number(path[5:-4], self.size + 1)
-            return missing() if product is None else self._show_picture(product)
+            return missing() if product is None else self._serve_image(product)
         page = self.write(path, query)
         return missing() if page is None else show(page)
 
@@ -106,26 +106,26 @@ class Shop:
         return -(-len(self._products(category)) // PRODUCTS_PER_PAGE)
 
     @property
-    def goods(self) -> Goods:
-        return Goods(self.seed, self.day)
+    def goods(self) -> ProductCatalog:
+        return ProductCatalog(self.seed, self.day)
 
     def _product_at(self, path: str) -> int:
         return int(path.rpartition("-")[2])
 
-    def _show_picture(self, product: int) -> Answer:
+    def _serve_image(self, product: int) -> Answer:
         return Answer(body=draw_png(120, 90, self.seed, "shop", product), content_type="image/png")
 
     # Pages
 
     def _write_home(self) -> Page:
-        sheet = Sheet(FRAME, "Everything for a quiet house")
+        sheet = PageBuilder(FRAME, "Everything for a quiet house")
         sheet.description = "Kettles, lamps, chairs and baskets, made up for crawlers to practise on."
         sheet.add_text(*english().paragraphs(1, self.seed, "shop"))
         sheet.add_links(self._list_children(self._tree.root))
         return sheet.finish()
 
     def _write_aisle(self, node: Node) -> Page:
-        sheet = Sheet(FRAME, f"Aisle {node.level}.{node.number + 1}")
+        sheet = PageBuilder(FRAME, f"Aisle {node.level}.{node.number + 1}")
         sheet.crumb("/", "Home")
         sheet.add_links(self._list_children(node))
         return sheet.finish()
@@ -138,7 +138,7 @@ class Shop:
                 yield _category_path(child.number + 1), _category_name(child.number + 1)
 
     def _write_note(self, kind: str) -> Page:
-        sheet = Sheet(FRAME, {"about": "About us", "shipping": "Shipping", "cart": "Your cart"}[kind])
+        sheet = PageBuilder(FRAME, {"about": "About us", "shipping": "Shipping", "cart": "Your cart"}[kind])
         sheet.add_text(*english().paragraphs(2, self.seed, kind))
         return sheet.finish()
 
@@ -158,7 +158,7 @@ class Shop:
         if is_by_price:
             products.sort(key=lambda product: (float(self.goods.price(product)), product))
         heading = f"{_category_name(category)}{' by price' if is_by_price else ''}, page {page}"
-        sheet = Sheet(FRAME, heading)
+        sheet = PageBuilder(FRAME, heading)
         sheet.crumb("/", "Home")
         sort = "sort=price&" if is_by_price else ""
         sheet.add_links([(_category_path(category), "As they came"), ("?sort=price", "By price")])
@@ -172,17 +172,17 @@ class Shop:
         products = [product for product in self._products(category) if self.goods.brand(product) == brand]
         if not products:
             return None
-        sheet = Sheet(FRAME, f"{_category_name(category)} by {brand}")
+        sheet = PageBuilder(FRAME, f"{_category_name(category)} by {brand}")
         sheet.crumb("/", "Home")
         sheet.crumb(f"{_category_path(category)}?utm_campaign=brand", _category_name(category))
         self._add_cards(sheet, products)
         return sheet.finish()
 
-    def _add_brands(self, sheet: Sheet, category: int) -> None:
+    def _add_brands(self, sheet: PageBuilder, category: int) -> None:
         brands = sorted({self.goods.brand(product) for product in self._products(category)})
         sheet.add_links((f"?brand={brand}", f"Only {brand}") for brand in brands)
 
-    def _add_cards(self, sheet: Sheet, products: list[int]) -> None:
+    def _add_cards(self, sheet: PageBuilder, products: list[int]) -> None:
         cards = "".join(
             f"<li>{picture(f'/img/{product}.png', self.goods.name(product), 120, 90)} "
             f"{sheet.link(self.path_of(product), self.goods.name(product))} "
@@ -193,7 +193,7 @@ class Shop:
 
     def _write_product(self, product: int) -> Page:
         category = (product - 1) // PRODUCTS_PER_CATEGORY + 1
-        sheet = Sheet(FRAME, self.goods.name(product).capitalize())
+        sheet = PageBuilder(FRAME, self.goods.name(product).capitalize())
         sheet.description = english().paragraph(1, self.seed, "product", product)
         sheet.crumb("/", "Home")
         sheet.crumb(_category_path(category), _category_name(category))

@@ -13,7 +13,7 @@ STEADY, CREEPING, ON_SALE, SCARCE = range(4)
 
 
 @dataclass(frozen=True, slots=True)
-class Goods:
+class ProductCatalog:
     seed: int
     day: int = 0
 

@@ -3,8 +3,8 @@
 import json
 from html import escape
 
-from forager.playground.page import Sheet
-from forager.playground.sites.shop_goods import Goods
+from forager.playground.page import PageBuilder
+from forager.playground.sites.shop_goods import ProductCatalog
 
 KINDS = ("jsonld", "microdata", "rdfa", "opengraph", "plain")
 STOCK = {True: "InStock", False: "OutOfStock"}
@@ -16,7 +16,7 @@ def kind_of(product: int) -> str:
     return KINDS[(product - 1) % len(KINDS)]
 
 
-def write_offer(sheet: Sheet, goods: Goods, product: int) -> None:
+def write_offer(sheet: PageBuilder, goods: ProductCatalog, product: int) -> None:
     """Head and body of a product's page say the same in its own dialect."""
     name, price = escape(goods.name(product)), goods.price(product)
     stock = STOCK[goods.is_in_stock(product)]
@@ -62,7 +62,7 @@ def write_offer(sheet: Sheet, goods: Goods, product: int) -> None:
             )
 
 
-def _describe(goods: Goods, product: int) -> dict[str, object]:
+def _describe(goods: ProductCatalog, product: int) -> dict[str, object]:
     offer = {"@type": "Offer", "price": goods.price(product), "priceCurrency": "EUR"}
     return {
         "@context": "https://schema.org",

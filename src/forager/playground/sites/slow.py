@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from forager.playground.answer import Answer, missing
 from forager.playground.language import english
-from forager.playground.page import Frame, Page, Sheet
+from forager.playground.page import Frame, Page, PageBuilder
 from forager.playground.seeded import number
 from forager.playground.site import ALLOW_ALL, SitePage, list_page, show
 from forager.playground.sites.numbered import find_number, path_of
@@ -36,7 +36,7 @@ class Slow:
         return self.shortest_s + share * (self.longest_s - self.shortest_s)
 
     def write(self, page: int) -> Page:
-        sheet = Sheet(FRAME, f"Issue {page}" if page else "A magazine that takes its time")
+        sheet = PageBuilder(FRAME, f"Issue {page}" if page else "A magazine that takes its time")
         sheet.add_text(*english().paragraphs(3, self.seed, "slow", page))
         first = page * CHILDREN + 1
         issues = range(first, min(first + CHILDREN, self.size))

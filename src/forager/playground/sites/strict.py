@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from forager.playground.answer import Answer, missing
 from forager.playground.language import english
-from forager.playground.page import Frame, Page, Sheet
+from forager.playground.page import Frame, Page, PageBuilder
 from forager.playground.site import Fate, SitePage, list_page, show
 from forager.playground.sites.numbered import read_number
 
@@ -81,7 +81,7 @@ class Strict:
             case ["rooms", place] if room := read_number(place, self.size + 1):
                 return self._write_room(room)
             case ["rooms", place, "print"] if room := read_number(place, self.size + 1):
-                return Sheet(FRAME, f"Room {room}, to print").finish()
+                return PageBuilder(FRAME, f"Room {room}, to print").finish()
         return None
 
     def _fates(self) -> Iterator[tuple[str, Fate]]:
@@ -92,7 +92,7 @@ class Strict:
             yield f"/rooms/{room}/print", Fate.FORBIDDEN
 
     def _write_home(self) -> Page:
-        sheet = Sheet(FRAME, "A house with rules")
+        sheet = PageBuilder(FRAME, "A house with rules")
         sheet.description = "A site that says in robots.txt what it does not want."
         sheet.add_text(*english().paragraphs(1, self.seed, "strict"))
         sheet.add_links((target, f"Door {place}") for place, target in enumerate(SINGLE_PAGES, 1))
@@ -100,14 +100,14 @@ class Strict:
         return sheet.finish()
 
     def _write_single(self, target: str) -> Page:
-        sheet = Sheet(FRAME, f"Behind the door {target}")
+        sheet = PageBuilder(FRAME, f"Behind the door {target}")
         sheet.crumb("/", "House")
         sheet.add_text(*english().paragraphs(1, self.seed, target))
         return sheet.finish()
 
     def _write_room(self, room: int) -> Page:
         """Rooms form a tree, five doors each."""
-        sheet = Sheet(FRAME, f"Room {room}")
+        sheet = PageBuilder(FRAME, f"Room {room}")
         sheet.crumb("/", "House")
         sheet.add_text(*english().paragraphs(2, self.seed, "room", room))
         doors = range(room * 5 - 3, min(room * 5 + 2, self.size + 1))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from forager.playground.answer import Answer, missing
 from forager.playground.language import english
-from forager.playground.page import Frame, Page, Sheet
+from forager.playground.page import Frame, Page, PageBuilder
 from forager.playground.seeded import number
 from forager.playground.site import ALLOW_ALL, SitePage, list_page, show
 from forager.playground.sites.numbered import find_number, path_of, read_number
@@ -52,7 +52,7 @@ class Trap:
 
     def _write_real(self, page: int, session: str) -> Page:
         """With a session id, the same page, but its links carry new ids."""
-        sheet = Sheet(
+        sheet = PageBuilder(
             FRAME, (f"Mirror {page}" if page else "Which one is real?") + (f" ({session})" if session else "")
         )
         sheet.point("canonical", path_of(page))
@@ -69,7 +69,7 @@ class Trap:
     def _write_month(self, year: int | None, month: int | None) -> Page | None:
         if year is None or month is None:
             return None
-        sheet = Sheet(FRAME, f"Calendar for {month}/{year}")
+        sheet = PageBuilder(FRAME, f"Calendar for {month}/{year}")
         after, before = (year + month // 12, month % 12 + 1), (year - (month == 1), (month - 2) % 12 + 1)
         sheet.add_text(f"Nothing happens in month {month} of the year {year}.")
         sheet.add_links((f"/calendar/{y}/{m}", f"{m}/{y}") for y, m in (after, before, (year + 1, month)) if y > 0)
@@ -77,7 +77,7 @@ class Trap:
         return sheet.finish()
 
     def _write_maze(self, turns: list[str]) -> Page:
-        sheet = Sheet(FRAME, f"Maze, {len(turns)} turns in ({number(2**32, self.seed, *turns):08x})")
+        sheet = PageBuilder(FRAME, f"Maze, {len(turns)} turns in ({number(2**32, self.seed, *turns):08x})")
         sheet.add_text(english().paragraph(3, self.seed, "maze", *turns))
         sheet.add_links((f"{turn}/", f"Turn {turn}") for turn in TURNS)
         sheet.add_links([("../", "Step back"), (path_of(len(turns) % self.size), "A mirror")])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from forager.playground.answer import Answer, missing, redirect
 from forager.playground.language import english
-from forager.playground.page import Frame, Page, Sheet
+from forager.playground.page import Frame, Page, PageBuilder
 from forager.playground.site import ALLOW_ALL, SitePage, list_page, show
 from forager.playground.sites import login
 from forager.playground.sites.numbered import find_number, path_of
@@ -18,7 +18,7 @@ FOUND = 302
 
 
 @dataclass(frozen=True, slots=True)
-class Wall:
+class LoginWall:
     seed: int
     size: int
     """Pages behind the wall."""
@@ -31,7 +31,7 @@ class Wall:
     def pages(self) -> Iterator[SitePage]:
         yield list_page("/", self._write_home())
         yield list_page(login.LOGIN, login.write_login(FRAME))
-        yield list_page(login.FORGOT, login.write_forgot(FRAME))
+        yield list_page(login.FORGOT, login.write_password_reset(FRAME))
         yield list_page(login.REGISTER, login.write_register(FRAME))
         for path in map(path_of, range(1, self.size + 1)):
             form = login.write_login(FRAME, path)
@@ -62,22 +62,22 @@ class Wall:
             case login.LOGIN:
                 return login.write_login(FRAME)
             case login.FORGOT:
-                return login.write_forgot(FRAME)
+                return login.write_password_reset(FRAME)
             case login.REGISTER:
                 return login.write_register(FRAME)
         return None
 
     def _write_home(self) -> Page:
-        sheet = Sheet(FRAME, "Essays for members")
+        sheet = PageBuilder(FRAME, "Essays for members")
         sheet.description = "A magazine that shows its table of contents to everybody."
         sheet.add_text(*english().paragraphs(3, self.seed, "wall"))
         sheet.add_links((path_of(essay), f"Essay {essay}") for essay in range(1, self.size + 1))
         return sheet.finish()
 
 
-def make_wall(seed: int, size: int) -> Wall:
-    return Wall(seed, size, "wall", is_redirecting=True)
+def make_wall(seed: int, size: int) -> LoginWall:
+    return LoginWall(seed, size, "wall", is_redirecting=True)
 
 
-def make_gate(seed: int, size: int) -> Wall:
-    return Wall(seed, size, "gate", is_redirecting=False)
+def make_gate(seed: int, size: int) -> LoginWall:
+    return LoginWall(seed, size, "gate", is_redirecting=False)

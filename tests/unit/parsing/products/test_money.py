@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forager.parsing.products.currency import Place, place_of, read_currency
-from forager.parsing.products.money import read_amount, read_money, read_shown_price
+from forager.parsing.products.money import read_amount, read_money, read_visible_price
 
 GERMAN, FRENCH, SWISS = (
     place_of("https://a.de/", "de"),
@@ -101,7 +101,7 @@ def test_prices_of_many_countries(text: str, place: Place, amount: str, currency
     ],
 )
 def test_amounts_that_are_not_paid_are_no_prices(text: str, amount: str | None) -> None:
-    money = read_shown_price(text, NOWHERE)
+    money = read_visible_price(text, NOWHERE)
     assert (money and money.amount) == (amount and Decimal(amount))
 
 

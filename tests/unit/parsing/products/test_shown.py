@@ -9,7 +9,7 @@ import pytest
 from tests.builders import a_fetched
 
 from forager.parsing.product import find_product
-from forager.parsing.products.words import fills_cart
+from forager.parsing.products.words import is_cart_label
 from forager.records.product import Product
 
 OFFER = {"@type": "Offer", "price": "19.99", "priceCurrency": "EUR"}
@@ -257,9 +257,9 @@ def test_a_price_without_a_word_about_the_stock_is_a_guess() -> None:
     ],
 )
 def test_carts_are_known_in_the_languages_of_most_shops(label: str) -> None:
-    assert fills_cart(label)
+    assert is_cart_label(label)
 
 
 @pytest.mark.parametrize("label", ["View cart", "Read more", "Subscribe now", "Gift cards", "Köpenhamn"])
 def test_other_buttons_fill_no_cart(label: str) -> None:
-    assert not fills_cart(label)
+    assert not is_cart_label(label)

@@ -117,7 +117,7 @@ def _queue(draws: Draws) -> str:
     )
 
 
-def _commerce(draws: Draws) -> str:
+def _product_script(draws: Draws) -> str:
     """Prices and carts stand in the scripts of many pages that sell nothing themselves."""
     goods = [
         {"item_id": draws.below(10**6), "item_name": known(draws), "price": draws.below(90_000) / 100, "quantity": 1}
@@ -127,7 +127,7 @@ def _commerce(draws: Draws) -> str:
     return f"window.{known(draws)}_settings={json.dumps(content)};\n"
 
 
-STATEMENTS = (_function, _listener, _settings, _markup, _minified, _minified, _queue, _commerce)
+STATEMENTS = (_function, _listener, _settings, _markup, _minified, _minified, _queue, _product_script)
 
 
 def make_state(draws: Draws, size: int) -> str:

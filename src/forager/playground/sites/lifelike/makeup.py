@@ -60,7 +60,7 @@ STRUCTURED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Makeup:
+class PageProfile:
     kind: PageKind
     size_bytes: int
     links: int
@@ -76,7 +76,7 @@ class Makeup:
     has_json_ld: bool
 
 
-def plan_page(draws: Draws, position: float) -> Makeup:
+def plan_page(draws: Draws, position: float) -> PageProfile:
     """`position` says where the page stands among all pages by size, from 0 to 1."""
     kind = pick_kind(draws)
     size_kb = size_at(position)
@@ -86,7 +86,7 @@ def plan_page(draws: Draws, position: float) -> Makeup:
     def about(middle: float, spread: float = 0.45) -> int:
         return round(middle * growth * _lognormal(draws, spread))
 
-    return Makeup(
+    return PageProfile(
         kind=kind,
         size_bytes=round(size_kb * KB),
         links=min(max(30, about(122)), 600),

@@ -7,7 +7,7 @@ from html import escape
 from forager.playground.seeded import Draws
 from forager.playground.sites.lifelike.code import make_hash, make_name
 from forager.playground.sites.lifelike.dialect import Dialect
-from forager.playground.sites.lifelike.makeup import Makeup, PageKind
+from forager.playground.sites.lifelike.makeup import PageKind, PageProfile
 from forager.playground.sites.lifelike.structured import Subject
 from forager.playground.sites.lifelike.words import Words
 
@@ -35,7 +35,7 @@ class Hrefs:
 class Body:
     """Renders one page; every method returns HTML."""
 
-    def __init__(self, draws: Draws, dialect: Dialect, words: Words, makeup: Makeup, subject: Subject) -> None:
+    def __init__(self, draws: Draws, dialect: Dialect, words: Words, makeup: PageProfile, subject: Subject) -> None:
         self._draws = draws
         self._dialect = dialect
         self._words = words

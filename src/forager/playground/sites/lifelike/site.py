@@ -14,7 +14,7 @@ from forager.playground.seeded import Draws, numbers
 from forager.playground.site import ALLOW_ALL, SitePage
 from forager.playground.sites.lifelike.code import make_name, make_state, script_pieces, style_pieces
 from forager.playground.sites.lifelike.dialect import make_dialect
-from forager.playground.sites.lifelike.makeup import Makeup, place, plan_page
+from forager.playground.sites.lifelike.makeup import PageProfile, place, plan_page
 from forager.playground.sites.lifelike.markup import Body, Hrefs
 from forager.playground.sites.lifelike.structured import CURRENCIES, Subject, render_head, render_json_ld
 from forager.playground.sites.lifelike.words import Words, load_words
@@ -77,7 +77,7 @@ class Lifelike:
     def _words(self) -> Words:
         return load_words(self.language, self.seed)
 
-    def _plan(self, page: int) -> Makeup:
+    def _plan(self, page: int) -> PageProfile:
         offset = numbers(1, self.seed, self.number, "sizes")[0] / 2**32
         return plan_page(Draws(self.seed, self.number, page, "plan"), place(page, offset))
 
@@ -131,7 +131,7 @@ class Lifelike:
         styles, scripts = self._fill(draws, makeup, makeup.size_bytes - len((start + middle + end).encode()))
         return f"{start}{styles}{middle}{scripts}{end}".encode()
 
-    def _fill(self, draws: Draws, makeup: Makeup, left: int) -> tuple[str, str]:
+    def _fill(self, draws: Draws, makeup: PageProfile, left: int) -> tuple[str, str]:
         """Styles and scripts for what is left of the page's size."""
         share = SCRIPT_SHARE if makeup.styles else 1.0
         scripts = split_code(draws, script_pieces(self.seed), makeup.scripts, round(left * share))
@@ -150,7 +150,7 @@ def open_script(draws: Draws, code: str) -> str:
     return f'<script type="text/javascript" id="{make_name(draws)}-js">' if draws.chance(0.5) else "<script>"
 
 
-def external_scripts(draws: Draws, makeup: Makeup) -> str:
+def external_scripts(draws: Draws, makeup: PageProfile) -> str:
     tags = [
         f'<script async src="https://cdn.{make_name(draws)}.example/js/{make_name(draws)}.min.js?ver={draws.below(99)}"></script>'
         for _ in range(round(makeup.scripts * 0.85))

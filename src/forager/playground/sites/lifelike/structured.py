@@ -8,7 +8,7 @@ from typing import Any
 
 from forager.playground.seeded import Draws
 from forager.playground.sites.lifelike.code import make_hash, make_name
-from forager.playground.sites.lifelike.makeup import Makeup, PageKind
+from forager.playground.sites.lifelike.makeup import PageKind, PageProfile
 from forager.playground.sites.lifelike.words import Words
 
 CURRENCIES = {"de": "EUR", "fr": "EUR", "es": "EUR", "it": "EUR", "nl": "EUR", "pl": "PLN", "ja": "JPY", "pt": "BRL"}
@@ -49,7 +49,7 @@ class Subject:
         return f"https://www.{self.site_name.lower()}.example{self.path}"
 
 
-def render_head(draws: Draws, subject: Subject, makeup: Makeup, language: str) -> list[str]:
+def render_head(draws: Draws, subject: Subject, makeup: PageProfile, language: str) -> list[str]:
     named = {"description": subject.description, "viewport": "width=device-width, initial-scale=1"}
     graph = {
         "og:title": subject.title,

@@ -36,19 +36,19 @@ class Words:
 def load_words(code: str, seed: int) -> Words:
     language, draws = load_language(code), Draws(seed, "words", code)
     known = sorted({word.lower() for sentence in language.sentences for word in WORD.findall(sentence)})
-    invented = [_invent(draws, known) for _ in range(INVENTED)] if code != "ja" else known
-    sentences = tuple(_vary(draws, draws.pick(language.sentences), invented) for _ in range(POOL))
+    invented = [_generate_word(draws, known) for _ in range(INVENTED)] if code != "ja" else known
+    sentences = tuple(_replace_words(draws, draws.pick(language.sentences), invented) for _ in range(POOL))
     names = tuple(dict.fromkeys(word.capitalize() for word in [*language.topics, *known, *invented[:600]]))
     return Words(code, sentences, names)
 
 
-def _invent(draws: Draws, known: list[str]) -> str:
+def _generate_word(draws: Draws, known: list[str]) -> str:
     """The first half of one word and the second of another: letters in the frequencies of the language."""
     first, second = draws.pick(known), draws.pick(known)
     return first[: (len(first) + 1) // 2] + second[len(second) // 2 :]
 
 
-def _vary(draws: Draws, sentence: str, invented: list[str]) -> str:
+def _replace_words(draws: Draws, sentence: str, invented: list[str]) -> str:
     """Some words replaced, the frequent ones of the invented more often: a page then has hundreds of different ones."""
 
     def replace(found: re.Match[str]) -> str:
