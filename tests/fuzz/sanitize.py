@@ -7,6 +7,7 @@ it says so and is done.
 
 import argparse
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,16 @@ ROUNDS = {"html": 300, "html_c": 200, "html_oracle": 100, "links": 2000}
 """Examples of the fuzzer's targets."""
 EVERY = 2
 """So many real pages are passed over for one that is read."""
+SPLINTERS = (
+    *(b"<table>", b"<td>", b"</table>", b"<caption>", b"<col>", b"<template>", b"</template>", b"<select>", b"<form>"),
+    *(b"<svg>", b"</svg>", b"<math><mi>", b"<foreignObject>", b"<desc>", b"<annotation-xml encoding=text/html>"),
+    *(b"<b>", b"</b>", b"<a href=x>", b"</a>", b"<nobr>", b"<p>", b"</p>", b"<li>", b"<button>", b"<object>"),
+    *(b"<!--", b"-->", b"<script>", b"</script>", b"<title>", b"<textarea>\n", b"<plaintext>", b"<![CDATA[", b"]]>"),
+    *(b"<body a=1>", b"<html b=2>", b"<frameset>", b"<image>", b"\0", b"&", b"&#", b"&#x110000;", b"\xff", b"\xc2"),
+    *(b"<", b">", b'"', b"'", b"=", b"/", b"\xa0"),
+)
+DAMAGED = 600
+MOST_DAMAGED_BYTES = 120_000
 
 
 def main() -> int:
@@ -59,6 +70,7 @@ def attack(folder: Path, seed: int) -> None:
     counts = {"hostile and odd": _read(pages)}
     counts |= {f"random ({name})": TARGETS[name].attack(examples, seed) for name, examples in ROUNDS.items()}
     counts["real"] = _read(_real_pages())
+    counts["damaged"] = _read(_damaged_pages(seed))
     told = ", ".join(f"{count} {kind}" for kind, count in counts.items())
     sys.stdout.write(f"The C parts read {told} pages with AddressSanitizer and UBSan: nothing found.\n")
 
@@ -97,6 +109,35 @@ def _real_pages() -> Iterator[bytes]:
 
     if ARCHIVE.exists():
         yield from (body for at, (_name, body) in enumerate(real_pages()) if at % (EVERY + 1) == 0)
+
+
+def _damaged_pages(seed: int) -> Iterator[bytes]:
+    """Real pages, or generated ones where there are none, with parts cut out, repeated and put elsewhere."""
+    from tests.unit.parsing.random_pages import make_page
+
+    chance = random.Random(seed)
+    whole = [body for body in _real_pages() if len(body) < MOST_DAMAGED_BYTES][:200]
+    for _ in range(DAMAGED):
+        if whole and chance.random() < 0.6:
+            page = bytearray(chance.choice(whole))
+        else:
+            page = bytearray(make_page(chance).encode("utf-8", "replace") * chance.randint(1, 30))
+        for _ in range(chance.randint(1, 60)):
+            _damage(page, chance)
+        yield bytes(page)
+
+
+def _damage(page: bytearray, chance: random.Random) -> None:
+    at, kind = chance.randrange(len(page) + 1), chance.random()
+    if kind < 0.25:
+        del page[at : at + chance.randint(1, 200)]
+    elif kind < 0.7:
+        page[at:at] = chance.choice(SPLINTERS) * chance.choice((1, 1, 1, 2, 5, 50))
+    elif kind < 0.85:
+        page[at : at + 1] = bytes([chance.randrange(256)])
+    else:
+        start = chance.randrange(len(page) + 1)
+        page[at:at] = page[start : start + chance.randint(1, 3000)]
 
 
 if __name__ == "__main__":
