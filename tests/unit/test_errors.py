@@ -3,7 +3,7 @@
 import pytest
 
 from forager import errors
-from forager.engine.retry_policy import is_failure, outcome_of, trouble_of
+from forager.engine.retry_policy import find_problem, is_failure, outcome_of
 from forager.errors import ErrorSource, ForagerError, UserError, VisitError
 from forager.records import OutcomeKind
 
@@ -53,7 +53,7 @@ def test_one_code_has_one_blame() -> None:
 def test_what_is_our_fault_or_nobodys_never_counts_against_a_domain(kind: type[VisitError]) -> None:
     error = one_of(kind)
     if error.blame in {ErrorSource.US, ErrorSource.NOBODY, ErrorSource.PARSER}:
-        assert trouble_of(error) is None
+        assert find_problem(error) is None
         assert is_failure(error) is None
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import native
 import pytest
 
-from forager.app.native import describe_native, native_rooms
+from forager.app.native import check_native, describe_native
 
 ROOT = Path(__file__).parents[2]
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
@@ -93,7 +93,7 @@ print(frontier.__file__, frontier.IS_THERE, ingest.IS_THERE)
 
 
 def test_every_source_has_a_stub_and_the_other_way_round() -> None:
-    assert list(native_rooms()) == ROOMS
+    assert list(check_native()) == ROOMS
     assert ROOMS
 
 

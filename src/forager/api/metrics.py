@@ -27,7 +27,7 @@ from forager.observe import log
 from forager.stats import series
 from forager.stats.counters import LATENCY_LABELS, NOT_ASKED, SIZE_LABELS, STAGES
 from forager.stats.series import JobAge, Number
-from forager.stats.stall import read_stall
+from forager.stats.stall import detect_stall
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 FRESH_S = 5.0
@@ -131,7 +131,7 @@ class MetricsExporter:
 
 
 async def read_snapshot(conn: Any, *, dead_after_s: float, stall_s: float) -> Snapshot:
-    stall = await read_stall(conn, dead_after_s=dead_after_s, stall_s=stall_s)
+    stall = await detect_stall(conn, dead_after_s=dead_after_s, stall_s=stall_s)
     recent, recent_s = await series.read_recent(conn, ["visits"], since_s=RATE_S)
     lately, _ = await series.read_recent(conn, ["visits"], since_s=SUCCESS_S)
     return Snapshot(

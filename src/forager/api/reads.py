@@ -84,7 +84,7 @@ def write_position(position: int, caller: Caller, lasts_s: float) -> str:
     return f"{_cookie_name(caller)}={position}; Path=/; Max-Age={lasts}; HttpOnly; SameSite=Lax{secure}"
 
 
-def is_to_be_asked_again(replica: Replica, error: BaseException | None, took_s: float, limit_s: float) -> bool:
+def should_retry_on_primary(replica: Replica, error: BaseException | None, took_s: float, limit_s: float) -> bool:
     """Whether it went wrong because it is a replica. A statement that was cancelled because it took its whole time
     would do so on the primary too."""
     if isinstance(error, CONNECTION_LOST):
@@ -105,7 +105,7 @@ def retry_on_primary(replica: Replica | None, limit_s: float) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if replica is not None and is_to_be_asked_again(replica, error, clock.monotonic() - began, limit_s):
+        if replica is not None and should_retry_on_primary(replica, error, clock.monotonic() - began, limit_s):
             raise RetryOnPrimaryError from error
         raise
 

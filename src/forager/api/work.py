@@ -18,7 +18,7 @@ from forager.accounts import audit
 from forager.api.access import Who, too_many
 from forager.api.problems import TooManyError
 from forager.api.read_pool import AccountLimitError, Desk
-from forager.api.reads import RetryOnPrimaryError, is_to_be_asked_again, replica_for
+from forager.api.reads import RetryOnPrimaryError, replica_for, should_retry_on_primary
 from forager.db import CONNECTION_LOST, statements
 from forager.errors import NotFoundError, UsageError
 
@@ -77,7 +77,7 @@ class look:  # noqa: N801 (it is said like a verb: `async with look(request) as 
                 await self._share.__aexit__(None, None, None)
         if self._replica is not None and error[1] is not None:
             took_s = clock.monotonic() - self._began
-            if is_to_be_asked_again(self._replica, error[1], took_s, self._limit_s):
+            if should_retry_on_primary(self._replica, error[1], took_s, self._limit_s):
                 raise RetryOnPrimaryError from error[1]
 
     async def _take(self) -> Any:

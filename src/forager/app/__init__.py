@@ -194,7 +194,7 @@ async def _index_pages(forager: Forager, stop: StopRequest) -> None:
     try:
         async with forager.pool.acquire() as conn:
             while not stop.asked and clock.monotonic() < until:
-                if (await index.index_portion(conn, CONFIGS)).pages < index.PORTION:
+                if (await index.index_batch(conn, CONFIGS)).pages < index.PORTION:
                     break
             await index.tidy(conn)
             if forager.settings.search_backend != "postgres":

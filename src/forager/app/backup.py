@@ -271,7 +271,7 @@ async def _restore(settings: Settings, found: Backup, marker: Marker, *, by: str
         if schema.is_older(found.revision):  # a database of one's own, too: it was empty a moment ago
             await upgrade(dsn)
         async with open_database(settings, size=2, application="forager restore", is_restoring=True) as database:
-            freed = await _let_workers_go(database.pool)
+            freed = await _free_leases(database.pool)
             await _note(database.pool, found, by=by)
             verdicts = await _check(database.pool, settings)
     marker.remove()
@@ -311,7 +311,7 @@ async def _note(pool: Any, found: Backup, *, by: str) -> None:
         await audit.note(conn, operator(by), "backup.restore", kind="backup", object_id=found.where, details=told)
 
 
-async def _let_workers_go(pool: Any) -> int:
+async def _free_leases(pool: Any) -> int:
     """Workers of the original know nothing of this copy: it is free of them."""
     async with pool.acquire() as conn, conn.transaction():
         await stats.bury_all_workers(conn)

@@ -65,7 +65,7 @@ class ReplayRunner:
         self._settings = settings
         self._doing: asyncio.Task[None] | None = None
         self._is_closed = False
-        self.give: Callable[[str, Verdict], None] = lambda _key, _verdict: None
+        self.give: Callable[[str, Verdict], None] = lambda _key, _outcome: None
 
     def take(self, key: str, replay: int) -> None:
         if self._is_closed:  # it goes back with the connection, which is about to be closed

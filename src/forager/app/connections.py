@@ -90,8 +90,8 @@ class ConnectionTable:
     def add(self, connection: Evictable, peer: str | None) -> bool:
         """Registers a connection, idle at first. False: there is no place for it."""
         address = group_of(peer or "")
-        is_crowded = self._number.get(address, 0) >= self.limits.per_address and not self._is_trusted(peer)
-        if is_crowded:
+        is_at_limit = self._number.get(address, 0) >= self.limits.per_address and not self._is_trusted(peer)
+        if is_at_limit:
             self.events.note("too many connections of one address", "connections", address)
             if not self._evict(self._idle_of.get(address, {})):
                 return False
@@ -116,7 +116,7 @@ class ConnectionTable:
         elif not own:
             del self._idle_of[address]
 
-    def linger(self, connection: Evictable) -> bool:
+    def add_rejected(self, connection: Evictable) -> bool:
         """Registers a connection that `add` had no place for. False: too many of those are still open."""
         if len(self._lingering) >= MOST_LINGERING:
             return False

@@ -121,7 +121,7 @@ class _SingleFetch:
                 return
             began = clock.monotonic()
             drawn = await renderer.draw(fetched, RenderOptions(mode, self._rules.get(origin_of(fetched.url))))
-            self._seen.draw_ms = _ms_since(began)
+            self._seen.draw_ms = _elapsed_ms(began)
         if drawn is not None:
             self._seen.fetched = replace(drawn, raw=fetched.raw)
             _parse_page(self._seen, settings, parser)
@@ -148,17 +148,17 @@ class _SingleFetch:
             raise RobotsDeniedError(f"robots.txt line {hop.robots.line} says {hop.robots.rule!r}")
         began, timing = clock.monotonic(), hop.timing
         hop.address = await self._client.locate(url)
-        timing.name_ms = _ms_since(began)
+        timing.name_ms = _elapsed_ms(began)
 
         def sent() -> None:
-            timing.sent_ms = _ms_since(began)
+            timing.sent_ms = _elapsed_ms(began)
 
         def read_body(content_type: str) -> bool:
-            timing.head_ms = _ms_since(began)
+            timing.head_ms = _elapsed_ms(began)
             return is_page(content_type)
 
         fetched = await self._client.get(url, on_sent=sent, read_body=read_body, keeps_raw=True)
-        timing.total_ms = _ms_since(began)
+        timing.total_ms = _elapsed_ms(began)
         hop.status_code = fetched.status_code
         if location := fetched.headers.get("location"):
             hop.location = resolve_links(url, [location])[0]
@@ -183,14 +183,14 @@ def _parse_page(seen: Seen, settings: Settings, parser: str) -> None:
     more: dict[str, Any] = {"parser_name": parser}
     words, agent = settings.keyword_words, settings.robots_agent
     seen.reading = parsing.read(fetched, keyword_words=words, robots_agent=agent, **more)
-    seen.read_ms = _ms_since(began)
+    seen.read_ms = _elapsed_ms(began)
     seen.detected = detect(select_sample(seen.reading.text))
     reach = Reach.of(RunSpec((fetched.url,), Scope.ANY))
     selector = Selector(reach, max_links_per_page=settings.max_links_per_page)
     seen.selection = selector.select(seen.reading, Target(0, 0, 0, 0, fetched.url, 0, 0, 0))
 
 
-def _ms_since(began: float) -> float:
+def _elapsed_ms(began: float) -> float:
     return round((clock.monotonic() - began) * 1000, 1)
 
 

@@ -44,7 +44,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().connection_made(transport)
         if self.table.add(self, self.client[0] if self.client else None):
             self._start_head_timer()
-        elif self.table.linger(self):
+        elif self.table.add_rejected(self):
             self._reject(503, "All connections are in use; try again in a moment.", "Retry-After: 5\r\n")
         else:
             self.evict()  # a flood of rejected ones would take all file handles

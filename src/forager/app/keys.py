@@ -11,7 +11,7 @@ from forager.settings import Settings
 SECRET_FILE = "secret.key"  # noqa: S105 (a name of a file)
 
 
-def vault_of(settings: Settings, *, creates: bool = False) -> PasswordCipher:
+def get_cipher(settings: Settings, *, creates: bool = False) -> PasswordCipher:
     """Seals with the setting `secret_key`, or without one with the key in the data folder, which `creates` makes where
     there is none. Opens what either sealed. Looks for the file when it is needed, so that no process has to be started
     again after the first password."""

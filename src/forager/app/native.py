@@ -11,7 +11,7 @@ WITHOUT = (
 )
 
 
-def native_rooms(package: Path = PACKAGE) -> dict[str, bool]:
+def check_native(package: Path = PACKAGE) -> dict[str, bool]:
     """Rooms that have inner loops in C, and whether they were compiled for this Python."""
     return {
         door.parent.name: PathFinder.find_spec("_native", [str(door.parent)]) is not None
@@ -20,5 +20,5 @@ def native_rooms(package: Path = PACKAGE) -> dict[str, bool]:
 
 
 def describe_native(package: Path = PACKAGE) -> str:
-    missing = [room for room, is_there in native_rooms(package).items() if not is_there]
+    missing = [room for room, is_there in check_native(package).items() if not is_there]
     return f"Inner loops of {' and '.join(missing)} are not in C. {WITHOUT}" if missing else "Inner loops are in C."

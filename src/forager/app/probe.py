@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from forager.app.keys import vault_of
+from forager.app.keys import get_cipher
 from forager.errors import ConfigurationError, ProxyError, VisitError
 from forager.fetch import Client, open_client
 from forager.politeness.guard import AddressGuard
@@ -19,7 +19,7 @@ MOST_AT_ONCE = 32
 async def probe(settings: Settings, rows: Sequence[ProbeRow]) -> list[Probed]:
     """Each with what is wrong with it, or None. Never raises for what a proxy does."""
     guard = AddressGuard(settings.allow_networks, settings.allow_ports, is_anonymous=settings.contact is None)
-    vault, slots = vault_of(settings), asyncio.Semaphore(MOST_AT_ONCE)
+    vault, slots = get_cipher(settings), asyncio.Semaphore(MOST_AT_ONCE)
     async with open_client(
         user_agent=settings.agent_header,
         check_address=guard.check_ip,

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from forager import clock
-from forager.app.keys import vault_of
+from forager.app.keys import get_cipher
 from forager.db import Database, open_database
 from forager.db.embedded.place import Place
 from forager.domains.store import find_domains
@@ -93,7 +93,7 @@ class Ways:
 @contextlib.asynccontextmanager
 async def open_proxied_client(settings: Settings, client: Client, command: str) -> AsyncIterator[Ways]:
     """A home that never had a database has no proxies, and gets none for a question."""
-    vault = vault_of(settings)
+    vault = get_cipher(settings)
     if settings.database_url is None and not Place.of(settings.home).data.exists():
         yield Ways(client, None, vault)
         return

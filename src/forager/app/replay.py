@@ -345,7 +345,7 @@ class _ReplayRun:
             conn, [(again.row["page_id"], again.row["fetched_at"], again.row["status"]) for again in ours]
         )
         await frontier.replace_links(conn, outcomes, page_ids)
-        await products.store(conn, [sight for again in ours for sight in _sights(again, page_ids)])
+        await products.store(conn, [sight for again in ours for sight in _list_products(again, page_ids)])
         await index.index_named(conn, list(readings), CONFIGS)
 
 
@@ -367,7 +367,7 @@ def _by_run(read: list[_ReplayedPage]) -> dict[int, list[_ReplayedPage]]:
     return groups
 
 
-def _sights(again: _ReplayedPage, page_ids: Mapping[bytes, int]) -> list[products.Sight]:
+def _list_products(again: _ReplayedPage, page_ids: Mapping[bytes, int]) -> list[products.Sight]:
     """The page's own product and those it lists, as if they had been seen so at its visit."""
     row, reading = again.row, again.outcome.reading
     if reading is None:

@@ -33,11 +33,11 @@ class Services:
 
     async def probe(self, conn: Any) -> Mapping[str, bool]:
         """Returns for each configured service whether it answers."""
-        redis, search = await asyncio.gather(self.redis_answers(), self.is_search_up())
+        redis, search = await asyncio.gather(self.is_redis_up(), self.is_search_up())
         found = {"redis": redis, "search": search, "broker": await self._is_broker_up(conn)}
         return {name: answers for name, answers in found.items() if answers is not None}
 
-    async def redis_answers(self) -> bool | None:
+    async def is_redis_up(self) -> bool | None:
         if self.redis is None:
             return None
         from forager.cache import AwayError

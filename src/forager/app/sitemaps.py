@@ -132,7 +132,7 @@ class Visitor:
                 raise RobotsUnreachableError(f"{origin}/robots.txt could not be had ({copy.error})")
             rules = robots.parse(copy.text or "").rules_for(self._settings.robots_agent)
             if rules.crawl_delay_s is not None and not self._is_unpaced(domain):
-                self._paces[domain].slow_to(rules.crawl_delay_s)
+                self._paces[domain].increase_delay(rules.crawl_delay_s)
             self._rules[origin] = rules
         return self._rules[origin]
 

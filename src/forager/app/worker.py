@@ -17,7 +17,7 @@ from forager.app.browser import browser_limits
 from forager.app.capacity import max_domains
 from forager.app.celery_mode import open_hints
 from forager.app.crawl_scope import read_reach
-from forager.app.keys import vault_of
+from forager.app.keys import get_cipher
 from forager.app.shared_state import open_sharing
 from forager.control.runs import continuous_spec
 from forager.db import Database, open_database
@@ -56,7 +56,7 @@ async def work(settings: Settings, run: int | None, *, workers: int, is_attached
     config, pauses = ParserConfig(settings.keyword_words, settings.robots_agent), Pauses()
     async with (
         open_pool(config, settings.readers, pauses=pauses, stop=stop) as parsers,
-        warming_up(parsers) as is_warm,
+        preload_parsers(parsers) as is_warm,
         open_database(settings, size=4, application=name, idle_limit_s=limit_s, resets=False) as database,
     ):
         if run is None:
@@ -92,7 +92,7 @@ def _configure_gc() -> None:
 
 
 @contextlib.asynccontextmanager
-async def warming_up(parsers: ParserPool | None) -> AsyncIterator[asyncio.Task[None]]:
+async def preload_parsers(parsers: ParserPool | None) -> AsyncIterator[asyncio.Task[None]]:
     """The language model takes a second to load, while the database is opened. No request leaves before there is
     somebody to read what it brings: pages that wait for that are fetched again when the worker is killed."""
     parsing.keep_freed_memory()
@@ -143,7 +143,7 @@ async def _open_tools(
                 ),
                 pauses=pauses,
                 renderer=renderer,
-                vault=vault_of(settings),
+                vault=get_cipher(settings),
                 selector=Selector(reach, max_links_per_page=settings.max_links_per_page),
                 max_redirects=settings.max_redirects,
                 database_time=clock.at,

@@ -115,7 +115,7 @@ Parser = Annotated[
     setting_option("--parser", given.word, "NAME", "Who reads its products: auto, generic, amazon.", READS),
 ]
 Country = Annotated[
-    Given | None, setting_option("--proxy-country", given.country_or_none, "CC", "Only those of this country.", THROUGH)
+    Given | None, setting_option("--proxy-country", given.parse_country, "CC", "Only those of this country.", THROUGH)
 ]
 PerProxy = Annotated[
     bool | None,

@@ -39,7 +39,7 @@ def window_or_none(text: str) -> Given:
     return _parse_or_clear(durations.parse_window, text)
 
 
-def country_or_none(text: str) -> Given:
+def parse_country(text: str) -> Given:
     return _parse_or_clear(lambda given: given.strip().upper(), text)
 
 

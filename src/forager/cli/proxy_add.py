@@ -70,14 +70,14 @@ def add(
     home: Home = None,
 ) -> None:
     """Add proxies, or tell new facts of known ones."""
-    from forager.app.keys import vault_of
+    from forager.app.keys import get_cipher
     from forager.control import proxies as control
     from forager.proxies.operate import Facts
 
     wanted = read_addresses([*(addresses or []), *_lines(file)])
     settings = begin(home=home)
     facts = Facts(country, city, provider, monthly_cost, per_hour, forward)
-    vault = vault_of(settings, creates=any(address.password for address in wanted))
+    vault = get_cipher(settings, creates=any(address.password for address in wanted))
     done = act(
         settings,
         "proxies",
@@ -119,11 +119,11 @@ def _lines(file: str | None) -> list[str]:
 
 def rekey(as_json: AsJson = False, home: Home = None) -> None:
     """Encrypt all passwords with the first key of secret_key."""
-    from forager.app.keys import vault_of
+    from forager.app.keys import get_cipher
     from forager.control import proxies as control
 
     settings = begin(home=home)
-    vault = vault_of(settings)
+    vault = get_cipher(settings)
     count = act(
         settings,
         "proxies",

@@ -26,7 +26,7 @@ def probe(ids: SomeIds = None, as_json: AsJson = False, home: Home = None) -> No
     if as_json:
         output.write_json_list([{"id": each.row.proxy.id, "error": each.error} for each in probed])
     else:
-        rows = [(str(each.row.proxy.id), _verdict(each), words.clean(each.error) or "–") for each in probed]
+        rows = [(str(each.row.proxy.id), _outcome(each), words.clean(each.error) or "–") for each in probed]
         table.write((number("id"), "result", prose("why")), rows)
     if any(each.error for each in probed):
         raise typer.Exit(1)
@@ -49,7 +49,7 @@ async def try_now(pool: Any, settings: "Settings", ids: Sequence[int] | None) ->
     return probed
 
 
-def _verdict(probed: "Probed") -> Cell:
+def _outcome(probed: "Probed") -> Cell:
     return Cell("broken", "red") if probed.error else Cell("works", "green")
 
 
@@ -72,7 +72,7 @@ def advice(
     found = ask(
         settings,
         "proxies",
-        lambda connection: control.advise(
+        lambda connection: control.recommend(
             connection,
             domain,
             pages_per_hour=pages_per_hour,

@@ -15,7 +15,6 @@ from forager.errors import ForagerError, SearchServerError, UsageError
 
 if TYPE_CHECKING:
     from forager.app import Forager
-    from forager.control.reindex import Refused
     from forager.search.tend import Standing, Tended
     from forager.settings import Settings
 
@@ -133,7 +132,7 @@ def _list_errors(standing: "Standing") -> Iterator[str]:
         )
 
 
-def _list_rejected(refused: "list[Refused]") -> Iterator[str]:
+def _list_rejected(refused: "list[RejectedItem]") -> Iterator[str]:
     for each in refused:
         yield f"  {each.kind} {each.id}: {words.clean(each.reason)}"
 

@@ -76,14 +76,14 @@ def scale(
     )
     if as_json:
         return output.write_json({"web": {"domains": plan.domains, "pages": plan.pages}, **found.as_dict()})
-    lines = list(forecast_lines(found))
+    lines = list(format_forecast(found))
     width = max(len(label) for label, _ in lines)
     for label, value in lines:
         sys.stdout.write(f"{label:<{width}}  {value}\n")
     return None
 
 
-def forecast_lines(found: "Forecast") -> Iterator[tuple[str, str]]:
+def format_forecast(found: "Forecast") -> Iterator[tuple[str, str]]:
     course, load, money = found.course, found.database, found.money
     done = "all of them" if found.is_done else f"of {words.count(found.pages)}"
     yield "pages", f"{words.count(course.pages)}, {done}, in {words.duration(course.seconds)}"

@@ -254,7 +254,7 @@ def _look_at(folder: Path, each: Slice, copies: BucketFolder | None) -> Found:
         cold_file.verify(folder / each.file, sha256=each.sha256, row_count=each.row_count)
     except (StoreError, OSError) as error:
         trouble = str(error)
-    of_copy = cold_copies.trouble_of(copies, each.file, each.sha256) if copies is not None else None
+    of_copy = cold_copies.find_problem(copies, each.file, each.sha256) if copies is not None else None
     return Found(each.file, trouble, of_copy)
 
 
@@ -265,7 +265,7 @@ def _look_at_stats(
         Found(
             each.file,
             None if cold_stats.read(folder / each.file) is not None else f"{folder / each.file} is damaged.",
-            None if copies is None else cold_copies.trouble_of(copies, each.file, digest(folder / each.file)),
+            None if copies is None else cold_copies.find_problem(copies, each.file, digest(folder / each.file)),
         )
         for each in cold_stats.find(folder, month)
     ]

@@ -99,7 +99,7 @@ def bring_back(there: BucketFolder, path: Path, name: str) -> None:
     publish(path)
 
 
-def trouble_of(there: BucketFolder, name: str, sha256: bytes | None) -> str | None:
+def find_problem(there: BucketFolder, name: str, sha256: bytes | None) -> str | None:
     """What is wrong with a copy, in words; read from end to end."""
     try:
         return None if there.digest(name) == sha256 else f"{there}/{name} is not the file that was written."

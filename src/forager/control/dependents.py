@@ -7,7 +7,7 @@ setting `dependents` says. In bounded portions, each a transaction of the caller
 from collections import defaultdict
 from typing import Any
 
-from forager.control.task_steps import cancel_held, hold
+from forager.control.task_steps import cancel_locked, hold
 from forager.domains import tasks as domains
 from forager.frontier import tasks as frontier
 from forager.frontier.task_status import TaskStatus
@@ -30,5 +30,5 @@ async def settle(conn: Any, *, goes_on: bool = False) -> int:
         if each.outcome != "success" and not goes_on:
             failed[f"task {each.depends_on}, which it depends on, ended {each.outcome}"].append(held[each.id])
     for reason, tasks in failed.items():
-        await cancel_held(conn, tasks, by=BY, reason=reason)
+        await cancel_locked(conn, tasks, by=BY, reason=reason)
     return len(freed) + sum(map(len, failed.values()))

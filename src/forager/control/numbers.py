@@ -146,7 +146,7 @@ async def series(
     step_s = resolve_step(since, until, now, step_s)
     since = _step_of(since, step_s)
     steps = await store.read_series(conn, known.of or (metric,), since=since, until=until, step_s=float(step_s))
-    moments = _moments(since, until, step_s)
+    moments = _step_times(since, until, step_s)
     number = max(len(moments) * len({step.label for step in steps}), len(steps))
     if number > MOST_POINTS:
         raise UsageError(
@@ -194,7 +194,7 @@ def _step_of(moment: datetime, step_s: int) -> datetime:
     return epoch + timedelta(seconds=(moment - epoch).total_seconds() // step_s * step_s)
 
 
-def _moments(since: datetime, until: datetime, step_s: int) -> list[datetime]:
+def _step_times(since: datetime, until: datetime, step_s: int) -> list[datetime]:
     number = -int((since - until).total_seconds() // step_s)
     return [since + timedelta(seconds=step_s * each) for each in range(number)]
 
@@ -209,7 +209,7 @@ def _plot_counted(
 
 
 def _plot_sampled(
-    _metric: Metric, steps: Sequence[Step], _moments: Sequence[datetime], _step_s: int, _until: datetime
+    _metric: Metric, steps: Sequence[Step], _step_times: Sequence[datetime], _step_s: int, _until: datetime
 ) -> list[Point]:
     """A step without a sample is left out: nobody looked."""
     return [Point(step.at, step.label, step.mean, step.most) for step in steps]

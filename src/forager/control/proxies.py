@@ -151,7 +151,7 @@ async def costs(conn: Any) -> Row:
     return await operate.costs(conn, idle_s=IDLE_S)
 
 
-async def advise(
+async def recommend(
     conn: Any,
     domain: str | None,
     *,
@@ -162,10 +162,10 @@ async def advise(
     """For one domain, or all that have a pool. Without a number, as many pages as the domain's pace allows."""
     identity = (await _find_domain(conn, domain))[0] if domain else None
     rows = await operate.pool_health(conn, identity)
-    return [_advise(row, pages_per_hour, requests_per_proxy_hour, delay_s) for row in rows]
+    return [_recommend(row, pages_per_hour, requests_per_proxy_hour, delay_s) for row in rows]
 
 
-def _advise(row: Row, pages: float | None, per_proxy: float | None, delay_s: float) -> Advice:
+def _recommend(row: Row, pages: float | None, per_proxy: float | None, delay_s: float) -> Advice:
     delay_s = row["crawl_delay_s"] if row["crawl_delay_s"] is not None else delay_s
     pages = pages or 3600.0 / max(delay_s, 0.1)
     per_proxy = per_proxy or row["requests_per_proxy_hour"] or 1000.0

@@ -18,7 +18,7 @@ MOST_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RejectedItem:
     kind: str
     id: int
     reason: str
@@ -64,5 +64,7 @@ async def leave(conn: Any, elsewhere: ExternalSearch | None, prefix: str) -> Non
     await rebuild.switch_off(conn, elsewhere.server if elsewhere else None, Names(prefix))
 
 
-async def list_rejected(conn: Any) -> list[Refused]:
-    return [Refused(row["kind"], row["id"], row["reason"]) for row in await conn.fetch(SQL["read_refused"], MOST_SHOWN)]
+async def list_rejected(conn: Any) -> list[RejectedItem]:
+    return [
+        RejectedItem(row["kind"], row["id"], row["reason"]) for row in await conn.fetch(SQL["read_refused"], MOST_SHOWN)
+    ]

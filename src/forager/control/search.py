@@ -128,7 +128,7 @@ async def _catch_up(conn: Any) -> int:
     """Index what a moment is enough for; answers how much is left."""
     left = CATCH_UP_PAGES
     try:
-        while left > 0 and (done := (await index.index_portion(conn, CONFIGS)).pages):
+        while left > 0 and (done := (await index.index_batch(conn, CONFIGS)).pages):
             left -= done
     except asyncpg.ReadOnlySQLTransactionError:  # a replica, or a user who may only read
         pass

@@ -52,12 +52,12 @@ class Restarted(NamedTuple):
     """Of one that waited already: what was changed, in words."""
 
 
-async def pause_held(conn: Any, held: Sequence[LockedTask], *, by: str, reason: str | None) -> None:
+async def pause_locked(conn: Any, held: Sequence[LockedTask], *, by: str, reason: str | None) -> None:
     await frontier.pause(conn, [each.id for each in held])
     await note_moves(conn, "pause", held, PAUSED, by=by, reason=reason)
 
 
-async def resume_held(conn: Any, held: Sequence[LockedTask], *, by: str, reason: str | None) -> set[int]:
+async def resume_locked(conn: Any, held: Sequence[LockedTask], *, by: str, reason: str | None) -> set[int]:
     """Those that wait for a task that is not completed yet."""
     wanted = [each.depends_on for each in held if each.depends_on is not None]
     ended = {row["id"]: row["outcome"] for row in await conn.fetch(SQL["outcomes_of"], wanted)} if wanted else {}
@@ -71,7 +71,7 @@ async def resume_held(conn: Any, held: Sequence[LockedTask], *, by: str, reason:
     return waiting
 
 
-async def cancel_held(conn: Any, held: Sequence[LockedTask], *, by: str, reason: str | None) -> None:
+async def cancel_locked(conn: Any, held: Sequence[LockedTask], *, by: str, reason: str | None) -> None:
     words = f"cancelled by {by}" + (f": {reason}" if reason else "")
     freed, lost = await frontier.cancel(conn, {each.id: each.page_id for each in held}, reason=words)
     await domain_store.return_claims(conn, freed)
@@ -88,7 +88,7 @@ async def set_priorities(conn: Any, held: Sequence[LockedTask], priority: int, *
     await frontier.note_orders(conn, moves, verb="priority", by=by, reason=words)
 
 
-async def restart_held(
+async def restart_locked(
     conn: Any, held: Sequence[LockedTask], order: RestartOrder, *, by: str, reason: str | None
 ) -> dict[int, Restarted]:
     """Page → its open task now. The tasks are closed, and their domains held. A task that waits already is given the

@@ -17,11 +17,11 @@ from forager.control.task_steps import (
     SQL,
     RestartOrder,
     TaskState,
-    cancel_held,
+    cancel_locked,
     hold,
-    pause_held,
-    restart_held,
-    resume_held,
+    pause_locked,
+    restart_locked,
+    resume_locked,
     set_priorities,
     state_of,
     validate_priority,
@@ -77,7 +77,7 @@ async def pause(conn: Any, task_id: int, *, by: str, reason: str | None = None) 
     if held.status is PAUSED and not held.is_waiting:
         return await _tell(conn, held, False, "It was paused already.")
     _reject(held, PAUSED, "paused")
-    await pause_held(conn, [held], by=by, reason=reason)
+    await pause_locked(conn, [held], by=by, reason=reason)
     running = " Its worker puts it down at its next step." if held.locked_by is not None else ""
     return await _tell(conn, held, True, f"Paused; it stays so until it is resumed.{running}")
 
@@ -89,7 +89,7 @@ async def resume(conn: Any, task_id: int, *, by: str, reason: str | None = None)
         if held.status in CLOSED:
             raise _closed(held, "resumed")
         return await _tell(conn, held, False, _why_not_paused(held))
-    waiting = await resume_held(conn, [held], by=by, reason=reason)
+    waiting = await resume_locked(conn, [held], by=by, reason=reason)
     return await _tell(conn, held, True, f"Waits for task {held.depends_on}." if waiting else "Resumed.")
 
 
@@ -98,7 +98,7 @@ async def cancel(conn: Any, task_id: int, *, by: str, reason: str | None = None)
     if held.status is CANCELLED:
         return await _tell(conn, held, False, "It was cancelled already.")
     _reject(held, CANCELLED, "cancelled")
-    await cancel_held(conn, [held], by=by, reason=reason)
+    await cancel_locked(conn, [held], by=by, reason=reason)
     return await _tell(conn, held, True, "Cancelled.")
 
 
@@ -121,9 +121,9 @@ async def restart(
             raise ConflictError(
                 f"Task {task_id} is {held.status}; force cancels it and starts another one.", "task_open"
             )
-        await cancel_held(conn, [held], by=by, reason=reason or "restarted")
+        await cancel_locked(conn, [held], by=by, reason=reason or "restarted")
     order = RestartOrder(reset_retry_count, priority, scheduled_at)
-    made = await restart_held(conn, [held], order, by=by, reason=reason)
+    made = await restart_locked(conn, [held], order, by=by, reason=reason)
     again = made[held.page_id]
     if again.is_new:
         message = f"Visits the page of task {task_id} again."

@@ -15,11 +15,11 @@ from forager.control.task_steps import (
     SQL,
     RestartOrder,
     TaskState,
-    cancel_held,
+    cancel_locked,
     hold,
-    pause_held,
-    restart_held,
-    resume_held,
+    pause_locked,
+    restart_locked,
+    resume_locked,
     set_priorities,
     state_of,
     validate_priority,
@@ -65,7 +65,7 @@ async def pause_many(
     chosen = await _choose(conn, which, PAUSABLE, limit=limit)
     if not dry_run:
         chosen = [held.id for held in await hold(conn, chosen) if can_transition(held.status, PAUSED)]
-        await pause_held(conn, await frontier.hold(conn, chosen), by=by, reason=reason)
+        await pause_locked(conn, await frontier.hold(conn, chosen), by=by, reason=reason)
     return await _many(conn, "pause", chosen, limit=limit, dry_run=dry_run)
 
 
@@ -77,7 +77,7 @@ async def resume_many(
     if not dry_run:
         held = [each for each in await hold(conn, chosen) if each.status is PAUSED and not each.is_waiting]
         chosen = [each.id for each in held]
-        await resume_held(conn, held, by=by, reason=reason)
+        await resume_locked(conn, held, by=by, reason=reason)
     return await _many(conn, "resume", chosen, limit=limit, dry_run=dry_run)
 
 
@@ -88,7 +88,7 @@ async def cancel_many(
     if not dry_run:
         held = [each for each in await hold(conn, chosen) if each.status not in CLOSED]
         chosen = [each.id for each in held]
-        await cancel_held(conn, held, by=by, reason=reason)
+        await cancel_locked(conn, held, by=by, reason=reason)
     return await _many(conn, "cancel", chosen, limit=limit, dry_run=dry_run)
 
 
@@ -164,7 +164,7 @@ async def _restart_many(
     if dry_run:
         return await _many(conn, verb, task_ids, limit=limit, dry_run=True)
     held = [each for each in await hold(conn, task_ids) if each.status in CLOSED]
-    made = await restart_held(conn, held, RestartOrder(), by=by, reason=reason)
+    made = await restart_locked(conn, held, RestartOrder(), by=by, reason=reason)
     done = await _many(conn, verb, [each.task_id for each in made.values()], limit=limit, dry_run=False)
     return replace(done, is_all=len(task_ids) < limit)
 

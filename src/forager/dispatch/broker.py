@@ -53,7 +53,7 @@ class Broker:
 
     async def look(self, queues: Iterable[str]) -> dict[str, Depth]:
         """How many messages each holds and who listens. A queue that is not there is made."""
-        return await self._do(lambda: {name: self._declare(name) for name in (*queues, self.names.dead)})
+        return await self._do(lambda: {name: self._declare_queue(name) for name in (*queues, self.names.dead)})
 
     async def tell(self, told: Sequence[tuple[str, Hint]]) -> None:
         """Each hint into its queue, persistent and confirmed. Raises BrokerAwayError; some may have arrived then."""
@@ -130,7 +130,7 @@ class Broker:
             with contextlib.suppress(Exception):
                 connection.release()
 
-    def _declare(self, name: str) -> Depth:
+    def _declare_queue(self, name: str) -> Depth:
         queue = dead_queue(self.names) if name == self.names.dead else queue_of(self.names, name)
         found = queue(self._channel()).queue_declare()
         return Depth(found.message_count, found.consumer_count)
@@ -173,7 +173,7 @@ class Broker:
                 channel.close()
 
     def _purge(self, name: str) -> int:
-        self._declare(name)
+        self._declare_queue(name)
         found: int = self._channel().queue_purge(name)
         return found
 
@@ -186,7 +186,7 @@ class Broker:
         for. What was there at first is the limit: what dies again at once comes behind."""
         wanted, moved = None if ids is None else set(ids), list[DeadLetter]()
         with self._reading() as channel:
-            letters = _each(channel, self.names.dead, self._declare(self.names.dead).messages)
+            letters = _each(channel, self.names.dead, self._declare_queue(self.names.dead).messages)
             while wanted is None or wanted:
                 portion = [(message, read_letter(message, self.names)) for message in islice(letters, PORTION)]
                 if not portion:
@@ -211,7 +211,7 @@ class Broker:
 
     def _send_on(self, producer: Any, message: Any, queue: str) -> None:
         """As it was; a kill before it is acknowledged leaves it in both, which is harmless."""
-        self._declare(queue)
+        self._declare_queue(queue)
         own = {name: value for name, value in (message.headers or {}).items() if not name.startswith("x-")}
         kept = {name: message.properties[name] for name in ("correlation_id", "reply_to") if name in message.properties}
         producer.publish(

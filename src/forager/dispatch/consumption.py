@@ -55,7 +55,7 @@ class QueueListener:
         self._is_over.set()
         state.should_terminate = 0
         if self._worker is not None:
-            self._worker.pool.ring()
+            self._worker.pool.wake_thread()
         self._thread.join(STOP_S)
         if not self._thread.is_alive():
             state.should_terminate = None

@@ -61,14 +61,14 @@ class HintPool(BasePool):  # type: ignore[misc]
     def give(self, key: str, verdict: Verdict) -> None:
         """The worker's word on a message."""
         self._decided.append((key, verdict))
-        self.ring()
+        self.wake_thread()
 
     def send(self, errand: Callable[[], None]) -> None:
         """Have Celery's thread do something, before the verdicts that follow."""
         self._errands.append(errand)
-        self.ring()
+        self.wake_thread()
 
-    def ring(self) -> None:
+    def wake_thread(self) -> None:
         """Have Celery's thread look up."""
         with contextlib.suppress(OSError):  # it rings already, or is over
             self._ringer.send(b".")

@@ -43,11 +43,11 @@ class Addresses:
         if address is None:
             return True
         first = next(iter(self._waiting.get(address, ())), who)
-        return first == who and self._get_pace(address, now).can_start(now)
+        return first == who and self._get_throttle(address, now).can_start(now)
 
     def start(self, address: str | None, who: Hashable, now: float) -> None:
         if address is not None:
-            self._get_pace(address, now).start(now)
+            self._get_throttle(address, now).start(now)
             self.forget(address, who)
 
     def sent(self, address: str | None, now: float, *, again: bool = False) -> None:
@@ -118,7 +118,7 @@ class Addresses:
         del self._alarms[address]
         self._serve(address)
 
-    def _get_pace(self, address: str, now: float) -> Throttle:
+    def _get_throttle(self, address: str, now: float) -> Throttle:
         if address not in self._paces:
             if len(self._paces) >= MOST_IDLE:
                 self._evict_idle(now)

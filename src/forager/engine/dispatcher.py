@@ -81,7 +81,7 @@ class Dispatcher:
             stop,
             self._addresses,
             note_sent=self._note_sent,
-            give_up=self._give_up,
+            give_up=self._end_task,
             keep=keep_robots,
             network=network,
         )
@@ -181,7 +181,7 @@ class Dispatcher:
             self._spawn(self._fetch_robots(queue, origin))
             return False
         if refused := admit(target, rules):
-            self._give_up(queue, refused)
+            self._end_task(queue, refused)
             return True
         if not self._is_address_free(queue, origin, now):
             queue.put_back(target)
@@ -202,7 +202,7 @@ class Dispatcher:
         if wait_s == 0.0:
             return True
         if wait_s is None:
-            self._give_up(queue, self._failed_outcome(queue, target, ProxyError(queue.pool.exhausted_reason())))
+            self._end_task(queue, self._failed_outcome(queue, target, ProxyError(queue.pool.exhausted_reason())))
             queue.close(Release(queue.lease, queue.wait_s(now), POOL_REST_S, reason=queue.pool.exhausted_reason()))
         elif wait_s > self._order.longest_wait_s:
             reason = "its proxies have made all requests they may make in this hour"
@@ -256,18 +256,18 @@ class Dispatcher:
 
     def _wait(self, queue: DomainQueue, now: float) -> None:
         """For its next turn; a turn that is too far off ends the lease instead."""
-        is_idle = not queue.pace.in_flight and queue.wakes_at() is not None
+        is_idle = not queue.pace.in_flight and queue.next_wake_at() is not None
         if is_idle and queue.wait_s(now) > self._order.longest_wait_s:
             queue.close(defer(queue, now, self._tools.database_time(now)))
         else:
             self._set_timer(queue, now)
 
     def _set_timer(self, queue: DomainQueue, now: float) -> None:
-        wakes_at = queue.wakes_at()
-        if wakes_at is None or queue.is_lost or queue.is_asking_robots or self._stop.asked:
+        next_wake_at = queue.next_wake_at()
+        if next_wake_at is None or queue.is_lost or queue.is_asking_robots or self._stop.asked:
             return
         domain = queue.lease.domain_id
-        when = self._loop.time() + max(0.0, wakes_at - now) + clock.TIMER_GRAIN_S  # else it rings again until then
+        when = self._loop.time() + max(0.0, next_wake_at - now) + clock.TIMER_GRAIN_S  # else it rings again until then
         if domain in self._alarms:
             earlier, alarm = self._alarms[domain]
             if earlier <= when:
@@ -405,7 +405,7 @@ class Dispatcher:
         if error is None:
             self._give(queue, outcome)
         else:
-            self._give_up(queue, outcome)
+            self._end_task(queue, outcome)
         self._close_failing(queue, outcome, retry_policy.hold_s(error, len(earlier) + 1) if error else 0.0)
 
     def requeue_task(self, queue: DomainQueue, outcome: Outcome) -> None:
@@ -456,7 +456,7 @@ class Dispatcher:
         queue.delay(outcome.target, now + max(quick_s, hold_s))
         return True
 
-    def _give_up(self, queue: DomainQueue, outcome: Outcome) -> None:
+    def _end_task(self, queue: DomainQueue, outcome: Outcome) -> None:
         """The task ends without a page; perhaps another one follows later."""
         later_s = None
         if outcome.error is not None:

@@ -213,7 +213,7 @@ class DomainQueue:
     def delay(self, target: Target, until: float) -> None:
         heapq.heappush(self._delayed, (until, target.task_id, target))
 
-    def wakes_at(self) -> float | None:
+    def next_wake_at(self) -> float | None:
         """When something may leave again without anybody telling: the pace, the breaker, or the next retry."""
         if not self.pace.has_room:
             return None

@@ -20,7 +20,7 @@ from forager.engine.parser_pool import ParserPool
 from forager.engine.pauses import Pauses
 from forager.engine.rendering import FAILED, RENDERED, Renderer, RenderOptions
 from forager.engine.request_timing import RequestTiming
-from forager.engine.retry_policy import detect_login, outcome_of, trouble_of
+from forager.engine.retry_policy import detect_login, find_problem, outcome_of
 from forager.errors import (
     BadResponseError,
     BrokenError,
@@ -138,7 +138,7 @@ async def visit(
             stored = await asyncio.to_thread(tools.body_store.pack, policy, kept, past, trip.requested_at)
     except VisitError as error:
         trip.ended()
-        trouble = trouble_of(error, is_image=target.is_image)
+        trouble = find_problem(error, is_image=target.is_image)
         return Outcome(target, outcome_of(error), status_code, error, trouble=trouble, **_build_details(trip))
     except Exception as bug:
         broken = BrokenError(f"{type(bug).__name__}: {bug}")

@@ -97,7 +97,7 @@ class RequestSlots:
         return self.taken < self._most
 
     @property
-    def is_crowded(self) -> bool:
+    def is_at_limit(self) -> bool:
         return self.taken >= self._crowd
 
     @property
@@ -149,7 +149,7 @@ class RequestSlots:
             *((wait, self.has_priority(share)) for wait, share in unproven),
             (Wait.ANY, self.has_any),
             *((wait, self.is_open_to(share)) for wait, share in unproven),
-            (Wait.NO_CROWD, not self.is_crowded),
+            (Wait.NO_CROWD, not self.is_at_limit),
         )
 
     def record_granted(self, wait: Wait) -> None:

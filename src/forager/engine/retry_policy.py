@@ -54,7 +54,7 @@ def outcome_of(error: VisitError) -> OutcomeKind:
             return OutcomeKind.FAILED
 
 
-def trouble_of(error: VisitError, *, is_image: bool = False) -> Trouble | None:
+def find_problem(error: VisitError, *, is_image: bool = False) -> Trouble | None:
     """What a failed visit says about the whole domain, if anything. Many sites refuse images to all but their pages."""
     match error:
         case StatusError() if is_image and error.status_code < 500 and error.status_code != 429:

@@ -64,7 +64,7 @@ class RobotsCache:
         self._stop = stop
         self._addresses = addresses
         self._note_sent = note_sent
-        self._give_up = give_up
+        self._end_task = give_up
         self._keep = keep
         self._network = network
 
@@ -187,7 +187,7 @@ class RobotsCache:
         queue.rules[copy.origin] = rules
         queue.rules_until[copy.origin] = clock.monotonic() + copy.ttl_s
         if rules.crawl_delay_s and not queue.is_unpaced:
-            queue.pace.slow_to(rules.crawl_delay_s, counted_s=counted_s)
+            queue.pace.increase_delay(rules.crawl_delay_s, counted_s=counted_s)
         if rules.denies_all and len(queue.rules) == 1 and queue.targets:
             self._reject_all(queue)
 
@@ -201,7 +201,7 @@ class RobotsCache:
         """robots.txt forbids everything: what was claimed closes as refused, the domain is blocked for 90 days."""
         reason = "robots.txt forbids everything"
         for target in queue.targets:
-            self._give_up(queue, Outcome(target, OutcomeKind.BLOCKED_ROBOTS, error=RobotsDeniedError(reason)))
+            self._end_task(queue, Outcome(target, OutcomeKind.BLOCKED_ROBOTS, error=RobotsDeniedError(reason)))
         rest_s = self._order.cooldowns["robots_denied"]
         queue.close(Release(queue.lease, 0.0, rest_s, status="blocked", reason_code="robots_denied", reason=reason))
 
@@ -215,6 +215,6 @@ class RobotsCache:
             queue.rules_until[copy.origin] = clock.monotonic() + copy.ttl_s
             return
         if queue.targets:
-            self._give_up(queue, Outcome(queue.targets.popleft(), OutcomeKind.FAILED, error=error))
+            self._end_task(queue, Outcome(queue.targets.popleft(), OutcomeKind.FAILED, error=error))
         rest_s = copy.ttl_s
         queue.close(Release(queue.lease, 0.0, rest_s, status="unreachable", reason_code=error.code, reason=str(error)))

@@ -61,7 +61,7 @@ def details_of(reading: Reading) -> Details:
         _cut(reading.site_name),
         _cut(reading.section),
         TAGS_BETWEEN.join(_tags(reading.tags)) or None,
-        _rating(reading.rating),
+        _clean_rating(reading.rating),
         reading.rating_count if reading.rating_count is None or 0 <= reading.rating_count <= MOST_RATINGS else None,
         _day(reading.published_on),
         _day(reading.modified_on),
@@ -77,7 +77,7 @@ def _tags(tags: Iterable[str]) -> list[str]:
     return [tag[:LONGEST_TEXT].replace(TAGS_BETWEEN, " ") for tag in list(tags)[:MOST_TAGS] if tag]
 
 
-def _rating(rating: Decimal | None) -> Decimal | None:
+def _clean_rating(rating: Decimal | None) -> Decimal | None:
     return rating.quantize(CENT) if rating is not None and rating.is_finite() and 0 <= rating <= 5 else None
 
 

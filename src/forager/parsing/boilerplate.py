@@ -66,7 +66,7 @@ def is_inside(tree: Tree, number: int, others: list[int]) -> bool:
 class _Page:
     def __init__(self, tree: Tree, root: int) -> None:
         self._tree = tree
-        self._articles = _outermost(tree, tree.tags("article", "main"))
+        self._articles = _drop_nested(tree, tree.tags("article", "main"))
         self._text, _, self._prose = tree.weights(root)
         self._prose -= self._count_consent()
 
@@ -159,7 +159,7 @@ def _frames(tree: Tree, numbers: list[int]) -> frozenset[int]:
     return frozenset[int]().union(*map(tree.above, numbers))
 
 
-def _outermost(tree: Tree, numbers: list[int]) -> list[int]:
+def _drop_nested(tree: Tree, numbers: list[int]) -> list[int]:
     found: list[int] = []
     end = 0
     for number in numbers:

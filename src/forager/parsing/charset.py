@@ -172,7 +172,7 @@ def _trust_multi_byte(codec: str, body: bytes) -> tuple[bytes, tuple[str, ...]]:
 
 
 def _guess(body: bytes) -> bytes:
-    return _from(sniff(body), body)
+    return _from(guess_charset(body), body)
 
 
 def _is_broken_utf8(text: str) -> bool:
@@ -249,7 +249,7 @@ def find_codec(label: str) -> str | None:
     return None if codec.name in {"utf-7", "idna", "punycode", "unicode_escape", "raw_unicode_escape"} else codec.name
 
 
-def sniff(body: bytes) -> str:
+def guess_charset(body: bytes) -> str:
     """A guess from the text itself; what browsers take for the page's language when it says too little."""
     first = HIGH.search(body)
     sample = body[first.start() :][:SNIFF_BYTES] if first else b""

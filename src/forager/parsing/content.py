@@ -48,8 +48,8 @@ class Weights:
 
 def find_content(tree: Tree, root: int, marks: Marks, weights: Weights) -> int:
     region = _find_region(tree, root, marks, weights)
-    region = _narrow_by_name(tree, region, marks.content, weights)
-    return _narrow(tree, region, marks.frames, weights)
+    region = _find_named_block(tree, region, marks.content, weights)
+    return _find_inner_block(tree, region, marks.frames, weights)
 
 
 def find_link_lists(tree: Tree, region: int, marks: Marks, weights: Weights) -> list[int]:
@@ -103,7 +103,7 @@ def _find_dominant(tree: Tree, numbers: list[int], weights: Weights) -> int | No
     return best
 
 
-def _narrow_by_name(tree: Tree, region: int, named: list[int], weights: Weights) -> int:
+def _find_named_block(tree: Tree, region: int, named: list[int], weights: Weights) -> int:
     """The innermost block named as content that holds most of a region."""
     (_, whole, whole_prose), end = weights.of(region), tree.end(region)
     for number in reversed(named):
@@ -128,7 +128,7 @@ def _first_name(tree: Tree, number: int) -> str:
     return (tree.get(number, "class") or "").partition(" ")[0]
 
 
-def _narrow(tree: Tree, region: int, frames: Collection[int], weights: Weights) -> int:
+def _find_inner_block(tree: Tree, region: int, frames: Collection[int], weights: Weights) -> int:
     """The innermost block that holds nearly all of a region; with the headline in it, most of it is enough."""
     _, whole, whole_prose = weights.of(region)
     least = whole * NEARLY_ALL, max(whole_prose * NEARLY_ALL_PROSE, 1)

@@ -8,7 +8,7 @@ from forager.playground.seeded import numbers
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
-def draw_png(width: int, height: int, *key: object) -> bytes:
+def render_png(width: int, height: int, *key: object) -> bytes:
     draws = numbers(12, *key)
     rows = [_draw_row(y, width, height, draws) for y in range(height)]
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
@@ -22,8 +22,8 @@ def _chunk(kind: bytes, content: bytes) -> bytes:
 
 def _draw_row(y: int, width: int, height: int, draws: tuple[int, ...]) -> bytes:
     if y > height * 2 // 3:
-        return _shade(draws[3:6], y, height) * width
-    row = bytearray(_shade(draws[:3], y, height) * width)
+        return _row_color(draws[3:6], y, height) * width
+    row = bytearray(_row_color(draws[:3], y, height) * width)
     radius = height // 5
     reach = radius * radius - (y - height // 3) ** 2
     if reach > 0:
@@ -34,6 +34,6 @@ def _draw_row(y: int, width: int, height: int, draws: tuple[int, ...]) -> bytes:
     return bytes(row)
 
 
-def _shade(draws: tuple[int, ...], y: int, height: int) -> bytes:
+def _row_color(draws: tuple[int, ...], y: int, height: int) -> bytes:
     """A colour that grows lighter towards the bottom."""
     return bytes(min(255, draw % 150 + 90 * y // height) for draw in draws)

@@ -43,7 +43,7 @@ class IndexTree:
         return [Node(level, n) for level in range(self.root.level - 1, 0, -1) for n in range(self.width(level))]
 
 
-def fan_out_for(leaves: int, height: int, smallest: int) -> int:
+def compute_fan_out(leaves: int, height: int, smallest: int) -> int:
     """The smallest fan-out with which the leaves fit under a tree of that height."""
     fan_out = smallest
     while fan_out**height < leaves:

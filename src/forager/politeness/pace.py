@@ -149,7 +149,7 @@ class Throttle:
         """The site asked for silence (429, 503, Retry-After): the whole domain waits."""
         self.next_at = max(self.next_at, now + min(max(seconds, 0.0), LONGEST_RETRY_AFTER_S))
 
-    def slow_to(self, delay_s: float, *, counted_s: float = 0.0) -> None:
+    def increase_delay(self, delay_s: float, *, counted_s: float = 0.0) -> None:
         """robots.txt may ask for more distance, never for less. The distance to the last request counts too, but for
         what a predecessor `counted` when it wrote down how long to wait."""
         if delay_s > self.base_s:

@@ -23,7 +23,7 @@ from forager.scheduler.words import things
 from forager.search.tend import read_rejected
 from forager.stats import series
 from forager.stats.counters import NOT_ASKED
-from forager.stats.stall import read_stall
+from forager.stats.stall import detect_stall
 from forager.stats.store import read_clock
 
 NAME = "alerts"
@@ -58,7 +58,7 @@ async def gather(conn: Any, order: SchedulerConfig) -> Facts:
     answers = await _answers(conn)
     dead = await store.dead_letters(conn, since_s=DEAD_S)
     unsearchable, refusal = await read_rejected(conn)
-    stall = await read_stall(conn, dead_after_s=order.dead_after_s, stall_s=order.stall_s)
+    stall = await detect_stall(conn, dead_after_s=order.dead_after_s, stall_s=order.stall_s)
     return Facts(
         visits=answers.visits,
         refused=answers.refused,

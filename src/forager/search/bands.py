@@ -26,7 +26,7 @@ def group(hashes: Mapping[int, int]) -> dict[int, int]:
     leads: dict[int, int] = {}
     for page, simhash in hashes.items():
         near = {leader for band in bands(simhash) for leader in leaders.get(band, ())}
-        leader = _nearest(simhash, near, hashes)
+        leader = _find_closest(simhash, near, hashes)
         leads[page] = page if leader is None else leader
         if leader is None:
             for band in bands(simhash):
@@ -34,6 +34,6 @@ def group(hashes: Mapping[int, int]) -> dict[int, int]:
     return leads
 
 
-def _nearest(simhash: int, leaders: Iterable[int], hashes: Mapping[int, int]) -> int | None:
+def _find_closest(simhash: int, leaders: Iterable[int], hashes: Mapping[int, int]) -> int | None:
     found = min(((distance(simhash, hashes[leader]), leader) for leader in leaders), default=None)
     return found[1] if found is not None and found[0] <= NEAR_BITS else None

@@ -40,7 +40,7 @@ class Indexed(NamedTuple):
     changed: int = 0
 
 
-async def index_portion(conn: Any, configs: Mapping[str, str], *, most: int = PORTION) -> Indexed:
+async def index_batch(conn: Any, configs: Mapping[str, str], *, most: int = PORTION) -> Indexed:
     """The next pages, in a transaction. `configs` says which configuration stems a language."""
     async with conn.transaction():
         if not await conn.fetchval(SQL["lock_index"]):
@@ -65,7 +65,7 @@ async def index_many(conn: Any, configs: Mapping[str, str], *, most: int | None 
     the next time: whoever runs after it does a few at a time, and each few cost nearly as much as a whole portion."""
     pages = changed = untidy = 0
     while most is None or pages < most:
-        done = await index_portion(conn, configs)
+        done = await index_batch(conn, configs)
         pages, changed, untidy = pages + done.pages, changed + done.changed, untidy + done.changed
         if done.pages < PORTION:
             break

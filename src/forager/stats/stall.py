@@ -29,18 +29,18 @@ class Stall:
     message: str
 
 
-async def read_stall(conn: Any, *, dead_after_s: float, stall_s: float) -> Stall | None:
+async def detect_stall(conn: Any, *, dead_after_s: float, stall_s: float) -> Stall | None:
     """Returns the stall there is, or None. Costs two short statements while the crawl goes on."""
     alive, paused, silent_s = await conn.fetchrow(SQL["read_workforce"], dead_after_s)
     if not alive:
         if silent_s is not None and silent_s < GRACE_S:
             return None
         found = await conn.fetchrow(SQL["due_anywhere"], GRACE_S, MOST, False)
-        return _stall("no_worker", found, "no worker is alive")
+        return _build_stall("no_worker", found, "no worker is alive")
     for run, label in await conn.fetch(SQL["unserved"], dead_after_s):
         found = await conn.fetchrow(SQL["due_of"], run, label, GRACE_S, MOST)
         wanted = f"no worker of run {run} with the label {label}" if label else f"no worker of run {run}"
-        if stall := _stall("unserved", found, f"{wanted} is alive"):
+        if stall := _build_stall("unserved", found, f"{wanted} is alive"):
             return stall
     if paused == alive or await conn.fetchval(SQL["ended_lately"], stall_s):
         return None
@@ -48,10 +48,10 @@ async def read_stall(conn: Any, *, dead_after_s: float, stall_s: float) -> Stall
     held = await conn.fetchrow(SQL["held_without_progress"], stall_s, MOST)
     found = max(waiting, held, key=lambda row: row["due_s"] or 0.0)
     workers = "1 worker is alive" if alive == 1 else f"{alive} workers are alive"
-    return _stall("no_progress", found, f"{workers} and no visit has ended for {_span(stall_s)}")
+    return _build_stall("no_progress", found, f"{workers} and no visit has ended for {_span(stall_s)}")
 
 
-def _stall(kind: Kind, found: Any, because: str) -> Stall | None:
+def _build_stall(kind: Kind, found: Any, because: str) -> Stall | None:
     domains, due_s = found
     if not domains:
         return None

@@ -153,15 +153,15 @@ async def test_every_read_that_may_be_old_is_answered_there_and_no_other(
 ) -> None:
     await furnish(conn)
     refused = []
-    judge = reads.is_to_be_asked_again
+    judge = reads.should_retry_on_primary
 
     def note(replica: Any, error: Any, *rest: Any) -> bool:
         if again := judge(replica, error, *rest):
             refused.append(repr(error))
         return again
 
-    monkeypatch.setattr(work, "is_to_be_asked_again", note)
-    monkeypatch.setattr(reads, "is_to_be_asked_again", note)
+    monkeypatch.setattr(work, "should_retry_on_primary", note)
+    monkeypatch.setattr(reads, "should_retry_on_primary", note)
     by_replica: set[str] = set()
     by_primary: set[str] = set()
     token = await token_of(conn, Role.ADMIN, Scope.READ)

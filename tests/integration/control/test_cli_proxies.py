@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from forager.app.keys import vault_of
+from forager.app.keys import get_cipher
 from forager.proxies.secret import PasswordCipher
 from forager.settings import load
 
@@ -87,7 +87,7 @@ async def test_without_a_key_one_is_made_and_kept(
     monkeypatch.delenv("FORAGER_SECRET_KEY")
     home = tmp_path / "keys"
     monkeypatch.setenv("FORAGER_HOME", str(home))
-    before = vault_of(load())
+    before = get_cipher(load())
     assert (await forager("proxies", "add", "10.0.0.1:3128")).code == 0
     assert not (home / "secret.key").exists(), "made when there is a password"
     assert (await forager("proxies", "add", WITH_ACCOUNT)).code == 0
@@ -95,7 +95,7 @@ async def test_without_a_key_one_is_made_and_kept(
     sealed = await world.conn.fetchval("SELECT sealed_password FROM proxies WHERE sealed_password IS NOT NULL")
     assert before.open(sealed, "it") == SECRET, "who runs already need not be started again"
     monkeypatch.setenv("FORAGER_SECRET_KEY", KEY)
-    assert vault_of(load()).open(sealed, "it") == SECRET, "what it sealed is read beside a key that is set later"
+    assert get_cipher(load()).open(sealed, "it") == SECRET, "what it sealed is read beside a key that is set later"
 
 
 @pytest.mark.parametrize(

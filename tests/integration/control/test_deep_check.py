@@ -139,7 +139,7 @@ async def sound(world: World) -> World:
         await store(conn, [Sight(shop, world.pages[f"{SEED}about"], number, f"{SEED}about", product)])
     read = Outcome(a_target(page=world.pages[f"{SEED}about"]), OutcomeKind.SUCCESS, 200, reading=a_detailed_reading())
     await record_details(conn, [read])
-    assert (await index.index_portion(conn, CONFIGS)).changed > 0
+    assert (await index.index_batch(conn, CONFIGS)).changed > 0
     await seals.seal_now(conn, patience_s=30)
     await world.close(
         f"{SEED}gone",

@@ -26,7 +26,7 @@ from forager.control.purge_record import PurgeOrder
 from forager.db import Database
 from forager.domains.store import RobotsCopy, Visits
 from forager.engine.domain_queue import DomainQueue
-from forager.engine.retry_policy import trouble_of
+from forager.engine.retry_policy import find_problem
 from forager.engine.writer import Writer, count_visits
 from forager.errors import BrokenError, ConnectError, RobotsDeniedError, StatusError
 from forager.frontier.details import get_structured_data
@@ -247,7 +247,7 @@ async def test_a_failure_says_why_and_is_blamed_on_whom_it_should(
 ) -> None:
     kind, code, error = outcome
     target = desk.targets[0]
-    await desk.write(Outcome(target, kind, code, error, trouble=trouble_of(error)))
+    await desk.write(Outcome(target, kind, code, error, trouble=find_problem(error)))
     task = await desk.ground.task(target.task_id)
     assert (task["status"], task["outcome"], task["status_code"]) == ("failed", kind, code)
     assert (task["error_code"], task["error_message"], task["blame"]) == (error.code, str(error), error.blame)

@@ -286,5 +286,5 @@ async def test_a_machine_that_is_out_of_files_is_no_fault_of_the_site() -> None:
                 await client.get(server.url())
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-        assert (caught.value.blame, retry_policy.trouble_of(caught.value)) == (ErrorSource.US, None)
+        assert (caught.value.blame, retry_policy.find_problem(caught.value)) == (ErrorSource.US, None)
         assert (await client.get(server.url())).body == b"hello"

@@ -10,7 +10,7 @@ from tests.unit.images.pictures import draw, encode
 
 from forager.images.decode import child
 from forager.images.decode.desk import Decoder
-from forager.playground.sites.gallery_tricks import draw_bomb
+from forager.playground.sites.gallery_tricks import build_png_bomb
 
 ROOM = 40_000_000
 
@@ -86,7 +86,7 @@ async def test_who_stops_waiting_leaves_no_half_answer() -> None:
 
 async def test_bombs_cost_little_memory_here_and_have_a_limit_there() -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    bodies = [draw_bomb(side) for side in (6_000, 20_000, 60_000)]
+    bodies = [build_png_bomb(side) for side in (6_000, 20_000, 60_000)]
     bodies.append(encode(draw(1, (6_300, 6_300)), "PNG", compress_level=1))
     async with Decoder.open(max_pixels=ROOM) as decoder:
         looks = [(await decoder.look(body))[0] for body in bodies]

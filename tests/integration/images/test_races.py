@@ -17,7 +17,7 @@ from forager.errors import ErrorSource, StoreUnavailableError
 from forager.images import store
 from forager.images.decode.desk import Decoder
 from forager.images.store import MANY
-from forager.playground.picture import draw_png
+from forager.playground.picture import render_png
 from forager.records import Fetched, ImageFile, ImageStatus, Outcome, OutcomeKind
 from forager.storage.local import LocalLocation
 
@@ -84,7 +84,7 @@ async def test_an_image_two_workers_settle_at_once_is_counted_once(database: Dat
 
 async def test_a_picture_that_cannot_be_stored_waits_until_it_can_be(tmp_path: Path) -> None:
     (tmp_path / "images").write_text("in the way")
-    picture, pauses = draw_png(24, 16, 7), Pauses()
+    picture, pauses = render_png(24, 16, 7), Pauses()
     fetched = Fetched("http://c.example/i.png", 200, {"content-type": "image/png"}, picture, len(picture), 1)
     begun = asyncio.Event()
     pauses.on_change(begun.set)
@@ -103,7 +103,7 @@ async def test_a_picture_that_cannot_be_stored_waits_until_it_can_be(tmp_path: P
 
 async def test_a_picture_that_cannot_be_stored_is_given_back_when_the_worker_stops(tmp_path: Path) -> None:
     (tmp_path / "images").write_text("in the way")
-    picture, pauses, stop = draw_png(24, 16, 7), Pauses(), StopRequest()
+    picture, pauses, stop = render_png(24, 16, 7), Pauses(), StopRequest()
     fetched = Fetched("http://c.example/i.png", 200, {"content-type": "image/png"}, picture, len(picture), 1)
     pauses.on_change(stop.ask)
     async with Decoder.open(max_pixels=1_000_000) as decoder:
@@ -114,7 +114,7 @@ async def test_a_picture_that_cannot_be_stored_is_given_back_when_the_worker_sto
 
 
 async def test_the_same_picture_is_one_whole_file_whoever_comes_first(tmp_path: Path) -> None:
-    picture = draw_png(240, 160, 7)
+    picture = render_png(240, 160, 7)
     fetched = Fetched("http://c.example/i.png", 200, {"content-type": "image/png"}, picture, len(picture), 1)
     async with Decoder.open(max_pixels=1_000_000) as one, Decoder.open(max_pixels=1_000_000) as two:
         shelves = [ImageStorage(decoder, LocalLocation(tmp_path), max_bytes=1_000_000) for decoder in (one, two)]

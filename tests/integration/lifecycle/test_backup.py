@@ -452,7 +452,7 @@ async def fail_to_restore(into: Settings, made: Backup, monkeypatch: pytest.Monk
         raise RuntimeError("killed")
 
     with monkeypatch.context() as patched:
-        patched.setattr("forager.app.backup._let_workers_go", die)
+        patched.setattr("forager.app.backup._free_leases", die)
         with pytest.raises(RuntimeError):
             await restore(into, made.path)
 

@@ -53,7 +53,7 @@ async def test_pages_read_at_the_same_moment_are_all_indexed_in_any_portions(lib
         await library.add(f"http://a.example/{number}", "Tea", f"tea {number}")
     moment = "UPDATE pages SET fetched_at = now() - interval '1 second'"
     await library.conn.execute(moment)
-    while (await index.index_portion(library.conn, CONFIGS, most=2)).pages:
+    while (await index.index_batch(library.conn, CONFIGS, most=2)).pages:
         pass
     assert (await library.search("tea")).total == 7
 
@@ -90,7 +90,7 @@ async def test_a_portion_that_is_cut_short_is_done_again(library: Any, database_
     killed = await connect(database_url, application="killed")
     transaction = killed.transaction()
     await transaction.start()
-    assert (await index.index_portion(killed, CONFIGS)).changed == 1
+    assert (await index.index_batch(killed, CONFIGS)).changed == 1
     killed.terminate()
     pid_gone = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'killed'"
     while await library.conn.fetchval(pid_gone):
@@ -133,7 +133,7 @@ async def test_what_is_read_while_the_index_is_made_is_for_the_next_time(
     monkeypatch.setattr(index, "PORTION", 2)
     for number in range(5):
         await library.add(f"http://a.example/{number}", "Tea", f"tea {number}")
-    one_portion, sizes = index.index_portion, []
+    one_portion, sizes = index.index_batch, []
 
     async def while_a_crawl_goes_on(conn: Any, configs: Any) -> index.Indexed:
         done = await one_portion(conn, configs, most=2)
@@ -142,7 +142,7 @@ async def test_what_is_read_while_the_index_is_made_is_for_the_next_time(
         await library.add(f"http://a.example/later/{len(sizes)}", "Tea", "tea", fetched_at="(now())")
         return done
 
-    monkeypatch.setattr(index, "index_portion", while_a_crawl_goes_on)
+    monkeypatch.setattr(index, "index_batch", while_a_crawl_goes_on)
     assert await library.index() >= 5
     assert sizes[-1] < 2
     monkeypatch.undo()

@@ -7,7 +7,7 @@ from tests.ground import Ground
 
 from forager.stats import series
 from forager.stats.counters import Tally
-from forager.stats.stall import Stall, read_stall
+from forager.stats.stall import Stall, detect_stall
 
 LONG_AGO = "(now() - interval '20 minutes')"
 
@@ -18,7 +18,7 @@ async def no_numbers_yet(ground: Ground) -> None:
 
 
 async def stall(ground: Ground) -> Stall | None:
-    return await read_stall(ground.conn, dead_after_s=120.0, stall_s=600.0)
+    return await detect_stall(ground.conn, dead_after_s=120.0, stall_s=600.0)
 
 
 async def a_due_domain(ground: Ground, name: str = "a.example", **columns: Any) -> int:

@@ -120,7 +120,7 @@ def test_a_closing_lane_starts_nothing_and_is_over_when_all_is_recorded() -> Non
     queue.unrecorded = 1
     queue.close(a_release(queue))
     assert queue.next_target(1.0) is None
-    assert queue.wakes_at() is None
+    assert queue.next_wake_at() is None
     assert not queue.is_over
     queue.unrecorded = 0
     assert queue.is_over
@@ -137,17 +137,17 @@ def test_a_lost_lane_starts_nothing() -> None:
 
 def test_a_lane_wakes_for_its_pace_or_for_its_next_retry() -> None:
     queue = a_lane(delay_s=5.0, max_in_flight=1)
-    assert queue.wakes_at() is None
+    assert queue.next_wake_at() is None
     queue.delay(targets(1)[0], until=3.0)
-    assert queue.wakes_at() == 3.0
+    assert queue.next_wake_at() == 3.0
     queue.pace.start(0.0)
-    assert queue.wakes_at() is None
+    assert queue.next_wake_at() is None
     queue.pace.leave(0.0)
-    assert queue.wakes_at() is None
+    assert queue.next_wake_at() is None
     queue.pace.finish()
-    assert queue.wakes_at() == 5.0
+    assert queue.next_wake_at() == 5.0
     queue.take(targets(2))
-    assert queue.wakes_at() == 5.0
+    assert queue.next_wake_at() == 5.0
 
 
 # Budget -------------------------------------------------------------------------------------------------------------

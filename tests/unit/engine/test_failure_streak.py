@@ -5,12 +5,12 @@ from tests.builders import a_success, a_target
 
 from forager import errors
 from forager.engine.failure_streak import FailureStreak, build_streak
-from forager.engine.retry_policy import outcome_of, trouble_of
+from forager.engine.retry_policy import find_problem, outcome_of
 from forager.records import Outcome, Trouble
 
 
 def a_failure(error: errors.VisitError) -> Outcome:
-    return Outcome(a_target(), outcome_of(error), error=error, trouble=trouble_of(error))
+    return Outcome(a_target(), outcome_of(error), error=error, trouble=find_problem(error))
 
 
 FORBIDDEN, MISSING = a_failure(errors.StatusError(403)), a_failure(errors.StatusError(404))
@@ -72,4 +72,4 @@ def test_who_does_not_answer_is_told_apart_by_how() -> None:
     ],
 )
 def test_what_an_error_says_about_its_domain(error: errors.VisitError, expected: Trouble | None) -> None:
-    assert trouble_of(error) == expected
+    assert find_problem(error) == expected

@@ -4,7 +4,7 @@ import pytest
 from tests.builders import a_target
 
 from forager.engine.failure_streak import build_streak
-from forager.engine.retry_policy import image_status, outcome_of, trouble_of
+from forager.engine.retry_policy import find_problem, image_status, outcome_of
 from forager.errors import (
     AddressBlockedError,
     ConnectError,
@@ -21,7 +21,7 @@ IMAGE = a_target("http://a.example/i.png", is_image=True)
 
 def failed(error: VisitError, **more: float | None) -> Outcome:
     code = error.status_code if isinstance(error, StatusError) else None
-    trouble = trouble_of(error, is_image=True)
+    trouble = find_problem(error, is_image=True)
     return Outcome(IMAGE, outcome_of(error), code, error, trouble=trouble, retry_in_s=more.get("retry_in_s"))
 
 
@@ -55,10 +55,10 @@ def test_an_answer_says_what_it_is() -> None:
 
 
 def test_refused_images_are_no_trouble_of_the_domain() -> None:
-    assert [trouble_of(StatusError(code), is_image=True) for code in (401, 403, 404, 451)] == [None] * 4
-    assert trouble_of(StatusError(403)) is Trouble.FORBIDDEN
-    assert trouble_of(StatusError(429), is_image=True) is Trouble.RATE_LIMITED
-    assert trouble_of(ConnectError("nobody"), is_image=True) is Trouble.UNREACHABLE
+    assert [find_problem(StatusError(code), is_image=True) for code in (401, 403, 404, 451)] == [None] * 4
+    assert find_problem(StatusError(403)) is Trouble.FORBIDDEN
+    assert find_problem(StatusError(429), is_image=True) is Trouble.RATE_LIMITED
+    assert find_problem(ConnectError("nobody"), is_image=True) is Trouble.UNREACHABLE
 
 
 def test_images_neither_begin_nor_end_a_row_of_refusals() -> None:

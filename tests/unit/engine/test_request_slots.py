@@ -32,9 +32,9 @@ def test_while_there_is_plenty_everybody_may_open() -> None:
 def test_fewer_than_sixteen_are_no_crowd() -> None:
     slots = RequestSlots(20)
     fill(slots, 15, per_tenant=15)
-    assert not slots.is_crowded
+    assert not slots.is_at_limit
     fill(slots, 1)
-    assert slots.is_crowded
+    assert slots.is_at_limit
 
 
 def test_where_there_are_few_first_come_is_first_served() -> None:

@@ -120,7 +120,7 @@ def test_a_page_is_never_given_up_for_a_broken_proxy(retry_count: int) -> None:
 
 def test_a_broken_proxy_says_nothing_about_the_site() -> None:
     error = errors.ProxyError("x")
-    assert (retry_policy.trouble_of(error), retry_policy.is_failure(error), retry_policy.hold_s(error, 1)) == (
+    assert (retry_policy.find_problem(error), retry_policy.is_failure(error), retry_policy.hold_s(error, 1)) == (
         None,
         None,
         0.0,

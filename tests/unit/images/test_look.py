@@ -10,7 +10,7 @@ from PIL import Image
 from tests.unit.images.pictures import draw, encode
 
 from forager.images.decode.look import THUMBNAIL_PIXELS, look
-from forager.playground.sites.gallery_tricks import draw_bomb
+from forager.playground.sites.gallery_tricks import build_png_bomb
 
 ROOM = 10_000_000
 
@@ -63,7 +63,7 @@ def test_an_animation_has_frames() -> None:
 
 
 def test_a_bomb_is_told_by_its_header() -> None:
-    seen, thumbnail = look(draw_bomb(50_000), 40_000_000)
+    seen, thumbnail = look(build_png_bomb(50_000), 40_000_000)
     assert (seen.status, seen.width, thumbnail) == ("too_big", 50_000, b"")
     assert seen.reason == "it has 50,000 x 50,000 pixels; at most 40,000,000 are taken"
 

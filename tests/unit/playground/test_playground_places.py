@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from forager.errors import UsageError
 from forager.playground.listen import list_addresses
 from forager.playground.seeded import number, numbers, pick_distinct, pick_many
-from forager.playground.tree import IndexTree, Node, fan_out_for
+from forager.playground.tree import IndexTree, Node, compute_fan_out
 
 
 def test_numbers_are_the_same_for_ever() -> None:
@@ -41,8 +41,8 @@ def test_every_leaf_hangs_under_the_root_once(leaves: int, fan_out: int) -> None
 
 
 def test_a_tree_grows_in_breadth_when_its_height_is_given() -> None:
-    assert fan_out_for(9, 4, 3) == 3
-    assert IndexTree(250_000, fan_out_for(250_000, 4, 3)).root.level == 4
+    assert compute_fan_out(9, 4, 3) == 3
+    assert IndexTree(250_000, compute_fan_out(250_000, 4, 3)).root.level == 4
 
 
 def test_addresses_follow_each_other_and_stay_on_loopback() -> None:

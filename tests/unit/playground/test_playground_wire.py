@@ -5,7 +5,7 @@ import pytest
 
 from forager.playground import wire
 from forager.playground.answer import Answer, redirect, refuse
-from forager.playground.picture import draw_png
+from forager.playground.picture import render_png
 
 PAGE = Answer(body=b"<p>hello</p>" * 100)
 
@@ -108,10 +108,10 @@ def test_http_1_0_closes_unless_asked() -> None:
 
 
 def test_pictures_are_real() -> None:
-    png = draw_png(24, 16, 1, "sky")
+    png = render_png(24, 16, 1, "sky")
     assert png.startswith(b"\x89PNG\r\n\x1a\n")
     assert png.endswith(b"IEND\xaeB`\x82")
     size = int.from_bytes(png[33:37])
     assert png[37:41] == b"IDAT"
     assert len(zlib.decompress(png[41 : 41 + size])) == 16 * (1 + 24 * 3)
-    assert png == draw_png(24, 16, 1, "sky") != draw_png(24, 16, 2, "sky")
+    assert png == render_png(24, 16, 1, "sky") != render_png(24, 16, 2, "sky")

@@ -41,7 +41,7 @@ def live_through(delay_s: float, wait_s: float, most: int, events: list[tuple[st
                 pace.hold(now, seconds)
                 silent_until = max(silent_until, now + seconds)
             case "slow_to":
-                pace.slow_to(seconds)
+                pace.increase_delay(seconds)
                 delay_s = max(delay_s, seconds)
             case "finish" if pace.in_flight > len(dialling):
                 pace.finish()
@@ -71,7 +71,7 @@ def test_whoever_waits_as_told_may_start(delay_s: float, events: list[tuple[str,
             case "hold":
                 pace.hold(now, seconds)
             case "slow_to":
-                pace.slow_to(seconds)
+                pace.increase_delay(seconds)
             case "start":
                 now += pace.wait_s(now)
                 assert pace.can_start(now)
@@ -105,7 +105,7 @@ def test_a_request_that_leaves_again_does_not_stand_for_another() -> None:
     pace = Throttle(delay_s=0.0, max_in_flight=5, now=0.0)
     pace.start(0.0)
     pace.start(0.0)
-    pace.slow_to(1.0)
+    pace.increase_delay(1.0)
     pace.leave(1.0)
     pace.leave(2.0, again=True)
     assert not pace.can_start(9.0)
@@ -137,14 +137,14 @@ def test_a_delay_that_comes_late_counts_from_the_last_request() -> None:
     pace = Throttle(delay_s=0.0, max_in_flight=5, now=0.0)
     pace.start(98.0)
     pace.leave(100.0)
-    pace.slow_to(10.0)
+    pace.increase_delay(10.0)
     assert not pace.can_start(109.0)
     assert pace.can_start(110.0)
 
 
 def test_a_delay_never_becomes_shorter_than_what_was_asked_for() -> None:
     pace = Throttle(delay_s=5.0, max_in_flight=1, now=0.0)
-    pace.slow_to(1.0)
+    pace.increase_delay(1.0)
     assert pace.delay_s == 5.0
 
 
@@ -252,13 +252,13 @@ def test_without_a_tempo_slowness_changes_nothing() -> None:
 def test_what_a_predecessor_counted_is_not_counted_twice() -> None:
     """A long Crawl-delay is part of the wait it wrote down; adding it at each claim would put the turn off for ever."""
     pace = Throttle(delay_s=1.0, max_in_flight=1, now=0.0, wait_s=10.0)
-    pace.slow_to(3600.0, counted_s=3600.0)
+    pace.increase_delay(3600.0, counted_s=3600.0)
     assert (pace.wait_s(0.0), pace.delay_s) == (10.0, 3600.0)
 
 
 def test_what_a_predecessor_did_not_count_is_added() -> None:
     pace = Throttle(delay_s=1.0, max_in_flight=1, now=0.0, wait_s=10.0)
-    pace.slow_to(3600.0, counted_s=60.0)
+    pace.increase_delay(3600.0, counted_s=60.0)
     assert pace.wait_s(0.0) == 10.0 + 3540.0
 
 

@@ -27,7 +27,7 @@ from forager.api.types import (
     Whole,
 )
 from forager.api.work import change, get_forager, look
-from forager.app.keys import vault_of
+from forager.app.keys import get_cipher
 from forager.control import proxies as control
 from forager.errors import ConflictError, NotFoundError, UsageError
 from forager.proxies.address import ProxyAddress, parse_address
@@ -128,7 +128,7 @@ async def add_proxies(request: Request, who: Admin, body: NewProxies) -> Respons
     cost = None if body.monthly_cost is None else Decimal(str(body.monthly_cost))
     facts = Facts(body.country, body.city, body.provider, cost, body.max_requests_per_hour, body.is_forwarding)
     has_password = any(address.password for address in addresses)
-    vault = await asyncio.to_thread(vault_of, get_forager(request).settings, creates=has_password)
+    vault = await asyncio.to_thread(get_cipher, get_forager(request).settings, creates=has_password)
     async with change(request, who) as deed:
         done = await control.add(deed.conn, vault, addresses, facts)
         hosts = [f"{address.protocol}://{address.host}:{address.port}" for address in addresses[:100]]
@@ -151,7 +151,7 @@ async def configure_proxy(request: Request, who: Admin, proxy: PathId, body: Pro
         max_requests_per_hour=changes.get("max_requests_per_hour"),
         is_forwarding=changes.get("is_forwarding"),
     )
-    vault = await asyncio.to_thread(vault_of, get_forager(request).settings, creates=bool(password))
+    vault = await asyncio.to_thread(get_cipher, get_forager(request).settings, creates=bool(password))
     async with change(request, who) as deed:
         known = await _find(deed.conn, proxy)
         if password and known["username"] is None:
@@ -277,7 +277,7 @@ async def advise_pool(
     delay_s = get_forager(request).settings.delay_s
     async with look(request) as conn:
         return listed(
-            await control.advise(
+            await control.recommend(
                 conn, domain, pages_per_hour=pages_per_hour, requests_per_proxy_hour=per_proxy, delay_s=delay_s
             )
         )
@@ -288,7 +288,7 @@ async def advise_all(request: Request, _who: User) -> Response:
     """How all pools do."""
     delay_s = get_forager(request).settings.delay_s
     async with look(request) as conn:
-        return listed(await control.advise(conn, None, delay_s=delay_s))
+        return listed(await control.recommend(conn, None, delay_s=delay_s))
 
 
 @router.get("/api/proxies/sizing", response_model=models.Sizing, responses=responses())

@@ -32,7 +32,7 @@ from forager.scheduler.run_now import hasten
 from forager.scheduler.scheduler import read_duties
 from forager.search.tend import read_sync_status
 from forager.settings import SECRETS, Settings
-from forager.stats.stall import Stall, read_stall
+from forager.stats.stall import Stall, detect_stall
 
 router = APIRouter(tags=["system"])
 LATE_S = 300.0
@@ -89,8 +89,8 @@ async def health(request: Request, who: Anyone) -> Response:
         parts["database"] = {"state": "down", "detail": "does not answer"}
     if (elsewhere := request.app.state.searching) is not None:
         parts["search"] = await _search(request, elsewhere)
-    if (redis_answers := await request.app.state.services.redis_answers()) is not None:
-        parts["redis"] = _redis(redis_answers)
+    if (is_redis_up := await request.app.state.services.is_redis_up()) is not None:
+        parts["redis"] = _redis(is_redis_up)
     if (replica := request.app.state.replica) is not None:
         parts["replica"] = _replica(replica)
     parts["disk"] = await asyncio.to_thread(_disk, forager.settings)
@@ -121,7 +121,7 @@ async def _ask(request: Request) -> Facts:
     async with look(request, is_now=True) as conn:
         numbers = await listing.parts(conn, dead_after_s=settings.dead_after_s)
         duties = await listing.duties_now(conn, [name for name in DUTIES if is_kept(name, settings)])
-        stall = await read_stall(conn, dead_after_s=settings.dead_after_s, stall_s=settings.alert_stall_s)
+        stall = await detect_stall(conn, dead_after_s=settings.dead_after_s, stall_s=settings.alert_stall_s)
         trouble = await request.app.state.write_probe.find_write_error(conn)
     return numbers, duties, stall, trouble
 

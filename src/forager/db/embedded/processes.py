@@ -10,13 +10,13 @@ HAS_PROC = (PROC / "self" / "stat").exists()
 
 def is_alive(pid: int) -> bool:
     """Whether it runs; one that is dead and not yet buried does not."""
-    state = (_read(pid, "stat").rpartition(")")[2] if HAS_PROC else _ps(pid, "stat")).strip()
+    state = (_read(pid, "stat").rpartition(")")[2] if HAS_PROC else _run_ps(pid, "stat")).strip()
     return bool(state) and state[0] not in "ZX"
 
 
 def command_of(pid: int) -> str:
     """Its command line; empty when it is gone, and for a moment while it turns into another program."""
-    return _read(pid, "cmdline").replace("\0", " ") if HAS_PROC else _ps(pid, "command")
+    return _read(pid, "cmdline").replace("\0", " ") if HAS_PROC else _run_ps(pid, "command")
 
 
 def is_server(pid: int, data: Path) -> bool:
@@ -41,7 +41,7 @@ def servers_in(data: Path) -> list[int]:
 def owner_of(pid: int) -> int | None:
     """The user it runs as; None when it is gone."""
     if not HAS_PROC:
-        uid = _ps(pid, "uid")
+        uid = _run_ps(pid, "uid")
         return int(uid) if uid.isdigit() else None
     line = next((line for line in _read(pid, "status").splitlines() if line.startswith("Uid:")), "")
     return int(line.split()[2]) if line else None
@@ -58,6 +58,6 @@ def _read(pid: int, what: str) -> str:
         return ""
 
 
-def _ps(pid: int, what: str) -> str:
+def _run_ps(pid: int, what: str) -> str:
     command = ["ps", "-ww", "-o", f"{what}=", "-p", str(pid)]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()

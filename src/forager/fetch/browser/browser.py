@@ -108,7 +108,7 @@ class Browser:
                 raise RenderError("no browser could be started a moment ago")
             if process is not None:
                 self._process = None
-                await process.retire()
+                await process.close_when_idle()
             try:
                 async with asyncio.timeout(START_S):
                     self._process = await _Process.start(self._program, self._user_agent, self._limits)
@@ -259,7 +259,7 @@ class _Process:
             os.kill(self.pid, signal.SIGKILL)
         self._record_exit()
 
-    async def retire(self) -> None:
+    async def close_when_idle(self) -> None:
         """Closed by itself once the pages in it are done."""
         while self._open and not self.is_dead:
             self._emptied.clear()

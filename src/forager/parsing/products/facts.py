@@ -11,8 +11,8 @@ from ada_url import join_url
 
 from forager.parsing.products.claims import Claim
 from forager.parsing.products.currency import Place, read_currency
-from forager.parsing.products.money import MOST_DIGITS, read_amount, read_money
-from forager.parsing.products.numbers import read_count, read_gtin, read_rating
+from forager.parsing.products.money import MOST_DIGITS, parse_amount, read_money
+from forager.parsing.products.numbers import parse_rating, read_count, read_gtin
 from forager.parsing.products.stock import Availability, read_availability
 from forager.parsing.products.view import View
 from forager.parsing.products.words import HOME, without_label
@@ -103,7 +103,7 @@ def _numbers(item: Item, sure: float) -> Iterator[Claim]:
             break
     for rating in item.items("aggregaterating"):
         for text, where in rating.texts("ratingvalue"):
-            value = read_rating(text, rating.text("bestrating"))
+            value = parse_rating(text, rating.text("bestrating"))
             if value is None:
                 yield Claim("!rating", text[:40], sure, where)
             elif value > 0 or rating.text("reviewcount", "ratingcount") not in {None, "0"}:
@@ -317,7 +317,7 @@ def read_price(value: Value, place: Place, currency: str | None) -> tuple[Decima
     if isinstance(value, Decimal) and "E" in text:
         text = f"{value:f}" if abs(value.adjusted()) < MOST_DIGITS else ""
     if isinstance(value, Decimal) or text.replace(".", "").replace(",", "").isdigit():
-        return read_amount(text, place, currency, is_machine=True), None
+        return parse_amount(text, place, currency, is_machine=True), None
     money = read_money(text, place._replace(currency=currency or place.currency))
     return (money.amount, money.currency) if money else (None, None)
 

@@ -6,7 +6,7 @@ from forager.parsing.products.claims import Claim
 from forager.parsing.products.clues import PRICES
 from forager.parsing.products.currency import read_currency
 from forager.parsing.products.facts import SURE, absolute, cut
-from forager.parsing.products.money import read_amount, read_money
+from forager.parsing.products.money import parse_amount, read_money
 from forager.parsing.products.numbers import read_gtin
 from forager.parsing.products.stock import read_availability
 from forager.parsing.products.view import View
@@ -99,10 +99,10 @@ def _price(view: View, currency: str | None, sure: float) -> Iterator[Claim]:
             continue
         is_number = text.strip().replace(".", "").replace(",", "").isdigit()
         money = None if is_number else read_money(text, place)
-        amount = read_amount(text, place, currency, is_machine=True) if is_number else money and money.amount
+        amount = parse_amount(text, place, currency, is_machine=True) if is_number else money and money.amount
         if amount is not None:
             yield Claim("price", amount, sure, f"meta {name}")
-            regular = read_amount(view.head.meta(*REGULAR) or "", place, currency, is_machine=True)
+            regular = parse_amount(view.head.meta(*REGULAR) or "", place, currency, is_machine=True)
             if regular is not None and regular > amount:
                 yield Claim("regular_price", regular, sure, f"meta {REGULAR[0]}")
             if money and money.currency and not currency:

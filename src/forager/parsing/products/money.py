@@ -117,22 +117,22 @@ def read_money(text: str, place: Place = ANYWHERE) -> Money | None:
     if not numbers:
         return None
     signs = _free_signs(_signs(text, place), numbers, refused, text)
-    paired = [(found, sign) for found in numbers if (sign := _nearest(found, signs, text)) is not None]
+    paired = [(found, sign) for found in numbers if (sign := _find_closest(found, signs, text)) is not None]
     whole = [(found, sign) for found, sign in paired if not PER_UNIT.match(text, found.end())]
-    close = [pair for pair in whole if _nearest(pair[0], signs, text, CLOSE) is not None]
+    close = [pair for pair in whole if _find_closest(pair[0], signs, text, CLOSE) is not None]
     best: tuple[re.Match[str], Currency | None] = (close or whole or paired)[0] if paired else (numbers[0], None)
     found, sign = best
     code = sign.code if sign else None
     is_per_unit = PER_UNIT.match(text, found.end()) is not None
     found = _range_start(text, found, numbers)
-    amount = read_amount(found.group(), place, code or place.currency)
+    amount = parse_amount(found.group(), place, code or place.currency)
     if amount is None:
         return None
     highest = _range_end(text, found, numbers, place, code)
     return Money(amount, code, sign.confidence if sign else GUESSED, highest, is_per_unit)
 
 
-def read_amount(
+def parse_amount(
     text: str, place: Place = ANYWHERE, code: str | None = None, *, is_machine: bool = False
 ) -> Decimal | None:
     """A number without its currency. `is_machine`: meant for programs, where a point stands before the decimals."""
@@ -261,7 +261,7 @@ def _free_signs(
     ]
 
 
-def _nearest(
+def _find_closest(
     number: re.Match[str], signs: list[tuple[int, int, Currency]], text: str, between: int = 0
 ) -> Currency | None:
     best, best_distance = None, (between or BETWEEN) + 1
@@ -296,5 +296,5 @@ def _range_end(
     at = numbers.index(found)
     if at + 1 >= len(numbers) or not RANGE.match(text[found.end() : numbers[at + 1].start()]):
         return None
-    low, high = (read_amount(each.group(), place, code) for each in (found, numbers[at + 1]))
+    low, high = (parse_amount(each.group(), place, code) for each in (found, numbers[at + 1]))
     return high if low is not None and high is not None and high > low else None

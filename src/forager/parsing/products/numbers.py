@@ -19,21 +19,21 @@ GTIN_LENGTHS = frozenset({8, 12, 13, 14})
 NO_DIGIT = re.compile(r"[\s\-.]")
 
 
-def read_rating(text: str, best: str | None = None) -> Decimal | None:
+def parse_rating(text: str, best: str | None = None) -> Decimal | None:
     """On a scale of 0 to 5. Without a declared best the smallest usual scale that fits."""
     text = tidy(text[:LONGEST_TEXT])
     if (japanese := OUT_OF_JAPANESE.search(text)) is not None:
-        return _scaled(japanese.group(2), japanese.group(1))
+        return _scale_value(japanese.group(2), japanese.group(1))
     if (pair := OUT_OF.search(text)) is not None:
-        return _scaled(pair.group(1), pair.group(2))
+        return _scale_value(pair.group(1), pair.group(2))
     found = NUMBER.search(text)
     if found is None:
         return None
     top = NUMBER.search(tidy(best[:LONGEST_TEXT])) if best else None
-    return _scaled(found.group(), "100" if "%" in text else top.group() if top else None)
+    return _scale_value(found.group(), "100" if "%" in text else top.group() if top else None)
 
 
-def _scaled(value: str, best: str | None) -> Decimal | None:
+def _scale_value(value: str, best: str | None) -> Decimal | None:
     try:
         number = Decimal(value.replace(",", "."))
         top = Decimal(best.replace(",", ".")) if best else None

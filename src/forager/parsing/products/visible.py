@@ -10,7 +10,7 @@ from typing import NamedTuple
 from forager.parsing.products.choose import is_similar
 from forager.parsing.products.claims import Claim
 from forager.parsing.products.facts import cut, trim_breadcrumbs
-from forager.parsing.products.money import Money, read_amount, read_money, read_visible_price
+from forager.parsing.products.money import Money, parse_amount, read_money, read_visible_price
 from forager.parsing.products.stock import Availability, read_availability
 from forager.parsing.products.view import View
 from forager.parsing.products.words import (
@@ -297,7 +297,7 @@ def _read_new_price(number: int, view: View) -> Money | None:
         around = view.read_text(parent)
         wider = read_visible_price(around, view.place) if len(around) <= LONGEST_MONEY else None
         return wider if wider is not None and wider.amount == money.amount else money
-    if amount := read_amount(tree.get(number, "data-price") or "", view.place, is_machine=True):
+    if amount := parse_amount(tree.get(number, "data-price") or "", view.place, is_machine=True):
         return Money(amount)
     return None
 

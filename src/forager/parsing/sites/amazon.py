@@ -12,7 +12,7 @@ from forager.parsing.products.facts import absolute, cut
 from forager.parsing.products.find import assemble
 from forager.parsing.products.labels import claims_of_labels
 from forager.parsing.products.money import read_money
-from forager.parsing.products.numbers import read_count, read_gtin, read_rating
+from forager.parsing.products.numbers import parse_rating, read_count, read_gtin
 from forager.parsing.products.stock import Availability, read_availability
 from forager.parsing.products.view import View
 from forager.records.product import Product, Variant
@@ -107,7 +107,7 @@ def _reviews(view: View) -> Iterator[Claim]:
     popover = view.document.select_one("#acrPopover")
     text = (popover.attr("title") or _words(popover)) if popover is not None else None
     text = text or _text(view, "#averageCustomerReviews .a-icon-alt")
-    rating = read_rating(text) if text else None
+    rating = parse_rating(text) if text else None
     if rating is not None:
         yield Claim("rating", rating, 0.92, "css #acrPopover")
     count = read_count(_text(view, "#acrCustomerReviewText") or "")

@@ -72,12 +72,12 @@ def _make(order: str, seed: int, scale: float) -> list[Site]:
         raise _unknown(name)
     module = import_module(f"forager.playground.sites.{recipe.module or name}")
     make: Callable[[int, int], Site] = getattr(module, recipe.maker)
-    return [make(seed, _read_size(order, size) if size else _scaled(recipe.size, scale))]
+    return [make(seed, _read_size(order, size) if size else _scale_value(recipe.size, scale))]
 
 
 def _make_field(name: str, size: str, seed: int, scale: float) -> list[Site]:
     function, count, pages = FIELDS[name]
-    pages = _scaled(pages, scale)
+    pages = _scale_value(pages, scale)
     if size:
         first, cross, second = size.partition("x")
         count, pages = _read_size(name, first), _read_size(name, second) if cross else pages
@@ -85,7 +85,7 @@ def _make_field(name: str, size: str, seed: int, scale: float) -> list[Site]:
     return make(count, pages, seed)
 
 
-def _scaled(size: int, scale: float) -> int:
+def _scale_value(size: int, scale: float) -> int:
     if not 0 < scale < 1e9:
         raise UsageError(f"The scale must be a number above 0, not {scale}.")
     return max(1, round(size * scale))

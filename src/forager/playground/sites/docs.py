@@ -13,7 +13,7 @@ from forager.playground.site import ALLOW_ALL, SitePage, list_page, show
 from forager.playground.sites import docs_notes
 from forager.playground.sites.docs_notes import FRAME
 from forager.playground.sites.numbered import read_number
-from forager.playground.tree import IndexTree, Node, fan_out_for
+from forager.playground.tree import IndexTree, Node, compute_fan_out
 
 TOPICS_PER_CHAPTER = 4
 HEIGHT = 4
@@ -64,7 +64,7 @@ class Docs:
     @property
     def _tree(self) -> IndexTree:
         chapters = -(-self.size // TOPICS_PER_CHAPTER)
-        return IndexTree(chapters, fan_out_for(chapters, HEIGHT, SMALLEST_FAN_OUT))
+        return IndexTree(chapters, compute_fan_out(chapters, HEIGHT, SMALLEST_FAN_OUT))
 
     def section_path(self, node: Node) -> str:
         if node.level >= self._tree.root.level:

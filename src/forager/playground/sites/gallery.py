@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from forager.playground.answer import Answer, missing
 from forager.playground.language import english
 from forager.playground.page import Frame, Page, PageBuilder, picture
-from forager.playground.picture import draw_png
+from forager.playground.picture import render_png
 from forager.playground.seeded import pick
 from forager.playground.site import Fate, SitePage, list_page, show
 from forager.playground.sites.numbered import read_number
@@ -85,7 +85,7 @@ class Gallery:
         if photo is None or (dash and small != "small"):
             return missing()
         width, height = (96, 64) if dash else (240, 160)
-        return Answer(body=draw_png(width, height, self.seed, "gallery", photo), content_type="image/png")
+        return Answer(body=render_png(width, height, self.seed, "gallery", photo), content_type="image/png")
 
     def _write_index(self, node: Node, heading: str) -> Page:
         sheet = PageBuilder(FRAME, heading)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from forager.playground.answer import Answer, missing, redirect
 from forager.playground.page import Frame, Page, PageBuilder
-from forager.playground.picture import SIGNATURE, draw_png
+from forager.playground.picture import SIGNATURE, render_png
 from forager.playground.site import SitePage, list_page, show
 from forager.playground.sites.numbered import read_number
 
@@ -117,7 +117,7 @@ def _write_cellar() -> Page:
 def serve_image(seed: int, path: str) -> Answer:
     """Drawn from its name; a few names stand for something else."""
     name = path.rpartition("/")[2].removesuffix(".png")
-    honest = draw_png(240, 160, seed, name.replace("twin-b", "twin-a"))
+    honest = render_png(240, 160, seed, name.replace("twin-b", "twin-a"))
     match name:
         case "cut":
             return _png_response(honest[: len(honest) // 2])
@@ -128,7 +128,7 @@ def serve_image(seed: int, path: str) -> Answer:
         case "empty":
             return _png_response(b"")
         case "bomb":
-            return _png_response(draw_bomb(BOMB_SIDE))
+            return _png_response(build_png_bomb(BOMB_SIDE))
         case "long":
             return _png_response(honest + bytes(LONG_BYTES))
         case "moved":
@@ -142,7 +142,7 @@ def _png_response(body: bytes) -> Answer:
     return Answer(body=body, content_type="image/png")
 
 
-def draw_bomb(side: int) -> bytes:
+def build_png_bomb(side: int) -> bytes:
     """A square that is a few kilobytes long and gigabytes large."""
     header = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
     rows = zlib.compress(bytes(4_000_000), 9)

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 from forager.playground.answer import Answer, missing
 from forager.playground.language import english
 from forager.playground.page import Frame, Page, PageBuilder, picture
-from forager.playground.picture import draw_png
+from forager.playground.picture import render_png
 from forager.playground.seeded import pick_distinct
 from forager.playground.site import Fate, SitePage, list_page, show
 from forager.playground.sites.numbered import read_number
@@ -113,7 +113,7 @@ class Shop:
         return int(path.rpartition("-")[2])
 
     def _serve_image(self, product: int) -> Answer:
-        return Answer(body=draw_png(120, 90, self.seed, "shop", product), content_type="image/png")
+        return Answer(body=render_png(120, 90, self.seed, "shop", product), content_type="image/png")
 
     # Pages
 

@@ -63,7 +63,7 @@ class Strict:
         return ROBOTS.format(delay_s=self.crawl_delay_s)
 
     def pages(self) -> Iterator[SitePage]:
-        for target, fate in self._fates():
+        for target, fate in self._list_expected():
             page = self.write(target)
             assert page is not None
             yield list_page(target, page, fate)
@@ -84,7 +84,7 @@ class Strict:
                 return PageBuilder(FRAME, f"Room {room}, to print").finish()
         return None
 
-    def _fates(self) -> Iterator[tuple[str, Fate]]:
+    def _list_expected(self) -> Iterator[tuple[str, Fate]]:
         yield "/", Fate.FETCH
         yield from SINGLE_PAGES.items()
         for room in range(1, self.size + 1):

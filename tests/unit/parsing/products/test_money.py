@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forager.parsing.products.currency import Place, place_of, read_currency
-from forager.parsing.products.money import read_amount, read_money, read_visible_price
+from forager.parsing.products.money import parse_amount, read_money, read_visible_price
 
 GERMAN, FRENCH, SWISS = (
     place_of("https://a.de/", "de"),
@@ -143,7 +143,7 @@ def test_a_declared_currency_settles_a_shared_sign() -> None:
     ],
 )
 def test_numbers_for_programs(text: str, code: str, place: Place, amount: str) -> None:
-    assert read_amount(text, place, code, is_machine=True) == Decimal(amount)
+    assert parse_amount(text, place, code, is_machine=True) == Decimal(amount)
 
 
 STYLES: tuple[tuple[Callable[[Decimal], str], Place], ...] = (

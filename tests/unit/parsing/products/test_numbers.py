@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.parsing.products.numbers import read_count, read_gtin, read_rating
+from forager.parsing.products.numbers import parse_rating, read_count, read_gtin
 from forager.parsing.products.stock import Availability, read_availability
 
 
@@ -26,12 +26,12 @@ from forager.parsing.products.stock import Availability, read_availability
     ],
 )
 def test_ratings_come_on_one_scale(text: str, best: str | None, rating: str) -> None:
-    assert read_rating(text, best) == Decimal(rating)
+    assert parse_rating(text, best) == Decimal(rating)
 
 
 @given(st.text(max_size=50), st.text(max_size=10) | st.none())
 def test_a_rating_is_from_nought_to_five(text: str, best: str | None) -> None:
-    rating = read_rating(text, best)
+    rating = parse_rating(text, best)
     assert rating is None or 0 <= rating <= 5
 
 
