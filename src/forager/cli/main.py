@@ -54,7 +54,6 @@ from forager.cli import (
     search,
     seed,
     settings,
-    sim,
     stats,
     storage,
     task,
@@ -135,7 +134,6 @@ for family in (
     tools,
     read,
     settings,
-    sim,
     database,
 ):
     family.register(app)

@@ -15,6 +15,7 @@ from forager.errors import ForagerError, SearchServerError, UsageError
 
 if TYPE_CHECKING:
     from forager.app import Forager
+    from forager.control.reindex import RejectedItem
     from forager.search.tend import Standing, Tended
     from forager.settings import Settings
 

@@ -7,7 +7,7 @@ from tests.integration.control.conftest import SEED, World
 from tests.unit.cli.test_hints import advised, command_of
 
 ELSEWHERE = (
-    *("--help", "api", "up", "worker", "demo", "playground", "sim", "crawl", "refresh", "fetch", "seed --sitemap"),
+    *("--help", "api", "up", "worker", "demo", "playground", "crawl", "refresh", "fetch", "seed --sitemap"),
     *("db", "backup", "restore", "archive", "purge", "replay", "reindex", "repair", "recover", "schedule run", "queue"),
     *("domains merge", "domains rebuild", "errors --dead --redrive", "errors FINGERPRINT", "proxies probe", "export"),
     *("user invite", "user enable", "user reset-password", "tasks submit", "tasks restart", "tasks resume"),

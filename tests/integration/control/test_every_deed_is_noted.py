@@ -29,7 +29,7 @@ LOOKS = """
 alerts rules, alerts show, alerts targets, archive list, archive verify, audit log, audit politeness, backups, bodies,
 check, db status, db url, domain show, domain traps, domains claims, domains top, duplicates, errors, export, fetch,
 images show, images similar, links, normalize, page show, pages, products changes, products parsers, products prices,
-products show, proxies advice, purge list, queue dead, read, robots, runs, search, settings, sim scale, stats,
+products show, proxies advice, purge list, queue dead, read, robots, runs, search, settings, stats,
 storage, task, token list, user list, webhooks key, why, workers
 """
 STARTS = "api, db start, db stop, demo, playground, reindex, up"
