@@ -237,6 +237,9 @@ class PythonTree:
             raise IndexError(f"there is no element {number}")
         return self._elements[number]
 
+    def reopened(self) -> None:
+        return None
+
     def tag(self, number: int, /) -> str:
         return self._at(number).tag.decode()
 

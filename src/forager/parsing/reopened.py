@@ -169,9 +169,10 @@ def _skip_script(text: str, at: int) -> int:
     return len(text)
 
 
-def count_tags(text: str) -> tuple[int, int, int]:
-    """All tags of a page; those that begin a formatting element; those that begin a body or the document."""
-    return text.count("<"), len(FORMATTING_START.findall(text)), len(BODY.findall(text))
+def may_reopen(text: str, most: int) -> bool:
+    """Whether a page may make its parser open more formatting elements again. Most pages have too few tags for that."""
+    formatting = len(FORMATTING_START.findall(text))
+    return formatting * text.count("<") > most and count_reopened(text) > most
 
 
 def count_reopened(text: str) -> int:

@@ -17,13 +17,15 @@ import turbohtml
 from forager.errors import DecodeError
 from forager.parsing import compiled
 from forager.parsing.python_tree import PythonTree
-from forager.parsing.reopened import BODY, count_reopened, count_tags
+from forager.parsing.reopened import BODY, may_reopen
 
 MOST_TAGS = 250_000
 """Of a page; what comes after them is left out. The largest real page we know has an eighth of it."""
 MOST_REOPENED = 200_000
 """Formatting elements that blocks may open anew; the real page with the most has 1,100."""
 MOST_BODIES = 100
+CERTAINLY_FEW = 2_000
+"""So few that our own parser opened again are few to turbohtml too, which remembers more of them at a time."""
 FORMATTING = re.compile(r"</?(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[\s/>])", re.IGNORECASE)
 
 
@@ -43,6 +45,9 @@ class Tree(Protocol):
 
     def __len__(self) -> int:
         """How many elements there are."""
+
+    def reopened(self) -> int | None:
+        """Formatting elements that the parser opened again for blocks; None where it did not count them."""
 
     def tag(self, number: int, /) -> str:
         """In lower case."""
@@ -161,14 +166,16 @@ def _write_tree(text: str) -> bytes:
 # The parser in C has these bounds built in (`c/nodes.h`).
 
 
-def bounded(text: str) -> str:
-    """The page without what would make its tree much larger than itself. Nothing is changed in an ordinary page."""
-    tags, formatting, bodies = count_tags(text)
-    if tags > MOST_TAGS:
+def bounded(text: str, reopened: int | None = None) -> str:
+    """The page without what would make its tree much larger than itself. Nothing is changed in an ordinary page.
+
+    `reopened` is what `Tree.reopened` says of the page: to count it here takes ten times as long as to parse.
+    """
+    if text.count("<") > MOST_TAGS:
         text = _cut(text)
-    if formatting * tags > MOST_REOPENED and count_reopened(text) > MOST_REOPENED:
+    if (reopened is None or reopened > CERTAINLY_FEW) and may_reopen(text, MOST_REOPENED):
         text = FORMATTING.sub("<!", text)
-    if bodies > MOST_BODIES and (further := next(islice(BODY.finditer(text), MOST_BODIES, None), None)):
+    if (further := next(islice(BODY.finditer(text), MOST_BODIES, None), None)) is not None:
         start = further.start()
         text = text[:start] + BODY.sub("<!", text[start:])
     return text

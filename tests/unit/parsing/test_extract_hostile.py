@@ -7,7 +7,7 @@ import sys
 import pytest
 from tests.unit.parsing.pages import TEXTS, reading
 
-from forager.parsing.tree import bounded
+from forager.parsing.tree import bounded, parse
 
 END = '<title>Still here</title><a href="/next">next</a>'
 
@@ -174,6 +174,12 @@ HONEST = {
 @pytest.mark.parametrize("name", HONEST)
 def test_an_honest_page_is_parsed_as_it_is(name: str) -> None:
     assert bounded(HONEST[name]) is HONEST[name]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_our_parser_counted_bounds_a_page_for_the_other_one_too(name: str) -> None:
+    text = HOSTILE[name].encode("utf-8", "replace").decode()
+    assert bounded(text, parse(text).reopened()) == bounded(text)
 
 
 @pytest.mark.timeout(120)

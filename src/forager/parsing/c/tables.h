@@ -54,6 +54,7 @@ typedef struct {
     uint32_t attribute_count, attribute_size;
     Run *runs;
     uint32_t run_count, run_size;
+    uint32_t reopened; /* formatting elements that the parser opened again */
     /* while elements are added */
     uint32_t open;                  /* the innermost open element */
     uint32_t unseen, control, links; /* how many of the kind are open */

@@ -605,6 +605,7 @@ static int build_tables(Tables *tables, const Byte *page, size_t length)
         take_page(builder, page, length);
         new_node(builder, (Node){.type = NODE_DOCUMENT, .kind = NO_KIND});
         read_page(builder);
+        tables->reopened = builder->reopened;
         done = write_tables(builder);
     }
     free(builder->nodes);

@@ -189,6 +189,11 @@ static PyObject *tree_parent(PyObject *self, PyObject *number)
     return element ? PyLong_FromLong(element->parent == NOBODY ? -1 : (long)element->parent) : NULL;
 }
 
+static PyObject *tree_reopened(PyObject *self, PyObject *Py_UNUSED(nothing))
+{
+    return PyLong_FromUnsignedLong(((Tree *)self)->tables.reopened);
+}
+
 static PyObject *tree_end(PyObject *self, PyObject *number)
 {
     const Element *element = element_of((Tree *)self, number);
@@ -872,6 +877,7 @@ static PyMethodDef TREE_METHODS[] = {
     {"tag", tree_tag, METH_O, NULL},
     {"tags", tree_tags, METH_VARARGS, NULL},
     {"parent", tree_parent, METH_O, NULL},
+    {"reopened", tree_reopened, METH_NOARGS, NULL},
     {"end", tree_end, METH_O, NULL},
     {"block", tree_block, METH_O, NULL},
     {"having", tree_having, METH_VARARGS, NULL},

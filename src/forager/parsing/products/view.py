@@ -54,7 +54,8 @@ class View:
     @cached_property
     def document(self) -> turbohtml.Document:
         """For parsers of single sites, which know the page's elements by CSS selectors. Parsed anew: only they ask."""
-        return turbohtml.parse(bounded(to_text(self.body, self.fetched.content_type)[0]))
+        text, _ = to_text(self.body, self.fetched.content_type)
+        return turbohtml.parse(bounded(text, self.tree.reopened()))
 
     @cached_property
     def body_element(self) -> int | None:
