@@ -174,7 +174,7 @@ class _ReplayRun:
         self._order = order
         self._id = taken.id
         self._matches = matches
-        self._shelf = body_store
+        self._body_store = body_store
         self._box = box
         self._after = taken.after_page
         self.tally = taken.tally
@@ -219,7 +219,7 @@ class _ReplayRun:
             self.tally.leave("no_run")
             return None
         try:
-            fetched = await asyncio.to_thread(self._shelf.load, row["body_ref"], row["url"])
+            fetched = await asyncio.to_thread(self._body_store.load, row["body_ref"], row["url"])
             reading = await self._parse_page(row, fetched)
         except (StoreError, DecodeError, ParserCrashError) as error:
             log().warning("body not read", action="replay.left", url=row["url"], error=str(error))

@@ -1,9 +1,9 @@
 """Outcomes gather into batches, so many pages or so long after the first, and two of them are written at once:
-while one is recorded, the next one is learned. Each waits for the database as often as for the worker's other work; one
+while one is recorded, the next one is enqueued. Each waits for the database as often as for the worker's other work; one
 after the other they could not keep up with a quick crawl.
 
 Decides when, and in which order. What writing is, `Writer` knows. While the database is away, what is gathered is the
-spool: bounded, in memory, written when the database is back.
+write buffer: bounded, in memory, written when the database is back.
 """
 
 import asyncio
@@ -43,25 +43,25 @@ class Batches(Generic[P]):
         record: Callable[[P, Sequence[RobotsCopy]], Awaitable[None]],
         on_room: Callable[[], None],
     ) -> None:
-        self._spool = buffer
+        self._buffer = buffer
         self._pages = pages
         self._wait_s = wait_s
         self._prepare = prepare
         self._record = record
         self._on_room = on_room
-        """Told when there is room in the spool again."""
+        """Called when there is room in the buffer again."""
         self._arrived = asyncio.Event()
         self._full = asyncio.Event()
         self._is_finishing = False
 
     @property
     def backlog(self) -> int:
-        return len(self._spool.outcomes)
+        return len(self._buffer.outcomes)
 
     @property
     def is_idle(self) -> bool:
         """Nothing is left to write. A lease nobody knows of may still be needed for what is."""
-        return self._spool.is_empty
+        return self._buffer.is_empty
 
     @property
     def is_due(self) -> bool:
@@ -70,16 +70,16 @@ class Batches(Generic[P]):
 
     def has_room(self, under_way: int) -> bool:
         """Whether what another request brings could be kept, besides those under way, if nothing could be written."""
-        return self._spool.has_room(under_way)
+        return self._buffer.has_room(under_way)
 
     def add(self, outcome: Outcome) -> None:
-        self._spool.add(outcome)
+        self._buffer.add(outcome)
         self._arrived.set()
         if self.backlog >= self._pages:
             self._full.set()
 
     def add_robots(self, copy: RobotsCopy) -> None:
-        self._spool.add_robots(copy)
+        self._buffer.add_robots(copy)
         self._arrived.set()
 
     def hurry(self) -> None:
@@ -97,13 +97,13 @@ class Batches(Generic[P]):
         recording: asyncio.Task[None] | None = None
         goes_first = False
         try:
-            while not self._is_finishing or self._spool:
+            while not self._is_finishing or self._buffer:
                 await self._arrived.wait()
                 await self._wait_for_more()
                 if recording is not None and (recording.done() or goes_first):
                     await recording  # what went wrong is raised here
                     recording = None
-                batch, robots = self._spool.take(self._pages * TOGETHER)
+                batch, robots = self._buffer.take(self._pages * TOGETHER)
                 self._update_events()
                 if batch or robots:
                     prepared = await self._prepare(batch)
@@ -120,7 +120,7 @@ class Batches(Generic[P]):
 
     async def _record_one(self, prepared: P, batch: Sequence[Outcome], robots: Sequence[RobotsCopy]) -> None:
         await self._record(prepared, robots)
-        self._spool.written(batch, robots)
+        self._buffer.written(batch, robots)
         self._on_room()
 
     def _note_end(self, recording: asyncio.Task[None]) -> None:

@@ -38,7 +38,7 @@ class BodyStorage:
         give: Callable[[Outcome], None],
     ) -> None:
         self._database = database
-        self._shelf = body_store
+        self._body_store = body_store
         self._pauses = pauses
         self._run = run
         self._give = give
@@ -48,7 +48,7 @@ class BodyStorage:
 
     async def keep(self, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
         """Returns the outcomes that can be recorded, with refs in place of their bodies; holds the others back."""
-        if self._shelf is None or not any(outcome.stored is not None for outcome in outcomes):
+        if self._body_store is None or not any(outcome.stored is not None for outcome in outcomes):
             return outcomes
         ready, failed, error = await self._store(outcomes)
         if failed:
@@ -95,9 +95,9 @@ class BodyStorage:
 
     async def _store(self, outcomes: Sequence[Outcome]) -> tuple[list[Outcome], list[Outcome], str]:
         """Returns what can be recorded, what could not be stored, and why not."""
-        assert self._shelf is not None
+        assert self._body_store is not None
         stored_bodies = [outcome.stored for outcome in outcomes if outcome.stored is not None]
-        shelved = await asyncio.to_thread(self._shelf.store, stored_bodies)
+        shelved = await asyncio.to_thread(self._body_store.store, stored_bodies)
         noted = [each for each in shelved if each.error is None]
 
         async def note(conn: Any) -> None:

@@ -55,7 +55,7 @@ class Dispatcher:
         keep_robots: Callable[[RobotsCopy], None],
         wake: Callable[[], None],
         has_room: Callable[[int], bool] = lambda _open: True,
-        abandon: Callable[[DomainQueue, Sequence[int]], None] = lambda _lane, _tasks: None,
+        abandon: Callable[[DomainQueue, Sequence[int]], None] = lambda _queue, _tasks: None,
         rest: Callable[[], None] = lambda: None,
         network: NetworkMonitor | None = None,
     ) -> None:

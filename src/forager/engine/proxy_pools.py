@@ -32,16 +32,18 @@ class ProxyPools:
 
     def __init__(self, vault: PasswordCipher, queues: Mapping[int, DomainQueue]) -> None:
         self._roster = ProxyRegistry(vault)
-        self._lanes = queues
+        self._queues = queues
 
     def open(self, rows: Iterable[PoolRow]) -> dict[int, ProxyPool]:
         return self._roster.open_pools(rows, clock.monotonic())
 
     async def refresh(self, database: Database) -> None:
         """Operators assign and switch, others use the same proxies. A domain without any is asked directly again."""
-        asked = list(self._lanes)
+        asked = list(self._queues)
         rows = await in_transaction(database, partial(store.find_pools, domain_ids=asked))
-        queues = [self._lanes[domain] for domain in asked if domain in self._lanes]  # no other: they were not asked for
+        queues = [
+            self._queues[domain] for domain in asked if domain in self._queues
+        ]  # others were not asked for
         known = {queue.lease.domain_id: queue.pool for queue in queues if queue.pool is not None}
         now = clock.monotonic()
         self._roster.renew(known, [row for row in rows if row.domain_id in known], now)
@@ -68,7 +70,7 @@ class TimedClient:
 
     def __init__(self, client: Client, queue: DomainQueue, trips: list[RequestTiming]) -> None:
         self._client = client
-        self._lane = queue
+        self._queue = queue
         self._trips = trips
 
     async def get(
@@ -76,7 +78,7 @@ class TimedClient:
     ) -> Fetched:
         trip = self._trips[-1]
         if trip.via is None:
-            if self._lane.pool is not None:
+            if self._queue.pool is not None:
                 raise ProxyError("no proxy of its pool may be used now")
             return await self._client.get(url, read_body=read_body, cut_at=cut_at, on_sent=on_sent)
         error: VisitError | None = None
@@ -91,4 +93,4 @@ class TimedClient:
             error = VisitTimeoutError("it took too long to answer") if trip.has_left else ProxyError(late)
             raise error from None
         finally:
-            record_proxy_result(self._lane, trip.via, error, at=trip.requested_at)
+            record_proxy_result(self._queue, trip.via, error, at=trip.requested_at)

@@ -38,7 +38,7 @@ class TaskSignals:
     ) -> None:
         """`on_freed` is told when pages went back to the run's limit."""
         self._database = database
-        self._lanes = queues
+        self._queues = queues
         self._worker = worker
         self._on_freed = on_freed
         self._obeyed: list[tuple[DomainQueue, AbandonedTask]] = []
@@ -50,7 +50,7 @@ class TaskSignals:
         """Hear what there is and obey it; answers the leases that an operator wants ended."""
         calls, switched_off = await in_transaction(self._database, self._ask)
         for call in calls:
-            queue = self._lanes.get(call.domain_id)
+            queue = self._queues.get(call.domain_id)
             if queue is not None and queue.cancel_target(call.task_id):
                 self.abandon(queue, [call.task_id])
         await self.obey()

@@ -4,7 +4,7 @@ Everything written this way is safe to run twice: learning ignores what is known
 is what keeps a visit from being recorded twice: the task's own row, which closes once, under the lease's version.
 
 It is tried again after 0.1, 0.2, 0.4 … 2 s, for as long as it takes: nothing that was fetched is thrown away. Meanwhile
-outcomes gather in the spool, which is bounded, and no request leaves without a lease.
+outcomes gather in the write buffer, which is bounded, and no request leaves without a lease.
 """
 
 import asyncio

@@ -87,7 +87,7 @@ class Worker:
         self._told_pause: Pause | None = None
         """The pause that the database knows of."""
         self._id = 0
-        self._lanes: dict[int, DomainQueue] = {}
+        self._queues: dict[int, DomainQueue] = {}
         self._claim_at = 0.0
         """When domains are asked for again, where none was ready and there is other work."""
         self._claim_every_s = CLAIM_EVERY_S
@@ -124,14 +124,14 @@ class Worker:
             most_calendar=order.max_calendar_pages,
             most_pages=order.max_pages_per_template,
         )
-        self._pools = ProxyPools(tools.vault, self._lanes)
+        self._pools = ProxyPools(tools.vault, self._queues)
         self._evenly = LeaseRebalancer(database, order.run)
-        self._calls = TaskSignals(database, self._lanes, worker=lambda: self._id, on_freed=self._claims.go_on)
+        self._calls = TaskSignals(database, self._queues, worker=lambda: self._id, on_freed=self._claims.go_on)
         self._writer = Writer(
             database,
             order,
             worker=lambda: self._id,
-            queues=self._lanes,
+            queues=self._queues,
             traps=self._traps,
             body_store=tools.body_store,
             pauses=tools.pauses,
@@ -145,7 +145,7 @@ class Worker:
             NetworkMonitor(
                 tools.client.network,
                 tools.pauses,
-                domains=lambda: len(self._lanes),
+                domains=lambda: len(self._queues),
                 is_stopping=lambda: stop.asked,
                 forgive=self._forgive,
             )
@@ -191,7 +191,7 @@ class Worker:
             self._writer.batches.finish()
             await writing
             self._requeue_pending()
-            await self._release(list(self._lanes.values()))
+            await self._release(list(self._queues.values()))
             await in_transaction(self._database, self._end)
         finally:
             await cancel({writing, beating, tending, listening, stopping, keeping})
@@ -202,7 +202,7 @@ class Worker:
     def _requeue_pending(self) -> None:
         """Pages whose bodies could not be stored to the end stay open tasks, with the requests made for them."""
         for outcome in self._writer.bodies.give_up():
-            if queue := self._lanes.get(outcome.target.domain_id):
+            if queue := self._queues.get(outcome.target.domain_id):
                 self._traffic.requeue_task(queue, outcome)
 
     # life ----------------------------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ class Worker:
         while True:
             await asyncio.sleep(every_s)
             await self._read_clock()
-            asked_at, asked_for = clock.monotonic(), list(self._lanes.values())
+            asked_at, asked_for = clock.monotonic(), list(self._queues.values())
             told = self._tally.copy()
             is_alive, held = await in_transaction(self._database, partial(self._send_heartbeat, told=told))
             self._tally.forget(told)
@@ -245,7 +245,7 @@ class Worker:
             for number, queue in enumerate(asked_for):
                 if number % AT_ONCE == AT_ONCE - 1:
                     await asyncio.sleep(0)
-                if self._lanes.get(queue.lease.domain_id) is not queue:
+                if self._queues.get(queue.lease.domain_id) is not queue:
                     continue
                 if is_alive and (renewal := held.get(queue.lease.token)):
                     queue.lease_until = until
@@ -264,9 +264,9 @@ class Worker:
 
     async def _release_extra(self, every_s: float) -> None:
         spared = [
-            self._lanes[domain]
+            self._queues[domain]
             for domain in await self._evenly.surplus(self._id, heard_s=2 * every_s)
-            if domain in self._lanes
+            if domain in self._queues
         ]
         for queue in spared:
             self._resume_or_close(queue, may_go_on=False)
@@ -278,7 +278,7 @@ class Worker:
         while True:
             await asyncio.sleep(signals.EVERY_S)
             for domain, version in await self._calls.listen():
-                queue = self._lanes.get(domain)
+                queue = self._queues.get(domain)
                 if queue is not None and queue.lease.version == version:
                     self._resume_or_close(queue, may_go_on=False)
             await self._record_waits()
@@ -306,7 +306,7 @@ class Worker:
         """Domains that make no request for a while: the database says why and until when, for whoever looks."""
         now = clock.monotonic()
         waits = []
-        for queue in self._lanes.values():
+        for queue in self._queues.values():
             if queue.wait_reason is not None:
                 waits.append((queue.lease.token, queue.wait_reason, queue.wait_s(now)))
                 queue.wait_reason = None
@@ -358,11 +358,11 @@ class Worker:
             await self._free_capacity()
             await self._claim()
             await self._refill()
-            over = [queue for queue in self._lanes.values() if queue.is_over]
+            over = [queue for queue in self._queues.values() if queue.is_over]
             await self._release(over)
             if over:
                 self._stir.set()  # there is room for others now
-            elif not self._lanes and self._writer.batches.is_idle:
+            elif not self._queues and self._writer.batches.is_idle:
                 if await self._is_done():
                     return
                 if self._order.spec.is_standing:
@@ -417,13 +417,13 @@ class Worker:
         """Where the worker has no room and domains wait, those leave that had their time, the oldest leases first.
         Where none waits, none leaves."""
         budget_s, now = self._order.lease_budget_s, clock.monotonic()
-        if budget_s is None or len(self._lanes) < self._order.max_domains or now < self._room_at:
+        if budget_s is None or len(self._queues) < self._order.max_domains or now < self._room_at:
             return
         self._room_at = now + MAKE_ROOM_EVERY_S
-        spent = [queue for queue in self._lanes.values() if queue.has_used(budget_s, now)]
+        spent = [queue for queue in self._queues.values() if queue.has_used(budget_s, now)]
         if not spent:
             return
-        leaving = sum(queue.closing is not None for queue in self._lanes.values())
+        leaving = sum(queue.closing is not None for queue in self._queues.values())
         waiting = await self._claims.count_waiting(leaving + len(spent))
         spent.sort(key=lambda queue: queue.opened_at)
         for queue in spent[: max(0, waiting - leaving)]:
@@ -432,16 +432,16 @@ class Worker:
     async def _claim(self) -> None:
         if self._evenly.should_yield() or self._pauses.stops_all:
             return None
-        room = self._order.max_domains - len(self._lanes)
+        room = self._order.max_domains - len(self._queues)
         if self._hints is not None and not self._hints.should_poll():
             return await self._claim_offered(self._hints, room)
         asked_at = clock.monotonic()
-        if room <= 0 or self._claims.is_spent or (self._lanes and asked_at < self._claim_at):
+        if room <= 0 or self._claims.is_spent or (self._queues and asked_at < self._claim_at):
             return None
         claimed = await self._claims.domains(self._id, min(room, MOST_CLAIMED_AT_ONCE))
         if claimed.leases:
             self._claim_every_s = CLAIM_EVERY_S
-        elif self._lanes:
+        elif self._queues:
             self._claim_at = asked_at + self._claim_every_s
             self._claim_every_s = min(2 * self._claim_every_s, CLAIM_AT_LEAST_EVERY_S)
         return self._add_claimed(claimed, asked_at)
@@ -469,10 +469,10 @@ class Worker:
         self._count_leases("claimed", len(claimed.leases))
         for lease in claimed.leases:
             self._enter(lease)
-            self._lanes[lease.domain_id] = self._open_queue(lease, asked_at, pools.get(lease.domain_id))
+            self._queues[lease.domain_id] = self._open_queue(lease, asked_at, pools.get(lease.domain_id))
         self._traps.take(claimed.leases, claimed.traps)
         for copy in claimed.robots:
-            self._traffic.robots.apply_cached(self._lanes[copy.domain_id], copy)
+            self._traffic.robots.apply_cached(self._queues[copy.domain_id], copy)
 
     def _enter(self, lease: Lease) -> None:
         """A domain that an operator allowed more networks has a rule for addresses of its own."""
@@ -509,7 +509,7 @@ class Worker:
         )
 
     async def _refill(self) -> None:
-        hungry = [queue for queue in self._lanes.values() if queue.is_hungry]
+        hungry = [queue for queue in self._queues.values() if queue.is_hungry]
         if not hungry or self._writer.batches.backlog > 4 * self._order.batch_pages:
             return
         wants = [(queue.lease, queue.wanted - len(queue.targets)) for queue in hungry]
@@ -555,7 +555,7 @@ class Worker:
         """Undoes what was held against domains while our own network was down."""
         domain_ids = sorted(blamed)
         for domain in domain_ids:
-            if queue := self._lanes.get(domain):
+            if queue := self._queues.get(domain):
                 queue.forgive()
         freed = await in_transaction(self._database, lambda conn: domains.forgive_unreachable(conn, domain_ids))
         log().info("domains forgiven", action="network.forgiven", domains=len(domain_ids), woken=freed)
@@ -572,8 +572,8 @@ class Worker:
 
     def _drop(self, queue: DomainQueue) -> None:
         self._traffic.forget(queue)
-        if self._lanes.get(queue.lease.domain_id) is queue:
-            del self._lanes[queue.lease.domain_id]
+        if self._queues.get(queue.lease.domain_id) is queue:
+            del self._queues[queue.lease.domain_id]
             self._client.leave(queue.lease.domain)
 
     def _drop_lost(self, queue: DomainQueue) -> None:
@@ -593,15 +593,15 @@ class Worker:
         batches = self._writer.batches
         if batches.is_due:
             return
-        busy = sum(bool(queue.targets) for queue in self._lanes.values())
-        if (batches.backlog >= WORTH_WRITING and busy * 2 <= len(self._lanes)) or (
+        busy = sum(bool(queue.targets) for queue in self._queues.values())
+        if (batches.backlog >= WORTH_WRITING and busy * 2 <= len(self._queues)) or (
             not busy and batches.backlog >= self._traffic.under_way
         ):
             batches.hurry()
 
     def _on_new_urls(self, domains: Iterable[int]) -> None:
         """New pages may be claimed before the pages they were found on are recorded."""
-        queues = [queue for domain in domains if (queue := self._lanes.get(domain)) is not None]
+        queues = [queue for domain in domains if (queue := self._queues.get(domain)) is not None]
         for queue in queues:
             queue.on_new_pages()
         if queues:
@@ -610,7 +610,7 @@ class Worker:
     def _after_record(self, written: Mapping[tuple[int, int], int], held: Mapping[tuple[int, int], bool]) -> None:
         """A batch is safe: its queues may look for what it brought."""
         for token, count in written.items():
-            queue = self._lanes.get(token[0])
+            queue = self._queues.get(token[0])
             if queue is None or queue.lease.token != token:
                 continue
             if token not in held:

@@ -100,7 +100,7 @@ class Writer:
         self._run = order.run
         self._max_depth = claim_depth(order.spec)
         """Deeper pages are known, and not visited: a claim that looks for them reads all that are left."""
-        self._lanes = queues
+        self._queues = queues
         self._traps = traps
         self._crowds = SubdomainLimit(order.max_subdomains)
         self._on_recorded = on_recorded
@@ -169,7 +169,7 @@ class Writer:
         self._on_proxies(self._proxies)
         if nearer := propagate_depths(outcomes, self._depths, learned.page_ids):
             await in_transaction(self._database, lambda conn: self._update_depths(conn, nearer))
-        if claims := lastmods.collect_lastmods(outcomes, self._lanes, learned.page_ids):
+        if claims := lastmods.collect_lastmods(outcomes, self._queues, learned.page_ids):
             await lastmods.heed(self._database, claims, worker=self._worker())
         if self._traps is not None:
             await self._traps.write(self._database, outcomes, suspicions, worker=self._worker())
@@ -300,7 +300,7 @@ class Writer:
         """Task → seconds until its page is visited again, for pages that recur."""
         again = {}
         for outcome in done:
-            queue = self._lanes.get(outcome.target.domain_id)
+            queue = self._queues.get(outcome.target.domain_id)
             wait_s = revisit_in_s(outcome, queue.lease) if queue else None
             if wait_s is not None:
                 again[outcome.target.task_id] = wait_s
@@ -338,7 +338,7 @@ class Writer:
             await frontier.replace_links(conn, stored, page_ids)
 
     def _stores_links(self, domain_id: int) -> bool:
-        queue = self._lanes.get(domain_id)
+        queue = self._queues.get(domain_id)
         return queue is None or queue.lease.stores_links
 
     async def _count(
@@ -351,7 +351,7 @@ class Writer:
     ) -> None:
         visits = count_visits(done, again, found)
         now = clock.monotonic()
-        standings = {domain: self._lanes[domain].standing(now) for domain in visits if domain in self._lanes}
+        standings = {domain: self._queues[domain].standing(now) for domain in visits if domain in self._queues}
         await domains.count_visits(conn, visits, standings, lease_s=self._lease_s)
         if tested := lastmods.tested(done):
             await domains.count_lastmods(conn, tested)

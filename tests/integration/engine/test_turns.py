@@ -283,7 +283,7 @@ async def test_where_no_other_domain_is_ready_nobody_asks_for_one_at_every_step(
         claim = busy._claims.domains
 
         async def claim_and_tell(*given: Any) -> Any:
-            queues = len(busy._lanes)
+            queues = len(busy._queues)
             found = await claim(*given)
             asked.append((queues, len(found.leases)))
             return found
@@ -353,7 +353,7 @@ async def test_a_closed_domain_finishes_what_is_in_flight_and_nothing_more(
         await reached.wait()
         await stage.fetch(close)
         assert stage.worker is not None
-        while not any(queue.closing for queue in stage.worker._lanes.values()):  # noqa: ASYNC110
+        while not any(queue.closing for queue in stage.worker._queues.values()):  # noqa: ASYNC110
             await asyncio.sleep(0.005)
         in_all = 1 + begun["visits"]  # not those the server has met: some may be on their way to it
         await working

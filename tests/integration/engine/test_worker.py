@@ -291,7 +291,7 @@ async def test_a_worker_that_lost_its_lease_gives_way_and_its_late_results_are_r
             lease = await ground.a_lease(await ground.conn.fetchval("SELECT id FROM domains"), thief)
             closed = await ground.conn.fetchval("SELECT count(*) FROM crawl_tasks WHERE outcome IS NOT NULL")
         assert stage.worker is not None
-        while stage.worker._lanes:  # noqa: ASYNC110 (a worker has no event for what it lost)
+        while stage.worker._queues:  # noqa: ASYNC110 (a worker has no event for what it lost)
             await asyncio.sleep(0.01)
         assert await ground.conn.fetchval("SELECT count(*) FROM crawl_tasks WHERE outcome IS NOT NULL") == closed
         row = await ground.domain(lease.domain_id)
