@@ -1,6 +1,6 @@
 """Outcomes gather into batches, so many pages or so long after the first, and two of them are written at once:
-while one is recorded, the next one is enqueued. Each waits for the database as often as for the worker's other work; one
-after the other they could not keep up with a quick crawl.
+while one is recorded, the next one is enqueued. Each waits for the database as often as for the worker's other work;
+one after the other they could not keep up with a quick crawl.
 
 Decides when, and in which order. What writing is, `Writer` knows. While the database is away, what is gathered is the
 write buffer: bounded, in memory, written when the database is back.
