@@ -41,9 +41,7 @@ class ProxyPools:
         """Operators assign and switch, others use the same proxies. A domain without any is asked directly again."""
         asked = list(self._queues)
         rows = await in_transaction(database, partial(store.find_pools, domain_ids=asked))
-        queues = [
-            self._queues[domain] for domain in asked if domain in self._queues
-        ]  # others were not asked for
+        queues = [self._queues[domain] for domain in asked if domain in self._queues]  # others were not asked for
         known = {queue.lease.domain_id: queue.pool for queue in queues if queue.pool is not None}
         now = clock.monotonic()
         self._roster.renew(known, [row for row in rows if row.domain_id in known], now)
