@@ -15,10 +15,10 @@ from bench.search_fill import Indexing, Size, fill, index_all, weigh, word
 from bench.stopwatch import backend_cpu_s
 from bench.talk import tell
 from forager import clock
-from forager.control import duplicates
-from forager.control import search as control
-from forager.db import open_database
-from forager.records.search import ProductQuery, Query
+from forager.db.database import open_database
+from forager.search import duplicates
+from forager.search import service as control
+from forager.search.models import ProductQuery, Query
 from forager.settings import Settings, load
 
 PAGES = 1_000_000

@@ -20,7 +20,8 @@ from bench.runners.forager import find_command, read_ledger
 from bench.table import as_markdown, as_text
 from bench.talk import tell
 from bench.web import Web, serve_web
-from forager.db import open_database, statements
+from forager.db import statements
+from forager.db.database import open_database
 from forager.settings import load
 
 WORKERS = (1, 2, 4, 8, 16)

@@ -9,7 +9,7 @@ from bench.child import run_child, stop_postmaster
 from bench.ledger import Ledger
 from bench.measure import postmaster_below
 from bench.run import InvalidRunError, Job, Run, conclude
-from forager.db import open_database
+from forager.db.database import open_database
 from forager.settings import load
 
 CLOSED_VISITS = """

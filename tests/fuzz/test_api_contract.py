@@ -22,12 +22,12 @@ from tests.conftest import in_thread
 from tests.integration.api.conftest import PLENTY, token_of
 from tests.integration.api.house import furnish
 
-from forager.accounts.who import Role, Scope
+from forager.accounts.identity import Role, Scope
 from forager.api.app import create_app
-from forager.app import open_forager
-from forager.app.serve import bind, limits_of, serve
 from forager.db.pool import close, connect
 from forager.engine.stop import StopRequest
+from forager.instance import open_forager
+from forager.runtime.server import bind, limits_of, serve
 from forager.settings import Settings
 
 CONFIG = Path(__file__).with_name("schemathesis.toml")

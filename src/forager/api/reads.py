@@ -21,11 +21,11 @@ from fastapi import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from forager import clock
-from forager.accounts.who import Scope as TokenScope
-from forager.accounts.who import Who
+from forager.accounts.identity import Scope as TokenScope
+from forager.accounts.identity import Who
 from forager.api.access import SAFE
 from forager.api.caller import Caller
-from forager.db import CONNECTION_LOST
+from forager.db.pool import CONNECTION_LOST
 from forager.db.replica import Replica, read_wal_position
 from forager.observe import log
 

@@ -19,11 +19,12 @@ from forager.api.access import Who, too_many
 from forager.api.problems import TooManyError
 from forager.api.read_pool import AccountLimitError, Desk
 from forager.api.reads import RetryOnPrimaryError, replica_for, should_retry_on_primary
-from forager.db import CONNECTION_LOST, statements
+from forager.db import statements
+from forager.db.pool import CONNECTION_LOST
 from forager.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
-    from forager.app import Forager
+    from forager.instance import Forager
 
 SQL = statements.load("forager.api", "work.sql")
 FREE_WITHIN_S = 2.0

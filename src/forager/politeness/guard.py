@@ -9,6 +9,7 @@ from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from forager.errors import AddressBlockedError
+from forager.settings import Settings
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
@@ -178,3 +179,7 @@ def host_as_ip(host: str) -> Address | None:
         return ip_address(host.removeprefix("[").removesuffix("]"))
     except ValueError:
         return None
+
+
+def guard_from_settings(settings: Settings) -> AddressGuard:
+    return AddressGuard(settings.allow_networks, settings.allow_ports, is_anonymous=settings.contact is None)

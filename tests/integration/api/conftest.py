@@ -11,9 +11,9 @@ import pytest
 from fastapi import FastAPI
 from tests.ground import database_url, ground
 
-from forager.accounts.who import Role, Scope, operator
+from forager.accounts import service as accounts
+from forager.accounts.identity import Role, Scope, operator
 from forager.api.app import create_app
-from forager.control import accounts
 from forager.settings import Settings
 
 BASE = "http://127.0.0.1:8600"

@@ -8,7 +8,7 @@ import httpx
 from tests.ground import Ground
 from tests.integration.api.conftest import running
 
-from forager.control import checks
+from forager.explain import check_runs as checks
 from forager.settings import Settings
 
 Job = dict[str, Any]

@@ -13,10 +13,10 @@ import pytest
 from tests.ground import Ground
 from tests.integration.api.conftest import client_for, running, token_of
 
+from forager.accounts import service as accounts
 from forager.accounts.credentials import hash_of
-from forager.accounts.who import Role, Scope, operator
+from forager.accounts.identity import Role, Scope, operator
 from forager.api.compress import choose
-from forager.control import accounts
 from forager.settings import Settings
 
 try:

@@ -19,13 +19,14 @@ from tests.integration.api.house import furnish
 from tests.integration.api.test_surface import asked, operations, spelled
 from tests.replicas import Pair
 
+from forager.accounts import service as accounts
 from forager.accounts import store
 from forager.accounts.credentials import csrf_token, new_secret
-from forager.accounts.who import Role, Scope, operator
+from forager.accounts.identity import Role, Scope, operator
 from forager.api import fast_path, reads, work
 from forager.api.caller import PLAIN_COOKIE
-from forager.control import accounts, listing
 from forager.db.replica import State, read_wal_position
+from forager.domains import queries as domain_queries
 from forager.settings import Settings
 
 pytestmark = [pytest.mark.timeout(120), pytest.mark.xdist_group("replica")]
@@ -360,13 +361,13 @@ async def test_what_the_log_breaks_off_is_asked_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     await Ground(conn).a_domain("a.example")
-    list_domains = listing.domains
+    list_domains = domain_queries.page_of_domains
 
     async def slowly(conn: Any, *given: Any, **named: Any) -> Any:
         await conn.fetch("SELECT CASE WHEN pg_is_in_recovery() THEN pg_sleep(60)::text END FROM domains")
         return await list_domains(conn, *given, **named)
 
-    monkeypatch.setattr(listing, "domains", slowly)
+    monkeypatch.setattr(domain_queries, "page_of_domains", slowly)
     if way == "long":
         monkeypatch.setattr(fast_path, "plan_of", lambda _route: None)  # FastAPI answers everything
     await in_step(app)

@@ -7,8 +7,8 @@ import pytest
 from tests.integration.control.conftest import World
 
 from forager import clock
-from forager.control.audit import CLOCK_TOLERANCE_MS, MOST_SHOWN, Audit, audit_pace, audit_politeness
 from forager.errors import NotFoundError
+from forager.explain.politeness import CLOCK_TOLERANCE_MS, MOST_SHOWN, Audit, audit_pace, audit_politeness
 
 ROBOTS = "User-agent: *\nDisallow: /gone\nAllow: /\n"
 BEGAN = clock.now() - timedelta(hours=1)

@@ -8,7 +8,7 @@ from tests.conftest import Server, database_url
 from tests.integration.control.conftest import World
 
 from forager import clock
-from forager.control.check import PROMISES, STATEMENTS, Finding, check
+from forager.explain.check import PROMISES, STATEMENTS, Finding, check
 
 __all__ = ["database_url"]  # a database for each: triggers and constraints are damaged too
 

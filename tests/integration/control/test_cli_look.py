@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from tests.builders import ITEMS, a_detailed_reading, a_target
 
-from forager.control.cells import restore
+from forager.export.csv_rows import restore
 from forager.frontier.details import record_details
-from forager.records import Outcome, OutcomeKind
+from forager.frontier.models import Outcome, OutcomeKind
 
 
 @pytest.mark.parametrize("command", [["domains"], ["pages"], ["tasks"], ["runs"], ["domain", "shop.example"]])

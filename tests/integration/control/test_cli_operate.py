@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from forager.cli.start import whoami
-from forager.control.check import check
+from forager.explain.check import check
 
 SHOP = "shop.example"
 

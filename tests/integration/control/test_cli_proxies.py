@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from forager.app.keys import get_cipher
-from forager.proxies.secret import PasswordCipher
+from forager.config.cipher import PasswordCipher
+from forager.config.keys import get_cipher
 from forager.settings import load
 
 SHOP = "shop.example"

@@ -18,15 +18,16 @@ from tests.integration.control.conftest import SEED, World
 from tests.integration.control.test_check import DAMAGE
 from tests.integration.control.test_check import world as checked_world
 
-from forager.control.deep import LOOKED_AT, SEALED, Deep, DeepOrder, check_deep
-from forager.control.mend import Mended, RepairOrder, carry_out, plan
-from forager.control.repairs import REPAIRS, Kind
 from forager.db import catalog
+from forager.explain.deep_check import LOOKED_AT, SEALED, Deep, DeepOrder, check_deep
+from forager.explain.repair import Mended, RepairOrder, carry_out, plan
+from forager.explain.repair_table import REPAIRS, Kind
+from forager.fetch.models import Fetched
 from forager.frontier.details import record_details
+from forager.frontier.models import Outcome, OutcomeKind
 from forager.parsing.keywords import CONFIGS
+from forager.products.models import Product
 from forager.products.store import Sight, store
-from forager.records import Fetched, Outcome, OutcomeKind
-from forager.records.product import Product
 from forager.search import index
 from forager.stats import seals
 from forager.storage import snapshot

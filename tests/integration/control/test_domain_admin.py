@@ -6,12 +6,13 @@ from typing import Any
 import asyncpg
 import pytest
 
-from forager.control import domain_admin
-from forager.control.check import check
+from forager.domains import service as domain_admin
 from forager.domains.admin import move
 from forager.domains.status import DomainStatus
 from forager.errors import NotFoundError, UsageError
+from forager.explain.check import check
 from forager.frontier import store as frontier
+from forager.pages import service as page_service
 
 DAY_S = 86_400.0
 SHOP = "shop.example"
@@ -417,20 +418,20 @@ async def test_a_refresh_of_its_own(sound: Any) -> None:
 async def test_one_page_more_often_than_its_domain(sound: Any) -> None:
     await stand(sound, "exhausted")
     await do(sound, domain_admin.configure, SHOP, {"revisit_every_s": 30 * DAY_S}, **RESTS)
-    done = await do(sound, domain_admin.set_page_frequency, "http://SHOP.example/about#top", 7200.0, **RESTS)
+    done = await do(sound, page_service.set_page_frequency, "http://SHOP.example/about#top", 7200.0, **RESTS)
     assert (done.name, done.planned) == ("http://shop.example/about", 1)
     tasks = await open_tasks(sound)
     assert tasks[""]["scheduled_for"] - tasks["about"]["scheduled_for"] == timedelta(days=30, hours=-2)
     assert (await domain(sound))["next_crawl_after"] == tasks["about"]["scheduled_for"]
-    await do(sound, domain_admin.set_page_frequency, "http://shop.example/about", None, **RESTS)
+    await do(sound, page_service.set_page_frequency, "http://shop.example/about", None, **RESTS)
     assert len({task["scheduled_for"] for task in (await open_tasks(sound)).values()}) == 1
 
 
 async def test_one_page_of_a_domain_that_is_visited_once(sound: Any) -> None:
     await stand(sound, "exhausted")
-    await do(sound, domain_admin.set_page_frequency, "http://shop.example/about", 7200.0, **RESTS)
+    await do(sound, page_service.set_page_frequency, "http://shop.example/about", 7200.0, **RESTS)
     assert set(await open_tasks(sound)) == {"about"}
-    done = await do(sound, domain_admin.set_page_frequency, "http://shop.example/about", None, **RESTS)
+    done = await do(sound, page_service.set_page_frequency, "http://shop.example/about", None, **RESTS)
     assert (done.dropped, await open_tasks(sound)) == (1, {})
 
 
@@ -459,7 +460,7 @@ async def test_what_is_not_there(sound: Any) -> None:
     with pytest.raises(NotFoundError, match=r"Did you mean shop.example\?"):
         await do(sound, domain_admin.reset, "shop.exmaple", **BY)
     with pytest.raises(NotFoundError, match=r"There is no page http://shop\.example/nope"):
-        await do(sound, domain_admin.set_page_frequency, "http://shop.example/nope", 60.0, **RESTS)
+        await do(sound, page_service.set_page_frequency, "http://shop.example/nope", 60.0, **RESTS)
 
 
 # The one door for a move --------------------------------------------------------------------------------------------

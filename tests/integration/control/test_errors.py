@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from forager.control import errors, tasks
-from forager.control.check import check
-from forager.control.errors import Category
 from forager.errors import NotFoundError, UsageError
-from forager.scheduler import errors as duty
+from forager.explain.check import check
+from forager.stats.jobs import errors as duty
+from forager.tasks import failures as errors
+from forager.tasks import service as tasks
+from forager.tasks.failures import Category
 
 STACK = """Traceback (most recent call last):
   File "/app/forager/crawl/line.py", line {line}, in visit

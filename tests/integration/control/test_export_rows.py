@@ -10,20 +10,12 @@ from typing import Any
 import pytest
 from tests.builders import ITEMS, a_detailed_reading, a_target
 
-from forager.cli.write import write_file
-from forager.control.export import (
-    COLUMNS,
-    Filters,
-    Kind,
-    column_types,
-    estimate,
-    statement_of,
-    stream,
-    stream_crawl,
-)
 from forager.errors import NotFoundError, UsageError
+from forager.export.commands.writers import write_file
+from forager.export.rows import COLUMNS, Filters, Kind, column_types, estimate, statement_of, stream, stream_crawl
 from forager.frontier.details import record_details
-from forager.records import Outcome, OutcomeKind, RunSpec, Scope
+from forager.frontier.models import Outcome, OutcomeKind
+from forager.runs.models import RunSpec, Scope
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 SPEC = RunSpec(("http://shop.example/",))

@@ -8,10 +8,10 @@ import asyncpg
 import pytest
 from tests.ground import Ground, database, database_url, ground
 
-from forager.app import Forager
-from forager.app.up import ProcessSupervisor
-from forager.db import Database
+from forager.db.database import Database
 from forager.engine.stop import StopRequest
+from forager.instance import Forager
+from forager.runtime.up import ProcessSupervisor
 from forager.settings import load
 
 __all__ = ["database", "database_url", "ground"]

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from forager.control.check import check
-from forager.control.domain_admin import configure
-from forager.control.links import SQL, links_of, most_linked
+from forager.domains.service import configure
 from forager.errors import NotFoundError
+from forager.explain.check import check
+from forager.pages.links import SQL, links_of, most_linked
 
 SEED = "http://shop.example/"
 FILL = """

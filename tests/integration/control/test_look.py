@@ -5,24 +5,27 @@ from typing import Any
 import pytest
 
 from forager.cli.flags import DomainStatus, PageStatus, TaskStatus
-from forager.control import look
+from forager.domains import queries as domain_queries
 from forager.errors import NotFoundError
 from forager.frontier import task_status
-from forager.records import OutcomeKind
+from forager.frontier.models import OutcomeKind
+from forager.pages import queries as page_queries
+from forager.runs import queries as run_queries
+from forager.tasks import queries as task_queries
 
 
 async def test_domains_with_most_pages_come_first(world: Any) -> None:
-    rows = await look.list_domains(world.conn)
+    rows = await domain_queries.list_domains(world.conn)
     assert [row["name"] for row in rows] == ["shop.example", "idle.example"]
     assert rows[0]["pages_discovered"] == 5
     assert not rows[0]["is_leased"]
-    assert [row["name"] for row in await look.list_domains(world.conn, status="pending")] == ["idle.example"]
-    assert len(await look.list_domains(world.conn, limit=1)) == 1
+    assert [row["name"] for row in await domain_queries.list_domains(world.conn, status="pending")] == ["idle.example"]
+    assert len(await domain_queries.list_domains(world.conn, limit=1)) == 1
 
 
 async def test_pages_carry_their_latest_closed_task(world: Any) -> None:
     await world.close("http://shop.example/later", "blocked_5xx", 503, error_code="http_status")
-    rows = {row["url"]: row for row in await look.list_pages(world.conn)}
+    rows = {row["url"]: row for row in await page_queries.list_pages(world.conn)}
     assert len(rows) == 5
     assert rows["http://shop.example/"]["outcome"] == "success"
     assert rows["http://shop.example/later"]["status_code"] == 503
@@ -44,7 +47,7 @@ async def test_pages_carry_their_latest_closed_task(world: Any) -> None:
     ],
 )
 async def test_filters_of_pages(world: Any, filters: dict[str, Any], found: int) -> None:
-    assert len(await look.list_pages(world.conn, **filters)) == found
+    assert len(await page_queries.list_pages(world.conn, **filters)) == found
 
 
 @pytest.mark.parametrize(
@@ -65,24 +68,24 @@ async def test_filters_of_pages(world: Any, filters: dict[str, Any], found: int)
     ],
 )
 async def test_filters_of_tasks(world: Any, filters: dict[str, Any], found: int) -> None:
-    assert len(await look.list_tasks(world.conn, **filters)) == found
+    assert len(await task_queries.list_tasks(world.conn, **filters)) == found
 
 
 async def test_tasks_of_a_run_newest_first(world: Any) -> None:
-    ids = [row["id"] for row in await look.list_tasks(world.conn, run=world.run)]
+    ids = [row["id"] for row in await task_queries.list_tasks(world.conn, run=world.run)]
     assert ids == sorted(ids, reverse=True)
     with pytest.raises(NotFoundError, match="There is no run 4711"):
-        await look.list_tasks(world.conn, run=4711)
+        await task_queries.list_tasks(world.conn, run=4711)
 
 
 async def test_runs_say_what_they_did(world: Any) -> None:
-    (run,) = await look.list_runs(world.conn)
+    (run,) = await run_queries.list_runs(world.conn)
     assert (run["pages_done"], run["pages_ok"], run["bytes"]) == (3, 2, 300)
     assert run["spec"]["seeds"] == ["http://shop.example/"]
 
 
 async def test_one_domain_with_everything(world: Any) -> None:
-    card = await look.describe_domain(world.conn, "shop.example")
+    card = await domain_queries.describe_domain(world.conn, "shop.example")
     assert card["page_states"] == {"discovered": 1, "queued": 1, "fetched": 2, "gone": 1}
     assert [(row["outcome"], row["reason"], row["tasks"]) for row in card["outcomes"]] == [
         ("success", "200", 2),
@@ -93,9 +96,9 @@ async def test_one_domain_with_everything(world: Any) -> None:
 
 async def test_an_unknown_domain_comes_with_close_ones(world: Any) -> None:
     with pytest.raises(NotFoundError, match=r"There is no domain 'shop.exmaple'. Did you mean shop.example\?"):
-        await look.describe_domain(world.conn, "shop.exmaple")
+        await domain_queries.describe_domain(world.conn, "shop.exmaple")
     with pytest.raises(NotFoundError, match="`forager domains` lists them all"):
-        await look.describe_domain(world.conn, "zzz%_'; DROP TABLE pages --")
+        await domain_queries.describe_domain(world.conn, "zzz%_'; DROP TABLE pages --")
 
 
 @pytest.mark.parametrize(
@@ -126,6 +129,6 @@ async def test_a_refresh_does_not_halve_the_images_per_page(world: Any) -> None:
 
 async def test_domains_rank_by_images_that_were_only_seen_where_none_are_stored(world: Any) -> None:
     await world.conn.execute("UPDATE domains SET images_found = 9, pages_crawled = 3 WHERE name = 'shop.example'")
-    first, *_ = await look.top_domains(world.conn, by="yield", limit=5)
+    first, *_ = await domain_queries.top_domains(world.conn, by="yield", limit=5)
     assert (first["name"], first["images_stored"]) == ("shop.example", 0)
     assert first["avg_images_per_page"] > 0

@@ -10,17 +10,17 @@ import asyncpg
 import pytest
 from tests.builders import a_detailed_reading, a_discovery, a_target
 
-from forager.control.check import check
-from forager.control.repair import Rebuilt, find_bad_names, merge, rebuild, spelled
 from forager.domains import store as domains
 from forager.domains.repair import Mended
 from forager.errors import UsageError
+from forager.explain.check import check
+from forager.explain.rebuild import Rebuilt, find_bad_names, merge, rebuild, spelled
 from forager.frontier.details import record_details
 from forager.frontier.enqueue import EnqueueResult, learn
+from forager.frontier.models import Outcome, OutcomeKind
+from forager.products.models import Product
 from forager.products.store import Sight, store
-from forager.records import Outcome, OutcomeKind
-from forager.records.product import Product
-from forager.urls import url_key
+from forager.urls.normalize import url_key
 
 SHOP = "shop.example"
 KEEPING: dict[str, Any] = {"by": "cli:ann", "refresh_every_s": 86_400.0, "refused_rest_s": 3600.0}

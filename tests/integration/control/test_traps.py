@@ -8,12 +8,12 @@ import pytest
 from tests.integration.control.conftest import World
 from tests.integration.control.polite import MANNERS
 
-from forager.control import traps
-from forager.control.check import check
-from forager.control.domain_checks import Gate
-from forager.control.repair import merge
-from forager.control.why import explain
+from forager.domains import trap_service as traps
 from forager.errors import NotFoundError
+from forager.explain.check import check
+from forager.explain.conditions import Gate
+from forager.explain.rebuild import merge
+from forager.explain.why import explain
 from forager.frontier.admin import reopen_domain
 
 SHOP = "shop.example"

@@ -9,13 +9,14 @@ from tests.integration.control.conftest import SEED, World
 from tests.integration.control.polite import MANNERS
 
 from forager import clock
-from forager.cli.why import build_message
-from forager.control import submit, tasks
-from forager.control.domain_checks import Gate
-from forager.control.submit import TaskOrder
-from forager.control.why import Answer, explain
 from forager.errors import UsageError
+from forager.explain.commands.why import build_message
+from forager.explain.conditions import Gate
+from forager.explain.why import Answer, explain
 from forager.politeness.guard import AddressGuard
+from forager.tasks import service as tasks
+from forager.tasks import submit
+from forager.tasks.submit import TaskOrder
 
 SHOP = "shop.example"
 ROBOTS = "# hello\nUser-agent: *\nDisallow: /about\nCrawl-delay: 7\n"

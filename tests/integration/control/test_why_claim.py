@@ -11,8 +11,8 @@ from tests.integration.control.conftest import World
 from tests.integration.control.polite import MANNERS
 
 from forager import clock
-from forager.control.why import explain
 from forager.domains import store as domains
+from forager.explain.why import explain
 from forager.frontier import store as frontier
 from forager.stats import store as stats
 

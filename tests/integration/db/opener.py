@@ -3,7 +3,7 @@
 import asyncio
 import sys
 
-from forager.db import open_database
+from forager.db.database import open_database
 from forager.settings import load
 
 

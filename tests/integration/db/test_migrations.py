@@ -12,7 +12,8 @@ import pytest
 from alembic.config import CommandLine, Config
 from tests.integration.db.catalog import describe
 
-from forager.db import embedded, migrate, open_database, schema
+from forager.db import embedded, migrate, schema
+from forager.db.database import open_database
 from forager.errors import ConfigurationError
 from forager.settings import load
 

@@ -8,14 +8,14 @@ from tests.integration.scheduler.stage import an_order
 from tests.queues import Queues
 from tests.wire import Wire
 
-from forager.app.schedule import is_kept
 from forager.dispatch import broker as broker_module
 from forager.dispatch import celery_app
+from forager.dispatch import jobs as dispatch
 from forager.dispatch.broker import Broker, open_broker
 from forager.dispatch.errors import BrokerUnavailableError
 from forager.dispatch.names import Names
 from forager.dispatch.store import URGENT_SCORE
-from forager.scheduler import dispatch
+from forager.runtime.schedule import is_kept
 from forager.settings import load
 
 

@@ -7,12 +7,12 @@ import pytest
 from tests.integration.engine.stage import Stage, WatchedSite, serve
 from tests.integration.engine.test_proxies import KEY, assign, callers, health, running
 
-from forager.app.sitemaps import follow_sitemap
-from forager.cli.tools import _check_site_robots
-from forager.db import Database
+from forager.db.database import Database
 from forager.errors import DatabaseUnreachableError, ProxyError
 from forager.playground import Answer
-from forager.seeds import Seed
+from forager.robots.commands import _check_site_robots
+from forager.seeds.found import Seed
+from forager.seeds.sitemap_fetch import follow_sitemap
 from forager.settings import Settings, load
 
 pytestmark = pytest.mark.timeout(90)

@@ -7,7 +7,7 @@ import asyncpg
 import pytest
 from tests.ground import Ground
 
-from forager.db import Database, open_database
+from forager.db.database import Database, open_database
 from forager.engine.transaction_retry import in_transaction
 from forager.errors import DatabaseUnreachableError
 from forager.settings import load

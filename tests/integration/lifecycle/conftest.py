@@ -10,7 +10,7 @@ from tests.ground import database_url
 from tests.integration.control.conftest import World, forager
 
 from forager import clock
-from forager.control.check import check
+from forager.explain.check import check
 from forager.frontier.history import Retention
 
 __all__ = ["database_url", "forager"]

@@ -18,14 +18,16 @@ from tests.integration.tasks.test_calls import until
 
 from forager import clock
 from forager.alerts.store import silent_workers
-from forager.app.backup import back_up, restore
-from forager.app.webhooks import KEY_FILE, signing_keys
-from forager.control import backup, cold
-from forager.control.backup import Backup
-from forager.db import dump, migrate, open_database, schema
+from forager.backup import archive as backup
+from forager.backup.archive import Backup
+from forager.backup.service import back_up, restore
+from forager.db import dump, migrate, schema
+from forager.db.database import open_database
 from forager.db.dump import split_password
 from forager.errors import ConfigurationError, ForagerError, NotFoundError, StoreError, UsageError
+from forager.retention import archive as cold
 from forager.settings import Settings, load
+from forager.webhooks.delivery import KEY_FILE, signing_keys
 
 KEY = "8f2c1de07b94a6350d7ecb15f93a42e8"
 
@@ -452,7 +454,7 @@ async def fail_to_restore(into: Settings, made: Backup, monkeypatch: pytest.Monk
         raise RuntimeError("killed")
 
     with monkeypatch.context() as patched:
-        patched.setattr("forager.app.backup._free_leases", die)
+        patched.setattr("forager.backup.service._free_leases", die)
         with pytest.raises(RuntimeError):
             await restore(into, made.path)
 

@@ -16,15 +16,16 @@ from tests.builders import ITEMS, a_detailed_reading, a_target
 from tests.integration.lifecycle.conftest import DAY, PAGES, RETENTION, Past, files, go_on, month_of, stop_after
 
 from forager import clock
-from forager.control import cold, cold_file
-from forager.control.disk import digest
-from forager.control.repair import merge
 from forager.domains import repair
 from forager.errors import NotFoundError, StoreError, UsageError
+from forager.explain.rebuild import merge
 from forager.frontier import history
 from forager.frontier.details import record_details
 from forager.frontier.history import Retention
-from forager.records import Outcome, OutcomeKind
+from forager.frontier.models import Outcome, OutcomeKind
+from forager.retention import archive as cold
+from forager.retention import archive_file as cold_file
+from forager.storage.files import digest
 
 LEAVE = 4 * PAGES
 """Of each page's five visits all but the newest are older than the retention."""

@@ -10,9 +10,9 @@ import asyncpg
 import pytest
 from tests.integration.scheduler.stage import an_order
 
-from forager.control import cold_stats
 from forager.errors import StoreError
-from forager.scheduler import series as duty
+from forager.retention import minute_archive as cold_stats
+from forager.stats.jobs import series as duty
 
 OLD = "date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' - interval '9 days'"
 

@@ -11,9 +11,10 @@ from tests.integration.lifecycle.test_purge import ORDER
 from tests.integration.scheduler.stage import an_order
 
 from forager import clock
-from forager.app.backup import back_up
-from forager.control import cold, purge
-from forager.scheduler import vacuum
+from forager.backup.service import back_up
+from forager.db import jobs as vacuum
+from forager.retention import archive as cold
+from forager.retention import purge
 from forager.scheduler.times import At
 from forager.settings import load
 

@@ -18,14 +18,16 @@ from tests.integration.lifecycle.test_cold import this_month
 from tests.integration.tasks.test_calls import until
 
 from forager import clock
-from forager.accounts.who import operator
-from forager.control import cold, purge
-from forager.control.purge import Purged
-from forager.control.purge_record import PurgeOrder
-from forager.control.seed import start_run
+from forager.accounts.identity import operator
 from forager.errors import NotFoundError, UsageError
 from forager.frontier.details import record_details
-from forager.records import Outcome, OutcomeKind, RunSpec
+from forager.frontier.models import Outcome, OutcomeKind
+from forager.retention import archive as cold
+from forager.retention import purge
+from forager.retention.purge import Purged
+from forager.retention.purge_record import PurgeOrder
+from forager.runs.models import RunSpec
+from forager.runs.start import start_run
 
 SHOP = "shop.example"
 ORDER = PurgeOrder(operator("cli:ann"), "they asked us to", is_trial=False, dead_after_s=60.0)
@@ -237,7 +239,7 @@ async def test_the_lease_of_a_lost_worker_is_ended_and_its_late_results_are_refu
 
 
 async def test_a_worker_that_does_not_let_go_loses_its_lease(web: Past, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("forager.control.fence.PATIENCE_S", 0.2)
+    monkeypatch.setattr("forager.retention.fence.PATIENCE_S", 0.2)
     await web.conn.execute(
         "UPDATE workers SET status = 'running', heartbeat_at = now();"
         " UPDATE domains SET claimed_by = (SELECT min(id) FROM workers), claim_expires_at = now() + interval '1 hour'"

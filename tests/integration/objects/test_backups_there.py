@@ -12,8 +12,8 @@ from tests.integration.lifecycle.conftest import world
 from tests.integration.lifecycle.test_backup import clock_at
 from tests.integration.objects.killing import kill_when_it_says
 
-from forager.app.backup import _copy, back_up
-from forager.control import backup_bucket
+from forager.backup import bucket as backup_bucket
+from forager.backup.service import _copy, back_up
 from forager.settings import load
 from forager.storage.bucket import Bucket
 from forager.storage.bucket_folder import BucketFolder

@@ -7,8 +7,8 @@ import pytest
 from tests.acceptance.stage import Forager
 from tests.integration.objects.server import ACCESS_KEY, BUCKET, SECRET_KEY, ObjectServer
 
-from forager.control import check_bodies
 from forager.errors import ConfigurationError, StoreError
+from forager.explain import check_bodies
 from forager.settings import load
 from forager.storage.bucket import KEYS, connect, parse_bucket, prove
 from forager.storage.objects import BucketLocation

@@ -10,7 +10,8 @@ from alembic import command
 from tests.conftest import database_url
 from tests.integration.scale.next_revision import NEXT, add_next
 
-from forager.db import migrate, open_database, schema
+from forager.db import migrate, schema
+from forager.db.database import open_database
 from forager.db.statements import all_statements
 from forager.errors import ConfigurationError
 from forager.settings import load

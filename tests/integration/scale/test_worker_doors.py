@@ -9,8 +9,8 @@ from tests.ground import Ground
 from tests.integration.api.conftest import admin, app, settings, user
 from tests.integration.control.polite import MANNERS
 
-from forager.cli.workers import state_of
-from forager.control.why import explain
+from forager.explain.why import explain
+from forager.workers.commands.workers import state_of
 
 __all__ = ["admin", "app", "settings", "user"]
 

@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 import pytest
 from tests.integration.fetch.raw_server import Server, http, serve
 
-from forager.app import sitemaps
 from forager.playground.server import measure_delay_s
-from forager.seeds import BadLine, Seed
+from forager.seeds import sitemap_fetch as sitemaps
+from forager.seeds.found import BadLine, Seed
 from forager.settings import Settings, load
 
 LOOPBACK = load({"allow_networks": ("127.0.0.0/8",), "delay_s": 0.0, "home": "/nowhere"}, {})

@@ -17,8 +17,8 @@ from forager.alerts.rules import (
     judge,
 )
 from forager.alerts.watch import Level
-from forager.app.schedule import limits_of
 from forager.errors import ConfigurationError
+from forager.runtime.schedule import limits_of
 from forager.settings import load
 
 GIGABYTE = 1024**3

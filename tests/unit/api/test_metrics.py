@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
-from forager.api.metrics import COUNTERS, Snapshot, families, render
-from forager.control.alerts import list_rules
-from forager.control.numbers import METRICS
+from forager.alerts.service import list_rules
 from forager.stats.counters import LATENCY_LABELS
+from forager.stats.overview import METRICS
+from forager.stats.routes.prometheus import COUNTERS, Snapshot, families, render
 from forager.stats.series import JobAge, Number
 
 ROOT = Path(__file__).parents[3]

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from forager.cli.audit import parse_past_time
+from forager.cli.durations import parse_past_time
 from forager.errors import UsageError
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from forager.cli.export import What
 from forager.cli.main import app
 from forager.cli.name_first import SHOW, NameFirst
-from forager.control.export import COLUMNS
+from forager.export.commands.export import What
+from forager.export.rows import COLUMNS
 from forager.settings import Settings
 
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference"

@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.live import Live
 from tests.unit.cli.samples import a_progress
 
-from forager.cli.display import Display, LineDisplay, LiveDisplay, open_display
-from forager.cli.progress_view import Frame
+from forager.runs.commands.display import Display, LineDisplay, LiveDisplay, open_display
+from forager.runs.commands.progress_view import Frame
 
 
 class Clock:

@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from forager.cli.domain import say_block, say_breaker_reset, say_reset, say_switch
-from forager.cli.domain_card import card_lines, move_of
-from forager.cli.domain_set import say_configured
-from forager.cli.domains import rebuild_message, say_claims, say_merged
-from forager.control.domain_admin import Blocked, BreakerReset, Configured, Reset, Switched
-from forager.control.domain_settings import NUMBERS, WINDOW, WORDS
-from forager.control.repair import Merged, Rebuilt
+from forager.domains.commands.card import card_lines, move_of
+from forager.domains.commands.domain import say_block, say_breaker_reset, say_reset, say_switch
+from forager.domains.commands.domains import rebuild_message, say_claims, say_merged
+from forager.domains.commands.set import say_configured
 from forager.domains.repair import Mended
+from forager.domains.service import Blocked, BreakerReset, Configured, Reset, Switched
+from forager.domains.settings import NUMBERS, WINDOW, WORDS
 from forager.domains.status import DomainStatus
+from forager.explain.rebuild import Merged, Rebuilt
 
 NOW = datetime(2026, 2, 5, 14, 30, tzinfo=UTC)
 SHOP = "shop.example"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from forager.cli.products import _listed, old_price
-from forager.cli.search import _build_details
 from forager.cli.table import Note
+from forager.products.commands import _listed, old_price
+from forager.search.commands.search import _build_details
 
 SEEN = datetime(2026, 11, 15, 10, tzinfo=UTC)
 NOW = datetime(2026, 11, 18, tzinfo=UTC)

@@ -1,5 +1,6 @@
-from forager.cli.outcome_counts import tally
-from forager.records import OutcomeCount, OutcomeKind
+from forager.frontier.models import OutcomeKind
+from forager.runs.commands.outcome_counts import tally
+from forager.runs.models import OutcomeCount
 
 
 def test_outcomes_are_grouped_as_people_count_them() -> None:

@@ -7,8 +7,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from tests.unit.cli.samples import DOMAINS, a_progress
 
-from forager.cli.progress_view import Frame, History, bar, domain_state, eta_s, plain_line, render, total_of
-from forager.records import DomainCount, Progress
+from forager.runs.commands.progress_view import Frame, History, bar, domain_state, eta_s, plain_line, render, total_of
+from forager.runs.models import DomainCount, Progress
 
 FRAME = Frame("PostgreSQL 18 (embedded)")
 

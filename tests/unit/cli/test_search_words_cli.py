@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from forager.cli.search import lay_out, sentences
-from forager.control.search import Answer
-from forager.records.search import Hit, HitPage, Marked
+from forager.search.commands.search import lay_out, sentences
+from forager.search.models import Hit, HitPage, Marked
+from forager.search.service import Answer
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 HIT = Hit(

@@ -1,8 +1,8 @@
 """What is told about lists of seeds."""
 
-from forager.app.seeding import Loaded
-from forager.cli.seed_report import Meter, as_documents, bad_lines, sum_up
-from forager.seeds import BadLine, Seed, Tally
+from forager.seeds.commands.report import Meter, as_documents, bad_lines, sum_up
+from forager.seeds.found import BadLine, Seed, Tally
+from forager.seeds.service import Loaded
 
 
 def a_tally(good: int, bad: int, unit: str = "line") -> Tally:

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from forager.app.seeding import MOST_NAMED
-from forager.cli.seeds import (
+from forager.errors import ConfigurationError, UsageError
+from forager.runs.models import Scope
+from forager.seeds.commands.arguments import (
     Start,
     check_seed_scope,
     gather,
@@ -14,8 +15,7 @@ from forager.cli.seeds import (
     require_contact,
     source_of,
 )
-from forager.errors import ConfigurationError, UsageError
-from forager.records import Scope
+from forager.seeds.service import MOST_NAMED
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ from datetime import timedelta
 import pytest
 from tests.unit.cli.samples import DOMAINS, NOW, a_progress, a_report
 
-from forager.cli.crawl import ExportCounts, as_document
-from forager.cli.ending import exit_code
 from forager.cli.output import as_json
-from forager.cli.summary import summary_lines
-from forager.records import OutcomeCount, RunEnd, RunReport, RunSpec
+from forager.runs.commands.crawl import ExportCounts, as_document
+from forager.runs.commands.ending import exit_code
+from forager.runs.commands.summary import summary_lines
+from forager.runs.models import OutcomeCount, RunEnd, RunReport, RunSpec
 
 SPEC = RunSpec(("http://shop.example/",), max_depth=10, max_pages=1204)
 

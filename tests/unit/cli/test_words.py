@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from forager.cli import words
+from forager.cli import format as words
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

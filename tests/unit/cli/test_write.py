@@ -16,11 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from forager.cli.packing import Packing
-from forager.cli.write import Format, reject_unwritable, write_file, write_lines
-from forager.control.cells import escape_formula, restore
-from forager.control.cells import line as csv_line
 from forager.errors import ConfigurationError, UsageError
+from forager.export.commands.compression import Packing
+from forager.export.commands.writers import Format, reject_unwritable, write_file, write_lines
+from forager.export.csv_rows import escape_formula, restore
+from forager.export.csv_rows import line as csv_line
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 ROW = {

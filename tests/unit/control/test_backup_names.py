@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from forager.control import cold_file
-from forager.control.backup_files import FOLDERS, parse_file_list
+from forager.backup.files import FOLDERS, parse_file_list
 from forager.errors import StoreError
+from forager.retention import archive_file as cold_file
 from forager.storage.body_store import FOLDER as BODIES
 
 

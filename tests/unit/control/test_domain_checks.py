@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from forager.control.domain_checks import Gate, after, crawl_command, latest_opening, moment, resume_command, span
-from forager.records import RunSpec, Scope
+from forager.explain.conditions import Gate, after, crawl_command, latest_opening, moment, resume_command, span
+from forager.runs.models import RunSpec, Scope
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from forager.control.errors import CATEGORIES, Category, category_of
 from forager.errors import ErrorSource, VisitError
+from forager.tasks.failures import CATEGORIES, Category, category_of
 
 
 def tree(error: type[VisitError] = VisitError) -> Iterator[type[VisitError]]:

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.control.numbers import (
+from forager.errors import NotFoundError, UsageError
+from forager.stats.counters import LATENCY_LABELS, LATENCY_S
+from forager.stats.overview import (
     METRICS,
     MOST_STEPS,
     PUBLIC,
@@ -17,8 +19,6 @@ from forager.control.numbers import (
     resolve_step,
     success_rate,
 )
-from forager.errors import NotFoundError, UsageError
-from forager.stats.counters import LATENCY_LABELS, LATENCY_S
 from forager.stats.series import Number
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)

@@ -1,7 +1,7 @@
 """What a piece of a list says of pages and of domains."""
 
-from forager.control.seed_list import sort_seeds
-from forager.seeds import Seed
+from forager.seeds.found import Seed
+from forager.seeds.load import sort_seeds
 
 
 def test_seeds_are_sorted_by_page_and_domain() -> None:

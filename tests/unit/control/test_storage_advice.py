@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from forager import clock
-from forager.control.storage import Table, recommend
+from forager.storage.usage import Table, recommend
 
 
 def a_table(**known: Any) -> Table:

@@ -1,5 +1,6 @@
 """`deploy/Containerfile`: a base that can be pinned, an account that is not root, files that exist."""
 
+import importlib
 import re
 
 from tests.unit.deploy import deployed
@@ -42,3 +43,9 @@ def test_the_image_has_its_inner_loops_in_c() -> None:
     assert "**/*.so" in deployed.texts()["Containerfile.dockerignore"].split(), (
         "what was compiled elsewhere stays there"
     )
+
+
+def test_what_its_python_imports_exists() -> None:
+    found = re.findall(r"from (forager[\w.]*) import (\w+)", TEXT)
+    assert found
+    assert all(hasattr(importlib.import_module(module), name) for module, name in found)

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from forager.domains.status import MOVES, DomainStatus
-from forager.records import Trouble
+from forager.frontier.models import Trouble
 from forager.settings import Settings
 
 PAGE = (Path(__file__).parents[3] / "docs/reference/domain-states.md").read_text(encoding="utf-8")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from forager.engine.report import end_of
-from forager.records import RunEnd
+from forager.runs.models import RunEnd
+from forager.runs.report import end_of
 
 
 @pytest.mark.parametrize(

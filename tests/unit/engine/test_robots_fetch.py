@@ -10,8 +10,8 @@ from tests.unit.engine.scripted import Answer, ScriptedClient
 
 from forager import errors
 from forager.domains.store import RobotsCopy
-from forager.engine.robots_fetch import MOST_REDIRECTS, MOST_SITEMAPS, UNREACHABLE_TTL_S, ask_robots
-from forager.politeness import robots
+from forager.robots import rules as robots
+from forager.robots.fetch import MOST_REDIRECTS, MOST_SITEMAPS, UNREACHABLE_TTL_S, ask_robots
 
 ORIGIN = "http://a.example"
 ROBOTS = f"{ORIGIN}/robots.txt"
@@ -148,6 +148,6 @@ async def test_a_short_silence_that_is_asked_for_is_waited_for(monkeypatch: pyte
     async def sleep(seconds: float) -> None:
         waited.append(seconds)
 
-    monkeypatch.setattr("forager.engine.robots_fetch.asyncio.sleep", sleep)
+    monkeypatch.setattr("forager.robots.fetch.asyncio.sleep", sleep)
     copy, turns = await ask(client_that(a_fetched(429, retry_after="7"), a_fetched(200, b"User-agent: *\nDisallow: /")))
     assert (copy.error, turns, max(waited)) == (None, 2, 7.0)

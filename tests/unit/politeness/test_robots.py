@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from protego import Protego
 
-from forager.politeness.robots import Robots, Verdict, parse, policy_for, trusted_s
-from forager.politeness.robots_file import LONGEST_DELAY_S, MAX_BYTES
+from forager.robots.parser import LONGEST_DELAY_S, MAX_BYTES
+from forager.robots.rules import Robots, Verdict, parse, policy_for, trusted_s
 
 VECTORS = tomllib.loads(Path(__file__).with_name("robots_vectors.toml").read_text(encoding="utf-8"))["vector"]
 QUESTIONS = [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forager.politeness.unpaced import is_unpaced
+from forager.politeness.no_delay_hosts import is_unpaced
 
 
 @pytest.mark.parametrize(

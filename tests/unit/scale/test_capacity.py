@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from forager.app.capacity import max_domains, read_memory_bytes
+from forager.engine.capacity import max_domains, read_memory_bytes
 
 GB = 1024**3
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from forager.app.schedule import DUTIES, times_of
 from forager.errors import ConfigurationError
+from forager.runtime.schedule import DUTIES, times_of
 from forager.scheduler.times import ANY_TIME, At, parse
 from forager.settings import load
 
