@@ -7,7 +7,7 @@ import httpx
 import pytest
 from tests.ground import Ground
 from tests.integration.api.conftest import admin, app, settings, user
-from tests.integration.control.polite import MANNERS
+from tests.integration.explain.fetch_policies import MANNERS
 
 from forager.explain.why import explain
 from forager.workers.commands.workers import state_of

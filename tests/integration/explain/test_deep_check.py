@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from tests.builders import a_detailed_reading, a_target
 from tests.conftest import database_url
-from tests.integration.control.conftest import SEED, World
-from tests.integration.control.test_check import DAMAGE
-from tests.integration.control.test_check import world as checked_world
+from tests.integration.explain.test_check import DAMAGE
+from tests.integration.explain.test_check import world as checked_world
+from tests.integration.world import SEED, World
 
 from forager.db import catalog
 from forager.explain.deep_check import LOOKED_AT, SEALED, Deep, DeepOrder, check_deep

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from tests.integration.control.conftest import World
+from tests.integration.world import World
 
 from forager import clock
 from forager.errors import NotFoundError

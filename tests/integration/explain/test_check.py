@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from tests.conftest import Server, database_url
-from tests.integration.control.conftest import World
+from tests.integration.world import World
 
 from forager import clock
 from forager.explain.check import PROMISES, STATEMENTS, Finding, check

@@ -5,8 +5,8 @@ from typing import Any
 
 import asyncpg
 import pytest
-from tests.integration.control.conftest import World
-from tests.integration.control.polite import MANNERS
+from tests.integration.explain.fetch_policies import MANNERS
+from tests.integration.world import World
 
 from forager.domains import trap_service as traps
 from forager.errors import NotFoundError

@@ -13,7 +13,7 @@ from typing import Any
 
 import asyncpg
 import pytest
-from tests.integration.lifecycle.conftest import RETENTION, Past
+from tests.integration.retention.conftest import RETENTION, Past
 from tests.integration.tasks.test_calls import until
 
 from forager import clock

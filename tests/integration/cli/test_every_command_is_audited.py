@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 import typer.main
 from tests.conftest import database_url
-from tests.integration.control.conftest import Said
 from tests.integration.engine.stage import WatchedSite, serve
-from tests.integration.lifecycle.conftest import DAY, Past, month_of
-from tests.integration.lifecycle.conftest import world as past
+from tests.integration.retention.conftest import DAY, Past, month_of
+from tests.integration.retention.conftest import world as past
+from tests.integration.world import Said
 from tests.queues import Queues, queues
 
 from forager.cli.main import app

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.builders import a_lease
-from tests.integration.control.conftest import World
-from tests.integration.control.polite import MANNERS
+from tests.integration.explain.fetch_policies import MANNERS
+from tests.integration.world import World
 
 from forager import clock
 from forager.domains import store as domains

@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from tests.integration.control.conftest import SEED, World
-from tests.integration.control.polite import MANNERS
+from tests.integration.explain.fetch_policies import MANNERS
+from tests.integration.world import SEED, World
 
 from forager import clock
 from forager.errors import UsageError

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.lifecycle.conftest import DAY, PAGES, Past, files, month_of
-from tests.integration.lifecycle.test_cold_stats import a_minute
-from tests.integration.lifecycle.test_cold_stats import round_of as write_stats
+from tests.integration.retention.conftest import DAY, PAGES, Past, files, month_of
+from tests.integration.retention.test_minute_archive import a_minute
+from tests.integration.retention.test_minute_archive import round_of as write_stats
 
 LEAVE = 4 * PAGES
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.ground import database_url
-from tests.integration.control.conftest import World, forager
+from tests.integration.world import World, forager
 
 from forager import clock
 from forager.explain.check import check

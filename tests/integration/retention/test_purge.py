@@ -12,10 +12,10 @@ from typing import Any
 import asyncpg
 import pytest
 from tests.builders import a_detailed_reading, a_target
-from tests.integration.control.conftest import build
-from tests.integration.lifecycle.conftest import DAY, PAGES, RETENTION, Past, files, go_on, stop_after
-from tests.integration.lifecycle.test_cold import this_month
+from tests.integration.retention.conftest import DAY, PAGES, RETENTION, Past, files, go_on, stop_after
+from tests.integration.retention.test_archive import this_month
 from tests.integration.tasks.test_calls import until
+from tests.integration.world import build
 
 from forager import clock
 from forager.accounts.identity import operator

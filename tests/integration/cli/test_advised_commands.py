@@ -3,7 +3,7 @@ advised by `tests/acceptance/test_advice.py` and the acceptance tests of its own
 
 from typing import Any
 
-from tests.integration.control.conftest import SEED, World
+from tests.integration.world import SEED, World
 from tests.unit.cli.test_hints import advised, command_of
 
 ELSEWHERE = (

@@ -13,7 +13,7 @@ from typing import Any
 import asyncpg
 import pytest
 from tests.builders import ITEMS, a_detailed_reading, a_target
-from tests.integration.lifecycle.conftest import DAY, PAGES, RETENTION, Past, files, go_on, month_of, stop_after
+from tests.integration.retention.conftest import DAY, PAGES, RETENTION, Past, files, go_on, month_of, stop_after
 
 from forager import clock
 from forager.domains import repair

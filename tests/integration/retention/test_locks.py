@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.lifecycle.conftest import DAY, RETENTION, Past
-from tests.integration.lifecycle.test_purge import ORDER
+from tests.integration.retention.conftest import DAY, RETENTION, Past
+from tests.integration.retention.test_purge import ORDER
 from tests.integration.scheduler.stage import an_order
 
 from forager import clock
