@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from typer.main import get_command
 
 from forager.cli.main import app
@@ -136,10 +137,29 @@ def test_every_page_is_on_a_shelf() -> None:
     assert {page for page in (ROOT / "docs").rglob("*.md") if page not in on_their_own} <= shelved
 
 
+def paths_of(nav: object) -> Iterator[str]:
+    """Every page that a part of the navigation names."""
+    if isinstance(nav, str):
+        yield nav
+    elif isinstance(nav, dict):
+        yield from paths_of(list(nav.values()))
+    elif isinstance(nav, list):
+        for entry in nav:
+            yield from paths_of(entry)
+
+
+def test_every_page_is_in_the_navigation_of_the_site() -> None:
+    """`make docs` finds it too; here it is found without building the site."""
+    config = text_of(ROOT / "mkdocs.yml").replace("!!python/object/apply:pymdownx.slugs.slugify", "")
+    named = [path for path in paths_of(yaml.safe_load(config)["nav"]) if not path.startswith("project/")]
+    found = {page for path in named for page in (ROOT / "docs").glob(path)}
+    assert found == set((ROOT / "docs").rglob("*.md"))
+
+
 def test_every_dependency_has_its_line() -> None:
     project = tomllib.loads(text_of(ROOT / "pyproject.toml"))
     groups = project["dependency-groups"]
-    wanted = [*project["project"]["dependencies"], *groups["dev"], *groups["generator"]]
+    wanted = [*project["project"]["dependencies"], *groups["dev"], *groups["generator"], *groups["docs"]]
     names = {re.split(r"[\[<>=;!~ ]", requirement)[0] for requirement in wanted}
     rows = re.findall(
         r"^\| ([\w-]+)(?:\[[\w,-]+\])? \|", text_of(ROOT / "docs/decisions/0010-dependencies.md"), re.MULTILINE
