@@ -94,7 +94,7 @@ $(DOCS): pyproject.toml | $(UV)
 	@touch $@
 
 docs: $(DOCS) ## build the documentation into site/, with search; broken links fail
-	@NO_MKDOCS_2_WARNING=1 $(RUN)/mkdocs build --quiet --strict
+	@NO_MKDOCS_2_WARNING=1 $(RUN)/mkdocs build --strict 2>&1 | grep -v '^INFO'; exit $${PIPESTATUS[0]}
 	@echo "Open site/index.html"
 
 APT_INSTALL := DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends
