@@ -31,6 +31,10 @@ BEHIND_A_NAME = re.compile(r"forager (domain|page) [^\s`|]+ ([a-z]+)")
 VERB = re.compile(r"(?:^|\s)make (?:[A-Z]+=\S+ )*([a-z][a-z-]*)")
 VARIABLE = re.compile(rf"\b{ENV_PREFIX}([A-Z][A-Z_]*[A-Z])\b")
 SETTING = re.compile(r"settings? `(\w+)`|`(\w+)` setting")
+STATUS = re.compile(
+    r"Status: (accepted|amended by|superseded by)((?: \[\d{4}\]\([\w.-]+\),?)*(?<!,))(?:\. .+)?$", re.MULTILINE
+)
+INDEXED = re.compile(r"^\| \[\d{4}\]\(([\w.-]+)\) \| (.+) \| (.+) \|$", re.MULTILINE)
 FILE = re.compile(r"[\w./-]+/[\w.-]+\.(?:py|sql|conf|toml|md)")
 
 
@@ -125,9 +129,29 @@ def test_a_decision_has_its_four_parts(page: Path) -> None:
     assert parts == ["Context", "Choice", "Price", "When to revisit"]
 
 
-def test_the_index_of_decisions_is_complete() -> None:
-    listed = LINK.findall(text_of(ROOT / "docs/decisions/README.md"))
-    assert listed == [page.name for page in DECISIONS]
+@each(DECISIONS)
+def test_a_decision_has_a_status(page: Path) -> None:
+    """Below the title; whichever decision it names is a later one, and exists."""
+    state, names = status_of(page)
+    assert (state == "accepted") == (names == [])
+    assert all(name > page.name and (page.parent / name).exists() for name in names)
+
+
+def status_of(page: Path) -> tuple[str, list[str]]:
+    """The state of a decision, and the pages that amended or superseded it."""
+    found = STATUS.match(text_of(page).split("\n")[2])
+    assert found, "the third line says: Status: accepted, amended by [NNNN](…), or superseded by [NNNN](…)"
+    return found[1], LINK.findall(found[2])
+
+
+def test_the_index_of_decisions_has_title_and_status_of_each() -> None:
+    index = text_of(ROOT / "docs/decisions/README.md")
+    expected = []
+    for page in DECISIONS:
+        title, status = HEADING.findall(text_of(page))[0][6:], STATUS.match(text_of(page).split("\n")[2])
+        assert status
+        expected.append((page.name, title, status[1] + status[2]))
+    assert INDEXED.findall(index) == expected
 
 
 def test_every_page_is_on_a_shelf() -> None:
