@@ -189,3 +189,15 @@ def test_every_dependency_has_its_line() -> None:
         r"^\| ([\w-]+)(?:\[[\w,-]+\])? \|", text_of(ROOT / "docs/decisions/0010-dependencies.md"), re.MULTILINE
     )
     assert set(rows) - {"package"} == names
+
+
+def test_the_readme_says_what_the_defaults_and_the_benchmark_are() -> None:
+    readme, benchmark = text_of(ROOT / "README.md"), text_of(ROOT / "docs/explanation/benchmark.md")
+    defaults = Settings.model_fields
+    assert "follows links ten levels deep, waits a second between two requests" in readme
+    assert (defaults["max_depth"].default, defaults["delay_s"].default) == (10, 1.0)
+    figures = re.findall(r"^\| .* \| ([\d.]+) \| ([\d.]+) ms \|$", readme, re.MULTILINE)
+    measured = re.findall(r"^\| .* \| ([\d.]+) \| [\d.]+ × \| ([\d.]+) \|", benchmark, re.MULTILINE)
+    exact = {rate: float(cost) for rate, cost in measured}
+    assert len(figures) == 4
+    assert all(abs(exact[rate] - float(cost)) < 0.2 for rate, cost in figures)
