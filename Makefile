@@ -30,9 +30,10 @@ $(UV):
 	@$(PYTHON) -m pip --python $(RUN)/python install $(PIP_FLAGS) uv 2>/dev/null || \
 		{ $(PYTHON) -m venv $(VENV) && $(RUN)/python -m pip install $(PIP_FLAGS) uv; }
 
-$(STAMP): pyproject.toml | $(UV)
-	@$(UV) pip install --quiet --compile-bytecode --python $(RUN)/python -e .
-	@$(RUN)/python -m compileall -q src
+# The playground is a package of its own, the extra `demo`; in a clone it is the folder beside this file.
+$(STAMP): pyproject.toml playground/pyproject.toml | $(UV)
+	@$(UV) pip install --quiet --compile-bytecode --python $(RUN)/python -e '.[demo]'
+	@$(RUN)/python -m compileall -q src playground
 	@touch $@
 
 # What is written in C is compiled anew when it changed; where nothing can be compiled, Forager does without and says so.

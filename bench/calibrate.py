@@ -22,9 +22,9 @@ from bench.talk import tell
 from forager import parsing
 from forager.errors import UsageError
 from forager.parsing.tree import parse
-from forager.playground import lifelike_sites
 from forager.records import Fetched
 from forager.settings import load
+from forager_playground import lifelike_sites
 
 SITES, PAGES = 8, 60
 ROUNDS = 3

@@ -25,9 +25,9 @@ from bench.workbench import open_workbench
 from forager import parsing
 from forager.fetch import Client, open_client
 from forager.links import Reach, Selector
-from forager.playground import Site, bench_sites, lifelike_sites
 from forager.records import Fetched, Outcome, OutcomeKind, Reading, RunSpec, Selection, Target
 from forager.settings import Settings, load
+from forager_playground import Site, bench_sites, lifelike_sites
 
 SITES = 4
 PAGES = {PLAIN: 500}

@@ -14,15 +14,16 @@ from forager.cli.crawl import run
 from forager.cli.ending import INTERRUPTED
 from forager.cli.flags import Home
 from forager.cli.help import Command
+from forager.cli.playground import require_playground
 from forager.cli.start import ask, begin
 from forager.errors import UsageError, UserError
 from forager.records import RunEnd, RunSpec
 
 if TYPE_CHECKING:
     from forager.cli.demo_report import DemoReport, SiteReport
-    from forager.playground import Running
     from forager.records import RunReport
     from forager.settings import Settings
+    from forager_playground import Running
 
 DELAY_S = 0.05
 """Between two requests to one site. Sites that ask for more in robots.txt get it."""
@@ -45,7 +46,8 @@ def demo(
     """Crawl a small web on loopback and show what Forager did there."""
     import asyncio
 
-    from forager.playground import start_playground
+    require_playground()
+    from forager_playground import start_playground
 
     settings = prepare(begin(), home)
     log = settings.home / "playground.jsonl"
@@ -106,7 +108,7 @@ async def prove(connection: Any, web: "Running", spec: RunSpec, log: Path) -> "D
     from forager.control.check import check
     from forager.control.export import stream_crawl
     from forager.control.products import list_products
-    from forager.playground import read_log
+    from forager_playground import read_log
 
     pages = [row async for row in stream_crawl(connection, spec)]
     broken = sum(verdict.broken for verdict in await check(connection))

@@ -9,7 +9,7 @@ from tests.integration.engine.stage import Stage, WatchedSite, serve
 
 from forager.cache import Era, RedisKnown, open_server
 from forager.db import Database
-from forager.playground import Answer
+from forager_playground import Answer
 
 pytestmark = pytest.mark.timeout(120)
 

@@ -21,11 +21,11 @@ from forager.engine.transaction_retry import in_transaction
 from forager.engine.worker import Worker
 from forager.fetch import open_client
 from forager.links import Reach, Selector
-from forager.playground import Answer, Playground, SitePage, open_playground, requests_per_path
-from forager.playground.site import ALLOW_ALL, Site
-from forager.playground.sites.uniform import Uniform
 from forager.politeness.guard import AddressGuard
 from forager.records import RunReport, RunSpec
+from forager_playground import Answer, Playground, SitePage, open_playground, requests_per_path
+from forager_playground.site import ALLOW_ALL, Site
+from forager_playground.sites.uniform import Uniform
 
 HOST_BASE = "127.0.77.1"
 

@@ -15,9 +15,9 @@ from forager.control.audit import audit_pace
 from forager.control.domain_admin import reset_breaker
 from forager.db import Database
 from forager.engine.transaction_retry import in_transaction
-from forager.playground import Answer, most_open_at_once, visits_of
-from forager.playground.answer import refuse
 from forager.records import RunEnd
+from forager_playground import Answer, most_open_at_once, visits_of
+from forager_playground.answer import refuse
 
 pytestmark = pytest.mark.timeout(90)
 

@@ -11,9 +11,9 @@ from forager.app.sitemaps import follow_sitemap
 from forager.cli.tools import _check_site_robots
 from forager.db import Database
 from forager.errors import DatabaseUnreachableError, ProxyError
-from forager.playground import Answer
 from forager.seeds import Seed
 from forager.settings import Settings, load
+from forager_playground import Answer
 
 pytestmark = pytest.mark.timeout(90)
 SITEMAP = b"<urlset><url><loc>http://a.example/x</loc></url></urlset>"

@@ -10,7 +10,7 @@ from tests.integration.engine.stage import Stage, WatchedSite, serve
 
 from forager.control.audit import audit_pace
 from forager.db import Database
-from forager.playground import visits_of
+from forager_playground import visits_of
 
 pytestmark = pytest.mark.timeout(90)
 

@@ -14,10 +14,10 @@ from forager.domains.store import RobotsCopy
 from forager.engine.recovery import recover
 from forager.engine.robots_fetch import ask_robots
 from forager.engine.transaction_retry import in_transaction
-from forager.playground import Answer, smallest_gap_s, visits_of
-from forager.playground.answer import refuse
 from forager.politeness.pace import LEAST_DELAY_S
 from forager.records import Fetched, Reading, RunEnd, Scope
+from forager_playground import Answer, smallest_gap_s, visits_of
+from forager_playground.answer import refuse
 
 pytestmark = pytest.mark.timeout(90)
 

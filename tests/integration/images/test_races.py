@@ -17,9 +17,9 @@ from forager.errors import ErrorSource, StoreUnavailableError
 from forager.images import store
 from forager.images.decode.desk import Decoder
 from forager.images.store import MANY
-from forager.playground.picture import render_png
 from forager.records import Fetched, ImageFile, ImageStatus, Outcome, OutcomeKind
 from forager.storage.local import LocalLocation
+from forager_playground.picture import render_png
 
 TIMES = 8
 

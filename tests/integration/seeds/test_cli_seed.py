@@ -17,7 +17,7 @@ from tests.conftest import in_thread
 from forager.app.seeding import MOST_NAMED
 from forager.cli.ending import LIMIT_REACHED
 from forager.db.pool import close, connect
-from forager.playground import Running, start_playground
+from forager_playground import Running, start_playground
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -9,9 +9,9 @@ import pytest
 from tests.integration.fetch.raw_server import Server, http, serve
 
 from forager.app import sitemaps
-from forager.playground.server import measure_delay_s
 from forager.seeds import BadLine, Seed
 from forager.settings import Settings, load
+from forager_playground.server import measure_delay_s
 
 LOOPBACK = load({"allow_networks": ("127.0.0.0/8",), "delay_s": 0.0, "home": "/nowhere"}, {})
 NOT_FOUND = http(b"", status="404 Not Found")

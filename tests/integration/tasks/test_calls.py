@@ -20,9 +20,9 @@ from forager.engine import signals
 from forager.engine.recovery import recover
 from forager.engine.transaction_retry import in_transaction
 from forager.errors import ConflictError
-from forager.playground import Answer
 from forager.records import RunEnd
 from forager.urls import domain_of
+from forager_playground import Answer
 
 pytestmark = pytest.mark.timeout(90)
 BY: dict[str, Any] = {"by": "test"}

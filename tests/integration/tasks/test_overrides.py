@@ -9,9 +9,9 @@ from tests.integration.tasks.desk import BY
 from forager.control.submit import TaskOrder, submit
 from forager.db import Database
 from forager.engine.transaction_retry import in_transaction
-from forager.playground import Answer
-from forager.playground.answer import refuse
 from forager.records import Scope
+from forager_playground import Answer
+from forager_playground.answer import refuse
 
 pytestmark = pytest.mark.timeout(90)
 HOOK = "http://hook.example/"
