@@ -63,7 +63,7 @@ demo: $(NATIVE) dashboard-if-possible ## crawl a small web on loopback, offline,
 
 # What has to be fetched is waited for while what is there is looked at.
 test: ## everything CI runs: format, lint, types, imports, all tests
-	@$(MAKE) --no-print-directory -j 4 ready lint sanitize FIRST=dashboard
+	@$(MAKE) --no-print-directory -j 4 ready lint test-dashboard sanitize FIRST=dashboard
 	@$(RUN)/python -m pytest -n 6 --dist loadgroup || { [ $$? = 1 ] && \
 		echo "Once more, alone: a test that fails twice is wrong, one that passes now is unsteady and wants its cause found." && \
 		$(RUN)/python -m pytest --last-failed --last-failed-no-failures none -rA --no-header; }
@@ -114,7 +114,7 @@ iproute2: chromium
 .PHONY: ready
 ready: $(DEV) $(NATIVE) $(GENERATOR) chromium iproute2 dashboard
 
-.PHONY: lint lint-style lint-types lint-native lint-dashboard
+.PHONY: lint lint-style lint-types lint-native lint-dashboard test-dashboard
 lint: lint-style lint-types lint-native lint-dashboard
 
 lint-style: $(DEV)
@@ -130,6 +130,9 @@ lint-native: $(DEV) $(NATIVE)
 
 lint-dashboard: $(DEV) $(FIRST)
 	@[ ! -e dashboard/node_modules ] || $(RUN)/python dashboard/build.py check
+
+test-dashboard: $(DEV) $(FIRST)
+	@[ ! -e dashboard/node_modules ] || $(RUN)/python dashboard/build.py test
 
 fmt: $(DEV) ## format the code and mend what can be mended
 	@$(RUN)/ruff format --quiet .
