@@ -144,6 +144,7 @@ test-dashboard: $(DEV) $(FIRST)
 fmt: $(DEV) ## format the code and mend what can be mended
 	@$(RUN)/ruff format --quiet .
 	@$(RUN)/ruff check --quiet --fix .
+	@[ ! -e dashboard/node_modules ] || $(RUN)/python dashboard/build.py fmt
 
 MINUTES ?= 10
 fuzz: $(DEV) $(NATIVE) ## attack everything that reads strangers' bytes, for MINUTES=10

