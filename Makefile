@@ -17,7 +17,7 @@ comma := ,
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast check fuzz sanitize fmt dist lock test-search bench screenshots clean
+.PHONY: help setup demo test test-fast check fuzz sanitize fmt coverage dist lock test-search bench screenshots clean
 
 help: ## list these verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -150,6 +150,10 @@ fmt: $(DEV) ## format the code and mend what can be mended
 	@$(RUN)/ruff check --quiet --fix .
 	@[ ! -e dashboard/node_modules ] || $(RUN)/python dashboard/build.py fmt
 
+TESTS ?= tests/unit
+coverage: $(DEV) $(NATIVE) ## which lines the tests run (TESTS=tests/unit), as a table and in out/coverage
+	@$(RUN)/python -m pytest -q -n 2 --cov --cov-report=term --cov-report=html $(TESTS)
+
 MINUTES ?= 10
 fuzz: $(DEV) $(NATIVE) ## attack everything that reads strangers' bytes, for MINUTES=10
 	@$(RUN)/python -m tests.fuzz --minutes $(MINUTES)
@@ -175,4 +179,4 @@ lock: | $(UV) ## take the newest versions of all dependencies into the lock file
 	@$(UV) pip compile $(LOCK_FLAGS) --group generator -o $(GENERATOR_LOCK) >/dev/null
 
 clean: ## remove .venv and caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage* out/coverage
