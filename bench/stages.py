@@ -31,9 +31,9 @@ from forager.links.select import Selector
 from forager.parsing import page as parser
 from forager.parsing.language import LanguageMemory
 from forager.parsing.models import Reading
-from forager.playground import Site, bench_sites, lifelike_sites
 from forager.runs.models import RunSpec
 from forager.settings import Settings, load
+from forager_playground import Site, bench_sites, lifelike_sites
 
 SITES = 4
 PAGES = {PLAIN: 500}

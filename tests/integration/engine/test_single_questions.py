@@ -9,11 +9,11 @@ from tests.integration.engine.test_proxies import KEY, assign, callers, health, 
 
 from forager.db.database import Database
 from forager.errors import DatabaseUnreachableError, ProxyError
-from forager.playground import Answer
 from forager.robots.commands import _check_site_robots
 from forager.seeds.found import Seed
 from forager.seeds.sitemap_fetch import follow_sitemap
 from forager.settings import Settings, load
+from forager_playground import Answer
 
 pytestmark = pytest.mark.timeout(90)
 SITEMAP = b"<urlset><url><loc>http://a.example/x</loc></url></urlset>"

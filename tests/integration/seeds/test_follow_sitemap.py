@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 import pytest
 from tests.integration.fetch.raw_server import Server, http, serve
 
-from forager.playground.server import measure_delay_s
 from forager.seeds import sitemap_fetch as sitemaps
 from forager.seeds.found import BadLine, Seed
 from forager.settings import Settings, load
+from forager_playground.server import measure_delay_s
 
 LOOPBACK = load({"allow_networks": ("127.0.0.0/8",), "delay_s": 0.0, "home": "/nowhere"}, {})
 NOT_FOUND = http(b"", status="404 Not Found")

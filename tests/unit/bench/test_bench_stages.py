@@ -10,8 +10,8 @@ from bench.report import show_stages
 from bench.stages import Stage, describe_reading, make_answers, make_reader
 
 from forager.parsing import page as reader
-from forager.playground import lifelike_sites
 from forager.settings import load
+from forager_playground import lifelike_sites
 
 
 def spin(seconds: float) -> None:
