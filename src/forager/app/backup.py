@@ -22,8 +22,8 @@ from forager.control import backup, backup_bucket, backup_files, cold_file
 from forager.control.backup import Backup, BackupOrder
 from forager.control.check import Verdict, check
 from forager.control.disk import translate_errors
-from forager.db import embedded, open_database, schema, unfinished
-from forager.db.database import locate, upgrade
+from forager.db import embedded, migrate, open_database, schema, unfinished
+from forager.db.database import locate
 from forager.db.dsn import place_of
 from forager.db.pool import close, connect
 from forager.db.unfinished import Marker
@@ -269,7 +269,7 @@ async def _restore(settings: Settings, found: Backup, marker: Marker, *, by: str
         await backup.put_back_files(found, settings.home)
         await backup.put_back_database(found, dsn, major)
         if schema.is_older(found.revision):  # a database of one's own, too: it was empty a moment ago
-            await upgrade(dsn)
+            await migrate.upgrade(dsn)
         async with open_database(settings, size=2, application="forager restore", is_restoring=True) as database:
             freed = await _free_leases(database.pool)
             await _note(database.pool, found, by=by)
