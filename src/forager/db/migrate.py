@@ -17,6 +17,8 @@ from forager.db.schema import LOCK, SQL, head
 from forager.errors import ConfigurationError
 
 __all__ = ["current", "downgrade", "head", "upgrade"]
+NOTHING = "SELECT;\n"
+"""Stands before each script: the driver fails on one that has only comments."""
 _STEPS_BACK = re.compile(r"-(\d+)")
 
 
@@ -70,7 +72,7 @@ async def _step_up(connection: asyncpg.Connection, dsn: str) -> bool:
         if migration is None:
             return False
         with _translate_errors(dsn, migration.revision, max(applied)):
-            await connection.execute(migration.up)
+            await connection.execute(f"{NOTHING}{migration.up}")
         await connection.execute(SQL["add_revision"], migration.revision, migration.checksum)
     return True
 
@@ -84,7 +86,7 @@ async def _step_down(connection: asyncpg.Connection, dsn: str, target: str | Non
             return False
         migration = _find_migration(found)
         with _translate_errors(dsn, target or "base", found):
-            await connection.execute(SQL["drop_everything"] if migration is None else migration.down)
+            await connection.execute(SQL["drop_everything"] if migration is None else f"{NOTHING}{migration.down}")
         if migration is not None:
             await connection.execute(SQL["delete_revision"], found)
     return True

@@ -73,6 +73,15 @@ async def test_a_step_up_and_down_leaves_what_was_there(database_url: str, tmp_p
     assert await catalog_of(database_url) == before
 
 
+async def test_a_script_may_do_nothing(database_url: str, tmp_path: Path) -> None:
+    before = await catalog_of(database_url)
+    write_migration(tmp_path, "-- Nothing yet.", "-- Nothing to take back.")
+    with migrations_in(tmp_path):
+        await migrate.upgrade(database_url)
+        await migrate.downgrade(database_url, schema.revisions()[-2])
+    assert await catalog_of(database_url) == before
+
+
 @pytest.mark.both_servers
 async def test_downgrading_to_base_leaves_nothing_and_opening_brings_it_back(database_url: str) -> None:
     built = await catalog_of(database_url)
