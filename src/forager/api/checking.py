@@ -5,7 +5,6 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-import asyncpg
 from fastapi import FastAPI
 
 from forager.api.work import FREE_WITHIN_S
@@ -13,7 +12,7 @@ from forager.app.checking import look
 from forager.control import checks
 from forager.control.check import check
 from forager.control.checks import CountedPool, Progress
-from forager.db import CONNECTION_LOST
+from forager.db import STATEMENT_FAILED
 from forager.db.pool import close_pool, open_pool
 from forager.observe import log
 
@@ -56,14 +55,14 @@ class Checking:
             raise
         except TimeoutError:
             error = f"It took longer than {WITHIN_S / 3600:.0f} hours, or the database did not answer."
-        except (*CONNECTION_LOST, asyncpg.PostgresError) as trouble:
+        except STATEMENT_FAILED as trouble:
             error = f"The database broke it off: {trouble}"
         except Exception as trouble:
             error = "A bug of ours; the log has it."
             log().error("check failed", action="check.broken", error=repr(trouble))
         finally:
             beating.cancel()
-            with contextlib.suppress(*CONNECTION_LOST, asyncpg.PostgresError):
+            with contextlib.suppress(*STATEMENT_FAILED):
                 async with forager.pool.acquire(timeout=FREE_WITHIN_S) as conn:
                     await checks.finish(conn, check_id, progress.done, error=error, result=result)
 
@@ -84,6 +83,6 @@ class Checking:
     async def _heartbeat_loop(self, check_id: int, progress: Progress) -> None:
         while True:
             await asyncio.sleep(checks.BEAT_S)
-            with contextlib.suppress(*CONNECTION_LOST, asyncpg.PostgresError):
+            with contextlib.suppress(*STATEMENT_FAILED):
                 async with self._app.state.forager.pool.acquire(timeout=FREE_WITHIN_S) as conn:
                     await checks.beat(conn, check_id, progress.done)

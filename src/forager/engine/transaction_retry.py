@@ -21,15 +21,19 @@ from forager.observe import log
 
 T = TypeVar("T")
 
-AGAIN = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.LockNotAvailableError)
-UNWRITABLE = (
+AGAIN: tuple[type[BaseException], ...] = (
+    asyncpg.DeadlockDetectedError,
+    asyncpg.SerializationError,
+    asyncpg.LockNotAvailableError,
+)
+UNWRITABLE: tuple[type[BaseException], ...] = (
     asyncpg.DiskFullError,
     asyncpg.OutOfMemoryError,
     asyncpg.ReadOnlySQLTransactionError,  # a fail-over, or an administrator, made it read-only
     asyncpg.PostgresSystemError,  # its files cannot be read or written
 )
 """What a statement raises when the server answers and takes no writes."""
-AWAY = (
+AWAY: tuple[type[BaseException], ...] = (
     *CONNECTION_LOST,
     *UNWRITABLE,
     asyncpg.OperatorInterventionError,
