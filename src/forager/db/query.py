@@ -35,8 +35,7 @@ class Query(Generic[R]):
         self._make = _maker(row)
 
     async def fetch(self, conn: Executor, *args: object) -> list[R]:
-        make = self._make
-        return [make(row) for row in await conn.fetch(self.sql, *args)]
+        return list(map(self._make, await conn.fetch(self.sql, *args)))
 
     async def first(self, conn: Executor, *args: object) -> R | None:
         """Returns the first row, None where there is none."""
@@ -45,9 +44,7 @@ class Query(Generic[R]):
 
     async def one(self, conn: Executor, *args: object) -> R:
         """Returns the row of a statement that always has one."""
-        row = await conn.fetchrow(self.sql, *args)
-        assert row is not None, "the statement returned no row"
-        return self._make(row)
+        return self._make(await fetch_one(conn, self.sql, *args))
 
 
 class BulkCommand(Generic[C]):
@@ -71,8 +68,14 @@ class BulkQuery(BulkCommand[C], Generic[C, R]):
         self._make = _maker(row)
 
     async def fetch(self, conn: Connection, columns: C) -> list[R]:
-        make = self._make
-        return [make(row) for row in await conn.fetch(self.sql, *columns)]
+        return list(map(self._make, await conn.fetch(self.sql, *columns)))
+
+
+async def fetch_one(conn: Executor, sql: str, *args: object) -> Row:
+    """Returns the row of a statement that always has one."""
+    row = await conn.fetchrow(sql, *args)
+    assert row is not None, "the statement returned no row"
+    return row
 
 
 def check_columns(sql: str, columns: type[tuple[Any, ...]]) -> None:

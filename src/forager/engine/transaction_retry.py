@@ -10,12 +10,13 @@ outcomes gather in the write buffer, which is bounded, and no request leaves wit
 import asyncio
 import random
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import asyncpg
 
 from forager import clock
 from forager.db import CONNECTION_LOST, Database, give_up_if_cancelled
+from forager.db.types import Connection
 from forager.errors import DatabaseUnreachableError, UserError
 from forager.observe import log
 
@@ -47,7 +48,7 @@ SILENCE_S = 5.0
 
 
 async def in_transaction(
-    database: Database, work: Callable[[Any], Awaitable[T]], *, give_up_after_s: float | None = None
+    database: Database, work: Callable[[Connection], Awaitable[T]], *, give_up_after_s: float | None = None
 ) -> T:
     """Run `work` in a transaction until it is committed."""
     since = clock.monotonic()
@@ -90,7 +91,7 @@ def unavailable_message(error: BaseException) -> str:
             return f"The database did not come back: {reason}."
 
 
-async def _try_once(database: Database, work: Callable[[Any], Awaitable[T]]) -> T:
+async def _try_once(database: Database, work: Callable[[Connection], Awaitable[T]]) -> T:
     timer = asyncio.get_running_loop().call_later(SILENCE_S, _log_timeout)
     try:
         async with database.pool.acquire() as conn, conn.transaction():
