@@ -6,7 +6,6 @@ import functools
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import asyncpg
 from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.routing import BaseRoute
@@ -22,6 +21,7 @@ from forager.api.read_pool import Desk
 from forager.api.reads import Reads
 from forager.api.static_files import Site
 from forager.api.write_probe import WriteProbe
+from forager.db.pool import STATEMENT_FAILED
 from forager.db.replica import Replica
 from forager.engine.transaction_retry import AWAY
 from forager.explain.routes.check_runner import Checking
@@ -232,7 +232,7 @@ class _CatchUp:
     async def _index(self) -> None:
         try:
             await catch_up(self._app.state.forager.pool)
-        except (asyncpg.PostgresError, *AWAY) as error:
+        except (*STATEMENT_FAILED, *AWAY) as error:
             log().info("pages not indexed", action="index.failed", error=repr(error))
 
 

@@ -25,7 +25,7 @@ from forager.accounts.identity import Scope as TokenScope
 from forager.accounts.identity import Who
 from forager.api.access import SAFE
 from forager.api.caller import Caller
-from forager.db.pool import CONNECTION_LOST
+from forager.db.pool import CONNECTION_LOST, STATEMENT_FAILED
 from forager.db.replica import Replica, read_wal_position
 from forager.observe import log
 
@@ -147,5 +147,5 @@ async def _written(pool: Any) -> int:
     try:
         async with asyncio.timeout(READ_WITHIN_S), pool.acquire() as conn:
             return await read_wal_position(conn)
-    except (*CONNECTION_LOST, asyncpg.PostgresError, TimeoutError):
+    except STATEMENT_FAILED:
         return UNKNOWN

@@ -28,6 +28,7 @@ from forager.stats.stall import Stall, detect_stall
 from forager.workers import queries as worker_queries
 
 router = APIRouter(tags=["system"])
+UNAVAILABLE: tuple[type[BaseException], ...] = (TooManyError, *AWAY, *AGAIN)
 LATE_S = 300.0
 """Who keeps the timetable is never so late with a duty, unless others of its loop take their time."""
 LONGEST_S = {Loop.SLOW: 3600.0, Loop.NIGHTLY: 86_400.0}
@@ -69,7 +70,7 @@ async def health(request: Request, who: Anyone) -> Response:
             parts["queue"] = _queue(numbers)
     except TooManyError:
         parts["database"] = {"state": "degraded", "detail": "all connections are in use"}
-    except (TimeoutError, *AWAY, *AGAIN):
+    except (*AWAY, *AGAIN):
         request.app.state.call_back()
         parts["database"] = {"state": "down", "detail": "does not answer"}
     if (elsewhere := request.app.state.searching) is not None:
@@ -157,7 +158,7 @@ async def _search(request: Request, elsewhere: ExternalSearch) -> dict[str, str]
             standing = await read_sync_status(conn)
     except (SearchServerError, TimeoutError):
         return {"state": "degraded", "detail": "the search server does not answer, PostgreSQL does"}
-    except (TooManyError, *AWAY, *AGAIN):
+    except UNAVAILABLE:
         return {"state": "degraded", "detail": "the database does not answer"}
     if not standing.has_live:
         return {"state": "degraded", "detail": "the search server has no index yet, PostgreSQL answers"}

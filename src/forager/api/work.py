@@ -10,22 +10,23 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import asyncpg
 from fastapi import Request
 
 from forager import clock
 from forager.accounts import audit
-from forager.api.access import Who, too_many
+from forager.accounts.identity import Who
+from forager.api.access import too_many
 from forager.api.problems import TooManyError
 from forager.api.read_pool import AccountLimitError, Desk
 from forager.api.reads import RetryOnPrimaryError, replica_for, should_retry_on_primary
 from forager.db import statements
-from forager.db.pool import CONNECTION_LOST
+from forager.db.pool import STATEMENT_FAILED
 from forager.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from forager.instance import Forager
 
+NOT_TAKEN: tuple[type[BaseException], ...] = (TooManyError, *STATEMENT_FAILED)
 SQL = statements.load("forager.api", "work.sql")
 FREE_WITHIN_S = 2.0
 """Nobody waits longer for a connection; so an API whose database is away says so within two seconds."""
@@ -87,7 +88,7 @@ class look:  # noqa: N801 (it is said like a verb: `async with look(request) as 
         if self._replica is not None:
             try:
                 return await self._take_from(state.replica_desk)
-            except (TooManyError, *CONNECTION_LOST, asyncpg.PostgresError) as error:
+            except NOT_TAKEN as error:
                 if not isinstance(error, TooManyError | TimeoutError):  # all its places are taken, not its fault
                     self._replica.doubt(error)
                 self._replica = None

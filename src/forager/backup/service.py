@@ -18,8 +18,8 @@ from forager.backup import bucket as backup_bucket
 from forager.backup import files as backup_files
 from forager.backup.archive import Backup, BackupOrder
 from forager.config.keys import SECRET_FILE
-from forager.db import embedded, schema, unfinished
-from forager.db.database import locate, open_database, upgrade
+from forager.db import embedded, migrate, schema, unfinished
+from forager.db.database import locate, open_database
 from forager.db.dsn import place_of
 from forager.db.pool import close, connect
 from forager.db.unfinished import Marker
@@ -272,7 +272,7 @@ async def _restore(settings: Settings, found: Backup, marker: Marker, *, by: str
         await backup.put_back_files(found, settings.home)
         await backup.put_back_database(found, dsn, major)
         if schema.is_older(found.revision):  # a database of one's own, too: it was empty a moment ago
-            await upgrade(dsn)
+            await migrate.upgrade(dsn)
         async with open_database(settings, size=2, application="forager restore", is_restoring=True) as database:
             freed = await _free_leases(database.pool)
             await _note(database.pool, found, by=by)

@@ -19,12 +19,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-import asyncpg
-
 from forager import clock
 from forager.db import statements
 from forager.db.dsn import place_of
-from forager.db.pool import CONNECTION_LOST, close_pool, connect, open_pool
+from forager.db.pool import STATEMENT_FAILED, close_pool, connect, open_pool
 from forager.errors import ConfigurationError
 from forager.observe import log
 
@@ -34,7 +32,7 @@ LOOK_WITHIN_S = 2.0
 STALE_S = 5.0
 """A look that is older says nothing."""
 MOST_NOTES = 3600
-TROUBLE = (*CONNECTION_LOST, asyncpg.PostgresError, TimeoutError, ConfigurationError)
+TROUBLE: tuple[type[BaseException], ...] = (*STATEMENT_FAILED, ConfigurationError)
 
 
 class State(StrEnum):

@@ -3,14 +3,14 @@
 -- name: read_primary
 -- Where the log is, and which database this is.
 SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint AS position, s.system_identifier::text || '/' || d.oid AS identity,
-       (SELECT max(version_num) FROM alembic_version) AS revision
+       (SELECT max(revision) FROM schema_revisions) AS revision
 FROM pg_control_system() s, pg_database d
 WHERE d.datname = current_database();
 
 -- name: read_replica
 -- How far it has come, of which database it is a copy, and whether the primary keeps rows for its readers.
 SELECT pg_is_in_recovery() AS is_replica, COALESCE(pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0'), 0)::bigint AS position,
-       s.system_identifier::text || '/' || d.oid AS identity, (SELECT max(version_num) FROM alembic_version) AS revision,
+       s.system_identifier::text || '/' || d.oid AS identity, (SELECT max(revision) FROM schema_revisions) AS revision,
        current_setting('hot_standby_feedback')::boolean AS keeps_rows
 FROM pg_control_system() s, pg_database d
 WHERE d.datname = current_database();

@@ -47,6 +47,7 @@ async def test_seeds_are_planted_and_the_bad_ones_told(admin: httpx.AsyncClient,
 async def test_urls_that_are_added_are_no_seeds(admin: httpx.AsyncClient, conn: asyncpg.Connection) -> None:
     assert (await admin.post("/api/frontier/add", json={"urls": ["https://a.example/x"]})).json()["new_pages"] == 1
     row = await conn.fetchrow("SELECT is_seed, priority FROM pages")
+    assert row is not None
     assert (row["is_seed"], row["priority"]) == (False, 2)
     await assert_kept(conn)
 
