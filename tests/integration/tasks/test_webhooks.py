@@ -8,14 +8,13 @@ import stat
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import asyncpg
 import pytest
 from tests.ground import Ground
-from tests.integration.scheduler.stage import an_order
+from tests.integration.scheduler.stage import a_context
 from tests.integration.tasks.desk import broken, close, do, order
 from tests.listening import listening
 
@@ -23,7 +22,8 @@ from forager import clock
 from forager.settings import Settings
 from forager.webhooks import jobs as webhooks
 from forager.webhooks import store as outbox
-from forager.webhooks.delivery import KEY_FILE, call_webhooks, signing_keys
+from forager.webhooks.delivery import KEY_FILE, signing_keys
+from forager.webhooks.jobs import WebhooksJob
 
 URL = "http://a.example/x"
 KEYS = ("8f2c1de07b94a6350d7ecb15f93a42e801234567", "c41b0e7a9d5286f3e70b18d4a6f25c9376543210")
@@ -65,7 +65,7 @@ def settings_for(home: Path, **more: Any) -> Settings:
 
 
 async def call(conn: Any, settings: Settings) -> str:
-    return await webhooks.run_once(conn, an_order(call_webhooks=partial(call_webhooks, settings)))
+    return await WebhooksJob().run(a_context(conn, settings))
 
 
 async def calls(ground: Ground) -> list[Any]:
@@ -220,16 +220,20 @@ async def test_two_schedulers_never_take_the_same_call(pool: asyncpg.Pool, groun
     assert len(taken) == len(set(taken)) == 20
 
 
-async def test_a_killed_caller_is_followed_by_another(ground: Ground, tmp_path: Path) -> None:
+async def test_a_killed_caller_is_followed_by_another(
+    ground: Ground, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """At least once: what was taken and not noted comes again."""
     async with Receiver().listen() as receiver:
         await a_closed_task(ground, receiver.url)
 
-        async def die(_calls: Any) -> Any:
+        async def die(_settings: Settings, _calls: Any) -> Any:
             raise KeyboardInterrupt
 
-        with pytest.raises(KeyboardInterrupt):
-            await webhooks.run_once(ground.conn, an_order(call_webhooks=die))
+        with monkeypatch.context() as patch:
+            patch.setattr("forager.webhooks.jobs.call_webhooks", die)
+            with pytest.raises(KeyboardInterrupt):
+                await WebhooksJob().run(a_context(ground.conn))
         assert await call(ground.conn, settings_for(tmp_path)) == "0 calls delivered, 0 not taken"
         await is_due(ground)
         assert await call(ground.conn, settings_for(tmp_path)) == "1 call delivered, 0 not taken"
