@@ -12,4 +12,4 @@ class SessionsJob(Job):
     async def run(self, context: JobContext) -> str:
         gone = await store.clear_out(context.connection)
         tries = things(gone["attempts"], "login try", "login tries")
-        return f"{things(gone['sessions'], 'session')}, {things(gone['invites'], 'link')}, {tries} cleared out"
+        return f"{things(gone['sessions'], 'session')}, {things(gone['invites'], 'link')}, {tries} deleted"

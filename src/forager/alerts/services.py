@@ -1,6 +1,6 @@
 """Whether the services beside the database answer: Redis, broker, search server, each only where it is configured.
 
-A probe is bounded by a second and never raises: losing any of them loses nothing, so nobody waits for one.
+A probe is bounded by a second and never raises: losing any of them loses nothing, so no caller waits for one.
 """
 
 import asyncio

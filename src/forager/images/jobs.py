@@ -14,4 +14,4 @@ class ImagesJob(Job):
     loop = Loop.SLOW
 
     async def run(self, context: JobContext) -> str:
-        return f"{things(await queue_wanted(context.forager), 'image')} queued that nobody had asked for"
+        return f"{things(await queue_wanted(context.forager), 'image')} queued"

@@ -35,4 +35,4 @@ class WebhooksJob(Job):
             missed += sum(each.error is not None for each in heard)
             if missed:
                 break  # a receiver is slow or unavailable: the others are called in the next run
-        return f"{things(delivered, 'call')} delivered, {missed:,} not taken"
+        return f"{things(delivered, 'call')} delivered, {missed:,} not accepted"

@@ -19,4 +19,4 @@ class TakeoverJob(Job):
                 delay_s=settings.delay_s,
                 notes=settings.home / FOLDER,
             )
-        return f"{things(len(freed), 'domain')} taken over"
+        return f"{things(len(freed), 'domain')} released"

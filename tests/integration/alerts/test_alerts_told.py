@@ -1,4 +1,4 @@
-"""From a worker that fell silent to the webhook that hears of it: both duties, a real receiver."""
+"""From a worker that fell silent to the webhook that hears of it: both jobs, a real receiver."""
 
 import json
 from pathlib import Path

@@ -152,7 +152,7 @@ async def scheduler(client: httpx.AsyncClient) -> Part:
     return part
 
 
-async def test_over_http_a_late_timetable_is_degraded(process: Process, ground: Ground, settings: Settings) -> None:
+async def test_over_http_a_late_schedule_is_degraded(process: Process, ground: Ground, settings: Settings) -> None:
     await fill_schedule(ground, settings)
     await be_late(ground, 400, "alerts")
     health = await ask(process)
@@ -161,14 +161,14 @@ async def test_over_http_a_late_timetable_is_degraded(process: Process, ground: 
     assert health["parts"]["scheduler"]["detail"].startswith("alerts has been due for 40")
 
 
-async def test_a_timetable_that_nobody_has_kept_is_idle(anybody: httpx.AsyncClient, ground: Ground) -> None:
+async def test_a_schedule_that_never_ran_is_idle(anybody: httpx.AsyncClient, ground: Ground) -> None:
     assert await scheduler(anybody) == {"state": "idle", "detail": "no scheduler has run yet"}
     await ground.conn.execute("INSERT INTO duties (name, every_s) VALUES ('score', 60)")
     assert (await scheduler(anybody))["state"] == "idle"
 
 
-async def test_a_duty_that_failed_is_degraded(anybody: httpx.AsyncClient, ground: Ground, settings: Settings) -> None:
-    """One that this Forager has: a row that another setting left behind is nobody's duty."""
+async def test_a_job_that_failed_is_degraded(anybody: httpx.AsyncClient, ground: Ground, settings: Settings) -> None:
+    """Only jobs that are enabled count; a row that another setting left behind does not."""
     await fill_schedule(ground, settings)
     await ground.conn.execute(
         "INSERT INTO duties (name, every_s, next_at, error) VALUES ('dispatch', 1, '-infinity', '')"
@@ -178,7 +178,7 @@ async def test_a_duty_that_failed_is_degraded(anybody: httpx.AsyncClient, ground
     assert await scheduler(anybody) == {"state": "degraded", "detail": "1 job failed"}
 
 
-async def test_a_long_duty_under_way_is_no_alarm(
+async def test_a_long_job_under_way_is_no_alarm(
     anybody: httpx.AsyncClient, ground: Ground, pool: asyncpg.Pool, settings: Settings
 ) -> None:
     """Neither for itself nor for those that wait for it; when its scheduler dies it is one."""
@@ -196,10 +196,10 @@ async def test_a_long_duty_under_way_is_no_alarm(
     assert (await scheduler(anybody))["detail"].startswith("backup has been due for 72")
 
 
-async def test_a_timetable_that_hangs_is_degraded_whatever_another_loop_does(
+async def test_a_loop_that_hangs_is_degraded_whatever_another_loop_does(
     anybody: httpx.AsyncClient, ground: Ground, pool: asyncpg.Pool, settings: Settings
 ) -> None:
-    """A quick duty that hangs keeps the others of its loop waiting, while rows elsewhere are as fresh as ever."""
+    """A quick job that hangs keeps the others of its loop waiting, while rows elsewhere are as fresh as ever."""
     await fill_schedule(ground, settings)
     await be_late(ground, 400, "takeover", "alerts")
     async with pool.acquire() as holder, holder.transaction():

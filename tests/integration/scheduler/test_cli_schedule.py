@@ -129,7 +129,7 @@ async def test_schedulers_of_several_processes_do_each_job_once(forager: Any, gr
 
 
 @pytest.mark.parametrize("how", ["terminate", "send_signal"])
-async def test_it_is_kept_until_somebody_asks_to_stop(forager: Any, ground: Ground, how: str) -> None:
+async def test_it_runs_until_asked_to_stop(forager: Any, ground: Ground, how: str) -> None:
     import signal
 
     process = await start("schedule", "run")

@@ -36,10 +36,10 @@ async def test_domains_of_a_silent_worker_are_taken_over(ground: Ground) -> None
     await ground.targets(lease, silent, run, want=1)
     await ground.a_lease(held, living)
     context = a_context(ground.conn, dead_after_s=60.0, delay_s=0.0)
-    assert await TakeoverJob().run(context) == "1 domain taken over"
+    assert await TakeoverJob().run(context) == "1 domain released"
     assert ((await ground.domain(lost))["claimed_by"], (await ground.domain(held))["claimed_by"]) == (None, living)
     assert await ground.conn.fetchval("SELECT count(*) FROM crawl_tasks WHERE locked_at IS NOT NULL") == 0
-    assert await TakeoverJob().run(context) == "0 domains taken over"
+    assert await TakeoverJob().run(context) == "0 domains released"
     assert await stage.broken_promises(ground) == {}
 
 
@@ -119,13 +119,13 @@ async def a_domain_with_a_window(ground: Ground, name: str, starts: str, ends: s
 async def test_due_domains_in_their_window_sleep_until_it_ends(ground: Ground) -> None:
     inside = await a_domain_with_a_window(ground, "in.example", HOUR_BEFORE, HOUR_AFTER)
     outside = await a_domain_with_a_window(ground, "out.example", HOUR_AFTER, LATER)
-    assert await WindowsJob().run(a_context(ground.conn)) == "1 domain put to sleep"
+    assert await WindowsJob().run(a_context(ground.conn)) == "1 domain deferred"
     assert ((await ground.domain(inside))["is_due"], (await ground.domain(outside))["is_due"]) == (False, True)
     asleep_s = await ground.conn.fetchval(
         "SELECT EXTRACT(EPOCH FROM due_at - now()) FROM domains WHERE id = $1", inside
     )
     assert 3590 < asleep_s <= 3601
-    assert await WindowsJob().run(a_context(ground.conn)) == "0 domains put to sleep"
+    assert await WindowsJob().run(a_context(ground.conn)) == "0 domains deferred"
     assert await stage.broken_promises(ground) == {}
 
 
@@ -134,14 +134,14 @@ async def test_a_leased_domain_is_its_holders(ground: Ground) -> None:
     async with ground.conn.transaction():
         await ground.conn.execute("SET LOCAL session_replication_role = replica")
         await ground.a_lease(domain, await ground.a_worker())
-    assert await WindowsJob().run(a_context(ground.conn)) == "0 domains put to sleep"
+    assert await WindowsJob().run(a_context(ground.conn)) == "0 domains deferred"
 
 
 async def test_more_than_a_batch_is_put_to_sleep(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(windows, "BATCH", 2)
     for number in range(5):
         await a_domain_with_a_window(ground, f"d{number}.example", HOUR_BEFORE, HOUR_AFTER)
-    assert await WindowsJob().run(a_context(ground.conn)) == "5 domains put to sleep"
+    assert await WindowsJob().run(a_context(ground.conn)) == "5 domains deferred"
 
 
 # Prices -------------------------------------------------------------------------------------------------------------

@@ -166,7 +166,7 @@ async def test_a_roll_up_that_is_killed_or_comes_twice_or_finds_more_later(groun
     assert tuple(row) == (90, 3, 50)
 
 
-async def test_the_duty_does_all_of_it_and_may_be_done_twice(ground: Ground) -> None:
+async def test_the_job_does_all_of_it_and_may_run_twice(ground: Ground) -> None:
     await series.add(ground.conn, 1, a_tally(bytes=10))
     await age(ground, "series_parts", "10 days")
     said = await SeriesJob().run(a_context(ground.conn))

@@ -19,4 +19,4 @@ class WindowsJob(Job):
         closed = 0
         while count := await cooldown.close_windows(context.connection, BATCH):
             closed += count
-        return f"{things(closed, 'domain')} put to sleep"
+        return f"{things(closed, 'domain')} deferred"
