@@ -135,7 +135,7 @@ async def _in_thread(work: Callable[..., T]) -> T:
 
 
 async def run_backup(forager: "Forager") -> str:
-    """The duty: in one line what was done."""
+    """Makes a backup, copies it and removes old ones; returns a summary in one line."""
     made, gone = await back_up(forager.settings, forager.database.dsn)
     sent = await _copy(forager.settings, made)
     removed = f"; {things(len(gone), 'old one')} removed" if gone else ""

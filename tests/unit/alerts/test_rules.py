@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forager.alerts.jobs import limits_from_settings
 from forager.alerts.rules import (
     RULES,
     USUAL,
-    Disk,
     Facts,
     JobStatus,
     Limits,
@@ -18,8 +18,8 @@ from forager.alerts.rules import (
 )
 from forager.alerts.watch import Level
 from forager.errors import ConfigurationError
-from forager.runtime.schedule import limits_of
 from forager.settings import load
+from forager.storage.disk import Disk
 
 GIGABYTE = 1024**3
 SHARES = ("error_rate", "success_rate", "frontier_growth", "proxy_failures", "parse_drop", "disk_free")
@@ -188,9 +188,9 @@ def test_the_settings_move_the_limits() -> None:
 
 
 def test_every_setting_of_alerts_is_a_limit() -> None:
-    limits = limits_of(load({f"alert_{name}": 0.5 for name in SHARES}))
+    limits = limits_from_settings(load({f"alert_{name}": 0.5 for name in SHARES}))
     assert all(getattr(limits, name) == 0.5 for name in SHARES)
-    assert limits_of(load({})) == USUAL
+    assert limits_from_settings(load({})) == USUAL
 
 
 @pytest.mark.parametrize(("name", "value"), [("error_rate", 0), ("error_rate", 20), ("fewest_proxies", -1)])

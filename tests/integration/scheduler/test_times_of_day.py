@@ -1,4 +1,4 @@
-"""Duties of the night: at their time of day, whoever keeps the timetable, and switched off by a word."""
+"""Jobs with a time of day: they run at it, in any process, and `never` switches them off."""
 
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
@@ -8,18 +8,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.conftest import in_thread
 from tests.ground import Ground
-from tests.integration.scheduler.stage import an_order
-from tests.integration.scheduler.test_scheduler import Counted
+from tests.integration.scheduler.stage import a_context
+from tests.integration.scheduler.test_scheduler import Counted, a_scheduler
 
-from forager.db import jobs as vacuum
+from forager.db.jobs import VacuumJob
 from forager.instance import open_forager
-from forager.runtime.schedule import build_scheduler, do_once
-from forager.scheduler.scheduler import JobScheduler, read_duties
-from forager.scheduler.times import At
+from forager.runtime.schedule import run_jobs_once
+from forager.scheduler.store import list_jobs
+from forager.scheduler.times import TimeOfDay
 from forager.settings import load
 
-NIGHT = At("02:00", None)
-SUNDAY = At("04:00", 7)
+NIGHT = TimeOfDay("02:00", None)
+SUNDAY = TimeOfDay("04:00", 7)
 
 
 def next_time(since: datetime, at: time, weekday: int | None) -> datetime:
@@ -60,17 +60,17 @@ def test_the_next_time_is_the_first_that_fits(database_url: str, cases: list[tup
     assert in_thread(ask()) == [next_time(*case) for case in given_times]
 
 
-async def test_a_new_duty_of_the_night_waits_for_it_and_then_for_the_next(ground: Ground, pool: asyncpg.Pool) -> None:
-    night, weekly, hourly = Counted("night"), Counted("weekly"), Counted("hourly")
-    timetable = JobScheduler(pool, [night, weekly, hourly], an_order(times={"night": NIGHT, "weekly": SUNDAY}))
-    await timetable.post()
-    assert [done.name for done in await timetable.do_due()] == ["hourly"]
-    await timetable.do_now("night")
+async def test_a_new_job_of_the_night_waits_for_it_and_then_for_the_next(ground: Ground, pool: asyncpg.Pool) -> None:
+    night, weekly, hourly = Counted("night", at=NIGHT), Counted("weekly", at=SUNDAY), Counted("hourly")
+    scheduler = a_scheduler(pool, night, weekly, hourly)
+    await scheduler.register()
+    assert [done.name for done in await scheduler.run_due()] == ["hourly"]
+    await scheduler.run_now("night")
     await ground.conn.execute("UPDATE duties SET next_at = now() - interval '3 days' WHERE name = 'weekly'")
-    assert [done.name for done in await timetable.do_due()] == ["weekly"], "what was missed is done once"
-    assert await timetable.do_due() == []
+    assert [done.name for done in await scheduler.run_due()] == ["weekly"], "what was missed is done once"
+    assert await scheduler.run_due() == []
     now = datetime.now(UTC)
-    found = {row["name"]: row["next_at"] for row in await read_duties(ground.conn)}
+    found = {row["name"]: row["next_at"] for row in await list_jobs(ground.conn)}
     assert found["night"] == next_time(now, time(2), None)
     assert found["weekly"] == next_time(now, time(4), 7)
 
@@ -79,7 +79,7 @@ async def test_never_is_never(database_url: str, ground: Ground, tmp_path: Path)
     off = dict.fromkeys(("backup_at", "cleanup_at", "vacuum_at"), "never")
     settings_of = load({"home": tmp_path / "home", "database_url": database_url} | off, {})
     async with open_forager(settings_of, application="test") as forager:
-        done = await do_once(forager, ["backup", "retain", "vacuum"])
+        done = await run_jobs_once(forager, ["backup", "retain", "vacuum"])
     assert [each.result for each in done] == [
         f"switched off by the setting {name}" for name in ("backup_at", "cleanup_at", "vacuum_at")
     ]
@@ -90,10 +90,9 @@ async def test_a_night_saves_moves_and_cleans(database_url: str, ground: Ground,
     await ground.a_domain(pages=2)
     settings_of = load({"home": tmp_path / "home", "database_url": database_url}, {})
     async with open_forager(settings_of, application="test") as forager:
-        done = {each.name: each for each in await do_once(forager, ["backup", "retain", "vacuum"])}
+        done = {each.name: each for each in await run_jobs_once(forager, ["backup", "retain", "vacuum"])}
         assert {each.error for each in done.values()} == {None}
         assert await forager.pool.fetchval("SELECT size_bytes > 0 FROM storage_days WHERE what = 'pages'")
-        assert build_scheduler(forager)
     assert len(list((tmp_path / "home/backups").glob("forager-*Z/manifest.json"))) == 1
     assert done["retain"].result == ("0 rows moved to 0 cold files; 0 images dropped, 0 files of images deleted")
 
@@ -102,17 +101,16 @@ async def test_a_backup_that_fails_is_told(database_url: str, ground: Ground, tm
     (tmp_path / "file").touch()
     given_settings = {"home": tmp_path, "database_url": database_url, "backup_folder": tmp_path / "file"}
     async with open_forager(load(given_settings, {}), application="test") as forager:
-        (done,) = await do_once(forager, ["backup"])
+        (done,) = await run_jobs_once(forager, ["backup"])
     assert done.error is not None
     assert "No backup was made; older ones are as they were." in done.error
 
 
 async def test_a_vacuum_waits_for_nobody(ground: Ground, pool: asyncpg.Pool) -> None:
     """A table somebody holds is left out; readers and writers of the others go on."""
-    order = an_order(times={"vacuum": SUNDAY})
     async with pool.acquire() as holder, holder.transaction():
         await holder.execute("LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
         async with pool.acquire() as conn:
             await conn.execute("SET lock_timeout = '1s'")
-            assert await vacuum.run_once(conn, order) == "all tables vacuumed and analysed"
+            assert await VacuumJob().run(a_context(conn)) == "all tables vacuumed and analysed"
             assert await conn.fetchval("SHOW vacuum_cost_delay") == "0"

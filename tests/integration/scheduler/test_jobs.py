@@ -1,22 +1,24 @@
-"""The shorter duties: takeover, scores, maintenance windows, prices of revisits."""
+"""The shorter jobs: takeover, scores, maintenance windows, prices of revisits."""
 
-from functools import partial
 from typing import Any
 
 import asyncpg
 import pytest
 from tests.ground import Ground
 from tests.integration.scheduler import stage
-from tests.integration.scheduler.stage import BLOCKED, a_visited_page, an_order, set_domain
+from tests.integration.scheduler.stage import BLOCKED, a_context, a_visited_page, set_domain
 
 from forager.domains import retention as domain_traces
 from forager.domains import score as scoring
-from forager.domains.jobs import score, windows
-from forager.engine.recovery import recover
+from forager.domains.jobs import windows
+from forager.domains.jobs.score import ScoreJob
+from forager.domains.jobs.windows import WindowsJob
 from forager.frontier import jobs as revisit_price
+from forager.frontier.jobs import RevisitPriceJob
 from forager.frontier.revisit import interval_at
 from forager.retention.jobs import traces
-from forager.workers import jobs as takeover
+from forager.retention.jobs.traces import TracesJob
+from forager.workers.jobs import TakeoverJob
 
 pytestmark = pytest.mark.both_servers
 
@@ -33,11 +35,11 @@ async def test_domains_of_a_silent_worker_are_taken_over(ground: Ground) -> None
     lease = await ground.a_lease(lost, silent)
     await ground.targets(lease, silent, run, want=1)
     await ground.a_lease(held, living)
-    order = an_order(take_over=partial(recover, dead_after_s=60.0, delay_s=0.0))
-    assert await takeover.run_once(ground.conn, order) == "1 domain taken over"
+    context = a_context(ground.conn, dead_after_s=60.0, delay_s=0.0)
+    assert await TakeoverJob().run(context) == "1 domain released"
     assert ((await ground.domain(lost))["claimed_by"], (await ground.domain(held))["claimed_by"]) == (None, living)
     assert await ground.conn.fetchval("SELECT count(*) FROM crawl_tasks WHERE locked_at IS NOT NULL") == 0
-    assert await takeover.run_once(ground.conn, order) == "0 domains taken over"
+    assert await TakeoverJob().run(context) == "0 domains released"
     assert await stage.broken_promises(ground) == {}
 
 
@@ -53,7 +55,7 @@ async def test_every_domain_that_may_be_claimed_is_scored(ground: Ground) -> Non
     await ground.a_domain("busy.example", pages=3)
     blocked = await ground.a_domain("blocked.example", seed_rank=1)
     await set_domain(ground, blocked, **BLOCKED)
-    assert await score.run_once(ground.conn, an_order()) == "2 scores written"
+    assert await ScoreJob().run(a_context(ground.conn)) == "2 scores written"
     found = await scores(ground)
     assert (round(found["ranked.example"]), round(found["busy.example"]), found["blocked.example"]) == (1000, 6, 0)
     assert (await ground.domain(ranked))["priority_computed_at"] is not None
@@ -62,23 +64,23 @@ async def test_every_domain_that_may_be_claimed_is_scored(ground: Ground) -> Non
 
 async def test_a_score_that_hardly_moved_is_not_written(ground: Ground) -> None:
     domain = await ground.a_domain(pages=1)
-    await score.run_once(ground.conn, an_order())
+    await ScoreJob().run(a_context(ground.conn))
     await set_domain(ground, domain, first_seen_at="(now() - interval '2 hours')")
-    assert await score.run_once(ground.conn, an_order()) == "0 scores written"
+    assert await ScoreJob().run(a_context(ground.conn)) == "0 scores written"
     await set_domain(ground, domain, first_seen_at="(now() - interval '3 hours')")
-    assert await score.run_once(ground.conn, an_order()) == "1 score written"
+    assert await ScoreJob().run(a_context(ground.conn)) == "1 score written"
 
 
 async def test_a_score_that_is_a_day_old_is_written(ground: Ground) -> None:
     domain = await ground.a_domain(pages=1)
-    await score.run_once(ground.conn, an_order())
+    await ScoreJob().run(a_context(ground.conn))
     await set_domain(ground, domain, priority_computed_at="(now() - interval '25 hours')")
-    assert await score.run_once(ground.conn, an_order()) == "1 score written"
+    assert await ScoreJob().run(a_context(ground.conn)) == "1 score written"
 
 
 async def test_in_seed_order_all_scores_are_nought(ground: Ground) -> None:
     await ground.a_domain(seed_rank=1, priority_score=700.0)
-    await score.run_once(ground.conn, an_order(is_scored=False))
+    await ScoreJob().run(a_context(ground.conn, scheduling="seed_order"))
     assert await scores(ground) == {"a.example": 0.0}
 
 
@@ -93,7 +95,7 @@ async def test_a_domain_somebody_is_writing_to_is_scored_later(ground: Ground, p
     await ground.a_domain("b.example", pages=1)
     async with pool.acquire() as worker, worker.transaction():
         await worker.execute("SELECT FROM domains WHERE id = $1 FOR NO KEY UPDATE", busy)
-        assert await score.run_once(ground.conn, an_order()) == "1 score written"
+        assert await ScoreJob().run(a_context(ground.conn)) == "1 score written"
 
 
 # Maintenance windows ------------------------------------------------------------------------------------------------
@@ -117,13 +119,13 @@ async def a_domain_with_a_window(ground: Ground, name: str, starts: str, ends: s
 async def test_due_domains_in_their_window_sleep_until_it_ends(ground: Ground) -> None:
     inside = await a_domain_with_a_window(ground, "in.example", HOUR_BEFORE, HOUR_AFTER)
     outside = await a_domain_with_a_window(ground, "out.example", HOUR_AFTER, LATER)
-    assert await windows.run_once(ground.conn, an_order()) == "1 domain put to sleep"
+    assert await WindowsJob().run(a_context(ground.conn)) == "1 domain deferred"
     assert ((await ground.domain(inside))["is_due"], (await ground.domain(outside))["is_due"]) == (False, True)
     asleep_s = await ground.conn.fetchval(
         "SELECT EXTRACT(EPOCH FROM due_at - now()) FROM domains WHERE id = $1", inside
     )
     assert 3590 < asleep_s <= 3601
-    assert await windows.run_once(ground.conn, an_order()) == "0 domains put to sleep"
+    assert await WindowsJob().run(a_context(ground.conn)) == "0 domains deferred"
     assert await stage.broken_promises(ground) == {}
 
 
@@ -132,14 +134,14 @@ async def test_a_leased_domain_is_its_holders(ground: Ground) -> None:
     async with ground.conn.transaction():
         await ground.conn.execute("SET LOCAL session_replication_role = replica")
         await ground.a_lease(domain, await ground.a_worker())
-    assert await windows.run_once(ground.conn, an_order()) == "0 domains put to sleep"
+    assert await WindowsJob().run(a_context(ground.conn)) == "0 domains deferred"
 
 
 async def test_more_than_a_batch_is_put_to_sleep(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(windows, "BATCH", 2)
     for number in range(5):
         await a_domain_with_a_window(ground, f"d{number}.example", HOUR_BEFORE, HOUR_AFTER)
-    assert await windows.run_once(ground.conn, an_order()) == "5 domains put to sleep"
+    assert await WindowsJob().run(a_context(ground.conn)) == "5 domains deferred"
 
 
 # Prices -------------------------------------------------------------------------------------------------------------
@@ -162,7 +164,7 @@ async def price_of(ground: Ground, domain: int) -> Any:
 
 async def test_a_price_keeps_the_budget(ground: Ground) -> None:
     domain = await an_adaptive_domain(ground, revisits_per_day=10)
-    assert await revisit_price.run_once(ground.conn, an_order()) == "1 price set"
+    assert await RevisitPriceJob().run(a_context(ground.conn)) == "1 price set"
     price = await price_of(ground, domain)
     lively, still = 1 / stage.DAY_S, 1 / (200 * stage.DAY_S)
     per_day = 10 * stage.DAY_S / interval_at(lively, price) + 10 * stage.DAY_S / interval_at(still, price)
@@ -173,7 +175,7 @@ async def test_a_price_keeps_the_budget(ground: Ground) -> None:
 async def test_a_smaller_budget_has_a_higher_price(ground: Ground) -> None:
     poor = await an_adaptive_domain(ground, revisits_per_day=2)
     rich = await an_adaptive_domain(ground, "b.example", revisits_per_day=200)
-    await revisit_price.run_once(ground.conn, an_order())
+    await RevisitPriceJob().run(a_context(ground.conn))
     assert await price_of(ground, poor) > await price_of(ground, rich)
 
 
@@ -181,17 +183,17 @@ async def test_only_adaptive_domains_with_pages_that_were_read_have_one(ground: 
     fixed = await an_adaptive_domain(ground, is_adaptive="(false)")
     empty = await ground.a_domain("b.example", pages=2)
     await set_domain(ground, empty, is_adaptive="(true)")
-    assert await revisit_price.run_once(ground.conn, an_order()) == "0 prices set"
+    assert await RevisitPriceJob().run(a_context(ground.conn)) == "0 prices set"
     assert (await price_of(ground, fixed), await price_of(ground, empty)) == (None, None)
 
 
 async def test_a_sample_pays_with_its_share_of_the_budget(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
     domain = await an_adaptive_domain(ground, pages=60, revisits_per_day=30)
-    await revisit_price.run_once(ground.conn, an_order())
+    await RevisitPriceJob().run(a_context(ground.conn))
     exact = await price_of(ground, domain)
     monkeypatch.setattr(revisit_price, "MOST_SAMPLED", 30)
     await set_domain(ground, domain, revisit_price="(NULL)")
-    await revisit_price.run_once(ground.conn, an_order())
+    await RevisitPriceJob().run(a_context(ground.conn))
     assert 0.5 * exact < await price_of(ground, domain) < 2 * exact
 
 
@@ -199,7 +201,7 @@ async def test_many_domains_are_priced_in_portions(ground: Ground, monkeypatch: 
     monkeypatch.setattr(revisit_price, "BATCH", 2)
     for number in range(5):
         await an_adaptive_domain(ground, f"d{number}.example", pages=2)
-    assert await revisit_price.run_once(ground.conn, an_order()) == "5 prices set"
+    assert await RevisitPriceJob().run(a_context(ground.conn)) == "5 prices set"
     assert await ground.conn.fetchval("SELECT count(revisit_price) FROM domains") == 5
 
 
@@ -239,12 +241,12 @@ async def test_old_traces_go_and_the_last_moves_stay(ground: Ground, monkeypatch
             await asked_for_robots(ground, domain, days)
     await moved(ground, quiet, 400)
     told = "2 requests for robots.txt and 6 moves of domains deleted"
-    assert await traces.run_once(ground.conn, an_order()) == told
+    assert await TracesJob().run(a_context(ground.conn)) == told
     assert (await left(ground, "domain_history"), await left(ground, "robots_requests")) == (
         {busy: 20, quiet: 2},
         {busy: 1, quiet: 1},
     )
-    assert await traces.run_once(ground.conn, an_order()) == told.replace("2", "0").replace("6", "0")
+    assert await TracesJob().run(a_context(ground.conn)) == told.replace("2", "0").replace("6", "0")
     assert await stage.broken_promises(ground) == {}
 
 
@@ -254,7 +256,7 @@ async def test_only_the_oldest_moves_go_so_that_the_chain_holds(ground: Ground) 
     for number in range(45):
         await moved(ground, domain, 800 - number, ways[number % 3])
     await moved(ground, domain, 1, ("pending", "active"))
-    await traces.run_once(ground.conn, an_order())
+    await TracesJob().run(a_context(ground.conn))
     assert await left(ground, "domain_history") == {domain: 20}
     assert await stage.broken_promises(ground) == {}
 
@@ -271,7 +273,7 @@ async def test_what_a_domain_asks_to_be_kept_longer_is(ground: Ground) -> None:
     kept = {"robots_s": 90 * 86_400.0, "moves_s": 365 * 86_400.0, "refresh_every_s": 86_400.0}
     due = await domain_traces.count_old(ground.conn, **kept)
     assert due == {"robots_requests": 1, "domain_history": 2}
-    await traces.run_once(ground.conn, an_order(refresh_every_s=86_400.0))
+    await TracesJob().run(a_context(ground.conn, refresh_every_s=86_400.0))
     assert await left(ground, "robots_requests") == {keeper: 1}
     assert await left(ground, "domain_history") == {keeper: 20, seldom: 22}
     assert set((await domain_traces.count_old(ground.conn, **kept)).values()) == {0}

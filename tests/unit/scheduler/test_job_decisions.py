@@ -1,4 +1,4 @@
-"""What duties decide without a database: portions, days, budgets."""
+"""What jobs decide without a database: portions, days, budgets."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -12,8 +12,7 @@ import forager
 from forager.domains.cooldown import Adaptive
 from forager.domains.portions import portions
 from forager.frontier.jobs import requests_per_day
-from forager.runtime.schedule import DUTIES, order_of
-from forager.settings import load
+from forager.runtime.schedule import JOBS
 from forager.stats.days import Days, days_to_roll_up
 
 TODAY = date(2026, 3, 1)
@@ -63,9 +62,5 @@ def test_every_job_of_a_feature_is_scheduled() -> None:
     found |= {
         f"forager.{each.parts[-3]}.jobs.{each.stem}" for each in Path(forager.__path__[0]).glob("*/jobs/[a-z]*.py")
     }
-    assert found == {duty.__name__ for duty in DUTIES.values()}  # type: ignore[attr-defined]
-
-
-def test_jobs_follow_the_settings() -> None:
-    order = order_of(load({"scheduling": "seed_order", "refresh": False, "refresh_every_s": 5.0, "delay_s": 2.0}, {}))
-    assert (order.is_scored, order.is_refreshed, order.refresh_every_s, order.delay_s) == (False, False, 5.0, 2.0)
+    assert found == {type(job).__module__ for job in JOBS}
+    assert len({job.name for job in JOBS}) == len(JOBS)

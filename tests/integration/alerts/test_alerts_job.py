@@ -1,4 +1,4 @@
-"""The duty: what the rules see on a real database."""
+"""The job `alerts`: what the rules see on a real database."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -7,28 +7,30 @@ from typing import Any
 
 import pytest
 from tests.ground import Ground
-from tests.integration.scheduler.stage import a_visited_page, an_order
+from tests.integration.scheduler.stage import a_context, a_visited_page
 
 from forager.alerts import jobs as alerts
-from forager.alerts.rules import Disk, judge
+from forager.alerts.jobs import AlertsJob
+from forager.alerts.rules import judge
 from forager.alerts.watch import Level
 from forager.products.models import Product
 from forager.products.store import Sight
 from forager.products.store import store as store_products
 from forager.stats import series as store
 from forager.stats.counters import Tally
-from forager.stats.jobs import series
+from forager.stats.jobs.series import SeriesJob
+from forager.storage.disk import Disk
 
 pytestmark = pytest.mark.both_servers
 
 
-async def facts(ground: Ground, **order: Any) -> Any:
-    return await alerts.gather(ground.conn, an_order(**order))
+async def facts(ground: Ground, *job_names: str) -> Any:
+    return await alerts.gather(a_context(ground.conn, job_names=job_names))
 
 
 async def test_a_quiet_instance_has_nothing_to_tell(ground: Ground) -> None:
     await ground.a_worker()
-    assert await alerts.run_once(ground.conn, an_order()) == "0 open; 0 alerts raised, 0 resolved"
+    assert await AlertsJob().run(a_context(ground.conn)) == "0 open; 0 alerts raised, 0 resolved"
 
 
 async def test_answers_are_counted_also_before_they_are_folded(ground: Ground) -> None:
@@ -154,25 +156,26 @@ async def test_what_died_by_our_fault_and_has_no_other_try(ground: Ground) -> No
     assert (await facts(ground)).dead == {"visits": 1, "bugs": 1, "webhooks": 1}
 
 
-async def test_the_disk_and_the_duties(ground: Ground) -> None:
+async def test_the_disk_and_the_jobs(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
     await ground.conn.execute(
         "INSERT INTO duties (name, every_s, next_at, error) VALUES"
         " ('alerts', 30, now() - interval '1 day', 'x'), ('of_old', 30, now() - interval '1 day', NULL),"
         " ('score', 60, now() - interval '1 hour', 'ValueError: no')"
     )
     disk = Disk("/data", 1, 100)
-    found = await facts(ground, disks=lambda: (disk,), duties=("alerts", "score"))
+    monkeypatch.setattr(alerts, "read_disks", lambda _settings: (disk,))
+    found = await facts(ground, "alerts", "score")
     assert found.disks == (disk,)
-    [duty] = found.duties
-    assert (duty.name, duty.error) == ("score", "ValueError: no")
-    assert 3599 < duty.late_s < 3660
+    [job] = found.duties
+    assert (job.name, job.error) == ("score", "ValueError: no")
+    assert 3599 < job.late_s < 3660
 
 
-async def test_a_killed_worker_is_an_alert_from_the_duty_itself(ground: Ground) -> None:
+async def test_a_killed_worker_is_an_alert_from_the_job_itself(ground: Ground) -> None:
     await ground.a_worker(silent_s=200)
-    assert await alerts.run_once(ground.conn, an_order()) == "1 open; 1 alert raised, 0 resolved"
-    assert await alerts.run_once(ground.conn, an_order()) == "1 open; 0 alerts raised, 0 resolved"
-    await series.run_once(ground.conn, an_order())
+    assert await AlertsJob().run(a_context(ground.conn)) == "1 open; 1 alert raised, 0 resolved"
+    assert await AlertsJob().run(a_context(ground.conn)) == "1 open; 0 alerts raised, 0 resolved"
+    await SeriesJob().run(a_context(ground.conn))
     state = {(each.metric, each.label): each.amount for each in await store.read_state(ground.conn, dead_after_s=120)}
     assert state["alerts_open", "critical"] == 1
 
@@ -184,16 +187,16 @@ async def test_what_the_search_server_refused_is_an_alert_until_it_is_gone(groun
             "INSERT INTO search_refused (kind, id, reason, refused_at) VALUES"
             " ('page', 1, 'an old reason', now() - interval '1 hour'), ('product', 1, 'too long', now())"
         )
-        await alerts.run_once(ground.conn, an_order())
+        await AlertsJob().run(a_context(ground.conn))
         await ground.conn.execute("UPDATE alert_watches SET bad_since = bad_since - interval '2 minutes'")
-        assert await alerts.run_once(ground.conn, an_order()) == "1 open; 1 alert raised, 0 resolved"
+        assert await AlertsJob().run(a_context(ground.conn)) == "1 open; 1 alert raised, 0 resolved"
         row = await ground.conn.fetchrow("SELECT rule, message FROM alerts")
         assert row["rule"] == "search_refused"
         assert row["message"] == "The search server would not take 2 documents; the last: too long."
         await ground.conn.execute("DELETE FROM search_refused")
-        await alerts.run_once(ground.conn, an_order())
+        await AlertsJob().run(a_context(ground.conn))
         await ground.conn.execute("UPDATE alert_watches SET quiet_since = quiet_since - interval '2 minutes'")
-        assert await alerts.run_once(ground.conn, an_order()) == "0 open; 0 alerts raised, 1 resolved"
+        assert await AlertsJob().run(a_context(ground.conn)) == "0 open; 0 alerts raised, 1 resolved"
     finally:
         await ground.conn.execute("SELECT follow_for_search_server(false)")
 
@@ -205,9 +208,9 @@ async def test_a_search_server_that_was_left_is_no_reason_for_an_alert(ground: G
 
 async def test_due_work_without_a_worker_becomes_an_alert_after_a_minute(ground: Ground) -> None:
     await ground.a_domain(pages=1, ready_at="(now() - interval '10 minutes')")
-    assert await alerts.run_once(ground.conn, an_order()) == "0 open; 0 alerts raised, 0 resolved"
+    assert await AlertsJob().run(a_context(ground.conn)) == "0 open; 0 alerts raised, 0 resolved"
     await ground.conn.execute("UPDATE alert_watches SET bad_since = bad_since - interval '61 seconds'")
-    assert await alerts.run_once(ground.conn, an_order()) == "1 open; 1 alert raised, 0 resolved"
+    assert await AlertsJob().run(a_context(ground.conn)) == "1 open; 1 alert raised, 0 resolved"
     [alert] = await ground.conn.fetch("SELECT rule, severity, message FROM alerts")
     assert (alert["rule"], alert["severity"]) == ("crawl_stalled", "critical")
     assert alert["message"] == "1 domain has been due for 10 min: no worker is alive."

@@ -1,6 +1,6 @@
 """Whether the services beside the database answer: Redis, broker, search server, each only where it is configured.
 
-A probe is bounded by a second and never raises: losing any of them loses nothing, so nobody waits for one.
+A probe is bounded by a second and never raises: losing any of them loses nothing, so no caller waits for one.
 """
 
 import asyncio
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from forager.dispatch import store as queue
 from forager.errors import SearchServerError
-from forager.runtime.shared_state import open_sharing
 from forager.search.backend import open_searching
 from forager.settings import Settings
 
@@ -69,8 +68,10 @@ class Services:
 
 async def probe_services(settings: Settings, conn: Any) -> Mapping[str, bool]:
     """Over connections made for this one probe."""
+    from forager.cache.server import open_server
+
     async with AsyncExitStack() as stack:
-        sharing = await stack.enter_async_context(open_sharing(settings, None))
+        redis = await stack.enter_async_context(open_server(settings.redis_url)) if settings.redis_url else None
         elsewhere = await stack.enter_async_context(open_searching(settings))
         search = elsewhere.server if elsewhere else None
-        return await Services(settings.queue == "celery", sharing.server, search).probe(conn)
+        return await Services(settings.queue == "celery", redis, search).probe(conn)

@@ -1,10 +1,9 @@
-"""The duty makes pages searchable, and is on the timetable."""
+"""The job `index` makes pages searchable."""
 
 from tests.ground import Ground
-from tests.integration.scheduler.stage import an_order
+from tests.integration.scheduler.stage import a_context
 
-from forager.runtime.schedule import DUTIES
-from forager.search.jobs import index
+from forager.search.jobs.index import IndexJob
 
 
 async def test_what_was_read_is_indexed_once(ground: Ground) -> None:
@@ -18,9 +17,5 @@ async def test_what_was_read_is_indexed_once(ground: Ground) -> None:
             fetched_at="(now() - interval '1 second')",
             keywords_tsv="(to_tsvector('english', 'tea'))",
         )
-    assert await index.run_once(ground.conn, an_order()) == "3 pages indexed"
-    assert await index.run_once(ground.conn, an_order()) == "0 pages indexed"
-
-
-def test_it_is_on_the_timetable() -> None:
-    assert DUTIES["index"] is index
+    assert await IndexJob().run(a_context(ground.conn)) == "3 pages indexed"
+    assert await IndexJob().run(a_context(ground.conn)) == "0 pages indexed"
