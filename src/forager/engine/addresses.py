@@ -36,7 +36,7 @@ class Addresses:
             return None
         if origin not in queue.addresses:
             address = await self._locate(f"{origin}/")
-            queue.addresses[origin] = server_of(address) if address else None
+            queue.save_address(origin, server_of(address) if address else None)
         return queue.addresses[origin]
 
     def can_start(self, address: str | None, who: Hashable, now: float) -> bool:

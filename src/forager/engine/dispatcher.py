@@ -8,7 +8,6 @@ import os
 import random
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -22,6 +21,7 @@ from forager.engine.network_monitor import NetworkMonitor, is_network_failure, s
 from forager.engine.pipeline import Tools, admit, visit
 from forager.engine.proxy_pools import POOL_REST_S, record_proxy_result
 from forager.engine.rendering import RenderOptions
+from forager.engine.request_history import EarlierRequests
 from forager.engine.request_slots import RequestSlots, Slot, Wait
 from forager.engine.request_timing import RequestTiming
 from forager.engine.robots_cache import RobotsCache
@@ -30,7 +30,6 @@ from forager.errors import (
     BrokenError,
     LeaseLostError,
     ProxyError,
-    StatusError,
     UnavailableError,
     VisitError,
 )
@@ -124,7 +123,7 @@ class Dispatcher:
                 break
             if not self._start(queue, target, now):
                 break
-        if queue.is_hungry or queue.is_over:
+        if queue.needs_refill or queue.is_over:
             self._stir()
 
     def go_on(self) -> None:
@@ -167,7 +166,7 @@ class Dispatcher:
     def _why_wait(self, queue: DomainQueue, now: float) -> Wait | None:
         if not self._has_room(len(self._open)):
             return Wait.ANY
-        return self._slots.why_wait(queue.tenant, now)
+        return self._slots.why_wait(queue.share, now)
 
     def _start(self, queue: DomainQueue, target: Target, now: float) -> bool:
         """False where something has to be found out, or waited for, before this target can leave."""
@@ -177,7 +176,7 @@ class Dispatcher:
         rules = self.robots.rules_of(queue, origin, now)
         if rules is None:
             queue.put_back(target)
-            queue.is_asking_robots = True
+            queue.begin_asking_robots()
             self._spawn(self._fetch_robots(queue, origin))
             return False
         if refused := admit(target, rules):
@@ -186,10 +185,9 @@ class Dispatcher:
         if not self._is_address_free(queue, origin, now):
             queue.put_back(target)
             return False
-        queue.pace.start(now)
-        queue.breaker.start(now)
+        queue.start_visit(now)
         self._addresses.start(queue.addresses.get(origin), queue.lease.domain_id, now)
-        slot = self._slots.open(queue.tenant, now)
+        slot = self._slots.open(queue.share, now)
         via = queue.pool.take(now) if queue.pool else None
         self._spawn(self._visit(queue, target, slot, queue.addresses.get(origin), via))
         return True
@@ -209,24 +207,23 @@ class Dispatcher:
             queue.close(Release(queue.lease, queue.wait_s(now), wait_s, reason=reason))
         else:
             queue.put_back(target)
-            queue.pace.hold(now, wait_s)
+            queue.hold(now, wait_s)
             self._set_timer(queue, now)
         return False
 
     def _failed_outcome(self, queue: DomainQueue, target: Target, error: VisitError) -> Outcome:
         """A visit that did not begin, or not again: the requests that were made for it stay on record."""
-        made = queue.tries.pop(target.task_id, [])
-        if not made:
+        made = queue.history.pop(target.task_id)
+        if not made.moments:
             return Outcome(target, retry_policy.outcome_of(error), error=error)
-        *earlier, last = made
-        pace_ms = queue.paces.pop(target.task_id)
+        *earlier, last = made.moments
         return Outcome(
             target,
             retry_policy.outcome_of(error),
             error=error,
             requested_at=last,
             earlier_requests=tuple(earlier),
-            pace_ms=pace_ms,
+            pace_ms=made.pace_ms,
         )
 
     def _is_address_free(self, queue: DomainQueue, origin: str, now: float) -> bool:
@@ -234,7 +231,7 @@ class Dispatcher:
         if not self._addresses.limit(queue):
             return True
         if origin not in queue.addresses:
-            queue.is_locating = True
+            queue.begin_locating()
             self._spawn(self._find_out(queue, origin))
             return False
         address, who = queue.addresses[origin], queue.lease.domain_id
@@ -246,12 +243,12 @@ class Dispatcher:
     async def _find_out(self, queue: DomainQueue, origin: str) -> None:
         """Where an origin's server is."""
         await self._addresses.find(queue, origin)
-        queue.is_locating = False
+        queue.end_locating()
         self.start_requests(queue)
 
     async def _fetch_robots(self, queue: DomainQueue, origin: str) -> None:
         await self.robots.ask(queue, origin)
-        queue.is_asking_robots = False
+        queue.end_asking_robots()
         self.start_requests(queue)
 
     def _wait(self, queue: DomainQueue, now: float) -> None:
@@ -317,8 +314,7 @@ class Dispatcher:
             queue.lease.images or self._order.images,
         )
         outcome = await visit(target, self._tools, policy, trip, images, drawing=self._render_options(queue, target))
-        queue.pace.finish(has_left=trip.has_left)
-        queue.visits += 1
+        queue.finish_visit(has_left=trip.has_left)
         took_s = outcome.waited_s
         self._slots.close(slot, clock.monotonic() - slot.opened_at if took_s is None else took_s)
         if via is not None:
@@ -329,7 +325,7 @@ class Dispatcher:
         else:
             self._settle(queue, outcome)
         if not queue.is_lost:
-            line = self._slots.get_wait_queue(queue.tenant, clock.monotonic())
+            line = self._slots.get_wait_queue(queue.share, clock.monotonic())
             self._lines[line][queue.lease.domain_id] = queue  # those who waited for this come first
         self._addresses.finish(address, has_left=trip.has_left)
         self.go_on()
@@ -343,11 +339,8 @@ class Dispatcher:
             network.reached(domain, outcome.target.url)
         if error is None or not is_network_failure(error):
             return False
-        queue.unjudged += 1
-        try:
+        with queue.diagnosing():
             return await network.is_ours(domain, outcome.target.url, error, is_known=queue.has_pages)
-        finally:
-            queue.unjudged -= 1
 
     def _take_back(self, queue: DomainQueue, outcome: Outcome) -> None:
         """The visit is made again when the network is back; that a request left for it stays on record."""
@@ -361,9 +354,7 @@ class Dispatcher:
 
     def _note_sent(self, queue: DomainQueue, address: str | None, now: float, again: bool) -> None:
         """A request leaves; not without a lease, however long it dialled."""
-        if queue.is_lost or now >= queue.lease_until:
-            raise LeaseLostError("the lease ended before the request left")
-        queue.pace.leave(now, again=again)
+        queue.record_sent(now, again=again)
         self._addresses.sent(address, now, again=again)
         self._set_timer(queue, now)
 
@@ -372,15 +363,14 @@ class Dispatcher:
         mode = queue.lease.rendering or self._order.rendering
         if mode == Rendering.NEVER or target.is_image:
             return None
-        rules = queue.rules.get(origin_of(target.url))
+        rules = queue.robots.get(origin_of(target.url))
         return RenderOptions(mode, rules if isinstance(rules, Rules) else None, partial(self._on_subrequest, queue))
 
     def _on_subrequest(self, queue: DomainQueue) -> None:
         """A page that is drawn asks for more: the next page keeps its distance to that too."""
         now = clock.monotonic()
-        if queue.is_lost or now >= queue.lease_until:
-            raise LeaseLostError("the lease ended before the request left")
-        queue.pace.hold(now, queue.pace.delay_s)
+        queue.check_lease(now)
+        queue.hold(now, queue.pace.delay_s)
         self._set_timer(queue, now)
 
     def _settle(self, queue: DomainQueue, outcome: Outcome) -> None:
@@ -393,20 +383,19 @@ class Dispatcher:
         if isinstance(error, UnavailableError) or (error is not None and task in queue.called_off):
             self.requeue_task(queue, outcome)
             return
-        self._update_health(queue, outcome)
-        earlier = queue.tries.pop(task, [])
+        queue.update_health(outcome, clock.monotonic())
+        earlier = queue.history.pop(task)
         if error is not None and self._retry_soon(queue, outcome, error, earlier):
             return
-        if earlier:
-            pace_ms = min(queue.paces.pop(task), outcome.pace_ms or 0)
-            outcome = replace(outcome, earlier_requests=tuple(earlier), pace_ms=pace_ms)
-        queue.streak.note(outcome)
-        queue.has_pages |= error is None and outcome.trouble is None
+        if earlier.pace_ms is not None:
+            pace_ms = min(earlier.pace_ms, outcome.pace_ms or 0)
+            outcome = replace(outcome, earlier_requests=earlier.moments, pace_ms=pace_ms)
+        queue.end_task(outcome)
         if error is None:
             self._give(queue, outcome)
         else:
             self._end_task(queue, outcome)
-        self._close_failing(queue, outcome, retry_policy.hold_s(error, len(earlier) + 1) if error else 0.0)
+        self._close_failing(queue, outcome, retry_policy.hold_s(error, len(earlier.moments) + 1) if error else 0.0)
 
     def requeue_task(self, queue: DomainQueue, outcome: Outcome) -> None:
         """Somebody paused or cancelled it, or something of ours is missing: the task is open again, for any worker.
@@ -417,42 +406,23 @@ class Dispatcher:
 
     def _record_request(self, queue: DomainQueue, outcome: Outcome) -> None:
         """A request that left is told with the next outcome of its task."""
-        task, pace_ms = outcome.target.task_id, outcome.pace_ms or 0
         if outcome.waited_s is not None and outcome.requested_at is not None:
-            queue.tries[task] = [*outcome.earlier_requests, *queue.tries.get(task, []), outcome.requested_at]
-            queue.paces[task] = min(queue.paces.get(task, pace_ms), pace_ms)
+            moments = (*outcome.earlier_requests, outcome.requested_at)
+            queue.history.add(outcome.target.task_id, moments, outcome.pace_ms or 0)
 
-    def _update_health(self, queue: DomainQueue, outcome: Outcome) -> None:
-        """What the breaker and the adaptive pace learn from a request. Where a server gave pages, one that failed and
-        fails again at once says nothing new about it: three broken pages must not hold up the others."""
-        is_failure = retry_policy.is_failure(outcome.error)
-        queue.has_served |= outcome.error is None
-        is_repeated = isinstance(outcome.error, StatusError) and bool(queue.tries.get(outcome.target.task_id))
-        if is_failure and not (is_repeated and queue.has_served):
-            queue.breaker.fail(clock.monotonic())
-            if queue.breaker.is_open:
-                failures = queue.breaker.failures
-                queue.wait_reason = f"{failures} requests in a row failed, the last one because {outcome.error}"
-        elif is_failure is False:
-            queue.breaker.succeed()
-        if outcome.waited_s is not None:
-            queue.pace.note(outcome.waited_s, is_good=outcome.error is None)
-
-    def _retry_soon(self, queue: DomainQueue, outcome: Outcome, error: VisitError, earlier: list[datetime]) -> bool:
-        now, tries = clock.monotonic(), len(earlier) + 1
+    def _retry_soon(self, queue: DomainQueue, outcome: Outcome, error: VisitError, earlier: EarlierRequests) -> bool:
+        now, tries = clock.monotonic(), len(earlier.moments) + 1
         hold_s = retry_policy.hold_s(error, tries)
-        queue.pace.hold(now, hold_s)
-        if hold_s >= TOLD_WAIT_S:
-            queue.wait_reason = f"the server asked us to wait {hold_s:.0f} s (answer {outcome.status_code})"
+        reason = f"the server asked us to wait {hold_s:.0f} s (answer {outcome.status_code})"
+        queue.hold(now, hold_s, reason if hold_s >= TOLD_WAIT_S else None)
         quick_s = retry_policy.quick_retry_s(error, tries, self._rng, outcome.target.retry_count)
         if quick_s is None or queue.pace.wait_s(now) > self._order.longest_wait_s or queue.breaker.is_open:
             return False  # the whole domain waits for longer: this try is recorded, another one follows later
         if self._stop.asked or queue.closing:
             return False
         assert outcome.requested_at is not None
-        task, pace_ms = outcome.target.task_id, outcome.pace_ms or 0
-        queue.tries[task] = [*earlier, outcome.requested_at]
-        queue.paces[task] = min(queue.paces.get(task, pace_ms), pace_ms)
+        least_ms = min(earlier.pace_ms or 0, outcome.pace_ms or 0) if earlier.moments else outcome.pace_ms or 0
+        queue.history.add(outcome.target.task_id, (*earlier.moments, outcome.requested_at), least_ms)
         queue.delay(outcome.target, now + max(quick_s, hold_s))
         return True
 
@@ -493,7 +463,7 @@ class Dispatcher:
             reason = f"the server asked us to wait {hold_s:.0f} s (answer {outcome.status_code})"
             queue.close(Release(queue.lease, wait_s=hold_s, rest_s=hold_s, reason=reason))
         elif pause_s > longest_s:
-            reason = f"{queue.breaker.failures} requests in a row failed, the last one because {outcome.error}"
+            reason = queue.breaker_reason(outcome.error)
             queue.close(Release(queue.lease, wait_s=pause_s, rest_s=pause_s, reason=reason))
 
     def _should_block(self, queue: DomainQueue) -> bool:
@@ -504,7 +474,7 @@ class Dispatcher:
 
     def _give(self, queue: DomainQueue, outcome: Outcome) -> None:
         if not queue.is_lost:
-            queue.unrecorded += 1
+            queue.add_unrecorded()
             uses = queue.pool.take_pending() if queue.pool else ()
             self._give_out(replace(outcome, proxy_uses=uses) if uses else outcome)
             if queue.is_unpaced and not queue.targets:

@@ -48,7 +48,7 @@ class ProxyPools:
         new = self._roster.open_pools([row for row in rows if row.domain_id not in known], now)
         for queue in queues:
             pool = known.get(queue.lease.domain_id, new.get(queue.lease.domain_id))
-            queue.pool = None if pool is None or pool.is_empty else pool
+            queue.set_pool(None if pool is None or pool.is_empty else pool)
 
     def update(self, rows: Iterable[ProxyStateRow]) -> None:
         self._roster.update(rows, clock.monotonic())

@@ -70,14 +70,13 @@ class RobotsCache:
 
     def rules_of(self, queue: DomainQueue, origin: str, now: float) -> Rules | SkippedError | None:
         """None where robots.txt is to be asked for. After three failures nothing is asked for a minute."""
-        rules = queue.rules.get(origin)
-        if rules is not None and queue.rules_until.get(origin, now) >= now:
+        if (rules := queue.robots.find_fresh(origin, now)) is not None:
             return rules
-        wait_s = queue.robots_breaker.wait_s(now)
+        wait_s = queue.robots.breaker.wait_s(now)
         if not wait_s:
             return None
         error = RobotsUnreachableError(f"robots.txt could not be had elsewhere in {queue.lease.domain} a moment ago")
-        queue.rules[origin], queue.rules_until[origin] = error, now + wait_s
+        queue.robots.save(origin, error, now + wait_s)
         return error
 
     async def ask(self, queue: DomainQueue, origin: str) -> None:
@@ -85,15 +84,14 @@ class RobotsCache:
         trips: list[RequestTiming] = []
         ttl_s = self._order.robots_ttl_s
         client = TimedClient(self._tools.client, queue, trips)
-        queue.robots_breaker.start(clock.monotonic())
+        queue.robots.breaker.start(clock.monotonic())
         turn = partial(self._turn, queue, origin, trips)
         is_ours = partial(self._is_local_failure, queue, origin)
         try:
             copy = await ask_robots(client, queue.lease.domain_id, origin, ttl_s=ttl_s, turn=turn, is_ours=is_ours)
         except AddressBlockedError as refusal:
             refusal.drop_traceback()
-            queue.rules[origin] = refusal
-            queue.rules_until.pop(origin, None)  # the guard does not change its mind
+            queue.robots.save(origin, refusal)  # for as long as the lease: the guard does not change its mind
         except NetworkDownError:
             return  # it is asked for again when our network is back
         except LeaseLostError:
@@ -101,12 +99,12 @@ class RobotsCache:
         except ProxyError:
             return  # it is asked for again, through the next one
         except ExhaustedError:
-            queue.pace.hold(clock.monotonic(), EXHAUSTED_HOLD_S)  # then it is asked for again
+            queue.hold(clock.monotonic(), EXHAUSTED_HOLD_S)  # then it is asked for again
             return
         except _DeferredError:
             return  # nothing was asked
         else:
-            queue.tenant.note_robots(max(trip.waited_s or 0.0 for trip in trips))
+            queue.share.note_robots(max(trip.waited_s or 0.0 for trip in trips))
             moments = tuple(trip.requested_at for trip in trips)
             pace_ms = min(trip.pace_ms for trip in trips)
             self._apply_result(queue, replace(copy, requests=moments, pace_ms=pace_ms))
@@ -130,12 +128,12 @@ class RobotsCache:
         via = queue.pool.take(clock.monotonic()) if queue.pool else None
         trip = RequestTiming(queue.pace, self._tools.database_time, partial(self._note_sent, queue, address), via)
         trips.append(trip)
-        queue.pace.start(clock.monotonic())
+        queue.start_robots_request(clock.monotonic())
         try:
             yield trip.sent
         finally:
             trip.ended()
-            queue.pace.finish(has_left=trip.has_left)
+            queue.finish_robots_request(has_left=trip.has_left)
             self._addresses.finish(address, has_left=trip.has_left)
 
     async def _wait_unless_lost(self, queue: DomainQueue, waiting: Coroutine[Any, Any, str | None]) -> str | None:
@@ -168,14 +166,14 @@ class RobotsCache:
         if queue.is_lost:
             return
         if copy.error is None:
-            queue.robots_breaker.succeed()
+            queue.robots.breaker.succeed()
             self._apply_rules(queue, copy)
             self._keep(self._trust(queue, copy))
         else:
             self._keep(copy)
-            queue.pace.hold(clock.monotonic(), copy.silence_s)
+            queue.hold(clock.monotonic(), copy.silence_s)
             for _ in range(ROBOTS_TRIES):
-                queue.robots_breaker.fail(clock.monotonic())
+                queue.robots.breaker.fail(clock.monotonic())
             self._mark_unreachable(queue, copy)
 
     def apply_cached(self, queue: DomainQueue, copy: RobotsCopy) -> None:
@@ -184,17 +182,16 @@ class RobotsCache:
 
     def _apply_rules(self, queue: DomainQueue, copy: RobotsCopy, *, counted_s: float = 0.0) -> None:
         rules = robots.parse(copy.text or "").rules_for(self._order.robots_agent)
-        queue.rules[copy.origin] = rules
-        queue.rules_until[copy.origin] = clock.monotonic() + copy.ttl_s
-        if rules.crawl_delay_s and not queue.is_unpaced:
-            queue.pace.increase_delay(rules.crawl_delay_s, counted_s=counted_s)
-        if rules.denies_all and len(queue.rules) == 1 and queue.targets:
+        queue.robots.save(copy.origin, rules, clock.monotonic() + copy.ttl_s)
+        if rules.crawl_delay_s:
+            queue.increase_delay(rules.crawl_delay_s, counted_s=counted_s)
+        if rules.denies_all and len(queue.robots) == 1 and queue.targets:
             self._reject_all(queue)
 
     def _trust(self, queue: DomainQueue, copy: RobotsCopy) -> RobotsCopy:
         """For long enough: at a slow pace asking again would take every turn."""
         ttl_s = robots.trusted_s(copy.ttl_s, queue.pace.base_s)
-        queue.rules_until[copy.origin] = clock.monotonic() + ttl_s
+        queue.robots.extend(copy.origin, clock.monotonic() + ttl_s)
         return replace(copy, ttl_s=ttl_s)
 
     def _reject_all(self, queue: DomainQueue) -> None:
@@ -210,11 +207,10 @@ class RobotsCache:
         says why, and the rest waits an hour, or as long as a Retry-After says."""
         kind: type[SkippedError] = InsecureError if copy.is_insecure else RobotsUnreachableError
         error = kind(f"{copy.origin}/robots.txt could not be had: {copy.error}")
-        if any(not isinstance(known, SkippedError) for known in queue.rules.values()):
-            queue.rules[copy.origin] = error
-            queue.rules_until[copy.origin] = clock.monotonic() + copy.ttl_s
+        if queue.robots.has_working_origin:
+            queue.robots.save(copy.origin, error, clock.monotonic() + copy.ttl_s)
             return
         if queue.targets:
-            self._end_task(queue, Outcome(queue.targets.popleft(), OutcomeKind.FAILED, error=error))
+            self._end_task(queue, Outcome(queue.pop_target(), OutcomeKind.FAILED, error=error))
         rest_s = copy.ttl_s
         queue.close(Release(queue.lease, 0.0, rest_s, status="unreachable", reason_code=error.code, reason=str(error)))

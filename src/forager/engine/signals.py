@@ -59,7 +59,7 @@ class TaskSignals:
     def abandon(self, queue: DomainQueue, task_ids: Sequence[int]) -> None:
         """These are not visited now. What was asked for them already is written down with them."""
         for task in task_ids:
-            self._obeyed.append((queue, AbandonedTask(task, queue.tries.pop(task, ()), queue.paces.pop(task, None))))
+            self._obeyed.append((queue, AbandonedTask(task, *queue.history.pop(task))))
 
     async def obey(self) -> None:
         """Write down what was put down. Also before a lease is handed back, and then who came first is waited for: the
@@ -83,7 +83,7 @@ class TaskSignals:
         if await in_transaction(self._database, once):
             self._on_freed()
         for queue, task in obeyed:
-            queue.called_off.discard(task.task_id)
+            queue.forget_cancelled(task.task_id)
 
     async def _ask(self, conn: Any) -> tuple[list[Call], Tokens]:
         worker = self._worker()

@@ -248,8 +248,7 @@ class Worker:
                 if self._queues.get(queue.lease.domain_id) is not queue:
                     continue
                 if is_alive and (renewal := held.get(queue.lease.token)):
-                    queue.lease_until = until
-                    queue.apply_resets(renewal.breaker_resets)
+                    queue.renew(until, renewal.breaker_resets)
                     self._resume_or_close(queue, may_go_on=renewal.may_go_on)
                 else:
                     self._drop_lost(queue)
@@ -305,11 +304,11 @@ class Worker:
     async def _record_waits(self) -> None:
         """Domains that make no request for a while: the database says why and until when, for whoever looks."""
         now = clock.monotonic()
-        waits = []
-        for queue in self._queues.values():
-            if queue.wait_reason is not None:
-                waits.append((queue.lease.token, queue.wait_reason, queue.wait_s(now)))
-                queue.wait_reason = None
+        waits = [
+            (queue.lease.token, reason, queue.wait_s(now))
+            for queue in self._queues.values()
+            if (reason := queue.take_wait_reason()) is not None
+        ]
         if waits:
             await in_transaction(self._database, lambda conn: domains.note_waits(conn, waits, worker=self._id))
 
@@ -469,7 +468,7 @@ class Worker:
         self._count_leases("claimed", len(claimed.leases))
         for lease in claimed.leases:
             self._enter(lease)
-            self._queues[lease.domain_id] = self._open_queue(lease, asked_at, pools.get(lease.domain_id))
+            self._queues[lease.domain_id] = self._build_queue(lease, asked_at, pools.get(lease.domain_id))
         self._traps.take(claimed.leases, claimed.traps)
         for copy in claimed.robots:
             self._traffic.robots.apply_cached(self._queues[copy.domain_id], copy)
@@ -481,21 +480,29 @@ class Worker:
             check = self._guard.with_networks(lease.allow_networks).check_ip
         self._client.enter(lease.domain, verifies_tls=lease.verifies_tls, check_address=check)
 
-    def _open_queue(self, lease: Lease, asked_at: float, pool: ProxyPool | None) -> DomainQueue:
-        queue = self._build_queue(lease, asked_at, pool)
-        queue.pool = pool
-        return queue
-
     def _build_queue(self, lease: Lease, asked_at: float, pool: ProxyPool | None) -> DomainQueue:
         order = self._order
         until = self._lease_until(asked_at)
         breaker = Breaker(most_failures=order.breaker_failures, reset_s=order.breaker_reset_s)
         breaker.resume(lease.breaker_state, lease.breaker_failures, asked_at - lease.breaker_open_s)
-        if order.is_unpaced(lease.domain):
+        is_unpaced = order.is_unpaced(lease.domain)
+        if is_unpaced:
             pace = Throttle(delay_s=0.0, max_in_flight=order.unpaced_concurrency, now=asked_at)
-            return DomainQueue(
-                lease, pace, breaker, is_unpaced=True, lease_until=until, budget=order.lease_pages, opened_at=asked_at
-            )
+        else:
+            pace = self._build_pace(lease, pool)
+        return DomainQueue(
+            lease,
+            pace,
+            breaker,
+            is_unpaced=is_unpaced,
+            lease_until=until,
+            budget=order.lease_pages,
+            opened_at=asked_at,
+            pool=pool,
+        )
+
+    def _build_pace(self, lease: Lease, pool: ProxyPool | None) -> Throttle:
+        order = self._order
         delay_s = clamp_delay(lease.delay_s if lease.delay_s is not None else order.delay_s)
         if pool is not None and pool.paces_per_proxy:
             delay_s = pool.split_delay(delay_s)
@@ -503,27 +510,19 @@ class Worker:
         tempo = LatencyTracker(lease.response_s, lease.pace_extra_s) if order.adaptive_pace else None
         now = clock.monotonic()
         wait_s = lease.wait_s or self._first_waits.next_s(min(delay_s, order.longest_wait_s), now)
-        pace = Throttle(delay_s=delay_s, max_in_flight=most, now=now, wait_s=wait_s, tempo=tempo)
-        return DomainQueue(
-            lease, pace, breaker, is_unpaced=False, lease_until=until, budget=order.lease_pages, opened_at=asked_at
-        )
+        return Throttle(delay_s=delay_s, max_in_flight=most, now=now, wait_s=wait_s, tempo=tempo)
 
     async def _refill(self) -> None:
-        hungry = [queue for queue in self._queues.values() if queue.is_hungry]
-        if not hungry or self._writer.batches.backlog > 4 * self._order.batch_pages:
+        queues = [queue for queue in self._queues.values() if queue.needs_refill]
+        if not queues or self._writer.batches.backlog > 4 * self._order.batch_pages:
             return
-        wants = [(queue.lease, queue.wanted - len(queue.targets)) for queue in hungry]
-        heard = [queue.times_heard for queue in hungry]
-        for queue in hungry:
-            queue.is_refilling = True
-        by_domain: dict[int, list[Target]] = {queue.lease.domain_id: [] for queue in hungry}
+        wants = [(queue.lease, queue.begin_refill()) for queue in queues]
+        by_domain: dict[int, list[Target]] = {queue.lease.domain_id: [] for queue in queues}
         for target in await self._claims.targets(self._id, wants):
             by_domain[target.domain_id].append(target)
-        for queue, (_, want), before in zip(hungry, wants, heard, strict=True):
+        for queue, (_, want) in zip(queues, wants, strict=True):
             got = by_domain[queue.lease.domain_id]
-            queue.is_refilling = False
-            queue.is_dry = len(got) < want and queue.times_heard == before
-            self._calls.abandon(queue, queue.take(got))
+            self._calls.abandon(queue, queue.end_refill(got, is_short=len(got) < want))
             self._traffic.start_requests(queue)
 
     async def _release(self, queues: list[DomainQueue]) -> None:
@@ -603,7 +602,7 @@ class Worker:
         """New pages may be claimed before the pages they were found on are recorded."""
         queues = [queue for domain in domains if (queue := self._queues.get(domain)) is not None]
         for queue in queues:
-            queue.on_new_pages()
+            queue.add_new_pages()
         if queues:
             self._stir.set()
 
@@ -616,8 +615,8 @@ class Worker:
             if token not in held:
                 self._drop_lost(queue)
                 continue
-            queue.unrecorded -= count
-            queue.on_new_pages()
+            queue.remove_unrecorded(count)
+            queue.add_new_pages()
             if not held[token]:
                 self._resume_or_close(queue, may_go_on=False)
         self._stir.set()

@@ -68,8 +68,8 @@ class Road:
             await asyncio.wait_for(self._moved.wait(), 5)
 
     def drive(self, queue: DomainQueue, *targets: Target) -> None:
-        queue.take(targets)
-        queue.is_dry = True
+        queue.begin_refill()
+        queue.end_refill(targets, is_short=True)
         self.traffic.start_requests(queue)
 
 
