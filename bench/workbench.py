@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.stopwatch import Stopwatch
-from forager.app.worker import make_order
+from forager.app.worker import build_worker_config
 from forager.control.seed import start_run
 from forager.db import Database, open_database
 from forager.domains.store import Release
@@ -29,9 +29,7 @@ class Workbench:
         self._worker = worker
         self._database = database
         self.stopwatch = stopwatch
-        self._claims = Claims(
-            database, run=order.run, spec=order.spec, workers=1, lease_s=order.lease_s, keeping=order.keeping
-        )
+        self._claims = Claims(database, order.run, order.lease)
         self._writer = Writer(
             database, order, worker=lambda: worker, queues={}, on_recorded=lambda _written, _held: None
         )
@@ -74,7 +72,7 @@ async def open_workbench(home: Path, spec: RunSpec, database_url: str | None = N
             return run, worker, await conn.fetchval("SELECT pg_backend_pid()")
 
         run, worker, backend = await in_transaction(database, begin)
-        order = make_order(settings, run, spec, workers=1)
+        order = build_worker_config(settings, run, spec, workers=1)
         bench = Workbench(database, order, worker, Stopwatch(backend))
         await bench.lease_all()
         try:

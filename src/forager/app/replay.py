@@ -16,7 +16,7 @@ from forager import parsing
 from forager.app.bodies import open_body_store
 from forager.app.crawl_scope import read_reach
 from forager.app.images import queue_wanted
-from forager.app.worker import make_order
+from forager.app.worker import build_worker_config
 from forager.control import replay as control
 from forager.control.replay import Into, Matches, Replay, ReplayOrder, Stored
 from forager.control.replay_diff import Fields, Tally, known_fields, read_fields
@@ -285,10 +285,10 @@ class _ReplayRun:
         if spec is None:
             return None
         selector = Selector(await read_reach(database, run, spec), max_links_per_page=settings.max_links_per_page)
-        order = make_order(settings, run, spec, workers=1)
+        order = build_worker_config(settings, run, spec, workers=1)
         writer = Writer(database, order, worker=lambda: 0, queues={}, on_recorded=lambda _done, _held: None)
         desk = ImageRecorder(
-            database, run=run, admit=SubdomainLimit(order.max_subdomains).admit, remembered=MOST_IMAGES
+            database, run=run, admit=SubdomainLimit(order.frontier.max_subdomains).admit, remembered=MOST_IMAGES
         )
         return _Run(selector, writer, desk)
 

@@ -22,7 +22,18 @@ from forager.app.shared_state import open_sharing
 from forager.control.runs import continuous_spec
 from forager.db import Database, open_database
 from forager.domains.store import Keeping
-from forager.engine.config import WorkerConfig
+from forager.engine.config import (
+    BufferConfig,
+    ContentConfig,
+    FailureConfig,
+    FrontierConfig,
+    LeaseConfig,
+    PacingConfig,
+    RequestLimits,
+    RobotsConfig,
+    RunConfig,
+    WorkerConfig,
+)
 from forager.engine.crash_marker import FOLDER, open_crash_marker
 from forager.engine.image_storage import ImageStorage
 from forager.engine.parser_pool import ParserPool, open_pool, read_isolated
@@ -53,9 +64,9 @@ async def work(settings: Settings, run: int | None, *, workers: int, is_attached
     # Commits wait for the disk. A crash of the server that undid some would leave a worker with leases, tasks and pages
     # in its memory whose ids the database gives out again: pages were lost and counters broken in every kill test.
     limit_s = settings.dead_after_s
-    config, pauses = ParserConfig(settings.keyword_words, settings.robots_agent), Pauses()
+    parser_config, pauses = ParserConfig(settings.keyword_words, settings.robots_agent), Pauses()
     async with (
-        open_pool(config, settings.readers, pauses=pauses, stop=stop) as parsers,
+        open_pool(parser_config, settings.readers, pauses=pauses, stop=stop) as parsers,
         preload_parsers(parsers) as is_warm,
         open_database(settings, size=4, application=name, idle_limit_s=limit_s, resets=False) as database,
     ):
@@ -73,9 +84,9 @@ async def work(settings: Settings, run: int | None, *, workers: int, is_attached
             tools = replace(made, shared=sharing.pages)
             _listen(stop, is_attached=is_attached)
             await is_warm
-            order = make_order(settings, run, spec, workers=workers)
+            config = build_worker_config(settings, run, spec, workers=workers)
             async with open_hints(settings, run, spec) as hints:
-                await Worker(database, order, tools, stop, hints).work()
+                await Worker(database, config, tools, stop, hints).work()
 
 
 async def _join_continuous_run(settings: Settings, database: Database) -> int:
@@ -163,59 +174,57 @@ def _inline_parser(keyword_words: int, robots_agent: str) -> Callable[..., Readi
     return read
 
 
-def make_order(settings: Settings, run: int, spec: RunSpec, *, workers: int) -> WorkerConfig:
+def build_worker_config(settings: Settings, run: int, spec: RunSpec, *, workers: int) -> WorkerConfig:
     return WorkerConfig(
-        run=run,
-        spec=spec,
-        workers=workers,
-        robots_agent=settings.robots_agent,
-        delay_s=spec.delay_or(settings.delay_s),
-        max_concurrent_requests=settings.max_concurrent_requests,
-        unpaced_concurrency=settings.unpaced_concurrency,
-        is_unpaced=partial(is_unpaced, unpaced_hosts=settings.unpaced_hosts),
-        max_requests_in_flight=settings.max_requests_in_flight,
-        max_domains=max_domains(settings.max_domains_per_worker),
-        max_retries=settings.max_retries,
-        robots_ttl_s=settings.robots_ttl_s,
-        longest_wait_s=settings.longest_wait_s,
-        lease_s=settings.lease_s,
-        heartbeat_s=settings.heartbeat_s,
-        dead_after_s=settings.dead_after_s,
-        batch_pages=settings.batch_pages,
-        batch_ms=settings.batch_ms,
-        known_urls=settings.known_urls,
-        keeping=Keeping(
-            most_returns=settings.max_blocked_returns,
-            refresh_every_s=settings.refresh_every_s if settings.refresh else None,
-            is_scored=settings.scheduling == "smart",
+        run=RunConfig(run, spec, workers, settings.worker_labels),
+        lease=LeaseConfig(
+            lease_s=settings.lease_s,
+            heartbeat_s=settings.heartbeat_s,
+            dead_after_s=settings.dead_after_s,
+            max_domains=max_domains(settings.max_domains_per_worker),
+            lease_pages=settings.lease_pages if settings.budget else None,
+            lease_budget_s=settings.lease_budget_s if settings.budget else None,
+            keeping=Keeping(
+                most_returns=settings.max_blocked_returns,
+                refresh_every_s=settings.refresh_every_s if settings.refresh else None,
+                is_scored=settings.scheduling == "smart",
+            ),
         ),
-        labels=settings.worker_labels,
-        lease_pages=settings.lease_pages if settings.budget else None,
-        lease_budget_s=settings.lease_budget_s if settings.budget else None,
-        adaptive_pace=settings.adaptive_pace,
-        max_requests_per_ip=settings.max_requests_per_ip or None,
-        delay_per_ip_s=settings.delay_per_ip_s,
-        breaker_failures=settings.breaker_failures,
-        breaker_reset_s=settings.breaker_reset_s,
-        spool_pages=settings.spool_pages,
-        spool_bytes=settings.spool_bytes,
-        max_near_duplicates=settings.max_near_duplicates,
-        max_calendar_pages=settings.max_calendar_pages,
-        max_pages_per_template=settings.max_pages_per_template or None,
-        max_subdomains=settings.max_subdomains,
-        max_domain_errors=settings.max_domain_errors,
-        max_unreachable=settings.max_unreachable,
-        images=settings.images,
-        content_policy=settings.content_policy,
-        rendering=settings.rendering,
-        cooldowns={
-            Trouble.LOGIN_REQUIRED: settings.cooldown_login_s,
-            Trouble.FORBIDDEN: settings.cooldown_forbidden_s,
-            Trouble.RATE_LIMITED: settings.cooldown_rate_limited_s,
-            Trouble.SERVER_ERROR: settings.cooldown_server_error_s,
-            Trouble.UNREACHABLE: settings.cooldown_unreachable_s,
-            "robots_denied": settings.cooldown_robots_s,
-        },
+        pacing=PacingConfig(
+            delay_s=spec.delay_or(settings.delay_s),
+            max_concurrent_requests=settings.max_concurrent_requests,
+            longest_wait_s=settings.longest_wait_s,
+            breaker_failures=settings.breaker_failures,
+            breaker_reset_s=settings.breaker_reset_s,
+            is_unpaced=partial(is_unpaced, unpaced_hosts=settings.unpaced_hosts),
+            unpaced_concurrency=settings.unpaced_concurrency,
+            adaptive_pace=settings.adaptive_pace,
+        ),
+        requests=RequestLimits(
+            settings.max_requests_in_flight, settings.max_requests_per_ip or None, settings.delay_per_ip_s
+        ),
+        robots=RobotsConfig(settings.robots_agent, settings.robots_ttl_s, settings.cooldown_robots_s),
+        failures=FailureConfig(
+            max_retries=settings.max_retries,
+            max_domain_errors=settings.max_domain_errors,
+            max_unreachable=settings.max_unreachable,
+            cooldowns={
+                Trouble.LOGIN_REQUIRED: settings.cooldown_login_s,
+                Trouble.FORBIDDEN: settings.cooldown_forbidden_s,
+                Trouble.RATE_LIMITED: settings.cooldown_rate_limited_s,
+                Trouble.SERVER_ERROR: settings.cooldown_server_error_s,
+                Trouble.UNREACHABLE: settings.cooldown_unreachable_s,
+            },
+        ),
+        buffer=BufferConfig(settings.batch_pages, settings.batch_ms, settings.spool_pages, settings.spool_bytes),
+        frontier=FrontierConfig(
+            known_urls=settings.known_urls,
+            max_subdomains=settings.max_subdomains,
+            max_near_duplicates=settings.max_near_duplicates,
+            max_calendar_pages=settings.max_calendar_pages,
+            max_pages_per_template=settings.max_pages_per_template or None,
+        ),
+        content=ContentConfig(settings.content_policy, settings.images, settings.rendering),
     )
 
 

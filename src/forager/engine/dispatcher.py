@@ -35,8 +35,7 @@ from forager.errors import (
 )
 from forager.observe import about, log
 from forager.politeness.robots import Rules
-from forager.records import ImagePolicy, Outcome, Proxy, Rendering, Target, Trouble
-from forager.storage import ContentPolicy
+from forager.records import Outcome, Proxy, Rendering, Target, Trouble
 from forager.urls import origin_of
 
 TOLD_WAIT_S = 3.0
@@ -46,7 +45,7 @@ TOLD_WAIT_S = 3.0
 class Dispatcher:
     def __init__(
         self,
-        order: WorkerConfig,
+        config: WorkerConfig,
         tools: Tools,
         stop: StopRequest,
         *,
@@ -58,7 +57,7 @@ class Dispatcher:
         rest: Callable[[], None] = lambda: None,
         network: NetworkMonitor | None = None,
     ) -> None:
-        self._order = order
+        self._config = config
         self._tools = tools
         self._stop = stop
         self._give_out = give
@@ -73,9 +72,11 @@ class Dispatcher:
         self._rest = rest
         """Called when nothing is under way any more, and when a page is there whose queue could go on at once if it had
         another target."""
-        self._addresses = Addresses(tools.client.locate, delay_s=order.delay_per_ip_s, most=order.max_requests_per_ip)
+        self._addresses = Addresses(
+            tools.client.locate, delay_s=config.requests.delay_per_ip_s, most=config.requests.max_requests_per_ip
+        )
         self.robots = RobotsCache(
-            order,
+            config,
             tools,
             stop,
             self._addresses,
@@ -85,7 +86,7 @@ class Dispatcher:
             network=network,
         )
         self._open: set[asyncio.Task[None]] = set()
-        self._slots = RequestSlots(order.max_requests_in_flight)
+        self._slots = RequestSlots(config.requests.max_requests_in_flight)
         self._lines: dict[Wait, dict[int, DomainQueue]] = {wait: {} for wait in Wait}
         """Lanes that could move but for the worker's own limits, first come first served in each line."""
         self._paused: dict[int, DomainQueue] = {}
@@ -151,9 +152,7 @@ class Dispatcher:
 
     def _stores_bodies(self, queue: DomainQueue) -> bool:
         """Whether visits of the queue leave something in the body store."""
-        policy = queue.lease.content_policy or self._order.content_policy
-        images = queue.lease.images or self._order.images
-        return policy != ContentPolicy.SIGNALS or images == ImagePolicy.DOWNLOAD or queue.lease.images_only
+        return self._config.content.needs_store(queue.lease)
 
     def _resume_paused(self) -> None:
         """A pause began or ended: queues that no pause concerns any more move again, one after the other."""
@@ -202,7 +201,7 @@ class Dispatcher:
         if wait_s is None:
             self._end_task(queue, self._failed_outcome(queue, target, ProxyError(queue.pool.exhausted_reason())))
             queue.close(Release(queue.lease, queue.wait_s(now), POOL_REST_S, reason=queue.pool.exhausted_reason()))
-        elif wait_s > self._order.longest_wait_s:
+        elif wait_s > self._config.pacing.longest_wait_s:
             reason = "its proxies have made all requests they may make in this hour"
             queue.close(Release(queue.lease, queue.wait_s(now), wait_s, reason=reason))
         else:
@@ -254,7 +253,7 @@ class Dispatcher:
     def _wait(self, queue: DomainQueue, now: float) -> None:
         """For its next turn; a turn that is too far off ends the lease instead."""
         is_idle = not queue.pace.in_flight and queue.next_wake_at() is not None
-        if is_idle and queue.wait_s(now) > self._order.longest_wait_s:
+        if is_idle and queue.wait_s(now) > self._config.pacing.longest_wait_s:
             queue.close(defer(queue, now, self._tools.database_time(now)))
         else:
             self._set_timer(queue, now)
@@ -309,10 +308,8 @@ class Dispatcher:
             via,
             lambda: target.task_id not in queue.called_off,
         )
-        policy, images = (
-            queue.lease.content_policy or self._order.content_policy,
-            queue.lease.images or self._order.images,
-        )
+        content = self._config.content
+        policy, images = content.policy_of(queue.lease), content.images_of(queue.lease)
         outcome = await visit(target, self._tools, policy, trip, images, drawing=self._render_options(queue, target))
         queue.finish_visit(has_left=trip.has_left)
         took_s = outcome.waited_s
@@ -360,7 +357,7 @@ class Dispatcher:
 
     def _render_options(self, queue: DomainQueue, target: Target) -> RenderOptions | None:
         """How its page may be drawn; None where no browser is wanted."""
-        mode = queue.lease.rendering or self._order.rendering
+        mode = self._config.content.rendering_of(queue.lease)
         if mode == Rendering.NEVER or target.is_image:
             return None
         rules = queue.robots.get(origin_of(target.url))
@@ -416,7 +413,7 @@ class Dispatcher:
         reason = f"the server asked us to wait {hold_s:.0f} s (answer {outcome.status_code})"
         queue.hold(now, hold_s, reason if hold_s >= TOLD_WAIT_S else None)
         quick_s = retry_policy.quick_retry_s(error, tries, self._rng, outcome.target.retry_count)
-        if quick_s is None or queue.pace.wait_s(now) > self._order.longest_wait_s or queue.breaker.is_open:
+        if quick_s is None or queue.pace.wait_s(now) > self._config.pacing.longest_wait_s or queue.breaker.is_open:
             return False  # the whole domain waits for longer: this try is recorded, another one follows later
         if self._stop.asked or queue.closing:
             return False
@@ -431,7 +428,7 @@ class Dispatcher:
         later_s = None
         if outcome.error is not None:
             most = outcome.target.max_retries
-            most = self._order.max_retries if most is None else most
+            most = self._config.failures.max_retries if most is None else most
             later_s = retry_policy.later_retry_s(outcome.error, outcome.target.retry_count, most)
             self._say(queue, outcome, later_s)
         self._give(queue, replace(outcome, retry_in_s=later_s))
@@ -456,9 +453,9 @@ class Dispatcher:
         it."""
         if queue.closing:
             return
-        longest_s, pause_s = self._order.longest_wait_s, queue.breaker.wait_s(clock.monotonic())
+        longest_s, pause_s = self._config.pacing.longest_wait_s, queue.breaker.wait_s(clock.monotonic())
         if self._should_block(queue):
-            queue.close(block(queue, self._order.cooldowns))
+            queue.close(block(queue, self._config.failures.cooldowns))
         elif hold_s > longest_s:
             reason = f"the server asked us to wait {hold_s:.0f} s (answer {outcome.status_code})"
             queue.close(Release(queue.lease, wait_s=hold_s, rest_s=hold_s, reason=reason))
@@ -470,7 +467,9 @@ class Dispatcher:
         if queue.streak.code is None:
             return False
         is_patient = queue.streak.code in {Trouble.UNREACHABLE, Trouble.RATE_LIMITED}
-        return queue.streak.count >= (self._order.max_unreachable if is_patient else self._order.max_domain_errors)
+        return queue.streak.count >= (
+            self._config.failures.max_unreachable if is_patient else self._config.failures.max_domain_errors
+        )
 
     def _give(self, queue: DomainQueue, outcome: Outcome) -> None:
         if not queue.is_lost:

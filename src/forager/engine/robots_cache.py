@@ -49,7 +49,7 @@ class _DeferredError(Exception):
 class RobotsCache:
     def __init__(
         self,
-        order: WorkerConfig,
+        config: WorkerConfig,
         tools: Tools,
         stop: StopRequest,
         addresses: Addresses,
@@ -59,7 +59,7 @@ class RobotsCache:
         keep: Callable[[RobotsCopy], None],
         network: NetworkMonitor | None = None,
     ) -> None:
-        self._order = order
+        self._config = config
         self._tools = tools
         self._stop = stop
         self._addresses = addresses
@@ -82,7 +82,7 @@ class RobotsCache:
     async def ask(self, queue: DomainQueue, origin: str) -> None:
         """Fetch it under the pace of its domain; afterwards the queue has rules, or is closing."""
         trips: list[RequestTiming] = []
-        ttl_s = self._order.robots_ttl_s
+        ttl_s = self._config.robots.robots_ttl_s
         client = TimedClient(self._tools.client, queue, trips)
         queue.robots.breaker.start(clock.monotonic())
         turn = partial(self._turn, queue, origin, trips)
@@ -153,7 +153,7 @@ class RobotsCache:
         address = await self._addresses.find(queue, origin)
         while True:
             while wait_s := queue.pace.wait_s(now := clock.monotonic()):
-                if wait_s > self._order.longest_wait_s:
+                if wait_s > self._config.pacing.longest_wait_s:
                     queue.close(defer(queue, now, self._tools.database_time(now)))
                     raise _DeferredError
                 await asyncio.sleep(wait_s + clock.TIMER_GRAIN_S)
@@ -181,7 +181,7 @@ class RobotsCache:
         self._apply_rules(queue, copy, counted_s=queue.lease.pace_delay_s - queue.lease.pace_extra_s)
 
     def _apply_rules(self, queue: DomainQueue, copy: RobotsCopy, *, counted_s: float = 0.0) -> None:
-        rules = robots.parse(copy.text or "").rules_for(self._order.robots_agent)
+        rules = robots.parse(copy.text or "").rules_for(self._config.robots.robots_agent)
         queue.robots.save(copy.origin, rules, clock.monotonic() + copy.ttl_s)
         if rules.crawl_delay_s:
             queue.increase_delay(rules.crawl_delay_s, counted_s=counted_s)
@@ -199,7 +199,7 @@ class RobotsCache:
         reason = "robots.txt forbids everything"
         for target in queue.targets:
             self._end_task(queue, Outcome(target, OutcomeKind.BLOCKED_ROBOTS, error=RobotsDeniedError(reason)))
-        rest_s = self._order.cooldowns["robots_denied"]
+        rest_s = self._config.robots.robots_cooldown_s
         queue.close(Release(queue.lease, 0.0, rest_s, status="blocked", reason_code="robots_denied", reason=reason))
 
     def _mark_unreachable(self, queue: DomainQueue, copy: RobotsCopy) -> None:

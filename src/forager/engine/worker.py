@@ -71,14 +71,14 @@ class Worker:
     def __init__(
         self,
         database: Database,
-        order: WorkerConfig,
+        config: WorkerConfig,
         tools: Tools,
         stop: StopRequest,
         hints: MessageInbox | None = None,
     ) -> None:
         """With hints, domains are claimed as these come; without, as the database has them."""
         self._database = database
-        self._order = order
+        self._config = config
         self._stop = stop
         self._client = tools.client
         self._guard = tools.guard
@@ -96,7 +96,7 @@ class Worker:
         self._first_waits = FirstDelays()
         self._beat_at = 0.0
         """When we asked for the last heartbeat that was committed: others count our silence from there."""
-        self._beat_within_s = 3 * min(order.heartbeat_s, order.lease_s / 3, order.dead_after_s / 3)
+        self._beat_within_s = 3 * config.lease.heartbeat_every_s
         """A longer time between two of them is a gap: the database was away, or this process stood still."""
         self._steady_at = 0.0
         """After a gap: until then the silence of others may have had the same cause."""
@@ -107,29 +107,19 @@ class Worker:
         self._clock = DatabaseClock()
         self._tally = Tally()
         """What became of leases, until the next heartbeat writes it."""
-        self._claims = Claims(
-            database,
-            run=order.run,
-            spec=order.spec,
-            workers=order.workers,
-            lease_s=order.lease_s,
-            keeping=order.keeping,
-            content_policy=order.content_policy,
-            labels=order.labels,
-            live_s=min(order.lease_s, order.dead_after_s),
-        )
+        self._claims = Claims(database, config.run, config.lease, config.content)
         self._traps = TrapDetector(
             tools.selector,
-            most_same=order.max_near_duplicates,
-            most_calendar=order.max_calendar_pages,
-            most_pages=order.max_pages_per_template,
+            most_same=config.frontier.max_near_duplicates,
+            most_calendar=config.frontier.max_calendar_pages,
+            most_pages=config.frontier.max_pages_per_template,
         )
         self._pools = ProxyPools(tools.vault, self._queues)
-        self._evenly = LeaseRebalancer(database, order.run)
+        self._evenly = LeaseRebalancer(database, config.run.run)
         self._calls = TaskSignals(database, self._queues, worker=lambda: self._id, on_freed=self._claims.go_on)
         self._writer = Writer(
             database,
-            order,
+            config,
             worker=lambda: self._id,
             queues=self._queues,
             traps=self._traps,
@@ -153,7 +143,7 @@ class Worker:
             else None
         )
         self._traffic = Dispatcher(
-            order,
+            config,
             replace(tools, database_time=self._clock.at),
             stop,
             give=self._writer.batches.add,
@@ -213,11 +203,11 @@ class Worker:
         async def once(conn: Any) -> int:
             return await stats.add_worker(
                 conn,
-                self._order.run,
+                self._config.run.run,
                 host=get_host_key(),
                 pid=pid,
                 pid_started=started_at(pid),
-                labels=self._order.labels,
+                labels=self._config.run.labels,
             )
 
         asked_at = clock.monotonic()
@@ -320,7 +310,7 @@ class Worker:
     async def _send_heartbeat(self, conn: Any, told: Tally) -> tuple[bool, dict[tuple[int, int], LeaseRenewal]]:
         is_alive = await self._write_heartbeat(conn)
         await series.add(conn, self._id, told)
-        return is_alive, await domains.renew_leases(conn, worker=self._id, lease_s=self._order.lease_s)
+        return is_alive, await domains.renew_leases(conn, worker=self._id, lease_s=self._config.lease.lease_s)
 
     async def _extend_scope(self) -> None:
         """The standing run reaches domains that became known since."""
@@ -346,7 +336,7 @@ class Worker:
     def _lease_until(self, since: float) -> float:
         """A tenth earlier than the database's end, so that no request leaves under a lease that is running out. After
         `dead_after_s` without a heartbeat of ours others take our leases, however long these are."""
-        return min(since + self._order.lease_s * 0.9, self._beat_at + self._order.dead_after_s * 0.9)
+        return min(since + self._config.lease.lease_s * 0.9, self._beat_at + self._config.lease.dead_after_s * 0.9)
 
     # tending -------------------------------------------------------------------------------------------------------
 
@@ -364,7 +354,7 @@ class Worker:
             elif not self._queues and self._writer.batches.is_idle:
                 if await self._is_done():
                     return
-                if self._order.spec.is_standing:
+                if self._config.run.spec.is_standing:
                     await self._pause(IDLE_S)
             await self._pause()
 
@@ -385,16 +375,18 @@ class Worker:
             return False
         # We hold nothing: a lease in our name is one whose claim was committed and whose answer the connection lost.
         await in_transaction(self._database, partial(self._free_lost, strays_of=self._id))
-        is_held, wait_s = await self._claims.next_ready(self._order.longest_wait_s)
+        is_held, wait_s = await self._claims.next_ready(self._config.pacing.longest_wait_s)
         if self._hints is not None:
             self._hints.see(is_ready=wait_s == 0)
-        if self._order.spec.is_standing:
+        if self._config.run.spec.is_standing:
             return False
-        return not is_held and (wait_s is None or wait_s > self._order.longest_wait_s)
+        return not is_held and (wait_s is None or wait_s > self._config.pacing.longest_wait_s)
 
     async def _free_lost(self, conn: Any, strays_of: int | None = None) -> None:
-        order = self._order
-        await free_lost(conn, dead_after_s=order.dead_after_s, delay_s=order.delay_s, strays_of=strays_of)
+        config = self._config
+        await free_lost(
+            conn, dead_after_s=config.lease.dead_after_s, delay_s=config.pacing.delay_s, strays_of=strays_of
+        )
 
     def _is_healthy(self, now: float) -> bool:
         """Whether our own heartbeats were written in their time for a while."""
@@ -407,16 +399,18 @@ class Worker:
         if now < self._reclaim_at or not self._is_healthy(now):
             return
         self._reclaim_at = now + RECLAIM_EVERY_S
-        order = self._order
-        freeing = partial(reclaim, lease_s=order.lease_s, dead_after_s=order.dead_after_s, delay_s=order.delay_s)
+        config = self._config
+        freeing = partial(
+            reclaim, lease_s=config.lease.lease_s, dead_after_s=config.lease.dead_after_s, delay_s=config.pacing.delay_s
+        )
         if await in_transaction(self._database, freeing):
             self._claim_at = 0.0
 
     async def _free_capacity(self) -> None:
         """Where the worker has no room and domains wait, those leave that had their time, the oldest leases first.
         Where none waits, none leaves."""
-        budget_s, now = self._order.lease_budget_s, clock.monotonic()
-        if budget_s is None or len(self._queues) < self._order.max_domains or now < self._room_at:
+        budget_s, now = self._config.lease.lease_budget_s, clock.monotonic()
+        if budget_s is None or len(self._queues) < self._config.lease.max_domains or now < self._room_at:
             return
         self._room_at = now + MAKE_ROOM_EVERY_S
         spent = [queue for queue in self._queues.values() if queue.has_used(budget_s, now)]
@@ -431,7 +425,7 @@ class Worker:
     async def _claim(self) -> None:
         if self._evenly.should_yield() or self._pauses.stops_all:
             return None
-        room = self._order.max_domains - len(self._queues)
+        room = self._config.lease.max_domains - len(self._queues)
         if self._hints is not None and not self._hints.should_poll():
             return await self._claim_offered(self._hints, room)
         asked_at = clock.monotonic()
@@ -448,7 +442,7 @@ class Worker:
     async def _claim_offered(self, inbox: MessageInbox, room: int) -> None:
         """What hints name, as far as it is there to be claimed. Each hint is answered for when that is committed."""
         offers = inbox.take(min(room, MOST_CLAIMED_AT_ONCE))
-        hints = [offer.hint for offer in offers if offer.hint.run == self._order.run]
+        hints = [offer.hint for offer in offers if offer.hint.run == self._config.run.run]
         if hints and not self._claims.is_spent:
             asked_at = clock.monotonic()
             claimed = await self._claims.domains(self._id, room, hints)
@@ -481,13 +475,13 @@ class Worker:
         self._client.enter(lease.domain, verifies_tls=lease.verifies_tls, check_address=check)
 
     def _build_queue(self, lease: Lease, asked_at: float, pool: ProxyPool | None) -> DomainQueue:
-        order = self._order
+        config = self._config
         until = self._lease_until(asked_at)
-        breaker = Breaker(most_failures=order.breaker_failures, reset_s=order.breaker_reset_s)
+        breaker = Breaker(most_failures=config.pacing.breaker_failures, reset_s=config.pacing.breaker_reset_s)
         breaker.resume(lease.breaker_state, lease.breaker_failures, asked_at - lease.breaker_open_s)
-        is_unpaced = order.is_unpaced(lease.domain)
+        is_unpaced = config.pacing.is_unpaced(lease.domain)
         if is_unpaced:
-            pace = Throttle(delay_s=0.0, max_in_flight=order.unpaced_concurrency, now=asked_at)
+            pace = Throttle(delay_s=0.0, max_in_flight=config.pacing.unpaced_concurrency, now=asked_at)
         else:
             pace = self._build_pace(lease, pool)
         return DomainQueue(
@@ -496,25 +490,25 @@ class Worker:
             breaker,
             is_unpaced=is_unpaced,
             lease_until=until,
-            budget=order.lease_pages,
+            budget=config.lease.lease_pages,
             opened_at=asked_at,
             pool=pool,
         )
 
     def _build_pace(self, lease: Lease, pool: ProxyPool | None) -> Throttle:
-        order = self._order
-        delay_s = clamp_delay(lease.delay_s if lease.delay_s is not None else order.delay_s)
+        config = self._config
+        delay_s = clamp_delay(lease.delay_s if lease.delay_s is not None else config.pacing.delay_s)
         if pool is not None and pool.paces_per_proxy:
             delay_s = pool.split_delay(delay_s)
-        most = lease.max_concurrent_requests or order.max_concurrent_requests
-        tempo = LatencyTracker(lease.response_s, lease.pace_extra_s) if order.adaptive_pace else None
+        most = lease.max_concurrent_requests or config.pacing.max_concurrent_requests
+        tempo = LatencyTracker(lease.response_s, lease.pace_extra_s) if config.pacing.adaptive_pace else None
         now = clock.monotonic()
-        wait_s = lease.wait_s or self._first_waits.next_s(min(delay_s, order.longest_wait_s), now)
+        wait_s = lease.wait_s or self._first_waits.next_s(min(delay_s, config.pacing.longest_wait_s), now)
         return Throttle(delay_s=delay_s, max_in_flight=most, now=now, wait_s=wait_s, tempo=tempo)
 
     async def _refill(self) -> None:
         queues = [queue for queue in self._queues.values() if queue.needs_refill]
-        if not queues or self._writer.batches.backlog > 4 * self._order.batch_pages:
+        if not queues or self._writer.batches.backlog > 4 * self._config.buffer.batch_pages:
             return
         wants = [(queue.lease, queue.begin_refill()) for queue in queues]
         by_domain: dict[int, list[Target]] = {queue.lease.domain_id: [] for queue in queues}
@@ -547,7 +541,7 @@ class Worker:
         """How a queue that came to its end is handed back. One that never gave a page is blocked for what it answered
         instead, if nothing is left to try."""
         if queue.streak.code is not None and not queue.has_pages:
-            return replace(block(queue, self._order.cooldowns), is_fallback=True, is_spent=queue.is_exhausted)
+            return replace(block(queue, self._config.failures.cooldowns), is_fallback=True, is_spent=queue.is_exhausted)
         return Release(queue.lease, wait_s=queue.wait_s(clock.monotonic()), is_spent=queue.is_exhausted)
 
     async def _forgive(self, blamed: Iterable[int]) -> None:

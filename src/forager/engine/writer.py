@@ -82,7 +82,7 @@ class Writer:
     def __init__(
         self,
         database: Database,
-        order: WorkerConfig,
+        config: WorkerConfig,
         *,
         worker: Callable[[], int],
         queues: Mapping[int, DomainQueue],
@@ -97,29 +97,29 @@ class Writer:
     ) -> None:
         self._database = database
         self._worker = worker
-        self._run = order.run
-        self._max_depth = claim_depth(order.spec)
+        self._run = config.run.run
+        self._max_depth = claim_depth(config.run.spec)
         """Deeper pages are known, and not visited: a claim that looks for them reads all that are left."""
         self._queues = queues
         self._traps = traps
-        self._crowds = SubdomainLimit(order.max_subdomains)
+        self._crowds = SubdomainLimit(config.frontier.max_subdomains)
         self._on_recorded = on_recorded
         """Told, after each batch, how many outcomes of which lease were written, and which leases still hold."""
         self._on_learned = on_learned
         """Told which domains have pages they had not, as soon as these may be claimed."""
         self.batches = Batches(
-            WriteBuffer(order.spool_pages, order.spool_bytes),
-            pages=order.batch_pages,
-            wait_s=order.batch_ms / 1000,
+            WriteBuffer(config.buffer.buffer_pages, config.buffer.buffer_bytes),
+            pages=config.buffer.batch_pages,
+            wait_s=config.buffer.batch_ms / 1000,
             prepare=self._prepare,
             record=self._finish,
             on_room=on_room,
         )
-        self.bodies = BodyStorage(database, body_store, pauses or Pauses(), run=order.run, give=self.batches.add)
+        self.bodies = BodyStorage(database, body_store, pauses or Pauses(), run=config.run.run, give=self.batches.add)
         """Holds outcomes back whose bodies cannot be stored."""
-        self._lease_s = order.lease_s
+        self._lease_s = config.lease.lease_s
         self._shared = shared
-        self._known = UrlCache(order.known_urls)
+        self._known = UrlCache(config.frontier.known_urls)
         self._catching_up = CacheWarmUp()
         self._domain_ids: dict[str, int] = {}
         self._era: str | None = None
@@ -128,7 +128,10 @@ class Writer:
         """As the last transaction saw it."""
         self._lexemes = Lexemes()
         self._images = ImageRecorder(
-            database, run=order.run, admit=self._crowds.admit, remembered=max(1000, order.known_urls // 8)
+            database,
+            run=config.run.run,
+            admit=self._crowds.admit,
+            remembered=max(1000, config.frontier.known_urls // 8),
         )
         self._on_proxies = on_proxies
         """Told how the proxies of a batch stand, after what other workers did with them too."""
@@ -406,7 +409,7 @@ def propagate_depths(
 def count_visits(
     done: Iterable[Outcome], again: Mapping[int, float], found: Mapping[int, int] = MappingProxyType({})
 ) -> dict[int, Visits]:
-    """What a batch did, per domain in id order. Only the site's and the network's faults are errors of a domain.
+    """What a batch did, per domain in id config. Only the site's and the network's faults are errors of a domain.
     Images leave the frontier as pages do, and are no pages."""
     by_domain: dict[int, list[Outcome]] = {}
     for outcome in done:

@@ -3,13 +3,14 @@
 from typing import Any
 
 import pytest
-from tests.builders import a_spec
+from tests.builders import a_spec, an_order
 from tests.ground import Ground
 
 from forager.db import Database
 from forager.domains import store as domains
-from forager.domains.store import Keeping, Release, RobotsCopy
+from forager.domains.store import Release, RobotsCopy
 from forager.engine.claims import Claims
+from forager.engine.config import RunConfig
 from forager.engine.recovery import recover
 from forager.records import Lease, RunSpec, Scope, Target
 from forager.stats import store as stats
@@ -22,7 +23,7 @@ class Crew:
 
     def __init__(self, ground: Ground, database: Database, run: int, spec: RunSpec) -> None:
         self.ground, self.run = ground, run
-        self.claims = Claims(database, run=run, spec=spec, workers=1, lease_s=60.0, keeping=Keeping())
+        self.claims = Claims(database, RunConfig(run, spec), an_order().lease)
 
     async def a_worker(self) -> int:
         return await self.ground.a_worker(self.run)

@@ -24,6 +24,7 @@ from forager.db.pool import close_pool, open_pool
 from forager.domains import store as domains
 from forager.domains.store import Keeping, Release
 from forager.engine.claims import Claims
+from forager.engine.config import RunConfig
 from forager.engine.recovery import free_lost
 from forager.engine.transaction_retry import in_transaction
 from forager.engine.writer import Writer
@@ -197,7 +198,7 @@ async def race(ground: Ground, database_url: str) -> AsyncIterator[Race]:
     await ground.conn.execute(FILL, run, DOMAINS)
     await ground.conn.execute(FILL_PAGES)
     await ground.conn.execute(LEDGER)
-    claims = Claims(database, run=run, spec=a_spec(), workers=CLAIMANTS, lease_s=60.0, keeping=Keeping())
+    claims = Claims(database, RunConfig(run, a_spec(), CLAIMANTS), an_order().lease)
     yield Race(database, run, claims)
     await close_pool(pool)
     await ground.conn.execute("DROP TABLE holdings")
@@ -226,9 +227,8 @@ async def test_thirty_claimants_race_over_a_thousand_domains(race: Race, ground:
 
 async def test_the_best_come_first_round_by_round(race: Race, ground: Ground) -> None:
     """One claimant alone. Who has more than its budget comes again, after all the others had their turn."""
-    alone = Claims(
-        race.database, run=race.run, spec=a_spec(), workers=1, lease_s=60.0, keeping=Keeping(is_scored=False)
-    )
+    unscored = an_order(keeping=Keeping(is_scored=False)).lease
+    alone = Claims(race.database, RunConfig(race.run, a_spec()), unscored)
     claimant = Claimant(race, 0)
     await claimant.register()
     scores = dict(await ground.conn.fetch("SELECT id, priority_score FROM domains"))

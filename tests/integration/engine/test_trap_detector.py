@@ -13,6 +13,7 @@ from forager.control.check import check
 from forager.db import Database
 from forager.domains import traps as domain_traps
 from forager.engine.claims import Claims
+from forager.engine.config import RunConfig
 from forager.engine.trap_detector import CLOCKS_AGREE, TrapDetector
 from forager.engine.writer import Writer
 from forager.links import Reach, Selector
@@ -47,14 +48,7 @@ class Desk:
 
     async def claim(self) -> Lease:
         """As a worker does: lease, what is known of traps, what others learned of them."""
-        claims = Claims(
-            self.database,
-            run=self.run,
-            spec=RunSpec((f"{A}/",)),
-            workers=1,
-            lease_s=60.0,
-            keeping=an_order().keeping,
-        )
+        claims = Claims(self.database, RunConfig(self.run, RunSpec((f"{A}/",))), an_order().lease)
         claimed = await claims.domains(self.worker, 10)
         (self.lease,) = claimed.leases
         self.watch.take(claimed.leases, claimed.traps)

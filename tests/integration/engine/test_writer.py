@@ -84,7 +84,7 @@ async def test_what_is_behind_a_page_that_came_nearer_while_it_was_visited_comes
 
 async def test_only_pages_that_may_be_visited_wake_their_domain(desk: Desk) -> None:
     woken: list[int] = []
-    deepest = an_order(desk.run).spec.max_depth
+    deepest = an_order(desk.run).run.spec.max_depth
     near, far = desk.targets[0], replace(desk.targets[1], depth=deepest)
     writer = Writer(
         desk.writer._database,
