@@ -7,15 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from bench.stopwatch import Stopwatch
-from forager.app.worker import build_worker_config
+from forager.app.worker import build_recorders, build_worker_config
 from forager.control.seed import start_run
 from forager.db import Database, open_database
 from forager.domains.store import Release
+from forager.engine.batch import Draft
 from forager.engine.claims import Claims
 from forager.engine.config import WorkerConfig
+from forager.engine.domain_queues import DomainQueues
 from forager.engine.transaction_retry import in_transaction
 from forager.engine.writer import Writer
 from forager.frontier.enqueue import EnqueueResult
+from forager.proxies.secret import PasswordCipher
+from forager.proxies.worker_pools import WorkerPools
 from forager.records import Discovery, Lease, Outcome, RunSpec, Target
 from forager.settings import load
 from forager.stats import store as stats
@@ -30,9 +34,8 @@ class Workbench:
         self._database = database
         self.stopwatch = stopwatch
         self._claims = Claims(database, order.run, order.lease)
-        self._writer = Writer(
-            database, order, worker=lambda: worker, queues={}, on_recorded=lambda _written, _held: None
-        )
+        self._recorders = recorders = build_recorders(database, order, WorkerPools(PasswordCipher(())))
+        self._writer = Writer(database, order, DomainQueues(worker), recorders=recorders)
         self.leases: list[Lease] = []
 
     async def lease_all(self) -> None:
@@ -52,7 +55,8 @@ class Workbench:
 
     async def record(self, outcomes: Sequence[Outcome], learned: EnqueueResult) -> None:
         with self.stopwatch.time("record"):
-            await in_transaction(self._database, lambda conn: self._writer.record(conn, outcomes, (), learned))
+            draft = Draft(outcomes, learned, [await recorder.prepare([]) for recorder in self._recorders])
+            await in_transaction(self._database, lambda conn: self._writer.record_batch(conn, draft))
 
     async def settle(self, *, stage: str) -> None:
         """PostgreSQL puts links off and indexes many at once; whoever put them off pays for it."""

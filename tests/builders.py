@@ -9,6 +9,7 @@ from typing import Any, get_type_hints
 from forager.domains.store import Keeping
 from forager.engine.config import WorkerConfig
 from forager.engine.domain_queue import DomainQueue
+from forager.engine.domain_queues import DomainQueues
 from forager.politeness.breaker import Breaker
 from forager.politeness.pace import Throttle
 from forager.records import (
@@ -162,3 +163,11 @@ def a_lane(
     leased = a_lease(domain_id, **lease)
     breaker = Breaker(most_failures=5, reset_s=breaker_reset_s)
     return DomainQueue(leased, pace, breaker, is_unpaced=not delay_s, lease_until=float("inf"), budget=budget)
+
+
+def queues_of(worker: int = 1, *queues: DomainQueue) -> DomainQueues:
+    """What a worker of this id holds."""
+    held = DomainQueues(worker)
+    for queue in queues:
+        held.add(queue)
+    return held

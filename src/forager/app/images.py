@@ -6,8 +6,8 @@ from forager.app.bodies import place_of
 from forager.control import image_files
 from forager.control.image_files import CleanupPreview, ImageRule
 from forager.control.storage import Rule
-from forager.engine.image_backfill import backfill_images
 from forager.engine.stop import StopRequest
+from forager.images.backfill import backfill_images
 from forager.records import ImagePolicy
 from forager.scheduler.config import BY
 from forager.scheduler.words import things

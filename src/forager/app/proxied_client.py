@@ -17,7 +17,6 @@ from forager.engine.transaction_retry import in_transaction
 from forager.errors import ProxyError, VisitError
 from forager.fetch import Client
 from forager.proxies import store
-from forager.proxies.choose import get_proxy_result
 from forager.proxies.pool import ProxyPool
 from forager.proxies.roster import ProxyRegistry
 from forager.proxies.secret import PasswordCipher
@@ -69,8 +68,7 @@ class Ways:
             else:
                 return found
             finally:
-                words = str(error) if error else None
-                pool.note(via, get_proxy_result(error), at=clock.now(), error=words)
+                pool.record(via, error, at=clock.now())
                 await self._write_down(pool)
         spent = pool.wait_s(clock.monotonic())
         why = "they have made all requests they may make in this hour" if spent else pool.exhausted_reason()

@@ -23,11 +23,11 @@ from forager.control.replay_diff import Fields, Tally, known_fields, read_fields
 from forager.domains import images as domain_images
 from forager.domains.traps import traps_of
 from forager.engine.crash_marker import FOLDER, CrashMarker, open_crash_marker, pop_crash_marker
-from forager.engine.image_recorder import ImageRecorder, record_page_images
+from forager.engine.domain_queues import DomainQueues
 from forager.engine.parser_pool import read_isolated
 from forager.engine.parser_protocol import ParserConfig
 from forager.engine.stop import StopRequest
-from forager.engine.subdomain_limit import SubdomainLimit, without_links
+from forager.engine.subdomain_limit import without_links
 from forager.engine.transaction_retry import in_transaction
 from forager.engine.writer import Writer
 from forager.errors import DecodeError, ParserCrashError, StoreError, UsageError
@@ -35,6 +35,7 @@ from forager.frontier import reread
 from forager.frontier import store as frontier
 from forager.frontier.details import record_details
 from forager.images import store as images
+from forager.images.recorder import ImageRecorder, record_page_images
 from forager.images.store import Shown
 from forager.links import Selector
 from forager.observe import log
@@ -286,10 +287,8 @@ class _ReplayRun:
             return None
         selector = Selector(await read_reach(database, run, spec), max_links_per_page=settings.max_links_per_page)
         order = build_worker_config(settings, run, spec, workers=1)
-        writer = Writer(database, order, worker=lambda: 0, queues={}, on_recorded=lambda _done, _held: None)
-        desk = ImageRecorder(
-            database, run=run, admit=SubdomainLimit(order.frontier.max_subdomains).admit, remembered=MOST_IMAGES
-        )
+        writer = Writer(database, order, DomainQueues())
+        desk = ImageRecorder(database, run=run, max_subdomains=order.frontier.max_subdomains, remembered=MOST_IMAGES)
         return _Run(selector, writer, desk)
 
     # writing -------------------------------------------------------------------------------------------------------

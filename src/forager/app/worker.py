@@ -1,4 +1,4 @@
-"""Builds a worker from Settings and lets it work: everything the line needs meets here."""
+"""Builds a worker from Settings and runs it: the pipeline, and what features add to it."""
 
 import asyncio
 import contextlib
@@ -7,11 +7,10 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
-from forager import clock, parsing
+from forager import parsing
 from forager.app.bodies import open_body_store, place_of
 from forager.app.browser import browser_limits
 from forager.app.capacity import max_domains
@@ -22,6 +21,7 @@ from forager.app.shared_state import open_sharing
 from forager.control.runs import continuous_spec
 from forager.db import Database, open_database
 from forager.domains.store import Keeping
+from forager.engine.batch import BatchRecorder
 from forager.engine.config import (
     BufferConfig,
     ContentConfig,
@@ -35,22 +35,26 @@ from forager.engine.config import (
     WorkerConfig,
 )
 from forager.engine.crash_marker import FOLDER, open_crash_marker
-from forager.engine.image_storage import ImageStorage
+from forager.engine.page_parser import InlineParser
 from forager.engine.parser_pool import ParserPool, open_pool, read_isolated
 from forager.engine.parser_protocol import ParserConfig
 from forager.engine.pauses import Pauses
-from forager.engine.pipeline import Tools
+from forager.engine.pipeline import Pipeline
 from forager.engine.rendering import open_renderer
 from forager.engine.stop import StopRequest
 from forager.engine.transaction_retry import in_transaction
-from forager.engine.worker import Worker
+from forager.engine.worker import Services, Worker
 from forager.errors import NotFoundError
 from forager.fetch import Patience, open_client
 from forager.images.decode.desk import Decoder
+from forager.images.files import ImageStorage
+from forager.images.recorder import ImageRecorder
 from forager.links import Reach, Selector
 from forager.politeness.guard import AddressGuard
 from forager.politeness.proxy_rule import proxy_rule
 from forager.politeness.unpaced import is_unpaced
+from forager.products.recorder import ProductRecorder
+from forager.proxies.worker_pools import ProxyRecorder, WorkerPools
 from forager.records import Fetched, Reading, RunSpec, Trouble
 from forager.settings import Settings
 from forager.stats import store as stats
@@ -77,16 +81,37 @@ async def work(settings: Settings, run: int | None, *, workers: int, is_attached
             raise NotFoundError(f"There is no run {run}; `forager runs` lists them.")
         _configure_gc()
         reach = await read_reach(database, run, spec)
+        networks = (*settings.allow_networks, *spec.allow_networks)
+        guard = AddressGuard(networks, settings.allow_ports, is_anonymous=settings.contact is None)
         async with (
-            _open_tools(settings, spec, reach, parsers, pauses=pauses, stop=stop) as made,
+            _open_pipeline(settings, spec, guard, reach, parsers, pauses=pauses, stop=stop) as pipeline,
             open_sharing(settings, database.pool) as sharing,
         ):
-            tools = replace(made, shared=sharing.pages)
             _listen(stop, is_attached=is_attached)
             await is_warm
             config = build_worker_config(settings, run, spec, workers=workers)
-            async with open_hints(settings, run, spec) as hints:
-                await Worker(database, config, tools, stop, hints).work()
+            pools = WorkerPools(get_cipher(settings))
+            async with open_hints(settings, run, spec) as inbox:
+                services = Services(
+                    pauses=pauses,
+                    guard=guard,
+                    shared=sharing.pages,
+                    proxies=pools,
+                    recorders=build_recorders(database, config, pools),
+                    inbox=inbox,
+                )
+                await Worker(database, config, pipeline, services, stop).work()
+
+
+def build_recorders(database: Database, config: WorkerConfig, pools: WorkerPools) -> list[BatchRecorder]:
+    """Returns what features write with every batch, in the order of their locks."""
+    images = ImageRecorder(
+        database,
+        run=config.run.run,
+        max_subdomains=config.frontier.max_subdomains,
+        remembered=max(1000, config.frontier.known_urls // 8),
+    )
+    return [images, ProductRecorder(), ProxyRecorder(pools)]
 
 
 async def _join_continuous_run(settings: Settings, database: Database) -> int:
@@ -116,18 +141,23 @@ async def preload_parsers(parsers: ParserPool | None) -> AsyncIterator[asyncio.T
 
 
 @contextlib.asynccontextmanager
-async def _open_tools(
-    settings: Settings, spec: RunSpec, reach: Reach, parsers: ParserPool | None, *, pauses: Pauses, stop: StopRequest
-) -> AsyncIterator[Tools]:
-    networks = (*settings.allow_networks, *spec.allow_networks)
-    guard = AddressGuard(networks, settings.allow_ports, is_anonymous=settings.contact is None)
-    with open_crash_marker(settings.home / FOLDER) as box, open_body_store(settings) as body_store:
+async def _open_pipeline(
+    settings: Settings,
+    spec: RunSpec,
+    guard: AddressGuard,
+    reach: Reach,
+    parsers: ParserPool | None,
+    *,
+    pauses: Pauses,
+    stop: StopRequest,
+) -> AsyncIterator[Pipeline]:
+    with open_crash_marker(settings.home / FOLDER) as crash_marker, open_body_store(settings) as body_store:
         async with (
             Decoder.open(max_pixels=settings.max_image_pixels) as decoder,
             open_client(
                 user_agent=settings.agent_header,
                 check_address=guard.check_ip,
-                check_proxy=proxy_rule(networks),
+                check_proxy=proxy_rule((*settings.allow_networks, *spec.allow_networks)),
                 timeout_s=settings.request_timeout_s,
                 connect_timeout_s=settings.connect_timeout_s,
                 max_bytes=settings.max_page_bytes,
@@ -141,23 +171,17 @@ async def _open_tools(
             ) as renderer,
         ):
             words, agent = settings.keyword_words, settings.robots_agent
-            yield Tools(
+            isolated = partial(read_isolated, config=ParserConfig(words, agent), pauses=pauses, stop=stop)
+            yield Pipeline(
                 client=client,
-                guard=guard,
-                read=_inline_parser(words, agent),
-                parsers=parsers,
-                read_isolated=partial(read_isolated, config=ParserConfig(words, agent), pauses=pauses, stop=stop),
-                box=box,
-                body_store=body_store,
-                images=ImageStorage(
-                    decoder, place_of(settings), max_bytes=settings.max_image_bytes, pauses=pauses, stop=stop
-                ),
-                pauses=pauses,
-                renderer=renderer,
-                vault=get_cipher(settings),
+                parser=parsers or InlineParser(_inline_parser(words, agent), isolated, crash_marker),
                 selector=Selector(reach, max_links_per_page=settings.max_links_per_page),
                 max_redirects=settings.max_redirects,
-                database_time=clock.at,
+                body_store=body_store,
+                image_files=ImageStorage(
+                    decoder, place_of(settings), max_bytes=settings.max_image_bytes, pauses=pauses, stop=stop
+                ),
+                renderer=renderer,
             )
 
 

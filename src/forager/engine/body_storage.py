@@ -10,13 +10,14 @@ open and their pages are fetched again.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from forager.db import Database
 from forager.engine.pauses import Pauses
 from forager.engine.transaction_retry import in_transaction
+from forager.engine.write_buffer import WriteBuffer
 from forager.observe import log
 from forager.records import Outcome, PauseReason
 from forager.storage import BodyStore, Shelved
@@ -35,13 +36,13 @@ class BodyStorage:
         pauses: Pauses,
         *,
         run: int,
-        give: Callable[[Outcome], None],
+        buffer: WriteBuffer,
     ) -> None:
         self._database = database
         self._body_store = body_store
         self._pauses = pauses
         self._run = run
-        self._give = give
+        self._buffer = buffer
         """Gets outcomes that were held and are stored now, to be recorded."""
         self._held: list[Outcome] = []
         self._has_some = asyncio.Event()
@@ -80,7 +81,7 @@ class BodyStorage:
             self._held += held
             raise
         for outcome in ready:
-            self._give(outcome)
+            self._buffer.add(outcome)
         if failed:
             self._hold(failed, error)
         elif not self._held:

@@ -1,4 +1,4 @@
-"""The first verb, and its opposite: lease domains, turn their best pages into targets, hand leases back.
+"""The first step of the pipeline, and its opposite: leases domains, turns their best pages into targets, releases.
 
 Every function is one transaction. What a run may take (pages in all and per domain, depth, patterns) is decided here.
 """
@@ -15,11 +15,11 @@ from forager.domains import store as domains
 from forager.domains.store import Release, RobotsCopy
 from forager.domains.traps import traps_of
 from forager.engine.config import ContentConfig, LeaseConfig, RunConfig
+from forager.engine.proxying import NoProxies, ProxyPool, ProxyPools
 from forager.engine.transaction_retry import in_transaction
 from forager.engine.trap_detector import shut
 from forager.frontier import store as frontier
 from forager.links.scope import claim_depth, claim_patterns
-from forager.proxies.store import PoolRow, find_pools
 from forager.records import Lease, Target, Trap
 from forager.stats import store as stats
 from forager.storage.store import newest_bodies
@@ -31,8 +31,8 @@ class Claimed:
     robots: list[RobotsCopy]
     traps: list[Trap] = field(default_factory=list)
     """All that is known of them in these domains."""
-    pools: list[PoolRow] = field(default_factory=list)
-    """Proxies of those that have some."""
+    pools: Mapping[int, ProxyPool] = field(default_factory=dict)
+    """Domain → its proxies, where it has some."""
 
 
 class Claims:
@@ -42,6 +42,7 @@ class Claims:
         run: RunConfig,
         lease: LeaseConfig,
         content: ContentConfig = ContentConfig(),  # noqa: B008 (frozen)
+        proxies: ProxyPools = NoProxies(),  # noqa: B008 (it has no state)
     ) -> None:
         self._database = database
         self._run = run.run
@@ -50,13 +51,14 @@ class Claims:
         self._labels = run.labels
         self._config = lease
         self._content = content
+        self._proxies = proxies
         self._depth = claim_depth(run.spec)
         self._patterns = claim_patterns(run.spec)
         self.is_spent = False
         """The run's page limit is reached."""
         self._times_returned = 0
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Pages went back to the run's limit."""
         self._times_returned += 1
         self.is_spent = False
@@ -86,7 +88,7 @@ class Claims:
             traps = await traps_of(conn, domain_ids)
             await shut(conn, traps)  # also what others learned of them meanwhile
             proxied = [lease.domain_id for lease in leases if lease.has_proxies]
-            pools = await find_pools(conn, proxied) if proxied else []
+            pools = await self._proxies.open(conn, proxied) if proxied else {}
             return Claimed(leases, await domains.find_robots(conn, domain_ids), traps, pools)
 
         return await in_transaction(self._database, once)

@@ -16,13 +16,13 @@ from forager import clock
 from forager.domains.store import Release, Standing
 from forager.engine import retry_policy
 from forager.engine.failure_streak import FailureStreak
+from forager.engine.proxying import ProxyPool
 from forager.engine.request_history import RequestHistory
 from forager.engine.request_slots import DomainShare
 from forager.engine.robots_rules import RobotsRules
 from forager.errors import LeaseLostError, StatusError, VisitError
 from forager.politeness.breaker import Breaker, BreakerState
 from forager.politeness.pace import Throttle
-from forager.proxies.pool import ProxyPool
 from forager.records import Lease, Outcome, Target, Trouble
 
 SECONDS_AHEAD = 10.0

@@ -13,6 +13,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
+from forager.engine.page_parser import parser_options
 from forager.engine.parser_client import NotStartedError, ParserCrashedError, ParserProcess, ParserServer, RequeueError
 from forager.engine.parser_limits import is_external_kill, is_limit_exceeded
 from forager.engine.parser_protocol import ParserConfig
@@ -20,7 +21,7 @@ from forager.engine.pauses import Pauses
 from forager.engine.stop import StopRequest, cancel
 from forager.errors import BrokenError, ParserCrashError, ParserLimitError, ParserUnavailableError
 from forager.observe import log
-from forager.records import Fetched, PauseReason, Reading
+from forager.records import Fetched, PauseReason, Reading, Target
 
 PAGES_PER_PROCESS = 128
 """Sent to a process at once: as many as it reads while the worker does something else, such as writing a batch."""
@@ -43,6 +44,8 @@ FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 5.0
 
 
 class ParserPool:
+    decompresses = True
+
     def __init__(
         self,
         config: ParserConfig,
@@ -68,6 +71,9 @@ class ParserPool:
         self._isolated_seats = asyncio.Semaphore(MOST_ISOLATED)
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
+
+    async def parse(self, target: Target, fetched: Fetched) -> Reading | None:
+        return await self.read(fetched, is_suspect=target.crashes > 0, **parser_options(target))
 
     async def read(self, fetched: Fetched, *, parser_name: str = "auto", is_suspect: bool = False) -> Reading | None:
         """None for a body that is empty when decompressed. Raises AnswerError as decompressing and reading do,

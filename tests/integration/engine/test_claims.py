@@ -87,7 +87,7 @@ async def test_a_limit_that_got_pages_back_while_it_was_asked_is_not_spent(
 
     async def and_meanwhile(*given: Any) -> int:
         granted = await reserve(*given)
-        desk.claims.go_on()
+        desk.claims.resume()
         return granted
 
     with monkeypatch.context() as patched:

@@ -1,13 +1,13 @@
 """Traps, from pages that bring nothing new to rows: found, shut, heeded, handed over, and names that never end."""
 
 import random
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from tests.builders import a_reading, a_success, an_order
 from tests.ground import Ground
+from tests.writers import open_writer
 
 from forager.control.check import check
 from forager.db import Database
@@ -15,7 +15,6 @@ from forager.domains import traps as domain_traps
 from forager.engine.claims import Claims
 from forager.engine.config import RunConfig
 from forager.engine.trap_detector import CLOCKS_AGREE, TrapDetector
-from forager.engine.writer import Writer
 from forager.links import Reach, Selector
 from forager.links.templates import compiled, pattern_of, templates_of
 from forager.records import Lease, Past, RunSpec, Scope, Target
@@ -33,18 +32,8 @@ class Desk:
         self.ground, self.database, self.run, self.worker = ground, database, run, worker
         self.selector = Selector(Reach.of(RunSpec((f"{A}/",), scope=Scope.ANY)), max_links_per_page=100)
         self.watch = TrapDetector(self.selector, most_same=MOST, most_calendar=MOST)
-        self.writer = Writer(
-            database,
-            an_order(run, max_subdomains=3),
-            worker=lambda: worker,
-            queues={},
-            traps=self.watch,
-            on_recorded=self._discard,
-        )
+        self.writer = open_writer(database, run, worker, traps=self.watch, max_subdomains=3)
         self.lease: Lease | None = None
-
-    def _discard(self, _written: Mapping[tuple[int, int], int], _held: Mapping[tuple[int, int], bool]) -> None:
-        """Nobody waits for it."""
 
     async def claim(self) -> Lease:
         """As a worker does: lease, what is known of traps, what others learned of them."""

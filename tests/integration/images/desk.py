@@ -2,13 +2,12 @@
 
 from typing import Any
 
-from tests.builders import a_discovery, a_success, an_order
+from tests.builders import a_discovery, a_success
 from tests.ground import Ground
+from tests.writers import open_writer
 
 from forager.control.check import check
 from forager.db import Database
-from forager.engine.domain_queue import DomainQueue
-from forager.engine.writer import Writer
 from forager.records import FoundImage, Lease, Selection, Sighting, Target
 from forager.urls import domain_of, url_key
 
@@ -28,10 +27,7 @@ class Desk:
 
     def __init__(self, database: Database, ground: Ground, run: int, worker: int, lease: Lease) -> None:
         self.ground, self.run, self.worker, self.lease = ground, run, worker, lease
-        queues: dict[int, DomainQueue] = {}
-        self.writer = Writer(
-            database, an_order(run), worker=lambda: worker, queues=queues, on_recorded=lambda _written, _held: None
-        )
+        self.writer = open_writer(database, run, worker)
 
     @classmethod
     async def open(cls, database: Database, ground: Ground, name: str = "a.example", pages: int = 2) -> "Desk":

@@ -10,12 +10,12 @@ from tests.ground import Ground
 from tests.integration.images.desk import SIGHTINGS, Desk, a_sighting
 
 from forager.db import Database
-from forager.engine.image_storage import ImageStorage
 from forager.engine.pauses import Pauses
 from forager.engine.stop import StopRequest
 from forager.errors import ErrorSource, StoreUnavailableError
 from forager.images import store
 from forager.images.decode.desk import Decoder
+from forager.images.files import ImageStorage
 from forager.images.store import MANY
 from forager.playground.picture import render_png
 from forager.records import Fetched, ImageFile, ImageStatus, Outcome, OutcomeKind

@@ -13,7 +13,7 @@ from tests.integration.images.desk import Desk, a_sighting
 from forager.control.check_bodies import find_missing
 from forager.control.image_files import CleanupPreview, ImageRule, look, prune
 from forager.db import Database
-from forager.engine.image_storage import name, thumbnail_name
+from forager.images.files import name, thumbnail_name
 from forager.records import ImageFile, ImageStatus, Outcome, OutcomeKind
 from forager.storage.local import LocalLocation
 
