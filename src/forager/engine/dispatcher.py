@@ -1,4 +1,4 @@
-"""Keeps queues moving: starts what may start now, sets an alarm for what may start later, handles what came back.
+"""Keeps queues moving: starts what may start now, sets a timer for what may start later, handles what came back.
 
 Knows nothing of the database: outcomes and copies of robots.txt go to the write buffer.
 """
@@ -72,30 +72,30 @@ class Dispatcher:
         )
         self._open: set[asyncio.Task[None]] = set()
         self._slots = RequestSlots(config.requests.max_requests_in_flight)
-        self._lines: dict[Wait, dict[int, DomainQueue]] = {wait: {} for wait in Wait}
-        """Queues that could move but for the worker's own limits, first come first served in each line."""
+        self._waiting: dict[Wait, dict[int, DomainQueue]] = {wait: {} for wait in Wait}
+        """Queues that could move but for the worker's own limits, by what they wait for; first come, first served."""
         self._paused: dict[int, DomainQueue] = {}
         """Queues that could move but for a fault of our own."""
         pauses.on_change(self._resume_paused)
-        self._alarms: dict[int, tuple[float, asyncio.Handle]] = {}
-        """When each queue is looked at again. uvloop's handles do not tell their time, so it stands beside them."""
+        self._timers: dict[int, tuple[float, asyncio.Handle]] = {}
+        """When each queue is looked at again. uvloop's handles do not tell their time, so it is kept beside them."""
         self._loop = asyncio.get_running_loop()
-        self.trouble: asyncio.Future[None] = self._loop.create_future()
+        self.failure: asyncio.Future[None] = self._loop.create_future()
         """Fails when a task of ours does: a bug here must end the worker, not leave a queue waiting for ever."""
 
     # starting ------------------------------------------------------------------------------------------------------
 
     def start_requests(self, queue: DomainQueue) -> None:
-        """Start all of a queue that may start now."""
+        """Starts all requests of a queue that may start now."""
         now = clock.monotonic()
         while not (queue.is_lost or queue.closing or queue.is_asking_robots or queue.is_locating or self._stop.asked):
             if now >= queue.lease_until:
                 return
-            if self._pauses.stops(stores_bodies=self._content.needs_store(queue.lease)):
+            if self._pauses.is_paused and self._pauses.stops(stores_bodies=self._content.needs_store(queue.lease)):
                 self._paused[queue.lease.domain_id] = queue
                 return
             if wait := self._why_wait(queue, now):
-                self._lines[wait][queue.lease.domain_id] = queue
+                self._waiting[wait][queue.lease.domain_id] = queue
                 return
             target = queue.next_target(now) if queue.can_start(now) else None
             if target is None:
@@ -106,27 +106,27 @@ class Dispatcher:
         if queue.needs_refill or queue.is_over:
             self._queues.wake()
 
-    def go_on(self) -> None:
-        """There is room for another: who waited for it comes first."""
+    def start_waiting(self) -> None:
+        """A request ended: queues that waited for it come first."""
         while queue := self._next_waiting():
             self.start_requests(queue)
 
     def resume(self) -> None:
         """There is room for many. Between two of them others have their turn: above all the next batch, which would be
-        written after hundreds of requests were started else."""
+        written after hundreds of requests were started otherwise."""
         if queue := self._next_waiting():
             self.start_requests(queue)
             self._loop.call_soon(self.resume)
 
     def _next_waiting(self) -> DomainQueue | None:
-        """Who may start now of those that waited; first who is owed some."""
-        lines = self._lines
-        if not any(lines.values()) or not self._buffer.has_room(len(self._open)):
+        """Returns the queue that may start now of those that waited; first of those that are owed some."""
+        waiting = self._waiting
+        if not any(waiting.values()) or not self._buffer.has_room(len(self._open)):
             return None
         for wait, may_come in self._slots.list_wait_queues(clock.monotonic()):
-            if may_come and lines[wait]:
+            if may_come and waiting[wait]:
                 self._slots.record_granted(wait)
-                return lines[wait].pop(next(iter(lines[wait])))
+                return waiting[wait].pop(next(iter(waiting[wait])))
         return None
 
     def _resume_paused(self) -> None:
@@ -134,7 +134,7 @@ class Dispatcher:
         if not self._paused or self._pauses.stops_all:
             return
         paused, self._paused = self._paused, {}
-        self._lines[Wait.ANY] |= paused
+        self._waiting[Wait.ANY] |= paused
         self._loop.call_soon(self.resume)
 
     def _why_wait(self, queue: DomainQueue, now: float) -> Wait | None:
@@ -143,7 +143,7 @@ class Dispatcher:
         return self._slots.why_wait(queue.share, now)
 
     def _start(self, queue: DomainQueue, target: Target, now: float) -> bool:
-        """False where something has to be found out, or waited for, before this target can leave."""
+        """Returns False where something has to be fetched, or waited for, before this target can leave."""
         if queue.pool is not None and not self._has_proxy(queue, target, now):
             return False
         origin = origin_of(target.url)
@@ -169,7 +169,7 @@ class Dispatcher:
 
     def _has_proxy(self, queue: DomainQueue, target: Target, now: float) -> bool:
         """Whether a proxy of the queue's pool may be used now. A pool that is dead, or spent for long, ends the lease:
-        one task says why, and it is nobody's fault but ours."""
+        one task says why, and it is our own fault."""
         assert queue.pool is not None
         wait_s = queue.pool.wait_s(now)
         if wait_s == 0.0:
@@ -193,7 +193,7 @@ class Dispatcher:
             return True
         if origin not in queue.addresses:
             queue.begin_locating()
-            self._spawn(self._find_out(queue, origin))
+            self._spawn(self._locate(queue, origin))
             return False
         address, who = queue.addresses[origin], queue.lease.domain_id
         if address is None or self.addresses.can_start(address, who, now):
@@ -201,8 +201,8 @@ class Dispatcher:
         self.addresses.wait(address, who, partial(self.start_requests, queue))
         return False
 
-    async def _find_out(self, queue: DomainQueue, origin: str) -> None:
-        """Where an origin's server is."""
+    async def _locate(self, queue: DomainQueue, origin: str) -> None:
+        """Finds the server that an origin is on."""
         await self.addresses.find(queue, origin)
         queue.end_locating()
         self.start_requests(queue)
@@ -227,15 +227,15 @@ class Dispatcher:
             return
         domain = queue.lease.domain_id
         when = self._loop.time() + max(0.0, next_wake_at - now) + clock.TIMER_GRAIN_S  # else it rings again until then
-        if domain in self._alarms:
-            earlier, alarm = self._alarms[domain]
+        if domain in self._timers:
+            earlier, timer = self._timers[domain]
             if earlier <= when:
                 return
-            alarm.cancel()
-        self._alarms[domain] = (when, self._loop.call_at(when, self._on_timer, queue))
+            timer.cancel()
+        self._timers[domain] = (when, self._loop.call_at(when, self._on_timer, queue))
 
     def _on_timer(self, queue: DomainQueue) -> None:
-        self._alarms.pop(queue.lease.domain_id, None)
+        self._timers.pop(queue.lease.domain_id, None)
         self.start_requests(queue)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
@@ -247,16 +247,16 @@ class Dispatcher:
         self._open.discard(task)
         if not self._open:
             self._flush_if_idle()
-        if not task.cancelled() and (bug := task.exception()) and not self.trouble.done():
-            self.trouble.set_exception(bug)
+        if not task.cancelled() and (bug := task.exception()) and not self.failure.done():
+            self.failure.set_exception(bug)
 
     def forget(self, queue: DomainQueue) -> None:
         """The queue is no longer ours; what still comes back for it is dropped."""
         queue.lose()
-        for line in (*self._lines.values(), self._paused):
-            line.pop(queue.lease.domain_id, None)
-        if queue.lease.domain_id in self._alarms:
-            self._alarms.pop(queue.lease.domain_id)[1].cancel()
+        for queues in (*self._waiting.values(), self._paused):
+            queues.pop(queue.lease.domain_id, None)
+        if queue.lease.domain_id in self._timers:
+            self._timers.pop(queue.lease.domain_id)[1].cancel()
 
     # visits --------------------------------------------------------------------------------------------------------
 
@@ -277,10 +277,10 @@ class Dispatcher:
         elif self.outcomes.handle(queue, outcome):
             self._flush_if_waiting(queue)
         if not queue.is_lost:
-            line = self._slots.get_wait_queue(queue.share, clock.monotonic())
-            self._lines[line][queue.lease.domain_id] = queue  # those who waited for this come first
+            wait = self._slots.get_wait_queue(queue.share, clock.monotonic())
+            self._waiting[wait][queue.lease.domain_id] = queue  # those that waited before come first
         self.addresses.finish(address, has_left=request.has_left)
-        self.go_on()
+        self.start_waiting()
 
     def _options_of(self, queue: DomainQueue, target: Target, request: "PageRequest") -> VisitOptions:
         lease, content = queue.lease, self._content
@@ -310,7 +310,7 @@ class Dispatcher:
     def _flush_if_idle(self) -> None:
         """Queues without another target wait for what requests brought to be written. Where half of them do, a batch
         that is worth its price is written at once. Where all do, any is, unless more is under way than was brought:
-        else the last 256 pages of a crawl were written one by one, each at the price of ten."""
+        otherwise the last 256 pages of a crawl were written one by one, each at the price of ten."""
         buffer = self._buffer
         if buffer.is_due:
             return
@@ -349,7 +349,7 @@ class PageRequest(LeasedRequest):
 
     def check_wanted(self) -> None:
         if self._task_id in self._queue.called_off:
-            raise CalledOffError("somebody paused or cancelled it")
+            raise CalledOffError("an operator paused or cancelled it")
 
     def _leave(self, now: float) -> None:
         super()._leave(now)

@@ -52,12 +52,12 @@ from forager.stats import store as stats
 from forager.stats.counters import Tally
 from forager.stats.processes import get_host_key, started_at
 
-TEND_EVERY_S = 0.2
+RUN_EVERY_S = 0.2
 IDLE_S = 1.0
-"""A worker of the standing run that has nothing to do looks once in this time."""
+"""How often a worker of the continuous run looks that has nothing to do."""
 CLAIM_EVERY_S, CLAIM_AT_LEAST_EVERY_S = 0.15, 0.6
-"""A quick crawl feeds its queues dozens of times a second, and most of the time no other domain is ready: the longer
-none was, the more seldom it is asked."""
+"""A quick crawl refills its queues dozens of times a second, and most of the time no other domain is ready: the longer
+none was, the more seldom the database is asked."""
 COALESCE_S = 0.01
 MOST_CLAIMED_AT_ONCE = 200
 AT_ONCE = 500
@@ -65,7 +65,7 @@ AT_ONCE = 500
 MAKE_ROOM_EVERY_S = 1.0
 """How often a worker without room looks whether domains wait."""
 GRACE_S = 3.0
-"""For other workers to be heard again after the database was away."""
+"""For heartbeats of other workers to arrive again after the database was away."""
 RECLAIM_EVERY_S = 1.0
 """How often a worker looks for leases of workers that fell silent."""
 
@@ -97,7 +97,7 @@ class Worker:
         self._pauses = pauses = services.pauses
         self._inbox = services.inbox
         self._proxies = services.proxies
-        self._told_pause: Pause | None = None
+        self._written_pause: Pause | None = None
         """The pause that the database knows of."""
         self._claim_at = 0.0
         """When domains are claimed again, where none was ready and there is other work."""
@@ -157,7 +157,7 @@ class Worker:
         stopping = asyncio.create_task(self._stop.wait_requested())
         storing = asyncio.create_task(self._bodies.run())
         try:
-            loops = (writing, beating, running, polling, *forgiving, storing, self._dispatcher.trouble)
+            loops = (writing, beating, running, polling, *forgiving, storing, self._dispatcher.failure)
             await asyncio.wait({*loops, stopping}, return_when=asyncio.FIRST_COMPLETED)
             for loop in loops:
                 if loop.done():
@@ -186,7 +186,7 @@ class Worker:
             if queue := self._queues.get(outcome.target.domain_id):
                 self._dispatcher.outcomes.give_back(queue, outcome)
 
-    # life ----------------------------------------------------------------------------------------------------------
+    # living --------------------------------------------------------------------------------------------------------
 
     @property
     def _id(self) -> int:
@@ -212,7 +212,7 @@ class Worker:
         await self._read_clock()
 
     async def _heartbeat_loop(self) -> None:
-        """Say that we live and renew the leases; whatever is no longer ours is dropped at once."""
+        """Writes the heartbeat and renews the leases; what is no longer ours is dropped at once."""
         every_s = self._beat_within_s / 3
         while True:
             await asyncio.sleep(every_s)
@@ -226,7 +226,7 @@ class Worker:
             until = self._lease_until(asked_at)
             await self._refresh_pools()
             await self._extend_scope()
-            # Not those that were claimed meanwhile: their leases are young, and were not seen.
+            # Not those that were claimed meanwhile: the heartbeat did not see their leases.
             for number, queue in enumerate(asked_for):
                 if number % AT_ONCE == AT_ONCE - 1:
                     await asyncio.sleep(0)
@@ -273,7 +273,7 @@ class Worker:
             if self._signals.is_sent_away and not self._stop.asked:
                 log().info("sent away", action="worker.drained")
                 self._stop.ask()
-            if self._pauses.current != self._told_pause:
+            if self._pauses.current != self._written_pause:
                 await in_transaction(self._database, self._write_heartbeat)
 
     async def _forgive_loop(self, network: NetworkMonitor) -> None:
@@ -292,7 +292,7 @@ class Worker:
         """Writes the heartbeat, and why we are paused if we are."""
         pause = self._pauses.current
         is_alive = await stats.beat(conn, self._id, pause)
-        self._told_pause = pause
+        self._written_pause = pause
         return is_alive
 
     def _note_database(self, reason: str | None) -> None:
@@ -303,7 +303,7 @@ class Worker:
             self._pauses.begin(PauseReason.DATABASE_UNAVAILABLE, reason)
 
     async def _record_waits(self) -> None:
-        """Domains that make no request for a while: the database says why and until when, for whoever looks."""
+        """Writes why and until when domains make no request for a while."""
         now = clock.monotonic()
         waits = [
             (queue.lease.token, reason, queue.wait_s(now))
@@ -324,7 +324,7 @@ class Worker:
         return is_alive, await domains.renew_leases(conn, worker=self._id, lease_s=self._config.lease.lease_s)
 
     async def _extend_scope(self) -> None:
-        """The standing run reaches domains that became known since."""
+        """The continuous run reaches domains that became known since."""
         growing = self._selector.growing
         if growing is None:
             return
@@ -349,10 +349,10 @@ class Worker:
         `dead_after_s` without a heartbeat of ours others take our leases, however long these are."""
         return min(since + self._config.lease.lease_s * 0.9, self._beat_at + self._config.lease.dead_after_s * 0.9)
 
-    # tending -------------------------------------------------------------------------------------------------------
+    # running -------------------------------------------------------------------------------------------------------
 
     async def _run_loop(self) -> None:
-        """Claim, refill, release, until nothing is left to do or somebody asks to stop."""
+        """Claims, refills and releases, until nothing is left to do or a stop is requested."""
         while not self._stop.asked:
             await self._reclaim()
             await self._free_capacity()
@@ -369,8 +369,8 @@ class Worker:
                     await self._pause(IDLE_S)
             await self._pause()
 
-    async def _pause(self, longest_s: float = TEND_EVERY_S) -> None:
-        """Until something stirs; a moment longer, so that many hungry queues are fed by one statement."""
+    async def _pause(self, longest_s: float = RUN_EVERY_S) -> None:
+        """Waits until it is woken; a moment longer, so that many queues are refilled by one statement."""
         try:
             async with asyncio.timeout(longest_s):  # not wait_for: in Python 3.11 it may swallow a cancellation
                 await self._queues.wait_woken()
@@ -451,7 +451,7 @@ class Worker:
         return self._open_leases(claimed, asked_at)
 
     async def _claim_offered(self, inbox: MessageInbox, room: int) -> None:
-        """What hints name, as far as it is there to be claimed. Each hint is answered for when that is committed."""
+        """Claims the domains that messages name, as far as they are ready. Messages are acknowledged afterwards."""
         offers = inbox.take(min(room, MOST_CLAIMED_AT_ONCE))
         hints = [offer.hint for offer in offers if offer.hint.run == self._config.run.run]
         if hints and not self._claims.is_spent:

@@ -357,7 +357,7 @@ async def test_a_stopping_lane_sets_no_alarm_that_would_ring_for_nothing() -> No
     queue = a_lane(1, delay_s=0.01)
     road.stop.ask()
     road.drive(queue, *targets_of(1, 3))
-    assert road.traffic._alarms == {}
+    assert road.traffic._timers == {}
 
 
 async def wait_for_a_turn(road: Road, queue: DomainQueue) -> None:
@@ -480,10 +480,10 @@ async def test_a_lane_that_was_forgotten_leaves_all_lines() -> None:
     for queue in queues:
         road.drive(queue, *targets_of(queue.lease.domain_id, 2))
     await open_up(road, 21)
-    assert any(road.traffic._lines.values())
+    assert any(road.traffic._waiting.values())
     for queue in queues:
         road.traffic.forget(queue)
     road.client.gate.set()
     await road.traffic.finish()
-    assert not any(road.traffic._lines.values())
+    assert not any(road.traffic._waiting.values())
     assert road.traffic._slots.taken == 0

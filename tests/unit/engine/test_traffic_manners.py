@@ -313,7 +313,7 @@ async def test_a_lane_that_was_lost_while_it_waited_for_an_address_keeps_nobody_
 # Room for what comes back -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("go_on", [Dispatcher.go_on, Dispatcher.resume])
+@pytest.mark.parametrize("go_on", [Dispatcher.start_waiting, Dispatcher.resume])
 async def test_no_request_leaves_whose_answer_could_not_be_kept(go_on: Callable[[Dispatcher], None]) -> None:
     road = Road(ScriptedClient())
     road.room = 7
