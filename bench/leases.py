@@ -18,8 +18,9 @@ from bench.stopwatch import backend_cpu_s
 from bench.talk import tell
 from forager.db import statements
 from forager.db.database import Database, open_database
-from forager.domains.store import Keeping, Release
+from forager.domains.store import Release
 from forager.engine.claims import Claims
+from forager.engine.config import LeaseConfig, RunConfig
 from forager.engine.transaction_retry import in_transaction
 from forager.runs.models import RunSpec, Scope
 from forager.settings import Settings, load
@@ -61,7 +62,8 @@ async def measure_sizes(settings: Settings, sizes: Sequence[int]) -> list[LeaseS
     async with open_database(settings, size=1, application="bench") as database:
         spec = RunSpec(seeds=(), scope=Scope.ANY)
         run = await in_transaction(database, lambda conn: stats.start_run(conn, spec, by="bench"))
-        claims = Claims(database, run=run, spec=spec, workers=1, lease_s=settings.lease_s, keeping=Keeping())
+        lease = LeaseConfig(settings.lease_s, settings.heartbeat_s, settings.dead_after_s, AT_ONCE)
+        claims = Claims(database, RunConfig(run, spec), lease)
         steps, have = [], 0
         for size in sizes:
             tell(f"Leases: filling the database to {size:,} domains")

@@ -7,18 +7,22 @@ from pathlib import Path
 from typing import Any
 
 from bench.stopwatch import Stopwatch
+from forager.config.cipher import PasswordCipher
 from forager.db.database import Database, open_database
 from forager.domains.store import Release
+from forager.engine.batch import Draft
 from forager.engine.claims import Claims
 from forager.engine.config import WorkerConfig
+from forager.engine.domain_queues import DomainQueues
 from forager.engine.transaction_retry import in_transaction
 from forager.engine.writer import Writer
 from forager.frontier.enqueue import EnqueueResult
 from forager.frontier.models import Lease, Outcome, Target
 from forager.links.models import Discovery
+from forager.proxies.worker_pools import WorkerPools
 from forager.runs.models import RunSpec
 from forager.runs.start import start_run
-from forager.runtime.worker import make_order
+from forager.runtime.worker import build_recorders, build_worker_config
 from forager.settings import load
 from forager.stats import store as stats
 
@@ -31,12 +35,9 @@ class Workbench:
         self._worker = worker
         self._database = database
         self.stopwatch = stopwatch
-        self._claims = Claims(
-            database, run=order.run, spec=order.spec, workers=1, lease_s=order.lease_s, keeping=order.keeping
-        )
-        self._writer = Writer(
-            database, order, worker=lambda: worker, queues={}, on_recorded=lambda _written, _held: None
-        )
+        self._claims = Claims(database, order.run, order.lease)
+        self._recorders = recorders = build_recorders(database, order, WorkerPools(PasswordCipher(())))
+        self._writer = Writer(database, order, DomainQueues(worker), recorders=recorders)
         self.leases: list[Lease] = []
 
     async def lease_all(self) -> None:
@@ -56,7 +57,8 @@ class Workbench:
 
     async def record(self, outcomes: Sequence[Outcome], learned: EnqueueResult) -> None:
         with self.stopwatch.time("record"):
-            await in_transaction(self._database, lambda conn: self._writer.record(conn, outcomes, (), learned))
+            draft = Draft(outcomes, learned, [await recorder.prepare([]) for recorder in self._recorders])
+            await in_transaction(self._database, lambda conn: self._writer.record_batch(conn, draft))
 
     async def settle(self, *, stage: str) -> None:
         """PostgreSQL puts links off and indexes many at once; whoever put them off pays for it."""
@@ -76,7 +78,7 @@ async def open_workbench(home: Path, spec: RunSpec, database_url: str | None = N
             return run, worker, await conn.fetchval("SELECT pg_backend_pid()")
 
         run, worker, backend = await in_transaction(database, begin)
-        order = make_order(settings, run, spec, workers=1)
+        order = build_worker_config(settings, run, spec, workers=1)
         bench = Workbench(database, order, worker, Stopwatch(backend))
         await bench.lease_all()
         try:

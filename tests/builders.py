@@ -1,13 +1,15 @@
 """Small records for tests: each names only what the test is about."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from datetime import date
 from decimal import Decimal
-from typing import Any
+from typing import Any, get_type_hints
 
 from forager.domains.store import Keeping
 from forager.engine.config import WorkerConfig
 from forager.engine.domain_queue import DomainQueue
+from forager.engine.domain_queues import DomainQueues
 from forager.fetch.models import Fetched
 from forager.frontier.models import Lease, Outcome, OutcomeKind, Target, Trouble
 from forager.links.models import Discovery, Selection
@@ -118,16 +120,27 @@ def an_order(run: int = 1, spec: RunSpec | None = None, **more: Any) -> WorkerCo
         "delay_per_ip_s": 0.0,
         "breaker_failures": 5,
         "breaker_reset_s": 0.0,
-        "spool_pages": 2000,
-        "spool_bytes": 64 * 1024 * 1024,
+        "buffer_pages": 2000,
+        "buffer_bytes": 64 * 1024 * 1024,
         "max_near_duplicates": 50,
         "max_calendar_pages": 200,
         "max_subdomains": 1000,
         "max_domain_errors": 10,
         "max_unreachable": 5,
-        "cooldowns": dict.fromkeys(Trouble, COOLDOWN_S) | {"robots_denied": 90 * 86400.0},
+        "cooldowns": dict.fromkeys(Trouble, COOLDOWN_S),
+        "robots_cooldown_s": 90 * 86400.0,
+        "run": run,
+        "spec": spec or a_spec(),
     }
-    return WorkerConfig(run=run, spec=spec or a_spec(), **given | more)
+    return WorkerConfig(**{name: record(**_fields_of(record, given | more)) for name, record in RECORDS.items()})
+
+
+RECORDS: dict[str, Any] = get_type_hints(WorkerConfig)
+"""Field of the configuration → the record it holds. No two records have a field of the same name."""
+
+
+def _fields_of(record: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    return {each.name: given[each.name] for each in fields(record) if each.name in given}
 
 
 def a_lane(
@@ -143,3 +156,11 @@ def a_lane(
     leased = a_lease(domain_id, **lease)
     breaker = Breaker(most_failures=5, reset_s=breaker_reset_s)
     return DomainQueue(leased, pace, breaker, is_unpaced=not delay_s, lease_until=float("inf"), budget=budget)
+
+
+def queues_of(worker: int = 1, *queues: DomainQueue) -> DomainQueues:
+    """What a worker of this id holds."""
+    held = DomainQueues(worker)
+    for queue in queues:
+        held.add(queue)
+    return held

@@ -4,24 +4,30 @@ Known are the requests of this worker only: each worker keeps the limits for its
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Callable, Hashable
 from ipaddress import IPv6Address, ip_address, ip_network
+from typing import Protocol
 
 from forager import clock
+from forager.engine.config import RequestLimits
 from forager.engine.domain_queue import DomainQueue
 from forager.politeness.pace import Throttle
 
 MOST_IDLE = 10_000
 
 
+class Locator(Protocol):
+    async def locate(self, url: str) -> str | None:
+        """Returns the address that the host of a URL has."""
+
+
 class Addresses:
     """An address of None is one nobody knows, and has no limits."""
 
-    def __init__(self, locate: Callable[[str], Awaitable[str | None]], *, delay_s: float, most: int | None) -> None:
-        """`locate` finds the address of a URL."""
-        self._locate = locate
-        self._delay_s = delay_s
-        self._most = most
+    def __init__(self, locator: Locator, limits: RequestLimits) -> None:
+        self._locator = locator
+        self._delay_s = limits.delay_per_ip_s
+        self._most = limits.max_requests_per_ip
         self._paces: dict[str, Throttle] = {}
         self._waiting: dict[str, dict[Hashable, Callable[[], None]]] = {}
         self._alarms: dict[str, asyncio.TimerHandle] = {}
@@ -35,8 +41,8 @@ class Addresses:
         if not self.limit(queue):
             return None
         if origin not in queue.addresses:
-            address = await self._locate(f"{origin}/")
-            queue.addresses[origin] = server_of(address) if address else None
+            address = await self._locator.locate(f"{origin}/")
+            queue.save_address(origin, server_of(address) if address else None)
         return queue.addresses[origin]
 
     def can_start(self, address: str | None, who: Hashable, now: float) -> bool:

@@ -10,7 +10,7 @@ open and their pages are fetched again.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from forager.db.database import Database
 from forager.engine.models import PauseReason
 from forager.engine.pauses import Pauses
 from forager.engine.transaction_retry import in_transaction
+from forager.engine.write_buffer import WriteBuffer
 from forager.frontier.models import Outcome
 from forager.observe import log
 from forager.storage import store as bodies
@@ -36,13 +37,13 @@ class BodyStorage:
         pauses: Pauses,
         *,
         run: int,
-        give: Callable[[Outcome], None],
+        buffer: WriteBuffer,
     ) -> None:
         self._database = database
         self._body_store = body_store
         self._pauses = pauses
         self._run = run
-        self._give = give
+        self._buffer = buffer
         """Gets outcomes that were held and are stored now, to be recorded."""
         self._held: list[Outcome] = []
         self._has_some = asyncio.Event()
@@ -66,7 +67,7 @@ class BodyStorage:
                 await self.retry_pending()
                 wait_s = min(2 * wait_s, LONGEST_WAIT_S)
 
-    def give_up(self) -> list[Outcome]:
+    def take_held(self) -> list[Outcome]:
         """Returns what is still held, when the worker ends: its tasks are to be opened again."""
         held, self._held = self._held, []
         return held
@@ -81,7 +82,7 @@ class BodyStorage:
             self._held += held
             raise
         for outcome in ready:
-            self._give(outcome)
+            self._buffer.add(outcome)
         if failed:
             self._hold(failed, error)
         elif not self._held:

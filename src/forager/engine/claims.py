@@ -1,4 +1,4 @@
-"""The first verb, and its opposite: lease domains, turn their best pages into targets, hand leases back.
+"""The first step of the pipeline, and its opposite: leases domains, turns their best pages into targets, releases.
 
 Every function is one transaction. What a run may take (pages in all and per domain, depth, patterns) is decided here.
 """
@@ -13,17 +13,16 @@ from forager.dispatch.message import CrawlHint
 from forager.dispatch.store import withdraw_offers
 from forager.domains import store as domains
 from forager.domains.models import Trap
-from forager.domains.store import Keeping, Release, RobotsCopy
+from forager.domains.store import Release, RobotsCopy
 from forager.domains.traps import traps_of
+from forager.engine.config import ContentConfig, LeaseConfig, RunConfig
+from forager.engine.proxying import NoProxies, ProxyPool, ProxyPools
 from forager.engine.transaction_retry import in_transaction
 from forager.engine.trap_detector import shut
 from forager.frontier import store as frontier
 from forager.frontier.models import Lease, Target
 from forager.links.scope import claim_depth, claim_patterns
-from forager.proxies.store import PoolRow, find_pools
-from forager.runs.models import RunSpec
 from forager.stats import store as stats
-from forager.storage.policy import ContentPolicy
 from forager.storage.store import newest_bodies
 
 
@@ -33,41 +32,34 @@ class Claimed:
     robots: list[RobotsCopy]
     traps: list[Trap] = field(default_factory=list)
     """All that is known of them in these domains."""
-    pools: list[PoolRow] = field(default_factory=list)
-    """Proxies of those that have some."""
+    pools: Mapping[int, ProxyPool] = field(default_factory=dict)
+    """Domain → its proxies, where it has some."""
 
 
 class Claims:
     def __init__(
         self,
         database: Database,
-        *,
-        run: int,
-        spec: RunSpec,
-        workers: int,
-        lease_s: float,
-        keeping: Keeping,
-        content_policy: str = ContentPolicy.SIGNALS,
-        labels: Sequence[str] = (),
-        live_s: float = 120.0,
+        run: RunConfig,
+        lease: LeaseConfig,
+        content: ContentConfig = ContentConfig(),  # noqa: B008 (frozen)
+        proxies: ProxyPools = NoProxies(),  # noqa: B008 (it has no state)
     ) -> None:
         self._database = database
-        self._run = run
-        self._spec = spec
-        self._workers = workers
-        self._lease_s = lease_s
-        self._live_s = live_s
-        """A worker silent for longer has no share of the run."""
-        self._keeping = keeping
-        self._content_policy = content_policy
-        self._labels = labels
-        self._depth = claim_depth(spec)
-        self._patterns = claim_patterns(spec)
+        self._run = run.run
+        self._spec = run.spec
+        self._workers = run.workers
+        self._labels = run.labels
+        self._config = lease
+        self._content = content
+        self._proxies = proxies
+        self._depth = claim_depth(run.spec)
+        self._patterns = claim_patterns(run.spec)
         self.is_spent = False
         """The run's page limit is reached."""
         self._times_returned = 0
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Pages went back to the run's limit."""
         self._times_returned += 1
         self.is_spent = False
@@ -84,12 +76,12 @@ class Claims:
                 worker=worker,
                 run=self._run,
                 limit=limit,
-                lease_s=self._lease_s,
+                lease_s=self._config.lease_s,
                 workers=self._workers,
                 max_pages_per_domain=self._spec.max_pages_per_domain,
                 labels=self._labels,
                 offered=named,
-                live_s=self._live_s,
+                live_s=self._config.live_s,
             )
             if not leases:
                 return Claimed([], [])
@@ -97,7 +89,7 @@ class Claims:
             traps = await traps_of(conn, domain_ids)
             await shut(conn, traps)  # also what others learned of them meanwhile
             proxied = [lease.domain_id for lease in leases if lease.has_proxies]
-            pools = await find_pools(conn, proxied) if proxied else []
+            pools = await self._proxies.open(conn, proxied) if proxied else {}
             return Claimed(leases, await domains.find_robots(conn, domain_ids), traps, pools)
 
         return await in_transaction(self._database, once)
@@ -139,11 +131,8 @@ class Claims:
             await stats.return_pages(conn, self._run, granted - len(targets))
         limited = {lease.domain_id for lease, _ in wants if self._has_budget(lease)}
         await domains.count_claims(conn, Counter(t.domain_id for t in targets if t.domain_id in limited))
-        keeping = {lease.domain_id for lease, _ in wants if self._keeps_bodies(lease)}
+        keeping = {lease.domain_id for lease, _ in wants if self._content.keeps_bodies(lease)}
         return await with_bodies(conn, targets, keeping) if keeping else targets
-
-    def _keeps_bodies(self, lease: Lease) -> bool:
-        return (lease.content_policy or self._content_policy) != ContentPolicy.SIGNALS
 
     def _has_budget(self, lease: Lease) -> bool:
         return self._spec.max_pages_per_domain is not None or lease.max_pages_per_run is not None
@@ -156,7 +145,9 @@ class Claims:
             ours = [release for release in releases if release.lease.token in held]
             if ours:
                 self.is_spent &= not await give_back(conn, [release.lease.domain_id for release in ours])
-                await domains.release(conn, ours, max_depth=self._depth, patterns=self._patterns, keeping=self._keeping)
+                await domains.release(
+                    conn, ours, max_depth=self._depth, patterns=self._patterns, keeping=self._config.keeping
+                )
 
         await in_transaction(self._database, once)
 

@@ -8,22 +8,23 @@ A queue decides which target may leave when. It starts no request and writes not
 
 import heapq
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 from forager import clock
 from forager.domains.store import Release, Standing
+from forager.engine import retry_policy
 from forager.engine.failure_streak import FailureStreak
+from forager.engine.proxying import ProxyPool
+from forager.engine.request_history import RequestHistory
 from forager.engine.request_slots import DomainShare
-from forager.errors import SkippedError
-from forager.frontier.models import Lease, Target, Trouble
+from forager.engine.robots_rules import RobotsRules
+from forager.errors import LeaseLostError, StatusError, VisitError
+from forager.frontier.models import Lease, Outcome, Target, Trouble
 from forager.politeness.breaker import Breaker, BreakerState
 from forager.politeness.pace import Throttle
-from forager.proxies.pool import ProxyPool
-from forager.robots.rules import Rules
 
-ROBOTS_FAILURES = 3
-ROBOTS_RESET_S = 60.0
 SECONDS_AHEAD = 10.0
 MOST_AHEAD = 128
 UNREACHABLE_COOLDOWNS_S = (300.0, 900.0, 3600.0, 6 * 3600.0, 86400.0, 7 * 86400.0)
@@ -31,10 +32,7 @@ UNREACHABLE_COOLDOWNS_S = (300.0, 900.0, 3600.0, 6 * 3600.0, 86400.0, 7 * 86400.
 
 
 class DomainQueue:
-    has_served: bool = False
-    """Whether its server gave a page in this lease: it works, whatever single pages do."""
-    wait_reason: str | None = None
-    """Why it makes no request for a while, until that is written down for people to see."""
+    """Only this module changes a queue; the other modules of the engine read it or call its methods."""
 
     def __init__(
         self,
@@ -46,152 +44,123 @@ class DomainQueue:
         lease_until: float,
         budget: int | None,
         opened_at: float = 0.0,
+        pool: ProxyPool | None = None,
     ) -> None:
         self.lease = lease
         self.opened_at = opened_at
         """On the monotonic clock: when the lease began."""
-        self.visits = 0
-        """Requests for pages that were made under this lease."""
+        self.lease_until = lease_until
+        """On the monotonic clock, a little before the database's: no request leaves after it."""
+        self.pages_left = budget
+        """What is left of the lease's page budget; None: no limit."""
+        self.closing: Release | None = None
+        self.is_lost = False
+        self.wait_reason: str | None = None
+        """Why it makes no request for a while, until that is written to the database."""
+        # requests
         self.is_unpaced = is_unpaced
         self.pace = pace
         self.breaker = breaker
         self._breaker_resets = lease.breaker_resets
         """The database knows that it is open or half-open; if it says otherwise, an operator closed it."""
-        self.robots_breaker = Breaker(most_failures=ROBOTS_FAILURES, reset_s=ROBOTS_RESET_S)
-        """Failures of robots.txt in a row, for all origins together; an origin that failed is not asked for an hour."""
-        self.tenant = DomainShare(lease.response_s)
-        """What it takes of the worker's open requests, and whether it is prompt."""
-        self.pool: ProxyPool | None = None
-        """Its proxies; None: it is asked directly."""
+        self.share = DomainShare(lease.response_s)
+        """What it takes of the worker's request slots, and whether it is fast."""
+        self.pool = pool
+        """Its proxies; None: it is requested directly."""
         self.addresses: dict[str, str | None] = {}
         """Origin → the address it was found at, where addresses have a pace; None: it has none we know."""
-        self.lease_until = lease_until
-        """On the monotonic clock, a little before the database's: no request leaves after it."""
-        self.rules: dict[str, Rules | SkippedError] = {}
-        self.rules_until: dict[str, float] = {}
-        """When robots.txt is to be asked for again: a lease may be renewed for days."""
-        """What we may ask of each origin; an error, where the guard forbids it or its robots.txt could not be had."""
+        self.is_resolving = False
+        self.visits = 0
+        """Requests for pages that were made under this lease."""
+        # robots.txt
+        self.robots = RobotsRules()
+        self.is_fetching_robots = False
+        # targets
         self.targets: deque[Target] = deque()
-        self.tries: dict[int, list[datetime]] = {}
-        """Task → when requests were made for it that are to be made again."""
-        self.paces: dict[int, int] = {}
-        """Task → the smallest distance in force when these were made: what can be promised of each of them."""
-        self.unjudged = 0
+        self._delayed: list[tuple[float, int, Target]] = []
+        self.called_off: set[int] = set()
+        """Tasks an operator paused or cancelled, until they are abandoned."""
+        self.is_refilling = False
+        self.is_frontier_empty = False
+        """The last claim brought less than requested; only what is written from now on can bring more."""
+        self._has_news = False
+        """New pages were reported since the last claim began: what that found may be out of date."""
+        # outcomes
+        self.history = RequestHistory()
+        self._undiagnosed = 0
         """Failed requests of which it is not known yet whether our own network was at fault."""
-        self.unrecorded = 0
+        self._unrecorded = 0
         """Outcomes that are not yet in the database."""
-        self.times_heard = 0
-        """How often there was word of pages: a claim that one of them overtook does not know what that was of."""
         self.streak = FailureStreak(lease.error_streak_code, lease.errors_in_a_row)
         self.has_pages = lease.has_pages
         """Whether it ever gave us a page; one that did is not blocked for a single refusal."""
-        self.pages_left = budget
-        """What is left of the lease's page budget; None: no end."""
-        self.is_asking_robots = False
-        self.is_locating = False
-        self.is_refilling = False
-        self.is_dry = False
-        """The last claim brought less than asked; only what is written from now on can bring more."""
-        self.is_lost = False
-        self.closing: Release | None = None
-        self.called_off: set[int] = set()
-        """Tasks somebody paused or cancelled, until they are put down."""
-        self._delayed: list[tuple[float, int, Target]] = []
+        self._has_served = False
+        """Whether its server gave a page in this lease: it works, whatever single pages do."""
+
+    # the lease -----------------------------------------------------------------------------------------------------
 
     @property
-    def wanted(self) -> int:
-        """How many targets to hold ready: some seconds' worth. A slow site locks few, a fast one never starves; where
-        there are none, a few come soon, and the others while these are visited."""
-        most = MOST_AHEAD
-        if self.pace.delay_s:
-            most = max(2, min(MOST_AHEAD, int(SECONDS_AHEAD / self.pace.delay_s) + 1))
-        elif not self.targets:
-            most = min(MOST_AHEAD, 2 * self.pace.max_in_flight)
-        return most if self.pages_left is None else min(most, len(self.targets) + self.pages_left)
-
-    @property
-    def is_spent(self) -> bool:
+    def is_budget_exhausted(self) -> bool:
         """The lease's page budget is used up: others come first now."""
         return self.pages_left == 0
-
-    @property
-    def is_hungry(self) -> bool:
-        if self.closing or self.is_lost or self.is_dry or self.is_refilling or self.is_spent:
-            return False
-        return len(self.targets) * 2 <= self.wanted
 
     @property
     def is_quiet(self) -> bool:
         """Nothing is under way: no request, no retry, no unwritten outcome."""
         return not (
             self.pace.in_flight
-            or self.unjudged
-            or self.unrecorded
-            or self.is_asking_robots
+            or self._undiagnosed
+            or self._unrecorded
+            or self.is_fetching_robots
             or self.is_refilling
             or self._delayed
         )
 
     @property
     def is_over(self) -> bool:
-        """Whether the lease may be handed back."""
+        """Whether the lease may be released."""
         return self.is_quiet and (self.closing is not None or self.is_exhausted)
 
     @property
     def is_exhausted(self) -> bool:
-        """All it could take is used up, its budget or what there was: whoever waits comes first now. A turn is a turn
-        however short: sites that bring each other one page at a time would be claimed again and again else."""
-        return (self.is_dry or self.is_spent) and not self.targets
+        """Its budget or its frontier is used up: domains that wait come first now. A turn is a turn however short:
+        sites that bring each other one page at a time would be claimed again and again otherwise."""
+        return (self.is_frontier_empty or self.is_budget_exhausted) and not self.targets
 
     def has_used(self, budget_s: float, now: float) -> bool:
         """Whether it had its time and at least one visit: at a slow pace the first one may come later."""
         return self.closing is None and self.visits > 0 and now - self.opened_at >= budget_s
 
-    def take(self, targets: Sequence[Target]) -> list[int]:
-        """Answers those that somebody called off meanwhile."""
-        self.targets.extend(target for target in targets if target.task_id not in self.called_off)
-        if self.pages_left is not None:
-            self.pages_left = max(0, self.pages_left - len(targets))
-        return [target.task_id for target in targets if target.task_id in self.called_off] if self.called_off else []
-
-    def cancel_target(self, task: int) -> bool:
-        """Somebody paused or cancelled it: it does not leave any more. False where it was not waiting to: a visit that
-        is under way ends at its next step, one that was finished is recorded, one that comes with a claim is left."""
-        self.called_off.add(task)
-        waiting = len(self.targets) + len(self._delayed)
-        self.targets = deque(target for target in self.targets if target.task_id != task)
-        self._delayed = [entry for entry in self._delayed if entry[1] != task]
-        heapq.heapify(self._delayed)
-        return len(self.targets) + len(self._delayed) < waiting
-
-    def next_target(self, now: float) -> Target | None:
-        """The next one to leave: a retry that is due comes first."""
-        if self._delayed and self._delayed[0][0] <= now:
-            return heapq.heappop(self._delayed)[2]
-        return self.targets.popleft() if self.targets else None
-
-    def on_new_pages(self) -> None:
-        """A batch was written that may have brought it some."""
-        self.times_heard += 1
-        self.is_dry = False
-
-    def forgive(self) -> None:
-        """What looked like trouble of the site was an outage of our own."""
-        self.streak = FailureStreak(is_new=True)
-        self.breaker.reset()
-
-    def apply_resets(self, resets: int) -> None:
-        """How often an operator closed the breaker by hand: once more than we knew of, then it is closed here, too."""
-        if resets > self._breaker_resets:
-            self._breaker_resets = resets
+    def renew(self, until: float, breaker_resets: int) -> None:
+        """The lease was renewed. `breaker_resets` is how often an operator closed the breaker by hand: more often than
+        we knew of, then it is closed here, too."""
+        self.lease_until = until
+        if breaker_resets > self._breaker_resets:
+            self._breaker_resets = breaker_resets
             self.breaker.reset()
 
-    def can_start(self, now: float) -> bool:
-        return self.pace.can_start(now) and self.breaker.can_start(now, self.pace.in_flight)
+    def close(self, release: Release) -> None:
+        """No new request; the lease is released when everything is recorded. What was waiting stays a task."""
+        self.closing = release
+        self._clear_targets()
 
-    def wait_s(self, now: float) -> float:
-        """How long until a request may leave, for the pace and for the breaker."""
-        return max(self.pace.wait_s(now), self.breaker.wait_s(now))
+    def lose(self) -> None:
+        self.is_lost = True
+        self._clear_targets()
+
+    def _clear_targets(self) -> None:
+        self.targets.clear()
+        self._delayed.clear()
+
+    def check_lease(self, now: float) -> None:
+        """Raises LeaseLostError where no request may leave any more."""
+        if self.is_lost or now >= self.lease_until:
+            raise LeaseLostError("the lease ended before the request left")
+
+    def take_wait_reason(self) -> str | None:
+        """Returns why it makes no request for a while, once."""
+        reason, self.wait_reason = self.wait_reason, None
+        return reason
 
     def standing(self, now: float) -> Standing:
         """What a successor needs to know."""
@@ -207,14 +176,91 @@ class DomainQueue:
             breaker_resets=self._breaker_resets,
         )
 
+    # targets -------------------------------------------------------------------------------------------------------
+
+    @property
+    def wanted(self) -> int:
+        """How many targets to hold ready: some seconds' worth. A slow site locks few, a fast one never starves; where
+        there are none, a few come soon, and the others while these are visited."""
+        most = MOST_AHEAD
+        if self.pace.delay_s:
+            most = max(2, min(MOST_AHEAD, int(SECONDS_AHEAD / self.pace.delay_s) + 1))
+        elif not self.targets:
+            most = min(MOST_AHEAD, 2 * self.pace.max_in_flight)
+        return most if self.pages_left is None else min(most, len(self.targets) + self.pages_left)
+
+    @property
+    def needs_refill(self) -> bool:
+        if self.closing or self.is_lost or self.is_frontier_empty or self.is_refilling or self.is_budget_exhausted:
+            return False
+        return len(self.targets) * 2 <= self.wanted
+
+    def begin_refill(self) -> int:
+        """Returns how many targets to claim."""
+        self.is_refilling, self._has_news = True, False
+        return self.wanted - len(self.targets)
+
+    def end_refill(self, targets: Sequence[Target], *, is_short: bool) -> list[int]:
+        """Takes what was claimed; `is_short`: it is less than was requested. Returns the tasks that an operator called
+        off meanwhile."""
+        self.is_refilling = False
+        self.is_frontier_empty = is_short and not self._has_news
+        return self.take(targets)
+
+    def take(self, targets: Sequence[Target]) -> list[int]:
+        """Returns the tasks among them that an operator called off meanwhile."""
+        self.targets.extend(target for target in targets if target.task_id not in self.called_off)
+        if self.pages_left is not None:
+            self.pages_left = max(0, self.pages_left - len(targets))
+        return [target.task_id for target in targets if target.task_id in self.called_off] if self.called_off else []
+
+    def add_new_pages(self) -> None:
+        """A batch was written that may have brought it some."""
+        self._has_news = True
+        self.is_frontier_empty = False
+
+    def next_target(self, now: float) -> Target | None:
+        """Returns the next one to leave: a retry that is due comes first."""
+        if self._delayed and self._delayed[0][0] <= now:
+            return heapq.heappop(self._delayed)[2]
+        return self.targets.popleft() if self.targets else None
+
+    def pop_target(self) -> Target:
+        """Returns the next one that is no retry."""
+        return self.targets.popleft()
+
     def put_back(self, target: Target) -> None:
         self.targets.appendleft(target)
 
     def delay(self, target: Target, until: float) -> None:
         heapq.heappush(self._delayed, (until, target.task_id, target))
 
+    def cancel_target(self, task: int) -> bool:
+        """An operator paused or cancelled it: it does not leave any more. False where it was not waiting to: a visit
+        that is under way ends at its next step, one that was finished is recorded, one that comes with a claim is
+        left."""
+        self.called_off.add(task)
+        waiting = len(self.targets) + len(self._delayed)
+        self.targets = deque(target for target in self.targets if target.task_id != task)
+        self._delayed = [entry for entry in self._delayed if entry[1] != task]
+        heapq.heapify(self._delayed)
+        return len(self.targets) + len(self._delayed) < waiting
+
+    def remove_cancelled(self, task: int) -> None:
+        """The database knows that the task was abandoned."""
+        self.called_off.discard(task)
+
+    # requests ------------------------------------------------------------------------------------------------------
+
+    def can_start(self, now: float) -> bool:
+        return self.pace.can_start(now) and self.breaker.can_start(now, self.pace.in_flight)
+
+    def wait_s(self, now: float) -> float:
+        """How long until a request may leave, for the pace and for the breaker."""
+        return max(self.pace.wait_s(now), self.breaker.wait_s(now))
+
     def next_wake_at(self) -> float | None:
-        """When something may leave again without anybody telling: the pace, the breaker, or the next retry."""
+        """When something may leave again without an event: the pace, the breaker, or the next retry."""
         if not self.pace.has_room:
             return None
         if self.pace.in_flight and self.breaker.state is not BreakerState.CLOSED:
@@ -224,16 +270,102 @@ class DomainQueue:
             return may_at
         return max(may_at, self._delayed[0][0]) if self._delayed else None
 
-    def close(self, release: Release) -> None:
-        """No new request; the lease goes back when everything is recorded. What was waiting stays a task."""
-        self.closing = release
-        self.targets.clear()
-        self._delayed.clear()
+    def start_visit(self, now: float) -> None:
+        self.pace.start(now)
+        self.breaker.start(now)
 
-    def lose(self) -> None:
-        self.is_lost = True
-        self.targets.clear()
-        self._delayed.clear()
+    def start_robots_request(self, now: float) -> None:
+        self.pace.start(now)
+
+    def record_sent(self, now: float, *, again: bool) -> None:
+        """A request leaves; raises LeaseLostError where it may not, however long it dialled."""
+        self.check_lease(now)
+        self.pace.leave(now, again=again)
+
+    def finish_visit(self, *, has_left: bool) -> None:
+        self.pace.finish(has_left=has_left)
+        self.visits += 1
+
+    def finish_robots_request(self, *, has_left: bool) -> None:
+        self.pace.finish(has_left=has_left)
+
+    def hold(self, now: float, seconds: float, reason: str | None = None) -> None:
+        """The whole domain waits, for a reason that the database is told if it is given."""
+        self.pace.hold(now, seconds)
+        if reason is not None:
+            self.wait_reason = reason
+
+    def increase_delay(self, delay_s: float, *, counted_s: float) -> None:
+        """robots.txt asks for more distance."""
+        if not self.is_unpaced:
+            self.pace.increase_delay(delay_s, counted_s=counted_s)
+
+    def set_pool(self, pool: ProxyPool | None) -> None:
+        self.pool = pool
+
+    def begin_resolving(self) -> None:
+        self.is_resolving = True
+
+    def end_resolving(self) -> None:
+        self.is_resolving = False
+
+    def save_address(self, origin: str, address: str | None) -> None:
+        self.addresses[origin] = address
+
+    # robots.txt ----------------------------------------------------------------------------------------------------
+
+    def begin_robots_fetch(self) -> None:
+        self.is_fetching_robots = True
+
+    def end_robots_fetch(self) -> None:
+        self.is_fetching_robots = False
+
+    # outcomes ------------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def diagnosing(self) -> Iterator[None]:
+        """Around the question whether our own network is at fault: until it is answered the queue is not over."""
+        self._undiagnosed += 1
+        try:
+            yield
+        finally:
+            self._undiagnosed -= 1
+
+    def update_health(self, outcome: Outcome, now: float) -> None:
+        """What the breaker and the adaptive pace learn from a request. Where a server gave pages, one that failed and
+        fails again at once says nothing new about it: three broken pages must not hold up the others."""
+        is_failure = retry_policy.is_failure(outcome.error)
+        self._has_served |= outcome.error is None
+        is_repeated = isinstance(outcome.error, StatusError) and outcome.target.task_id in self.history
+        if is_failure and not (is_repeated and self._has_served):
+            self.breaker.fail(now)
+            if self.breaker.is_open:
+                self.wait_reason = self.breaker_reason(outcome.error)
+        elif is_failure is False:
+            self.breaker.succeed()
+        if outcome.waited_s is not None:
+            self.pace.note(outcome.waited_s, is_good=outcome.error is None)
+
+    def breaker_reason(self, error: VisitError | None) -> str:
+        return f"{self.breaker.failures} requests in a row failed, the last one because {error}"
+
+    def end_task(self, outcome: Outcome) -> None:
+        """A task ended in this outcome: what that says of the site."""
+        self.streak.note(outcome)
+        self.has_pages |= outcome.error is None and outcome.trouble is None
+
+    def forgive(self) -> None:
+        """What looked like trouble of the site was an outage of our own."""
+        self.streak = FailureStreak(is_new=True)
+        self.breaker.reset()
+
+    def add_unrecorded(self) -> None:
+        """An outcome was given to the writer."""
+        self._unrecorded += 1
+
+    def remove_unrecorded(self, outcomes: int) -> None:
+        """The writer recorded them."""
+        self._unrecorded -= outcomes
 
 
 def defer(queue: DomainQueue, now: float, database_now: datetime) -> Release:

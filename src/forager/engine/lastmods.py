@@ -11,7 +11,7 @@ from typing import Any
 
 from forager.db.database import Database
 from forager.domains import store as domains
-from forager.engine.domain_queue import DomainQueue
+from forager.engine.domain_queues import DomainQueues
 from forager.engine.transaction_retry import in_transaction
 from forager.frontier import lastmod
 from forager.frontier.models import Outcome
@@ -22,7 +22,7 @@ SITEMAP = "sitemap"
 
 
 def collect_lastmods(
-    outcomes: Sequence[Outcome], queues: Mapping[int, DomainQueue], page_ids: Mapping[bytes, int]
+    outcomes: Sequence[Outcome], queues: DomainQueues, page_ids: Mapping[bytes, int]
 ) -> dict[tuple[int, int], list[tuple[int, datetime]]]:
     """Lease → pages of its own domain with the moments of their last change. Empty where nothing is visited again."""
     found: dict[tuple[int, int], list[tuple[int, datetime]]] = defaultdict(list)
@@ -41,7 +41,7 @@ def collect_lastmods(
     return found
 
 
-async def heed(
+async def apply_lastmods(
     database: Database, claims: Mapping[tuple[int, int], Sequence[tuple[int, datetime]]], *, worker: int
 ) -> None:
     """One domain after the other, each under its lease."""

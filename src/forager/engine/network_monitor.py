@@ -12,7 +12,7 @@ answers.
 import asyncio
 import random
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Coroutine, Sized
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
@@ -20,7 +20,7 @@ from typing import Any, Protocol
 from forager import clock
 from forager.engine.models import PauseReason
 from forager.engine.pauses import Pauses
-from forager.engine.stop import cancel
+from forager.engine.stop import StopRequest, cancel
 from forager.errors import (
     ConnectError,
     ConnectionLostError,
@@ -127,17 +127,16 @@ class NetworkMonitor:
         self,
         probe: Probe,
         pauses: Pauses,
-        *,
-        domains: Callable[[], int],
-        is_stopping: Callable[[], bool],
-        forgive: Callable[[Iterable[int]], Awaitable[None]],
+        leased: Sized,
+        stop: StopRequest,
     ) -> None:
-        """`domains` counts those the worker has leased; `forgive` undoes what was held against domains."""
+        """`leased` are the domains of the worker."""
         self._probe = probe
         self._pauses = pauses
-        self._domains = domains
-        self._is_stopping = is_stopping
-        self._forgive = forgive
+        self._leased = leased
+        self._stop = stop
+        self.forgiven: asyncio.Queue[set[int]] = asyncio.Queue()
+        """Domains that were blamed for an outage of our own: what was held against them is to be undone."""
         self._reached: OrderedDict[int, tuple[str, float]] = OrderedDict()
         """Domain → a URL of it and when it was reached, the newest last."""
         self._works_at = dict.fromkeys(Layer, 0.0)
@@ -165,7 +164,7 @@ class NetworkMonitor:
     async def is_ours(self, domain: int, url: str, error: VisitError, *, is_known: bool) -> bool:
         """Whether a request failed because of our own network; then nothing follows from it. May take some seconds, and
         is quick where other domains are reached."""
-        if self._down is not None or self._is_stopping():
+        if self._down is not None or self._stop.asked:
             return True
         now = clock.monotonic()
         layer = Layer.NAMES if isinstance(error, DnsError) else Layer.CONNECTIONS
@@ -217,14 +216,14 @@ class NetworkMonitor:
             self._works(layer, clock.monotonic())
             return False
         is_cut_off = await self._is_offline(layer, results)
-        while not self._is_stopping():
+        while not self._stop.asked:
             if self._works_at[layer] > began_at or self._has_worked(layer, -1, clock.monotonic()):
                 return False
             evidence = self._evidence(layer, is_cut_off=is_cut_off)
             if is_network_down(evidence):
                 self._begin(layer, evidence)
                 return True
-            if self._domains() < FEWEST_KNOWN or clock.monotonic() - began_at > CORROBORATION_S:
+            if len(self._leased) < FEWEST_KNOWN or clock.monotonic() - began_at > CORROBORATION_S:
                 return False
             await asyncio.sleep(LOOK_S)
         return True
@@ -263,7 +262,7 @@ class NetworkMonitor:
     def _begin(self, layer: Layer, evidence: Evidence) -> None:
         self._down = layer
         what = "no name is resolved" if layer is Layer.NAMES else "no host is reached"
-        detail = f"{what}; {evidence.failed} of {max(self._domains(), evidence.failed)} domains failed"
+        detail = f"{what}; {evidence.failed} of {max(len(self._leased), evidence.failed)} domains failed"
         self._pauses.begin(PauseReason.NETWORK_DOWN, detail)
         self._spawn(self._wait_for_return(layer))
 
@@ -295,11 +294,8 @@ class NetworkMonitor:
         self._works(layer, clock.monotonic())
         self._probe.forget_failures()
         if blamed and clock.monotonic() >= self._trusted_until:
-            self._spawn(self._reset_all(blamed))
+            self.forgiven.put_nowait(blamed)
         self._pauses.end(PauseReason.NETWORK_DOWN)
-
-    async def _reset_all(self, domains: Iterable[int]) -> None:
-        await self._forgive(domains)
 
     def _spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         task = asyncio.get_running_loop().create_task(work)

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from forager.engine.models import PauseReason
+from forager.engine.page_parser import parser_options
 from forager.engine.parser_client import NotStartedError, ParserCrashedError, ParserProcess, ParserServer, RequeueError
 from forager.engine.parser_limits import is_external_kill, is_limit_exceeded
 from forager.engine.parser_protocol import ParserConfig
@@ -21,6 +22,7 @@ from forager.engine.pauses import Pauses
 from forager.engine.stop import StopRequest, cancel
 from forager.errors import BrokenError, ParserCrashError, ParserLimitError, ParserUnavailableError
 from forager.fetch.models import Fetched
+from forager.frontier.models import Target
 from forager.observe import log
 from forager.parsing.models import Reading
 
@@ -45,6 +47,8 @@ FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 5.0
 
 
 class ParserPool:
+    decompresses = True
+
     def __init__(
         self,
         config: ParserConfig,
@@ -70,6 +74,9 @@ class ParserPool:
         self._isolated_seats = asyncio.Semaphore(MOST_ISOLATED)
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
+
+    async def parse(self, target: Target, fetched: Fetched) -> Reading | None:
+        return await self.read(fetched, is_suspect=target.crashes > 0, **parser_options(target))
 
     async def read(self, fetched: Fetched, *, parser_name: str = "auto", is_suspect: bool = False) -> Reading | None:
         """None for a body that is empty when decompressed. Raises AnswerError as decompressing and reading do,

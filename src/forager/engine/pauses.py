@@ -28,6 +28,10 @@ class Pauses:
         return next(iter(self._open.values()), None)
 
     @property
+    def is_paused(self) -> bool:
+        return bool(self._open)
+
+    @property
     def stops_all(self) -> bool:
         """Whether no request at all may start."""
         return any(reason is not PauseReason.STORE_UNAVAILABLE for reason, _ in self._open)

@@ -73,10 +73,10 @@ class Share(Enum):
 class Slot:
     """One open request."""
 
-    __slots__ = ("opened_at", "share", "tenant")
+    __slots__ = ("domain", "opened_at", "share")
 
-    def __init__(self, tenant: DomainShare, opened_at: float, share: Share) -> None:
-        self.tenant = tenant
+    def __init__(self, domain: DomainShare, opened_at: float, share: Share) -> None:
+        self.domain = domain
         self.opened_at = opened_at
         self.share = share
 
@@ -119,25 +119,25 @@ class RequestSlots:
         left = self._kept if share is Share.NEW else 2 * self._kept
         return self.taken < max(self._crowd, self._most - left) or self.has_priority(share)
 
-    def why_wait(self, tenant: DomainShare, now: float) -> Wait | None:
+    def why_wait(self, domain: DomainShare, now: float) -> Wait | None:
         """None: it may open one now."""
         if self.taken < self._crowd:
             return None
         if self._crowd == self._most:  # too few to keep some for anybody: first come, first served
             return Wait.ANY
-        if tenant.is_prompt(now):
+        if domain.is_prompt(now):
             return None if self.has_any else Wait.ANY
-        if tenant.open:
+        if domain.open:
             return Wait.NO_CROWD
         self._expire_new(now)
-        share = Share.NEW if tenant.is_new else Share.SLOW
-        return None if self.is_open_to(share) else self.get_wait_queue(tenant, now)
+        share = Share.NEW if domain.is_new else Share.SLOW
+        return None if self.is_open_to(share) else self.get_wait_queue(domain, now)
 
-    def get_wait_queue(self, tenant: DomainShare, now: float) -> Wait:
+    def get_wait_queue(self, domain: DomainShare, now: float) -> Wait:
         """Where a domain waits that has nothing open."""
-        if self._crowd == self._most or tenant.is_prompt(now):
+        if self._crowd == self._most or domain.is_prompt(now):
             return Wait.ANY
-        return Wait.NEW if tenant.is_new else Wait.OPEN_TO_ALL
+        return Wait.NEW if domain.is_new else Wait.OPEN_TO_ALL
 
     def list_wait_queues(self, now: float) -> tuple[tuple[Wait, bool], ...]:
         """Who comes first of those that wait, and whether they may: first who is owed some."""
@@ -159,10 +159,10 @@ class RequestSlots:
         elif wait is Wait.OPEN_TO_ALL:
             self._new_in_a_row = 0
 
-    def open(self, tenant: DomainShare, now: float) -> Slot:
-        share = Share.PROMPT if tenant.is_prompt(now) else Share.NEW if tenant.is_new else Share.SLOW
-        slot = Slot(tenant, now, share)
-        tenant.enter(now)
+    def open(self, domain: DomainShare, now: float) -> Slot:
+        share = Share.PROMPT if domain.is_prompt(now) else Share.NEW if domain.is_new else Share.SLOW
+        slot = Slot(domain, now, share)
+        domain.enter(now)
         self.taken += 1
         self._taken_by[share] += 1
         if share is Share.NEW:
@@ -171,7 +171,7 @@ class RequestSlots:
 
     def close(self, slot: Slot, took_s: float) -> None:
         """`took_s`: how long its site kept us waiting."""
-        slot.tenant.leave(slot.opened_at, took_s)
+        slot.domain.leave(slot.opened_at, took_s)
         self.taken -= 1
         self._taken_by[slot.share] -= 1
         if slot.share is Share.NEW:

@@ -1,6 +1,6 @@
-"""What robots.txt says about a queue: asked for when it is needed, taken into the queue, and what follows from it.
+"""What robots.txt says about a queue: fetched when it is needed, saved in the queue, and what follows from it.
 
-It starts nothing by itself: traffic asks for the rules of an origin, and has them fetched where there are none.
+It starts nothing by itself: the dispatcher asks for the rules of an origin, and has them fetched where there are none.
 """
 
 import asyncio
@@ -13,13 +13,14 @@ from typing import Any
 from forager import clock
 from forager.domains.store import Release, RobotsCopy
 from forager.engine.addresses import Addresses
-from forager.engine.config import WorkerConfig
+from forager.engine.config import RobotsConfig
+from forager.engine.database_clock import DatabaseClock
 from forager.engine.domain_queue import DomainQueue, defer
 from forager.engine.network_monitor import NetworkMonitor, is_network_failure, shows_network_works
-from forager.engine.pipeline import Tools
-from forager.engine.proxy_pools import TimedClient
-from forager.engine.request_timing import RequestTiming
+from forager.engine.outcome_handler import OutcomeHandler
+from forager.engine.request_timing import LeasedRequest
 from forager.engine.stop import StopRequest
+from forager.engine.write_buffer import WriteBuffer
 from forager.errors import (
     AddressBlockedError,
     ExhaustedError,
@@ -31,10 +32,13 @@ from forager.errors import (
     RobotsUnreachableError,
     SkippedError,
     VisitError,
+    VisitTimeoutError,
 )
+from forager.fetch.client import Client
+from forager.fetch.models import Fetched
 from forager.frontier.models import Outcome, OutcomeKind
 from forager.robots import rules as robots
-from forager.robots.fetch import ROBOTS_TRIES, ask_robots
+from forager.robots.fetch import ROBOTS_TRIES, TIMEOUT_S, ask_robots
 from forager.robots.rules import Rules
 
 EXHAUSTED_HOLD_S = 5.0
@@ -49,51 +53,51 @@ class _DeferredError(Exception):
 class RobotsCache:
     def __init__(
         self,
-        order: WorkerConfig,
-        tools: Tools,
-        stop: StopRequest,
+        config: RobotsConfig,
+        client: Client,
         addresses: Addresses,
+        outcomes: OutcomeHandler,
+        buffer: WriteBuffer,
         *,
-        note_sent: Callable[[DomainQueue, str | None, float, bool], None],
-        give_up: Callable[[DomainQueue, Outcome], None],
-        keep: Callable[[RobotsCopy], None],
+        longest_wait_s: float,
+        stop: StopRequest,
+        database_clock: DatabaseClock,
         network: NetworkMonitor | None = None,
     ) -> None:
-        self._order = order
-        self._tools = tools
-        self._stop = stop
+        self._config = config
+        self._longest_wait_s = longest_wait_s
+        self._client = client
         self._addresses = addresses
-        self._note_sent = note_sent
-        self._end_task = give_up
-        self._keep = keep
+        self._outcomes = outcomes
+        self._buffer = buffer
+        self._stop = stop
+        self._database_clock = database_clock
         self._network = network
 
-    def rules_of(self, queue: DomainQueue, origin: str, now: float) -> Rules | SkippedError | None:
-        """None where robots.txt is to be asked for. After three failures nothing is asked for a minute."""
-        rules = queue.rules.get(origin)
-        if rules is not None and queue.rules_until.get(origin, now) >= now:
+    def get_rules(self, queue: DomainQueue, origin: str, now: float) -> Rules | SkippedError | None:
+        """Returns None where robots.txt has to be fetched. After three failures none is fetched for a minute."""
+        if (rules := queue.robots.find_fresh(origin, now)) is not None:
             return rules
-        wait_s = queue.robots_breaker.wait_s(now)
+        wait_s = queue.robots.breaker.wait_s(now)
         if not wait_s:
             return None
         error = RobotsUnreachableError(f"robots.txt could not be had elsewhere in {queue.lease.domain} a moment ago")
-        queue.rules[origin], queue.rules_until[origin] = error, now + wait_s
+        queue.robots.save(origin, error, now + wait_s)
         return error
 
-    async def ask(self, queue: DomainQueue, origin: str) -> None:
-        """Fetch it under the pace of its domain; afterwards the queue has rules, or is closing."""
-        trips: list[RequestTiming] = []
-        ttl_s = self._order.robots_ttl_s
-        client = TimedClient(self._tools.client, queue, trips)
-        queue.robots_breaker.start(clock.monotonic())
-        turn = partial(self._turn, queue, origin, trips)
+    async def fetch(self, queue: DomainQueue, origin: str) -> None:
+        """Fetches it under the pace of its domain; afterwards the queue has rules, or is closing."""
+        requests: list[LeasedRequest] = []
+        ttl_s = self._config.robots_ttl_s
+        client = _QueueClient(self._client, queue, requests)
+        queue.robots.breaker.start(clock.monotonic())
+        turn = partial(self._turn, queue, origin, requests)
         is_ours = partial(self._is_local_failure, queue, origin)
         try:
             copy = await ask_robots(client, queue.lease.domain_id, origin, ttl_s=ttl_s, turn=turn, is_ours=is_ours)
         except AddressBlockedError as refusal:
             refusal.drop_traceback()
-            queue.rules[origin] = refusal
-            queue.rules_until.pop(origin, None)  # the guard does not change its mind
+            queue.robots.save(origin, refusal)  # for as long as the lease: the guard does not change its mind
         except NetworkDownError:
             return  # it is asked for again when our network is back
         except LeaseLostError:
@@ -101,14 +105,14 @@ class RobotsCache:
         except ProxyError:
             return  # it is asked for again, through the next one
         except ExhaustedError:
-            queue.pace.hold(clock.monotonic(), EXHAUSTED_HOLD_S)  # then it is asked for again
+            queue.hold(clock.monotonic(), EXHAUSTED_HOLD_S)  # then it is asked for again
             return
         except _DeferredError:
             return  # nothing was asked
         else:
-            queue.tenant.note_robots(max(trip.waited_s or 0.0 for trip in trips))
-            moments = tuple(trip.requested_at for trip in trips)
-            pace_ms = min(trip.pace_ms for trip in trips)
+            queue.share.note_robots(max(request.waited_s or 0.0 for request in requests))
+            moments = tuple(request.requested_at for request in requests)
+            pace_ms = min(request.pace_ms for request in requests)
             self._apply_result(queue, replace(copy, requests=moments, pace_ms=pace_ms))
 
     async def _is_local_failure(self, queue: DomainQueue, origin: str, error: VisitError | None) -> bool:
@@ -124,19 +128,19 @@ class RobotsCache:
 
     @asynccontextmanager
     async def _turn(
-        self, queue: DomainQueue, origin: str, trips: list[RequestTiming]
+        self, queue: DomainQueue, origin: str, requests: list[LeasedRequest]
     ) -> AsyncIterator[Callable[[], None]]:
         address = await self._wait_unless_lost(queue, self._acquire_slot(queue, origin))
         via = queue.pool.take(clock.monotonic()) if queue.pool else None
-        trip = RequestTiming(queue.pace, self._tools.database_time, partial(self._note_sent, queue, address), via)
-        trips.append(trip)
-        queue.pace.start(clock.monotonic())
+        request = LeasedRequest(queue, self._database_clock, self._addresses, address, via)
+        requests.append(request)
+        queue.start_robots_request(clock.monotonic())
         try:
-            yield trip.sent
+            yield request.sent
         finally:
-            trip.ended()
-            queue.pace.finish(has_left=trip.has_left)
-            self._addresses.finish(address, has_left=trip.has_left)
+            request.ended()
+            queue.finish_robots_request(has_left=request.has_left)
+            self._addresses.finish(address, has_left=request.has_left)
 
     async def _wait_unless_lost(self, queue: DomainQueue, waiting: Coroutine[Any, Any, str | None]) -> str | None:
         """A turn may be long in coming; nobody waits for it at a stop, nor when the lease ends."""
@@ -155,8 +159,8 @@ class RobotsCache:
         address = await self._addresses.find(queue, origin)
         while True:
             while wait_s := queue.pace.wait_s(now := clock.monotonic()):
-                if wait_s > self._order.longest_wait_s:
-                    queue.close(defer(queue, now, self._tools.database_time(now)))
+                if wait_s > self._longest_wait_s:
+                    queue.close(defer(queue, now, self._database_clock.at(now)))
                     raise _DeferredError
                 await asyncio.sleep(wait_s + clock.TIMER_GRAIN_S)
             await self._addresses.turn(address, ("robots", queue.lease.domain_id))
@@ -168,14 +172,14 @@ class RobotsCache:
         if queue.is_lost:
             return
         if copy.error is None:
-            queue.robots_breaker.succeed()
+            queue.robots.breaker.succeed()
             self._apply_rules(queue, copy)
-            self._keep(self._trust(queue, copy))
+            self._buffer.add_robots(self._trust(queue, copy))
         else:
-            self._keep(copy)
-            queue.pace.hold(clock.monotonic(), copy.silence_s)
+            self._buffer.add_robots(copy)
+            queue.hold(clock.monotonic(), copy.silence_s)
             for _ in range(ROBOTS_TRIES):
-                queue.robots_breaker.fail(clock.monotonic())
+                queue.robots.breaker.fail(clock.monotonic())
             self._mark_unreachable(queue, copy)
 
     def apply_cached(self, queue: DomainQueue, copy: RobotsCopy) -> None:
@@ -183,26 +187,25 @@ class RobotsCache:
         self._apply_rules(queue, copy, counted_s=queue.lease.pace_delay_s - queue.lease.pace_extra_s)
 
     def _apply_rules(self, queue: DomainQueue, copy: RobotsCopy, *, counted_s: float = 0.0) -> None:
-        rules = robots.parse(copy.text or "").rules_for(self._order.robots_agent)
-        queue.rules[copy.origin] = rules
-        queue.rules_until[copy.origin] = clock.monotonic() + copy.ttl_s
-        if rules.crawl_delay_s and not queue.is_unpaced:
-            queue.pace.increase_delay(rules.crawl_delay_s, counted_s=counted_s)
-        if rules.denies_all and len(queue.rules) == 1 and queue.targets:
+        rules = robots.parse(copy.text or "").rules_for(self._config.robots_agent)
+        queue.robots.save(copy.origin, rules, clock.monotonic() + copy.ttl_s)
+        if rules.crawl_delay_s:
+            queue.increase_delay(rules.crawl_delay_s, counted_s=counted_s)
+        if rules.denies_all and len(queue.robots) == 1 and queue.targets:
             self._reject_all(queue)
 
     def _trust(self, queue: DomainQueue, copy: RobotsCopy) -> RobotsCopy:
         """For long enough: at a slow pace asking again would take every turn."""
         ttl_s = robots.trusted_s(copy.ttl_s, queue.pace.base_s)
-        queue.rules_until[copy.origin] = clock.monotonic() + ttl_s
+        queue.robots.extend(copy.origin, clock.monotonic() + ttl_s)
         return replace(copy, ttl_s=ttl_s)
 
     def _reject_all(self, queue: DomainQueue) -> None:
         """robots.txt forbids everything: what was claimed closes as refused, the domain is blocked for 90 days."""
         reason = "robots.txt forbids everything"
         for target in queue.targets:
-            self._end_task(queue, Outcome(target, OutcomeKind.BLOCKED_ROBOTS, error=RobotsDeniedError(reason)))
-        rest_s = self._order.cooldowns["robots_denied"]
+            self._outcomes.end_task(queue, Outcome(target, OutcomeKind.BLOCKED_ROBOTS, error=RobotsDeniedError(reason)))
+        rest_s = self._config.robots_cooldown_s
         queue.close(Release(queue.lease, 0.0, rest_s, status="blocked", reason_code="robots_denied", reason=reason))
 
     def _mark_unreachable(self, queue: DomainQueue, copy: RobotsCopy) -> None:
@@ -210,11 +213,42 @@ class RobotsCache:
         says why, and the rest waits an hour, or as long as a Retry-After says."""
         kind: type[SkippedError] = InsecureError if copy.is_insecure else RobotsUnreachableError
         error = kind(f"{copy.origin}/robots.txt could not be had: {copy.error}")
-        if any(not isinstance(known, SkippedError) for known in queue.rules.values()):
-            queue.rules[copy.origin] = error
-            queue.rules_until[copy.origin] = clock.monotonic() + copy.ttl_s
+        if queue.robots.has_working_origin:
+            queue.robots.save(copy.origin, error, clock.monotonic() + copy.ttl_s)
             return
         if queue.targets:
-            self._end_task(queue, Outcome(queue.targets.popleft(), OutcomeKind.FAILED, error=error))
+            self._outcomes.end_task(queue, Outcome(queue.pop_target(), OutcomeKind.FAILED, error=error))
         rest_s = copy.ttl_s
         queue.close(Release(queue.lease, 0.0, rest_s, status="unreachable", reason_code=error.code, reason=str(error)))
+
+
+class _QueueClient:
+    """Fetches robots.txt the way the present request goes: through its proxy, or directly where the queue has none."""
+
+    def __init__(self, client: Client, queue: DomainQueue, requests: list[LeasedRequest]) -> None:
+        self._client = client
+        self._queue = queue
+        self._requests = requests
+
+    async def get(
+        self, url: str, *, read_body: Callable[[str], bool], cut_at: int | None, on_sent: Callable[[], None]
+    ) -> Fetched:
+        request, pool = self._requests[-1], self._queue.pool
+        if request.via is None:
+            if pool is not None:
+                raise ProxyError("no proxy of its pool may be used now")
+            return await self._client.get(url, read_body=read_body, cut_at=cut_at, on_sent=on_sent)
+        error: VisitError | None = None
+        try:
+            async with asyncio.timeout(TIMEOUT_S * 0.9):  # before the one around it, which cannot say whose fault it is
+                return await self._client.get(url, read_body=read_body, cut_at=cut_at, on_sent=on_sent, via=request.via)
+        except VisitError as trouble:
+            error = trouble
+            raise
+        except TimeoutError:
+            late = f"{request.via.name} did not answer in time"
+            error = VisitTimeoutError("it took too long to answer") if request.has_left else ProxyError(late)
+            raise error from None
+        finally:
+            if (pool := self._queue.pool) is not None:
+                pool.record(request.via, error, at=request.requested_at)

@@ -1,18 +1,21 @@
-"""Running tasks that somebody paused or cancelled, leases that an operator switched off, workers that are sent away:
-heard within a second.
+"""Running tasks that an operator paused or cancelled, leases of domains that were disabled, workers that are drained:
+noticed within a second.
 
-What waits in a queue is put down at once, what is under way at its next step: before its request, after its answer,
-after its reading. A visit that was finished already is recorded; if it was cancelled, the record is refused.
+What waits in a queue is abandoned at once, what is under way at its next step: before its request, after its answer,
+after its parsing. A visit that was finished already is recorded; if it was cancelled, the record is rejected.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from forager.db.database import Database
 from forager.domains import store as domains
 from forager.domains import tasks as switches
+from forager.engine.abandoned_tasks import AbandonedTasks
+from forager.engine.claims import Claims
 from forager.engine.domain_queue import DomainQueue
+from forager.engine.domain_queues import DomainQueues
 from forager.engine.transaction_retry import in_transaction
 from forager.frontier import tasks
 from forager.frontier.tasks import AbandonedTask, Call
@@ -31,61 +34,53 @@ class TaskSignals:
     def __init__(
         self,
         database: Database,
-        queues: Mapping[int, DomainQueue],
-        *,
-        worker: Callable[[], int],
-        on_freed: Callable[[], None],
+        queues: DomainQueues,
+        claims: Claims,
+        abandoned: AbandonedTasks,
     ) -> None:
-        """`on_freed` is told when pages went back to the run's limit."""
         self._database = database
         self._queues = queues
-        self._worker = worker
-        self._on_freed = on_freed
-        self._obeyed: list[tuple[DomainQueue, AbandonedTask]] = []
-        self._obeying = asyncio.Lock()
+        self._claims = claims
+        self._abandoned = abandoned
+        self._writing = asyncio.Lock()
         self.is_sent_away = False
         """Somebody wants this worker to finish what is open and to end."""
 
-    async def listen(self) -> Tokens:
-        """Hear what there is and obey it; answers the leases that an operator wants ended."""
-        calls, switched_off = await in_transaction(self._database, self._ask)
+    async def poll(self) -> Tokens:
+        """Reads what there is and applies it; returns the leases that an operator wants ended."""
+        calls, switched_off = await in_transaction(self._database, self._read)
         for call in calls:
             queue = self._queues.get(call.domain_id)
             if queue is not None and queue.cancel_target(call.task_id):
-                self.abandon(queue, [call.task_id])
-        await self.obey()
+                self._abandoned.add(queue, [call.task_id])
+        await self.write_abandoned()
         return switched_off
 
-    def abandon(self, queue: DomainQueue, task_ids: Sequence[int]) -> None:
-        """These are not visited now. What was asked for them already is written down with them."""
-        for task in task_ids:
-            self._obeyed.append((queue, AbandonedTask(task, queue.tries.pop(task, ()), queue.paces.pop(task, None))))
+    async def write_abandoned(self) -> None:
+        """Writes which tasks were abandoned. Also before a lease is released, and then a call that came first is waited
+        for: the lease ends only after what depends on it, and so may the run."""
+        async with self._writing:
+            if self._abandoned:
+                await self._write(self._abandoned.take())
 
-    async def obey(self) -> None:
-        """Write down what was put down. Also before a lease is handed back, and then who came first is waited for: the
-        lease ends only after what hangs on it, and so may the run."""
-        async with self._obeying:
-            if self._obeyed:
-                await self._write_down()
-
-    async def _write_down(self) -> None:
-        obeyed, self._obeyed = self._obeyed, []
+    async def _write(self, abandoned: Sequence[tuple[DomainQueue, AbandonedTask]]) -> None:
+        worker = self._queues.worker_id
 
         async def once(conn: Any) -> bool:
-            held = await domains.hold_leases(conn, [queue.lease.token for queue, _ in obeyed], worker=self._worker())
-            ours = [task for queue, task in obeyed if queue.lease.token in held]
-            freed = await tasks.abandon(conn, self._worker(), ours) if ours else []
+            held = await domains.hold_leases(conn, [queue.lease.token for queue, _ in abandoned], worker=worker)
+            ours = [task for queue, task in abandoned if queue.lease.token in held]
+            freed = await tasks.abandon(conn, worker, ours) if ours else []
             await domains.return_claims(conn, freed)
             for run, _, pages in freed:
                 await stats.return_pages(conn, run, pages)
             return bool(freed)
 
         if await in_transaction(self._database, once):
-            self._on_freed()
-        for queue, task in obeyed:
-            queue.called_off.discard(task.task_id)
+            self._claims.resume()
+        for queue, task in abandoned:
+            queue.remove_cancelled(task.task_id)
 
-    async def _ask(self, conn: Any) -> tuple[list[Call], Tokens]:
-        worker = self._worker()
+    async def _read(self, conn: Any) -> tuple[list[Call], Tokens]:
+        worker = self._queues.worker_id
         self.is_sent_away = await stats.is_sent_away(conn, worker)
         return await tasks.hear_calls(conn, worker), await switches.switched_off(conn, worker)

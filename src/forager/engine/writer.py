@@ -1,5 +1,5 @@
-"""Writes batches of outcomes, as `Batches` gathers them: first learn, then record, each a transaction of its own.
-Bodies that are kept are stored before: no task refers to what is not there.
+"""Writes batches of outcomes: first enqueue, then record, each a transaction of its own. Bodies that are kept are
+stored before: no task refers to what is not there. Features write with a batch as `batch.py` describes.
 
 They are two because rows anyone may touch and rows under our own lease deadlock when mixed. In this order a crash
 between them re-crawls a page but never loses a link. Results of a lost lease are refused here, by its version.
@@ -7,10 +7,9 @@ between them re-crawls a page but never loses a link. Results of a lost lease ar
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from forager import clock
 from forager.db.database import Database
@@ -18,18 +17,15 @@ from forager.domains import images as domain_images
 from forager.domains import store as domains
 from forager.domains.store import RobotsCopy, Visits
 from forager.engine import lastmods
-from forager.engine.batches import Batches
+from forager.engine.batch import BatchRecorder, Draft, Recorded
 from forager.engine.body_storage import BodyStorage
 from forager.engine.config import WorkerConfig
-from forager.engine.domain_queue import DomainQueue
+from forager.engine.domain_queues import DomainQueues
 from forager.engine.failure_streak import build_streak
-from forager.engine.image_recorder import ImageRecorder
-from forager.engine.pauses import Pauses
 from forager.engine.retry_policy import keeps_state, page_status, revisit_in_s
 from forager.engine.subdomain_limit import SubdomainLimit, without_links
 from forager.engine.transaction_retry import in_transaction
 from forager.engine.trap_detector import TrapDetector
-from forager.engine.write_buffer import WriteBuffer
 from forager.errors import ErrorSource
 from forager.frontier import cache_namespace as eras
 from forager.frontier import store as frontier
@@ -41,19 +37,14 @@ from forager.frontier.images import make_pages, record_images
 from forager.frontier.lexemes import Lexemes
 from forager.frontier.models import Outcome, OutcomeKind
 from forager.frontier.url_cache import UNSHARED, SharedPages, UrlCache, pack
-from forager.images import purge as image_purge
 from forager.links.models import Discovery
-from forager.links.repetition import TrapCandidate
 from forager.links.scope import claim_depth
 from forager.links.select import add_up
 from forager.observe import log
 from forager.parsing.keywords import CONFIGS, keywords_of
-from forager.products import store as products
-from forager.proxies.store import ProxyStateRow, count_uses
 from forager.stats import series
 from forager.stats import store as stats
 from forager.stats.counters import Tally, count_batch
-from forager.storage.body_store import BodyStore
 
 MOST_DOMAIN_IDS = 100_000
 NOT_MODIFIED = 304
@@ -61,79 +52,41 @@ PURGED = "purged"
 """Why a link was left out whose page an operator deleted while the page with the link was visited."""
 
 
-class Draft(NamedTuple):
-    """A batch that can be recorded."""
-
-    outcomes: Sequence[Outcome]
-    learned: EnqueueResult
-    shown: Mapping[bytes, int]
-    """Images, by key."""
-    suspicions: Sequence[tuple[int, TrapCandidate]]
-    """Of traps, in which domains."""
-
-    @property
-    def goes_first(self) -> bool:
-        """A trap is shut before anything more is learned that may lie in it."""
-        return bool(self.suspicions)
-
-
 class Writer:
-    """The one writer of a worker. What it is given gathers in its `batches`."""
+    """The one writer of a worker."""
 
     def __init__(
         self,
         database: Database,
-        order: WorkerConfig,
+        config: WorkerConfig,
+        queues: DomainQueues,
         *,
-        worker: Callable[[], int],
-        queues: Mapping[int, DomainQueue],
+        recorders: Sequence[BatchRecorder] = (),
         traps: TrapDetector | None = None,
-        body_store: BodyStore | None = None,
-        pauses: Pauses | None = None,
+        bodies: BodyStorage | None = None,
         shared: SharedPages = UNSHARED,
-        on_recorded: Callable[[Mapping[tuple[int, int], int], Mapping[tuple[int, int], bool]], None],
-        on_learned: Callable[[Iterable[int]], None] = lambda _domains: None,
-        on_room: Callable[[], None] = lambda: None,
-        on_proxies: Callable[[Sequence[ProxyStateRow]], None] = lambda _rows: None,
     ) -> None:
         self._database = database
-        self._worker = worker
-        self._run = order.run
-        self._max_depth = claim_depth(order.spec)
+        self._run = config.run.run
+        self._max_depth = claim_depth(config.run.spec)
         """Deeper pages are known, and not visited: a claim that looks for them reads all that are left."""
         self._queues = queues
+        self._recorders = recorders
+        """Features that write something with every batch, in the order of their locks."""
         self._traps = traps
-        self._crowds = SubdomainLimit(order.max_subdomains)
-        self._on_recorded = on_recorded
-        """Told, after each batch, how many outcomes of which lease were written, and which leases still hold."""
-        self._on_learned = on_learned
-        """Told which domains have pages they had not, as soon as these may be claimed."""
-        self.batches = Batches(
-            WriteBuffer(order.spool_pages, order.spool_bytes),
-            pages=order.batch_pages,
-            wait_s=order.batch_ms / 1000,
-            prepare=self._prepare,
-            record=self._finish,
-            on_room=on_room,
-        )
-        self.bodies = BodyStorage(database, body_store, pauses or Pauses(), run=order.run, give=self.batches.add)
+        self._bodies = bodies
         """Holds outcomes back whose bodies cannot be stored."""
-        self._lease_s = order.lease_s
+        self._subdomains = SubdomainLimit(config.frontier.max_subdomains)
+        self._lease_s = config.lease.lease_s
         self._shared = shared
-        self._known = UrlCache(order.known_urls)
+        self._known = UrlCache(config.frontier.known_urls)
         self._catching_up = CacheWarmUp()
         self._domain_ids: dict[str, int] = {}
         self._era: str | None = None
-        """The era that `_known` and all other memories here are of."""
+        """The cache namespace that `_known` and all other memories here are of."""
         self._newest_era: str | None = None
         """As the last transaction saw it."""
         self._lexemes = Lexemes()
-        self._images = ImageRecorder(
-            database, run=order.run, admit=self._crowds.admit, remembered=max(1000, order.known_urls // 8)
-        )
-        self._on_proxies = on_proxies
-        """Told how the proxies of a batch stand, after what other workers did with them too."""
-        self._proxies: list[ProxyStateRow] = []
         self._depths: dict[int, int] = {}
         """Of the pages that were recorded last, as the database has them."""
         self._tally = Tally()
@@ -141,40 +94,42 @@ class Writer:
         self._told = Tally()
         """Of it, what the transaction under way writes."""
 
-    async def write(self, outcomes: Sequence[Outcome], robots: Sequence[RobotsCopy] = ()) -> None:
-        await self._finish(await self._prepare(outcomes), robots)
+    async def write(self, outcomes: Sequence[Outcome], robots: Sequence[RobotsCopy] = ()) -> Recorded:
+        return await self.record(await self.prepare(outcomes), robots)
 
-    async def _prepare(self, outcomes: Sequence[Outcome]) -> Draft:
+    async def prepare(self, outcomes: Sequence[Outcome]) -> Draft:
         """All that comes before record, in transactions of its own."""
         outcomes = self._traps.filter_links(outcomes) if self._traps is not None else outcomes
-        outcomes = await self.bodies.keep(outcomes)
+        outcomes = await self._bodies.keep(outcomes) if self._bodies is not None else outcomes
         began_at = clock.monotonic()
         learned = await self.learn([link for outcome in outcomes for link in outcome.selection.links])
         self._tally.time("learn", clock.monotonic() - began_at)
         if learned.refused:
             outcomes = [without_links(outcome, learned.refused) for outcome in outcomes]
         self._clear_stale()
-        shown = await self._images.learn(outcomes)
-        await self._images.settle(outcomes, shown)
+        parts = [await recorder.prepare(outcomes) for recorder in self._recorders]
         suspicions = self._traps.look(outcomes) if self._traps is not None else []
-        if not suspicions:  # else what was learned may lie in a trap, which is shut when the batch is recorded
-            self._on_learned(domain for domain, depth in learned.nearest.items() if depth <= self._max_depth)
-        return Draft(outcomes, learned, shown, suspicions)
+        new = [domain for domain, depth in learned.nearest.items() if depth <= self._max_depth]
+        if suspicions:  # what was learned may lie in a trap, which is closed when the batch is recorded
+            new = []
+        return Draft(outcomes, learned, parts, suspicions, new)
 
-    async def _finish(self, draft: Draft, robots: Sequence[RobotsCopy]) -> None:
-        outcomes, learned, shown, suspicions = draft
+    async def record(self, draft: Draft, robots: Sequence[RobotsCopy]) -> Recorded:
+        """Records a batch, and what follows from it in transactions of its own."""
+        outcomes, learned = draft.outcomes, draft.learned
         began_at = clock.monotonic()
-        held = await in_transaction(self._database, lambda conn: self.record(conn, outcomes, robots, learned, shown))
+        held = await in_transaction(self._database, lambda conn: self.record_batch(conn, draft, robots))
         self._tally.forget(self._told)
         self._tally.time("record", clock.monotonic() - began_at)
-        self._on_proxies(self._proxies)
+        for part in draft.parts:
+            part.commit()
         if nearer := propagate_depths(outcomes, self._depths, learned.page_ids):
             await in_transaction(self._database, lambda conn: self._update_depths(conn, nearer))
         if claims := lastmods.collect_lastmods(outcomes, self._queues, learned.page_ids):
-            await lastmods.heed(self._database, claims, worker=self._worker())
+            await lastmods.apply_lastmods(self._database, claims, worker=self._queues.worker_id)
         if self._traps is not None:
-            await self._traps.write(self._database, outcomes, suspicions, worker=self._worker())
-        self._on_recorded(Counter(outcome.target.token for outcome in outcomes), held)
+            await self._traps.write(self._database, outcomes, draft.suspicions, worker=self._queues.worker_id)
+        return Recorded(Counter(outcome.target.token for outcome in outcomes), held)
 
     # learn ---------------------------------------------------------------------------------------------------------
 
@@ -183,8 +138,10 @@ class Writer:
         if self._era == self._newest_era:
             return
         self._era = self._newest_era
-        for memory in (self._known, self._shared, self._domain_ids, self._catching_up, self._images):
+        for memory in (self._known, self._shared, self._domain_ids, self._catching_up):
             memory.clear()
+        for recorder in self._recorders:
+            recorder.clear()
 
     async def learn(self, links: Sequence[Discovery]) -> EnqueueResult:
         self._clear_stale()
@@ -201,7 +158,7 @@ class Writer:
                 await self._share_pages(conn)
                 await learn(conn, attempt, unknown, self._find_or_add_domains)
                 await domains.count_discovered(conn, attempt.new, run=self._run)
-                await self._crowds.note(conn, [unknown[key] for key in attempt.refused])
+                await self._subdomains.note(conn, [unknown[key] for key in attempt.refused])
                 return attempt
 
             learned = await in_transaction(self._database, once)
@@ -253,7 +210,7 @@ class Writer:
             missing = list(bases)
         self._domain_ids |= await domains.find_domains(conn, missing)
         strangers = {name: bases[name] for name in missing if name not in self._domain_ids}
-        strangers = await self._crowds.admit(conn, strangers)
+        strangers = await self._subdomains.admit(conn, strangers)
         if not strangers:
             return self._domain_ids
         await domains.add_domains(conn, strangers, source="link", run=self._run)
@@ -261,19 +218,17 @@ class Writer:
 
     # record --------------------------------------------------------------------------------------------------------
 
-    async def record(
-        self,
-        conn: Any,
-        outcomes: Sequence[Outcome],
-        robots: Sequence[RobotsCopy],
-        learned: EnqueueResult,
-        shown: Mapping[bytes, int] = MappingProxyType({}),
+    async def record_batch(
+        self, conn: Any, draft: Draft, robots: Sequence[RobotsCopy] = ()
     ) -> dict[tuple[int, int], bool]:
-        """Close tasks with all that hangs on them; answers the leases that are still ours, and may be gone on with."""
+        """Closes tasks with all that depends on them; returns the leases that are still ours, and whether their domains
+        may be crawled on."""
         self._told, self._depths = Tally(), {}
+        outcomes, learned = draft.outcomes, draft.learned
         if await self._share_pages(conn) != learned.era:
-            outcomes, shown = await without_deleted(conn, outcomes, learned.page_ids, shown)
-        held = await domains.hold_leases(conn, {outcome.target.token for outcome in outcomes}, worker=self._worker())
+            outcomes = await without_deleted(conn, draft)
+        tokens = {outcome.target.token for outcome in outcomes}
+        held = await domains.hold_leases(conn, tokens, worker=self._queues.worker_id)
         if robots:
             await domains.store_robots(conn, robots)
         ours = [outcome for outcome in outcomes if outcome.target.token in held]
@@ -285,15 +240,18 @@ class Writer:
         done = [outcome for outcome in ours if outcome.target.task_id in closed]
         if done:
             again = self._revisits(done)
-            found = await self._images.record(conn, done, shown)
-            await self._record_pages(conn, done, learned, again)
-            await self._count(conn, done, learned, again, found)
-        self._proxies = await count_uses(conn, [use for outcome in done for use in outcome.proxy_uses])
+            images = Counter[int]()
+            for part in draft.parts:
+                images.update(await part.record_before_pages(conn, done))
+            await self._record_pages(conn, done, draft, again)
+            await self._count(conn, done, learned, again, images)
+        for part in draft.parts:
+            await part.record_last(conn, done)
         return held
 
     async def _close_paused(self, conn: Any, finished: Sequence[Outcome]) -> set[int]:
         """Visits that were finished when somebody paused them are kept; what was cancelled stays so."""
-        up = await tasks.reclaim(conn, self._worker(), [outcome.target.task_id for outcome in finished])
+        up = await tasks.reclaim(conn, self._queues.worker_id, [outcome.target.task_id for outcome in finished])
         ours = [outcome for outcome in finished if outcome.target.task_id in up]
         return await frontier.close_tasks(conn, ours) if ours else set()
 
@@ -307,9 +265,8 @@ class Writer:
                 again[outcome.target.task_id] = wait_s
         return again
 
-    async def _record_pages(
-        self, conn: Any, done: Sequence[Outcome], learned: EnqueueResult, again: Mapping[int, float]
-    ) -> None:
+    async def _record_pages(self, conn: Any, done: Sequence[Outcome], draft: Draft, again: Mapping[int, float]) -> None:
+        page_ids = draft.learned.page_ids
         read = [outcome for outcome in done if outcome.reading is not None]
         keywords = [keywords_of(outcome.reading) for outcome in read if outcome.reading]
         depths = await frontier.record_readings(conn, list(zip(read, keywords, strict=True)), CONFIGS, self._lexemes)
@@ -322,8 +279,9 @@ class Writer:
             o for o in done if o.kind is OutcomeKind.SUCCESS and o.status_code != NOT_MODIFIED and not o.target.is_image
         ]
         if with_links:
-            await self._record_links(conn, with_links, learned.page_ids)
-        await products.store(conn, [*products.get_product_visits(done), *products.listed_of(done, learned.page_ids)])
+            await self._record_links(conn, with_links, page_ids)
+        for part in draft.parts:
+            await part.record_after_pages(conn, done, page_ids)
         await frontier.add_retries(conn, [outcome for outcome in done if outcome.retry_in_s is not None])
         await frontier.add_revisits(conn, again)
         await frontier.add_errors(conn, done)
@@ -352,7 +310,7 @@ class Writer:
     ) -> None:
         visits = count_visits(done, again, found)
         now = clock.monotonic()
-        standings = {domain: self._queues[domain].standing(now) for domain in visits if domain in self._queues}
+        standings = {domain: queue.standing(now) for domain in visits if (queue := self._queues.get(domain))}
         await domains.count_visits(conn, visits, standings, lease_s=self._lease_s)
         if tested := lastmods.tested(done):
             await domains.count_lastmods(conn, tested)
@@ -364,27 +322,19 @@ class Writer:
         self._told = self._tally.copy()
         counted = count_batch(done, drops=drops, seen=seen, learned=sum(learned.new.values()))
         counted.join(self._told)
-        await series.add(conn, self._worker(), counted)
+        await series.add(conn, self._queues.worker_id, counted)
 
 
-async def without_deleted(
-    conn: Any, outcomes: Sequence[Outcome], page_ids: Mapping[bytes, int], shown: Mapping[bytes, int]
-) -> tuple[list[Outcome], dict[bytes, int]]:
+async def without_deleted(conn: Any, draft: Draft) -> Sequence[Outcome]:
     """Pages were deleted since these outcomes were enqueued: returns the outcomes without links to pages that are gone,
-    which count as dropped, and without images that are. So it would be had they been recorded before."""
-    pages = await eras.present(conn, set(page_ids.values()))
-    images = await image_purge.present(conn, set(shown.values())) if shown else set()
-    gone = {key for key, page in page_ids.items() if page not in pages}
-    left = {key: image for key, image in shown.items() if image in images}
-    return [_without_images(without_links(o, gone, reason=PURGED), left) for o in outcomes], left
-
-
-def _without_images(outcome: Outcome, shown: Mapping[bytes, int]) -> Outcome:
-    seen = outcome.selection.images
-    if not seen or all(sighting.key in shown for sighting in seen):
-        return outcome
-    kept = [sighting for sighting in seen if sighting.key in shown]
-    return replace(outcome, selection=replace(outcome.selection, images=kept))
+    which count as dropped, and without what features found gone. So it would be had they been recorded before."""
+    page_ids = draft.learned.page_ids
+    present = await eras.present(conn, set(page_ids.values()))
+    gone = {key for key, page in page_ids.items() if page not in present}
+    outcomes: Sequence[Outcome] = [without_links(o, gone, reason=PURGED) for o in draft.outcomes]
+    for part in draft.parts:
+        outcomes = await part.drop_deleted(conn, outcomes)
+    return outcomes
 
 
 def propagate_depths(
@@ -407,7 +357,7 @@ def propagate_depths(
 def count_visits(
     done: Iterable[Outcome], again: Mapping[int, float], found: Mapping[int, int] = MappingProxyType({})
 ) -> dict[int, Visits]:
-    """What a batch did, per domain in id order. Only the site's and the network's faults are errors of a domain.
+    """What a batch did, per domain in id config. Only the site's and the network's faults are errors of a domain.
     Images leave the frontier as pages do, and are no pages."""
     by_domain: dict[int, list[Outcome]] = {}
     for outcome in done:

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from forager.engine.image_backfill import backfill_images
 from forager.engine.stop import StopRequest
 from forager.images import files as image_files
+from forager.images.backfill import backfill_images
 from forager.images.files import CleanupPreview, ImageRule
 from forager.images.models import ImagePolicy
 from forager.scheduler.job import ACTOR

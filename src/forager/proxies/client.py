@@ -21,7 +21,6 @@ from forager.fetch.models import Fetched
 from forager.proxies import store
 from forager.proxies.pool import ProxyPool
 from forager.proxies.registry import ProxyRegistry
-from forager.proxies.rotation import get_proxy_result
 from forager.settings import Settings
 from forager.urls.domain import domain_of
 
@@ -69,8 +68,7 @@ class Ways:
             else:
                 return found
             finally:
-                words = str(error) if error else None
-                pool.note(via, get_proxy_result(error), at=clock.now(), error=words)
+                pool.record(via, error, at=clock.now())
                 await self._write_down(pool)
         spent = pool.wait_s(clock.monotonic())
         why = "they have made all requests they may make in this hour" if spent else pool.exhausted_reason()

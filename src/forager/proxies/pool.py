@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from forager.errors import VisitError
 from forager.proxies import rotation as choose
 from forager.proxies.models import Passage, Proxy, ProxyUse
 from forager.proxies.rotation import Member
@@ -66,6 +67,13 @@ class ProxyPool:
         if member is not None:
             choose.note(member, passage, response_time_ms)
         self._uses.append(ProxyUse(self._domain_id, proxy.id, at, passage, response_time_ms, error))
+
+    def record(
+        self, proxy: Proxy, error: VisitError | None, *, at: datetime, response_time_ms: int | None = None
+    ) -> None:
+        """Learns from a request that went through a proxy, by how it ended."""
+        passage, words = choose.get_proxy_result(error), str(error) if error else None
+        self.note(proxy, passage, at=at, response_time_ms=response_time_ms, error=words)
 
     def take_pending(self) -> tuple[ProxyUse, ...]:
         """What was learned since this was asked last."""

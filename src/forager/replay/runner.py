@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from forager.domains import images as domain_images
 from forager.domains.traps import traps_of
 from forager.engine.crash_marker import FOLDER, CrashMarker, open_crash_marker, pop_crash_marker
-from forager.engine.image_recorder import ImageRecorder, record_page_images
+from forager.engine.domain_queues import DomainQueues
 from forager.engine.parser_pool import read_isolated
 from forager.engine.parser_protocol import ParserConfig
 from forager.engine.stop import StopRequest
-from forager.engine.subdomain_limit import SubdomainLimit, without_links
+from forager.engine.subdomain_limit import without_links
 from forager.engine.transaction_retry import in_transaction
 from forager.engine.writer import Writer
 from forager.errors import DecodeError, ParserCrashError, StoreError, UsageError
@@ -30,6 +30,7 @@ from forager.frontier.details import record_details
 from forager.frontier.models import Outcome, OutcomeKind, Target
 from forager.images import store as images
 from forager.images.models import ImagePolicy
+from forager.images.recorder import ImageRecorder, record_page_images
 from forager.images.service import queue_wanted
 from forager.images.store import Shown
 from forager.links.models import Selection
@@ -45,7 +46,7 @@ from forager.replay.diff import Fields, Tally, known_fields, read_fields
 from forager.replay.service import Into, Matches, Replay, ReplayOrder, Stored
 from forager.runs.models import RunSpec
 from forager.runs.scope import read_reach
-from forager.runtime.worker import make_order
+from forager.runtime.worker import build_worker_config
 from forager.search import index
 from forager.stats import store as stats
 from forager.stats.processes import started_at
@@ -291,11 +292,9 @@ class _ReplayRun:
         if spec is None:
             return None
         selector = Selector(await read_reach(database, run, spec), max_links_per_page=settings.max_links_per_page)
-        order = make_order(settings, run, spec, workers=1)
-        writer = Writer(database, order, worker=lambda: 0, queues={}, on_recorded=lambda _done, _held: None)
-        desk = ImageRecorder(
-            database, run=run, admit=SubdomainLimit(order.max_subdomains).admit, remembered=MOST_IMAGES
-        )
+        order = build_worker_config(settings, run, spec, workers=1)
+        writer = Writer(database, order, DomainQueues())
+        desk = ImageRecorder(database, run=run, max_subdomains=order.frontier.max_subdomains, remembered=MOST_IMAGES)
         return _Run(selector, writer, desk)
 
     # writing -------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Builds a worker from Settings and lets it work: everything the line needs meets here."""
+"""Builds a worker from Settings and runs it: the pipeline, and what features add to it."""
 
 import asyncio
 import contextlib
@@ -7,27 +7,37 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from forager import clock
 from forager.config.keys import get_cipher
 from forager.db.database import Database, open_database
 from forager.dispatch.factory import open_hints
 from forager.domains.store import Keeping
+from forager.engine.batch import BatchRecorder
 from forager.engine.capacity import max_domains
-from forager.engine.config import WorkerConfig
+from forager.engine.config import (
+    BufferConfig,
+    ContentConfig,
+    FailureConfig,
+    FrontierConfig,
+    LeaseConfig,
+    PacingConfig,
+    RequestLimits,
+    RobotsConfig,
+    RunConfig,
+    WorkerConfig,
+)
 from forager.engine.crash_marker import FOLDER, open_crash_marker
-from forager.engine.image_storage import ImageStorage
+from forager.engine.page_parser import InlineParser
 from forager.engine.parser_pool import ParserPool, open_pool, read_isolated
 from forager.engine.parser_protocol import ParserConfig
 from forager.engine.pauses import Pauses
-from forager.engine.pipeline import Tools
+from forager.engine.pipeline import Pipeline
 from forager.engine.rendering import open_renderer
 from forager.engine.stop import StopRequest
 from forager.engine.transaction_retry import in_transaction
-from forager.engine.worker import Worker
+from forager.engine.worker import Services, Worker
 from forager.errors import NotFoundError
 from forager.fetch.browser.factory import browser_limits
 from forager.fetch.client import open_client
@@ -35,6 +45,8 @@ from forager.fetch.models import Fetched
 from forager.fetch.wire import Patience
 from forager.frontier.models import Trouble
 from forager.images.decode.client import Decoder
+from forager.images.file_storage import ImageStorage
+from forager.images.recorder import ImageRecorder
 from forager.links.scope import Reach
 from forager.links.select import Selector
 from forager.parsing.memory import keep_freed_memory
@@ -42,6 +54,8 @@ from forager.parsing.models import Reading
 from forager.politeness.guard import AddressGuard
 from forager.politeness.no_delay_hosts import is_unpaced
 from forager.politeness.proxy_rule import proxy_rule
+from forager.products.recorder import ProductRecorder
+from forager.proxies.worker_pools import ProxyRecorder, WorkerPools
 from forager.runs.models import RunSpec
 from forager.runs.scope import read_reach
 from forager.runs.service import continuous_spec
@@ -62,9 +76,9 @@ async def work(settings: Settings, run: int | None, *, workers: int, is_attached
     # Commits wait for the disk. A crash of the server that undid some would leave a worker with leases, tasks and pages
     # in its memory whose ids the database gives out again: pages were lost and counters broken in every kill test.
     limit_s = settings.dead_after_s
-    config, pauses = ParserConfig(settings.keyword_words, settings.robots_agent), Pauses()
+    parser_config, pauses = ParserConfig(settings.keyword_words, settings.robots_agent), Pauses()
     async with (
-        open_pool(config, settings.readers, pauses=pauses, stop=stop) as parsers,
+        open_pool(parser_config, settings.readers, pauses=pauses, stop=stop) as parsers,
         preload_parsers(parsers) as is_warm,
         open_database(settings, size=4, application=name, idle_limit_s=limit_s, resets=False) as database,
     ):
@@ -75,16 +89,37 @@ async def work(settings: Settings, run: int | None, *, workers: int, is_attached
             raise NotFoundError(f"There is no run {run}; `forager runs` lists them.")
         _configure_gc()
         reach = await read_reach(database, run, spec)
+        networks = (*settings.allow_networks, *spec.allow_networks)
+        guard = AddressGuard(networks, settings.allow_ports, is_anonymous=settings.contact is None)
         async with (
-            _open_tools(settings, spec, reach, parsers, pauses=pauses, stop=stop) as made,
+            _open_pipeline(settings, spec, guard, reach, parsers, pauses=pauses, stop=stop) as pipeline,
             open_sharing(settings, database.pool) as sharing,
         ):
-            tools = replace(made, shared=sharing.pages)
             _listen(stop, is_attached=is_attached)
             await is_warm
-            order = make_order(settings, run, spec, workers=workers)
-            async with open_hints(settings, run, spec) as hints:
-                await Worker(database, order, tools, stop, hints).work()
+            config = build_worker_config(settings, run, spec, workers=workers)
+            pools = WorkerPools(get_cipher(settings))
+            async with open_hints(settings, run, spec) as inbox:
+                services = Services(
+                    pauses=pauses,
+                    guard=guard,
+                    shared=sharing.pages,
+                    proxies=pools,
+                    recorders=build_recorders(database, config, pools),
+                    inbox=inbox,
+                )
+                await Worker(database, config, pipeline, services, stop).work()
+
+
+def build_recorders(database: Database, config: WorkerConfig, pools: WorkerPools) -> list[BatchRecorder]:
+    """Returns what features write with every batch, in the order of their locks."""
+    images = ImageRecorder(
+        database,
+        run=config.run.run,
+        max_subdomains=config.frontier.max_subdomains,
+        remembered=max(1000, config.frontier.known_urls // 8),
+    )
+    return [images, ProductRecorder(), ProxyRecorder(pools)]
 
 
 async def _join_continuous_run(settings: Settings, database: Database) -> int:
@@ -114,18 +149,23 @@ async def preload_parsers(parsers: ParserPool | None) -> AsyncIterator[asyncio.T
 
 
 @contextlib.asynccontextmanager
-async def _open_tools(
-    settings: Settings, spec: RunSpec, reach: Reach, parsers: ParserPool | None, *, pauses: Pauses, stop: StopRequest
-) -> AsyncIterator[Tools]:
-    networks = (*settings.allow_networks, *spec.allow_networks)
-    guard = AddressGuard(networks, settings.allow_ports, is_anonymous=settings.contact is None)
-    with open_crash_marker(settings.home / FOLDER) as box, open_body_store(settings) as body_store:
+async def _open_pipeline(
+    settings: Settings,
+    spec: RunSpec,
+    guard: AddressGuard,
+    reach: Reach,
+    parsers: ParserPool | None,
+    *,
+    pauses: Pauses,
+    stop: StopRequest,
+) -> AsyncIterator[Pipeline]:
+    with open_crash_marker(settings.home / FOLDER) as crash_marker, open_body_store(settings) as body_store:
         async with (
             Decoder.open(max_pixels=settings.max_image_pixels) as decoder,
             open_client(
                 user_agent=settings.agent_header,
                 check_address=guard.check_ip,
-                check_proxy=proxy_rule(networks),
+                check_proxy=proxy_rule((*settings.allow_networks, *spec.allow_networks)),
                 timeout_s=settings.request_timeout_s,
                 connect_timeout_s=settings.connect_timeout_s,
                 max_bytes=settings.max_page_bytes,
@@ -139,23 +179,17 @@ async def _open_tools(
             ) as renderer,
         ):
             words, agent = settings.keyword_words, settings.robots_agent
-            yield Tools(
+            isolated = partial(read_isolated, config=ParserConfig(words, agent), pauses=pauses, stop=stop)
+            yield Pipeline(
                 client=client,
-                guard=guard,
-                read=_inline_parser(words, agent),
-                parsers=parsers,
-                read_isolated=partial(read_isolated, config=ParserConfig(words, agent), pauses=pauses, stop=stop),
-                box=box,
-                body_store=body_store,
-                images=ImageStorage(
-                    decoder, place_of(settings), max_bytes=settings.max_image_bytes, pauses=pauses, stop=stop
-                ),
-                pauses=pauses,
-                renderer=renderer,
-                vault=get_cipher(settings),
+                parser=parsers or InlineParser(_inline_parser(words, agent), isolated, crash_marker),
                 selector=Selector(reach, max_links_per_page=settings.max_links_per_page),
                 max_redirects=settings.max_redirects,
-                database_time=clock.at,
+                body_store=body_store,
+                image_files=ImageStorage(
+                    decoder, place_of(settings), max_bytes=settings.max_image_bytes, pauses=pauses, stop=stop
+                ),
+                renderer=renderer,
             )
 
 
@@ -182,59 +216,57 @@ def _inline_parser(keyword_words: int, robots_agent: str) -> Callable[..., Readi
     return read
 
 
-def make_order(settings: Settings, run: int, spec: RunSpec, *, workers: int) -> WorkerConfig:
+def build_worker_config(settings: Settings, run: int, spec: RunSpec, *, workers: int) -> WorkerConfig:
     return WorkerConfig(
-        run=run,
-        spec=spec,
-        workers=workers,
-        robots_agent=settings.robots_agent,
-        delay_s=spec.delay_or(settings.delay_s),
-        max_concurrent_requests=settings.max_concurrent_requests,
-        unpaced_concurrency=settings.unpaced_concurrency,
-        is_unpaced=partial(is_unpaced, unpaced_hosts=settings.unpaced_hosts),
-        max_requests_in_flight=settings.max_requests_in_flight,
-        max_domains=max_domains(settings.max_domains_per_worker),
-        max_retries=settings.max_retries,
-        robots_ttl_s=settings.robots_ttl_s,
-        longest_wait_s=settings.longest_wait_s,
-        lease_s=settings.lease_s,
-        heartbeat_s=settings.heartbeat_s,
-        dead_after_s=settings.dead_after_s,
-        batch_pages=settings.batch_pages,
-        batch_ms=settings.batch_ms,
-        known_urls=settings.known_urls,
-        keeping=Keeping(
-            most_returns=settings.max_blocked_returns,
-            refresh_every_s=settings.refresh_every_s if settings.refresh else None,
-            is_scored=settings.scheduling == "smart",
+        run=RunConfig(run, spec, workers, settings.worker_labels),
+        lease=LeaseConfig(
+            lease_s=settings.lease_s,
+            heartbeat_s=settings.heartbeat_s,
+            dead_after_s=settings.dead_after_s,
+            max_domains=max_domains(settings.max_domains_per_worker),
+            lease_pages=settings.lease_pages if settings.budget else None,
+            lease_budget_s=settings.lease_budget_s if settings.budget else None,
+            keeping=Keeping(
+                most_returns=settings.max_blocked_returns,
+                refresh_every_s=settings.refresh_every_s if settings.refresh else None,
+                is_scored=settings.scheduling == "smart",
+            ),
         ),
-        labels=settings.worker_labels,
-        lease_pages=settings.lease_pages if settings.budget else None,
-        lease_budget_s=settings.lease_budget_s if settings.budget else None,
-        adaptive_pace=settings.adaptive_pace,
-        max_requests_per_ip=settings.max_requests_per_ip or None,
-        delay_per_ip_s=settings.delay_per_ip_s,
-        breaker_failures=settings.breaker_failures,
-        breaker_reset_s=settings.breaker_reset_s,
-        spool_pages=settings.spool_pages,
-        spool_bytes=settings.spool_bytes,
-        max_near_duplicates=settings.max_near_duplicates,
-        max_calendar_pages=settings.max_calendar_pages,
-        max_pages_per_template=settings.max_pages_per_template or None,
-        max_subdomains=settings.max_subdomains,
-        max_domain_errors=settings.max_domain_errors,
-        max_unreachable=settings.max_unreachable,
-        images=settings.images,
-        content_policy=settings.content_policy,
-        rendering=settings.rendering,
-        cooldowns={
-            Trouble.LOGIN_REQUIRED: settings.cooldown_login_s,
-            Trouble.FORBIDDEN: settings.cooldown_forbidden_s,
-            Trouble.RATE_LIMITED: settings.cooldown_rate_limited_s,
-            Trouble.SERVER_ERROR: settings.cooldown_server_error_s,
-            Trouble.UNREACHABLE: settings.cooldown_unreachable_s,
-            "robots_denied": settings.cooldown_robots_s,
-        },
+        pacing=PacingConfig(
+            delay_s=spec.delay_or(settings.delay_s),
+            max_concurrent_requests=settings.max_concurrent_requests,
+            longest_wait_s=settings.longest_wait_s,
+            breaker_failures=settings.breaker_failures,
+            breaker_reset_s=settings.breaker_reset_s,
+            is_unpaced=partial(is_unpaced, unpaced_hosts=settings.unpaced_hosts),
+            unpaced_concurrency=settings.unpaced_concurrency,
+            adaptive_pace=settings.adaptive_pace,
+        ),
+        requests=RequestLimits(
+            settings.max_requests_in_flight, settings.max_requests_per_ip or None, settings.delay_per_ip_s
+        ),
+        robots=RobotsConfig(settings.robots_agent, settings.robots_ttl_s, settings.cooldown_robots_s),
+        failures=FailureConfig(
+            max_retries=settings.max_retries,
+            max_domain_errors=settings.max_domain_errors,
+            max_unreachable=settings.max_unreachable,
+            cooldowns={
+                Trouble.LOGIN_REQUIRED: settings.cooldown_login_s,
+                Trouble.FORBIDDEN: settings.cooldown_forbidden_s,
+                Trouble.RATE_LIMITED: settings.cooldown_rate_limited_s,
+                Trouble.SERVER_ERROR: settings.cooldown_server_error_s,
+                Trouble.UNREACHABLE: settings.cooldown_unreachable_s,
+            },
+        ),
+        buffer=BufferConfig(settings.batch_pages, settings.batch_ms, settings.spool_pages, settings.spool_bytes),
+        frontier=FrontierConfig(
+            known_urls=settings.known_urls,
+            max_subdomains=settings.max_subdomains,
+            max_near_duplicates=settings.max_near_duplicates,
+            max_calendar_pages=settings.max_calendar_pages,
+            max_pages_per_template=settings.max_pages_per_template or None,
+        ),
+        content=ContentConfig(settings.content_policy, settings.images, settings.rendering),
     )
 
 

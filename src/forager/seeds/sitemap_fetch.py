@@ -9,6 +9,7 @@ import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 
 from forager import clock
+from forager.engine.database_clock import DatabaseClock
 from forager.engine.request_timing import RequestTiming
 from forager.errors import (
     ProxyError,
@@ -148,7 +149,7 @@ class Visitor:
             self._paces[domain] = Throttle(delay_s=delay_s, max_in_flight=1, now=now)
         pace = self._paces[domain]
         await asyncio.sleep(pace.wait_s(now))
-        trip = RequestTiming(pace, clock.at, pace.leave)
+        trip = RequestTiming(pace, DatabaseClock())
         pace.start(clock.monotonic())
         try:
             yield trip.sent

@@ -51,7 +51,12 @@ async def test_whatever_becomes_of_redis_the_crawl_is_the_same(database: Databas
         other = Stage(database, web, stage.spec, stage.run)
         await asyncio.gather(
             *[
-                each.work({"shared": RedisKnown(server, Era(database.pool))}, workers=2, batch_pages=10, known_urls=20)
+                each.work(
+                    services={"shared": RedisKnown(server, Era(database.pool))},
+                    workers=2,
+                    batch_pages=10,
+                    known_urls=20,
+                )
                 for each, server in ((stage, one), (other, two))
             ]
         )

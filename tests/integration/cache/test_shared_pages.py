@@ -7,9 +7,10 @@ from typing import Any, cast
 
 import asyncpg
 import pytest
-from tests.builders import a_discovery, an_order
+from tests.builders import a_discovery
 from tests.ground import Ground
 from tests.integration.cache.conftest import OwnRedis
+from tests.writers import open_writer
 
 from forager import clock
 from forager.cache import namespace as eras
@@ -163,9 +164,7 @@ async def test_a_full_redis_is_no_reason_to_fail(known: RedisKnown, redis: OwnRe
 
 
 def a_writer(database: Database, run: int, pages: SharedPages = UNSHARED) -> Writer:
-    return Writer(
-        database, an_order(run), worker=lambda: 1, queues={}, shared=pages, on_recorded=lambda _written, _held: None
-    )
+    return open_writer(database, run, shared=pages)
 
 
 async def test_a_second_worker_need_not_ask_the_database(

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from tests.builders import an_order
-from tests.integration.engine.stage import Stage, open_tools
+from tests.integration.engine.stage import Stage, build_services, open_pipeline
 from tests.integration.scheduler.stage import a_context
 from tests.queues import BROKER, Queues
 
@@ -55,11 +55,12 @@ async def work(stage: Stage, queues: Queues, *, url: str = BROKER, sends: bool =
     """The life of one worker; somebody offers domains meanwhile."""
     stage.stop = StopRequest()
     async with contextlib.AsyncExitStack() as stack:
-        tools = await stack.enter_async_context(open_tools(stage.spec))
+        pipeline = await stack.enter_async_context(open_pipeline(stage.spec))
         consumption = await stack.enter_async_context(listening(stage, queues, url))
         broker = await stack.enter_async_context(open_broker(url, queues.names.prefix))
         given = an_order(stage.run, stage.spec, **order)
-        stage.worker = Worker(stage.database, given, tools, stage.stop, consumption.inbox)
+        services = build_services(stage.database, given, inbox=consumption.inbox)
+        stage.worker = Worker(stage.database, given, pipeline, services, stage.stop)
         if sends:
             await stack.enter_async_context(sending(stage, broker))
         await asyncio.wait_for(stage.worker.work(), 60)

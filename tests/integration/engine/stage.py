@@ -10,26 +10,33 @@ from typing import Any
 
 from tests.builders import an_order
 
-from forager import clock
+from forager.config.cipher import PasswordCipher
 from forager.db.database import Database
-from forager.engine.pipeline import Tools
+from forager.dispatch.inbox import MessageInbox
+from forager.engine.config import WorkerConfig
+from forager.engine.page_parser import InlineParser
+from forager.engine.pipeline import Pipeline
 from forager.engine.stop import StopRequest
 from forager.engine.transaction_retry import in_transaction
-from forager.engine.worker import Worker
+from forager.engine.worker import Services, Worker
 from forager.explain.check import check
 from forager.fetch.client import open_client
+from forager.frontier.url_cache import UNSHARED, SharedPages
 from forager.links.scope import Reach
 from forager.links.select import Selector
 from forager.parsing import page as parser
 from forager.politeness.guard import AddressGuard
+from forager.proxies.worker_pools import WorkerPools
 from forager.runs.models import RunReport, RunSpec
 from forager.runs.report import read_report
 from forager.runs.start import start_run
+from forager.runtime.worker import build_recorders
 from forager_playground import Answer, Playground, SitePage, open_playground, requests_per_path
 from forager_playground.site import ALLOW_ALL, Site
 from forager_playground.sites.uniform import Uniform
 
 HOST_BASE = "127.0.77.1"
+NO_PASSWORDS = PasswordCipher(())
 
 
 @dataclass
@@ -67,8 +74,8 @@ async def serve(*sites: Site) -> AsyncIterator[Playground]:
 
 
 @asynccontextmanager
-async def open_tools(spec: RunSpec) -> AsyncIterator[Tools]:
-    """The real ones, for loopback only."""
+async def open_pipeline(spec: RunSpec) -> AsyncIterator[Pipeline]:
+    """The real one, for loopback only."""
     guard = AddressGuard(["127.0.0.0/8"], [])
     async with open_client(
         user_agent="Forager/test",
@@ -78,7 +85,20 @@ async def open_tools(spec: RunSpec) -> AsyncIterator[Tools]:
         max_bytes=1_000_000,
     ) as client:
         read = partial(parser.read, keyword_words=50)
-        yield Tools(client, read, Selector(Reach.of(spec), max_links_per_page=100), 5, clock.at)
+        yield Pipeline(client, InlineParser(read), Selector(Reach.of(spec), max_links_per_page=100), 5)
+
+
+def build_services(
+    database: Database,
+    config: WorkerConfig,
+    *,
+    cipher: PasswordCipher = NO_PASSWORDS,
+    shared: SharedPages = UNSHARED,
+    inbox: MessageInbox | None = None,
+) -> Services:
+    pools = WorkerPools(cipher)
+    recorders = build_recorders(database, config, pools)
+    return Services(shared=shared, proxies=pools, recorders=recorders, inbox=inbox)
 
 
 class Stage:
@@ -95,12 +115,15 @@ class Stage:
         run = await in_transaction(database, partial(start_run, spec=spec, by="test"))
         return cls(database, web, spec, run)
 
-    async def work(self, tools: dict[str, Any] | None = None, **order: Any) -> None:
+    async def work(
+        self, pipeline: dict[str, Any] | None = None, services: dict[str, Any] | None = None, **order: Any
+    ) -> None:
         """Until the worker has nothing left or was asked to stop."""
         self.stop = StopRequest()
-        async with open_tools(self.spec) as made:
-            given = an_order(self.run, self.spec, **order)
-            self.worker = Worker(self.database, given, replace(made, **(tools or {})), self.stop)
+        async with open_pipeline(self.spec) as made:
+            config = an_order(self.run, self.spec, **order)
+            used = build_services(self.database, config, **(services or {}))
+            self.worker = Worker(self.database, config, replace(made, **(pipeline or {})), used, self.stop)
             await asyncio.wait_for(self.worker.work(), 60)
 
     async def report(self) -> RunReport:

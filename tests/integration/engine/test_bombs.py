@@ -8,9 +8,8 @@ import brotli  # type: ignore[import-untyped]
 import pytest
 from tests.builders import a_target
 from tests.integration.fetch.raw_server import a_client, http, serve
-from tests.unit.engine.scripted import ScriptedClient, some_tools
+from tests.unit.engine.scripted import ScriptedClient, a_pipeline, visit
 
-from forager.engine.pipeline import visit
 from forager.errors import TooLargeError
 
 LIMIT = 2_000_000
@@ -28,7 +27,7 @@ async def test_outcomes_of_bombs_hold_nothing_but_their_words(coding: str, bomb:
     tracemalloc.start()
     try:
         async with serve(http(bomb, f"Content-Encoding: {coding}")) as server, a_client(max_bytes=LIMIT) as client:
-            tools = replace(some_tools(ScriptedClient()), client=client)
+            tools = replace(a_pipeline(ScriptedClient()), client=client)
             before, _ = tracemalloc.get_traced_memory()
             kept = [await visit(a_target(server.url(f"/{number}")), tools) for number in range(VISITS)]
             after, _ = tracemalloc.get_traced_memory()

@@ -1,8 +1,9 @@
 """A worker that comes to a domain of many known pages does not ask for each of them."""
 
 import pytest
-from tests.builders import a_discovery, an_order
+from tests.builders import a_discovery
 from tests.ground import Ground
+from tests.writers import open_writer
 
 from forager.db.database import Database
 from forager.engine.writer import Writer
@@ -22,8 +23,7 @@ FROM (SELECT $2 || n AS url FROM generate_series(1, $4::int) n) made
 
 
 def a_writer(database: Database, run: int) -> Writer:
-    order = an_order(run, known_urls=100_000)
-    return Writer(database, order, worker=lambda: 1, queues={}, on_recorded=lambda _written, _held: None)
+    return open_writer(database, run, known_urls=100_000)
 
 
 async def test_after_some_links_the_whole_domain_is_known(ground: Ground, database: Database) -> None:

@@ -3,13 +3,14 @@
 from typing import Any
 
 import pytest
-from tests.builders import a_spec
+from tests.builders import a_spec, an_order
 from tests.ground import Ground
 
 from forager.db.database import Database
 from forager.domains import store as domains
-from forager.domains.store import Keeping, Release, RobotsCopy
+from forager.domains.store import Release, RobotsCopy
 from forager.engine.claims import Claims
+from forager.engine.config import RunConfig
 from forager.engine.recovery import recover
 from forager.frontier.models import Lease, Target
 from forager.runs.models import RunSpec, Scope
@@ -23,7 +24,7 @@ class Crew:
 
     def __init__(self, ground: Ground, database: Database, run: int, spec: RunSpec) -> None:
         self.ground, self.run = ground, run
-        self.claims = Claims(database, run=run, spec=spec, workers=1, lease_s=60.0, keeping=Keeping())
+        self.claims = Claims(database, RunConfig(run, spec), an_order().lease)
 
     async def a_worker(self) -> int:
         return await self.ground.a_worker(self.run)
@@ -87,7 +88,7 @@ async def test_a_limit_that_got_pages_back_while_it_was_asked_is_not_spent(
 
     async def and_meanwhile(*given: Any) -> int:
         granted = await reserve(*given)
-        desk.claims.go_on()
+        desk.claims.resume()
         return granted
 
     with monkeypatch.context() as patched:

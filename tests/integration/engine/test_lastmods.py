@@ -1,16 +1,14 @@
 """Sitemaps say that pages changed: whose visits come nearer, how that is tested, and what becomes of liars."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from tests.builders import a_discovery, a_lane, a_reading, a_success, an_order
+from tests.builders import a_discovery, a_lane, a_reading, a_success, queues_of
 from tests.ground import Ground
+from tests.writers import open_writer
 
 from forager.db.database import Database
-from forager.engine.domain_queue import DomainQueue
-from forager.engine.writer import Writer
 from forager.explain.check import check
 from forager.frontier.models import Lease, Target
 from forager.links.models import Selection
@@ -25,12 +23,9 @@ class Desk:
 
     def __init__(self, ground: Ground, database: Database, run: int, worker: int, lease: Lease) -> None:
         self.ground, self.run, self.worker, self.lease = ground, run, worker, lease
-        self.queues: dict[int, DomainQueue] = {
-            lease.domain_id: a_lane(lease.domain_id, domain="a.example", revisit_every_s=86_400.0)
-        }
-        self.writer = Writer(
-            database, an_order(run), worker=lambda: worker, queues=self.queues, on_recorded=lambda _written, _held: None
-        )
+        queue = a_lane(lease.domain_id, domain="a.example", revisit_every_s=86_400.0)
+        self.queues = queues_of(worker, queue)
+        self.writer = open_writer(database, run, queues=self.queues)
 
     async def read_all(self) -> Target:
         """Answers the sitemap, the one page that is due."""
@@ -134,14 +129,13 @@ async def test_a_sitemap_that_says_today_of_everything_costs_a_handful_of_visits
 
 
 async def test_a_domain_that_visits_nothing_again_is_left_alone(desk: Desk) -> None:
-    desk.queues[desk.lease.domain_id] = a_lane(desk.lease.domain_id, domain="a.example")
+    desk.queues.add(a_lane(desk.lease.domain_id, domain="a.example"))
     await desk.sitemap((1, ago(minutes=5)))
     assert await desk.due() == set()
 
 
 async def test_what_another_domains_sitemap_says_is_not_heard(desk: Desk) -> None:
-    queue = desk.queues[desk.lease.domain_id]
-    queue.lease = replace(queue.lease, domain="other.example")
+    desk.queues.add(a_lane(desk.lease.domain_id, domain="other.example", revisit_every_s=86_400.0))
     await desk.sitemap((1, ago(minutes=5)))
     assert await desk.due() == set()
 

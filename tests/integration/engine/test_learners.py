@@ -4,11 +4,11 @@ import asyncio
 import random
 
 import pytest
-from tests.builders import a_discovery, an_order
+from tests.builders import a_discovery
 from tests.ground import Ground
+from tests.writers import open_writer
 
 from forager.db.database import Database
-from forager.engine.writer import Writer
 from forager.links.models import Discovery
 
 pytestmark = pytest.mark.both_servers
@@ -34,8 +34,7 @@ async def test_one_page_per_url_and_right_counters(ground: Ground, database: Dat
 
     async def learn(seed: int) -> int:
         """Every learner remembers a little, as a worker does; answers how many pages were new to the database."""
-        order = an_order(run, known_urls=50)
-        writer = Writer(database, order, worker=lambda: 1, queues={}, on_recorded=lambda _written, _held: None)
+        writer = open_writer(database, run, known_urls=50)
         new = 0
         for batch in batches(seed):
             learned = await writer.learn(batch)

@@ -17,15 +17,18 @@ from typing import Any
 import pytest
 from tests.builders import a_spec, a_success, an_order
 from tests.ground import Ground
+from tests.writers import open_writer
 
 from forager.db.database import Database
 from forager.db.pool import close_pool, open_pool
 from forager.domains import store as domains
 from forager.domains.store import Keeping, Release
+from forager.engine.batch import Draft
 from forager.engine.claims import Claims
+from forager.engine.config import RunConfig
+from forager.engine.domain_queues import DomainQueues
 from forager.engine.recovery import free_lost
 from forager.engine.transaction_retry import in_transaction
-from forager.engine.writer import Writer
 from forager.explain.check import check
 from forager.frontier.enqueue import EnqueueResult
 from forager.frontier.models import Lease, Target
@@ -111,11 +114,12 @@ class Claimant:
         self.chance = random.Random(number)
         self.first_deed = [] if self.is_sturdy else [DEEDS[number % len(DEEDS)]]
         """So that whoever is quick and whoever is not, each of them happens."""
-        self.worker = 0
-        order = an_order(race.run)
-        self.writer = Writer(
-            race.database, order, worker=lambda: self.worker, queues={}, on_recorded=lambda _written, _held: None
-        )
+        self.queues = DomainQueues()
+        self.writer = open_writer(race.database, race.run, queues=self.queues)
+
+    @property
+    def worker(self) -> int:
+        return self.queues.worker_id
 
     async def run(self) -> None:
         await self.register()
@@ -129,7 +133,8 @@ class Claimant:
                 await asyncio.sleep(0.01)  # others hold what is left
 
     async def register(self) -> None:
-        self.worker = await in_transaction(self.race.database, lambda conn: Ground(conn).a_worker(self.race.run))
+        run = self.race.run
+        self.queues.worker_id = await in_transaction(self.race.database, lambda conn: Ground(conn).a_worker(run))
 
     async def hold(self, leases: Sequence[Lease]) -> None:
         targets = await self.race.claims.targets(self.worker, [(lease, BUDGET) for lease in leases])
@@ -158,12 +163,8 @@ class Claimant:
         await self.release(leases)
 
     async def record(self, targets: Sequence[Target]) -> set[tuple[int, int]]:
-        outcomes = [a_success(target) for target in targets]
-        return set(
-            await in_transaction(
-                self.race.database, lambda conn: self.writer.record(conn, outcomes, (), EnqueueResult())
-            )
-        )
+        draft = Draft([a_success(target) for target in targets], EnqueueResult())
+        return set(await in_transaction(self.race.database, lambda conn: self.writer.record_batch(conn, draft)))
 
     async def release(self, leases: Sequence[Lease]) -> None:
         await self.race.claims.release(self.worker, [Release(lease, wait_s=0.0, is_spent=True) for lease in leases])
@@ -197,7 +198,7 @@ async def race(ground: Ground, database_url: str) -> AsyncIterator[Race]:
     await ground.conn.execute(FILL, run, DOMAINS)
     await ground.conn.execute(FILL_PAGES)
     await ground.conn.execute(LEDGER)
-    claims = Claims(database, run=run, spec=a_spec(), workers=CLAIMANTS, lease_s=60.0, keeping=Keeping())
+    claims = Claims(database, RunConfig(run, a_spec(), CLAIMANTS), an_order().lease)
     yield Race(database, run, claims)
     await close_pool(pool)
     await ground.conn.execute("DROP TABLE holdings")
@@ -226,9 +227,8 @@ async def test_thirty_claimants_race_over_a_thousand_domains(race: Race, ground:
 
 async def test_the_best_come_first_round_by_round(race: Race, ground: Ground) -> None:
     """One claimant alone. Who has more than its budget comes again, after all the others had their turn."""
-    alone = Claims(
-        race.database, run=race.run, spec=a_spec(), workers=1, lease_s=60.0, keeping=Keeping(is_scored=False)
-    )
+    unscored = an_order(keeping=Keeping(is_scored=False)).lease
+    alone = Claims(race.database, RunConfig(race.run, a_spec()), unscored)
     claimant = Claimant(race, 0)
     await claimant.register()
     scores = dict(await ground.conn.fetch("SELECT id, priority_score FROM domains"))

@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from tests.builders import a_lane, a_success, an_order
+from tests.builders import a_lane, a_success, queues_of
 from tests.ground import Ground
+from tests.writers import open_writer
 
 from forager.db.database import Database
-from forager.engine.writer import Writer
 from forager.frontier import store as frontier
 
 URLS = ("http://a.example/2", "http://a.example/new", "http://b.example/")
@@ -30,13 +30,8 @@ async def test_links_are_stored_as_the_database_says(
     targets = await ground.targets(lease, worker, run)
     await ground.link(targets[0].page_id, targets[1].page_id)
     await ground.conn.execute("UPDATE domains SET stores_links = $2 WHERE id = $1", domain, database_says)
-    writer = Writer(
-        database,
-        an_order(run),
-        worker=lambda: worker,
-        queues={domain: a_lane(domain, version=lease.version, stores_links=lease.stores_links)},
-        on_recorded=lambda _written, _held: None,
-    )
+    queue = a_lane(domain, version=lease.version, stores_links=lease.stores_links)
+    writer = open_writer(database, run, queues=queues_of(worker, queue))
     await writer.write([a_success(targets[0], *URLS), a_success(targets[1])])
 
     assert set(URLS) <= await ground.urls()

@@ -1,19 +1,19 @@
 """Traps, from pages that bring nothing new to rows: found, shut, heeded, handed over, and names that never end."""
 
 import random
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from tests.builders import a_reading, a_success, an_order
 from tests.ground import Ground
+from tests.writers import open_writer
 
 from forager.db.database import Database
 from forager.domains import traps as domain_traps
 from forager.engine.claims import Claims
+from forager.engine.config import RunConfig
 from forager.engine.trap_detector import CLOCKS_AGREE, TrapDetector
-from forager.engine.writer import Writer
 from forager.explain.check import check
 from forager.frontier.models import Lease, Past, Target
 from forager.links.scope import Reach
@@ -34,29 +34,12 @@ class Desk:
         self.ground, self.database, self.run, self.worker = ground, database, run, worker
         self.selector = Selector(Reach.of(RunSpec((f"{A}/",), scope=Scope.ANY)), max_links_per_page=100)
         self.watch = TrapDetector(self.selector, most_same=MOST, most_calendar=MOST)
-        self.writer = Writer(
-            database,
-            an_order(run, max_subdomains=3),
-            worker=lambda: worker,
-            queues={},
-            traps=self.watch,
-            on_recorded=self._discard,
-        )
+        self.writer = open_writer(database, run, worker, traps=self.watch, max_subdomains=3)
         self.lease: Lease | None = None
-
-    def _discard(self, _written: Mapping[tuple[int, int], int], _held: Mapping[tuple[int, int], bool]) -> None:
-        """Nobody waits for it."""
 
     async def claim(self) -> Lease:
         """As a worker does: lease, what is known of traps, what others learned of them."""
-        claims = Claims(
-            self.database,
-            run=self.run,
-            spec=RunSpec((f"{A}/",)),
-            workers=1,
-            lease_s=60.0,
-            keeping=an_order().keeping,
-        )
+        claims = Claims(self.database, RunConfig(self.run, RunSpec((f"{A}/",))), an_order().lease)
         claimed = await claims.domains(self.worker, 10)
         (self.lease,) = claimed.leases
         self.watch.take(claimed.leases, claimed.traps)

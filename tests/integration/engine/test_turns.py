@@ -54,14 +54,14 @@ async def test_what_is_learned_is_visited_before_it_is_recorded_where_it_was_fou
         worker = stages[0].worker
         assert worker is not None
         if path == "/":
-            record = worker._writer.batches._record
+            record = worker._write_loop._writer.record
 
-            async def record_late(*given: Any) -> None:
+            async def record_late(*given: Any) -> Any:
                 async with asyncio.timeout(20):
                     await asked_for_second.wait()
-                await record(*given)
+                return await record(*given)
 
-            worker._writer.batches._record = record_late
+            worker._write_loop._writer.record = record_late  # type: ignore[method-assign, assignment]
         else:
             asked_for_second.set()
         return linking_to("/second") if path == "/" else linking_to("/")
@@ -195,7 +195,7 @@ async def test_a_lease_that_is_claimed_while_a_heartbeat_is_under_way_is_not_tak
         """The next claim is asked for before a heartbeat, committed after it, and answered before it is evaluated."""
         worker = stages[0].worker
         assert worker is not None
-        claim, begin_beat, go_on_with_beat = worker._claims.domains, worker._read_clock, worker._pools.refresh
+        claim, begin_beat, go_on_with_beat = worker._claims.domains, worker._read_clock, worker._refresh_pools
 
         async def claim_late(*given: Any) -> Any:
             asked.set()
@@ -209,15 +209,15 @@ async def test_a_lease_that_is_claimed_while_a_heartbeat_is_under_way_is_not_tak
                 asked_before.set()
             await begin_beat()
 
-        async def go_on(database: Database) -> None:
-            await go_on_with_beat(database)
+        async def go_on() -> None:
+            await go_on_with_beat()
             if asked_before.is_set():
                 beaten.set()
                 await claimed.wait()
                 await asyncio.sleep(0.05)  # the queue is opened
 
         worker._claims.domains = claim_late  # type: ignore[method-assign, assignment]
-        worker._read_clock, worker._pools.refresh = begin, go_on  # type: ignore[method-assign]
+        worker._read_clock, worker._refresh_pools = begin, go_on  # type: ignore[method-assign]
 
     second = WatchedSite(9, number=2)
     async with serve(WatchedSite(1, on_request=overlap), second) as web:
@@ -238,7 +238,7 @@ async def test_what_is_recorded_while_a_claim_is_under_way_is_found_in_the_same_
         worker = stages[0].worker
         assert worker is not None
         if count == 1:
-            claim, recorded, written = worker._claims.targets, worker._writer._on_recorded, asyncio.Event()
+            claim, recorded, written = worker._claims.targets, worker._leases.apply_recorded, asyncio.Event()
 
             async def answer_late(*given: Any) -> Any:
                 written.clear()
@@ -253,7 +253,7 @@ async def test_what_is_recorded_while_a_claim_is_under_way_is_found_in_the_same_
                 written.set()
 
             worker._claims.targets = answer_late  # type: ignore[method-assign, assignment]
-            worker._writer._on_recorded = tell
+            worker._leases.apply_recorded = tell  # type: ignore[method-assign, assignment]
         return {
             "/": linking_to("/quick", "/slow"),
             "/slow": replace(linking_to("/last"), delay_s=0.3),
@@ -353,7 +353,7 @@ async def test_a_closed_domain_finishes_what_is_in_flight_and_nothing_more(
         await reached.wait()
         await stage.fetch(close)
         assert stage.worker is not None
-        while not any(queue.closing for queue in stage.worker._queues.values()):  # noqa: ASYNC110
+        while not any(queue.closing for queue in stage.worker._queues):  # noqa: ASYNC110
             await asyncio.sleep(0.005)
         in_all = 1 + begun["visits"]  # not those the server has met: some may be on their way to it
         await working
@@ -376,7 +376,7 @@ async def test_a_closed_domain_finishes_what_is_in_flight_and_nothing_more(
 def count_visits(stage: Stage, begun: Counter[str]) -> None:
     """Those that begin from now on."""
     assert stage.worker is not None
-    traffic = stage.worker._traffic
+    traffic = stage.worker._dispatcher
     visit = traffic._visit
 
     def begin(*given: Any) -> Any:

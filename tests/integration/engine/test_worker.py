@@ -11,6 +11,7 @@ from tests.integration.engine.stage import Stage, WatchedSite, serve
 
 from forager.db.database import Database
 from forager.domains.store import RobotsCopy
+from forager.engine.page_parser import InlineParser
 from forager.engine.recovery import recover
 from forager.engine.transaction_retry import in_transaction
 from forager.fetch.models import Fetched
@@ -264,7 +265,7 @@ async def test_a_bug_of_ours_is_an_outcome_and_no_fault_of_the_site(database: Da
 
     async with serve(WatchedSite(5)) as web:
         stage = await Stage.open(database, web)
-        await stage.work(tools={"read": broken})
+        await stage.work({"parser": InlineParser(broken)})
     task, again = await stage.fetch("SELECT outcome::text, error_code, blame FROM crawl_tasks ORDER BY id")
     assert again["outcome"] is None  # never final
     assert tuple(task) == ("failed", "broken", "us")
@@ -293,7 +294,7 @@ async def test_a_worker_that_lost_its_lease_gives_way_and_its_late_results_are_r
             lease = await ground.a_lease(await ground.conn.fetchval("SELECT id FROM domains"), thief)
             closed = await ground.conn.fetchval("SELECT count(*) FROM crawl_tasks WHERE outcome IS NOT NULL")
         assert stage.worker is not None
-        while stage.worker._queues:  # noqa: ASYNC110 (a worker has no event for what it lost)
+        while len(stage.worker._queues):  # noqa: ASYNC110 (a worker has no event for what it lost)
             await asyncio.sleep(0.01)
         assert await ground.conn.fetchval("SELECT count(*) FROM crawl_tasks WHERE outcome IS NOT NULL") == closed
         row = await ground.domain(lease.domain_id)

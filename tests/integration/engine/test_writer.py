@@ -19,13 +19,14 @@ from tests.builders import (
     an_order,
 )
 from tests.ground import Ground
+from tests.writers import open_writer
 
 from forager.accounts.identity import operator
 from forager.db.database import Database
 from forager.domains.store import RobotsCopy, Visits
-from forager.engine.domain_queue import DomainQueue
+from forager.engine.domain_queues import DomainQueues
 from forager.engine.retry_policy import find_problem
-from forager.engine.writer import Writer, count_visits
+from forager.engine.writer import count_visits
 from forager.errors import BrokenError, ConnectError, RobotsDeniedError, StatusError
 from forager.frontier.details import get_structured_data
 from forager.frontier.models import Lease, Outcome, OutcomeKind, Target, Trouble
@@ -45,14 +46,11 @@ class Desk:
         self.written: Mapping[tuple[int, int], int] = {}
         self.held: Mapping[tuple[int, int], bool] = {}
         self.targets: list[Target] = []
-        self.queues: dict[int, DomainQueue] = {}
-        self.writer = Writer(database, an_order(run), worker=lambda: worker, queues=self.queues, on_recorded=self._note)
-
-    def _note(self, written: Mapping[tuple[int, int], int], held: Mapping[tuple[int, int], bool]) -> None:
-        self.written, self.held = written, held
+        self.queues = DomainQueues(worker)
+        self.writer = open_writer(database, run, queues=self.queues)
 
     async def write(self, *outcomes: Outcome) -> None:
-        await self.writer.write(outcomes)
+        self.written, self.held = await self.writer.write(outcomes)
 
     async def snapshot(self) -> dict[str, list[Any]]:
         tables = ("domains", "pages", "crawl_tasks", "page_links", "run_outcomes", "run_drops", "errors")
@@ -84,21 +82,12 @@ async def test_what_is_behind_a_page_that_came_nearer_while_it_was_visited_comes
 
 
 async def test_only_pages_that_may_be_visited_wake_their_domain(desk: Desk) -> None:
-    woken: list[int] = []
-    deepest = an_order(desk.run).spec.max_depth
+    deepest = an_order(desk.run).run.spec.max_depth
     near, far = desk.targets[0], replace(desk.targets[1], depth=deepest)
-    writer = Writer(
-        desk.writer._database,
-        an_order(desk.run),
-        worker=lambda: desk.worker,
-        queues=desk.queues,
-        on_recorded=desk._note,
-        on_learned=woken.extend,
-    )
-    await writer.write([a_success(far, "http://a.example/too/deep")])
-    assert woken == []
-    await writer.write([a_success(near, "http://a.example/near")])
-    assert woken == [desk.domain]
+    draft = await desk.writer.prepare([a_success(far, "http://a.example/too/deep")])
+    assert draft.domains_with_new_pages == []
+    draft = await desk.writer.prepare([a_success(near, "http://a.example/near")])
+    assert draft.domains_with_new_pages == [desk.domain]
 
 
 async def depth_of(desk: Desk, path: str) -> int:
@@ -397,7 +386,7 @@ async def revisit(desk: Desk, target: Target) -> Target:
 
 async def test_a_recurring_page_gets_its_next_task_when_one_completes(desk: Desk) -> None:
     target = desk.targets[0]
-    desk.queues[desk.domain] = a_lane(desk.domain, revisit_every_s=3600.0)
+    desk.queues.add(a_lane(desk.domain, revisit_every_s=3600.0))
     await desk.write(a_success(target, "http://a.example/x", reading=a_reading(content_hash=b"1" * 16), etag='"1"'))
     closed, following = await desk.ground.tasks(target.page_id)
     assert (following["outcome"], following["parent_task_id"], following["retry_count"]) == (None, closed["id"], 0)
@@ -409,7 +398,7 @@ async def test_a_recurring_page_gets_its_next_task_when_one_completes(desk: Desk
 
 async def test_revisits_teach_how_often_a_page_changes(desk: Desk) -> None:
     first, link = desk.targets[0], "http://a.example/x"
-    desk.queues[desk.domain] = a_lane(desk.domain, revisit_every_s=3600.0)
+    desk.queues.add(a_lane(desk.domain, revisit_every_s=3600.0))
     await desk.ground.conn.execute("UPDATE pages SET depth = 99 WHERE url LIKE '%/x'")
     await desk.write(a_success(first, reading=a_reading(content_hash=b"1" * 16), etag='"1"', last_modified="then"))
     second = await revisit(desk, first)
@@ -431,7 +420,7 @@ async def test_revisits_teach_how_often_a_page_changes(desk: Desk) -> None:
 
 async def test_a_page_that_has_not_changed_keeps_its_links(desk: Desk) -> None:
     target = desk.targets[0]
-    desk.queues[desk.domain] = a_lane(desk.domain, revisit_every_s=3600.0)
+    desk.queues.add(a_lane(desk.domain, revisit_every_s=3600.0))
     await desk.write(a_success(target, "http://a.example/1"))
     await desk.write(Outcome(await revisit(desk, target), OutcomeKind.SUCCESS, 304, is_changed=False))
     assert (await desk.ground.page(target.page_id))["links_count"] == 1
@@ -440,7 +429,7 @@ async def test_a_page_that_has_not_changed_keeps_its_links(desk: Desk) -> None:
 
 async def test_a_page_that_became_a_redirect_has_its_one_link(desk: Desk) -> None:
     target = desk.targets[0]
-    desk.queues[desk.domain] = a_lane(desk.domain, revisit_every_s=3600.0)
+    desk.queues.add(a_lane(desk.domain, revisit_every_s=3600.0))
     await desk.write(a_success(target, "http://a.example/1", "http://a.example/2"))
     again = await revisit(desk, target)
     await desk.write(Outcome(again, OutcomeKind.SUCCESS, 301, selection=Selection(dropped={"scope": 1})))
@@ -453,7 +442,7 @@ async def test_a_revisit_that_fails_ends_the_recurrence_only_if_the_page_is_gone
     desk: Desk, status: int, page_status: str, tasks: int, frontier: int
 ) -> None:
     target, error = desk.targets[0], StatusError(status)
-    desk.queues[desk.domain] = a_lane(desk.domain, revisit_every_s=3600.0)
+    desk.queues.add(a_lane(desk.domain, revisit_every_s=3600.0))
     await desk.write(a_success(target))
     again = await revisit(desk, target)
     kind = OutcomeKind.BLOCKED_5XX if status >= 500 else OutcomeKind.BLOCKED_4XX
@@ -499,9 +488,9 @@ async def test_a_purged_page_that_a_link_leads_to_again_is_new(desk: Desk) -> No
 
 async def test_a_link_to_a_page_that_was_purged_before_the_record_counts_as_dropped(desk: Desk) -> None:
     [target, *_] = desk.targets
-    draft = await desk.writer._prepare([a_success(target, "http://b.example/x", "http://b.example/y")])
+    draft = await desk.writer.prepare([a_success(target, "http://b.example/x", "http://b.example/y")])
     await purge_pages(desk.ground.conn, "b.example", "/x", PURGE)
-    await desk.writer._finish(draft, ())
+    await desk.writer.record(draft, ())
     assert await dangling(desk) == 0
     links = await desk.ground.conn.fetchval("SELECT count(*) FROM page_links WHERE from_page_id = $1", target.page_id)
     dropped = await desk.ground.conn.fetch("SELECT reason, links FROM run_drops WHERE run_id = $1", desk.run)

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from tests.builders import a_discovery, a_success, an_order
+from tests.builders import a_discovery, a_success
 from tests.ground import Ground
+from tests.writers import open_writer
 
 from forager.db.database import Database
-from forager.engine.domain_queue import DomainQueue
-from forager.engine.writer import Writer
 from forager.explain.check import check
 from forager.frontier.models import Lease, Target
 from forager.links.models import Selection, Sighting
@@ -31,10 +30,7 @@ class Desk:
 
     def __init__(self, database: Database, ground: Ground, run: int, worker: int, lease: Lease) -> None:
         self.ground, self.run, self.worker, self.lease = ground, run, worker, lease
-        queues: dict[int, DomainQueue] = {}
-        self.writer = Writer(
-            database, an_order(run), worker=lambda: worker, queues=queues, on_recorded=lambda _written, _held: None
-        )
+        self.writer = open_writer(database, run, worker)
 
     @classmethod
     async def open(cls, database: Database, ground: Ground, name: str = "a.example", pages: int = 2) -> "Desk":

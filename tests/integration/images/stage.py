@@ -8,8 +8,8 @@ from typing import Any
 from tests.integration.engine.stage import Stage, serve
 
 from forager.db.database import Database
-from forager.engine.image_storage import ImageStorage
 from forager.images.decode.client import Decoder
+from forager.images.file_storage import ImageStorage
 from forager.storage.local import LocalLocation
 from forager_playground import Playground
 from forager_playground.sites.gallery_tricks import LONG_BYTES, Cdn, GalleryTricks
@@ -27,7 +27,7 @@ class Gallery:
 
     async def crawl(self, images: str = "download", **order: Any) -> Stage:
         self.stage = await Stage.open(self.database, self.web, f"{self.site}/", **order)
-        await self.stage.work({"images": self.body_store}, images=images)
+        await self.stage.work({"image_files": self.body_store}, images=images)
         return self.stage
 
     def files(self) -> set[str]:

@@ -100,7 +100,7 @@ async def test_pages_come_before_images_and_images_on_other_hosts_are_no_way_in(
 async def test_a_page_and_its_folder_are_no_limit_for_what_it_shows(gallery: Gallery) -> None:
     seed = f"{gallery.site}/room/1"
     stage = await Stage.open(gallery.database, gallery.web, seed, scope=Scope.PAGE)
-    await stage.work({"images": gallery.body_store}, images="download")
+    await stage.work({"image_files": gallery.body_store}, images="download")
     assert set(await gallery.images("status = 'stored'")) == {
         gallery.cdn + path
         for path in gallery.web.sites[gallery.site].images(1)  # type: ignore[attr-defined]
@@ -155,7 +155,7 @@ async def test_unchanged_images_are_not_stored_again(gallery: Gallery) -> None:
         "INSERT INTO crawl_tasks (page_id, domain_id, priority) SELECT id, domain_id, priority FROM pages"
         " WHERE is_image AND status = 'fetched' AND url LIKE '%twin-a.png'"
     )
-    await stage.work({"images": gallery.body_store}, images="download")
+    await stage.work({"image_files": gallery.body_store}, images="download")
     visits = [visit for visit in gallery.web.log if visit.target == "/img/twin-a.png"]
     assert [visit.status for visit in visits] == [304]
     after = await gallery.images()
@@ -169,7 +169,7 @@ async def test_unchanged_images_are_not_stored_again(gallery: Gallery) -> None:
 async def test_images_that_were_left_when_a_run_stopped_are_fetched_by_the_next(gallery: Gallery) -> None:
     """Also those on hosts that no seed names."""
     stage = await Stage.open(gallery.database, gallery.web, f"{gallery.site}/", max_pages=5)
-    await stage.work({"images": gallery.body_store}, images="download")
+    await stage.work({"image_files": gallery.body_store}, images="download")
     assert await gallery.images("status = 'stored'") == {}
     assert len(await stage.urls("is_image AND status = 'discovered'")) > 20
     stage = await gallery.crawl()

@@ -11,8 +11,8 @@ from tests.integration.images.stage import open_gallery
 
 from forager.db.database import Database
 from forager.domains import images as domains
-from forager.engine import image_backfill
-from forager.engine.image_backfill import backfill_images
+from forager.images import backfill
+from forager.images.backfill import backfill_images
 
 OWED = "SELECT images_owed_after FROM domains WHERE name = 'a.example'"
 WAITING = "SELECT url FROM pages WHERE is_image AND status = 'discovered' ORDER BY url"
@@ -69,7 +69,7 @@ async def test_killed_between_two_portions_it_goes_on(
     desk: Desk, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     urls = await show_four(desk)
-    monkeypatch.setattr(image_backfill, "PAGES_AT_ONCE", 1)
+    monkeypatch.setattr(backfill, "PAGES_AT_ONCE", 1)
     done = iter([False, True])
     assert await queue(database, is_stopped=lambda: next(done)) == 2
     assert await desk.ground.conn.fetchval(OWED) > 0
@@ -94,7 +94,7 @@ async def test_two_at_once_queue_each_image_once(
     desk: Desk, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     urls = await show_four(desk)
-    monkeypatch.setattr(image_backfill, "PAGES_AT_ONCE", 1)
+    monkeypatch.setattr(backfill, "PAGES_AT_ONCE", 1)
     queued = await asyncio.gather(*(queue(database) for _ in range(3)))
     assert sum(queued) == len(urls)
     assert await waiting(desk) == urls

@@ -10,7 +10,6 @@ from tests.ground import Ground
 from tests.integration.images.desk import SIGHTINGS, Desk, a_sighting
 
 from forager.db.database import Database
-from forager.engine.image_storage import ImageStorage
 from forager.engine.pauses import Pauses
 from forager.engine.stop import StopRequest
 from forager.errors import ErrorSource, StoreUnavailableError
@@ -18,6 +17,7 @@ from forager.fetch.models import Fetched
 from forager.frontier.models import Outcome, OutcomeKind
 from forager.images import store
 from forager.images.decode.client import Decoder
+from forager.images.file_storage import ImageStorage
 from forager.images.models import ImageFile, ImageStatus
 from forager.images.store import MANY
 from forager.storage.local import LocalLocation

@@ -11,9 +11,9 @@ from tests.ground import Ground
 from tests.integration.images.desk import Desk, a_sighting
 
 from forager.db.database import Database
-from forager.engine.image_storage import name, thumbnail_name
 from forager.explain.check_bodies import find_missing
 from forager.frontier.models import Outcome, OutcomeKind
+from forager.images.file_storage import name, thumbnail_name
 from forager.images.files import CleanupPreview, ImageRule, look, prune
 from forager.images.models import ImageFile, ImageStatus
 from forager.storage.local import LocalLocation

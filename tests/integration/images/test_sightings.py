@@ -86,7 +86,7 @@ async def test_a_file_is_counted_when_it_is_stored_for_the_first_time(desk: Desk
     target = next(each for each in await desk.targets() if each.is_image)
     file = ImageFile(ImageStatus.STORED, bytes(32), 10, "png", 1, 1, 1, 7, "images/00/0.png", None)
     outcome = Outcome(target, OutcomeKind.SUCCESS, 200, image=file, etag='"1"')
-    await desk.writer._images.settle([outcome], {})  # a worker that died before the record
+    await desk.writer.prepare([outcome])  # a worker that died before the record
     await desk.writer.write([outcome])
     (domain,) = await desk.rows("SELECT * FROM domains")
     assert (domain["images_stored"], domain["pages_crawled"]) == (1, 1)

@@ -7,9 +7,10 @@ from typing import Any
 
 import asyncpg
 import pytest
-from tests.builders import a_success, an_order
+from tests.builders import a_success
 from tests.ground import Ground
 from tests.integration.scheduler.stage import a_context
+from tests.writers import open_writer
 
 from forager.db.database import Database
 from forager.engine.writer import Writer
@@ -212,7 +213,7 @@ async def a_written_batch(ground: Ground, database: Database) -> tuple[Writer, l
     domain = await ground.a_domain(run=run, pages=4)
     lease = await ground.a_lease(domain, worker)
     targets = await ground.targets(lease, worker, run)
-    writer = Writer(database, an_order(run), worker=lambda: worker, queues={}, on_recorded=lambda _written, _held: None)
+    writer = open_writer(database, run, worker)
     outcomes = [a_success(target, "http://a.example/new", waited_s=0.01) for target in targets[:3]]
     outcomes.append(Outcome(targets[3], OutcomeKind.FAILED, error=ConnectError("nobody there")))
     await writer.write(outcomes)
@@ -245,7 +246,7 @@ async def test_results_of_a_lost_lease_are_not_counted(ground: Ground, database:
     domain = await ground.a_domain(run=run, pages=1)
     targets = await ground.targets(await ground.a_lease(domain, worker), worker, run)
     await ground.a_lease(domain, await ground.a_worker(run))
-    writer = Writer(database, an_order(run), worker=lambda: worker, queues={}, on_recorded=lambda _written, _held: None)
+    writer = open_writer(database, run, worker)
     await writer.write([a_success(target) for target in targets])
     assert ("visits", "success") not in await totals(ground)
 

@@ -5,13 +5,19 @@ from typing import Any
 
 import pytest
 from tests.builders import a_target, an_order
-from tests.unit.engine.scripted import Answer, ScriptedClient, some_tools
+from tests.unit.engine.scripted import Answer, ScriptedClient, a_pipeline
 
 from forager.domains.store import RobotsCopy
 from forager.engine import retry_policy
+from forager.engine.abandoned_tasks import AbandonedTasks
+from forager.engine.config import BufferConfig
+from forager.engine.database_clock import DatabaseClock
 from forager.engine.dispatcher import Dispatcher
 from forager.engine.domain_queue import DomainQueue
+from forager.engine.domain_queues import DomainQueues
+from forager.engine.pauses import Pauses
 from forager.engine.stop import StopRequest
+from forager.engine.write_buffer import WriteBuffer
 from forager.frontier.models import Outcome, Target
 from forager.robots.fetch import ask_robots
 
@@ -28,27 +34,24 @@ class Road:
         self.stirs = 0
         self.stop = StopRequest()
         self._moved = asyncio.Event()
-        tools = some_tools(client)
-        self.pauses = tools.pauses
+        self.pauses = Pauses()
+        config = an_order(**order)
         self.traffic = Dispatcher(
-            an_order(**order),
-            tools,
-            self.stop,
-            give=self._give,
-            keep_robots=self._keep,
-            wake=self._stir,
-            has_room=lambda under_way: len(self.outcomes) + under_way < self.room,
+            *(config, a_pipeline(client), RoadQueues(self), RoadBuffer(config.buffer, self), AbandonedTasks()),
+            stop=self.stop,
+            pauses=self.pauses,
+            database_clock=DatabaseClock(),
         )
 
-    def _give(self, outcome: Outcome) -> None:
+    def give(self, outcome: Outcome) -> None:
         self.outcomes.append(outcome)
         self._moved.set()
 
-    def _keep(self, copy: RobotsCopy) -> None:
+    def keep(self, copy: RobotsCopy) -> None:
         self.copies.append(copy)
         self._moved.set()
 
-    def _stir(self) -> None:
+    def wake(self) -> None:
         self.stirs += 1
         self._moved.set()
 
@@ -68,9 +71,37 @@ class Road:
             await asyncio.wait_for(self._moved.wait(), 5)
 
     def drive(self, queue: DomainQueue, *targets: Target) -> None:
-        queue.take(targets)
-        queue.is_dry = True
+        queue.begin_refill()
+        queue.end_refill(targets, is_short=True)
         self.traffic.start_requests(queue)
+
+
+class RoadBuffer(WriteBuffer):
+    """Gives everything to the test at once."""
+
+    def __init__(self, config: BufferConfig, road: Road) -> None:
+        super().__init__(config)
+        self._road = road
+
+    def has_room(self, under_way: int) -> bool:
+        return len(self._road.outcomes) + under_way < self._road.room
+
+    def add(self, outcome: Outcome) -> None:
+        self._road.give(outcome)
+
+    def add_robots(self, copy: RobotsCopy) -> None:
+        self._road.keep(copy)
+
+
+class RoadQueues(DomainQueues):
+    """Tells the test when the worker's loop is woken."""
+
+    def __init__(self, road: Road) -> None:
+        super().__init__()
+        self._road = road
+
+    def wake(self) -> None:
+        self._road.wake()
 
 
 def targets_of(domain: int, count: int, first: int = 1) -> list[Target]:

@@ -7,13 +7,18 @@ from typing import Any, cast
 from tests.builders import a_fetched, a_reading
 
 from forager import clock
-from forager.engine.pipeline import Tools
+from forager.engine.database_clock import DatabaseClock
+from forager.engine.page_parser import InlineParser
+from forager.engine.pipeline import Pipeline, VisitOptions
+from forager.engine.request_timing import RequestTiming
 from forager.errors import VisitError
 from forager.fetch.client import Client
 from forager.fetch.models import Fetched
+from forager.frontier.models import Outcome, Target
 from forager.links.scope import Reach
 from forager.links.select import Selector
 from forager.parsing.models import Reading
+from forager.politeness.pace import Throttle
 from forager.runs.models import RunSpec, Scope
 from forager.urls.domain import domain_of
 
@@ -88,11 +93,17 @@ class ScriptedClient:
         return answer
 
 
-def some_tools(
+def a_pipeline(
     client: ScriptedClient, read: Callable[[Fetched], Reading] = lambda _fetched: a_reading(), max_redirects: int = 5
-) -> Tools:
+) -> Pipeline:
     selector = Selector(Reach.of(RunSpec(("http://a.example/",), scope=Scope.ANY)), max_links_per_page=100)
-    return Tools(cast("Client", client), read, selector, max_redirects, clock.at)
+    return Pipeline(cast("Client", client), InlineParser(read), selector, max_redirects)
+
+
+async def visit(target: Target, pipeline: Pipeline, *, request: RequestTiming | None = None, **options: Any) -> Outcome:
+    """One visit without a pace."""
+    pace = Throttle(delay_s=0.0, max_in_flight=1, now=0.0)
+    return await pipeline.visit(target, request or RequestTiming(pace, DatabaseClock()), VisitOptions(**options))
 
 
 def trouble(kind: type[VisitError]) -> VisitError:

@@ -7,16 +7,18 @@ import pytest
 
 from forager import clock
 from forager.engine.addresses import Addresses
+from forager.engine.config import RequestLimits
 
 SERVER = "192.0.2.1"
 
 
-async def nowhere(_url: str) -> str | None:
-    return None
+class Nowhere:
+    async def locate(self, _url: str) -> str | None:
+        return None
 
 
 def with_delay(delay_s: float, most: int | None = None) -> Addresses:
-    return Addresses(nowhere, delay_s=delay_s, most=most)
+    return Addresses(Nowhere(), RequestLimits(64, most, delay_s))
 
 
 async def test_a_turn_that_comes_between_two_looks_at_the_clock_is_not_missed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 from tests.builders import HOME, a_fetched, a_lane, a_reading, a_target
-from tests.unit.engine.scripted import ScriptedClient, some_tools
+from tests.unit.engine.scripted import ScriptedClient, a_pipeline, visit
 
-from forager import clock
-from forager.engine.pipeline import visit
+from forager.engine.database_clock import DatabaseClock
 from forager.engine.request_timing import RequestTiming
 from forager.errors import CalledOffError
 from forager.fetch.models import Fetched
@@ -15,10 +14,16 @@ from forager.parsing.models import Reading
 from forager.politeness.pace import Throttle
 
 
-def a_trip(answers: Iterator[bool]) -> RequestTiming:
-    """Whether it may go on, asked step by step."""
-    pace = Throttle(delay_s=0.0, max_in_flight=1, now=0.0)
-    return RequestTiming(pace, clock.at, may_go_on=lambda: next(answers))
+class StepByStep(RequestTiming):
+    """Is told at each step whether it is still wanted."""
+
+    def __init__(self, answers: Iterator[bool]) -> None:
+        super().__init__(Throttle(delay_s=0.0, max_in_flight=1, now=0.0), DatabaseClock())
+        self.answers = answers
+
+    def check_wanted(self) -> None:
+        if not next(self.answers):
+            raise CalledOffError("somebody paused or cancelled it")
 
 
 @pytest.mark.parametrize(("steps", "asked", "read"), [(0, 0, 0), (1, 1, 0), (2, 1, 1)])
@@ -32,8 +37,8 @@ async def test_a_visit_ends_before_its_request_after_its_answer_or_after_its_rea
         readings.append(fetched)
         return a_reading()
 
-    trip = a_trip(iter([True] * steps + [False]))
-    outcome = await visit(a_target(HOME), some_tools(client, read=reader), trip=trip)
+    request = StepByStep(iter([True] * steps + [False]))
+    outcome = await visit(a_target(HOME), a_pipeline(client, read=reader), request=request)
     assert isinstance(outcome.error, CalledOffError)
     assert (len(client.urls), len(readings)) == (asked, read)
     assert (outcome.waited_s is not None) == bool(asked), "whether a request was made is known"
@@ -42,7 +47,7 @@ async def test_a_visit_ends_before_its_request_after_its_answer_or_after_its_rea
 async def test_a_visit_nobody_calls_off_is_asked_at_three_steps() -> None:
     client = ScriptedClient({HOME: [a_fetched(200, b"<html>", content_type="text/html")]})
     answers = iter([True, True, True])
-    outcome = await visit(a_target(HOME), some_tools(client, read=lambda _f: a_reading()), trip=a_trip(answers))
+    outcome = await visit(a_target(HOME), a_pipeline(client, read=lambda _f: a_reading()), request=StepByStep(answers))
     assert outcome.error is None
     assert list(answers) == []
 
@@ -70,5 +75,5 @@ def test_what_is_not_there_may_still_come_with_a_claim() -> None:
     assert not queue.cancel_target(2)
     assert queue.take([a_target(task=1), a_target(task=2)]) == [2]
     assert [target.task_id for target in queue.targets] == [1]
-    queue.called_off.discard(2)
+    queue.remove_cancelled(2)
     assert queue.take([a_target(task=2)]) == []

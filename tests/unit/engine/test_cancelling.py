@@ -6,29 +6,30 @@ from typing import Any
 
 import pytest
 from tests.builders import a_success, a_target, an_order
-from tests.unit.engine.scripted import ScriptedClient, some_tools
+from tests.unit.engine.scripted import ScriptedClient, a_pipeline
 
+from forager.domains.store import RobotsCopy
 from forager.engine.stop import StopRequest
-from forager.engine.worker import Worker
-from forager.engine.writer import Writer
+from forager.engine.worker import Services, Worker
+from forager.engine.write_buffer import WriteBuffer
 
 NO_DATABASE: Any = None
 
 
 def pausing() -> tuple[Coroutine[Any, Any, None], Callable[[], None]]:
-    worker = Worker(NO_DATABASE, an_order(), some_tools(ScriptedClient()), StopRequest())
-    return worker._pause(), worker._stir.set
+    worker = Worker(NO_DATABASE, an_order(), a_pipeline(ScriptedClient()), Services(), StopRequest())
+    return worker._pause(), worker._queues.wake
 
 
 def gathering() -> tuple[Coroutine[Any, Any, None], Callable[[], None]]:
-    order = an_order(batch_pages=1, batch_ms=60_000)
-    writer = Writer(NO_DATABASE, order, worker=lambda: 1, queues={}, on_recorded=lambda _written, _held: None)
+    buffer = WriteBuffer(an_order(batch_pages=1, batch_ms=60_000).buffer)
+    buffer.add_robots(RobotsCopy(1, "http://a.example", None, 404, None, 60.0))
 
     async def gather() -> None:
-        await writer.batches._wait_for_more()
+        await buffer.wait_batch()
         await asyncio.sleep(60)
 
-    return gather(), lambda: writer.batches.add(a_success(a_target()))
+    return gather(), lambda: buffer.add(a_success(a_target()))
 
 
 @pytest.mark.parametrize("make", [pausing, gathering])

@@ -69,14 +69,13 @@ async def test_a_new_site_does_not_wait_behind_slow_ones_that_are_asked_again_an
     road.client.gate.clear()
     for domain in range(2, 62):
         slow = a_lane(domain, max_in_flight=1, response_s=30.0)
-        slow.rules[f"http://d{domain}.example"] = rules
-        slow.rules_until[f"http://d{domain}.example"] = clock.monotonic() + 3600
+        slow.robots.save(f"http://d{domain}.example", rules, clock.monotonic() + 3600)
         road.drive(slow, *targets_of(domain, 3))
     await road.client.arrived.wait()
     await asyncio.sleep(0)
     before = len(road.client.urls)
     new = a_lane(1, max_in_flight=1)
-    new.rules["http://d1.example"], new.rules_until["http://d1.example"] = rules, clock.monotonic() + 3600
+    new.robots.save("http://d1.example", rules, clock.monotonic() + 3600)
     road.drive(new, *targets_of(1, 3))
     road.client.gate.set()
     await road.until(183)
@@ -126,7 +125,7 @@ async def test_what_comes_back_for_a_lost_lane_is_dropped() -> None:
     road.client.gate.clear()
     road.drive(queue, *targets_of(1, 2))
     await road.client.arrived.wait()
-    road.traffic.forget(queue)
+    road.traffic.remove(queue)
     road.client.gate.set()
     await road.traffic.finish()
     assert (road.outcomes, road.copies) == ([], [])
@@ -144,7 +143,7 @@ async def test_trouble_that_passes_costs_tries_but_gives_one_outcome() -> None:
     road.drive(queue, target)
     (outcome,) = await road.until(1)
     assert (outcome.kind, len(road.client.urls)) == (OutcomeKind.SUCCESS, 3)
-    assert queue.tries == {}
+    assert not queue.history
 
 
 @pytest.mark.usefixtures("hasty")
@@ -331,7 +330,7 @@ async def test_robots_txt_may_ask_for_a_slower_pace() -> None:
 async def test_a_request_to_stop_lets_open_requests_finish_and_starts_no_other() -> None:
     road = Road(ScriptedClient())
     queue = a_lane(1, max_in_flight=2)
-    queue.rules["http://d1.example"] = robots.parse("").rules_for("Forager")
+    queue.robots.save("http://d1.example", robots.parse("").rules_for("Forager"))
     road.client.gate.clear()
     road.drive(queue, *targets_of(1, 9))
     road.stop.ask()
@@ -358,7 +357,7 @@ async def test_a_stopping_lane_sets_no_alarm_that_would_ring_for_nothing() -> No
     queue = a_lane(1, delay_s=0.01)
     road.stop.ask()
     road.drive(queue, *targets_of(1, 3))
-    assert road.traffic._alarms == {}
+    assert road.traffic._timers == {}
 
 
 async def wait_for_a_turn(road: Road, queue: DomainQueue) -> None:
@@ -378,7 +377,7 @@ def a_slow_road() -> Road:
 async def test_a_stop_does_not_wait_for_a_turn_to_ask_for_robots_txt() -> None:
     road, queue = a_slow_road(), a_lane(1, delay_s=3600.0)
     await wait_for_a_turn(road, queue)
-    assert queue.is_asking_robots
+    assert queue.is_fetching_robots
     road.stop.ask()
     await asyncio.wait_for(road.traffic.finish(), 5)
     assert len(road.client.asked) == 1
@@ -390,7 +389,7 @@ async def test_a_lease_that_ends_does_not_wait_for_it_either() -> None:
     road, queue = a_slow_road(), a_lane(1, delay_s=3600.0)
     await wait_for_a_turn(road, queue)
     queue.close(Release(queue.lease, wait_s=3600.0))
-    while queue.is_asking_robots:
+    while queue.is_fetching_robots:
         await road.stirred()
     assert queue.is_over
     assert len(road.client.asked) == 1
@@ -422,8 +421,7 @@ async def test_rules_that_grew_old_and_cannot_be_refreshed_are_asked_for_once() 
     """Without rules nothing may be asked (RFC 9309); the pages say so instead of waiting for ever."""
     road = Road(ScriptedClient({"http://d1.example/robots.txt": [trouble(errors.ConnectError)] * 9}))
     queue = a_lane(1)
-    queue.rules["http://d1.example"] = robots.parse("").rules_for("Forager")
-    queue.rules_until["http://d1.example"] = 0.0
+    queue.robots.save("http://d1.example", robots.parse("").rules_for("Forager"), 0.0)
     road.drive(queue, *targets_of(1, 3))
     outcomes = await road.until(3)
     assert {outcome.error.code for outcome in outcomes if outcome.error} == {"robots_unreachable"}
@@ -443,7 +441,7 @@ async def open_up(road: Road, count: int) -> None:
 def known(queue: DomainQueue) -> DomainQueue:
     """With its robots.txt, so that no request is made for it."""
     domain = queue.lease.domain_id
-    queue.rules[f"http://d{domain}.example"] = robots.parse("").rules_for("Forager")
+    queue.robots.save(f"http://d{domain}.example", robots.parse("").rules_for("Forager"))
     return queue
 
 
@@ -482,10 +480,10 @@ async def test_a_lane_that_was_forgotten_leaves_all_lines() -> None:
     for queue in queues:
         road.drive(queue, *targets_of(queue.lease.domain_id, 2))
     await open_up(road, 21)
-    assert any(road.traffic._lines.values())
+    assert any(road.traffic._waiting.values())
     for queue in queues:
-        road.traffic.forget(queue)
+        road.traffic.remove(queue)
     road.client.gate.set()
     await road.traffic.finish()
-    assert not any(road.traffic._lines.values())
+    assert not any(road.traffic._waiting.values())
     assert road.traffic._slots.taken == 0

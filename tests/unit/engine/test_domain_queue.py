@@ -65,24 +65,24 @@ def test_a_fast_lane_that_has_nothing_asks_for_little_first() -> None:
     assert few == 2 * queue.pace.max_in_flight
     queue.take(targets(few))
     assert queue.wanted == MOST_AHEAD
-    assert queue.is_hungry
+    assert queue.needs_refill
 
 
-@pytest.mark.parametrize(("held", "is_hungry"), [(0, True), (5, True), (6, False)])
-def test_a_lane_is_hungry_when_half_of_what_it_wants_is_gone(held: int, is_hungry: bool) -> None:
+@pytest.mark.parametrize(("held", "needs_refill"), [(0, True), (5, True), (6, False)])
+def test_a_lane_needs_refill_when_half_of_what_it_wants_is_gone(held: int, needs_refill: bool) -> None:
     queue = a_lane(delay_s=1.0)
     queue.take(targets(held))
-    assert queue.is_hungry == is_hungry
+    assert queue.needs_refill == needs_refill
 
 
 def test_a_lane_does_not_ask_for_more_while_it_is_asking_or_when_nothing_is_left() -> None:
-    for state in ("is_refilling", "is_dry", "is_lost"):
-        queue = a_lane()
-        setattr(queue, state, True)
-        assert not queue.is_hungry
+    queue = a_lane()
+    queue.begin_refill()
+    assert not queue.needs_refill
+    assert not a_dry_lane().needs_refill
     queue = a_lane()
     queue.close(a_release(queue))
-    assert not queue.is_hungry
+    assert not queue.needs_refill
 
 
 def test_a_dry_lane_is_over_when_nothing_is_under_way() -> None:
@@ -93,10 +93,10 @@ def test_a_dry_lane_is_over_when_nothing_is_under_way() -> None:
 @pytest.mark.parametrize(
     "under_way",
     [
-        lambda queue: setattr(queue, "unrecorded", 1),
-        lambda queue: setattr(queue, "is_asking_robots", True),
-        lambda queue: setattr(queue, "is_refilling", True),
-        lambda queue: queue.pace.start(0.0),
+        lambda queue: queue.add_unrecorded(),
+        lambda queue: queue.begin_robots_fetch(),
+        lambda queue: queue.begin_refill(),
+        lambda queue: queue.start_visit(0.0),
         lambda queue: queue.take(targets(1)),
         lambda queue: queue.delay(targets(1)[0], until=9.0),
     ],
@@ -109,7 +109,8 @@ def test_a_dry_lane_is_not_over_while_something_is_under_way(under_way: Callable
 
 def a_dry_lane() -> DomainQueue:
     queue = a_lane()
-    queue.is_dry = True
+    queue.begin_refill()
+    queue.end_refill([], is_short=True)
     return queue
 
 
@@ -117,12 +118,12 @@ def test_a_closing_lane_starts_nothing_and_is_over_when_all_is_recorded() -> Non
     queue = a_lane()
     queue.take(targets(2))
     queue.delay(targets(3)[2], until=0.0)
-    queue.unrecorded = 1
+    queue.add_unrecorded()
     queue.close(a_release(queue))
     assert queue.next_target(1.0) is None
     assert queue.next_wake_at() is None
     assert not queue.is_over
-    queue.unrecorded = 0
+    queue.remove_unrecorded(1)
     assert queue.is_over
 
 
@@ -132,7 +133,7 @@ def test_a_lost_lane_starts_nothing() -> None:
     queue.delay(targets(3)[2], until=0.0)
     queue.lose()
     assert queue.next_target(1.0) is None
-    assert not queue.is_hungry
+    assert not queue.needs_refill
 
 
 def test_a_lane_wakes_for_its_pace_or_for_its_next_retry() -> None:
@@ -155,11 +156,11 @@ def test_a_lane_wakes_for_its_pace_or_for_its_next_retry() -> None:
 
 def test_a_lane_takes_no_more_than_its_budget_and_is_then_over() -> None:
     queue = a_lane(budget=3)
-    assert (queue.wanted, queue.is_hungry, queue.is_spent) == (3, True, False)
+    assert (queue.wanted, queue.needs_refill, queue.is_budget_exhausted) == (3, True, False)
     queue.take([a_target(task=1), a_target(task=2)])
     assert queue.wanted - len(queue.targets) == 1
     queue.take([a_target(task=3)])
-    assert (queue.is_spent, queue.is_hungry, queue.is_over) == (True, False, False)
+    assert (queue.is_budget_exhausted, queue.needs_refill, queue.is_over) == (True, False, False)
     while queue.next_target(0.0):
         pass
     assert queue.is_over
@@ -168,4 +169,4 @@ def test_a_lane_takes_no_more_than_its_budget_and_is_then_over() -> None:
 def test_a_lane_without_a_budget_goes_on() -> None:
     queue = a_lane()
     queue.take([a_target(task=number) for number in range(500)])
-    assert not queue.is_spent
+    assert not queue.is_budget_exhausted

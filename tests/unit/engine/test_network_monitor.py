@@ -1,7 +1,7 @@
 """Whose fault it is that requests fail: the site's where the network works for others, ours where it works for none."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import pytest
 
@@ -16,6 +16,7 @@ from forager.engine.network_monitor import (
     shows_network_works,
 )
 from forager.engine.pauses import Pauses
+from forager.engine.stop import StopRequest
 from forager.errors import (
     ConnectError,
     ConnectionLostError,
@@ -56,17 +57,17 @@ class Network:
 class Scene:
     def __init__(self, domains: int) -> None:
         self.network, self.pauses = Network(), Pauses()
-        self.forgiven: set[int] = set()
+        self._forgiven: set[int] = set()
         self.changed = asyncio.Event()
-        """Set when a pause begins or ends, and when domains are forgiven."""
+        """Set when a pause begins or ends."""
         self.pauses.on_change(self.changed.set)
-        self.watch = NetworkMonitor(
-            self.network, self.pauses, domains=lambda: domains, is_stopping=lambda: False, forgive=self._forgive
-        )
+        self.watch = NetworkMonitor(self.network, self.pauses, range(domains), StopRequest())
 
-    async def _forgive(self, domains: Iterable[int]) -> None:
-        self.forgiven |= set(domains)
-        self.changed.set()
+    @property
+    def forgiven(self) -> set[int]:
+        while not self.watch.forgiven.empty():
+            self._forgiven |= self.watch.forgiven.get_nowait()
+        return self._forgiven
 
     async def fail(self, *domains: int, error: VisitError = SILENT, is_known: bool = True) -> list[bool]:
         failing = (self.watch.is_ours(n, url_of(n), error, is_known=is_known) for n in domains)

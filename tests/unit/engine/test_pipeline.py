@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 from tests.builders import HOME, a_fetched, a_reading, a_target
-from tests.unit.engine.scripted import Answer, ScriptedClient, some_tools
+from tests.unit.engine.scripted import Answer, ScriptedClient, a_pipeline, visit
 
 from forager import errors
-from forager.engine.pipeline import admit, visit
+from forager.engine.page_parser import InlineParser
+from forager.engine.pipeline import admit
 from forager.fetch.models import Fetched
 from forager.frontier.models import OutcomeKind, Past, Trouble
 from forager.parsing.models import Reading
@@ -21,7 +22,7 @@ def client_that(*answers: Answer) -> ScriptedClient:
 
 
 async def test_a_page_is_read_and_its_links_selected() -> None:
-    tools = some_tools(
+    tools = a_pipeline(
         client_that(a_fetched(200, b"<html>", content_type="text/html", etag='"1"', last_modified="today")),
         read=lambda _fetched: a_reading("/x", "ftp://x"),
     )
@@ -35,26 +36,26 @@ async def test_a_page_is_read_and_its_links_selected() -> None:
 
 
 async def test_an_answer_without_a_body_is_a_success_without_a_reading() -> None:
-    outcome = await visit(a_target(), some_tools(client_that(a_fetched(200, b"", content_type="image/png"))))
+    outcome = await visit(a_target(), a_pipeline(client_that(a_fetched(200, b"", content_type="image/png"))))
     assert (outcome.kind, outcome.reading, list(outcome.selection.links)) == (OutcomeKind.SUCCESS, None, [])
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 async def test_a_redirect_is_a_link_of_the_same_depth(status: int) -> None:
-    outcome = await visit(a_target(depth=3, redirects=2), some_tools(client_that(a_fetched(status, location="/new"))))
+    outcome = await visit(a_target(depth=3, redirects=2), a_pipeline(client_that(a_fetched(status, location="/new"))))
     assert (outcome.kind, outcome.status_code, outcome.reading) == (OutcomeKind.SUCCESS, status, None)
     (link,) = outcome.selection.links
     assert (link.url, link.depth, link.redirects, link.rel) == ("http://a.example/new", 3, 3, "redirect")
 
 
 async def test_a_chain_of_redirects_ends() -> None:
-    tools = some_tools(client_that(a_fetched(302, location="/new")), max_redirects=4)
+    tools = a_pipeline(client_that(a_fetched(302, location="/new")), max_redirects=4)
     assert (await visit(a_target(redirects=3), tools)).error is None
     assert isinstance((await visit(a_target(redirects=4), tools)).error, errors.TooManyRedirectsError)
 
 
 async def test_a_redirect_to_nowhere_is_a_bad_response() -> None:
-    outcome = await visit(a_target(), some_tools(client_that(a_fetched(302))))
+    outcome = await visit(a_target(), a_pipeline(client_that(a_fetched(302))))
     assert (outcome.kind, outcome.status_code) == (OutcomeKind.FAILED, 302)
     assert isinstance(outcome.error, errors.BadResponseError)
 
@@ -64,7 +65,7 @@ async def test_a_redirect_to_nowhere_is_a_bad_response() -> None:
     [(404, OutcomeKind.BLOCKED_4XX), (429, OutcomeKind.BLOCKED_4XX), (503, OutcomeKind.BLOCKED_5XX)],
 )
 async def test_a_status_that_brings_no_page_is_an_error_with_its_retry_after(status: int, kind: OutcomeKind) -> None:
-    outcome = await visit(a_target(), some_tools(client_that(a_fetched(status, b"sorry", retry_after="7"))))
+    outcome = await visit(a_target(), a_pipeline(client_that(a_fetched(status, b"sorry", retry_after="7"))))
     assert (outcome.kind, outcome.status_code) == (kind, status)
     assert isinstance(outcome.error, errors.StatusError)
     assert outcome.error.retry_after_s == 7.0
@@ -72,14 +73,14 @@ async def test_a_status_that_brings_no_page_is_an_error_with_its_retry_after(sta
 
 @pytest.mark.parametrize("status", [206, 304, 600, 999])
 async def test_a_status_that_means_nothing_to_us_is_a_bad_response(status: int) -> None:
-    outcome = await visit(a_target(), some_tools(client_that(a_fetched(status))))
+    outcome = await visit(a_target(), a_pipeline(client_that(a_fetched(status))))
     assert (outcome.kind, outcome.status_code, outcome.retry_in_s) == (OutcomeKind.FAILED, status, None)
     assert isinstance(outcome.error, errors.BadResponseError)
 
 
 @pytest.mark.parametrize("kind", [errors.DnsError, errors.VisitTimeoutError, errors.TooLargeError])
 async def test_a_typed_error_becomes_an_outcome(kind: type[errors.VisitError]) -> None:
-    outcome = await visit(a_target(), some_tools(client_that(kind("trouble"))))
+    outcome = await visit(a_target(), a_pipeline(client_that(kind("trouble"))))
     assert isinstance(outcome.error, kind)
     assert (outcome.status_code, outcome.stack) == (None, None)
     assert outcome.requested_at is not None
@@ -89,7 +90,7 @@ async def test_a_bug_is_an_outcome_too_and_blamed_on_us() -> None:
     def broken(_fetched: Fetched) -> Reading:
         raise ZeroDivisionError("oops")
 
-    outcome = await visit(a_target(), some_tools(client_that(a_fetched(200, b"x")), read=broken))
+    outcome = await visit(a_target(), a_pipeline(client_that(a_fetched(200, b"x")), read=broken))
     assert (outcome.kind, outcome.status_code) == (OutcomeKind.FAILED, 200)
     assert isinstance(outcome.error, errors.BrokenError)
     assert outcome.error.blame is errors.ErrorSource.US
@@ -110,8 +111,8 @@ def test_robots_txt_is_asked_before_the_site() -> None:
 @pytest.mark.parametrize(("policy", "kind"), [("signals", None), ("snapshot", "snapshot"), ("archive", "archive")])
 async def test_a_body_is_packed_where_its_policy_keeps_it(tmp_path: Path, policy: str, kind: str | None) -> None:
     with open_shelf(tmp_path) as body_store:
-        tools = replace(some_tools(client_that(a_fetched(200, b"<title>t</title>"))), body_store=body_store)
-        outcome = await visit(a_target(), tools, policy)
+        tools = replace(a_pipeline(client_that(a_fetched(200, b"<title>t</title>"))), body_store=body_store)
+        outcome = await visit(a_target(), tools, content_policy=policy)
     assert outcome.kind is OutcomeKind.SUCCESS
     assert (outcome.stored.kind if outcome.stored else None) == kind
     assert outcome.body_ref is None, "it refers to nothing before it is stored"
@@ -119,8 +120,8 @@ async def test_a_body_is_packed_where_its_policy_keeps_it(tmp_path: Path, policy
 
 async def test_a_policy_nobody_knows_is_our_fault_and_not_the_sites(tmp_path: Path) -> None:
     with open_shelf(tmp_path) as body_store:
-        tools = replace(some_tools(client_that(a_fetched(200, b"<title>t</title>"))), body_store=body_store)
-        outcome = await visit(a_target(), tools, "forever")
+        tools = replace(a_pipeline(client_that(a_fetched(200, b"<title>t</title>"))), body_store=body_store)
+        outcome = await visit(a_target(), tools, content_policy="forever")
     assert isinstance(outcome.error, errors.BrokenError)
     assert "forever" in str(outcome.error)
 
@@ -132,7 +133,7 @@ BEFORE = Past('"1"', "yesterday", b"h" * 16, comparisons=3, changes=1, watched_s
 
 async def test_a_revisit_asks_whether_the_page_changed() -> None:
     client = client_that(a_fetched(304))
-    outcome = await visit(a_target(past=BEFORE), some_tools(client))
+    outcome = await visit(a_target(past=BEFORE), a_pipeline(client))
     assert client.validators == [('"1"', "yesterday")]
     assert (outcome.kind, outcome.status_code, outcome.is_changed) == (OutcomeKind.SUCCESS, 304, False)
     assert (outcome.reading, list(outcome.selection.links)) == (None, [])
@@ -140,14 +141,14 @@ async def test_a_revisit_asks_whether_the_page_changed() -> None:
 
 async def test_a_first_visit_asks_for_the_page() -> None:
     client = client_that(a_fetched(200, b"<html>"))
-    outcome = await visit(a_target(), some_tools(client))
+    outcome = await visit(a_target(), a_pipeline(client))
     assert client.validators == [(None, None)]
     assert outcome.is_changed is None
 
 
 @pytest.mark.parametrize("past", [None, Past(None, None, b"h" * 16, 0, 0, 0.0)])
 async def test_a_304_nobody_asked_for_is_a_bad_response(past: Past | None) -> None:
-    outcome = await visit(a_target(past=past), some_tools(client_that(a_fetched(304))))
+    outcome = await visit(a_target(past=past), a_pipeline(client_that(a_fetched(304))))
     assert isinstance(outcome.error, errors.BadResponseError)
 
 
@@ -161,14 +162,14 @@ async def test_a_304_nobody_asked_for_is_a_bad_response(past: Past | None) -> No
     ],
 )
 async def test_changed_means_other_content(past: Past | None, content_hash: bytes, expected: bool | None) -> None:
-    tools = some_tools(
+    tools = a_pipeline(
         client_that(a_fetched(200, b"<html>")), read=lambda _fetched: a_reading(content_hash=content_hash)
     )
     assert (await visit(a_target(past=past), tools)).is_changed is expected
 
 
 async def test_a_revisit_that_is_sent_elsewhere_compares_nothing() -> None:
-    outcome = await visit(a_target(past=BEFORE), some_tools(client_that(a_fetched(302, location="/new"))))
+    outcome = await visit(a_target(past=BEFORE), a_pipeline(client_that(a_fetched(302, location="/new"))))
     assert (outcome.kind, outcome.is_changed) == (OutcomeKind.SUCCESS, None)
 
 
@@ -177,7 +178,7 @@ async def test_a_revisit_that_is_sent_elsewhere_compares_nothing() -> None:
 
 async def test_a_redirect_to_a_login_is_trouble_and_one_elsewhere_is_not() -> None:
     for location, expected in (("/login?next=/", Trouble.LOGIN_REQUIRED), ("/new", None)):
-        outcome = await visit(a_target(), some_tools(client_that(a_fetched(302, location=location))))
+        outcome = await visit(a_target(), a_pipeline(client_that(a_fetched(302, location=location))))
         assert (outcome.kind, outcome.trouble) == (OutcomeKind.SUCCESS, expected)
 
 
@@ -186,20 +187,20 @@ async def test_a_login_form_after_a_redirect_is_a_wall(redirects: int, expected:
     """Where nobody sent us, a page that is long and has a login box is a page."""
     text = "Sign in to continue" if redirects else "word " * 400
     page = a_reading("/a", "/b", title="Sign in", text=text, has_password_form=True)
-    tools = some_tools(client_that(a_fetched(200, b"<html>")), read=lambda _fetched: page)
+    tools = a_pipeline(client_that(a_fetched(200, b"<html>")), read=lambda _fetched: page)
     assert (await visit(a_target(redirects=redirects), tools)).trouble is expected
 
 
 @pytest.mark.parametrize("location", ["file:///etc/passwd", "javascript:1", "http://[", "http://a.example:99999/"])
 async def test_a_redirect_off_the_web_is_a_bad_response(location: str) -> None:
-    outcome = await visit(a_target(), some_tools(client_that(a_fetched(302, location=location))))
+    outcome = await visit(a_target(), a_pipeline(client_that(a_fetched(302, location=location))))
     assert outcome.error is not None
     assert (outcome.error.code, outcome.status_code, len(outcome.selection.links)) == ("bad_response", 302, 0)
 
 
 @pytest.mark.parametrize("location", ["", "/", "http://A.example:80/#top", "//a.example/?utm_source=x"])
 async def test_a_redirect_to_itself_ends_at_once(location: str) -> None:
-    outcome = await visit(a_target(), some_tools(client_that(a_fetched(302, location=location))))
+    outcome = await visit(a_target(), a_pipeline(client_that(a_fetched(302, location=location))))
     assert outcome.error is not None
     assert outcome.error.code == ("too_many_redirects" if location else "bad_response")
 
@@ -214,7 +215,7 @@ async def test_a_page_that_killed_a_worker_is_read_apart() -> None:
     def never(_fetched: Fetched) -> Reading:
         raise AssertionError("not in this process")
 
-    tools = replace(some_tools(client_that(a_fetched(200, b"x")), read=never), read_isolated=read_isolated)
+    tools = replace(a_pipeline(client_that(a_fetched(200, b"x"))), parser=InlineParser(never, read_isolated))
     outcome = await visit(a_target(crashes=1), tools)
     assert outcome.reading is not None
     assert (outcome.reading.title, len(outcome.selection.links), apart) == ("Read apart", 1, [HOME])
@@ -224,8 +225,7 @@ async def test_a_page_that_kills_its_reader_again_is_quarantined() -> None:
     async def die(_fetched: Fetched) -> Reading:
         raise errors.ParserCrashError("the page killed its reader again")
 
-    outcome = await visit(
-        a_target(crashes=1), replace(some_tools(client_that(a_fetched(200, b"x"))), read_isolated=die)
-    )
+    parser = InlineParser(lambda _fetched: a_reading(), die)
+    outcome = await visit(a_target(crashes=1), replace(a_pipeline(client_that(a_fetched(200, b"x"))), parser=parser))
     assert outcome.error is not None
     assert (outcome.kind, outcome.error.code, outcome.error.blame) == (OutcomeKind.FAILED, "parser_crash", "parser")

@@ -7,17 +7,18 @@ from typing import Any, cast
 import pytest
 from tests.builders import HOME, a_fetched, a_lane, a_reading, a_target
 from tests.unit.engine.road import Road, targets_of
-from tests.unit.engine.scripted import ScriptedClient, some_tools
+from tests.unit.engine.scripted import ScriptedClient, a_pipeline, visit
 
 from forager import clock
-from forager.engine.pipeline import Tools, visit
+from forager.engine.dispatcher import PageRequest
+from forager.engine.domain_queue import DomainQueue
+from forager.engine.pipeline import Pipeline, VisitOptions
 from forager.engine.rendering import Renderer, RenderOptions
 from forager.errors import DecodeError, LeaseLostError, RenderError, RobotsDeniedError
-from forager.fetch.browser import Browser
-from forager.fetch.browser.browser import RenderedPage
+from forager.fetch.browser.browser import Browser, RenderedPage
 from forager.fetch.client import Client
 from forager.fetch.models import Fetched, Rendering
-from forager.frontier.models import OutcomeKind, Past
+from forager.frontier.models import OutcomeKind, Past, Target
 from forager.parsing.models import Reading
 from forager.robots import rules as robots
 
@@ -45,10 +46,14 @@ def read(fetched: Fetched) -> Reading:
     return a_reading("/drawn", text=LONG) if b"drawn" in fetched.body else a_reading(text="")
 
 
-def tools_with(painter: Painter | None, client: Any = None, **more: Any) -> Tools:
+def tools_with(painter: Painter | None, client: Any = None, **more: Any) -> Pipeline:
     client = client or ScriptedClient({HOME: [SHELL]})
     renderer = Renderer(cast("Client", client), cast("Browser | None", painter), "there is none")
-    return replace(some_tools(client, read=more.get("read", read)), renderer=renderer)
+    return replace(a_pipeline(client, read=more.get("read", read)), renderer=renderer)
+
+
+def options_of(road: Road, queue: DomainQueue, target: Target) -> VisitOptions:
+    return road.traffic._options_of(queue, target, PageRequest(road.traffic, queue, target, None, None))
 
 
 DRAWN = RenderedPage("<!doctype html><p>drawn</p>", requests=3, wire_bytes=500)
@@ -57,7 +62,7 @@ DRAWN = RenderedPage("<!doctype html><p>drawn</p>", requests=3, wire_bytes=500)
 @pytest.mark.parametrize("mode", [Rendering.AUTO, Rendering.ALWAYS])
 async def test_what_was_drawn_is_read_in_place_of_the_shell(mode: Rendering) -> None:
     painter = Painter(DRAWN)
-    outcome = await visit(a_target(HOME), tools_with(painter), drawing=RenderOptions(mode))
+    outcome = await visit(a_target(HOME), tools_with(painter), rendering=RenderOptions(mode))
     assert outcome.reading is not None
     assert outcome.reading.flags == ("rendered",)
     assert [link.url for link in outcome.selection.links] == ["http://a.example/drawn"]
@@ -69,7 +74,7 @@ async def test_what_was_drawn_is_read_in_place_of_the_shell(mode: Rendering) -> 
 async def test_a_page_with_content_is_not_drawn() -> None:
     painter = Painter(DRAWN)
     tools = tools_with(painter, read=lambda _fetched: a_reading("/x", text=LONG))
-    outcome = await visit(a_target(HOME), tools, drawing=RenderOptions(Rendering.AUTO))
+    outcome = await visit(a_target(HOME), tools, rendering=RenderOptions(Rendering.AUTO))
     assert outcome.reading is not None
     assert (outcome.reading.flags, painter.pages) == ((), [])
 
@@ -83,7 +88,7 @@ async def test_nothing_is_drawn_unasked() -> None:
 
 @pytest.mark.parametrize("error", [RenderError("two browsers died"), RuntimeError("a bug"), TimeoutError()])
 async def test_a_browser_that_fails_leaves_the_plain_page(error: Exception) -> None:
-    outcome = await visit(a_target(HOME), tools_with(Painter(error)), drawing=RenderOptions(Rendering.ALWAYS))
+    outcome = await visit(a_target(HOME), tools_with(Painter(error)), rendering=RenderOptions(Rendering.ALWAYS))
     assert (outcome.kind, outcome.error, outcome.trouble) == (OutcomeKind.SUCCESS, None, None)
     assert outcome.reading is not None
     assert outcome.reading.flags == ("render_failed",)
@@ -97,7 +102,7 @@ async def test_a_drawn_page_that_cannot_be_read_leaves_the_plain_one() -> None:
         return read(fetched)
 
     outcome = await visit(
-        a_target(HOME), tools_with(Painter(DRAWN), read=read_or_fail), drawing=RenderOptions(Rendering.ALWAYS)
+        a_target(HOME), tools_with(Painter(DRAWN), read=read_or_fail), rendering=RenderOptions(Rendering.ALWAYS)
     )
     assert outcome.reading is not None
     assert (outcome.kind, outcome.reading.flags) == (OutcomeKind.SUCCESS, ("render_failed",))
@@ -111,7 +116,7 @@ async def test_without_a_browser_the_worker_says_so_once(
     monkeypatch.setattr("forager.observe.Logger.warning", lambda _self, _event, **details: said.append(details))
     tools = tools_with(None)
     for _ in range(2):
-        outcome = await visit(a_target(HOME), tools, drawing=RenderOptions(mode))
+        outcome = await visit(a_target(HOME), tools, rendering=RenderOptions(mode))
         assert outcome.reading is not None
         assert (outcome.kind, outcome.reading.flags) == (OutcomeKind.SUCCESS, flags)
     assert [details["reason"] for details in said] == ["there is none"]
@@ -120,7 +125,7 @@ async def test_without_a_browser_the_worker_says_so_once(
 async def test_a_shell_that_has_not_changed_is_drawn_all_the_same() -> None:
     client = ScriptedClient({HOME: [SHELL]})
     past = Past('"1"', None, bytes(16), 1, 0, 60.0)
-    await visit(a_target(HOME, past=past), tools_with(Painter(DRAWN), client), drawing=RenderOptions(Rendering.AUTO))
+    await visit(a_target(HOME, past=past), tools_with(Painter(DRAWN), client), rendering=RenderOptions(Rendering.AUTO))
     assert client.validators == [(None, None)]
 
 
@@ -150,12 +155,12 @@ async def test_requests_of_scripts_keep_rules_lease_and_cookies_to_their_own_sit
 async def test_the_next_page_keeps_its_distance_to_what_scripts_asked_for() -> None:
     road, queue = Road(ScriptedClient(), rendering="auto"), a_lane(1, delay_s=60.0)
     (target,) = targets_of(1, 1)
-    drawing = road.traffic._render_options(queue, target)
+    drawing = options_of(road, queue, target).rendering
     assert drawing is not None
     assert queue.pace.wait_s(clock.monotonic()) == 0.0
     drawing.on_sent()
     assert queue.pace.wait_s(clock.monotonic()) > 30.0
-    road.traffic.forget(queue)
+    road.traffic.remove(queue)
     with pytest.raises(LeaseLostError):
         drawing.on_sent()
 
@@ -168,8 +173,8 @@ async def test_what_a_domain_says_comes_before_the_setting() -> None:
     found = []
     for lease in lane_of:
         queue.lease = lease
-        drawing = road.traffic._render_options(queue, target)
+        drawing = options_of(road, queue, target).rendering
         found.append(drawing and drawing.mode)
     assert found == ["always", "auto", None]
     queue.lease = lane_of[0]
-    assert road.traffic._render_options(queue, replace(target, is_image=True)) is None
+    assert options_of(road, queue, replace(target, is_image=True)).rendering is None

@@ -8,16 +8,16 @@ from forager.engine.request_slots import PROMPT_S, DomainShare, RequestSlots, Sh
 LATE = PROMPT_S + 0.1
 
 
-def a_prompt_tenant() -> DomainShare:
+def a_prompt_domain() -> DomainShare:
     return DomainShare(took_s=0.1)
 
 
-def fill(slots: RequestSlots, count: int, now: float = 0.0, *, per_tenant: int = 1) -> list[Slot]:
+def fill(slots: RequestSlots, count: int, now: float = 0.0, *, per_domain: int = 1) -> list[Slot]:
     """Open so many for new domains, as many each."""
     opened: list[Slot] = []
     while len(opened) < count:
-        tenant = DomainShare()
-        opened += [slots.open(tenant, now) for _ in range(min(per_tenant, count - len(opened)))]
+        domain = DomainShare()
+        opened += [slots.open(domain, now) for _ in range(min(per_domain, count - len(opened)))]
     return opened
 
 
@@ -31,7 +31,7 @@ def test_while_there_is_plenty_everybody_may_open() -> None:
 
 def test_fewer_than_sixteen_are_no_crowd() -> None:
     slots = RequestSlots(20)
-    fill(slots, 15, per_tenant=15)
+    fill(slots, 15, per_domain=15)
     assert not slots.is_at_limit
     fill(slots, 1)
     assert slots.is_at_limit
@@ -40,7 +40,7 @@ def test_fewer_than_sixteen_are_no_crowd() -> None:
 def test_where_there_are_few_first_come_is_first_served() -> None:
     slots = RequestSlots(4)
     fill(slots, 4)
-    assert {slots.why_wait(tenant, 0.0) for tenant in (DomainShare(), DomainShare(30.0), a_prompt_tenant())} == {
+    assert {slots.why_wait(domain, 0.0) for domain in (DomainShare(), DomainShare(30.0), a_prompt_domain())} == {
         Wait.ANY
     }
 
@@ -56,7 +56,7 @@ def test_in_a_crowd_a_site_that_is_not_prompt_has_one_request() -> None:
 
 
 def test_in_a_crowd_a_prompt_site_has_as_many_as_it_takes() -> None:
-    slots, prompt = RequestSlots(64), a_prompt_tenant()
+    slots, prompt = RequestSlots(64), a_prompt_domain()
     fill(slots, 40)
     for _ in range(24):
         assert slots.why_wait(prompt, 1.0) is None
@@ -70,12 +70,12 @@ def test_an_eighth_is_kept_for_prompt_sites() -> None:
     for now in (0.0, 2 * PROMPT_S):
         assert slots.why_wait(DomainShare(), now) is Wait.NEW
         assert slots.why_wait(DomainShare(LATE), now) is Wait.OPEN_TO_ALL
-    assert slots.why_wait(a_prompt_tenant(), 0.0) is None
+    assert slots.why_wait(a_prompt_domain(), 0.0) is None
 
 
 def test_an_eighth_is_owed_to_the_others() -> None:
     """A worker that is full of prompt sites takes new ones all the same, in the moment a slot is free."""
-    slots, prompt = RequestSlots(64), a_prompt_tenant()
+    slots, prompt = RequestSlots(64), a_prompt_domain()
     opened = [slots.open(prompt, 0.0) for _ in range(64)]
     assert slots.why_wait(DomainShare(), 0.0) is Wait.NEW
     for slot in opened[:8]:
@@ -92,7 +92,7 @@ def test_an_eighth_is_owed_to_the_others() -> None:
 
 def test_slow_sites_leave_an_eighth_for_new_ones_that_turns_over_every_two_seconds() -> None:
     slots, slow = RequestSlots(64), [DomainShare(LATE) for _ in range(64)]
-    opened = [slots.open(tenant, 0.0) for tenant in slow if slots.why_wait(tenant, 0.0) is None]
+    opened = [slots.open(domain, 0.0) for domain in slow if slots.why_wait(domain, 0.0) is None]
     assert len(opened) == 48
     for now in (0.0, 2 * PROMPT_S):  # those that let us wait are slow by then, and the next ones may come
         while slots.why_wait(DomainShare(), now) is None:
@@ -101,7 +101,7 @@ def test_slow_sites_leave_an_eighth_for_new_ones_that_turns_over_every_two_secon
 
 
 def test_a_full_worker_gives_the_next_slot_to_a_new_site() -> None:
-    slots, prompt = RequestSlots(64), a_prompt_tenant()
+    slots, prompt = RequestSlots(64), a_prompt_domain()
     opened = [slots.open(DomainShare(LATE), 0.0) for _ in range(40)] + [slots.open(prompt, 0.0) for _ in range(24)]
     assert slots.why_wait(DomainShare(), 0.0) is Wait.NEW
     slots.close(opened[-1], 0.1)
@@ -134,12 +134,12 @@ def test_what_is_known_of_a_site_counts_from_the_beginning() -> None:
     moves=st.lists(st.tuples(st.integers(0, 9), st.booleans(), st.floats(0, 4)), max_size=200),
 )
 def test_nobody_waits_for_ever_and_the_limit_holds(most: int, moves: list[tuple[int, bool, float]]) -> None:
-    slots, tenants, opened, now = RequestSlots(most), [DomainShare() for _ in range(10)], list[Slot](), 0.0
+    slots, domains, opened, now = RequestSlots(most), [DomainShare() for _ in range(10)], list[Slot](), 0.0
     for who, is_opening, seconds in moves:
         now += seconds
         if is_opening:
-            while slots.why_wait(tenants[who], now) is None and tenants[who].open < most:
-                opened.append(slots.open(tenants[who], now))
+            while slots.why_wait(domains[who], now) is None and domains[who].open < most:
+                opened.append(slots.open(domains[who], now))
         elif opened:
             slot = opened.pop(0)
             slots.close(slot, now - slot.opened_at)
@@ -147,7 +147,7 @@ def test_nobody_waits_for_ever_and_the_limit_holds(most: int, moves: list[tuple[
     while opened:
         slots.close(opened.pop(), 30.0)
     assert slots.taken == 0
-    assert all(slots.why_wait(tenant, now) is None for tenant in tenants)
+    assert all(slots.why_wait(domain, now) is None for domain in domains)
 
 
 def test_a_new_site_waits_in_a_line_of_its_own_and_comes_before_slow_ones_three_times_of_four() -> None:

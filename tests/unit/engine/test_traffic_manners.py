@@ -93,7 +93,7 @@ async def test_a_connection_that_cannot_be_had_counts_from_its_first_moment() ->
 async def test_a_request_whose_lease_ended_while_it_dialled_does_not_leave() -> None:
     client = ScriptedClient()
     queue = a_lane(1, delay_s=0.01)
-    queue.rules["http://d1.example"] = robots.parse("").rules_for("Forager")
+    queue.robots.save("http://d1.example", robots.parse("").rules_for("Forager"))
 
     async def dial(_url: str) -> None:
         queue.lease_until = clock.monotonic()
@@ -113,7 +113,7 @@ async def test_a_server_that_slows_down_is_asked_less_often_and_the_evidence_say
     client = ScriptedClient()
     road = Road(client)
     queue = a_lane(1, delay_s=0.01, max_in_flight=1)
-    queue.rules["http://d1.example"] = robots.parse("").rules_for("Forager")
+    queue.robots.save("http://d1.example", robots.parse("").rules_for("Forager"))
     queue.pace.tempo = LatencyTracker(normal_s=0.001)
     client.gate.clear()
     road.drive(queue, *targets_of(1, 3))
@@ -134,7 +134,7 @@ async def test_of_several_tries_nothing_is_promised_that_was_not_in_force_for_th
     client = ScriptedClient({targets_of(1, 1)[0].url: [a_fetched(500), a_fetched(200)]})
     road = Road(client)
     queue = a_lane(1, delay_s=0.01)
-    queue.rules["http://d1.example"] = robots.parse("").rules_for("Forager")
+    queue.robots.save("http://d1.example", robots.parse("").rules_for("Forager"))
     queue.pace.tempo = LatencyTracker(normal_s=1e-6)
     client.gate.clear()
     road.drive(queue, *targets_of(1, 1))
@@ -143,7 +143,7 @@ async def test_of_several_tries_nothing_is_promised_that_was_not_in_force_for_th
     (outcome,) = await road.until(1)
     assert (len(outcome.earlier_requests), outcome.pace_ms) == (1, 10)
     assert gaps(client)[0] > 0.03
-    assert queue.paces == {}
+    assert not queue.history
 
 
 async def test_a_server_that_times_out_counts_as_slow() -> None:
@@ -151,7 +151,7 @@ async def test_a_server_that_times_out_counts_as_slow() -> None:
     queue = a_lane(1, delay_s=0.01)
     queue.pace.tempo = LatencyTracker(normal_s=1e-6)
     road.drive(queue, *targets_of(1, 1))
-    while not queue.tries:  # noqa: ASYNC110 (a queue has no event for a try)
+    while not queue.history:  # noqa: ASYNC110 (a queue has no event for a try)
         await asyncio.sleep(0)
     assert queue.pace.delay_s > 0.01
 
@@ -180,7 +180,7 @@ async def test_after_five_failed_requests_nothing_leaves_until_the_pause_is_over
 async def test_a_half_open_breaker_lets_one_request_through_at_a_time_and_closes_after_two() -> None:
     road = Road(ScriptedClient())
     queue = a_lane(1, max_in_flight=5, breaker_reset_s=60.0)
-    queue.rules["http://d1.example"] = robots.parse("").rules_for("Forager")
+    queue.robots.save("http://d1.example", robots.parse("").rules_for("Forager"))
     queue.breaker.resume("open", 5, opened_at=clock.monotonic() - 60.0)
     road.client.gate.clear()
     road.drive(queue, *targets_of(1, 8))
@@ -248,7 +248,7 @@ async def test_three_failures_for_robots_txt_and_other_origins_are_not_asked_for
         "robots_unreachable",
     ]
     assert {url for url, _ in road.client.asked if ":82/" in url} == set()
-    assert queue.robots_breaker.state is BreakerState.OPEN
+    assert queue.robots.breaker.state is BreakerState.OPEN
 
 
 # One server, many hosts ---------------------------------------------------------------------------------------------
@@ -299,12 +299,12 @@ async def test_a_lane_that_was_lost_while_it_waited_for_an_address_keeps_nobody_
     road = Road(client, max_requests_per_ip=1)
     queues = [a_lane(domain, delay_s=0.001) for domain in (1, 2, 3)]
     for queue in queues:
-        queue.rules[f"http://d{queue.lease.domain_id}.example"] = robots.parse("").rules_for("Forager")
+        queue.robots.save(f"http://d{queue.lease.domain_id}.example", robots.parse("").rules_for("Forager"))
     client.gate.clear()
     for queue in queues:
         road.drive(queue, *targets_of(queue.lease.domain_id, 2))
     await client.arrived.wait()
-    road.traffic.forget(queues[1])
+    road.traffic.remove(queues[1])
     client.gate.set()
     outcomes = await road.until(4)
     assert {outcome.target.domain_id for outcome in outcomes} == {1, 3}
@@ -313,7 +313,7 @@ async def test_a_lane_that_was_lost_while_it_waited_for_an_address_keeps_nobody_
 # Room for what comes back -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("go_on", [Dispatcher.go_on, Dispatcher.resume])
+@pytest.mark.parametrize("go_on", [Dispatcher.start_waiting, Dispatcher.resume])
 async def test_no_request_leaves_whose_answer_could_not_be_kept(go_on: Callable[[Dispatcher], None]) -> None:
     road = Road(ScriptedClient())
     road.room = 7
@@ -335,7 +335,7 @@ async def test_lanes_that_resume_let_others_have_a_turn_between() -> None:
     road.room = 0
     for domain in range(1, 9):
         queue = a_lane(domain)
-        queue.rules[f"http://d{domain}.example"] = robots.parse("").rules_for("Forager")
+        queue.robots.save(f"http://d{domain}.example", robots.parse("").rules_for("Forager"))
         road.drive(queue, *targets_of(domain, 2))
     road.room = 1_000_000
     road.client.gate.clear()

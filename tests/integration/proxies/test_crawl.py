@@ -24,6 +24,7 @@ from forager_playground import visits_of
 pytestmark = pytest.mark.timeout(90)
 KEY = "8f2c1de07b94a6350d7ecb15f93a42e8"
 VAULT = PasswordCipher([KEY])
+USED = {"cipher": VAULT}
 
 
 @pytest.fixture(autouse=True)
@@ -81,7 +82,7 @@ async def test_a_site_is_crawled_through_its_pool_in_turns(database: Database, p
     async with serve(WatchedSite(30)) as web, running(*protocols, account=("user", "secret")) as proxies:
         stage = await Stage.open(database, web)
         ids = await assign(stage, proxies)
-        await stage.work({"vault": VAULT}, unpaced_concurrency=1)
+        await stage.work(services=USED, unpaced_concurrency=1)
         assert await stage.urls("status = 'fetched'") == web.answer_key.expected_success()
         assert callers(stage) == {"127.0.66.1", "127.0.66.2", "127.0.66.3"}
         went = [visit.client for visit in sorted(web.log, key=lambda visit: visit.started_s)]
@@ -104,7 +105,7 @@ async def test_domains_without_a_pool_are_asked_directly(database: Database) -> 
         stage = await Stage.open(database, web)
         through, direct = web.hosts.values()
         await assign(stage, proxies, through)
-        await stage.work({"vault": VAULT})
+        await stage.work(services=USED)
         assert {visit.client for visit in visits_of(web.log, through)} == {"127.0.66.1"}
         assert "127.0.66.1" not in {visit.client for visit in visits_of(web.log, direct)}
     assert len(await stage.urls("status = 'fetched'")) == 16
@@ -120,7 +121,7 @@ async def test_a_dead_proxy_is_left_out_after_its_failures_and_the_crawl_complet
         stage = await Stage.open(database, web)
         ids = await assign(stage, proxies)
         await proxies[1].stop()
-        await stage.work({"vault": VAULT}, unpaced_concurrency=1)
+        await stage.work(services=USED, unpaced_concurrency=1)
         assert await stage.urls("status = 'fetched'") == web.answer_key.expected_success()
         assert callers(stage) == {"127.0.66.1", "127.0.66.3"}
     rows, pairs = await health(stage), await health(stage, "domain_proxies")
@@ -142,7 +143,7 @@ async def test_a_proxy_that_fails_everywhere_is_switched_off_for_all(database: D
         stage = await Stage.open(database, web)
         ids = await assign(stage, proxies)
         proxies[0].refuses_with = 403
-        await stage.work({"vault": VAULT}, unpaced_concurrency=1)
+        await stage.work(services=USED, unpaced_concurrency=1)
         assert len(await stage.urls("status = 'fetched'")) == 36
         assert callers(stage) == {"127.0.66.2"}
     row = (await health(stage))[ids[0]]
@@ -155,7 +156,7 @@ async def test_a_proxy_that_fails_everywhere_is_switched_off_for_all(database: D
 async def test_a_dead_pool_is_our_fault_and_the_domain_waits(
     database: Database, quick_retries: None, is_mute: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("forager.engine.proxy_pools.TIMEOUT_S", 0.5)
+    monkeypatch.setattr("forager.engine.robots_cache.TIMEOUT_S", 0.5)
     async with serve(WatchedSite(10)) as web, running("http", "socks5") as proxies:
         stage = await Stage.open(database, web)
         await assign(stage, proxies)
@@ -164,7 +165,7 @@ async def test_a_dead_pool_is_our_fault_and_the_domain_waits(
                 proxy.is_mute = True
             else:
                 await proxy.stop()
-        await stage.work({"vault": VAULT}, max_unreachable=1, breaker_failures=1)
+        await stage.work(services=USED, max_unreachable=1, breaker_failures=1)
         assert list(web.log) == []
         [domain] = await stage.fetch(
             "SELECT status::text, block_reason, block_reason_code, total_error_count, consecutive_error_count,"
@@ -190,7 +191,7 @@ async def test_a_dead_pool_is_our_fault_and_the_domain_waits(
         await pool.execute("UPDATE domain_proxies SET is_active = true, consecutive_failures = 0, probe_at = NULL")
         await pool.execute("UPDATE domains SET next_crawl_after = NULL, ready_at = now()")
         await pool.execute("UPDATE crawl_tasks SET scheduled_for = now() WHERE outcome IS NULL")
-        await stage.work({"vault": VAULT})
+        await stage.work(services=USED)
         assert await stage.urls("status = 'fetched'") == web.answer_key.expected_success()
     assert await stage.broken_promises() == {}
 
@@ -200,7 +201,7 @@ async def test_a_site_that_is_away_is_not_the_proxies_fault(database: Database, 
         stage = await Stage.open(database, web)
     async with running("http", "http", "http") as proxies:
         ids = await assign(stage, proxies)
-        await stage.work({"vault": VAULT}, max_unreachable=2)
+        await stage.work(services=USED, max_unreachable=2)
     [domain] = await stage.fetch("SELECT status::text, block_reason_code FROM domains")
     assert domain["status"] == "unreachable"
     rows = await health(stage)
@@ -211,7 +212,7 @@ async def test_a_password_that_cannot_be_opened_is_said_and_nothing_is_asked_dir
     async with serve(WatchedSite(3)) as web, running("http", account=("user", "secret")) as proxies:
         stage = await Stage.open(database, web)
         await assign(stage, proxies)
-        await stage.work({"vault": PasswordCipher(())})
+        await stage.work(services={"cipher": PasswordCipher(())})
         assert (list(web.log), proxies[0].calls) == ([], 0)
     [domain] = await stage.fetch("SELECT block_reason, status::text FROM domains")
     assert "cannot be read because no secret_key is set: set FORAGER_SECRET_KEY" in domain["block_reason"]
@@ -227,7 +228,7 @@ async def test_only_proxies_of_the_wanted_country_are_used(database: Database) -
         await assign(stage, proxies[:2], country="US")
         await assign(stage, proxies[2:], country="DE")
         await database.pool.execute("UPDATE domains SET proxy_country = 'DE'")
-        await stage.work({"vault": VAULT})
+        await stage.work(services=USED)
         assert callers(stage) == {"127.0.66.3"}
     assert len(await stage.urls("status = 'fetched'")) == 8
 
@@ -236,7 +237,7 @@ async def test_an_hourly_cap_is_kept_and_the_rest_waits_for_the_next_hour(databa
     async with serve(WatchedSite(30)) as web, running("http", "http") as proxies:
         stage = await Stage.open(database, web)
         await assign(stage, proxies, max_requests_per_hour=6)
-        await stage.work({"vault": VAULT})
+        await stage.work(services=USED)
         went = Counter(visit.client for visit in web.log)
         assert went == {"127.0.66.1": 6, "127.0.66.2": 6}
         [domain] = await stage.fetch(
@@ -252,8 +253,8 @@ async def test_two_workers_keep_one_cap_together(database: Database) -> None:
     async with serve(*sites) as web, running("http") as proxies:
         stage = await Stage.open(database, web)
         await assign(stage, proxies, max_requests_per_hour=40)
-        order = {"workers": 2, "is_unpaced": lambda _domain: False, "delay_s": 0.4, "batch_ms": 5}
-        await asyncio.gather(*(stage.work({"vault": VAULT}, **order) for _ in range(2)))
+        order: dict[str, Any] = {"workers": 2, "is_unpaced": lambda _domain: False, "delay_s": 0.4, "batch_ms": 5}
+        await asyncio.gather(*(stage.work(services=USED, **order) for _ in range(2)))
         # Each alone would take 40. A worker counts what it has not written yet, and hears of the other's requests with
         # its own next batch: what the other makes within a write or two, at this pace one or two a queue, comes on top.
         assert 40 <= len(web.log.visits) <= 46
@@ -264,7 +265,7 @@ async def test_the_domain_keeps_its_pace_whatever_the_number_of_proxies(database
     async with serve(WatchedSite(6)) as web, running("http", "http", "http") as proxies:
         stage = await Stage.open(database, web)
         await assign(stage, proxies)
-        await stage.work({"vault": VAULT}, is_unpaced=lambda _domain: False, delay_s=0.15, adaptive_pace=False)
+        await stage.work(services=USED, is_unpaced=lambda _domain: False, delay_s=0.15, adaptive_pace=False)
         moments = sorted(visit.received_s for visit in web.log)
         assert min(later - earlier for earlier, later in pairwise(moments)) > 0.13
     assert await stage.broken_promises() == {}
@@ -275,7 +276,7 @@ async def test_each_proxy_keeps_the_pace_where_the_operator_wants_that(database:
         stage = await Stage.open(database, web)
         await assign(stage, proxies)
         await database.pool.execute("UPDATE domains SET paces_per_proxy = true")
-        await stage.work({"vault": VAULT}, is_unpaced=lambda _domain: False, delay_s=0.3, adaptive_pace=False)
+        await stage.work(services=USED, is_unpaced=lambda _domain: False, delay_s=0.3, adaptive_pace=False)
         by_proxy: dict[str, list[float]] = {}
         for visit in sorted(web.log, key=lambda visit: visit.received_s):
             by_proxy.setdefault(visit.client, []).append(visit.received_s)
@@ -293,8 +294,13 @@ async def test_what_an_operator_changes_is_known_at_the_next_heartbeat(database:
     async with serve(WatchedSite(400)) as web, running("http", "http") as proxies:
         stage = await Stage.open(database, web)
         ids = await assign(stage, proxies)
-        slow = {"is_unpaced": lambda _domain: False, "delay_s": 0.02, "heartbeat_s": 0.1, "adaptive_pace": False}
-        working = asyncio.create_task(stage.work({"vault": VAULT}, **slow))
+        slow: dict[str, Any] = {
+            "is_unpaced": lambda _domain: False,
+            "delay_s": 0.02,
+            "heartbeat_s": 0.1,
+            "adaptive_pace": False,
+        }
+        working = asyncio.create_task(stage.work(services=USED, **slow))
         await until(lambda: len(callers(stage)) == 2)
         async with database.pool.acquire() as conn:
             await control.switch(conn, [ids[0]], False)

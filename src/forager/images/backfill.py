@@ -11,10 +11,9 @@ from typing import Any
 from forager.db.database import Database
 from forager.domains import images as domains
 from forager.domains.images import ImageBackfill
-from forager.engine.image_recorder import ImageRecorder
-from forager.engine.subdomain_limit import SubdomainLimit
 from forager.engine.transaction_retry import in_transaction
 from forager.images import store as images
+from forager.images.recorder import ImageRecorder
 from forager.links.models import Discovery
 from forager.urls.domain import domain_of
 
@@ -45,7 +44,7 @@ async def backfill_images(
 
 
 async def _backfill_batch(database: Database, owing: ImageBackfill, max_subdomains: int) -> int:
-    desk = ImageRecorder(database, run=owing.run_id, admit=SubdomainLimit(max_subdomains).admit, remembered=1)
+    desk = ImageRecorder(database, run=owing.run_id, max_subdomains=max_subdomains, remembered=1)
 
     async def once(conn: Any) -> int:
         last, found = await images.unasked_images(conn, owing.id, after=owing.after_page, pages=PAGES_AT_ONCE)

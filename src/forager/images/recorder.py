@@ -1,4 +1,4 @@
-"""What a batch says of images, in three steps around the record, as a page's links have them.
+"""Records with every batch what it says of images, in three steps, as a page's links have them.
 
     learn     images and, where they are to be fetched, places in the frontier: rows anyone may touch
     settle    what became of images that were asked for: theirs, and the counters of domains that showed them first
@@ -7,32 +7,33 @@
 Each may be done again after a crash: what is known stays, a file is counted when it is stored for the first time.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from forager.db.database import Database
 from forager.domains import images as domains
 from forager.domains.store import find_domains
+from forager.engine.batch import BatchPart
 from forager.engine.retry_policy import image_status
+from forager.engine.subdomain_limit import SubdomainLimit
 from forager.engine.transaction_retry import in_transaction
 from forager.frontier.enqueue import EnqueueResult, learn
 from forager.frontier.models import Outcome
 from forager.frontier.url_cache import UrlCache, page_id
+from forager.images import purge
 from forager.images import store as images
 from forager.images.models import ImageStatus
 from forager.images.store import Settled, Shown
 from forager.links.models import Discovery
 from forager.urls.normalize import url_key
 
-Admit = Callable[[Any, Mapping[str, str]], Awaitable[Mapping[str, str]]]
-"""Of hosts met for the first time, those that are taken."""
-
 
 class ImageRecorder:
-    def __init__(self, database: Database, *, run: int | None, admit: Admit, remembered: int) -> None:
+    def __init__(self, database: Database, *, run: int | None, max_subdomains: int, remembered: int) -> None:
         self._database = database
         self._run = run
-        self._admit = admit
+        self._subdomains = SubdomainLimit(max_subdomains)
         self._known = UrlCache(remembered)
         """Images, by key."""
         self._waiting = UrlCache(remembered)
@@ -42,6 +43,11 @@ class ImageRecorder:
         """What is remembered may have been deleted."""
         self._known.clear()
         self._waiting.clear()
+
+    async def prepare(self, outcomes: Sequence[Outcome]) -> BatchPart:
+        ids = await self.learn(outcomes)
+        await self.settle(outcomes, ids)
+        return _ImagePart(ids)
 
     # learn ---------------------------------------------------------------------------------------------------------
 
@@ -105,7 +111,7 @@ class ImageRecorder:
 
     async def _hosts(self, conn: Any, bases: Mapping[str, str]) -> Mapping[str, int]:
         ids = await find_domains(conn, bases)
-        strangers = await self._admit(conn, {name: bases[name] for name in bases if name not in ids})
+        strangers = await self._subdomains.admit(conn, {name: bases[name] for name in bases if name not in ids})
         if not strangers:
             return ids
         await domains.add_image_hosts(conn, strangers, run=self._run)
@@ -114,7 +120,7 @@ class ImageRecorder:
     # settle --------------------------------------------------------------------------------------------------------
 
     async def settle(self, outcomes: Sequence[Outcome], ids: Mapping[bytes, int]) -> None:
-        """What became of the images among them. True whoever holds the lease by now, so nobody asks."""
+        """Updates image rows from this batch. Safe without a lease check: results of images are idempotent."""
         settled = {
             url_key(outcome.target.url): _settled(outcome, ids) for outcome in outcomes if outcome.target.is_image
         }
@@ -125,16 +131,25 @@ class ImageRecorder:
 
             await in_transaction(self._database, once)
 
-    # record --------------------------------------------------------------------------------------------------------
 
-    async def record(self, conn: Any, done: Sequence[Outcome], ids: Mapping[bytes, int]) -> dict[int, int]:
-        """Domain → how many images were never seen on their page before. Before the visits are written down."""
+class _ImagePart(BatchPart):
+    """The images of one batch; their ids by key."""
+
+    def __init__(self, ids: Mapping[bytes, int]) -> None:
+        self._ids = ids
+
+    async def drop_deleted(self, conn: Any, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
+        present = await purge.present(conn, set(self._ids.values())) if self._ids else set()
+        self._ids = {key: image for key, image in self._ids.items() if image in present}
+        return [_without_images(outcome, self._ids) for outcome in outcomes]
+
+    async def record_before_pages(self, conn: Any, done: Sequence[Outcome]) -> Mapping[int, int]:
         looked_at = {o.target.page_id: o for o in done if o.selection.images is not None and not o.target.is_image}
         if not looked_at:
             return {}
         shown = [Shown(o.target.domain_id, o.target.page_id, o.selection.images or ()) for o in looked_at.values()]
         again = [page for page in shown if looked_at[page.page_id].target.past is not None]
-        found = await record_page_images(conn, shown, again, ids)
+        found = await record_page_images(conn, shown, again, self._ids)
         unasked = {o.target.domain_id for o in looked_at.values() if not o.selection.wants_files}
         await domains.owe_images(conn, sorted(unasked & found.keys()))
         return found
@@ -149,6 +164,14 @@ async def record_page_images(
     await images.end_sightings(conn, [page for page in again if page.page_id in changed], ids)
     same = {page.page_id for page in again} - changed
     return await images.record_sightings(conn, [page for page in shown if page.page_id not in same], ids)
+
+
+def _without_images(outcome: Outcome, ids: Mapping[bytes, int]) -> Outcome:
+    seen = outcome.selection.images
+    if not seen or all(sighting.key in ids for sighting in seen):
+        return outcome
+    kept = [sighting for sighting in seen if sighting.key in ids]
+    return replace(outcome, selection=replace(outcome.selection, images=kept))
 
 
 def _settled(outcome: Outcome, ids: Mapping[bytes, int]) -> Settled:

@@ -1,0 +1,154 @@
+"""Opens and ends the leases of a worker: builds the queue of a claimed domain, closes it, drops it when it is lost.
+
+What the writer reports about batches is applied here: which leases still hold, and which domains have new pages.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from forager import clock
+from forager.domains.store import Release
+from forager.engine.batch import Recorded
+from forager.engine.claims import Claimed
+from forager.engine.config import WorkerConfig
+from forager.engine.dispatcher import Dispatcher
+from forager.engine.domain_queue import DomainQueue, block
+from forager.engine.domain_queues import DomainQueues
+from forager.engine.first_delays import FirstDelays
+from forager.engine.proxying import ProxyPool
+from forager.fetch.client import Client
+from forager.frontier.models import Lease
+from forager.observe import log
+from forager.politeness.breaker import Breaker
+from forager.politeness.guard import AddressGuard
+from forager.politeness.pace import LatencyTracker, Throttle, clamp_delay
+from forager.stats.counters import Tally
+
+
+class LeaseKeeper:
+    def __init__(
+        self,
+        config: WorkerConfig,
+        queues: DomainQueues,
+        dispatcher: Dispatcher,
+        client: Client,
+        guard: AddressGuard | None = None,
+    ) -> None:
+        self._config = config
+        self._queues = queues
+        self._dispatcher = dispatcher
+        self._client = client
+        self._guard = guard
+        """Decides about addresses; the rule of the client for domains that have none of their own."""
+        self._first_delays = FirstDelays()
+        self.tally = Tally()
+        """What became of leases, until the next heartbeat writes it."""
+
+    # opening -------------------------------------------------------------------------------------------------------
+
+    def open(self, claimed: Claimed, *, asked_at: float, until: float) -> None:
+        """Adds a queue for each claimed domain; `asked_at` is when the claim began."""
+        self.count("claimed", len(claimed.leases))
+        for lease in claimed.leases:
+            self._enter(lease)
+            self._queues.add(self._build_queue(lease, claimed.pools.get(lease.domain_id), asked_at, until))
+        for copy in claimed.robots:
+            if queue := self._queues.get(copy.domain_id):
+                self._dispatcher.robots.apply_cached(queue, copy)
+
+    def count(self, what: str, number: int) -> None:
+        if number:
+            self.tally.add("leases", what, number)
+
+    def _enter(self, lease: Lease) -> None:
+        """A domain that an operator allowed more networks has a rule for addresses of its own."""
+        check = None
+        if lease.allow_networks and self._guard is not None:
+            check = self._guard.with_networks(lease.allow_networks).check_ip
+        self._client.enter(lease.domain, verifies_tls=lease.verifies_tls, check_address=check)
+
+    def _build_queue(self, lease: Lease, pool: ProxyPool | None, asked_at: float, until: float) -> DomainQueue:
+        pacing = self._config.pacing
+        breaker = Breaker(most_failures=pacing.breaker_failures, reset_s=pacing.breaker_reset_s)
+        breaker.resume(lease.breaker_state, lease.breaker_failures, asked_at - lease.breaker_open_s)
+        is_unpaced = pacing.is_unpaced(lease.domain)
+        if is_unpaced:
+            pace = Throttle(delay_s=0.0, max_in_flight=pacing.unpaced_concurrency, now=asked_at)
+        else:
+            pace = self._build_pace(lease, pool)
+        return DomainQueue(
+            lease,
+            pace,
+            breaker,
+            is_unpaced=is_unpaced,
+            lease_until=until,
+            budget=self._config.lease.lease_pages,
+            opened_at=asked_at,
+            pool=pool,
+        )
+
+    def _build_pace(self, lease: Lease, pool: ProxyPool | None) -> Throttle:
+        pacing, now = self._config.pacing, clock.monotonic()
+        delay_s = clamp_delay(lease.delay_s if lease.delay_s is not None else pacing.delay_s)
+        if pool is not None and pool.paces_per_proxy:
+            delay_s = pool.split_delay(delay_s)
+        most = lease.max_concurrent_requests or pacing.max_concurrent_requests
+        tempo = LatencyTracker(lease.response_s, lease.pace_extra_s) if pacing.adaptive_pace else None
+        wait_s = lease.wait_s or self._first_delays.next_s(min(delay_s, pacing.longest_wait_s), now)
+        return Throttle(delay_s=delay_s, max_in_flight=most, now=now, wait_s=wait_s, tempo=tempo)
+
+    # ending --------------------------------------------------------------------------------------------------------
+
+    def resume_or_close(self, queue: DomainQueue, *, may_go_on: bool) -> None:
+        """An operator's pause and a maintenance window end a lease; what is in flight is finished and recorded."""
+        if may_go_on:
+            self._dispatcher.start_requests(queue)  # a queue whose lease was about to end had stopped
+        elif not queue.closing:
+            queue.close(self.build_release(queue))
+            self._queues.wake()
+
+    def build_release(self, queue: DomainQueue) -> Release:
+        """How a queue that came to its end is released. One that never gave a page is blocked for what it answered
+        instead, if nothing is left to try."""
+        if queue.streak.code is not None and not queue.has_pages:
+            blocked = block(queue, self._config.failures.cooldowns)
+            return replace(blocked, is_fallback=True, is_spent=queue.is_exhausted)
+        return Release(queue.lease, wait_s=queue.wait_s(clock.monotonic()), is_spent=queue.is_exhausted)
+
+    def drop(self, queue: DomainQueue) -> None:
+        """The domain is not ours any more."""
+        self._dispatcher.remove(queue)
+        if self._queues.remove(queue):
+            self._client.leave(queue.lease.domain)
+
+    def drop_lost(self, queue: DomainQueue) -> None:
+        log().warning("lease lost", action="lease.lost", domain=queue.lease.domain)
+        self.count("lost", 1)
+        self.drop(queue)
+        self._queues.wake()
+
+    # what the writer reports -----------------------------------------------------------------------------------------
+
+    def add_new_pages(self, domain_ids: Iterable[int]) -> None:
+        """New pages may be claimed before the pages they were found on are recorded."""
+        queues = [queue for domain in domain_ids if (queue := self._queues.get(domain)) is not None]
+        for queue in queues:
+            queue.add_new_pages()
+        if queues:
+            self._queues.wake()
+
+    def apply_recorded(self, recorded: Recorded) -> None:
+        """A batch is written: its queues may look for what it brought, and requests may bring more."""
+        for token, count in recorded.written.items():
+            queue = self._queues.find(token)
+            if queue is None:
+                continue
+            if token not in recorded.held:
+                self.drop_lost(queue)
+                continue
+            queue.remove_unrecorded(count)
+            queue.add_new_pages()
+            if not recorded.held[token]:
+                self.resume_or_close(queue, may_go_on=False)
+        self._queues.wake()
+        self._dispatcher.resume()

@@ -1,0 +1,54 @@
+"""Parsing as the pipeline sees it; and the parser of a worker that has no parser processes."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
+from typing import Protocol
+
+from forager.engine.crash_marker import CrashMarker
+from forager.fetch.models import Fetched
+from forager.frontier.models import Target
+from forager.parsing.models import Reading
+
+
+class PageParser(Protocol):
+    decompresses: bool
+    """Whether bodies may be given to it as they were sent."""
+
+    async def parse(self, target: Target, fetched: Fetched) -> Reading | None:
+        """Returns None where the body has nothing in it."""
+
+
+def parser_options(target: Target) -> dict[str, str]:
+    """How its product is parsed, where its domain says so."""
+    return {} if target.parser_name == "auto" else {"parser_name": target.parser_name}
+
+
+class InlineParser:
+    """Parses in the worker's own process, one page at a time: between two of them the event loop serves the database
+    and the sockets. Otherwise 200 answers that arrive together keep a transaction waiting for 200 parses at each of its
+    steps."""
+
+    decompresses = False
+
+    def __init__(
+        self,
+        read: Callable[..., Reading],
+        read_isolated: Callable[..., Awaitable[Reading | None]] | None = None,
+        crash_marker: CrashMarker | None = None,
+    ) -> None:
+        """`read_isolated` is for pages that killed a worker before. Both take a `Fetched`, and a `parser_name` where
+        the domain has one."""
+        self._read = read
+        self._read_isolated = read_isolated
+        self._crash_marker = crash_marker
+        self._turn = asyncio.Lock()
+
+    async def parse(self, target: Target, fetched: Fetched) -> Reading | None:
+        if target.crashes and self._read_isolated is not None:
+            return await self._read_isolated(fetched, **parser_options(target))
+        async with self._turn:
+            with self._crash_marker.reading(target.page_id) if self._crash_marker else nullcontext():
+                reading = self._read(fetched, **parser_options(target))
+            await asyncio.sleep(0)
+        return reading
