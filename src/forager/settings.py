@@ -31,7 +31,7 @@ Count = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
 TimeOfDay = Annotated[str, Field(pattern=r"^(never|((Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?([01][0-9]|2[0-3]):[0-5][0-9])$")]
 DAY_S = 86400.0
-SECRETS = frozenset({"database_url", "replica_url", "redis_url", "broker_url", "search_url", "secret_key"})
+SECRETS = frozenset({"database_url", "redis_url", "broker_url", "search_url", "secret_key"})
 """Never repeated to anybody: they are, or hold, passwords."""
 SHORTEST_KEY = 32
 FEWEST_CHARACTERS_OF_KEY = 8
@@ -83,14 +83,6 @@ class Settings(BaseModel):
     home: Path = Field(default_factory=default_home, description="Folder for the embedded database and stored files.")
     database_url: str | None = Field(
         None, description="An external PostgreSQL 15 or newer instead of the embedded one."
-    )
-    replica_url: str | None = Field(
-        None,
-        repr=False,
-        description="A streaming replica of that PostgreSQL; the API has it answer what may be a little old.",
-    )
-    replica_max_lag_s: Annotated[float, Field(ge=2, allow_inf_nan=False)] = Field(
-        10.0, description="A replica that is further behind is not asked."
     )
     prepared_statements: bool = Field(
         True,
@@ -448,7 +440,7 @@ class Settings(BaseModel):
             raise ValueError("a key is random, such as `openssl rand -hex 32` prints; this one can be guessed")
         return value
 
-    @field_validator("database_url", "replica_url")
+    @field_validator("database_url")
     @classmethod
     def _check_database_url(cls, value: str | None) -> str | None:
         if value and not value.startswith(("postgresql://", "postgres://")):

@@ -10,9 +10,9 @@ import pytest
 from tests.acceptance.conftest import SETTINGS, OpenWeb
 from tests.acceptance.namespace import DATABASE, HERE, another_machine, need_machines, relay_to
 from tests.acceptance.stage import TRANSPORT_S, Forager, count_leases, tell, until
+from tests.postgres_node import CONFIGURATION, Node
+from tests.postgres_node import DATABASE as NAME
 from tests.queues import BROKER, BROKER_PORT, Queues, queues
-from tests.replicas import DATABASE as NAME
-from tests.replicas import PRIMARY, Node
 
 from forager.db.embedded import account, binaries
 from forager.db.pool import close, connect
@@ -93,7 +93,7 @@ def a_server(folder: Path) -> Iterator[tuple[str, str]]:
     node = Node(folder, account.choose(folder.parent / "none", folder.parent, binaries.folder()))
     node.run("initdb", "-D", node.data, "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "-N")
     with (node.data / "postgresql.conf").open("a") as settings:
-        settings.write(f"{PRIMARY}\nlisten_addresses = '{DATABASE}'\n")
+        settings.write(f"{CONFIGURATION}\nlisten_addresses = '{DATABASE}'\n")
     with (node.data / "pg_hba.conf").open("a") as doors:
         doors.write("host all all samenet trust\n")
     node.run("postgres", "--single", "-F", "-D", node.data, "postgres", told=f"CREATE DATABASE {NAME}")

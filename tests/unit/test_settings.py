@@ -241,19 +241,12 @@ def test_what_becomes_a_header_must_be_printable_ascii(name: str, tmp_path: Path
         load({name: "zoë\r\nX-Evil: 1", "home": tmp_path}, {})
 
 
-@pytest.mark.parametrize("name", ["database_url", "replica_url", "redis_url", "broker_url", "search_url"])
+@pytest.mark.parametrize("name", ["database_url", "redis_url", "broker_url", "search_url"])
 def test_no_url_is_shown_with_its_password(name: str) -> None:
     scheme = {"redis_url": "redis", "broker_url": "amqp", "search_url": "https"}.get(name, "postgresql")
     settings = load({}, {f"FORAGER_{name.upper()}": f"{scheme}://me:s3cret@host.example/x"})
     shown = {row["name"]: row["value"] for row in describe(settings, set())}
     assert shown[name] == f"{scheme}://me:***@host.example/x"
-
-
-@pytest.mark.parametrize("value", ["mysql://x", "replica.example:5432"])
-def test_a_replica_is_named_as_the_database_is(value: str) -> None:
-    with pytest.raises(ConfigurationError, match=r"replica_url.*must start with postgresql://") as told:
-        load({}, {"FORAGER_REPLICA_URL": value})
-    assert value not in str(told.value)
 
 
 def test_a_secret_in_any_address_is_shown_and_saved_nowhere() -> None:

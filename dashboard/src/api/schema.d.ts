@@ -4091,7 +4091,7 @@ export interface components {
             version: string;
             /**
              * Parts
-             * @description database, scheduler, workers, progress, disk; queue, search, redis, replica where configured.
+             * @description database, scheduler, workers, progress, disk; queue, search, redis where configured.
              */
             parts: {
                 [key: string]: components["schemas"]["Part"];

@@ -113,7 +113,7 @@ export const alertTone = (alert: { severity: string; acknowledged_at?: string | 
   alert.acknowledged_at ? "bg-raised text-soft" : alert.severity === "critical" ? "bg-bad-ground text-bad" : "bg-warn-ground text-warn";
 
 type Health = Schemas["Health"];
-const PARTS: Record<string, string> = { progress: "The crawl stands still", scheduler: "Scheduler", workers: "Workers", queue: "Broker", search: "Search", redis: "Redis", replica: "Replica", disk: "Disk", database: "Database" };
+const PARTS: Record<string, string> = { progress: "The crawl stands still", scheduler: "Scheduler", workers: "Workers", queue: "Broker", search: "Search", redis: "Redis", disk: "Disk", database: "Database" };
 const PART_PAGES: Record<string, string> = { scheduler: "/schedule", search: "/search" };
 /** Pages wait, nobody crawls, and nothing is wrong: all of them wait for something of their own. */
 const isIdle = (stats: Stats) => stats.frontier_size > 0 && stats.active_workers > 0 && !stats.leases_held && !stats.pages_per_second;

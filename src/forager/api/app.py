@@ -6,7 +6,6 @@ import functools
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import asyncpg
 from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.routing import BaseRoute
@@ -20,12 +19,9 @@ from forager.api.live import EventStream
 from forager.api.middleware import RequestMiddleware
 from forager.api.openapi import NONE, Parameters, name_route, parameters_of, write
 from forager.api.read_pool import Desk
-from forager.api.reads import Reads
 from forager.api.routes import exports
 from forager.api.static_files import Site
 from forager.api.write_probe import WriteProbe
-from forager.control.search import catch_up
-from forager.db.replica import Replica
 from forager.engine.transaction_retry import AWAY
 from forager.observe import log
 from forager.settings import Settings
@@ -46,16 +42,13 @@ def create_app(settings: Settings, *, forager: "Forager | None" = None) -> FastA
     app.state.forager = forager
     app.state.call_back = _CallBack(app)
     app.state.write_probe = WriteProbe()
-    app.state.catch_up = _CatchUp(app)
     app.state.checking = Checking(app)
     app.state.live = EventStream(app, most=settings.api_listeners)
     app.state.exposition = None
     app.state.queues_asked = None
-    app.state.replica = None
     app.state.exports = exports.Exports()
     app.state.long_question, app.state.long_deed = asyncio.Lock(), asyncio.Lock()
     app.add_middleware(FastPath, plans=_plans())
-    app.add_middleware(Reads, max_lag_s=settings.replica_max_lag_s)
     access.install(app)
     problems.install(app)
     app.router.routes.extend(_build_routes())
@@ -155,7 +148,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         most = settings.api_connections - (settings.api_connections + 3) // NOT_FOR_ROUTES
         app.state.desk = Desk(app.state.forager.pool, most=most)
         await stack.enter_async_context(app.state.desk.open())
-        await stack.enter_async_context(_open_replica(app, most))
         app.state.broker = await stack.enter_async_context(open_queue(settings))
         app.state.searching = await stack.enter_async_context(open_searching(settings))
         sharing = await stack.enter_async_context(open_sharing(settings, app.state.forager.pool))
@@ -164,31 +156,9 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         await stack.enter_async_context(access.open_gate(app, app.state.forager, sharing.ledgers, sharing.vouching))
         await stack.enter_async_context(app.state.live.open(sharing.latest))
         yield
-        await app.state.catch_up.close()
         await app.state.checking.close()
         if app.state.exposition is not None:
             await app.state.exposition.close()
-
-
-@contextlib.asynccontextmanager
-async def _open_replica(app: FastAPI, most: int) -> AsyncIterator[None]:
-    """As many connections to it as routes have to the primary, and those of exports."""
-    settings: Settings = app.state.settings
-    if settings.replica_url is None:
-        yield
-        return
-    replica = Replica(
-        app.state.forager.pool,
-        settings.replica_url,
-        max_lag_s=settings.replica_max_lag_s,
-        keeps_statements=settings.prepared_statements,
-    )
-    size, limit_s = most + exports.MOST_AT_ONCE, settings.api_statement_s
-    async with replica.open(size=size, idle_limit_s=settings.dead_after_s, statement_limit_s=limit_s):
-        app.state.replica, app.state.replica_desk = replica, Desk(replica.pool, most=most)
-        async with app.state.replica_desk.open():
-            yield
-        app.state.replica = None
 
 
 async def reject_unknown_parameters(request: Request) -> None:
@@ -208,30 +178,6 @@ async def reject_unknown_parameters(request: Request) -> None:
     ]
     if troubles:
         raise RequestValidationError(troubles)
-
-
-class _CatchUp:
-    """Has the primary index what a search found waiting on the replica, where nothing can be indexed; by one at a
-    time, beside the answer. The next search finds it."""
-
-    def __init__(self, app: FastAPI) -> None:
-        self._app = app
-        self._indexing: asyncio.Task[Any] | None = None
-
-    def __call__(self) -> None:
-        if self._indexing is None or self._indexing.done():
-            self._indexing = asyncio.create_task(self._index())
-
-    async def close(self) -> None:
-        if self._indexing is not None:
-            self._indexing.cancel()
-            await asyncio.gather(self._indexing, return_exceptions=True)
-
-    async def _index(self) -> None:
-        try:
-            await catch_up(self._app.state.forager.pool)
-        except (asyncpg.PostgresError, *AWAY) as error:
-            log().info("pages not indexed", action="index.failed", error=repr(error))
 
 
 class _CallBack:

@@ -80,7 +80,6 @@ def prepare(settings: "Settings", home: Path | None) -> "Settings":
     own = {
         "home": folder,
         "database_url": None,
-        "replica_url": None,
         "redis_url": None,
         "unpaced_hosts": (),
         "delay_s": DELAY_S,

@@ -12,7 +12,7 @@ from forager.api.paging import Listed, Paged
 from forager.api.problems import responses
 from forager.api.reply import listed, reply
 from forager.api.types import LARGEST_ID, After, Limit, Moment, Name, Text, Url
-from forager.api.work import look, readers, url_error_as_not_found
+from forager.api.work import get_forager, look, url_error_as_not_found
 from forager.control import duplicates, links
 from forager.control import search as control
 from forager.records.search import Query as Asked
@@ -47,10 +47,7 @@ async def search(
 
 
 async def answer(request: Request, query: Asked) -> Response:
-    pool = readers(request)
-    found = await control.search(pool, query, elsewhere=request.app.state.searching)
-    if found.waiting and pool.is_old:
-        request.app.state.catch_up()
+    found = await control.search(get_forager(request).pool, query, elsewhere=request.app.state.searching)
     page = found.page
     return reply(
         {

@@ -102,7 +102,6 @@ async def prometheus(request: Request, _who: User) -> Response:
             forager.pool,
             dead_after_s=forager.settings.dead_after_s,
             stall_s=forager.settings.alert_stall_s,
-            replica=request.app.state.replica,
             services=request.app.state.services,
         )
     exposition: metrics.MetricsExporter = request.app.state.exposition

@@ -34,7 +34,7 @@ Counted = Callable[[Any, PurgeOrder], Awaitable[Any]]
 async def show_storage(request: Request, _who: User) -> Response:
     """How much room everything takes, how fast it grows, and what the tables need."""
     settings = get_forager(request).settings
-    async with alone(request), snapshot(request, REPORT_S, is_now=True) as conn:
+    async with alone(request), snapshot(request, REPORT_S) as conn:
         folders, every_s = stored_folders(settings), settings.refresh_every_s
         rules = [*rules_of(settings), *await image_rules(conn, settings)]
         found = await storage.report(conn, folders, settings.home, rules, refresh_every_s=every_s)

@@ -23,7 +23,6 @@ from forager.control import checks, listing, workers
 from forager.control import look as looking
 from forager.control.audit import audit_politeness
 from forager.control.search import ExternalSearch
-from forager.db.replica import Replica, State
 from forager.engine.transaction_retry import AGAIN, AWAY
 from forager.errors import ConflictError, NotFoundError, SearchServerError, UsageError
 from forager.masking import mask_urls
@@ -91,8 +90,6 @@ async def health(request: Request, who: Anyone) -> Response:
         parts["search"] = await _search(request, elsewhere)
     if (is_redis_up := await request.app.state.services.is_redis_up()) is not None:
         parts["redis"] = _redis(is_redis_up)
-    if (replica := request.app.state.replica) is not None:
-        parts["replica"] = _replica(replica)
     parts["disk"] = await asyncio.to_thread(_disk, forager.settings)
     states = {part["state"] for part in parts.values()}
     status = "down" if "down" in states else "degraded" if "degraded" in states else "ok"
@@ -118,7 +115,7 @@ async def _query_with_timeout(request: Request) -> Facts:
 
 async def _ask(request: Request) -> Facts:
     settings = get_forager(request).settings
-    async with look(request, is_now=True) as conn:
+    async with look(request) as conn:
         numbers = await listing.parts(conn, dead_after_s=settings.dead_after_s)
         duties = await listing.duties_now(conn, [name for name in DUTIES if is_kept(name, settings)])
         stall = await detect_stall(conn, dead_after_s=settings.dead_after_s, stall_s=settings.alert_stall_s)
@@ -168,7 +165,7 @@ async def _search(request: Request, elsewhere: ExternalSearch) -> dict[str, str]
     try:
         async with asyncio.timeout(SEARCH_WITHIN_S):
             await elsewhere.server.ask("GET", "/")
-        async with look(request, is_now=True) as conn:
+        async with look(request) as conn:
             standing = await read_sync_status(conn)
     except (SearchServerError, TimeoutError):
         return {"state": "degraded", "detail": "the search server does not answer, PostgreSQL does"}
@@ -179,15 +176,6 @@ async def _search(request: Request, elsewhere: ExternalSearch) -> dict[str, str]
     if standing.refused:
         return {"state": "degraded", "detail": f"the search server refused {standing.refused} documents"}
     return {"state": "ok", "detail": f"the search server answers, {standing.waiting} changes wait"}
-
-
-def _replica(replica: Replica) -> dict[str, str]:
-    """Never down: the primary answers in its place."""
-    lag = "" if replica.lag_s is None else f", at most {replica.lag_s:.0f} s behind"
-    if replica.is_in_step:
-        return {"state": "ok", "detail": f"the replica answers{lag}"}
-    why = replica.state if replica.state is not State.IN_STEP else State.BEHIND
-    return {"state": "degraded", "detail": f"the replica {why}{lag}; the primary answers"}
 
 
 def _queue(numbers: dict[str, Any]) -> dict[str, str]:
@@ -304,7 +292,7 @@ async def start_check(
 @router.get("/api/check", response_model=models.CheckJob, responses=responses())
 async def show_check(request: Request, _who: User) -> Response:
     """The last check: whether it is under way, how far it is, and which promises are kept."""
-    async with look(request, is_now=True) as conn:
+    async with look(request) as conn:
         return reply(await checks.newest(conn) or NO_CHECK)
 
 
