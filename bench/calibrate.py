@@ -20,11 +20,11 @@ from bench.survey import KB, survey_pages
 from bench.table import as_markdown, as_text
 from bench.talk import tell
 from forager import parsing
+from forager.config.loader import load
 from forager.errors import UsageError
 from forager.parsing.tree import parse
 from forager.playground import lifelike_sites
 from forager.records import Fetched
-from forager.settings import load
 
 SITES, PAGES = 8, 60
 ROUNDS = 3
@@ -92,7 +92,7 @@ def list_works() -> Mapping[str, Callable[[bytes], object]]:
 
 def make_reader() -> Callable[[bytes], object]:
     parsing.warm_up()
-    read = partial(parsing.read, keyword_words=load({}, {}).keyword_words, memory=parsing.LanguageMemory())
+    read = partial(parsing.read, keyword_words=load({}, {}).search.words_per_page, memory=parsing.LanguageMemory())
     numbers = count()
 
     def read_body(body: bytes) -> object:

@@ -16,12 +16,13 @@ from bench.folder import fresh_folder
 from bench.growth import running_server
 from bench.stopwatch import backend_cpu_s
 from bench.talk import tell
+from forager.config.loader import load
+from forager.config.settings import Settings
 from forager.db import Database, open_database, statements
 from forager.domains.store import Keeping, Release
 from forager.engine.claims import Claims
 from forager.engine.transaction_retry import in_transaction
 from forager.records import RunSpec, Scope
-from forager.settings import Settings, load
 from forager.stats import store as stats
 
 T = TypeVar("T")
@@ -60,7 +61,7 @@ async def measure_sizes(settings: Settings, sizes: Sequence[int]) -> list[LeaseS
     async with open_database(settings, size=1, application="bench") as database:
         spec = RunSpec(seeds=(), scope=Scope.ANY)
         run = await in_transaction(database, lambda conn: stats.start_run(conn, spec, by="bench"))
-        claims = Claims(database, run=run, spec=spec, workers=1, lease_s=settings.lease_s, keeping=Keeping())
+        claims = Claims(database, run=run, spec=spec, workers=1, lease_s=settings.worker.lease, keeping=Keeping())
         steps, have = [], 0
         for size in sizes:
             tell(f"Leases: filling the database to {size:,} domains")

@@ -22,13 +22,13 @@ from bench.table import as_markdown, as_text
 from bench.talk import tell
 from bench.workbench import Workbench, open_workbench
 from forager import parsing
+from forager.config.loader import load
 from forager.db import open_database, statements
 from forager.db.embedded.place import DATABASE, Place
 from forager.db.pool import close, connect
 from forager.frontier import history
 from forager.frontier import store as frontier
 from forager.records import RunSpec, Scope
-from forager.settings import load
 
 SQL = statements.load("bench", "partitions.sql")
 WHOLE: Mapping[str, str] = frontier.SQL

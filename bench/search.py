@@ -15,11 +15,12 @@ from bench.search_fill import Indexing, Size, fill, index_all, weigh, word
 from bench.stopwatch import backend_cpu_s
 from bench.talk import tell
 from forager import clock
+from forager.config.loader import load
+from forager.config.settings import Settings
 from forager.control import duplicates
 from forager.control import search as control
 from forager.db import open_database
 from forager.records.search import ProductQuery, Query
-from forager.settings import Settings, load
 
 PAGES = 1_000_000
 ROUNDS = 40

@@ -23,11 +23,12 @@ from bench.talk import tell
 from bench.web import PLAIN, SAVED, Web, serve_saved, serve_web
 from bench.workbench import open_workbench
 from forager import parsing
+from forager.config.loader import load
+from forager.config.settings import Settings
 from forager.fetch import Client, open_client
 from forager.links import Reach, Selector
 from forager.playground import Site, bench_sites, lifelike_sites
 from forager.records import Fetched, Outcome, OutcomeKind, Reading, RunSpec, Selection, Target
-from forager.settings import Settings, load
 
 SITES = 4
 PAGES = {PLAIN: 500}
@@ -138,7 +139,7 @@ def describe_reading(shares: Shares, pages: int) -> list[Stage]:
 
 
 def make_reader(settings: Settings) -> "partial[Reading]":
-    return partial(parsing.read, keyword_words=settings.keyword_words, memory=parsing.LanguageMemory())
+    return partial(parsing.read, keyword_words=settings.search.words_per_page, memory=parsing.LanguageMemory())
 
 
 async def _get_all(urls: Sequence[str]) -> Cost:
@@ -152,9 +153,9 @@ async def _get_all(urls: Sequence[str]) -> Cost:
     async with open_client(
         user_agent=settings.agent_header,
         check_address=lambda _address, _port: None,
-        timeout_s=settings.request_timeout_s,
-        connect_timeout_s=settings.connect_timeout_s,
-        max_bytes=settings.max_page_bytes,
+        timeout_s=settings.fetch.timeout,
+        connect_timeout_s=settings.fetch.connect_timeout,
+        max_bytes=settings.fetch.max_page_size,
     ) as client:
         with stopwatch.time("get"):
             await asyncio.gather(*(get_next(client) for _ in range(AT_ONCE * SITES)))
@@ -166,7 +167,7 @@ class Offline:
 
     def __init__(self, settings: Settings, spec: RunSpec, answers: Mapping[str, Fetched], stopwatch: Stopwatch) -> None:
         self._read = make_reader(settings)
-        self._selector = Selector(Reach.of(spec), max_links_per_page=settings.max_links_per_page)
+        self._selector = Selector(Reach.of(spec), max_links_per_page=settings.crawl.max_links_per_page)
         self._answers = answers
         self._stopwatch = stopwatch
 
@@ -199,7 +200,7 @@ async def _crawl_without_network(home: Path, answers: Mapping[str, Fetched]) -> 
     parsing.warm_up()
     async with open_workbench(home, spec) as bench:
         offline = Offline(settings, spec, answers, bench.stopwatch)
-        while targets := await bench.claim([(lease, settings.batch_pages // SITES) for lease in bench.leases]):
+        while targets := await bench.claim([(lease, settings.worker.batch_pages // SITES) for lease in bench.leases]):
             outcomes = offline.visit(targets)
             learned = await bench.learn([link for outcome in outcomes for link in outcome.selection.links])
             await bench.record(outcomes, learned)

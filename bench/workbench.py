@@ -8,6 +8,7 @@ from typing import Any
 
 from bench.stopwatch import Stopwatch
 from forager.app.worker import make_order
+from forager.config.loader import load
 from forager.control.seed import start_run
 from forager.db import Database, open_database
 from forager.domains.store import Release
@@ -17,7 +18,6 @@ from forager.engine.transaction_retry import in_transaction
 from forager.engine.writer import Writer
 from forager.frontier.enqueue import EnqueueResult
 from forager.records import Discovery, Lease, Outcome, RunSpec, Target
-from forager.settings import load
 from forager.stats import store as stats
 
 LEASES_AT_ONCE = 200
@@ -65,7 +65,7 @@ class Workbench:
 @asynccontextmanager
 async def open_workbench(home: Path, spec: RunSpec, database_url: str | None = None) -> AsyncIterator[Workbench]:
     """A worker with a run of its own that holds all its domains. One connection, so that one backend does it all."""
-    settings = load({"home": home, "database_url": database_url}, {})
+    settings = load({"home": home, "database.url": database_url}, {})
     async with open_database(settings, size=1, application="bench") as database:
 
         async def begin(conn: Any) -> tuple[int, int, int]:

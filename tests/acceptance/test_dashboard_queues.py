@@ -51,7 +51,7 @@ def show_workers(forager: Forager, page: Page) -> None:
 
 
 def test_the_card_of_the_queues(forager: Forager, queues: Queues, wire: Wire, page: Page) -> None:
-    forager.environ |= queues.settings | {"FORAGER_BROKER_URL": wire.url}
+    forager.environ |= queues.settings | {"FORAGER_DISPATCH_BROKER_URL": wire.url}
     show_workers(forager, page)
     card = page.locator("section", has=page.get_by_role("heading", name="Queues"))
     expect(card.get_by_text("broker answers")).to_be_visible()

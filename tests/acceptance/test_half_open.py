@@ -25,11 +25,11 @@ LEASE_S, NOTICED_S = 3.0, 30.0
 UNWRITTEN_S = 2.0
 """What was asked for so shortly before is perhaps in no database yet."""
 SHORT = {
-    "FORAGER_LEASE_S": str(LEASE_S),
-    "FORAGER_HEARTBEAT_S": "1",
-    "FORAGER_DEAD_AFTER_S": "60",
-    "FORAGER_READERS": "0",
-    "FORAGER_ADAPTIVE_PACE": "false",
+    "FORAGER_WORKER_LEASE": str(LEASE_S),
+    "FORAGER_WORKER_HEARTBEAT": "1",
+    "FORAGER_WORKER_DEAD_AFTER": "60",
+    "FORAGER_WORKER_PARSER_PROCESSES": "0",
+    "FORAGER_POLITENESS_ADAPTIVE_DELAY": "false",
 }
 IN_A_DUTY = """SELECT count(*) FROM pg_stat_activity WHERE application_name = 'forager crawl'
                AND wait_event_type = 'Lock' AND query LIKE '%offers%'"""
@@ -49,7 +49,7 @@ async def test_a_database_that_falls_silent_under_a_crawl(
         try:
             with relay_to("127.0.0.1", BROKER_PORT) as port:
                 broker = BROKER.replace(f"127.0.0.1:{BROKER_PORT}", f"{HERE}:{port}")
-                environ = SHORT | queues.settings | {"FORAGER_BROKER_URL": broker}
+                environ = SHORT | queues.settings | {"FORAGER_DISPATCH_BROKER_URL": broker}
                 command = ("crawl", *web.urls, "--delay", "0.25", "--workers", "2", "-o", "out.jsonl")
                 crawl = forager.spawn(*command, before=machine.command, **environ)
                 web.wait_past(18)

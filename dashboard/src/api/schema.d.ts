@@ -6208,7 +6208,7 @@ export interface components {
             then: string;
             /**
              * Setting
-             * @example robots_retention_s
+             * @example retention.robots_requests
              */
             setting: string;
             /**

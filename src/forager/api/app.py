@@ -22,9 +22,9 @@ from forager.api.read_pool import Desk
 from forager.api.routes import exports
 from forager.api.static_files import Site
 from forager.api.write_probe import WriteProbe
+from forager.config.settings import Settings
 from forager.engine.transaction_retry import AWAY
 from forager.observe import log
-from forager.settings import Settings
 
 if TYPE_CHECKING:
     from forager.app import Forager
@@ -43,7 +43,7 @@ def create_app(settings: Settings, *, forager: "Forager | None" = None) -> FastA
     app.state.call_back = _CallBack(app)
     app.state.write_probe = WriteProbe()
     app.state.checking = Checking(app)
-    app.state.live = EventStream(app, most=settings.api_listeners)
+    app.state.live = EventStream(app, most=settings.api.max_live_clients)
     app.state.exposition = None
     app.state.queues_asked = None
     app.state.exports = exports.Exports()
@@ -59,11 +59,11 @@ def create_app(settings: Settings, *, forager: "Forager | None" = None) -> FastA
     app.add_middleware(Compress)
     app.add_middleware(
         RequestMiddleware,
-        body_bytes=settings.api_body_bytes,
-        seed_bytes=settings.api_seed_bytes,
+        body_bytes=settings.api.max_body_size,
+        seed_bytes=settings.api.max_seeds_size,
         seed_paths=routes.SEED_PATHS,
-        public_url=settings.public_url,
-        trusted_proxies=settings.trusted_proxies,
+        public_url=settings.api.public_url,
+        trusted_proxies=settings.api.trusted_proxies,
     )
     return app
 
@@ -140,19 +140,19 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
                 open_forager(
                     settings,
                     application="forager api",
-                    connections=settings.api_connections,
-                    idle_limit_s=settings.dead_after_s,
-                    statement_limit_s=settings.api_statement_s,
+                    connections=settings.api.database_connections,
+                    idle_limit_s=settings.worker.dead_after,
+                    statement_limit_s=settings.api.statement_timeout,
                 )
             )
-        most = settings.api_connections - (settings.api_connections + 3) // NOT_FOR_ROUTES
+        most = settings.api.database_connections - (settings.api.database_connections + 3) // NOT_FOR_ROUTES
         app.state.desk = Desk(app.state.forager.pool, most=most)
         await stack.enter_async_context(app.state.desk.open())
         app.state.broker = await stack.enter_async_context(open_queue(settings))
         app.state.searching = await stack.enter_async_context(open_searching(settings))
         sharing = await stack.enter_async_context(open_sharing(settings, app.state.forager.pool))
         search = app.state.searching.server if app.state.searching else None
-        app.state.services = Services(settings.queue == "celery", sharing.server, search)
+        app.state.services = Services(settings.dispatch.mode == "celery", sharing.server, search)
         await stack.enter_async_context(access.open_gate(app, app.state.forager, sharing.ledgers, sharing.vouching))
         await stack.enter_async_context(app.state.live.open(sharing.latest))
         yield

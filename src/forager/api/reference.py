@@ -18,7 +18,7 @@ INTRODUCTION = """# The HTTP API
 Written from the OpenAPI document by `python -m forager.api.reference`; do not edit. The document itself, from which a
 client can be made, is at `/api/openapi.json`.
 
-`forager up` serves it with everything else, `forager api` alone; the settings `api_host` and `api_port` say where.
+`forager up` serves it with everything else, `forager api` alone; the settings `api.host` and `api.port` say where.
 
 - **Who you are**: a session's cookie, or `Authorization: Bearer fgr_…` with a token. Without either only `/health` and
   a part of `/api/stats` answer. A user reads everything but the audit log, an admin
@@ -32,13 +32,13 @@ client can be made, is at `/api/openapi.json`.
   whether it was done before you order it again.
 - **Names that are not known** are refused, in bodies and behind the question mark. Numbers are not texts.
 - **Bulk verbs and deletions** have a `dry_run`, which says what would be done and does nothing.
-- **Bodies** are at most 1 MB, lists of seeds 16 MB (the settings `api_body_bytes`, `api_seed_bytes`), and arrive within
-  a minute.
+- **Bodies** are at most 1 MB, lists of seeds 16 MB (the settings `api.max_body_size`, `api.max_seeds_size`), and arrive
+  within a minute.
 - **Limits** of requests a minute are in every response: `RateLimit-Policy` has each limit (`q` in `w` seconds),
   `RateLimit` what is left of it (`r`, more after `t` seconds); a 429 has `Retry-After`. One account has less than half
   of the database's connections at once, three exports and a tenth of the live listeners.
 - **Compressed** by zstd, brotli or gzip, as `Accept-Encoding` says, are reads of a kilobyte and more.
-- **The name** an API on loopback is called by is its own, an address, or that of `public_url`; any other is a 421,
+- **The name** an API on loopback is called by is its own, an address, or that of `api.public_url`; any other is a 421,
   unless a token or a trusted proxy comes with it.
 - **Webhooks** are shown with scheme and host to whoever may not change things: who knows the whole URL can call it.
 - `HEAD` is `GET` without the body; `OPTIONS` says what a path has. No other origin is allowed anything.
@@ -101,9 +101,9 @@ def as_text(document: Document) -> str:
 
 def main(arguments: list[str]) -> None:
     from forager.api.app import create_app
-    from forager.settings import Settings
+    from forager.config.settings import Settings
 
-    document = create_app(Settings.model_validate({})).openapi()
+    document = create_app(Settings()).openapi()
     sys.stdout.write(as_text(document) if arguments == ["document"] else write(document))
 
 

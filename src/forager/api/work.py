@@ -46,7 +46,7 @@ class look:  # noqa: N801 (it is said like a verb: `async with look(request) as 
     def __init__(self, request: Request, within_s: float | None = None) -> None:
         self._request = request
         self._is_read = request.scope["method"] == "GET"
-        self._within_s = (within_s or get_forager(request).settings.api_statement_s) + GRACE_S
+        self._within_s = (within_s or get_forager(request).settings.api.statement_timeout) + GRACE_S
         who: Who | None = getattr(request.state, "who", None)
         self._account = who.user_id if who is not None else None
 
@@ -96,7 +96,7 @@ async def snapshot(request: Request, within_s: float | None = None) -> AsyncIter
 async def lengthen(request: Request, conn: Any, within_s: float | None) -> None:
     """A transaction whose route takes longer than others gives each of its statements as long. It ends with the
     transaction: the next one on this connection has the limit of all again."""
-    if within_s is not None and within_s > get_forager(request).settings.api_statement_s:
+    if within_s is not None and within_s > get_forager(request).settings.api.statement_timeout:
         await conn.execute(SQL["lengthen"], f"{round(within_s * 1000)}ms")
 
 

@@ -16,6 +16,8 @@ from forager.accounts import audit
 from forager.accounts.who import operator
 from forager.app.images import queue_wanted
 from forager.app.seeding import NO_LIST, OnLoaded, SeedList, start_long_run
+from forager.config.loader import to_environment
+from forager.config.settings import Settings
 from forager.control.seed import start_run
 from forager.db import Database, open_database
 from forager.engine.crash_marker import FOLDER
@@ -27,7 +29,6 @@ from forager.engine.transaction_retry import AWAY, in_transaction
 from forager.interpreter import python_module
 from forager.observe import log
 from forager.records import Holder, Progress, RunEnd, RunReport, RunSpec
-from forager.settings import Settings, to_environment
 from forager.stats import seals
 from forager.stats import store as stats
 
@@ -92,7 +93,7 @@ async def crawl(
     long one. `on_held` gets the workers of other runs that have yet to hand its domains over."""
     database, settings = forager.database, forager.settings
     await recovery(forager, spec, give_up_after_s=START_WITHIN_S)()
-    is_scored = settings.scheduling == "smart"
+    is_scored = settings.crawl.domain_order == "smart"
     if listed.is_long:
         run, spec = await start_long_run(
             database, spec, listed, by=by, is_scored=is_scored, stop=stop, on_loaded=on_loaded
@@ -159,8 +160,8 @@ async def carry_out(
 
 def recovery(forager: Forager, spec: RunSpec, *, give_up_after_s: float | None = None) -> Callable[[], Awaitable[None]]:
     settings = forager.settings
-    notes, delay_s = settings.home / FOLDER, spec.delay_or(settings.delay_s)
-    work = partial(recover, dead_after_s=settings.dead_after_s, delay_s=delay_s, notes=notes)
+    notes, delay_s = settings.home / FOLDER, spec.delay_or(settings.politeness.delay)
+    work = partial(recover, dead_after_s=settings.worker.dead_after, delay_s=delay_s, notes=notes)
 
     async def put_right() -> None:
         await in_transaction(forager.database, work, give_up_after_s=give_up_after_s)
@@ -197,7 +198,7 @@ async def _index_pages(forager: Forager, stop: StopRequest) -> None:
                 if (await index.index_batch(conn, CONFIGS)).pages < index.PORTION:
                     break
             await index.tidy(conn)
-            if forager.settings.search_backend != "postgres":
+            if forager.settings.search.backend != "postgres":
                 await tend_search(conn, forager.settings, within_s=SEARCHABLE_S)
     except Exception as trouble:  # the pages are safe; that they are not found yet is no reason to fail
         log().warning("pages not indexed", action="index.failed", error=repr(trouble))

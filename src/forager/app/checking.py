@@ -5,11 +5,11 @@ from typing import Any
 from forager.app.archiving import cold_folder, get_cold_bucket
 from forager.app.bodies import place_of
 from forager.app.schedule import DUTIES
+from forager.config.settings import Settings
 from forager.control.check import Verdict, check
 from forager.control.deep import Deep, DeepOrder, check_deep
 from forager.control.mend import Mended, RepairOrder, carry_out
 from forager.scheduler import dispatch, search_server
-from forager.settings import Settings
 
 SOMETIMES = frozenset({dispatch.NAME, search_server.NAME})
 """Jobs that only some instances have."""
@@ -27,13 +27,13 @@ async def look(pool: Any, settings: Settings, *, deep: bool = False) -> list[Ver
 async def run_deep_check(pool: Any, settings: Settings) -> Deep:
     """A deep check, with what a repair needs of it."""
     order = DeepOrder(
-        place_of(settings), cold_folder(settings), get_cold_bucket(settings), JOBS, settings.robots_retention_s
+        place_of(settings), cold_folder(settings), get_cold_bucket(settings), JOBS, settings.retention.robots_requests
     )
     return await check_deep(pool, order)
 
 
 async def mend(pool: Any, settings: Settings, found: Deep, *, by: str) -> list[Mended]:
     """Carries out the plan for what a deep check found."""
-    refresh_s = settings.refresh_every_s if settings.refresh else None
-    order = RepairOrder(by, refresh_s, settings.cooldown_forbidden_s, place_of(settings), JOBS)
+    refresh_s = settings.refresh.interval if settings.refresh.enabled else None
+    order = RepairOrder(by, refresh_s, settings.cooldown.forbidden, place_of(settings), JOBS)
     return await carry_out(pool, found, order)

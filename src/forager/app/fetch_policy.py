@@ -2,31 +2,33 @@
 
 from urllib.parse import urlsplit
 
+from forager.config.settings import Settings
 from forager.control.domain_checks import FetchPolicy
 from forager.errors import AddressBlockedError, ConfigurationError, UsageError
 from forager.politeness.guard import AddressGuard, host_as_ip
-from forager.settings import Settings
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def build_fetch_policy(settings: Settings) -> FetchPolicy:
     return FetchPolicy(
-        robots_agent=settings.robots_agent,
-        delay_s=settings.delay_s,
-        unpaced_hosts=settings.unpaced_hosts,
+        robots_agent=settings.politeness.robots_agent,
+        delay_s=settings.politeness.delay,
+        unpaced_hosts=settings.politeness.no_delay_hosts,
         guard=guard_of(settings),
-        dead_after_s=settings.dead_after_s,
-        max_domain_errors=settings.max_domain_errors,
-        max_unreachable=settings.max_unreachable,
-        adaptive_pace=settings.adaptive_pace,
-        breaker_failures=settings.breaker_failures,
-        breaker_reset_s=settings.breaker_reset_s,
+        dead_after_s=settings.worker.dead_after,
+        max_domain_errors=settings.failures.block_after,
+        max_unreachable=settings.failures.unreachable_after,
+        adaptive_pace=settings.politeness.adaptive_delay,
+        breaker_failures=settings.failures.breaker_failures,
+        breaker_reset_s=settings.failures.breaker_reset,
     )
 
 
 def guard_of(settings: Settings) -> AddressGuard:
-    return AddressGuard(settings.allow_networks, settings.allow_ports, is_anonymous=settings.contact is None)
+    return AddressGuard(
+        settings.fetch.allow_networks, settings.fetch.allow_ports, is_anonymous=settings.contact is None
+    )
 
 
 def find_seed_error(url: str, guard: AddressGuard) -> str | None:

@@ -5,8 +5,8 @@ import os
 import secrets
 from pathlib import Path
 
+from forager.config.settings import Settings
 from forager.proxies.secret import PasswordCipher
-from forager.settings import Settings
 
 SECRET_FILE = "secret.key"  # noqa: S105 (a name of a file)
 

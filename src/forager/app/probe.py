@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from forager.app.keys import get_cipher
+from forager.config.settings import Settings
 from forager.errors import ConfigurationError, ProxyError, VisitError
 from forager.fetch import Client, open_client
 from forager.politeness.guard import AddressGuard
@@ -11,21 +12,22 @@ from forager.politeness.proxy_rule import proxy_rule
 from forager.proxies.secret import PasswordCipher
 from forager.proxies.store import Probed, ProbeRow
 from forager.records import Proxy
-from forager.settings import Settings
 
 MOST_AT_ONCE = 32
 
 
 async def probe(settings: Settings, rows: Sequence[ProbeRow]) -> list[Probed]:
     """Each with what is wrong with it, or None. Never raises for what a proxy does."""
-    guard = AddressGuard(settings.allow_networks, settings.allow_ports, is_anonymous=settings.contact is None)
+    guard = AddressGuard(
+        settings.fetch.allow_networks, settings.fetch.allow_ports, is_anonymous=settings.contact is None
+    )
     vault, slots = get_cipher(settings), asyncio.Semaphore(MOST_AT_ONCE)
     async with open_client(
         user_agent=settings.agent_header,
         check_address=guard.check_ip,
-        check_proxy=proxy_rule(settings.allow_networks),
-        timeout_s=settings.request_timeout_s,
-        connect_timeout_s=settings.connect_timeout_s,
+        check_proxy=proxy_rule(settings.fetch.allow_networks),
+        timeout_s=settings.fetch.timeout,
+        connect_timeout_s=settings.fetch.connect_timeout,
         max_bytes=1,
     ) as client:
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from forager import clock
 from forager.app.keys import get_cipher
+from forager.config.settings import Settings
 from forager.db import Database, open_database
 from forager.db.embedded.place import Place
 from forager.domains.store import find_domains
@@ -22,7 +23,6 @@ from forager.proxies.pool import ProxyPool
 from forager.proxies.roster import ProxyRegistry
 from forager.proxies.secret import PasswordCipher
 from forager.records import Fetched
-from forager.settings import Settings
 from forager.urls import domain_of
 
 PATIENCE_S = 10.0
@@ -94,7 +94,7 @@ class Ways:
 async def open_proxied_client(settings: Settings, client: Client, command: str) -> AsyncIterator[Ways]:
     """A home that never had a database has no proxies, and gets none for a question."""
     vault = get_cipher(settings)
-    if settings.database_url is None and not Place.of(settings.home).data.exists():
+    if settings.database.url is None and not Place.of(settings.home).data.exists():
         yield Ways(client, None, vault)
         return
     async with open_database(settings, size=1, application=f"forager {command}") as database:

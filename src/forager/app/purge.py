@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from forager import clock
 from forager.accounts.who import Who
 from forager.app.bodies import place_of
+from forager.config.settings import Settings
 from forager.control.purge_record import PurgeOrder
-from forager.settings import Settings
 
 
 def order_of(settings: Settings, *, who: Who, reason: str, is_trial: bool) -> PurgeOrder:
@@ -15,9 +15,9 @@ def order_of(settings: Settings, *, who: Who, reason: str, is_trial: bool) -> Pu
         who,
         reason,
         is_trial,
-        settings.dead_after_s,
-        refresh_every_s=settings.refresh_every_s if settings.refresh else None,
-        refused_rest_s=settings.cooldown_forbidden_s,
+        settings.worker.dead_after,
+        refresh_every_s=settings.refresh.interval if settings.refresh.enabled else None,
+        refused_rest_s=settings.cooldown.forbidden,
     )
 
 

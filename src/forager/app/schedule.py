@@ -20,6 +20,7 @@ from forager.app.probe import probe
 from forager.app.searching import tend_search
 from forager.app.services import probe_services
 from forager.app.webhooks import call_webhooks
+from forager.config.settings import Settings
 from forager.control.alerts import note_absence
 from forager.control.dependents import settle
 from forager.db import give_up_if_cancelled
@@ -66,7 +67,6 @@ from forager.scheduler import (
 )
 from forager.scheduler.config import BY, Broker, Duty, SchedulerConfig
 from forager.scheduler.scheduler import Done, JobScheduler
-from forager.settings import Settings
 
 if TYPE_CHECKING:
     from forager.app import Forager
@@ -215,7 +215,7 @@ async def force_takeover(forager: "Forager", *, silent_s: float) -> list[str]:
         partial(
             recover,
             dead_after_s=silent_s,
-            delay_s=forager.settings.delay_s,
+            delay_s=forager.settings.politeness.delay,
             notes=forager.settings.home / FOLDER,
         ),
     )
@@ -230,21 +230,21 @@ def build_scheduler(forager: "Forager", names: Sequence[str] = (), broker: Broke
 def is_kept(name: str, settings: Settings) -> bool:
     """Without a broker nothing is sent to one, and without a search server nothing to that."""
     if name == search_server.NAME:
-        return settings.search_backend != "postgres"
-    return name != dispatch.NAME or settings.queue == "celery"
+        return settings.search.backend != "postgres"
+    return name != dispatch.NAME or settings.dispatch.mode == "celery"
 
 
 def _with_help(order: SchedulerConfig, forager: "Forager") -> SchedulerConfig:
     """What some duties need more than values."""
     settings = forager.settings
-    is_kept, is_saved = settings.cleanup_at != times.NEVER, settings.backup_at != times.NEVER
+    is_kept, is_saved = settings.archive.schedule != times.NEVER, settings.backup.schedule != times.NEVER
     return replace(
         order,
         move_old=partial(move_old, settings=settings, order=order) if is_kept else None,
         keep_minutes=partial(keep_minutes, settings=settings),
         sweep_images=partial(sweep_images, settings=settings) if is_kept else None,
         queue_images=partial(queue_wanted, forager),
-        tend_search=partial(tend_search, settings=settings) if settings.search_backend != "postgres" else None,
+        tend_search=partial(tend_search, settings=settings) if settings.search.backend != "postgres" else None,
         back_up=partial(run_backup, forager) if is_saved else None,
     )
 
@@ -279,44 +279,51 @@ def read_disks(settings: Settings) -> tuple[Disk, ...]:
 
 def times_of(settings: Settings) -> dict[str, times.At]:
     """Duties that have a time of day; those that are switched off have none."""
-    given = {backup.NAME: settings.backup_at, retain.NAME: settings.cleanup_at, vacuum.NAME: settings.vacuum_at}
+    given = {
+        backup.NAME: settings.backup.schedule,
+        retain.NAME: settings.archive.schedule,
+        vacuum.NAME: settings.database.vacuum_schedule,
+    }
     return {name: times.parse(text) for name, text in given.items() if text != times.NEVER}
 
 
 def limits_of(settings: Settings) -> Limits:
     return Limits(
-        error_rate=settings.alert_error_rate,
-        success_rate=settings.alert_success_rate,
-        frontier_growth=settings.alert_frontier_growth,
-        fewest_proxies=settings.alert_fewest_proxies,
-        proxy_failures=settings.alert_proxy_failures,
-        parse_drop=settings.alert_parse_drop,
-        disk_free=settings.alert_disk_free,
-        disk_free_bytes=settings.alert_disk_free_bytes,
+        error_rate=settings.alerts.max_error_rate,
+        success_rate=settings.alerts.min_success_rate,
+        frontier_growth=settings.alerts.max_frontier_growth,
+        fewest_proxies=settings.alerts.min_proxies,
+        proxy_failures=settings.alerts.max_proxy_failure_rate,
+        parse_drop=settings.alerts.max_parse_drop,
+        disk_free=settings.alerts.min_disk_free,
+        disk_free_bytes=settings.alerts.min_disk_free_size,
     )
 
 
 def order_of(settings: Settings) -> SchedulerConfig:
     return SchedulerConfig(
         take_over=partial(
-            recover, dead_after_s=settings.dead_after_s, delay_s=settings.delay_s, notes=settings.home / FOLDER
+            recover,
+            dead_after_s=settings.worker.dead_after,
+            delay_s=settings.politeness.delay,
+            notes=settings.home / FOLDER,
         ),
-        is_scored=settings.scheduling == "smart",
-        is_refreshed=settings.refresh,
-        refresh_every_s=settings.refresh_every_s,
-        delay_s=settings.delay_s,
+        is_scored=settings.crawl.domain_order == "smart",
+        is_refreshed=settings.refresh.enabled,
+        refresh_every_s=settings.refresh.interval,
+        delay_s=settings.politeness.delay,
         probe=partial(probe, settings),
-        body_retention_s=settings.body_retention_s,
+        body_retention_s=settings.retention.bodies,
         delete_bodies=partial(delete_bodies, settings),
-        robots_retention_s=settings.robots_retention_s,
-        moves_retention_s=settings.moves_retention_s,
-        dead_after_s=settings.dead_after_s,
+        robots_retention_s=settings.retention.robots_requests,
+        moves_retention_s=settings.retention.domain_history,
+        dead_after_s=settings.worker.dead_after,
         limits=limits_of(settings),
-        stall_s=settings.alert_stall_s,
+        stall_s=settings.alerts.max_idle_time,
         services=partial(probe_services, settings),
         disks=partial(read_disks, settings),
         duties=tuple(name for name in DUTIES if is_kept(name, settings)),
         times=times_of(settings),
         call_webhooks=partial(call_webhooks, settings),
-        settle_dependents=partial(settle, goes_on=settings.dependents == "run"),
+        settle_dependents=partial(settle, goes_on=settings.crawl.dependents == "run"),
     )

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from forager.app.searching import open_searching
 from forager.app.shared_state import open_sharing
+from forager.config.settings import Settings
 from forager.dispatch import store as queue
 from forager.errors import SearchServerError
-from forager.settings import Settings
 
 if TYPE_CHECKING:
     from forager.cache import Server
@@ -73,4 +73,4 @@ async def probe_services(settings: Settings, conn: Any) -> Mapping[str, bool]:
         sharing = await stack.enter_async_context(open_sharing(settings, None))
         elsewhere = await stack.enter_async_context(open_searching(settings))
         search = elsewhere.server if elsewhere else None
-        return await Services(settings.queue == "celery", sharing.server, search).probe(conn)
+        return await Services(settings.dispatch.mode == "celery", sharing.server, search).probe(conn)

@@ -19,6 +19,8 @@ import asyncpg
 from forager import clock
 from forager.app import Forager, carry_out, recovery, serve
 from forager.app.schedule import keep_time
+from forager.config.loader import to_environment
+from forager.config.settings import Settings
 from forager.control.runs import continuous_spec
 from forager.domains.store import adopt_strays
 from forager.engine.child_process import Child
@@ -28,7 +30,6 @@ from forager.errors import ConfigurationError, DatabaseUnreachableError
 from forager.interpreter import python_module
 from forager.observe import log
 from forager.records import RunSpec
-from forager.settings import Settings, to_environment
 from forager.stats import store as stats
 from forager.stats.processes import get_process_key, is_gone
 from forager.stats.store import read_clock
@@ -100,7 +101,7 @@ class ProcessSupervisor:
 
     async def _work(self) -> None:
         settings = self._forager.settings
-        spec = continuous_spec(max_depth=settings.max_depth)
+        spec = continuous_spec(max_depth=settings.crawl.max_depth)
         put_right = recovery(self._forager, spec)
         await put_right()
         self.run = await self._hold_run(spec)

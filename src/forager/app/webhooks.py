@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from forager.app.fetch_policy import guard_of
 from forager.app.keys import ensure_key
+from forager.config.settings import Settings
 from forager.errors import AddressBlockedError, VisitError
 from forager.fetch import Client, open_client
 from forager.fetch.webhook import deliver
 from forager.frontier.webhooks import DueCall, Heard
-from forager.settings import Settings
 
 PURPOSE = b"forager: webhooks"
 KEY_FILE = "webhook.key"

@@ -19,6 +19,7 @@ from forager.app.celery_mode import open_hints
 from forager.app.crawl_scope import read_reach
 from forager.app.keys import get_cipher
 from forager.app.shared_state import open_sharing
+from forager.config.settings import Settings
 from forager.control.runs import continuous_spec
 from forager.db import Database, open_database
 from forager.domains.store import Keeping
@@ -41,7 +42,6 @@ from forager.politeness.guard import AddressGuard
 from forager.politeness.proxy_rule import proxy_rule
 from forager.politeness.unpaced import is_unpaced
 from forager.records import Fetched, Reading, RunSpec, Trouble
-from forager.settings import Settings
 from forager.stats import store as stats
 
 
@@ -52,10 +52,10 @@ async def work(settings: Settings, run: int | None, *, workers: int, is_attached
     name = f"forager worker {os.getpid()}"
     # Commits wait for the disk. A crash of the server that undid some would leave a worker with leases, tasks and pages
     # in its memory whose ids the database gives out again: pages were lost and counters broken in every kill test.
-    limit_s = settings.dead_after_s
-    config, pauses = ParserConfig(settings.keyword_words, settings.robots_agent), Pauses()
+    limit_s = settings.worker.dead_after
+    config, pauses = ParserConfig(settings.search.words_per_page, settings.politeness.robots_agent), Pauses()
     async with (
-        open_pool(config, settings.readers, pauses=pauses, stop=stop) as parsers,
+        open_pool(config, settings.worker.parser_processes, pauses=pauses, stop=stop) as parsers,
         preload_parsers(parsers) as is_warm,
         open_database(settings, size=4, application=name, idle_limit_s=limit_s, resets=False) as database,
     ):
@@ -80,7 +80,7 @@ async def work(settings: Settings, run: int | None, *, workers: int, is_attached
 
 async def _join_continuous_run(settings: Settings, database: Database) -> int:
     """Where no `forager up` has made it yet, we do."""
-    spec = continuous_spec(max_depth=settings.max_depth)
+    spec = continuous_spec(max_depth=settings.crawl.max_depth)
     return await in_transaction(database, partial(stats.hold_standing_run, spec=spec, by="forager worker"))
 
 
@@ -108,28 +108,31 @@ async def preload_parsers(parsers: ParserPool | None) -> AsyncIterator[asyncio.T
 async def _open_tools(
     settings: Settings, spec: RunSpec, reach: Reach, parsers: ParserPool | None, *, pauses: Pauses, stop: StopRequest
 ) -> AsyncIterator[Tools]:
-    networks = (*settings.allow_networks, *spec.allow_networks)
-    guard = AddressGuard(networks, settings.allow_ports, is_anonymous=settings.contact is None)
+    networks = (*settings.fetch.allow_networks, *spec.allow_networks)
+    guard = AddressGuard(networks, settings.fetch.allow_ports, is_anonymous=settings.contact is None)
     with open_crash_marker(settings.home / FOLDER) as box, open_body_store(settings) as body_store:
         async with (
-            Decoder.open(max_pixels=settings.max_image_pixels) as decoder,
+            Decoder.open(max_pixels=settings.images.max_pixels) as decoder,
             open_client(
                 user_agent=settings.agent_header,
                 check_address=guard.check_ip,
                 check_proxy=proxy_rule(networks),
-                timeout_s=settings.request_timeout_s,
-                connect_timeout_s=settings.connect_timeout_s,
-                max_bytes=settings.max_page_bytes,
+                timeout_s=settings.fetch.timeout,
+                connect_timeout_s=settings.fetch.connect_timeout,
+                max_bytes=settings.fetch.max_page_size,
                 patience=Patience(
-                    settings.first_byte_timeout_s, settings.stall_timeout_s, settings.slowest_bytes_per_s
+                    settings.fetch.first_byte_timeout, settings.fetch.min_rate_window, settings.fetch.min_rate
                 ),
-                keeps_cookies=settings.cookies,
+                keeps_cookies=settings.fetch.cookies,
             ) as client,
             open_renderer(
-                client, chromium=settings.chromium, user_agent=settings.agent_header, limits=browser_limits(settings)
+                client,
+                chromium=settings.browser.executable,
+                user_agent=settings.agent_header,
+                limits=browser_limits(settings),
             ) as renderer,
         ):
-            words, agent = settings.keyword_words, settings.robots_agent
+            words, agent = settings.search.words_per_page, settings.politeness.robots_agent
             yield Tools(
                 client=client,
                 guard=guard,
@@ -139,13 +142,13 @@ async def _open_tools(
                 box=box,
                 body_store=body_store,
                 images=ImageStorage(
-                    decoder, place_of(settings), max_bytes=settings.max_image_bytes, pauses=pauses, stop=stop
+                    decoder, place_of(settings), max_bytes=settings.images.max_size, pauses=pauses, stop=stop
                 ),
                 pauses=pauses,
                 renderer=renderer,
                 vault=get_cipher(settings),
-                selector=Selector(reach, max_links_per_page=settings.max_links_per_page),
-                max_redirects=settings.max_redirects,
+                selector=Selector(reach, max_links_per_page=settings.crawl.max_links_per_page),
+                max_redirects=settings.fetch.max_redirects,
                 database_time=clock.at,
             )
 
@@ -168,53 +171,53 @@ def make_order(settings: Settings, run: int, spec: RunSpec, *, workers: int) -> 
         run=run,
         spec=spec,
         workers=workers,
-        robots_agent=settings.robots_agent,
-        delay_s=spec.delay_or(settings.delay_s),
-        max_concurrent_requests=settings.max_concurrent_requests,
-        unpaced_concurrency=settings.unpaced_concurrency,
-        is_unpaced=partial(is_unpaced, unpaced_hosts=settings.unpaced_hosts),
-        max_requests_in_flight=settings.max_requests_in_flight,
-        max_domains=max_domains(settings.max_domains_per_worker),
-        max_retries=settings.max_retries,
-        robots_ttl_s=settings.robots_ttl_s,
-        longest_wait_s=settings.longest_wait_s,
-        lease_s=settings.lease_s,
-        heartbeat_s=settings.heartbeat_s,
-        dead_after_s=settings.dead_after_s,
-        batch_pages=settings.batch_pages,
-        batch_ms=settings.batch_ms,
-        known_urls=settings.known_urls,
+        robots_agent=settings.politeness.robots_agent,
+        delay_s=spec.delay_or(settings.politeness.delay),
+        max_concurrent_requests=settings.politeness.max_requests_per_domain,
+        unpaced_concurrency=settings.politeness.no_delay_max_requests,
+        is_unpaced=partial(is_unpaced, unpaced_hosts=settings.politeness.no_delay_hosts),
+        max_requests_in_flight=settings.fetch.max_requests_per_worker,
+        max_domains=max_domains(settings.worker.max_domains),
+        max_retries=settings.failures.max_retries,
+        robots_ttl_s=settings.politeness.robots_ttl,
+        longest_wait_s=settings.crawl.max_wait,
+        lease_s=settings.worker.lease,
+        heartbeat_s=settings.worker.heartbeat,
+        dead_after_s=settings.worker.dead_after,
+        batch_pages=settings.worker.batch_pages,
+        batch_ms=round(settings.worker.batch_interval * 1000),
+        known_urls=settings.worker.url_cache_size,
         keeping=Keeping(
-            most_returns=settings.max_blocked_returns,
-            refresh_every_s=settings.refresh_every_s if settings.refresh else None,
-            is_scored=settings.scheduling == "smart",
+            most_returns=settings.failures.max_unblocks,
+            refresh_every_s=settings.refresh.interval if settings.refresh.enabled else None,
+            is_scored=settings.crawl.domain_order == "smart",
         ),
-        labels=settings.worker_labels,
-        lease_pages=settings.lease_pages if settings.budget else None,
-        lease_budget_s=settings.lease_budget_s if settings.budget else None,
-        adaptive_pace=settings.adaptive_pace,
-        max_requests_per_ip=settings.max_requests_per_ip or None,
-        delay_per_ip_s=settings.delay_per_ip_s,
-        breaker_failures=settings.breaker_failures,
-        breaker_reset_s=settings.breaker_reset_s,
-        spool_pages=settings.spool_pages,
-        spool_bytes=settings.spool_bytes,
-        max_near_duplicates=settings.max_near_duplicates,
-        max_calendar_pages=settings.max_calendar_pages,
-        max_pages_per_template=settings.max_pages_per_template or None,
-        max_subdomains=settings.max_subdomains,
-        max_domain_errors=settings.max_domain_errors,
-        max_unreachable=settings.max_unreachable,
-        images=settings.images,
-        content_policy=settings.content_policy,
-        rendering=settings.rendering,
+        labels=settings.worker.labels,
+        lease_pages=settings.worker.lease_max_pages,
+        lease_budget_s=settings.worker.lease_max_time,
+        adaptive_pace=settings.politeness.adaptive_delay,
+        max_requests_per_ip=settings.politeness.max_requests_per_ip or None,
+        delay_per_ip_s=settings.politeness.delay_per_ip,
+        breaker_failures=settings.failures.breaker_failures,
+        breaker_reset_s=settings.failures.breaker_reset,
+        spool_pages=settings.worker.buffer_pages,
+        spool_bytes=settings.worker.buffer_size,
+        max_near_duplicates=settings.crawl.max_near_duplicates,
+        max_calendar_pages=settings.crawl.max_calendar_pages,
+        max_pages_per_template=settings.crawl.max_pages_per_template or None,
+        max_subdomains=settings.crawl.max_subdomains,
+        max_domain_errors=settings.failures.block_after,
+        max_unreachable=settings.failures.unreachable_after,
+        images=settings.images.policy,
+        content_policy=settings.storage.content_policy,
+        rendering=settings.browser.rendering,
         cooldowns={
-            Trouble.LOGIN_REQUIRED: settings.cooldown_login_s,
-            Trouble.FORBIDDEN: settings.cooldown_forbidden_s,
-            Trouble.RATE_LIMITED: settings.cooldown_rate_limited_s,
-            Trouble.SERVER_ERROR: settings.cooldown_server_error_s,
-            Trouble.UNREACHABLE: settings.cooldown_unreachable_s,
-            "robots_denied": settings.cooldown_robots_s,
+            Trouble.LOGIN_REQUIRED: settings.cooldown.login,
+            Trouble.FORBIDDEN: settings.cooldown.forbidden,
+            Trouble.RATE_LIMITED: settings.cooldown.rate_limited,
+            Trouble.SERVER_ERROR: settings.cooldown.server_error,
+            Trouble.UNREACHABLE: settings.cooldown.unreachable,
+            "robots_denied": settings.cooldown.robots,
         },
     )
 

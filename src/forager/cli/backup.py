@@ -13,8 +13,8 @@ from forager.cli.start import Noted, begin, note
 from forager.cli.table import Cell, number, prose
 
 if TYPE_CHECKING:
+    from forager.config.settings import Settings
     from forager.control.backup import Backup
-    from forager.settings import Settings
 
 DAMAGED = 1
 BUCKET = "s3://"
@@ -81,7 +81,7 @@ def backups(where: Where = None, verify: Verify = False, as_json: AsJson = False
     from forager.app.backup import backup_folder, find_backups, look_at
 
     settings = begin(home=home)
-    places = [where] if where else [str(backup_folder(settings)), *filter(None, [settings.backup_bucket])]
+    places = [where] if where else [str(backup_folder(settings)), *filter(None, [settings.backup.bucket])]
     found = [each for place in places for each in find_backups(settings, place)]
     troubles = [asyncio.run(look_at(settings, each)) if verify else [] for each in found]
     if as_json:

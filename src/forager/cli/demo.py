@@ -20,9 +20,9 @@ from forager.records import RunEnd, RunSpec
 
 if TYPE_CHECKING:
     from forager.cli.demo_report import DemoReport, SiteReport
+    from forager.config.settings import Settings
     from forager.playground import Running
     from forager.records import RunReport
-    from forager.settings import Settings
 
 DELAY_S = 0.05
 """Between two requests to one site. Sites that ask for more in robots.txt get it."""
@@ -51,7 +51,7 @@ def demo(
     log = settings.home / "playground.jsonl"
     with start_playground(scale=scale, seed=seed, log_path=log) as web:
         output.say(f"A web of {words.things(len(web.urls), 'site')} runs on loopback; all stays on this machine.")
-        order = settings.model_copy(update={"allow_networks": web.networks})
+        order = settings.replace(fetch_allow_networks=web.networks)
         spec = RunSpec(seeds=web.urls, max_pages_per_domain=PAGES_PER_SITE)
         try:
             report = asyncio.run(run(order, spec, labels=names_of(web)))
@@ -81,11 +81,11 @@ def prepare(settings: "Settings", home: Path | None) -> "Settings":
         "home": folder,
         "database_url": None,
         "redis_url": None,
-        "unpaced_hosts": (),
-        "delay_s": DELAY_S,
-        "longest_wait_s": LONGEST_WAIT_S,
+        "politeness_no_delay_hosts": (),
+        "politeness_delay": DELAY_S,
+        "crawl_max_wait": LONGEST_WAIT_S,
     }
-    return settings.model_copy(update=own)
+    return settings.replace(**own)
 
 
 def _empty(folder: Path) -> None:

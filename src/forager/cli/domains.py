@@ -20,8 +20,8 @@ from forager.cli.table import Cell, Note, number, prose, wide
 from forager.errors import UsageError
 
 if TYPE_CHECKING:
+    from forager.config.settings import Settings
     from forager.control.repair import Merged, Rebuilt
-    from forager.settings import Settings
 
 Row = dict[str, Any]
 NOTHING_KNOWN = "Nothing is known yet. Try: forager crawl https://example.com"
@@ -179,7 +179,7 @@ def claims(as_json: AsJson = False, home: Home = None) -> None:
 
     settings = begin(home=home)
     found = ask(
-        settings, "domains", lambda connection: look.list_claims(connection, dead_after_s=settings.dead_after_s)
+        settings, "domains", lambda connection: look.list_claims(connection, dead_after_s=settings.worker.dead_after)
     )
     if as_json:
         return output.write_json(found)
@@ -222,7 +222,7 @@ def score(as_json: AsJson = False, home: Home = None) -> None:
 
     async def work(pool: Any) -> int:
         async with pool.acquire() as connection:
-            return await score_all(connection, is_scored=settings.scheduling == "smart")
+            return await score_all(connection, is_scored=settings.crawl.domain_order == "smart")
 
     noted = partial(Noted, "domain.score", "domain", None)
     written = repair(settings, "domains", work, noted=lambda written: noted({"written": written}))
@@ -275,7 +275,7 @@ def merge(dry_run: Trial = False, as_json: AsJson = False, home: Home = None) ->
         settings,
         "domains",
         lambda pool: make_one(
-            pool, by=whoami(), dead_after_s=settings.dead_after_s, is_trial=dry_run, **_get_cooldowns(settings)
+            pool, by=whoami(), dead_after_s=settings.worker.dead_after, is_trial=dry_run, **_get_cooldowns(settings)
         ),
         noted=lambda done: None if dry_run or not done else _noted_merge(done),
     )
@@ -312,4 +312,4 @@ def say_merged(done: list["Merged"], is_trial: bool) -> str:
 
 def _get_cooldowns(settings: "Settings") -> dict[str, Any]:
     """How long a domain rests whose state is mended."""
-    return {"refresh_every_s": refresh_cooldown(settings), "refused_rest_s": settings.cooldown_forbidden_s}
+    return {"refresh_every_s": refresh_cooldown(settings), "refused_rest_s": settings.cooldown.forbidden}

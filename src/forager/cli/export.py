@@ -19,8 +19,8 @@ from forager.errors import UsageError
 from forager.records import ImageStatus
 
 if TYPE_CHECKING:
+    from forager.config.settings import Settings
     from forager.control.export import Filters
-    from forager.settings import Settings
 
 
 class What(StrEnum):

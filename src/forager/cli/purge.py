@@ -18,9 +18,9 @@ from forager.cli.table import Cell, prose
 from forager.errors import UsageError
 
 if TYPE_CHECKING:
+    from forager.config.settings import Settings
     from forager.control.purge import Purged
     from forager.control.purge_record import PurgeOrder
-    from forager.settings import Settings
 
 Work = Callable[[Any, "PurgeOrder"], Awaitable["Purged"]]
 Name = Annotated[str, typer.Argument(metavar="DOMAIN", help="Its name, or a URL of it.")]

@@ -15,9 +15,9 @@ from forager.errors import ForagerError, SearchServerError, UsageError
 
 if TYPE_CHECKING:
     from forager.app import Forager
+    from forager.config.settings import Settings
     from forager.control.reindex import RejectedItem
     from forager.search.tend import Standing, Tended
-    from forager.settings import Settings
 
 LINE_EVERY_S = 10.0
 Anew = Annotated[bool, typer.Option("--anew", help="Give up an index that was begun, and begin with the first page.")]
@@ -87,12 +87,12 @@ async def _leave(forager: "Forager") -> tuple[dict[str, Any], list[str]]:
     settings = forager.settings
     async with open_searching(settings) as elsewhere, forager.pool.acquire() as conn:
         try:
-            await leave(conn, elsewhere, settings.search_index_prefix)
-            left = "" if elsewhere else " Without search_backend = opensearch its indexes could not be deleted there."
+            await leave(conn, elsewhere, settings.search.index_prefix)
+            left = "" if elsewhere else " Without search.backend = opensearch its indexes could not be deleted there."
         except SearchServerError as error:
             left = f" {error} Its indexes are still there."
     await note(forager.database, Noted("search.leave", "search", None, {}))
-    hint = " Set search_backend = postgres, or an index is made again." if elsewhere else ""
+    hint = " Set search.backend = postgres, or an index is made again." if elsewhere else ""
     return {"backend": "postgres"}, [f"Changes are noted for no search server any more.{left}{hint}"]
 
 
@@ -103,12 +103,12 @@ async def _tell(forager: "Forager") -> tuple[dict[str, Any], list[str]]:
     async with forager.pool.acquire() as conn:
         standing, refused = await read_sync_status(conn), await list_rejected(conn)
     document = {
-        "backend": forager.settings.search_backend,
+        "backend": forager.settings.search.backend,
         **asdict(standing),
         "documents": [asdict(each) for each in refused],
     }
     return document, [
-        *_standing(forager.settings.search_backend, standing),
+        *_standing(forager.settings.search.backend, standing),
         *_list_errors(standing),
         *_list_rejected(refused),
     ]

@@ -20,10 +20,10 @@ from forager.errors import UsageError
 
 if TYPE_CHECKING:
     from forager.app.replay import Replayed
+    from forager.config.settings import Settings
     from forager.control.replay import ReplayOrder, Stored
     from forager.control.replay_diff import Tally
     from forager.engine.stop import StopRequest
-    from forager.settings import Settings
 
 INTERRUPTED = 11
 WHICH, HOW = "Which pages", "How"
@@ -196,7 +196,7 @@ class _Order:
         if self._task is None:
             return ReplayOrder(**self._given, into=into)
         async with forager.pool.acquire() as conn:
-            order = await of_task(conn, self._task, default_policy=forager.settings.content_policy)
+            order = await of_task(conn, self._task, default_policy=forager.settings.storage.content_policy)
         return replace(order, parser=self._given["parser"], into=into)
 
 

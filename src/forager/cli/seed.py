@@ -16,8 +16,8 @@ from forager.errors import UsageError
 
 if TYPE_CHECKING:
     from forager.app.seeding import Loaded
+    from forager.config.settings import Settings
     from forager.seeds import BadLine, Found, Seed, Tally
-    from forager.settings import Settings
 
 INTERRUPTED, BAD_LINES = 11, 2
 FROM, TO = "From", "Output"
@@ -185,7 +185,7 @@ async def _load(settings: "Settings", batches: Sequence[Batch], *, is_quiet: boo
                     flow,
                     loaded,
                     source=batch.source,
-                    is_scored=settings.scheduling == "smart",
+                    is_scored=settings.crawl.domain_order == "smart",
                     on_loaded=lambda so_far: show(so_far.seeds),
                 )
         await note(forager.database, _noted(loaded, batches))

@@ -18,8 +18,8 @@ from forager.errors import UsageError
 
 if TYPE_CHECKING:
     from forager.accounts.who import Who
+    from forager.config.settings import Settings
     from forager.control.accounts import Invited
-    from forager.settings import Settings
 
 Row = dict[str, Any]
 

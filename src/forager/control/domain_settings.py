@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any, NamedTuple
 
+from forager.config.values import LABEL
 from forager.errors import UsageError
 from forager.parsing.sites import AUTO, parsers
 from forager.records import ImagePolicy, Rendering
-from forager.settings import LABEL
 from forager.storage.policy import ContentPolicy
 
 DAY_S = 86_400.0

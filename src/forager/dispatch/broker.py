@@ -102,7 +102,7 @@ class Broker:
         if code == 406:
             return (
                 f"A queue at {place} was made with other arguments ({getattr(error, 'reply_text', '')}):"
-                " delete it, or choose another queue_prefix."
+                " delete it, or choose another dispatch.queue_prefix."
             )
         return f"{place} does not answer ({type(error).__name__}); workers take domains from the database meanwhile."
 

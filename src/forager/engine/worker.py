@@ -346,7 +346,7 @@ class Worker:
 
     def _lease_until(self, since: float) -> float:
         """A tenth earlier than the database's end, so that no request leaves under a lease that is running out. After
-        `dead_after_s` without a heartbeat of ours others take our leases, however long these are."""
+        `worker.dead_after` without a heartbeat of ours others take our leases, however long these are."""
         return min(since + self._order.lease_s * 0.9, self._beat_at + self._order.dead_after_s * 0.9)
 
     # tending -------------------------------------------------------------------------------------------------------

@@ -143,14 +143,16 @@ class AddressGuard:
         if any(ip in network for network in self._networks):
             return None
         if kind := kind_of(ip):
-            return f"{ip} is {kind}; add it to allow_networks to crawl it."
+            return f"{ip} is {kind}; add it to fetch.allow_networks to crawl it."
         if self._is_anonymous:
             return (
                 f"{ip} is a public address, and no contact is set; set FORAGER_CONTACT to crawl other people's sites."
             )
         if port not in self._ports:
             listed = ", ".join(map(str, sorted(self._ports)))
-            return f"Port {port} of {ip} is none of the allowed ones ({listed}); add it to allow_ports to crawl it."
+            return (
+                f"Port {port} of {ip} is none of the allowed ones ({listed}); add it to fetch.allow_ports to crawl it."
+            )
         return None
 
 

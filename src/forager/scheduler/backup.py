@@ -10,5 +10,5 @@ EVERY_S = 86_400.0
 
 async def run_once(conn: Any, order: SchedulerConfig) -> str:  # noqa: ARG001
     if order.back_up is None:
-        return "switched off by the setting backup_at"
+        return "switched off by the setting backup.schedule"
     return await order.back_up()

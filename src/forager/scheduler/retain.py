@@ -16,6 +16,6 @@ EVERY_S = 86_400.0
 async def run_once(conn: Any, order: SchedulerConfig) -> str:
     await storage.note_sizes(conn)
     if order.move_old is None:
-        return "switched off by the setting cleanup_at"
+        return "switched off by the setting archive.schedule"
     told = await order.move_old(conn)
     return f"{told}; {await order.sweep_images(conn)}" if order.sweep_images is not None else told

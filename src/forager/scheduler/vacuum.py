@@ -18,7 +18,7 @@ PAUSE = "2ms"
 
 async def run_once(conn: Any, order: SchedulerConfig) -> str:
     if NAME not in order.times:
-        return "switched off by the setting vacuum_at"
+        return "switched off by the setting database.vacuum_schedule"
     await conn.execute(SQL["be_gentle"], PAUSE)
     try:
         await conn.execute(SQL["vacuum"])

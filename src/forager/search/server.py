@@ -115,7 +115,7 @@ class SearchServer:
         reason = _reason(error)
         if status in {401, 403}:
             return SearchServerError(
-                f"The search server at {self.place} refuses us ({status}): check name and password in search_url.",
+                f"The search server at {self.place} refuses us ({status}): check name and password in search.url.",
                 status,
                 reason,
             )

@@ -19,8 +19,8 @@ from forager.app import Forager
 from forager.app.schedule import DUTIES, is_kept
 from forager.app.serve import bind
 from forager.cli import up
+from forager.config.settings import Settings
 from forager.db import Database
-from forager.settings import Settings
 
 __all__ = ["database"]
 Process = asyncio.subprocess.Process
@@ -223,7 +223,7 @@ async def test_a_greeting_waits_for_an_answer_and_not_for_a_port(
         writer.close()
 
     with bind("127.0.0.1", 0) as listening:
-        forager = Forager(settings.model_copy(update={"api_port": listening.getsockname()[1]}), database)
+        forager = Forager(settings.replace(api_port=listening.getsockname()[1]), database)
         greeting = asyncio.create_task(up._announce_when_ready(forager, workers=0))
         said = ""
         async with asyncio.timeout(20):

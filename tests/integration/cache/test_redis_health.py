@@ -13,8 +13,8 @@ from forager.accounts.who import Role, Scope
 from forager.alerts.rules import RULES, judge
 from forager.app.schedule import order_of
 from forager.cache import server as module
+from forager.config.settings import Settings
 from forager.scheduler import alerts
-from forager.settings import Settings
 
 __all__ = ["settings"]
 UP = 'crawler_service_up{service="redis"}'
@@ -25,7 +25,7 @@ def with_redis(settings: Settings, redis: OwnRedis, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(module, "RESET_S", 0.1)
     monkeypatch.setattr("forager.api.metrics.FRESH_S", 0.0)
     monkeypatch.setattr("forager.api.metrics.REST", 0)
-    return settings.model_copy(update={"redis_url": redis.url})
+    return settings.replace(redis_url=redis.url)
 
 
 @pytest.mark.parametrize("how", ["kill", "freeze"])
@@ -67,7 +67,7 @@ async def test_a_redis_that_is_away_is_an_alert(with_redis: Settings, redis: Own
 
 
 async def test_a_broker_whose_queues_nobody_could_read_is_an_alert(settings: Settings, ground: Ground) -> None:
-    services = order_of(settings.model_copy(update={"queue": "celery"})).services
+    services = order_of(settings.replace(dispatch_mode="celery")).services
     await ground.conn.execute("DELETE FROM queue_depths")
     assert await services(ground.conn) == {"broker": False}
     await ground.conn.execute(

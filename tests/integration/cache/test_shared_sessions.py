@@ -18,8 +18,8 @@ from forager.accounts.who import Role, Scope, operator
 from forager.api.caller import PLAIN_COOKIE
 from forager.cache import Era, RedisSessionCache, Server
 from forager.cache import server as module
+from forager.config.settings import Settings
 from forager.control import accounts
-from forager.settings import Settings
 
 ROOT = operator("cli:root")
 NAME, DIGEST = b"session" + bytes(32), b"what PostgreSQL said"
@@ -27,9 +27,11 @@ NAME, DIGEST = b"session" + bytes(32), b"what PostgreSQL said"
 
 @pytest.fixture
 def settings(database_url: str, redis: OwnRedis, tmp_path: Path) -> Settings:
-    limits = dict.fromkeys(("rate_anonymous", "rate_user", "rate_admin", "rate_seeds"), PLENTY)
-    given = {"home": tmp_path, "database_url": database_url, "redis_url": redis.url, "api_connections": 3}
-    return Settings.model_validate(given | limits)
+    limits = dict.fromkeys(
+        ("api_rate_limit_anonymous", "api_rate_limit_user", "api_rate_limit_admin", "api_rate_limit_seeds"), PLENTY
+    )
+    given = {"home": tmp_path, "database_url": database_url, "redis_url": redis.url, "api_database_connections": 3}
+    return Settings.of(**(given | limits))
 
 
 @pytest.fixture

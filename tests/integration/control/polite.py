@@ -1,6 +1,6 @@
 """Manners for tests of `why`: those of the default settings."""
 
 from forager.app.fetch_policy import build_fetch_policy
-from forager.settings import Settings
+from forager.config.settings import Settings
 
-MANNERS = build_fetch_policy(Settings.model_validate({}))
+MANNERS = build_fetch_policy(Settings())

@@ -12,9 +12,9 @@ import pytest
 from alembic.config import CommandLine, Config
 from tests.integration.db.catalog import describe
 
+from forager.config.loader import load
 from forager.db import embedded, migrate, open_database, schema
 from forager.errors import ConfigurationError
-from forager.settings import load
 
 ROOT = Path(__file__).parents[3]
 ALEMBIC = Path(sys.executable).with_name("alembic")
@@ -69,7 +69,7 @@ async def test_one_step_down_and_up_keeps_domains_pages_and_tasks(database_url: 
 async def test_a_database_made_from_schema_sql_can_be_downgraded(database_url: str) -> None:
     await asyncio.to_thread(migrate.downgrade, database_url, "base")
     assert await asyncio.to_thread(migrate.current, database_url) is None
-    async with open_database(load({"database_url": database_url}), size=1, application="test") as database:
+    async with open_database(load({"database.url": database_url}), size=1, application="test") as database:
         assert await database.pool.fetchval("SELECT count(*) FROM pages") == 0
 
 
@@ -159,7 +159,7 @@ async def test_a_newer_schema_is_refused(database_url: str, revision: str, sente
     await connection.execute("UPDATE alembic_version SET version_num = $1", revision)
     await connection.close()
     with pytest.raises(ConfigurationError, match=sentence):
-        async with open_database(load({"database_url": database_url}), size=1, application="test"):
+        async with open_database(load({"database.url": database_url}), size=1, application="test"):
             pass
     with pytest.raises(ConfigurationError, match=sentence):
         await asyncio.to_thread(migrate.upgrade, database_url)
@@ -173,5 +173,5 @@ async def test_an_older_schema_is_refused_on_a_server_that_is_not_ours(
     monkeypatch.setattr(schema, "NEEDED", "9999")
     sentence = rf"older schema \({known[-1]}, this Forager needs 9999\): run `forager db upg"
     with pytest.raises(ConfigurationError, match=sentence):
-        async with open_database(load({"database_url": database_url}), size=1, application="test"):
+        async with open_database(load({"database.url": database_url}), size=1, application="test"):
             pass

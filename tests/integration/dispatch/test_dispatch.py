@@ -9,6 +9,7 @@ from tests.queues import Queues
 from tests.wire import Wire
 
 from forager.app.schedule import is_kept
+from forager.config.loader import load
 from forager.dispatch import broker as broker_module
 from forager.dispatch import celery_app
 from forager.dispatch.broker import Broker, open_broker
@@ -16,7 +17,6 @@ from forager.dispatch.errors import BrokerUnavailableError
 from forager.dispatch.names import Names
 from forager.dispatch.store import URGENT_SCORE
 from forager.scheduler import dispatch
-from forager.settings import load
 
 
 async def offers(ground: Ground) -> dict[int, bool]:
@@ -273,4 +273,4 @@ async def test_a_wrong_account_is_named(queues: Queues) -> None:
 
 def test_it_is_kept_only_with_a_broker() -> None:
     assert not is_kept("dispatch", load({}, {}))
-    assert is_kept("dispatch", load({"queue": "celery"}, {}))
+    assert is_kept("dispatch", load({"dispatch.mode": "celery"}, {}))

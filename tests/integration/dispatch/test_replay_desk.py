@@ -11,9 +11,9 @@ from tests.queues import Queues
 
 from forager.app import celery_mode
 from forager.app.celery_mode import ReplayRunner
+from forager.config.loader import load
 from forager.dispatch.broker import Broker
 from forager.dispatch.inbox import Verdict
-from forager.settings import load
 
 
 class Given:

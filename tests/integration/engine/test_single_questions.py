@@ -9,11 +9,12 @@ from tests.integration.engine.test_proxies import KEY, assign, callers, health, 
 
 from forager.app.sitemaps import follow_sitemap
 from forager.cli.tools import _check_site_robots
+from forager.config.loader import load
+from forager.config.settings import Settings
 from forager.db import Database
 from forager.errors import DatabaseUnreachableError, ProxyError
 from forager.playground import Answer
 from forager.seeds import Seed
-from forager.settings import Settings, load
 
 pytestmark = pytest.mark.timeout(90)
 SITEMAP = b"<urlset><url><loc>http://a.example/x</loc></url></urlset>"
@@ -29,8 +30,13 @@ async def a_stage(database: Database) -> AsyncIterator[Stage]:
 
 
 def settings_for(database_url: str, **more: str) -> Settings:
-    given = {"allow_networks": ("127.0.0.0/8",), "delay_s": 0.0, "secret_key": (KEY,), "home": "/nowhere"}
-    return load(given | {"database_url": database_url} | more, {})
+    given = {
+        "fetch.allow_networks": ("127.0.0.0/8",),
+        "politeness.delay": 0.0,
+        "secret_key": (KEY,),
+        "home": "/nowhere",
+    }
+    return load(given | {"database.url": database_url} | more, {})
 
 
 async def read_sitemap(stage: Stage, settings: Settings) -> list[str]:

@@ -8,16 +8,19 @@ from tests.listening import listening
 from forager.app.fetch_one import fetch_one
 from forager.app.webhooks import call_webhooks
 from forager.cli.tools import _check_site_robots
+from forager.config.loader import load
+from forager.config.settings import Settings
 from forager.errors import AddressBlockedError
 from forager.frontier.webhooks import DueCall
-from forager.settings import Settings, load
 
 ELSEWHERE = "http://198.41.0.4/"
 """A public address. Nothing is sent to it: it is refused before it is dialled."""
 
 
 def anonymous(home: Path) -> Settings:
-    return load({"home": home, "allow_networks": ("127.0.0.0/8",), "connect_timeout_s": 1, "request_timeout_s": 2}, {})
+    return load(
+        {"home": home, "fetch.allow_networks": ("127.0.0.0/8",), "fetch.connect_timeout": 1, "fetch.timeout": 2}, {}
+    )
 
 
 async def redirect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

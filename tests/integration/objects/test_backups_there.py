@@ -13,8 +13,8 @@ from tests.integration.lifecycle.test_backup import clock_at
 from tests.integration.objects.killing import kill_when_it_says
 
 from forager.app.backup import _copy, back_up
+from forager.config.loader import load
 from forager.control import backup_bucket
-from forager.settings import load
 from forager.storage.bucket import Bucket
 from forager.storage.bucket_folder import BucketFolder
 
@@ -74,7 +74,7 @@ async def test_mistakes_are_one_sentence(
 async def test_old_ones_go_with_the_files_only_they_had(
     database_url: str, bucket: Bucket, bodies: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = load({"home": bodies.parents[1], "database_url": database_url, "backup_bucket": str(bucket)}, {})
+    settings = load({"home": bodies.parents[1], "database.url": database_url, "backup.bucket": str(bucket)}, {})
     there = BucketFolder(bucket)
 
     async def a_night(later: timedelta) -> str:

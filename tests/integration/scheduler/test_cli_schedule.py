@@ -14,7 +14,7 @@ from tests.integration.scheduler.stage import BLOCKED, PAST, set_domain
 
 from forager.app.schedule import DUTIES, is_kept
 from forager.cli.main import run
-from forager.settings import load
+from forager.config.loader import load
 
 KEPT = sorted(name for name in DUTIES if is_kept(name, load({}, {})))
 """Without a broker and a search server."""

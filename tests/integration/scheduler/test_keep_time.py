@@ -12,9 +12,9 @@ from tests.integration.scheduler.test_scheduler import Counted, logs_are_new
 
 from forager.app import Forager
 from forager.app import schedule as app
+from forager.config.loader import load
 from forager.db import Database
 from forager.engine.stop import StopRequest
-from forager.settings import load
 
 __all__ = ["logs_are_new"]
 

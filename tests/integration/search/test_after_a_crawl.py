@@ -6,10 +6,10 @@ import pytest
 from tests.integration.search.conftest import IN_POSTGRES
 
 from forager import app
+from forager.config.loader import load
 from forager.db import Database
 from forager.engine.stop import StopRequest
 from forager.search import index
-from forager.settings import load
 
 pytestmark = IN_POSTGRES
 

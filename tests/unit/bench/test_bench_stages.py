@@ -9,9 +9,9 @@ from bench.reading import Shares, is_stage, timed_reading
 from bench.report import show_stages
 from bench.stages import Stage, describe_reading, make_answers, make_reader
 
+from forager.config.loader import load
 from forager.parsing import page as reader
 from forager.playground import lifelike_sites
-from forager.settings import load
 
 
 def spin(seconds: float) -> None:

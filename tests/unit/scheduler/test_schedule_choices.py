@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forager.app.schedule import DUTIES, order_of
+from forager.config.loader import load
 from forager.domains.cooldown import Adaptive
 from forager.scheduler.portions import portions
 from forager.scheduler.revisit_price import requests_per_day
 from forager.scheduler.rollup import days_to_roll_up
-from forager.settings import load
 from forager.stats.days import Days
 
 TODAY = date(2026, 3, 1)
@@ -59,5 +59,15 @@ def test_a_budget_is_the_domains_own_or_a_part_of_its_pace(
 
 def test_duties_are_named_like_their_files_and_follow_the_settings() -> None:
     assert {f"forager.scheduler.{name}" for name in DUTIES} == {duty.__name__ for duty in DUTIES.values()}  # type: ignore[attr-defined]
-    order = order_of(load({"scheduling": "seed_order", "refresh": False, "refresh_every_s": 5.0, "delay_s": 2.0}, {}))
+    order = order_of(
+        load(
+            {
+                "crawl.domain_order": "seed_order",
+                "refresh.enabled": False,
+                "refresh.interval": 5.0,
+                "politeness.delay": 2.0,
+            },
+            {},
+        )
+    )
     assert (order.is_scored, order.is_refreshed, order.refresh_every_s, order.delay_s) == (False, False, 5.0, 2.0)

@@ -3,9 +3,9 @@
 import pytest
 
 from forager.app.schedule import DUTIES, times_of
+from forager.config.loader import load
 from forager.errors import ConfigurationError
 from forager.scheduler.times import ANY_TIME, At, parse
-from forager.settings import load
 
 
 @pytest.mark.parametrize(
@@ -20,11 +20,11 @@ def test_a_time_is_a_day_of_the_week_or_any_and_a_time_of_day(text: str, at: At)
     "text", ["24:00", "2:00", "02:60", "sun 04:00", "Sun", "daily", "02:00\n", " 02:00", "Mon  02:00"]
 )
 def test_anything_else_is_refused(text: str) -> None:
-    with pytest.raises(ConfigurationError, match="backup_at"):
-        load({"backup_at": text}, {})
+    with pytest.raises(ConfigurationError, match=r"backup\.schedule"):
+        load({"backup.schedule": text}, {})
 
 
 def test_the_duties_of_the_night_have_their_times() -> None:
-    settings = load({"backup_at": "Tue 01:30", "cleanup_at": "never"}, {})
+    settings = load({"backup.schedule": "Tue 01:30", "archive.schedule": "never"}, {})
     assert times_of(settings) == {"backup": At("01:30", 2), "vacuum": At("04:00", 7)}
     assert {"backup", "retain", "vacuum"} <= set(DUTIES)

@@ -139,7 +139,7 @@ def _begun(request: Request, signed: SignedIn) -> Response:
 async def list_sessions(request: Request, who: User) -> Response:
     """Where one is signed in."""
     async with look(request) as conn:
-        return listed(await accounts.list_sessions(conn, who, get_forager(request).settings.session_idle_s))
+        return listed(await accounts.list_sessions(conn, who, get_forager(request).settings.api.session_idle_timeout))
 
 
 @router.delete("/api/auth/sessions", response_model=models.SessionsEnded, responses=responses())

@@ -19,18 +19,18 @@ from forager.api.reply import listed, reply
 from forager.api.types import After, Limit, Moment, Name, PathId, Text
 from forager.api.work import alone, change, get_forager, look, snapshot
 from forager.app.schedule import DUTIES, Loop, find_jobs, is_kept, loop_of
+from forager.config.settings import FIELDS, SECRETS, Settings, write_value
 from forager.control import checks, listing, workers
 from forager.control import look as looking
 from forager.control.audit import audit_politeness
 from forager.control.search import ExternalSearch
 from forager.engine.transaction_retry import AGAIN, AWAY
 from forager.errors import ConflictError, NotFoundError, SearchServerError, UsageError
-from forager.masking import mask_urls
+from forager.masking import mask_value
 from forager.records import describe_pause
 from forager.scheduler.run_now import hasten
 from forager.scheduler.scheduler import read_duties
 from forager.search.tend import read_sync_status
-from forager.settings import SECRETS, Settings
 from forager.stats.stall import Stall, detect_stall
 
 router = APIRouter(tags=["system"])
@@ -79,7 +79,7 @@ async def health(request: Request, who: Anyone) -> Response:
         if trouble is not None:
             parts["database"] = {"state": "degraded", "detail": f"takes no writes: {trouble}"}
         parts |= {"scheduler": _scheduler(duties), "workers": _workers(numbers), "progress": _progress(stall)}
-        if forager.settings.queue == "celery":
+        if forager.settings.dispatch.mode == "celery":
             parts["queue"] = _queue(numbers)
     except TooManyError:
         parts["database"] = {"state": "degraded", "detail": "all connections are in use"}
@@ -116,9 +116,9 @@ async def _query_with_timeout(request: Request) -> Facts:
 async def _ask(request: Request) -> Facts:
     settings = get_forager(request).settings
     async with look(request) as conn:
-        numbers = await listing.parts(conn, dead_after_s=settings.dead_after_s)
+        numbers = await listing.parts(conn, dead_after_s=settings.worker.dead_after)
         duties = await listing.duties_now(conn, [name for name in DUTIES if is_kept(name, settings)])
-        stall = await detect_stall(conn, dead_after_s=settings.dead_after_s, stall_s=settings.alert_stall_s)
+        stall = await detect_stall(conn, dead_after_s=settings.worker.dead_after, stall_s=settings.alerts.max_idle_time)
         trouble = await request.app.state.write_probe.find_write_error(conn)
     return numbers, duties, stall, trouble
 
@@ -212,18 +212,17 @@ async def show_settings(request: Request, _who: User) -> Response:
     settings = get_forager(request).settings
     return listed(
         [
-            {"name": name, "value": _shown(name, getattr(settings, name)), "description": field.description}
-            for name, field in type(settings).model_fields.items()
+            {"name": path, "value": _shown(path, settings), "description": field.description}
+            for path, field in FIELDS.items()
         ]
     )
 
 
-def _shown(name: str, value: Any) -> Any:
-    if name in SECRETS or "secret" in name or "password" in name:
+def _shown(path: str, settings: Settings) -> Any:
+    value = settings.get(path)
+    if path in SECRETS:
         return MASK if value else None
-    if isinstance(value, tuple):
-        return [_shown(name, each) for each in value]
-    return mask_urls(value) if isinstance(value, str) else value
+    return mask_value(write_value(path, value))
 
 
 @router.get("/api/workers", response_model=Paged[task_models.WorkerRow], responses=responses(404))
@@ -239,7 +238,7 @@ async def list_workers(
         rows = await listing.workers(
             conn,
             paging.read(request, after, paging.BY_ID),
-            dead_after_s=get_forager(request).settings.dead_after_s,
+            dead_after_s=get_forager(request).settings.worker.dead_after,
             status=status,
             limit=limit + 1,
         )
@@ -259,7 +258,7 @@ async def drain_worker(request: Request, who: Admin, worker: PathId) -> Response
 async def list_claims(request: Request, _who: User) -> Response:
     """Who works on how many domains, which leases outlived their holder, who waits to be claimed."""
     async with snapshot(request) as conn:
-        return reply(await looking.list_claims(conn, dead_after_s=get_forager(request).settings.dead_after_s))
+        return reply(await looking.list_claims(conn, dead_after_s=get_forager(request).settings.worker.dead_after))
 
 
 @router.get("/api/schedule", response_model=Listed[models.Duty], responses=responses())
@@ -304,7 +303,7 @@ async def prove_politeness(
     since: Annotated[Moment | None, Query()] = None,
 ) -> Response:
     """Was every request polite? Proved from the history; one such question at a time."""
-    agent = get_forager(request).settings.robots_agent
+    agent = get_forager(request).settings.politeness.robots_agent
     async with alone(request), snapshot(request, CHECK_WITHIN_S) as conn:
         found = await audit_politeness(conn, agent=agent, domain=domain, since=since)
     return reply(

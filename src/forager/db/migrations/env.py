@@ -8,9 +8,9 @@ from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 
+from forager.config.loader import load
 from forager.db import schema
 from forager.db.database import locate
-from forager.settings import load
 
 
 async def _migrate() -> None:
