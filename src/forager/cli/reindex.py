@@ -122,7 +122,7 @@ def _standing(backend: str, standing: "Standing") -> Iterator[str]:
     making = "; another one is being made" if standing.is_building and standing.has_live else ""
     yield f"The search server's index {state}{making}; {words.things(standing.waiting, 'change')} to be sent."
     if backend == "postgres":
-        yield "search_backend is postgres, so nobody sends them: `forager reindex --off` notes no more."
+        yield "search.backend is postgres, so nobody sends them: `forager reindex --off` notes no more."
 
 
 def _list_errors(standing: "Standing") -> Iterator[str]:

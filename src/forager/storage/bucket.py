@@ -130,7 +130,7 @@ def trouble(error: Exception, bucket: Bucket, what: str = "") -> StoreError:
     if isinstance(error, FileNotFoundError):
         return StoreError(f"{place} is not there.", "missing")
     if (status in {301, 307, 400} and "Region" in text) or code == "PermanentRedirect":
-        return StoreError(f"{bucket} is in another region: correct s3_region, or AWS_REGION.", "store_refused")
+        return StoreError(f"{bucket} is in another region: correct storage.s3_region, or AWS_REGION.", "store_refused")
     if status >= 500 or status == 429:
         return StoreError(f"{bucket.door} has trouble of its own with {place} ({code or status}).", "store_away")
     if not status and any(sign in text for sign in NEVER_ANSWERED):
