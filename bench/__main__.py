@@ -18,7 +18,7 @@ from bench.parts import PARTS, WHEN_NAMED, Found
 from bench.talk import tell
 from bench.web import LIFELIKE, PLAIN, SAVED, WEBS
 from bench.workers import WORKERS
-from forager.app.native import describe_native
+from forager.config.native import describe_native
 
 SIZES = (100_000, 1_000_000, 5_000_000)
 

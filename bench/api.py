@@ -21,11 +21,11 @@ from bench.table import Figure, as_markdown, as_text
 from bench.talk import tell
 from bench.web import serve_web
 from forager import clock
-from forager.accounts.who import Role, Scope, operator
-from forager.app import open_forager
+from forager.accounts import service as accounts
+from forager.accounts.identity import Role, Scope, operator
 from forager.config.settings import Settings
-from forager.control import accounts
 from forager.db import embedded
+from forager.instance import open_forager
 
 TALKERS = 16
 WARM_S, MEASURED_S = 0.3, 2.0

@@ -12,10 +12,10 @@ import uvloop
 
 from bench.ledger import Ledger
 from bench.peers.order import PeerOrder
-from forager.fetch import Client, open_client
+from forager.fetch.client import Client, open_client
 from forager.parsing.memory import keep_freed_memory
 from forager.parsing.tree import parse
-from forager.urls import resolve_links
+from forager.urls.resolve import resolve_links
 
 TIMEOUT_S = 30.0
 MAX_BYTES = 10 * 1024 * 1024

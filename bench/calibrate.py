@@ -19,12 +19,13 @@ from bench.saved import find_pages
 from bench.survey import KB, survey_pages
 from bench.table import as_markdown, as_text
 from bench.talk import tell
-from forager import parsing
 from forager.config.loader import load
 from forager.errors import UsageError
+from forager.fetch.models import Fetched
+from forager.parsing import page as parser
+from forager.parsing.language import LanguageMemory
 from forager.parsing.tree import parse
 from forager.playground import lifelike_sites
-from forager.records import Fetched
 
 SITES, PAGES = 8, 60
 ROUNDS = 3
@@ -91,8 +92,8 @@ def list_works() -> Mapping[str, Callable[[bytes], object]]:
 
 
 def make_reader() -> Callable[[bytes], object]:
-    parsing.warm_up()
-    read = partial(parsing.read, keyword_words=load({}, {}).search.words_per_page, memory=parsing.LanguageMemory())
+    parser.warm_up()
+    read = partial(parser.read, keyword_words=load({}, {}).search.words_per_page, memory=LanguageMemory())
     numbers = count()
 
     def read_body(body: bytes) -> object:

@@ -7,7 +7,7 @@ import random
 from typing import Any
 
 from forager.db import statements
-from forager.urls import url_key
+from forager.urls.normalize import url_key
 
 SQL = statements.load("bench", "fill.sql")
 DOMAINS = 1000

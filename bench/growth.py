@@ -17,7 +17,8 @@ from bench.growth_step import Step
 from bench.measure import postmaster_below
 from bench.talk import tell
 from forager.config.loader import load
-from forager.db import embedded, open_database
+from forager.db import embedded
+from forager.db.database import open_database
 
 STEP_TIMEOUT_S = 1800.0
 

@@ -15,9 +15,9 @@ from bench.measure import MB, postmaster_below, read_process, walk_tree
 from bench.pretend import LeaseTurns, pretend_links, pretend_visit, sweep_links
 from bench.stopwatch import Cost
 from bench.workbench import Workbench, open_workbench
-from forager import parsing
 from forager.config.loader import load
-from forager.records import RunSpec, Scope
+from forager.parsing import page as parser
+from forager.runs.models import RunSpec, Scope
 
 VERBS = ("claim", "learn", "record")
 BATCH = 200
@@ -49,7 +49,7 @@ class Step:
 
 
 async def measure_step(home: Path, size: int) -> Step:
-    parsing.warm_up()
+    parser.warm_up()
     async with open_workbench(home, RunSpec(seeds=(), scope=Scope.ANY)) as bench:
         for start in range(0, WARM_PAGES, BATCH):
             await bench.learn(

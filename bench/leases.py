@@ -18,11 +18,12 @@ from bench.stopwatch import backend_cpu_s
 from bench.talk import tell
 from forager.config.loader import load
 from forager.config.settings import Settings
-from forager.db import Database, open_database, statements
+from forager.db import statements
+from forager.db.database import Database, open_database
 from forager.domains.store import Keeping, Release
 from forager.engine.claims import Claims
 from forager.engine.transaction_retry import in_transaction
-from forager.records import RunSpec, Scope
+from forager.runs.models import RunSpec, Scope
 from forager.stats import store as stats
 
 T = TypeVar("T")

@@ -21,14 +21,15 @@ from bench.stopwatch import Stopwatch
 from bench.table import as_markdown, as_text
 from bench.talk import tell
 from bench.workbench import Workbench, open_workbench
-from forager import parsing
 from forager.config.loader import load
-from forager.db import open_database, statements
-from forager.db.embedded.place import DATABASE, Place
+from forager.db import statements
+from forager.db.database import open_database
+from forager.db.embedded.paths import DATABASE, Place
 from forager.db.pool import close, connect
 from forager.frontier import history
 from forager.frontier import store as frontier
-from forager.records import RunSpec, Scope
+from forager.parsing import page as parser
+from forager.runs.models import RunSpec, Scope
 
 SQL = statements.load("bench", "partitions.sql")
 WHOLE: Mapping[str, str] = frontier.SQL
@@ -134,7 +135,7 @@ def dsn_of(home: Path, layout: Layout) -> str:
 
 
 async def take_turns(home: Path, layouts: Sequence[Layout], size: int) -> None:
-    parsing.warm_up()
+    parser.warm_up()
     async with AsyncExitStack() as stack:
         hands = []
         for layout in layouts:

@@ -4,8 +4,11 @@ import random
 from collections.abc import Iterator, Sequence
 
 from bench.fill import DEPTH, DOMAINS, name_of, url_of
-from forager.records import Discovery, Lease, Outcome, OutcomeKind, Reading, Selection, Target
-from forager.urls import domain_of, url_key
+from forager.frontier.models import Lease, Outcome, OutcomeKind, Target
+from forager.links.models import Discovery, Selection
+from forager.parsing.models import Reading
+from forager.urls.domain import domain_of
+from forager.urls.normalize import url_key
 
 MENU = 14
 RELATED = 40

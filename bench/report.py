@@ -15,7 +15,7 @@ from bench.revisit import BUDGETS, KINDS, Result
 from bench.roster import Entrant
 from bench.stages import Stage
 from bench.table import HEADINGS, Figure, as_markdown, as_text
-from forager.app.native import check_native
+from forager.config.native import check_native
 
 STAGE_HEADINGS = ("stage", "what it does", "own µs/page", "PostgreSQL µs/page")
 GROWTH_HEADINGS = (

@@ -17,10 +17,10 @@ from bench.talk import tell
 from forager import clock
 from forager.config.loader import load
 from forager.config.settings import Settings
-from forager.control import duplicates
-from forager.control import search as control
-from forager.db import open_database
-from forager.records.search import ProductQuery, Query
+from forager.db.database import open_database
+from forager.search import duplicates
+from forager.search import service as control
+from forager.search.models import ProductQuery, Query
 
 PAGES = 1_000_000
 ROUNDS = 40

@@ -17,7 +17,7 @@ from bench.search_fill import SQL, WORDS, text
 from bench.stopwatch import backend_cpu_s
 from bench.talk import tell
 from forager.config.loader import load
-from forager.db import open_database
+from forager.db.database import open_database
 from forager.parsing.keywords import CONFIGS
 from forager.search import index
 

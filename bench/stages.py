@@ -22,13 +22,19 @@ from bench.stopwatch import Cost, Stopwatch
 from bench.talk import tell
 from bench.web import PLAIN, SAVED, Web, serve_saved, serve_web
 from bench.workbench import open_workbench
-from forager import parsing
 from forager.config.loader import load
 from forager.config.settings import Settings
-from forager.fetch import Client, open_client
-from forager.links import Reach, Selector
+from forager.fetch.client import Client, open_client
+from forager.fetch.models import Fetched
+from forager.frontier.models import Outcome, OutcomeKind, Target
+from forager.links.models import Selection
+from forager.links.scope import Reach
+from forager.links.select import Selector
+from forager.parsing import page as parser
+from forager.parsing.language import LanguageMemory
+from forager.parsing.models import Reading
 from forager.playground import Site, bench_sites, lifelike_sites
-from forager.records import Fetched, Outcome, OutcomeKind, Reading, RunSpec, Selection, Target
+from forager.runs.models import RunSpec
 
 SITES = 4
 PAGES = {PLAIN: 500}
@@ -139,7 +145,7 @@ def describe_reading(shares: Shares, pages: int) -> list[Stage]:
 
 
 def make_reader(settings: Settings) -> "partial[Reading]":
-    return partial(parsing.read, keyword_words=settings.search.words_per_page, memory=parsing.LanguageMemory())
+    return partial(parser.read, keyword_words=settings.search.words_per_page, memory=LanguageMemory())
 
 
 async def _get_all(urls: Sequence[str]) -> Cost:
@@ -197,7 +203,7 @@ def make_outcome(target: Target, fetched: Fetched, reading: Reading, selection: 
 async def _crawl_without_network(home: Path, answers: Mapping[str, Fetched]) -> dict[str, Cost]:
     settings = load({}, {})
     spec = RunSpec(seeds=tuple(url for url in answers if url.endswith(".example/")))
-    parsing.warm_up()
+    parser.warm_up()
     async with open_workbench(home, spec) as bench:
         offline = Offline(settings, spec, answers, bench.stopwatch)
         while targets := await bench.claim([(lease, settings.worker.batch_pages // SITES) for lease in bench.leases]):

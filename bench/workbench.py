@@ -7,17 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from bench.stopwatch import Stopwatch
-from forager.app.worker import make_order
 from forager.config.loader import load
-from forager.control.seed import start_run
-from forager.db import Database, open_database
+from forager.db.database import Database, open_database
 from forager.domains.store import Release
 from forager.engine.claims import Claims
 from forager.engine.config import WorkerConfig
 from forager.engine.transaction_retry import in_transaction
 from forager.engine.writer import Writer
 from forager.frontier.enqueue import EnqueueResult
-from forager.records import Discovery, Lease, Outcome, RunSpec, Target
+from forager.frontier.models import Lease, Outcome, Target
+from forager.links.models import Discovery
+from forager.runs.models import RunSpec
+from forager.runs.start import start_run
+from forager.runtime.worker import make_order
 from forager.stats import store as stats
 
 LEASES_AT_ONCE = 200

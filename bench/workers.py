@@ -21,7 +21,8 @@ from bench.table import as_markdown, as_text
 from bench.talk import tell
 from bench.web import Web, serve_web
 from forager.config.loader import load
-from forager.db import open_database, statements
+from forager.db import statements
+from forager.db.database import open_database
 
 WORKERS = (1, 2, 4, 8, 16)
 PACED, UNPACED = (2000, 5), (20, 500)

@@ -8,22 +8,15 @@ from typing import Any
 from forager.domains.store import Keeping
 from forager.engine.config import WorkerConfig
 from forager.engine.domain_queue import DomainQueue
+from forager.fetch.models import Fetched
+from forager.frontier.models import Lease, Outcome, OutcomeKind, Target, Trouble
+from forager.links.models import Discovery, Selection
+from forager.parsing.models import FoundLink, Reading
 from forager.politeness.breaker import Breaker
 from forager.politeness.pace import Throttle
-from forager.records import (
-    Discovery,
-    Fetched,
-    FoundLink,
-    Lease,
-    Outcome,
-    OutcomeKind,
-    Reading,
-    RunSpec,
-    Selection,
-    Target,
-    Trouble,
-)
-from forager.urls import domain_of, url_key
+from forager.runs.models import RunSpec
+from forager.urls.domain import domain_of
+from forager.urls.normalize import url_key
 
 HOME = "http://a.example/"
 ITEMS = b'[{"syntax":"json-ld","types":["Product"],"properties":{"name":"A lamp","offers":{"price":"49.90"}}}]'

@@ -30,7 +30,7 @@ from tests.order import spread
 from tests.starter import fork_from_now_on
 
 from forager.db import embedded, schema
-from forager.db.embedded.place import ROLE, SUPERUSER, Place
+from forager.db.embedded.paths import ROLE, SUPERUSER, Place
 from forager.db.pool import close, close_pool, connect, open_pool
 from forager.errors import DatabaseUnreachableError
 

@@ -13,13 +13,14 @@ from tests.conftest import _create as create_database
 from tests.conftest import _template as find_template
 from tests.conftest import _with_connection as with_connection
 
-from forager.db import Database
+from forager.db.database import Database
 from forager.frontier import store as frontier
 from forager.frontier.enqueue import EnqueueResult, learn
-from forager.records import Lease, RunSpec, Target
+from forager.frontier.models import Lease, Target
+from forager.runs.models import RunSpec
 from forager.stats import store as stats
 from forager.stats.processes import get_host_key
-from forager.urls import url_key
+from forager.urls.normalize import url_key
 
 NO_PATTERNS = (None, None, None)
 

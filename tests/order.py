@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parent
 LONG = (
     *("acceptance", "fuzz", "web"),
-    *(f"integration/{name}" for name in ("archive", "browser", "lifecycle", "objects", "queue")),
+    *(f"integration/{name}" for name in ("backup", "browser", "objects", "retention", "storage")),
 )
 """Folders of tests that start processes."""
 FILLED = 0.75

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from tests.listening import Listener
 
-from forager.records import Proxy
+from forager.proxies.models import Proxy
 
 
 class Seen(NamedTuple):

@@ -35,18 +35,30 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).parents[1]
 PROGRAM = Path(sys.executable).with_name("forager")
 TO_LOAD = (
-    *("forager.app.worker", "forager.app.archiving", "forager.app.up", "forager.app.serve", "forager.api.app"),
-    *("forager.control.check", "forager.engine.parser_server", "forager.images.decode.child"),
-    *("forager.playground.process", "forager.app.celery_mode", "forager.app.replay_queue", "uvloop"),
+    *(
+        "forager.runtime.worker",
+        "forager.retention.service",
+        "forager.runtime.up",
+        "forager.runtime.server",
+        "forager.api.app",
+    ),
+    *("forager.explain.check", "forager.engine.parser_server", "forager.images.decode.child"),
+    *("forager.playground.process", "forager.dispatch.factory", "forager.replay.queue", "uvloop"),
     # What they load when they come to it: the language detector is 40 ms of each reader, Celery 60 of its workers.
     *("py3langid.langid", "structlog.dev", "rich.console", "rich.progress", "rich.table", "rich.markup"),
     *("forager.dispatch.consumer", "forager.dispatch.consumption", "forager.dispatch.pool", "celery.app.base"),
     *("celery.worker.consumer", "celery.worker.components", "celery.worker.control", "celery.worker.autoscale"),
     *("celery.worker.strategy", "celery.app.control", "celery.app.trace", "celery.backends.base"),
     *("celery.events.receiver", "kombu.transport.pyamqp", "tzlocal", "encodings.ascii", "encodings.idna"),
-    *("typer._adapters", "typer._click.decorators", "argparse", "forager.app.replay", "forager.parsing.sites.amazon"),
+    *(
+        "typer._adapters",
+        "typer._click.decorators",
+        "argparse",
+        "forager.replay.runner",
+        "forager.parsing.sites.amazon",
+    ),
     *("forager.api.body_limit", "uvicorn.lifespan.on", "uvicorn.protocols.http.httptools_impl"),
-    *("uvicorn.protocols.websockets.auto", "forager.images.decode.look", "forager.playground.sites.uniform"),
+    *("uvicorn.protocols.websockets.auto", "forager.images.decode.inspect", "forager.playground.sites.uniform"),
 )
 PARENTS = {"crawl", "worker", "up", "refresh", "demo", "api"}
 """Commands that start processes of their own; each has a starter below it."""

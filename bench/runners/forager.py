@@ -10,7 +10,7 @@ from bench.ledger import Ledger
 from bench.measure import postmaster_below
 from bench.run import InvalidRunError, Job, Run, conclude
 from forager.config.loader import load
-from forager.db import open_database
+from forager.db.database import open_database
 
 CLOSED_VISITS = """
 SELECT p.url, p.title IS NOT NULL AS has_title, p.description IS NOT NULL AS has_description,

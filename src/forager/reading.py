@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 import orjson
 from ada_url import join_url
 
-from forager import parsing
+from forager.fetch.models import Fetched
+from forager.parsing import page as parser
+from forager.parsing.models import FoundImage, FoundLink, Reading
 from forager.parsing.sites import AUTO
-from forager.records import Fetched, FoundImage, FoundLink, Reading
-from forager.records.product import Product, pack
-from forager.urls import normalize
+from forager.products.models import Product, pack
+from forager.urls.normalize import normalize
 
 ALL_WORDS = 10_000_000
 """More words than a page can have: bodies are cut long before."""
@@ -133,7 +134,7 @@ def read(body: bytes, url: str, content_type: str = "text/html") -> PageContent:
 def read_body(body: bytes, url: str, content_type: str, robots_agent: str = "forager") -> Reading:
     """The reading of a file, its main text whole. `url` is normalised."""
     fetched = Fetched(url, 200, {"content-type": content_type}, body, len(body), 0)
-    return parsing.read(fetched, keyword_words=ALL_WORDS, robots_agent=robots_agent, parser_name=AUTO)
+    return parser.read(fetched, keyword_words=ALL_WORDS, robots_agent=robots_agent, parser_name=AUTO)
 
 
 def content_of(reading: Reading, url: str) -> PageContent:

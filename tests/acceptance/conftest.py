@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.acceptance.stage import Forager, Web, tell
 
-from forager.db.embedded.place import Place
+from forager.db.embedded.paths import Place
 from forager.playground import start_playground
 
 HOST_BASE = "127.77.0.1"

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from tests.acceptance.stage import Forager, until
 
-from forager.control import backup, cold_file
+from forager.backup import archive as backup
+from forager.retention import archive_file as cold_file
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(180)]
 

@@ -10,7 +10,7 @@ from tests.acceptance.conftest import SETTINGS, OpenWeb
 from tests.acceptance.stage import Forager
 
 from forager.db import embedded
-from forager.db.embedded.place import Place
+from forager.db.embedded.paths import Place
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(180)]
 

@@ -10,7 +10,7 @@ from tests.acceptance.conftest import OpenWeb
 from tests.acceptance.stage import Forager, kill, tell, until
 
 from forager.db.embedded import postmaster
-from forager.db.embedded.place import Place
+from forager.db.embedded.paths import Place
 from forager.db.embedded.processes import servers_in
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]

@@ -12,7 +12,7 @@ from tests.acceptance.conftest import SETTINGS
 from tests.acceptance.stage import Crawl, Forager, until
 
 from forager.db import embedded, unfinished
-from forager.db.embedded.place import Place
+from forager.db.embedded.paths import Place
 from forager.db.pool import CONNECTION_LOST
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(180)]

@@ -8,7 +8,8 @@ from tests.fuzz.target import over
 
 from forager.errors import AddressBlockedError, BadUrlError
 from forager.politeness.guard import AddressGuard, host_as_ip, kind_of
-from forager.urls import normalize, origin_of
+from forager.urls.domain import origin_of
+from forager.urls.normalize import normalize
 
 NUMBERS = st.one_of(
     st.integers(0, 2**32 + 5),

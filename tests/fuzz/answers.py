@@ -13,11 +13,11 @@ from tests.fuzz.target import over
 from tests.integration.fetch.bombs import squeeze_zstd
 
 from forager.errors import DecodeError, TooLargeError, VisitError
-from forager.fetch import parse_retry_after
-from forager.fetch.answer import ResponseReader
 from forager.fetch.cookies import MOST_BYTES, MOST_COOKIES, CookieJar
 from forager.fetch.decode import decode
 from forager.fetch.origin import split_url
+from forager.fetch.response import ResponseReader
+from forager.fetch.retry_after import parse_retry_after
 
 LIMIT = 3000
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

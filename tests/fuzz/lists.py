@@ -8,8 +8,11 @@ from hypothesis import strategies as st
 from tests.fuzz.target import over
 
 from forager.errors import BadListError, BadUrlError
-from forager.seeds import BadLine, Found, Nested, Seed, Shape, read_list, read_sitemap, unpack
-from forager.urls import normalize
+from forager.seeds.found import BadLine, Found, Nested, Seed
+from forager.seeds.sitemap import read_sitemap
+from forager.seeds.table import Shape, read_list
+from forager.seeds.unpack import unpack
+from forager.urls.normalize import normalize
 
 URLS = st.text("ab/?&=<>'\"é", max_size=12).map("https://a.example/".__add__)
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>'

@@ -9,10 +9,12 @@ from tests.unit.parsing.pages import TEXTS
 from tests.unit.parsing.test_extract_properties import assert_clean
 
 from forager.errors import DecodeError
-from forager.parsing import compiled, read
+from forager.fetch.models import Fetched
+from forager.parsing import compiled
 from forager.parsing.charset import to_utf8
+from forager.parsing.models import Reading
+from forager.parsing.page import read
 from forager.parsing.tree import bounded
-from forager.records import Fetched, Reading
 
 SLOWEST_S = 5.0
 WORDS_READ = 1000

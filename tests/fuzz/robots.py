@@ -6,8 +6,8 @@ from typing import NamedTuple
 from hypothesis import strategies as st
 from tests.fuzz.target import over
 
-from forager.politeness.robots import parse
-from forager.politeness.robots_file import LONGEST_DELAY_S
+from forager.robots.parser import LONGEST_DELAY_S
+from forager.robots.rules import parse
 
 AGENTS = ("foo", "bar", "*")
 

@@ -88,8 +88,8 @@ def _load(folder: Path) -> None:
 
 def _read(pages: Iterator[bytes] | list[bytes]) -> int:
     from forager.errors import DecodeError
-    from forager.parsing import read
-    from forager.records import Fetched
+    from forager.fetch.models import Fetched
+    from forager.parsing.page import read
 
     count = 0
     for body in pages:

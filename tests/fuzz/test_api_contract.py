@@ -22,13 +22,13 @@ from tests.conftest import in_thread
 from tests.integration.api.conftest import PLENTY, token_of
 from tests.integration.api.house import furnish
 
-from forager.accounts.who import Role, Scope
+from forager.accounts.identity import Role, Scope
 from forager.api.app import create_app
-from forager.app import open_forager
-from forager.app.serve import bind, limits_of, serve
 from forager.config.settings import Settings
 from forager.db.pool import close, connect
 from forager.engine.stop import StopRequest
+from forager.instance import open_forager
+from forager.runtime.server import bind, limits_of, serve
 
 CONFIG = Path(__file__).with_name("schemathesis.toml")
 SECONDS = float(os.environ.get("CONTRACT_SECONDS", "10"))

@@ -5,7 +5,9 @@ from tests.fuzz.target import over
 
 from forager.errors import BadUrlError
 from forager.fetch.origin import split_url
-from forager.urls import domain_of, normalize, origin_of, resolve_link, resolve_links, url_key
+from forager.urls.domain import domain_of, origin_of
+from forager.urls.normalize import normalize, url_key
+from forager.urls.resolve import resolve_link, resolve_links
 
 PIECES = st.sampled_from(
     [

@@ -14,8 +14,8 @@ from html.parser import HTMLParser
 from urllib.parse import unquote, urljoin, urlsplit
 
 from forager.errors import BadUrlError
-from forager.records import Reading
-from forager.urls import normalize
+from forager.parsing.models import Reading
+from forager.urls.normalize import normalize
 
 QUOTES = str.maketrans("\u2018\u2019\u201c\u201d\u2013\u2014\u00a0", "''\"\"-- ")
 BY = re.compile(r"(?:written by|by|par|von|por|di|da|door|av|od|от)\b:?\s+", re.IGNORECASE)

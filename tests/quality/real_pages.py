@@ -19,8 +19,9 @@ from typing import Any
 import pytest
 from tests.quality import judge
 
-from forager.parsing import read
-from forager.records import Fetched, Reading
+from forager.fetch.models import Fetched
+from forager.parsing.models import Reading
+from forager.parsing.page import read
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -19,7 +19,7 @@ def layers_named() -> set[str]:
     at = next(at for at, heading in enumerate(headings) if "layers" in heading.group().lower())
     end = headings[at + 1].start() if at + 1 < len(headings) else len(text)
     section = text[headings[at].end() : end]
-    in_rows = [name for line in section.splitlines() if line.startswith("|") for name in NAME.findall(line)]
+    in_rows = [name for line in section.splitlines() if line.startswith("| `") for name in NAME.findall(line)[:1]]
     return {*in_rows, *(name for block in FENCED.findall(section) for name in packages_in(block))}
 
 
@@ -46,5 +46,6 @@ def test_the_layers_that_are_checked_are_those_of_the_tree() -> None:
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
         "contracts"
     ]
-    layers = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
-    assert {name.strip() for layer in layers for name in layer.split("|")} == packages()
+    layers = next(contract["layers"] for contract in contracts if contract["type"] == "module_layers")
+    names = {name for layer in layers for name in re.findall(r"\bforager\.([a-z_]+)(?:\.\*\*)?(?=\s|$)", layer)}
+    assert names - {"__main__"} == packages()

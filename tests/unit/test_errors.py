@@ -5,7 +5,7 @@ import pytest
 from forager import errors
 from forager.engine.retry_policy import find_problem, is_failure, outcome_of
 from forager.errors import ErrorSource, ForagerError, UserError, VisitError
-from forager.records import OutcomeKind
+from forager.frontier.models import OutcomeKind
 
 
 def descendants(kind: type[ForagerError]) -> list[type[ForagerError]]:

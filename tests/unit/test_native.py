@@ -14,7 +14,7 @@ from typing import Any
 import native
 import pytest
 
-from forager.app.native import check_native, describe_native
+from forager.config.native import check_native, describe_native
 
 ROOT = Path(__file__).parents[2]
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
@@ -122,8 +122,11 @@ WORK = """
 import asyncio
 from forager.frontier import enqueue, lexemes, store
 from forager.frontier.url_cache import UrlCache
-from forager.links import Reach, Selector
-from forager.records import FoundLink, Keywords, Reading, RunSpec, Target
+from forager.frontier.models import Target
+from forager.links.scope import Reach
+from forager.links.select import Selector
+from forager.parsing.models import FoundLink, Keywords, Reading
+from forager.runs.models import RunSpec
 target = Target(1, 1, 1, 1, "http://a.example/", 0, 0, 0)
 links = [FoundLink("/x", "word", "a"), FoundLink("/y", "", "a nofollow")]
 reading = Reading(None, None, None, None, "", "", b"", links, "http://a.example/")

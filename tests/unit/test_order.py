@@ -31,14 +31,14 @@ def test_each_test_is_run_once_and_files_stay_together() -> None:
     items = [
         *some("acceptance", 3),
         *some("integration/browser", 2, "browser"),
-        *some("integration/control", 10),
+        *some("integration/explain", 10),
         *some("unit/queue", 10),
         *some("web", 4),
     ]
     ordered = spread(items)
     assert sorted(map(repr, ordered)) == sorted(map(repr, items))
     assert ordered[:2] == items[3:5]
-    for folder in ("acceptance", "integration/control", "unit/queue", "web"):
+    for folder in ("acceptance", "integration/explain", "unit/queue", "web"):
         numbers = [item.number for item in ordered if item.path.is_relative_to(ROOT / folder)]
         assert numbers == sorted(numbers)
     places = [place for place, item in enumerate(ordered) if "web" in item.path.parts]

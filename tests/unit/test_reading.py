@@ -12,9 +12,9 @@ from tests.builders import a_link, a_reading
 
 import forager
 from forager.errors import ForagerError
+from forager.parsing.models import FoundImage
+from forager.products.models import Listed, Product, Variant
 from forager.reading import content_of
-from forager.records import FoundImage
-from forager.records.product import Listed, Product, Variant
 
 URL = "https://shop.example/p/kettle"
 KETTLE = Product(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from forager.accounts.who import Who
+from forager.accounts.identity import Who
 from forager.db import statements
 from forager.masking import MASK, mask_accounts
 

@@ -14,8 +14,9 @@ from typing import Any, Protocol
 import asyncpg
 
 from forager import clock
-from forager.accounts.meter import WINDOW_S, Meter
-from forager.db import CONNECTION_LOST, statements
+from forager.accounts.request_counter import WINDOW_S, Meter
+from forager.db import statements
+from forager.db.pool import CONNECTION_LOST
 from forager.observe import log
 
 SQL = statements.load("forager.accounts", "limiter.sql")

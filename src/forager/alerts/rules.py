@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from forager.alerts.watch import Level
-from forager.records import describe_pause
+from forager.engine.models import describe_pause
 
 MINUTE = timedelta(minutes=1)
 GIGABYTE = 1024**3

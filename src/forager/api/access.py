@@ -2,7 +2,7 @@
 
     recognise (session or token)  →  count (429)  →  role (401, 403)  →  same site, for changes by cookie (403)
 
-Whoever they refuse gets problem+json with an `error` member. The app calls `install(app)` once, and
+Whoever they refuse gets problem+json with an `error` member. The app calls `install_errors(app)` once, and
 holds `open_gate(app, forager)` open as long as it lives.
 """
 
@@ -19,16 +19,16 @@ from starlette.exceptions import HTTPException
 
 from forager.accounts.credentials import is_csrf_token
 from forager.accounts.errors import MustWaitError, TooManyLoginsError, WrongPasswordError
+from forager.accounts.identity import Role, Scope, Who, nobody
 from forager.accounts.limiter import Ledger
 from forager.accounts.session_cache import SessionCache
-from forager.accounts.who import Role, Scope, Who, nobody
 from forager.api.authentication import PROBED, SCRAPED, Gate
 from forager.api.caller import SECURE_COOKIE, Site, site_of
 from forager.api.problems import type_of
-from forager.db import CONNECTION_LOST
+from forager.db.pool import CONNECTION_LOST
 
 if TYPE_CHECKING:
-    from forager.app import Forager
+    from forager.instance import Forager
 
 __all__ = [
     "DOORS",
@@ -42,7 +42,7 @@ __all__ = [
     "User",
     "Who",
     "gate_of",
-    "install",
+    "install_errors",
     "open_gate",
 ]
 
@@ -56,7 +56,7 @@ BEARER = Security(HTTPBearer(scheme_name="token", description="A token, `fgr_…
 
 
 class Refusal(HTTPException):
-    """Becomes problem+json by the handler of `install`."""
+    """Becomes problem+json by the handler of `install_errors`."""
 
     def __init__(
         self, status: int, error: str, problem: str, headers: dict[str, str] | None = None, **members: Any
@@ -81,10 +81,7 @@ def too_many(wait_s: int, detail: str = TOO_MANY) -> Refusal:
     return refusal
 
 
-def install(app: FastAPI) -> None:
-    from forager.api.body_limit import BodyLimit  # it asks this module who somebody is
-
-    app.add_middleware(BodyLimit)
+def install_errors(app: FastAPI) -> None:
     for kind in (Refusal, WrongPasswordError, MustWaitError, TooManyLoginsError):
         app.add_exception_handler(kind, answer)
 

@@ -12,22 +12,23 @@ from starlette.routing import BaseRoute
 
 from forager import __version__, dashboard
 from forager.api import access, problems, routes
-from forager.api.checking import Checking
+from forager.api.body_limit import BodyLimit
 from forager.api.compress import Compress
 from forager.api.fast_path import FastPath, Plans, build_plans
-from forager.api.live import EventStream
 from forager.api.middleware import RequestMiddleware
 from forager.api.openapi import NONE, Parameters, name_route, parameters_of, write
 from forager.api.read_pool import Desk
-from forager.api.routes import exports
 from forager.api.static_files import Site
 from forager.api.write_probe import WriteProbe
 from forager.config.settings import Settings
 from forager.engine.transaction_retry import AWAY
+from forager.explain.routes.check_runner import Checking
+from forager.export import routes as exports
 from forager.observe import log
+from forager.stats.routes.live import EventStream
 
 if TYPE_CHECKING:
-    from forager.app import Forager
+    from forager.instance import Forager
 
 DESCRIPTION = "Everything an operator may see and do. Each route asks the same functions as the command line."
 
@@ -49,7 +50,8 @@ def create_app(settings: Settings, *, forager: "Forager | None" = None) -> FastA
     app.state.exports = exports.Exports()
     app.state.long_question, app.state.long_deed = asyncio.Lock(), asyncio.Lock()
     app.add_middleware(FastPath, plans=_plans())
-    access.install(app)
+    app.add_middleware(BodyLimit)
+    access.install_errors(app)
     problems.install(app)
     app.router.routes.extend(_build_routes())
     app.state.methods = [(route.path_regex, route.methods) for route in _list_routes()]
@@ -127,11 +129,11 @@ def document() -> dict[str, Any]:
 
 @contextlib.asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    from forager.app import open_forager
-    from forager.app.celery_mode import open_queue
-    from forager.app.searching import open_searching
-    from forager.app.services import Services
-    from forager.app.shared_state import open_sharing
+    from forager.dispatch.factory import open_queue
+    from forager.instance import open_forager
+    from forager.runtime.services import Services
+    from forager.runtime.shared_state import open_sharing
+    from forager.search.backend import open_searching
 
     settings: Settings = app.state.settings
     async with contextlib.AsyncExitStack() as stack:

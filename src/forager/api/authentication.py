@@ -17,14 +17,14 @@ from forager import clock
 from forager.accounts import session_cache, store
 from forager.accounts.credentials import LONGEST, TOKEN_PREFIX, hash_of
 from forager.accounts.errors import MustWaitError
+from forager.accounts.identity import Role, Scope, Who, nobody
 from forager.accounts.limiter import Ledger, Limiter
 from forager.accounts.passwords import Hasher
 from forager.accounts.session_cache import NullCache, SessionCache
-from forager.accounts.who import Role, Scope, Who, nobody
+from forager.accounts.sessions import Visitor
 from forager.api.caller import Caller, read_caller, read_networks
 from forager.api.denials import DenialLog
 from forager.config.settings import Settings
-from forager.control.sign_in import Visitor
 
 MOST_REMEMBERED = 10_000
 ACQUIRE_S = 2.0

@@ -11,10 +11,10 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from forager.accounts.errors import MustWaitError
-from forager.accounts.who import Role
+from forager.accounts.identity import Role
 from forager.api.access import SAFE, answer, gate_of, too_many, unknown
 from forager.api.middleware import drain
-from forager.db import CONNECTION_LOST
+from forager.db.pool import CONNECTION_LOST
 
 LARGE_BYTES = 64 * 1024
 """More than anybody needs to sign in."""

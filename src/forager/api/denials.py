@@ -11,8 +11,8 @@ import asyncpg
 
 from forager import clock
 from forager.accounts import audit
-from forager.accounts.who import Who
-from forager.db import CONNECTION_LOST
+from forager.accounts.identity import Who
+from forager.db.pool import CONNECTION_LOST
 from forager.observe import log
 
 EVERY_S = 60.0

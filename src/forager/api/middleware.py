@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from forager import clock
-from forager.accounts.meter import WINDOW_S
+from forager.accounts.request_counter import WINDOW_S
 from forager.api import problems
 from forager.api.authentication import QUOTAS, Quota
 from forager.api.caller import Network, find_unknown_host, is_tls_for_host, read_networks

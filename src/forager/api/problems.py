@@ -24,8 +24,8 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from forager.api.advice import add_http_requests
-from forager.db import CONNECTION_LOST
 from forager.db.damage import find_corruption
+from forager.db.pool import CONNECTION_LOST
 from forager.dispatch.errors import BrokerUnavailableError
 from forager.errors import (
     BadUrlError,

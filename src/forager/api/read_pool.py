@@ -14,7 +14,7 @@ from typing import Any
 import asyncpg
 
 from forager.api.problems import TooManyError
-from forager.db import CONNECTION_LOST
+from forager.db.pool import CONNECTION_LOST
 
 FULL = "All connections to the database are in use; ask again in a moment."
 

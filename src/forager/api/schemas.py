@@ -7,8 +7,15 @@ paused domains), could not leave out an optional body, and had an enumeration of
 from collections.abc import Iterator
 from typing import Any, get_args
 
-from forager.api.models import accounts, alerts, domains, errors, pages, products, stats, tasks
-from forager.api.routes import domains as domain_routes
+from forager.accounts import schemas as accounts
+from forager.alerts import schemas as alerts
+from forager.domains import schemas as domains
+from forager.domains.routes import domains as domain_routes
+from forager.pages import schemas as pages
+from forager.products import schemas as products
+from forager.stats import schemas as stats
+from forager.tasks import failure_schemas as errors
+from forager.tasks import schemas as tasks
 
 Schema = dict[str, Any]
 PREFIX = "#/components/schemas/"

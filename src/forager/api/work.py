@@ -19,7 +19,7 @@ from forager.db import statements
 from forager.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
-    from forager.app import Forager
+    from forager.instance import Forager
 
 SQL = statements.load("forager.api", "work.sql")
 FREE_WITHIN_S = 2.0
@@ -41,7 +41,7 @@ def get_forager(request: Request) -> "Forager":
 class look:  # noqa: N801 (it is said like a verb: `async with look(request) as conn`)
     """One connection; each statement for itself. All of it takes no longer than one statement may, unless told."""
 
-    __slots__ = (*("_account", "_conn", "_desk", "_is_read", "_limit", "_request", "_share", "_within_s"),)
+    __slots__ = ("_account", "_conn", "_desk", "_is_read", "_limit", "_request", "_share", "_within_s")
 
     def __init__(self, request: Request, within_s: float | None = None) -> None:
         self._request = request

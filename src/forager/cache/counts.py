@@ -6,7 +6,7 @@ Where Redis forgets, each process still knows what it knew; where it is away, th
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from forager.cache.era import Era
+from forager.cache.namespace import Era
 from forager.cache.server import AwayError, Server
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import math
 from typing import TYPE_CHECKING
 
 from forager import __version__
-from forager.cache.era import Era
+from forager.cache.namespace import Era
 from forager.cache.server import AwayError, Server
 
 if TYPE_CHECKING:

@@ -9,20 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from forager.cli import demo_report, output, words
-from forager.cli.crawl import run
-from forager.cli.ending import INTERRUPTED
+from forager.cli import demo_report, output
+from forager.cli import format as words
 from forager.cli.flags import Home
 from forager.cli.help import Command
 from forager.cli.start import ask, begin
 from forager.errors import UsageError, UserError
-from forager.records import RunEnd, RunSpec
+from forager.runs.commands.crawl import run
+from forager.runs.commands.ending import INTERRUPTED
+from forager.runs.models import RunEnd, RunSpec
 
 if TYPE_CHECKING:
     from forager.cli.demo_report import DemoReport, SiteReport
     from forager.config.settings import Settings
     from forager.playground import Running
-    from forager.records import RunReport
+    from forager.runs.models import RunReport
 
 DELAY_S = 0.05
 """Between two requests to one site. Sites that ask for more in robots.txt get it."""
@@ -102,10 +103,10 @@ def _empty(folder: Path) -> None:
 
 async def prove(connection: Any, web: "Running", spec: RunSpec, log: Path) -> "DemoReport":
     """The database, the playground's log and its answer key side by side."""
-    from forager.control.check import check
-    from forager.control.export import stream_crawl
-    from forager.control.products import list_products
+    from forager.explain.check import check
+    from forager.export.rows import stream_crawl
     from forager.playground import read_log
+    from forager.products.queries import list_products
 
     pages = [row async for row in stream_crawl(connection, spec)]
     broken = sum(verdict.broken for verdict in await check(connection))
@@ -114,7 +115,7 @@ async def prove(connection: Any, web: "Running", spec: RunSpec, log: Path) -> "D
 
 
 async def stored_images(connection: Any) -> int:
-    from forager.control.images import list_images
+    from forager.images.queries import list_images
 
     return len(await list_images(connection, limit=None))
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from forager.cli import words
+from forager.cli import format as words
 
 if TYPE_CHECKING:
     from forager.playground import AnswerKey, SiteKey, Visit
@@ -94,7 +94,7 @@ def compare(
 
 def _compare_site(key: "AnswerKey", site: "SiteKey", pages: Mapping[str, Row], log: Sequence["Visit"]) -> SiteReport:
     from forager.playground import forbidden_hits
-    from forager.politeness import robots
+    from forager.robots import rules as robots
 
     host = site.base_url.removeprefix("http://")
     visits = [visit for visit in log if visit.host == host]

@@ -1,8 +1,10 @@
 """Spans of time and daily windows as people type them: `90s`, `15m`, `6h`, `14d`, `2w`, `1d12h`, `22:00-06:00`."""
 
 import re
+from datetime import UTC, datetime, timedelta
 
 from forager.config import durations
+from forager.errors import UsageError
 
 LONGEST_S = 3650 * durations.UNITS_S["d"]
 
@@ -32,3 +34,18 @@ def parse_window(text: str) -> tuple[str, str]:
 def _clock(text: str) -> str | None:
     hours, minutes = map(int, text.split(":"))
     return f"{hours:02}:{minutes:02}" if hours < 24 and minutes < 60 else None
+
+
+def parse_past_time(text: str, now: datetime) -> datetime:
+    """A date or time (UTC unless it says otherwise), or how long ago."""
+    try:
+        return now - timedelta(seconds=parse_duration(text))
+    except ValueError:
+        pass
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise UsageError(
+            f"--since {text!r} is no time; write it like 2026-01-31, 2026-01-31T12:00, 7d or 12h."
+        ) from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -15,61 +15,38 @@ from typing import Annotated
 import typer
 
 from forager import __version__
-from forager.cli import (
-    alerts,
-    api,
-    archive,
-    audit,
-    backup,
-    batches,
-    bodies,
-    check,
-    crawl,
-    database,
-    demo,
-    domain,
-    domains,
-    duplicates,
-    errors,
-    export,
-    fetch,
-    images,
-    links,
-    look,
-    page,
-    playground,
-    products,
-    proxies,
-    purge,
-    queue,
-    read,
-    recover,
-    refresh,
-    reindex,
-    repair,
-    replay,
-    restore,
-    root,
-    schedule,
-    search,
-    seed,
-    settings,
-    stats,
-    storage,
-    task,
-    tasks,
-    token,
-    tools,
-    up,
-    user,
-    webhooks,
-    why,
-    worker,
-    workers,
-)
+from forager.accounts.commands import token, user
+from forager.alerts import commands as alerts
+from forager.api import commands as api
+from forager.backup.commands import backup, restore
+from forager.cli import demo, playground, root
 from forager.cli.help import Group
 from forager.cli.output import say
+from forager.config import commands as settings
+from forager.db import commands as database
+from forager.dispatch import commands as queue
+from forager.domains.commands import domain, domains
 from forager.errors import ForagerError, UserError
+from forager.explain.commands import audit, check, repair, why
+from forager.export.commands import export
+from forager.images import commands as images
+from forager.pages.commands import fetch, links, page, pages, read
+from forager.products import commands as products
+from forager.proxies.commands import proxies
+from forager.replay import commands as replay
+from forager.retention.commands import archive, purge
+from forager.robots import commands as robots
+from forager.runs.commands import crawl, refresh, runs
+from forager.runtime.commands import up
+from forager.scheduler import commands as schedule
+from forager.search.commands import duplicates, reindex, search
+from forager.seeds.commands import seed
+from forager.stats import commands as stats
+from forager.storage.commands import bodies, storage
+from forager.tasks.commands import batches, errors, task, tasks
+from forager.urls import commands as normalize
+from forager.webhooks import commands as webhooks
+from forager.workers.commands import recover, worker, workers
 
 EXITS = """Exit codes: 0 ok, 1 error, 2 usage, 3 not found, 4 bad configuration, 5 database unreachable,
 6 too many failures, 7 not possible as it is now, 8 database damaged, 11 interrupted but resumable, 15 limit reached."""
@@ -99,7 +76,8 @@ for family in (
     page,
     images,
     links,
-    look,
+    pages,
+    runs,
     workers,
     tasks,
     task,
@@ -131,7 +109,8 @@ for family in (
     replay,
     recover,
     fetch,
-    tools,
+    normalize,
+    robots,
     read,
     settings,
     database,

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import cast
 
 from forager import clock
-from forager.cli import output, words
+from forager.cli import format as words
+from forager.cli import output
 
 LINE_EVERY_S = 10.0
 LOOK_EVERY_S = 0.2

@@ -50,7 +50,7 @@ def require_bucket(settings: "Settings") -> None:
     """A mistake about the bucket is heard of before the first page, and not when its body is lost."""
     if settings.storage.bucket is None:
         return
-    from forager.app.bodies import check_bucket
+    from forager.storage.factory import check_bucket
 
     check_bucket(settings)
 
@@ -105,7 +105,7 @@ def act(
     notes itself."""
     import asyncio
 
-    from forager.db import open_database
+    from forager.db.database import open_database
     from forager.engine.transaction_retry import in_transaction
 
     async def with_note(connection: Any) -> T:
@@ -131,7 +131,7 @@ async def note(database: "Database", entry: Noted) -> None:
 async def note_on(connection: Any, entry: Noted) -> None:
     """In the transaction of whoever calls."""
     from forager.accounts import audit
-    from forager.accounts.who import operator
+    from forager.accounts.identity import operator
 
     which = None if entry.which is None else str(entry.which)
     who, said = operator(whoami()), {name: value for name, value in entry.details.items() if value is not None}
@@ -150,7 +150,8 @@ def repair(
     notes itself."""
     import asyncio
 
-    from forager.db import CONNECTION_LOST, open_database
+    from forager.db.database import open_database
+    from forager.db.pool import CONNECTION_LOST
 
     async def once() -> T:
         async with open_database(settings, size=2, application=f"forager {command}") as database:
@@ -166,7 +167,8 @@ def repair(
 
 
 async def _ask(settings: "Settings", command: str, question: Callable[[Any], Awaitable[T]]) -> T:
-    from forager.db import CONNECTION_LOST, open_database
+    from forager.db.database import open_database
+    from forager.db.pool import CONNECTION_LOST
 
     async with open_database(settings, size=1, application=f"forager {command}") as database:
         try:

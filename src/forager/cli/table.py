@@ -7,9 +7,10 @@ import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from forager.cli import output, words
+from forager.cli import format as words
+from forager.cli import output
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -129,3 +130,22 @@ def _cells(text: str) -> int:
     from rich.cells import cell_len
 
     return cell_len(text)
+
+
+COLOURS = {
+    **dict.fromkeys(("active", "fetched", "success", "completed", "finished", "crawling", "running"), "green"),
+    **dict.fromkeys(("blocked", "blocked_robots", "blocked_4xx", "gone", "stopped", "paused"), "yellow"),
+    **dict.fromkeys(("unreachable", "failed", "timeout", "blocked_5xx"), "red"),
+    **dict.fromkeys(("exhausted", "cancelled"), "dim"),
+}
+
+
+def color_cell(word: str) -> Cell:
+    return Cell(word, COLOURS.get(word, "cyan"))
+
+
+def say_more(rows: Sequence[Any], limit: int, things: str, when_none: str) -> None:
+    if not rows:
+        output.say(when_none)
+    elif len(rows) == limit:
+        output.say(f"The first {words.things(limit, things.removesuffix('s'))}; --limit shows more.")

@@ -2,10 +2,3 @@
 
 Holds no table's statements: those live with the table's owner.
 """
-
-from forager.db import statements
-from forager.db.cancelled import give_up_if_cancelled
-from forager.db.database import Database, open_database
-from forager.db.pool import CONNECTION_LOST
-
-__all__ = ["CONNECTION_LOST", "Database", "give_up_if_cancelled", "open_database", "statements"]

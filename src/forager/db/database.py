@@ -13,7 +13,7 @@ import asyncpg
 
 from forager.config.settings import Settings
 from forager.db import embedded, schema, unfinished
-from forager.db.absence import Absence
+from forager.db.availability import Absence
 from forager.db.dsn import place_of
 from forager.db.pool import OLDEST_SERVER, close, close_pool, connect, open_pool
 from forager.errors import ConfigurationError

@@ -25,7 +25,7 @@ from forager.dispatch.celery_app import (
 )
 from forager.dispatch.dead_letter import DeadLetter, read_letter
 from forager.dispatch.errors import BrokerUnavailableError
-from forager.dispatch.hint import Hint, ReplayHint
+from forager.dispatch.message import Hint, ReplayHint
 from forager.dispatch.names import Names
 from forager.dispatch.store import Depth
 

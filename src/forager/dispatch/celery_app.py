@@ -1,6 +1,6 @@
 """The Celery application: queues, tasks, and settings that keep a message until it is answered for. JSON only.
 
-    celery -A forager.app.celery_mode inspect active_queues
+    celery -A forager.dispatch.factory inspect active_queues
 
 A task here is one hint. It is never run for what it would compute: the pool (`pool.py`) lets it run when the worker has
 decided, and what it then does is to acknowledge, to go back into the queue, or to become a dead letter.
@@ -9,8 +9,8 @@ decided, and what it then does is to acknowledge, to go back into the queue, or 
 from collections.abc import Callable
 from typing import Any
 
-from forager.dispatch.hint import InvalidMessageError, read_hint
 from forager.dispatch.inbox import Verdict
+from forager.dispatch.message import InvalidMessageError, read_hint
 from forager.dispatch.names import UNUSED_MS, Names
 from forager.errors import ConfigurationError
 

@@ -17,8 +17,8 @@ from typing import Any
 
 from forager import clock
 from forager.dispatch.celery_app import add_tasks, dead_queue, make_app
-from forager.dispatch.hint import CrawlHint, Hint, ReplayHint
 from forager.dispatch.inbox import MessageInbox, Verdict
+from forager.dispatch.message import CrawlHint, Hint, ReplayHint
 from forager.dispatch.names import PRIORITY, Names
 from forager.observe import log
 

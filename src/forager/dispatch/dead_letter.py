@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from forager.dispatch.celery_app import CRAWL_TASK, PARSE_TASK
-from forager.dispatch.hint import InvalidMessageError, read_hint
+from forager.dispatch.message import InvalidMessageError, read_hint
 from forager.dispatch.names import Names
 
 LONGEST = 500

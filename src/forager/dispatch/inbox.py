@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from forager import clock
-from forager.dispatch.hint import CrawlHint
+from forager.dispatch.message import CrawlHint
 from forager.observe import log
 
 HOLD_S = 1.0

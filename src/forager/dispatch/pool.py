@@ -19,8 +19,8 @@ from typing import Any
 
 from celery.concurrency.base import BasePool, apply_target
 
-from forager.dispatch.hint import Hint, InvalidMessageError, read_hint
 from forager.dispatch.inbox import Verdict
+from forager.dispatch.message import Hint, InvalidMessageError, read_hint
 
 Put = Callable[[str, Hint, str], None]
 """Key, hint, and the queue it came by."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from forager.db import statements
-from forager.dispatch.hint import CrawlHint
+from forager.dispatch.message import CrawlHint
 
 SQL = statements.load("forager.dispatch")
 URGENT = 2

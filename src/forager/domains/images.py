@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from forager.db import statements
-from forager.urls import registrable
+from forager.urls.domain import registrable
 
 SQL = statements.load("forager.domains", "images.sql")
 BEGUN = -1

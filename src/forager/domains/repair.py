@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from forager.db import statements
-from forager.urls import registrable
+from forager.urls.domain import registrable
 
 SQL = statements.load("forager.domains", "repair.sql")
 

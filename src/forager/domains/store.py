@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from forager.db import statements
 from forager.domains.cooldown import sign_moves
-from forager.records import Lease
-from forager.urls import registrable
+from forager.frontier.models import Lease
+from forager.urls.domain import registrable
 
 SQL = statements.load("forager.domains")
 PUT_OFF_S = 5.0

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from forager.db import statements
-from forager.records import Trap
+from forager.domains.models import Trap
 
 SQL = statements.load("forager.domains", "traps.sql")
 

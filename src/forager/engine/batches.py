@@ -14,7 +14,7 @@ from typing import Generic, Protocol, TypeVar
 from forager.domains.store import RobotsCopy
 from forager.engine.stop import cancel
 from forager.engine.write_buffer import WriteBuffer
-from forager.records import Outcome
+from forager.frontier.models import Outcome
 
 TOGETHER = 2
 """Batches that are written as one, where so many came while the ones before were written: a page costs less in a large

@@ -14,13 +14,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from forager.db import Database
+from forager.db.database import Database
+from forager.engine.models import PauseReason
 from forager.engine.pauses import Pauses
 from forager.engine.transaction_retry import in_transaction
+from forager.frontier.models import Outcome
 from forager.observe import log
-from forager.records import Outcome, PauseReason
-from forager.storage import BodyStore, Shelved
 from forager.storage import store as bodies
+from forager.storage.body_store import BodyStore, Shelved
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 15.0
 

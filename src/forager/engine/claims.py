@@ -8,20 +8,22 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from forager.db import Database
-from forager.dispatch.hint import CrawlHint
+from forager.db.database import Database
+from forager.dispatch.message import CrawlHint
 from forager.dispatch.store import withdraw_offers
 from forager.domains import store as domains
+from forager.domains.models import Trap
 from forager.domains.store import Keeping, Release, RobotsCopy
 from forager.domains.traps import traps_of
 from forager.engine.transaction_retry import in_transaction
 from forager.engine.trap_detector import shut
 from forager.frontier import store as frontier
+from forager.frontier.models import Lease, Target
 from forager.links.scope import claim_depth, claim_patterns
 from forager.proxies.store import PoolRow, find_pools
-from forager.records import Lease, RunSpec, Target, Trap
+from forager.runs.models import RunSpec
 from forager.stats import store as stats
-from forager.storage import ContentPolicy
+from forager.storage.policy import ContentPolicy
 from forager.storage.store import newest_bodies
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from forager.domains.store import Keeping
-from forager.records import RunSpec
+from forager.runs.models import RunSpec
 
 
 @dataclass(frozen=True, slots=True)

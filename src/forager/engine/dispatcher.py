@@ -34,11 +34,14 @@ from forager.errors import (
     UnavailableError,
     VisitError,
 )
+from forager.fetch.models import Rendering
+from forager.frontier.models import Outcome, Target, Trouble
+from forager.images.models import ImagePolicy
 from forager.observe import about, log
-from forager.politeness.robots import Rules
-from forager.records import ImagePolicy, Outcome, Proxy, Rendering, Target, Trouble
-from forager.storage import ContentPolicy
-from forager.urls import origin_of
+from forager.proxies.models import Proxy
+from forager.robots.rules import Rules
+from forager.storage.policy import ContentPolicy
+from forager.urls.domain import origin_of
 
 TOLD_WAIT_S = 3.0
 """A shorter wait is over before a person could read of it."""

@@ -16,11 +16,11 @@ from forager.domains.store import Release, Standing
 from forager.engine.failure_streak import FailureStreak
 from forager.engine.request_slots import DomainShare
 from forager.errors import SkippedError
+from forager.frontier.models import Lease, Target, Trouble
 from forager.politeness.breaker import Breaker, BreakerState
 from forager.politeness.pace import Throttle
-from forager.politeness.robots import Rules
 from forager.proxies.pool import ProxyPool
-from forager.records import Lease, Target, Trouble
+from forager.robots.rules import Rules
 
 ROBOTS_FAILURES = 3
 ROBOTS_RESET_S = 60.0

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from forager.errors import ResponseError, VisitError
-from forager.records import Outcome, Trouble
+from forager.frontier.models import Outcome, Trouble
 
 WORDS = {
     Trouble.LOGIN_REQUIRED: "asked for a login",

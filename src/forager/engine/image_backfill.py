@@ -8,15 +8,15 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from forager.db import Database
+from forager.db.database import Database
 from forager.domains import images as domains
 from forager.domains.images import ImageBackfill
 from forager.engine.image_recorder import ImageRecorder
 from forager.engine.subdomain_limit import SubdomainLimit
 from forager.engine.transaction_retry import in_transaction
 from forager.images import store as images
-from forager.records import Discovery
-from forager.urls import domain_of
+from forager.links.models import Discovery
+from forager.urls.domain import domain_of
 
 PAGES_AT_ONCE = 50
 """With up to a hundred images each."""

@@ -10,17 +10,19 @@ Each may be done again after a crash: what is known stays, a file is counted whe
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from forager.db import Database
+from forager.db.database import Database
 from forager.domains import images as domains
 from forager.domains.store import find_domains
 from forager.engine.retry_policy import image_status
 from forager.engine.transaction_retry import in_transaction
 from forager.frontier.enqueue import EnqueueResult, learn
+from forager.frontier.models import Outcome
 from forager.frontier.url_cache import UrlCache, page_id
 from forager.images import store as images
+from forager.images.models import ImageStatus
 from forager.images.store import Settled, Shown
-from forager.records import Discovery, ImageStatus, Outcome
-from forager.urls import url_key
+from forager.links.models import Discovery
+from forager.urls.normalize import url_key
 
 Admit = Callable[[Any, Mapping[str, str]], Awaitable[Mapping[str, str]]]
 """Of hosts met for the first time, those that are taken."""

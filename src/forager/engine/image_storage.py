@@ -10,11 +10,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from forager.engine.body_storage import FIRST_WAIT_S, LONGEST_WAIT_S
+from forager.engine.models import PauseReason
 from forager.engine.pauses import Pauses
 from forager.engine.stop import StopRequest
 from forager.errors import StoreUnavailableError
-from forager.images.decode.desk import Decoder
-from forager.records import Fetched, ImageFile, ImageStatus, PauseReason
+from forager.fetch.models import Fetched
+from forager.images.decode.client import Decoder
+from forager.images.models import ImageFile, ImageStatus
 from forager.storage.location import Place
 
 

@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from forager.db import Database
+from forager.db.database import Database
 from forager.domains import store as domains
 from forager.engine.domain_queue import DomainQueue
 from forager.engine.transaction_retry import in_transaction
 from forager.frontier import lastmod
+from forager.frontier.models import Outcome
 from forager.observe import log
 from forager.parsing.dates import parse_date
-from forager.records import Outcome
 
 SITEMAP = "sitemap"
 

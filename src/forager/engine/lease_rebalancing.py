@@ -7,7 +7,7 @@ may be frozen, or full with less.
 """
 
 from forager import clock
-from forager.db import Database
+from forager.db.database import Database
 from forager.domains import store as domains
 from forager.engine.transaction_retry import in_transaction
 

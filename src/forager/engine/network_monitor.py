@@ -18,6 +18,7 @@ from enum import Enum
 from typing import Any, Protocol
 
 from forager import clock
+from forager.engine.models import PauseReason
 from forager.engine.pauses import Pauses
 from forager.engine.stop import cancel
 from forager.errors import (
@@ -33,8 +34,7 @@ from forager.errors import (
 from forager.fetch.network_probe import Probed, has_default_route, name_server_answers, name_servers
 from forager.fetch.origin import split_url
 from forager.observe import log
-from forager.records import PauseReason
-from forager.urls import registrable
+from forager.urls.domain import registrable
 
 FEWEST_KNOWN = 3
 """Domains that were reached before and now fail together, without any that is reached: our network."""

@@ -26,9 +26,10 @@ from forager.engine.parser_protocol import (
     ParserConfig,
     unpack,
 )
+from forager.fetch.models import Fetched
 from forager.interpreter import python_module
 from forager.observe import log
-from forager.records import Fetched, Reading
+from forager.parsing.models import Reading
 
 SOCKET_BYTES = 2 * 1024 * 1024
 """A socket's own buffer, as far as the system grants it. By default few pages fill it, and the parser waits whenever

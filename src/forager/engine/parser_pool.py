@@ -13,14 +13,16 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
+from forager.engine.models import PauseReason
 from forager.engine.parser_client import NotStartedError, ParserCrashedError, ParserProcess, ParserServer, RequeueError
 from forager.engine.parser_limits import is_external_kill, is_limit_exceeded
 from forager.engine.parser_protocol import ParserConfig
 from forager.engine.pauses import Pauses
 from forager.engine.stop import StopRequest, cancel
 from forager.errors import BrokenError, ParserCrashError, ParserLimitError, ParserUnavailableError
+from forager.fetch.models import Fetched
 from forager.observe import log
-from forager.records import Fetched, PauseReason, Reading
+from forager.parsing.models import Reading
 
 PAGES_PER_PROCESS = 128
 """Sent to a process at once: as many as it reads while the worker does something else, such as writing a batch."""

@@ -14,12 +14,13 @@ from collections import deque
 from contextlib import suppress
 from typing import Any
 
-from forager import parsing
 from forager.engine import parser_limits
 from forager.engine.parser_protocol import JOB_HEADER, READY, RESULT_HEADER, Job, ParserConfig, pack
 from forager.errors import ResponseError
 from forager.fetch.decode import decompress
-from forager.records import Fetched
+from forager.fetch.models import Fetched
+from forager.parsing import page as parser
+from forager.parsing.language import LanguageMemory
 
 MOST_BYTES = 4 * 1024 * 1024
 """Of jobs, and of results, that wait in a process; about, since the last one may be large."""
@@ -99,7 +100,7 @@ class Channel:
 
 def serve(sock: socket.socket, config: ParserConfig, *, cpu_s: float) -> None:
     """Reads pages until the worker closes its end; a page that takes longer than `cpu_s` ends the process."""
-    memory, free_memory = parsing.LanguageMemory(), parser_limits.FreeMemory()
+    memory, free_memory = LanguageMemory(), parser_limits.FreeMemory()
     parser_limits.limit_memory()
     with suppress(BrokenPipeError, ConnectionResetError, EOFError), sock:  # the worker is gone
         channel = Channel(sock)
@@ -119,7 +120,7 @@ def _read(job: Job, body: bytes, config: ParserConfig, memory: Any) -> tuple[str
         )
         if not fetched.body and body:
             return "empty", None
-        reading = parsing.read(
+        reading = parser.read(
             fetched,
             keyword_words=config.keyword_words,
             robots_agent=config.robots_agent,

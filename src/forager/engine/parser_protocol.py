@@ -7,7 +7,9 @@ from operator import attrgetter
 from struct import Struct
 from typing import Any, NamedTuple
 
-from forager.records import BodyCoding, FoundImage, LinkColumns, Reading
+from forager.fetch.models import BodyCoding
+from forager.parsing.link_columns import LinkColumns
+from forager.parsing.models import FoundImage, Reading
 
 JOB_HEADER = Struct("<II")
 """How long the job is, and the body that follows it."""

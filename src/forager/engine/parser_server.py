@@ -15,7 +15,6 @@ import sys
 import traceback
 from contextlib import suppress
 
-from forager import parsing
 from forager.engine import parser_limits
 from forager.engine.parser_process import serve
 from forager.engine.parser_protocol import (
@@ -28,6 +27,7 @@ from forager.engine.parser_protocol import (
     START_ISOLATED,
     ParserConfig,
 )
+from forager.parsing import page as parser
 
 MOST_FDS = 1
 
@@ -124,7 +124,7 @@ class Server:
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the worker says when it is over, by closing its end
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    parsing.warm_up()
+    parser.warm_up()
     gc.set_threshold(50_000, 20, 100)
     gc.collect()
     gc.freeze()

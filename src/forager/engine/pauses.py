@@ -8,8 +8,8 @@ before each start, and the heartbeat writes the pause down for `forager workers`
 from collections.abc import Callable
 
 from forager import clock
+from forager.engine.models import Pause, PauseReason, describe_pause
 from forager.observe import log
-from forager.records import Pause, PauseReason, describe_pause
 
 
 class Pauses:

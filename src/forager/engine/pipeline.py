@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 from forager import clock
+from forager.config.cipher import PasswordCipher
 from forager.engine.crash_marker import CrashMarker
 from forager.engine.image_storage import ImageStorage
 from forager.engine.parser_pool import ParserPool
@@ -30,21 +31,26 @@ from forager.errors import (
     TooManyRedirectsError,
     VisitError,
 )
-from forager.fetch import Client, parse_retry_after
-from forager.fetch.client import ACCEPT_IMAGES, accepts_any_type
+from forager.fetch.client import ACCEPT_IMAGES, Client, accepts_any_type
 from forager.fetch.decode import decompress
+from forager.fetch.models import Fetched
+from forager.fetch.retry_after import parse_retry_after
+from forager.frontier.models import Outcome, OutcomeKind, Past, Target, Trouble
 from forager.frontier.url_cache import UNSHARED, SharedPages
-from forager.links import Selector
+from forager.images.models import ImagePolicy
 from forager.links.images import get_redirect_image
+from forager.links.models import Selection
+from forager.links.select import Selector
 from forager.observe import log
 from forager.parsing.login import redirects_to_login
+from forager.parsing.models import Reading
 from forager.politeness.guard import AddressGuard
 from forager.politeness.pace import Throttle
-from forager.politeness.robots import Rules
-from forager.proxies.secret import PasswordCipher
-from forager.records import Fetched, ImagePolicy, Outcome, OutcomeKind, Past, Proxy, Reading, Selection, Target, Trouble
-from forager.storage import BodyStore, ContentPolicy
-from forager.urls import resolve_links
+from forager.proxies.models import Proxy
+from forager.robots.rules import Rules
+from forager.storage.body_store import BodyStore
+from forager.storage.policy import ContentPolicy
+from forager.urls.resolve import resolve_links
 
 
 @dataclass(frozen=True, slots=True)

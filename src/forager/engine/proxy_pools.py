@@ -8,20 +8,21 @@ from datetime import datetime
 from functools import partial
 
 from forager import clock
-from forager.db import Database
+from forager.config.cipher import PasswordCipher
+from forager.db.database import Database
 from forager.engine.domain_queue import DomainQueue
 from forager.engine.request_timing import RequestTiming
-from forager.engine.robots_fetch import TIMEOUT_S
 from forager.engine.transaction_retry import in_transaction
 from forager.errors import ProxyError, VisitError, VisitTimeoutError
-from forager.fetch import Client
+from forager.fetch.client import Client
+from forager.fetch.models import Fetched
 from forager.proxies import store
-from forager.proxies.choose import get_proxy_result
+from forager.proxies.models import Proxy
 from forager.proxies.pool import ProxyPool
-from forager.proxies.roster import ProxyRegistry
-from forager.proxies.secret import PasswordCipher
+from forager.proxies.registry import ProxyRegistry
+from forager.proxies.rotation import get_proxy_result
 from forager.proxies.store import PoolRow, ProxyStateRow
-from forager.records import Fetched, Proxy
+from forager.robots.fetch import TIMEOUT_S
 
 POOL_REST_S = 300.0
 """Of a domain whose pool is dead; what failed is tried again after as long."""

@@ -10,14 +10,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from forager.errors import ForagerError, RenderError, RobotsDeniedError
-from forager.fetch import Client
 from forager.fetch.browser import Browser, Limits, find_chromium, open_browser, why_no_browser
-from forager.fetch.client import accepts_any_type
+from forager.fetch.client import Client, accepts_any_type
+from forager.fetch.models import Fetched, Rendering
 from forager.observe import log
+from forager.parsing.models import Reading
 from forager.parsing.shell import is_html, waits_for_scripts
-from forager.politeness.robots import Rules
-from forager.records import Fetched, Proxy, Reading, Rendering
-from forager.urls import domain_of, origin_of
+from forager.proxies.models import Proxy
+from forager.robots.rules import Rules
+from forager.urls.domain import domain_of, origin_of
 
 ACCEPT_REQUISITES = "*/*"
 RENDERED, FAILED = "rendered", "render_failed"

@@ -10,7 +10,7 @@ from datetime import datetime
 from forager import clock
 from forager.errors import CalledOffError
 from forager.politeness.pace import Throttle
-from forager.records import Proxy
+from forager.proxies.models import Proxy
 
 
 class RequestTiming:

@@ -26,9 +26,11 @@ from forager.errors import (
     VisitError,
     VisitTimeoutError,
 )
+from forager.frontier.models import Lease, Outcome, OutcomeKind, Past, Target, Trouble
 from forager.frontier.revisit import next_interval
+from forager.images.models import ImageStatus
 from forager.parsing.login import count_words, is_login_wall
-from forager.records import ImageStatus, Lease, Outcome, OutcomeKind, Past, Reading, Target, Trouble
+from forager.parsing.models import Reading
 
 QUICK_TRIES = 3
 JITTER_S = 0.5

@@ -19,7 +19,6 @@ from forager.engine.network_monitor import NetworkMonitor, is_network_failure, s
 from forager.engine.pipeline import Tools
 from forager.engine.proxy_pools import TimedClient
 from forager.engine.request_timing import RequestTiming
-from forager.engine.robots_fetch import ROBOTS_TRIES, ask_robots
 from forager.engine.stop import StopRequest
 from forager.errors import (
     AddressBlockedError,
@@ -33,9 +32,10 @@ from forager.errors import (
     SkippedError,
     VisitError,
 )
-from forager.politeness import robots
-from forager.politeness.robots import Rules
-from forager.records import Outcome, OutcomeKind
+from forager.frontier.models import Outcome, OutcomeKind
+from forager.robots import rules as robots
+from forager.robots.fetch import ROBOTS_TRIES, ask_robots
+from forager.robots.rules import Rules
 
 EXHAUSTED_HOLD_S = 5.0
 """A machine without a free file is asked again after a while."""

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from forager.db import Database
+from forager.db.database import Database
 from forager.domains import store as domains
 from forager.domains import tasks as switches
 from forager.engine.domain_queue import DomainQueue

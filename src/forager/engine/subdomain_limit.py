@@ -11,8 +11,9 @@ from typing import Any
 
 from forager.domains import traps
 from forager.domains.traps import SUBDOMAINS
-from forager.records import Discovery, Outcome
-from forager.urls import registrable
+from forager.frontier.models import Outcome
+from forager.links.models import Discovery
+from forager.urls.domain import registrable
 
 
 class SubdomainLimit:

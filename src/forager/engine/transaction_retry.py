@@ -15,7 +15,9 @@ from typing import Any, TypeVar
 import asyncpg
 
 from forager import clock
-from forager.db import CONNECTION_LOST, Database, give_up_if_cancelled
+from forager.db.cancelled import give_up_if_cancelled
+from forager.db.database import Database
+from forager.db.pool import CONNECTION_LOST
 from forager.errors import DatabaseUnreachableError, UserError
 from forager.observe import log
 

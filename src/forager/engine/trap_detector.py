@@ -1,6 +1,6 @@
 """A worker's eye on traps: what the pages of its domains have in common, and what the database is told of it.
 
-Judging is pure and in memory (`links/sameness.py`), and a memory outlives its lease: some domains are leased anew for
+Judging is pure and in memory (`links/repetition.py`), and a memory outlives its lease: some domains are leased anew for
 every page. What it counted is written down with the domain, so that a successor goes on from there.
 """
 
@@ -11,17 +11,19 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from forager.db import Database
+from forager.db.database import Database
 from forager.domains import store as domains
 from forager.domains import traps as domain_traps
+from forager.domains.models import Trap
 from forager.engine.subdomain_limit import without_links
 from forager.engine.transaction_retry import in_transaction
 from forager.frontier import traps as frontier_traps
-from forager.links import Selector, templates
-from forager.links.sameness import TrapCandidate, TrapCounters, mark_of
+from forager.frontier.models import Lease, Outcome
+from forager.links import templates
+from forager.links.repetition import TrapCandidate, TrapCounters, mark_of
+from forager.links.select import Selector
 from forager.links.templates import pattern_of
 from forager.observe import log
-from forager.records import Lease, Outcome, Trap
 
 CLOCKS_AGREE = timedelta(seconds=5)
 """Between the database and what a worker knows of its time, with what lies between finding and heeding."""

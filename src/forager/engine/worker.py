@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from forager import clock
-from forager.db import Database
+from forager.db.database import Database
 from forager.dispatch.inbox import MessageInbox, Verdict
 from forager.domains import store as domains
 from forager.domains.store import LeaseRenewal, Release
@@ -26,6 +26,7 @@ from forager.engine.dispatcher import Dispatcher
 from forager.engine.domain_queue import DomainQueue, block
 from forager.engine.first_delays import FirstDelays
 from forager.engine.lease_rebalancing import LeaseRebalancer
+from forager.engine.models import Pause, PauseReason
 from forager.engine.network_monitor import NetworkMonitor
 from forager.engine.pipeline import Tools
 from forager.engine.proxy_pools import ProxyPools
@@ -35,11 +36,11 @@ from forager.engine.stop import StopRequest, cancel
 from forager.engine.transaction_retry import in_transaction
 from forager.engine.trap_detector import TrapDetector
 from forager.engine.writer import Writer
+from forager.frontier.models import Lease, Target
 from forager.observe import everywhere, log
 from forager.politeness.breaker import Breaker
 from forager.politeness.pace import LatencyTracker, Throttle, clamp_delay
 from forager.proxies.pool import ProxyPool
-from forager.records import Lease, Pause, PauseReason, Target
 from forager.stats import series
 from forager.stats import store as stats
 from forager.stats.counters import Tally

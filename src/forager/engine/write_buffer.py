@@ -8,7 +8,7 @@ limit in bytes may be passed by what was under way when it was reached.
 from collections.abc import Sequence
 
 from forager.domains.store import RobotsCopy
-from forager.records import Outcome
+from forager.frontier.models import Outcome
 
 LINK_BYTES = 400
 """Of one discovered link: a tuple, its URL, its key and its anchor (measured on the playground's sites)."""

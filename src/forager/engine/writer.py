@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from forager import clock
-from forager.db import Database
+from forager.db.database import Database
 from forager.domains import images as domain_images
 from forager.domains import store as domains
 from forager.domains.store import RobotsCopy, Visits
@@ -39,20 +39,21 @@ from forager.frontier.details import record_details
 from forager.frontier.enqueue import EnqueueResult, learn, merge_cached, sort_known
 from forager.frontier.images import make_pages, record_images
 from forager.frontier.lexemes import Lexemes
+from forager.frontier.models import Outcome, OutcomeKind
 from forager.frontier.url_cache import UNSHARED, SharedPages, UrlCache, pack
 from forager.images import purge as image_purge
-from forager.links.sameness import TrapCandidate
+from forager.links.models import Discovery
+from forager.links.repetition import TrapCandidate
 from forager.links.scope import claim_depth
 from forager.links.select import add_up
 from forager.observe import log
-from forager.parsing import CONFIGS, keywords_of
+from forager.parsing.keywords import CONFIGS, keywords_of
 from forager.products import store as products
 from forager.proxies.store import ProxyStateRow, count_uses
-from forager.records import Discovery, Outcome, OutcomeKind
 from forager.stats import series
 from forager.stats import store as stats
 from forager.stats.counters import Tally, count_batch
-from forager.storage import BodyStore
+from forager.storage.body_store import BodyStore
 
 MOST_DOMAIN_IDS = 100_000
 NOT_MODIFIED = 304

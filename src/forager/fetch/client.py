@@ -10,18 +10,19 @@ from contextlib import asynccontextmanager
 
 from forager import clock
 from forager.errors import ConfigurationError, ConnectionLostError
-from forager.fetch.answer import ResponseReader
+from forager.fetch.body_memory import FREE_BYTES, MemoryBudget
+from forager.fetch.connect import CheckAddress, Connector, GuardedResolver
 from forager.fetch.cookies import CookieJar
 from forager.fetch.decode import ACCEPTED, decode
-from forager.fetch.dial import CheckAddress, Connector, GuardedResolver
+from forager.fetch.models import BodyCoding, Fetched, RawHeads
 from forager.fetch.network_probe import NetworkProbe
 from forager.fetch.origin import Origin, build_post, build_request, hosts_of, is_header_safe, split_url
 from forager.fetch.pool import Pool
-from forager.fetch.room import FREE_BYTES, MemoryBudget
-from forager.fetch.through import Ways, forwards
+from forager.fetch.proxy_connect import Ways, forwards
+from forager.fetch.response import ResponseReader
 from forager.fetch.tunnel import authorization, proxy_auth_error
 from forager.fetch.wire import Connection, Patience
-from forager.records import BodyCoding, Fetched, Proxy, RawHeads
+from forager.proxies.models import Proxy
 
 ACCEPT = "text/html,application/xhtml+xml;q=0.9,text/plain;q=0.5,*/*;q=0.1"
 ACCEPT_IMAGES = "image/*,*/*;q=0.1"

@@ -12,7 +12,7 @@ import brotli  # type: ignore[import-untyped]
 from isal import igzip_lib
 
 from forager.errors import DecodeError, TooLargeError
-from forager.records import Fetched
+from forager.fetch.models import Fetched
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from forager.errors import BadUrlError, ConnectError
-from forager.urls import domain_of
+from forager.urls.domain import domain_of
 
 PORTS = {"http": 80, "https": 443}
 KNOWN_ORIGINS = 10_000

@@ -11,9 +11,9 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from forager import clock
 from forager.errors import VisitTimeoutError
 from forager.fetch.origin import Origin
-from forager.fetch.through import Ways
+from forager.fetch.proxy_connect import Ways
 from forager.fetch.wire import Connection
-from forager.records import Proxy
+from forager.proxies.models import Proxy
 
 KEEP_ALIVE_S = 4.0
 """Below the five seconds after which common servers hang up, so that we rarely meet a connection in its last moment."""

@@ -11,7 +11,7 @@ from ipaddress import ip_address
 from typing import cast
 
 from forager.errors import ConnectError, ProxyError
-from forager.records import Proxy
+from forager.proxies.models import Proxy
 
 MOST_ANSWER_BYTES = 16 * 1024
 NO_ACCOUNT, ACCOUNT = 0, 2

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import NamedTuple, cast
 
 from forager.errors import VisitTimeoutError
-from forager.fetch.answer import ResponseReader
+from forager.fetch.body_memory import FREE_BYTES, MemoryBudget
 from forager.fetch.origin import Origin
-from forager.fetch.room import FREE_BYTES, MemoryBudget
+from forager.fetch.response import ResponseReader
 from forager.fetch.translate import reason_of
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from forager.records import Discovery
+from forager.links.models import Discovery
 
 MOST_WORDS: int
 MOST_PLACES: int

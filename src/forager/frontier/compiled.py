@@ -3,7 +3,8 @@ then. Nobody else imports `_native`."""
 
 from collections.abc import Callable, Iterable, Sequence
 
-from forager.records import Discovery, Keywords
+from forager.links.models import Discovery
+from forager.parsing.models import Keywords
 
 Heard = bytes | tuple[int, tuple[tuple[bytes, int], ...]]
 """A word's lexeme, in UTF-8; or how many positions the word takes, and its lexemes, each with its own

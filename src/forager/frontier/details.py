@@ -15,7 +15,8 @@ import orjson
 from isal import isal_zlib
 
 from forager.db import statements
-from forager.records import Outcome, Reading
+from forager.frontier.models import Outcome
+from forager.parsing.models import Reading
 
 SQL = statements.load("forager.frontier", "details.sql")
 MOST_BYTES = 65_536

@@ -10,8 +10,8 @@ from typing import Any
 
 from forager.frontier import store
 from forager.frontier.url_cache import UrlCache, depth_of, page_id
-from forager.records import Discovery
-from forager.urls import origin_of
+from forager.links.models import Discovery
+from forager.urls.domain import origin_of
 
 
 @dataclass(slots=True)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from forager.db import statements
+from forager.frontier.models import Outcome
 from forager.frontier.page_priority import MEDIUM
-from forager.records import Outcome
 
 SQL = statements.load("forager.frontier", "images.sql")
 

@@ -20,7 +20,7 @@ from typing import Any
 from forager.db import statements
 from forager.frontier import compiled
 from forager.frontier.compiled import Hear, Heard, Recall, Weave
-from forager.records import Keywords
+from forager.parsing.models import Keywords
 
 SQL = statements.load("forager.frontier", "lexemes.sql")
 REMEMBERED = 50_000

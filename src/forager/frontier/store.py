@@ -10,8 +10,10 @@ from forager.frontier.cache_warm_up import KeyRange
 from forager.frontier.compiled import JoinLinks
 from forager.frontier.details import ITEMS_CUT, MOST_BYTES
 from forager.frontier.lexemes import Lexemes
+from forager.frontier.models import Lease, Outcome, Past, Target
 from forager.frontier.page_priority import priority_of
-from forager.records import Discovery, Keywords, Lease, Outcome, Past, Reading, Selection, Target
+from forager.links.models import Discovery, Selection
+from forager.parsing.models import Keywords, Reading
 
 SQL = statements.load("forager.frontier")
 LINKS_CUT = "links_cut"

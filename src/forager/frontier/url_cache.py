@@ -9,7 +9,7 @@ from typing import Protocol
 
 from forager.frontier import url_set
 from forager.frontier.url_set import DEEPEST, DEPTH_BITS
-from forager.records import Discovery
+from forager.links.models import Discovery
 
 HIGHEST = (1 << 64 - DEPTH_BITS) - 1
 """A page beyond it is not remembered; nobody will ever have one."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from forager.frontier import compiled
 from forager.frontier.compiled import FindKnown, PutKnown, TakeKnown
-from forager.records import Discovery
+from forager.links.models import Discovery
 
 DEPTH_BITS = 10
 DEEPEST = (1 << DEPTH_BITS) - 1

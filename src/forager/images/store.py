@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import asyncpg
 
 from forager.db import statements
-from forager.records import ImageFile, Sighting
+from forager.images.models import ImageFile
+from forager.links.models import Sighting
 
 SQL = statements.load("forager.images")
 

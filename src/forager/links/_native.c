@@ -11,7 +11,7 @@
 #define PLACE_KEY 1
 #define PLACE_DOMAIN 2
 #define PLACE_REFUSAL 3
-/* Of a Discovery; of records/pipeline.py. */
+/* Of a Discovery; of frontier/models.py. */
 #define LINK_FIELDS 7
 
 /* What is at hand while the links of one page are gathered. */

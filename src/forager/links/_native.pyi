@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from forager.records import Discovery
+from forager.links.models import Discovery
 
 def gather(
     type_: type[Discovery],

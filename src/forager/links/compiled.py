@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from forager.records import Discovery
+from forager.links.models import Discovery
 
 Gather = Callable[
     [Sequence[tuple[Any, ...]], Sequence[str], Sequence[str], bytes, int], tuple[list[Discovery], dict[str, int]]

@@ -4,9 +4,13 @@ Scope and patterns are about pages; what a page shows is part of it, wherever it
 name is left out.
 """
 
+from forager.frontier.models import Target
+from forager.links.models import Sighting
 from forager.links.scope import Reach
-from forager.records import FoundImage, Reading, Sighting, Target
-from forager.urls import domain_of, resolve_links, url_key
+from forager.parsing.models import FoundImage, Reading
+from forager.urls.domain import domain_of
+from forager.urls.normalize import url_key
+from forager.urls.resolve import resolve_links
 
 
 def collect_images(reading: Reading, target: Target, reach: Reach | None = None) -> list[Sighting]:

@@ -9,8 +9,8 @@ import re
 from collections.abc import Container
 from dataclasses import dataclass
 
-from forager.records import RunSpec, Scope
-from forager.urls import domain_of, registrable
+from forager.runs.models import RunSpec, Scope
+from forager.urls.domain import domain_of, registrable
 
 MOST_NAMED = 200
 """Every page that may be claimed is compared with every pattern."""

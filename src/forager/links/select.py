@@ -12,14 +12,20 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from forager import clock
+from forager.domains.models import ALL_OF_A_LOOK, Trap
 from forager.errors import BadUrlError
+from forager.frontier.models import Target
 from forager.links import compiled, templates, traps
 from forager.links.compiled import Gather, Recall
 from forager.links.images import collect_images
+from forager.links.models import Discovery, Selection, Sighting
 from forager.links.name_set import MutableNameSet
 from forager.links.scope import Reach
-from forager.records import ALL_OF_A_LOOK, Discovery, LinkColumns, Reading, Selection, Sighting, Target, Trap
-from forager.urls import LONGEST_ORIGIN, domain_of, domain_of_origin, origin_of, resolve_links, url_key
+from forager.parsing.link_columns import LinkColumns
+from forager.parsing.models import Reading
+from forager.urls.domain import LONGEST_ORIGIN, domain_of, domain_of_origin, origin_of
+from forager.urls.normalize import url_key
+from forager.urls.resolve import resolve_links
 
 REMEMBERED = 50_000
 """Links kept per generation, about 300 bytes each; at most two generations live."""

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from typing import NamedTuple
 
 from forager.parsing.names import Verdict
-from forager.parsing.tree import Marked, Tree
+from forager.parsing.tree_types import Marked, Tree
 
 LIKELY_AROUND, CONTENT, BESIDE = int(Verdict.LIKELY_AROUND), int(Verdict.CONTENT), int(Verdict.BESIDE)
 AROUND, COMMENTS, CONSENT = int(Verdict.AROUND), int(Verdict.COMMENTS), int(Verdict.CONSENT)

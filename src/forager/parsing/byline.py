@@ -15,7 +15,7 @@ from forager.parsing.dates import Moment, date_in_path, parse_datetime
 from forager.parsing.head import Head
 from forager.parsing.people import LONGEST_AUTHOR, clean_author
 from forager.parsing.structured import Item, StructuredData, Value, text_of
-from forager.parsing.tree import Tree
+from forager.parsing.tree_types import Tree
 
 MOST_AUTHORS = 5
 

@@ -11,7 +11,7 @@ from itertools import islice
 from forager.parsing.clean import collapse
 from forager.parsing.dates import MONTHS, Moment, find_day, parse_datetime
 from forager.parsing.people import clean_author
-from forager.parsing.tree import Tree
+from forager.parsing.tree_types import Tree
 
 LONGEST_BYLINE = 100
 """Of the text of an element, in characters; more is no byline."""

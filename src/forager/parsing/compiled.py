@@ -7,7 +7,7 @@ from mmap import mmap
 from typing import TYPE_CHECKING, Protocol, cast
 
 if TYPE_CHECKING:
-    from forager.parsing.tree import Tree
+    from forager.parsing.tree_types import Tree
 
 
 class Native(Protocol):

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from itertools import accumulate
 
 from forager.parsing.boilerplate import Marks
-from forager.parsing.tree import Tree
+from forager.parsing.tree_types import Tree
 
 MOST_REGIONS = 30
 LONG_CONTENT = 1500

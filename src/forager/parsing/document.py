@@ -13,7 +13,7 @@ from forager.parsing.dates import parse_date
 from forager.parsing.feed import Feed, read_json_feed, read_xml_feed, texts_of
 from forager.parsing.images import LONGEST_ALT
 from forager.parsing.links import LONGEST_ANCHOR, MOST_LINKS, clean_href
-from forager.records import FoundImage, FoundLink
+from forager.parsing.models import FoundImage, FoundLink
 from forager.urls.sitemap import Entry, read_entries
 
 GZIP = b"\x1f\x8b"

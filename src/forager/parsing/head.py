@@ -4,7 +4,7 @@ from bisect import bisect_left
 from dataclasses import dataclass, field
 
 from forager.parsing.clean import collapse
-from forager.parsing.tree import Tree
+from forager.parsing.tree_types import Tree
 
 LONGEST_TITLE = 1000
 LONGEST_DESCRIPTION = 2000

@@ -8,7 +8,7 @@ import re
 
 from forager.parsing.clean import collapse
 from forager.parsing.head import LONGEST_TITLE, Head
-from forager.parsing.tree import Tree
+from forager.parsing.tree_types import Tree
 
 MOST_HEADINGS = 8
 LONGEST_HEADLINE = 500

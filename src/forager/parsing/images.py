@@ -10,9 +10,9 @@ from functools import lru_cache
 
 from forager.parsing.head import Head
 from forager.parsing.links import clean_href
+from forager.parsing.models import FoundImage
 from forager.parsing.structured import Item, StructuredData, Value
-from forager.parsing.tree import Picture, Tree
-from forager.records import FoundImage
+from forager.parsing.tree_types import Picture, Tree
 
 MOST_IMAGES = 100
 MOST_NODES = 500

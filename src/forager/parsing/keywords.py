@@ -1,8 +1,8 @@
 """What of a page becomes searchable, and which PostgreSQL text-search configuration stems its language: those every
 server since 15 ships, else `simple`."""
 
+from forager.parsing.models import Keywords, Reading
 from forager.parsing.words import to_words
-from forager.records import Keywords, Reading
 
 CONFIGS = {
     "ar": "arabic",

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from forager.parsing.tree import Tree
-from forager.records import FoundLink, LinkColumns
+from forager.parsing.link_columns import LinkColumns
+from forager.parsing.models import FoundLink
+from forager.parsing.tree_types import Tree
 
 MOST_LINKS = 20_000
 LONGEST_ANCHOR = 200

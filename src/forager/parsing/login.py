@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from forager.parsing import login_words as words_of
-from forager.urls import registrable
+from forager.urls.domain import registrable
 
 if TYPE_CHECKING:
-    from forager.parsing.tree import Tree
+    from forager.parsing.tree_types import Tree
 
 FEW_WORDS, FEW_LINKS = 40, 15
 """Up to here a page with a login form, found where it was asked for, is nothing but that form."""

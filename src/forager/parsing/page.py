@@ -11,9 +11,11 @@ from dataclasses import replace
 from ada_url import join_url
 
 from forager.errors import BadUrlError
+from forager.fetch.models import Fetched
 from forager.parsing.byline import find_byline
 from forager.parsing.charset import to_utf8
 from forager.parsing.clean import collapse, drop_unseen
+from forager.parsing.contains import has_url
 from forager.parsing.directives import combine
 from forager.parsing.document import GZIP, Document, kind_of, read_document, read_json, read_list, unpack
 from forager.parsing.head import LONGEST_DESCRIPTION, Head, read_head
@@ -24,15 +26,16 @@ from forager.parsing.links import find_head_links, find_links, join_links
 from forager.parsing.login import has_password_form
 from forager.parsing.memory import keep_freed_memory
 from forager.parsing.metadata import find_metadata
-from forager.parsing.needle import has_url
+from forager.parsing.models import FoundLink, Reading
 from forager.parsing.product import read_product
 from forager.parsing.simhash import simhash
 from forager.parsing.sites import AUTO
 from forager.parsing.structured import read_structured
 from forager.parsing.text import fingerprint, first_words, take_content
-from forager.parsing.tree import Tree, parse
-from forager.records import Fetched, FoundLink, Reading
-from forager.urls import normalize
+from forager.parsing.tree import parse
+from forager.parsing.tree_types import Tree
+from forager.products.models import Product
+from forager.urls.normalize import normalize
 
 HTML, XHTML, PLAIN = "text/html", "application/xhtml+xml", "text/plain"
 TEXTS = frozenset({"", PLAIN})
@@ -248,3 +251,8 @@ def _join(base: str, href: str | None) -> str | None:
     except ValueError:
         return None
     return joined if joined.startswith(("http://", "https://")) else None
+
+
+def find_product(fetched: Fetched, parser_name: str = AUTO) -> Product | None:
+    """What this parser finds in an answer that was stored; raises DecodeError as reading does."""
+    return read(fetched, keyword_words=0, parser_name=parser_name).product

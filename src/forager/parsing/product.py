@@ -1,14 +1,14 @@
 """The product of a page, by the parser its domain asks for: of a page that is being read, or one that was stored."""
 
+from forager.fetch.models import Fetched
 from forager.parsing.head import Head
 from forager.parsing.products.clues import find_product_hints
 from forager.parsing.products.find import find_listed
 from forager.parsing.products.view import View
 from forager.parsing.sites import AUTO, GENERIC, parser_for
 from forager.parsing.structured import StructuredData
-from forager.parsing.tree import Tree
-from forager.records import Fetched
-from forager.records.product import Listed, Product
+from forager.parsing.tree_types import Tree
+from forager.products.models import Listed, Product
 
 UNTOUCHED = frozenset({AUTO, GENERIC})
 """Parsers that nobody chose for a site: they are not asked about pages that sell nothing."""
@@ -33,10 +33,3 @@ def read_product(
     parser = parser_for(parser_name, fetched.url.split("/", 3)[2].lower())
     product = parser.find_product(view) if clues.may_sell or parser.name != GENERIC else None
     return product, find_listed(view) if product is None and clues.may_list else ()
-
-
-def find_product(fetched: Fetched, parser_name: str = AUTO) -> Product | None:
-    """What this parser finds in an answer that was stored; raises DecodeError as reading does."""
-    from forager.parsing.page import read
-
-    return read(fetched, keyword_words=0, parser_name=parser_name).product

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from forager.parsing.names import AROUND_TAGS, LONGEST_NAMES, NAMED_TAGS, classify_names
 
 if TYPE_CHECKING:
-    from forager.parsing.tree import Child, Marked
+    from forager.parsing.tree_types import Child, Marked
 
 PROSE_BYTES = 80
 MOST_RUNS = 1000

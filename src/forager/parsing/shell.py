@@ -6,7 +6,8 @@ A short page that means to be short has no place that scripts fill, and says not
 import re
 from itertools import islice
 
-from forager.records import Fetched, Reading
+from forager.fetch.models import Fetched
+from forager.parsing.models import Reading
 
 MUCH_TEXT = 200
 """Characters of main text; a page that has so many has its content."""

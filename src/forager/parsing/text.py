@@ -6,7 +6,7 @@ from forager.parsing import compiled
 from forager.parsing.boilerplate import Marks, find_boilerplate, is_inside
 from forager.parsing.clean import drop_unseen
 from forager.parsing.content import Weights, find_content, find_link_lists
-from forager.parsing.tree import Tree
+from forager.parsing.tree_types import Tree
 from forager.parsing.words import count_unspaced
 
 LONGEST_HEADING = 200

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
+from forager.config.settings import Settings
 from forager.errors import AddressBlockedError
 
 Address = IPv4Address | IPv6Address
@@ -180,3 +181,9 @@ def host_as_ip(host: str) -> Address | None:
         return ip_address(host.removeprefix("[").removesuffix("]"))
     except ValueError:
         return None
+
+
+def guard_from_settings(settings: Settings) -> AddressGuard:
+    return AddressGuard(
+        settings.fetch.allow_networks, settings.fetch.allow_ports, is_anonymous=settings.contact is None
+    )

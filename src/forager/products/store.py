@@ -12,9 +12,10 @@ from itertools import islice
 from typing import Any
 
 from forager.db import statements
-from forager.records import Outcome, OutcomeKind
-from forager.records.product import Product, pack_evidence, pack_variant
-from forager.urls import domain_of, url_key
+from forager.frontier.models import Outcome, OutcomeKind
+from forager.products.models import Product, pack_evidence, pack_variant
+from forager.urls.domain import domain_of
+from forager.urls.normalize import url_key
 
 SQL = statements.load("forager.products")
 NOT_MODIFIED = 304

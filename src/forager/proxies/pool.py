@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from forager.proxies import choose
-from forager.proxies.choose import Member
-from forager.records import Passage, Proxy, ProxyUse
+from forager.proxies import rotation as choose
+from forager.proxies.models import Passage, Proxy, ProxyUse
+from forager.proxies.rotation import Member
 
 
 class ProxyPool:

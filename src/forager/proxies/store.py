@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from forager.config.cipher import PasswordCipher
 from forager.db import statements
 from forager.proxies import tally
-from forager.proxies.choose import FIRST_PROBE_S, MOST_FAILURES, MOST_FAILURES_TOGETHER, probe_wait_s
-from forager.proxies.secret import PasswordCipher
-from forager.records import Proxy, ProxyUse
+from forager.proxies.models import Proxy, ProxyUse
+from forager.proxies.rotation import FIRST_PROBE_S, MOST_FAILURES, MOST_FAILURES_TOGETHER, probe_wait_s
 
 SQL = statements.load("forager.proxies")
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from forager.proxies.choose import NEW_SHARE, average
-from forager.records import Passage, ProxyUse
+from forager.proxies.models import Passage, ProxyUse
+from forager.proxies.rotation import NEW_SHARE, average
 
 LONGEST_ERROR = 500
 

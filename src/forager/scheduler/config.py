@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from forager.alerts.rules import USUAL, Disk, Limits
-from forager.dispatch.hint import Hint
+from forager.dispatch.message import Hint
 from forager.dispatch.names import Names
 from forager.dispatch.store import Depth
-from forager.frontier.webhooks import DueCall, Heard
 from forager.proxies.store import Probed, ProbeRow
 from forager.scheduler.times import At
+from forager.webhooks.store import DueCall, Heard
 
 BY = "schedule"
 """Whom the history names for what duties do."""

@@ -39,3 +39,12 @@ SELECT GREATEST(0, EXTRACT(EPOCH FROM min(next_at) - clock_timestamp()))::float8
 -- The timetable, for people.
 SELECT name, every_s, started_at, ended_at, EXTRACT(EPOCH FROM ended_at - started_at)::float8 AS took_s, result, error, next_at, times
 FROM duties ORDER BY name;
+
+-- name: duties_now
+-- Of these duties: how late each is, and whether somebody is doing it. Who does one holds its row's lock, which the row shows as its xmax for as
+-- long as that transaction lives.
+WITH living AS MATERIALIZED (SELECT l.transactionid FROM pg_locks l WHERE l.locktype = 'transactionid' AND l.granted)
+SELECT d.name, EXTRACT(EPOCH FROM now() - d.next_at)::float8 AS late_s, d.ended_at IS NOT NULL AS was_done, d.error IS NOT NULL AS has_failed,
+       EXISTS (SELECT FROM living v WHERE v.transactionid = d.xmax) AS is_under_way
+FROM duties d WHERE d.name = ANY ($1::text[])
+ORDER BY d.next_at, d.name;

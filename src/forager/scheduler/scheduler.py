@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from forager.db import give_up_if_cancelled, statements
+from forager.db import statements
+from forager.db.cancelled import give_up_if_cancelled
+from forager.db.rows import Row, as_dicts
 from forager.observe import log
 from forager.scheduler.config import Duty, SchedulerConfig
 from forager.scheduler.times import ANY_TIME
@@ -99,3 +101,8 @@ class JobScheduler:
 async def read_duties(conn: Any) -> list[dict[str, Any]]:
     """The timetable, a row for each duty that was ever posted."""
     return [dict(row) for row in await conn.fetch(SQL["read_duties"])]
+
+
+async def list_overdue(conn: Any, names: Sequence[str]) -> list[Row]:
+    """The most overdue first."""
+    return as_dicts(await conn.fetch(SQL["duties_now"], names))

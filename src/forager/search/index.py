@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from forager.db import statements
 from forager.search import spelling
-from forager.search.bands import bands, group
+from forager.search.near_duplicates import bands, group
 
 SQL = statements.load("forager.search", "index.sql")
 PAGES = "pages"

@@ -1,6 +1,6 @@
 """Texts with marks in them, as the database answers, → a text and places. Pure."""
 
-from forager.records.search import Marked
+from forager.search.models import Marked
 
 START, STOP = "\x02", "\x03"
 

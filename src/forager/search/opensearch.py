@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from forager.db import statements
-from forager.records.search import Hit, HitPage, Marked, ProductQuery, Query
+from forager.search.models import Hit, HitPage, Marked, ProductQuery, Query
 from forager.search.names import Names
 from forager.search.postgres import SQL as POSTGRES
 from forager.search.postgres import PostgresSearch

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from forager import clock
 from forager.db import statements
-from forager.records.search import Hit, HitPage, Marked, ProductQuery, Query
 from forager.search import spelling
+from forager.search.cursor import EVER, estimate_total, read_cursor, write_cursor
 from forager.search.marked import maybe_marked, read_marked
-from forager.search.place import EVER, estimate_total, read_cursor, write_cursor
+from forager.search.models import Hit, HitPage, Marked, ProductQuery, Query
 from forager.search.products import search_products
 from forager.search.tsquery import LeafQuery, Spelling, date_marks, ranking_query, stages
 from forager.search.words import Leaf, Wanted, parse

@@ -12,9 +12,9 @@ from typing import Any
 
 from forager import clock
 from forager.db import statements
-from forager.records.search import Hit, HitPage, ProductQuery
+from forager.search.cursor import EVER, estimate_total, read_cursor, write_cursor
 from forager.search.marked import maybe_marked
-from forager.search.place import EVER, estimate_total, read_cursor, write_cursor
+from forager.search.models import Hit, HitPage, ProductQuery
 from forager.search.tsquery import PRICE_STEPS, Spelling, build_product_queries, date_marks, price_marks, quote
 from forager.search.words import Wanted
 

@@ -18,9 +18,9 @@ from forager import clock
 from forager.db import statements
 from forager.errors import ConfigurationError, ForagerError, SearchServerError
 from forager.observe import log
+from forager.search.bulk_index import Key, send
 from forager.search.mapping import KINDS, PLURALS, describe
 from forager.search.names import Names
-from forager.search.push import Key, send
 from forager.search.server import SearchServer
 
 SQL = statements.load("forager.search", "outbox.sql")

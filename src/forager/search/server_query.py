@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from forager.records.search import ProductQuery, Query
+from forager.search.models import ProductQuery, Query
 from forager.search.stream import GAP, write_stream
 from forager.search.words import Leaf, Wanted
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from forager import clock
 from forager.db import statements
-from forager.records import DomainCount, Holder, Outcome, OutcomeCount, Pause, RunSpec, Scope
-from forager.records.crawl import IMAGE
+from forager.engine.models import Pause
+from forager.frontier.models import Outcome
+from forager.runs.models import IMAGE, DomainCount, Holder, OutcomeCount, RunSpec, Scope
 from forager.stats.processes import get_process_key, is_gone, is_local_process
 
 SQL = statements.load("forager.stats")

@@ -14,14 +14,16 @@ from typing import NamedTuple
 
 from forager import __version__
 from forager.errors import StoreError
+from forager.fetch.models import Fetched
+from forager.frontier.models import Past
 from forager.observe import log
-from forager.records import Fetched, Past, StoredBody
 from forager.storage import snapshot, warc_record
 from forager.storage.bucket import Bucket
 from forager.storage.layered import LayeredLocation
 from forager.storage.local import LocalLocation
 from forager.storage.location import Place
 from forager.storage.migrator import WarcMover
+from forager.storage.models import StoredBody
 from forager.storage.objects import BucketLocation
 from forager.storage.policy import ContentPolicy
 from forager.storage.refs import OPEN, SnapshotRef, WarcRef, parse

@@ -9,7 +9,8 @@ import json
 import sys
 
 from forager.errors import StoreError
-from forager.records import Fetched, StoredBody
+from forager.fetch.models import Fetched
+from forager.storage.models import StoredBody
 from forager.storage.policy import ContentPolicy
 from forager.storage.refs import SnapshotRef
 

@@ -18,9 +18,9 @@ from isal import igzip_lib
 from forager import clock
 from forager.errors import StoreError
 from forager.observe import log
-from forager.records import StoredBody
 from forager.storage import cdxj, warc_record
 from forager.storage.local import trouble
+from forager.storage.models import StoredBody
 from forager.storage.refs import OPEN, WarcRef
 
 INDEX = ".cdxj"

@@ -15,8 +15,9 @@ from typing import NamedTuple
 from isal import igzip_lib
 
 from forager.errors import StoreError
-from forager.records import Fetched, StoredBody
+from forager.fetch.models import Fetched
 from forager.storage.cdxj import index_line
+from forager.storage.models import StoredBody
 from forager.storage.policy import ContentPolicy
 
 LEVEL = 2

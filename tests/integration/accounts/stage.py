@@ -12,16 +12,17 @@ from argon2 import PasswordHasher
 from fastapi import FastAPI
 from starlette.routing import BaseRoute
 
+from forager.accounts import service as accounts
+from forager.accounts.identity import Role, Scope, operator
 from forager.accounts.passwords import LANES, MEMORY_KIB, PASSES
-from forager.accounts.who import Role, Scope, operator
+from forager.accounts.routes import auth, users
 from forager.api import access, problems
 from forager.api.access import Admin, Anyone, Keeper, Seeding, User
+from forager.api.body_limit import BodyLimit
 from forager.api.read_pool import Desk as Connections
-from forager.api.routes import auth, users
-from forager.app import Forager
 from forager.config.settings import Settings
-from forager.control import accounts
-from forager.db import Database
+from forager.db.database import Database
+from forager.instance import Forager
 
 PASSWORD = "seven quiet otters"
 HOST = "http://127.0.0.1:8600"
@@ -69,7 +70,8 @@ def build(database: Database, **settings: Any) -> FastAPI:
     app.state.settings = Settings.of(**(ROOMY | settings))
     app.state.forager = Forager(app.state.settings, database)
     app.state.call_back = lambda: None
-    access.install(app)
+    app.add_middleware(BodyLimit)
+    access.install_errors(app)
     problems.install(app)
     app.router.routes.extend(_build_routes())
     return app

@@ -12,8 +12,8 @@ from tests.integration.accounts.stage import PASSWORD
 
 from forager.accounts import audit
 from forager.accounts.credentials import hash_of
+from forager.accounts.identity import nobody
 from forager.accounts.passwords import Hasher
-from forager.accounts.who import nobody
 from forager.cli.main import run
 
 

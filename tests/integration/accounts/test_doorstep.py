@@ -12,7 +12,7 @@ from starlette.types import Message
 from tests.integration.api.conftest import PLENTY, admin, anybody, app, client_for, running, settings, token_of
 
 from forager.accounts import store
-from forager.accounts.who import Role, Scope
+from forager.accounts.identity import Role, Scope
 from forager.api import middleware
 from forager.api.body_limit import LARGE_BYTES
 from forager.config.settings import Settings

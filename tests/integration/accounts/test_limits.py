@@ -10,9 +10,9 @@ from tests.integration.accounts.stage import Desk, OpenApp
 
 from forager import clock
 from forager.accounts import limiter as module
+from forager.accounts.identity import Role
 from forager.accounts.limiter import Limiter
-from forager.accounts.meter import share_of
-from forager.accounts.who import Role
+from forager.accounts.request_counter import share_of
 
 
 class Clock:

@@ -8,9 +8,10 @@ import pytest
 from tests.integration.accounts.stage import HOST, PASSWORD, ROOT, Browser, Desk, OpenApp
 
 from forager.accounts import audit
+from forager.accounts import service as accounts
+from forager.accounts import sessions as sign_in
 from forager.accounts.credentials import hash_of
-from forager.accounts.who import Role, Scope
-from forager.control import accounts, sign_in
+from forager.accounts.identity import Role, Scope
 from forager.errors import ConflictError
 
 KINDS = ("anyone", "user", "admin", "keeper", "seeding")

@@ -8,11 +8,11 @@ from fastapi import Request
 from tests.integration.accounts.stage import HOST, PASSWORD, ROOT, Desk, OpenApp
 
 from forager.accounts import audit
+from forager.accounts import service as accounts
 from forager.accounts.credentials import hash_of
+from forager.accounts.identity import Role, Scope
 from forager.accounts.passwords import Hasher
-from forager.accounts.who import Role, Scope
 from forager.api.denials import MOST_ROWS
-from forager.control import accounts
 
 WRONG = {"error": "Name or password is wrong."}
 OTHER = "nine loud badgers"

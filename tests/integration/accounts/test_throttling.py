@@ -7,10 +7,10 @@ import pytest
 from tests.integration.accounts.stage import PASSWORD, Desk, OpenApp
 from tests.integration.scheduler.stage import an_order
 
+from forager.accounts import jobs as sessions
 from forager.accounts import store
 from forager.accounts.passwords import Hasher
-from forager.control.sign_in import Visitor, sign_in
-from forager.scheduler import sessions
+from forager.accounts.sessions import Visitor, sign_in
 
 WRONG = "not the password"
 FAR = "https://forager.example"

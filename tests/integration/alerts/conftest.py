@@ -1,7 +1,8 @@
 import pytest
 from tests.ground import Ground, database, database_url, ground
+from tests.integration.world import forager, world
 
-__all__ = ["alerts_are_new", "database", "database_url", "ground"]
+__all__ = ["alerts_are_new", "database", "database_url", "forager", "ground", "world"]
 
 
 @pytest.fixture(autouse=True)

@@ -9,14 +9,15 @@ import pytest
 from tests.ground import Ground
 from tests.integration.scheduler.stage import a_visited_page, an_order
 
+from forager.alerts import jobs as alerts
 from forager.alerts.rules import Disk, judge
 from forager.alerts.watch import Level
+from forager.products.models import Product
 from forager.products.store import Sight
 from forager.products.store import store as store_products
-from forager.records.product import Product
-from forager.scheduler import alerts, series
 from forager.stats import series as store
 from forager.stats.counters import Tally
+from forager.stats.jobs import series
 
 pytestmark = pytest.mark.both_servers
 

@@ -7,8 +7,8 @@ from tests.ground import Ground
 from tests.integration.scheduler.stage import an_order
 from tests.integration.tasks.test_webhooks import Receiver, call, settings_for
 
-from forager.control import alerts as control
-from forager.scheduler import alerts
+from forager.alerts import jobs as alerts
+from forager.alerts import service as control
 
 
 async def test_a_silent_worker_is_told_to_the_webhook_signed_and_once(ground: Ground, tmp_path: Path) -> None:

@@ -9,13 +9,13 @@ import asyncpg
 import pytest
 from tests.ground import Ground
 
+from forager.alerts import service as control
 from forager.alerts import store
-from forager.alerts.look import AlertChanges, look
+from forager.alerts.evaluate import AlertChanges, look
 from forager.alerts.rules import RULES, Finding
 from forager.alerts.watch import Level
-from forager.control import alerts as control
 from forager.errors import NotFoundError, UsageError
-from forager.frontier import webhooks
+from forager.webhooks import store as webhooks
 
 pytestmark = pytest.mark.both_servers
 HALF_MINUTE = timedelta(seconds=30)

@@ -11,10 +11,10 @@ import pytest
 from fastapi import FastAPI
 from tests.ground import database_url, ground
 
-from forager.accounts.who import Role, Scope, operator
+from forager.accounts import service as accounts
+from forager.accounts.identity import Role, Scope, operator
 from forager.api.app import create_app
 from forager.config.settings import Settings
-from forager.control import accounts
 
 BASE = "http://127.0.0.1:8600"
 PLENTY = 1_000_000

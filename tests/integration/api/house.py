@@ -9,9 +9,9 @@ from tests.ground import Ground
 
 from forager.domains.store import find_domains
 from forager.frontier.details import record_details
+from forager.frontier.models import Outcome, OutcomeKind
 from forager.proxies.address import ProxyAddress
-from forager.proxies.operate import Facts, add_proxy, assign
-from forager.records import Outcome, OutcomeKind
+from forager.proxies.admin import Facts, add_proxy, assign
 
 NAME = "a.example"
 

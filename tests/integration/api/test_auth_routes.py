@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tests.integration.api.conftest import Client, client_for, running
 
+from forager.accounts.routes.auth import person
 from forager.api import access, routes
-from forager.api.routes.auth import person
 
 PUBLIC = {"GET /health", "GET /api/stats", "POST /api/auth/login", "POST /api/auth/accept"}
 OWN = {

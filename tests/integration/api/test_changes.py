@@ -10,8 +10,8 @@ from fastapi import FastAPI
 from tests.ground import Ground
 from tests.integration.api.conftest import client_for, token_of
 
-from forager.accounts.who import Role, Scope
-from forager.control.check import check
+from forager.accounts.identity import Role, Scope
+from forager.explain.check import check
 
 SEEDS = {"urls": ["https://a.example/", "https://b.example/x", "nonsense", "http://10.0.0.1/"]}
 

@@ -9,7 +9,7 @@ from tests.ground import Ground
 from tests.integration.api.conftest import running
 
 from forager.config.settings import Settings
-from forager.control import checks
+from forager.explain import check_runs as checks
 
 Job = dict[str, Any]
 

@@ -6,9 +6,9 @@ import pytest
 from tests.ground import Ground
 from tests.integration.api.conftest import client_for, running, token_of
 
-from forager.accounts.who import Role, Scope
-from forager.api.routes import domains_bulk
+from forager.accounts.identity import Role, Scope
 from forager.config.settings import Settings
+from forager.domains.routes import bulk as domains_bulk
 
 BULK = "/api/admin/domains/bulk"
 

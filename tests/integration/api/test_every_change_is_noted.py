@@ -11,7 +11,7 @@ from tests.conftest import database_url
 from tests.integration.api.house import NAME, furnish
 
 from forager.api import routes
-from forager.control.check import check
+from forager.explain.check import check
 
 __all__ = ["database_url"]  # a database for each: what they name has the first number
 HOOK = "https://chat.example/hook/s3cret"

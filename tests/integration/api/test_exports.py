@@ -16,9 +16,9 @@ from fastapi import FastAPI
 from starlette.types import Message
 from tests.ground import Ground
 
-from forager.api.read_ahead import ReadBuffer
-from forager.api.routes import exports
-from forager.control.cells import restore
+from forager.export import routes as exports
+from forager.export.csv_rows import restore
+from forager.export.read_ahead import ReadBuffer
 
 TITLES = ["=1+1", "+x", "-x", "@x", "'x", "plain", 'with "quotes", and; more', "", " space", "line\nbreak"]
 

@@ -9,11 +9,11 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from tests.integration.scheduler.stage import an_order
 
-from forager.api import metrics
-from forager.api.metrics import MetricsExporter
-from forager.scheduler import series as duty
 from forager.stats import series
 from forager.stats.counters import Tally
+from forager.stats.jobs import series as duty
+from forager.stats.routes import prometheus as metrics
+from forager.stats.routes.prometheus import MetricsExporter
 
 
 @pytest.fixture

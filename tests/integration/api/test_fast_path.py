@@ -12,7 +12,7 @@ from tests.integration.api.conftest import client_for, token_of
 from tests.integration.api.house import furnish
 from tests.integration.api.test_surface import asked, operations, spelled
 
-from forager.accounts.who import Role, Scope
+from forager.accounts.identity import Role, Scope
 from forager.api import fast_path, routes
 from forager.api.app import create_app
 

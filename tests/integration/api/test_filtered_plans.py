@@ -8,9 +8,9 @@ from typing import Any
 
 import asyncpg
 import pytest
+from tests.integration.api.lists import SQL
 from tests.integration.api.test_plans import nodes
 
-from forager.control.listing import SQL
 from forager.db.pool import open_pool
 
 ROWS = 10_000

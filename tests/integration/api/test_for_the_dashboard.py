@@ -12,7 +12,7 @@ from tests.integration.fetch.raw_server import http
 from tests.integration.seeds.test_follow_sitemap import a_site, index, urlset
 
 from forager.frontier.details import record_details
-from forager.records import Outcome, OutcomeKind
+from forager.frontier.models import Outcome, OutcomeKind
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from tests.integration.api.conftest import token_of
 from tests.integration.api.house import NAME, furnish
 from tests.integration.api.test_serving import address_of, start
 
-from forager.accounts.who import Role, Scope
+from forager.accounts.identity import Role, Scope
 from forager.api.app import create_app
 from forager.config.settings import Settings
 

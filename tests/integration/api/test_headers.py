@@ -13,11 +13,11 @@ import pytest
 from tests.ground import Ground
 from tests.integration.api.conftest import client_for, running, token_of
 
+from forager.accounts import service as accounts
 from forager.accounts.credentials import hash_of
-from forager.accounts.who import Role, Scope, operator
+from forager.accounts.identity import Role, Scope, operator
 from forager.api.compress import choose
 from forager.config.settings import Settings
-from forager.control import accounts
 
 try:
     from compression import zstd  # type: ignore[import-not-found, unused-ignore]

@@ -10,10 +10,10 @@ import pytest
 from fastapi import FastAPI, Request
 from tests.integration.api.conftest import client_for, token_of
 
-from forager.accounts.who import Role, Scope
-from forager.api import live
-from forager.api.live import EventStream
-from forager.control import numbers
+from forager.accounts.identity import Role, Scope
+from forager.stats import overview as numbers
+from forager.stats.routes import live
+from forager.stats.routes.live import EventStream
 
 
 def a_request(app: FastAPI, token: str) -> Request:

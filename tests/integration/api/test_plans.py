@@ -6,8 +6,7 @@ from typing import Any
 import asyncpg
 import pytest
 from tests.ground import Ground
-
-from forager.control.listing import SQL
+from tests.integration.api.lists import SQL
 
 NO = None
 LISTS: dict[str, tuple[Any, ...]] = {

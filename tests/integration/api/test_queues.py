@@ -12,10 +12,10 @@ from tests.integration.api.conftest import Client, client_for, running, token_of
 from tests.queues import BROKER, Queues, queues, wire
 from tests.wire import Wire
 
-from forager.accounts.who import Role, Scope
+from forager.accounts.identity import Role, Scope
 from forager.config.settings import Settings
-from forager.control.queue import NO_QUEUES
 from forager.dispatch.names import CRAWL
+from forager.dispatch.service import NO_QUEUES
 
 __all__ = ["queues", "wire"]
 

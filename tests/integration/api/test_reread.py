@@ -12,8 +12,8 @@ from tests.ground import Ground
 from forager import clock
 from forager.config.loader import to_environment
 from forager.config.settings import Settings
-from forager.storage import open_shelf
-from forager.urls import url_key
+from forager.storage.body_store import open_shelf
+from forager.urls.normalize import url_key
 
 URL = "https://a.example/lamp"
 BODY = b"""<!doctype html><html lang="en"><head><title>A lamp</title>

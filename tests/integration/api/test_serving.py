@@ -15,12 +15,12 @@ import httpx
 import pytest
 from tests.ground import Ground, database
 
-from forager.app import Forager
-from forager.app.schedule import DUTIES, is_kept
-from forager.app.serve import bind
-from forager.cli import up
 from forager.config.settings import Settings
-from forager.db import Database
+from forager.db.database import Database
+from forager.instance import Forager
+from forager.runtime.commands import up
+from forager.runtime.schedule import DUTIES, is_kept
+from forager.runtime.server import bind
 
 __all__ = ["database"]
 Process = asyncio.subprocess.Process
@@ -126,7 +126,7 @@ async def test_a_folder_that_cannot_be_looked_at_is_degraded(database_url: str, 
 
 
 async def test_a_full_disk_is_degraded(anybody: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("forager.api.routes.system.LITTLE_ROOM", 1.01)
+    monkeypatch.setattr("forager.api.system.LITTLE_ROOM", 1.01)
     health = (await anybody.get("/health")).json()
     assert (health["status"], health["parts"]["disk"]["state"]) == ("degraded", "degraded")
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from forager.app.connections import MOST_LINGERING, ConnectionLimits
-from forager.app.serve import bind, serve
 from forager.engine.stop import StopRequest
+from forager.runtime.connections import MOST_LINGERING, ConnectionLimits
+from forager.runtime.server import bind, serve
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 GET = b"GET /health HTTP/1.1\r\nHost: localhost\r\n"

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from forager import clock
-from forager.control import numbers
+from forager.stats import overview as numbers
 
 
 def days_ago(days: int) -> str:

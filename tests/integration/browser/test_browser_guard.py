@@ -13,11 +13,11 @@ from tests.listening import listening
 
 from forager.engine.rendering import Renderer, RenderOptions
 from forager.errors import RenderError
-from forager.fetch import open_client
 from forager.fetch.browser import Browser, Limits, open_browser
+from forager.fetch.client import open_client
+from forager.fetch.models import Fetched, Rendering
 from forager.politeness.guard import AddressGuard
-from forager.politeness.robots import parse
-from forager.records import Fetched, Rendering
+from forager.robots.rules import parse
 
 pytestmark = [
     pytest.mark.timeout(300),

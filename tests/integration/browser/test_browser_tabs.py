@@ -6,7 +6,7 @@ import pytest
 
 from forager.errors import RenderError
 from forager.fetch.browser import Browser
-from forager.records import Fetched
+from forager.fetch.models import Fetched
 
 pytestmark = [
     pytest.mark.timeout(300),

@@ -13,8 +13,10 @@ import pytest
 from redis import Redis, RedisError
 from tests.ground import database, database_url, ground
 
-from forager.cache import Era, RedisKnown, Server, open_server
 from forager.cache import server as module
+from forager.cache.namespace import Era
+from forager.cache.server import Server, open_server
+from forager.cache.urls import RedisKnown
 
 __all__ = ["database", "database_url", "ground"]
 

@@ -9,12 +9,12 @@ from tests.integration.api.conftest import client_for, running, settings, token_
 from tests.integration.cache.conftest import OwnRedis
 from tests.integration.scheduler.stage import an_order
 
-from forager.accounts.who import Role, Scope
+from forager.accounts.identity import Role, Scope
+from forager.alerts import jobs as alerts
 from forager.alerts.rules import RULES, judge
-from forager.app.schedule import order_of
 from forager.cache import server as module
 from forager.config.settings import Settings
-from forager.scheduler import alerts
+from forager.runtime.schedule import order_of
 
 __all__ = ["settings"]
 UP = 'crawler_service_up{service="redis"}'
@@ -23,8 +23,8 @@ UP = 'crawler_service_up{service="redis"}'
 @pytest.fixture
 def with_redis(settings: Settings, redis: OwnRedis, monkeypatch: pytest.MonkeyPatch) -> Settings:
     monkeypatch.setattr(module, "RESET_S", 0.1)
-    monkeypatch.setattr("forager.api.metrics.FRESH_S", 0.0)
-    monkeypatch.setattr("forager.api.metrics.REST", 0)
+    monkeypatch.setattr("forager.stats.routes.prometheus.FRESH_S", 0.0)
+    monkeypatch.setattr("forager.stats.routes.prometheus.REST", 0)
     return settings.replace(redis_url=redis.url)
 
 

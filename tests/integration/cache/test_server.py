@@ -9,8 +9,8 @@ from redis.asyncio import Redis
 from tests.integration.cache.conftest import OwnRedis
 
 from forager import clock
-from forager.cache import AwayError, Server, open_server
 from forager.cache import server as module
+from forager.cache.server import AwayError, Server, open_server
 from forager.errors import ConfigurationError
 
 

@@ -11,8 +11,10 @@ from tests.integration.cache.conftest import OwnRedis
 from forager import clock
 from forager.accounts import limiter as module
 from forager.accounts.limiter import Limiter
-from forager.accounts.meter import share_of
-from forager.cache import Era, RedisCounts, Server
+from forager.accounts.request_counter import share_of
+from forager.cache.counts import RedisCounts
+from forager.cache.namespace import Era
+from forager.cache.server import Server
 
 SUBJECT, LIMIT = "ip:192.0.2.7", 40
 MOST = LIMIT + 2 * 2 * share_of(LIMIT)

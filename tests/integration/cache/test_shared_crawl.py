@@ -7,8 +7,10 @@ import pytest
 from tests.integration.cache.conftest import OwnRedis
 from tests.integration.engine.stage import Stage, WatchedSite, serve
 
-from forager.cache import Era, RedisKnown, open_server
-from forager.db import Database
+from forager.cache.namespace import Era
+from forager.cache.server import open_server
+from forager.cache.urls import RedisKnown
+from forager.db.database import Database
 from forager.playground import Answer
 
 pytestmark = pytest.mark.timeout(120)

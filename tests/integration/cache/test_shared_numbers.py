@@ -11,10 +11,11 @@ from fastapi import FastAPI
 from tests.integration.api.conftest import running
 from tests.integration.cache.conftest import OwnRedis
 
-from forager.api import live
-from forager.cache import era, latest, server
+from forager.cache import latest, server
+from forager.cache import namespace as era
 from forager.config.settings import Settings
-from forager.control import numbers
+from forager.stats import overview as numbers
+from forager.stats.routes import live
 
 
 class Asked:

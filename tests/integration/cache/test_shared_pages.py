@@ -12,9 +12,11 @@ from tests.ground import Ground
 from tests.integration.cache.conftest import OwnRedis
 
 from forager import clock
-from forager.cache import Era, RedisKnown, Server
-from forager.cache import era as eras
-from forager.db import Database
+from forager.cache import namespace as eras
+from forager.cache.namespace import Era
+from forager.cache.server import Server
+from forager.cache.urls import RedisKnown
+from forager.db.database import Database
 from forager.engine.writer import Writer
 from forager.frontier.url_cache import UNSHARED, SharedPages, pack
 

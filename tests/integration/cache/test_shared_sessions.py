@@ -12,14 +12,16 @@ from fastapi import FastAPI
 from tests.integration.api.conftest import PLENTY, client_for, running
 from tests.integration.cache.conftest import OwnRedis
 
+from forager.accounts import service as accounts
 from forager.accounts import session_cache, store
 from forager.accounts.credentials import hash_of, new_secret
-from forager.accounts.who import Role, Scope, operator
+from forager.accounts.identity import Role, Scope, operator
 from forager.api.caller import PLAIN_COOKIE
-from forager.cache import Era, RedisSessionCache, Server
 from forager.cache import server as module
+from forager.cache.namespace import Era
+from forager.cache.server import Server
+from forager.cache.sessions import RedisSessionCache
 from forager.config.settings import Settings
-from forager.control import accounts
 
 ROOT = operator("cli:root")
 NAME, DIGEST = b"session" + bytes(32), b"what PostgreSQL said"

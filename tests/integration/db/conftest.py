@@ -9,7 +9,7 @@ import pytest
 from tests.integration.db.guests import Guest, Invite
 
 from forager.db import embedded
-from forager.db.embedded.place import Place
+from forager.db.embedded.paths import Place
 
 
 @pytest.fixture(scope="session")

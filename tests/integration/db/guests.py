@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from forager.db.embedded import postmaster
-from forager.db.embedded.place import Place
+from forager.db.embedded.paths import Place
 
 MODULE = "tests.integration.db.guest"
 FOLDER = Path(__file__).parent

@@ -4,7 +4,7 @@ import asyncio
 import sys
 
 from forager.config.loader import load
-from forager.db import open_database
+from forager.db.database import open_database
 
 
 async def main() -> None:

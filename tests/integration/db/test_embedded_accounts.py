@@ -10,7 +10,7 @@ from tests.integration.db.guests import Invite, is_ready, server_pid
 
 from forager.db import embedded
 from forager.db.embedded import account, binaries, processes
-from forager.db.embedded.place import Place
+from forager.db.embedded.paths import Place
 from forager.errors import ConfigurationError
 
 

@@ -17,9 +17,10 @@ from tests.conftest import in_thread
 from tests.integration.db.guests import Invite, is_ready, server_pid
 
 from forager.config.loader import load
-from forager.db import embedded, open_database
+from forager.db import embedded
+from forager.db.database import open_database
 from forager.db.embedded import account, binaries, postmaster
-from forager.db.embedded.place import ROLE, SUPERUSER, Place
+from forager.db.embedded.paths import ROLE, SUPERUSER, Place
 from forager.errors import ForagerError
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become others")

@@ -16,7 +16,7 @@ from tests.integration.db.guests import Invite, is_ready, server_pid, starts
 from forager.db import embedded
 from forager.db.embedded import postmaster, processes
 from forager.db.embedded.account import choose
-from forager.db.embedded.place import Place
+from forager.db.embedded.paths import Place
 
 
 def wait_until(is_so: Callable[[], bool], timeout_s: float = 30) -> None:

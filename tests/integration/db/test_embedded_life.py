@@ -10,7 +10,7 @@ import pytest
 from tests.integration.db.guests import Invite, is_ready, server_pid, starts
 
 from forager.db import embedded
-from forager.db.embedded.place import LONGEST_SOCKET_PATH_BYTES, Place, open_folder
+from forager.db.embedded.paths import LONGEST_SOCKET_PATH_BYTES, Place, open_folder
 from forager.errors import ConfigurationError, DatabaseUnreachableError
 
 

@@ -13,7 +13,8 @@ from alembic.config import CommandLine, Config
 from tests.integration.db.catalog import describe
 
 from forager.config.loader import load
-from forager.db import embedded, migrate, open_database, schema
+from forager.db import embedded, migrate, schema
+from forager.db.database import open_database
 from forager.errors import ConfigurationError
 
 ROOT = Path(__file__).parents[3]

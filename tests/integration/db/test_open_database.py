@@ -14,7 +14,9 @@ from tests.integration.db.guests import is_ready, server_pid
 from tests.listening import listening
 
 from forager.config.loader import load
-from forager.db import CONNECTION_LOST, embedded, migrate, open_database, schema
+from forager.db import embedded, migrate, schema
+from forager.db.database import open_database
+from forager.db.pool import CONNECTION_LOST
 from forager.errors import ConfigurationError
 
 ROOT = Path(__file__).parents[3]

@@ -11,12 +11,12 @@ from tests.integration.scheduler.stage import an_order as a_schedule
 from tests.queues import BROKER, Queues
 
 from forager import clock
+from forager.dispatch import jobs as dispatch
 from forager.dispatch.broker import Broker, open_broker
 from forager.dispatch.consumption import QueueListener, open_listener
 from forager.dispatch.errors import BrokerUnavailableError
 from forager.engine.stop import StopRequest
 from forager.engine.worker import Worker
-from forager.scheduler import dispatch
 
 OFTEN_S = 0.1
 

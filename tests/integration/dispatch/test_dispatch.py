@@ -8,15 +8,15 @@ from tests.integration.scheduler.stage import an_order
 from tests.queues import Queues
 from tests.wire import Wire
 
-from forager.app.schedule import is_kept
 from forager.config.loader import load
 from forager.dispatch import broker as broker_module
 from forager.dispatch import celery_app
+from forager.dispatch import jobs as dispatch
 from forager.dispatch.broker import Broker, open_broker
 from forager.dispatch.errors import BrokerUnavailableError
 from forager.dispatch.names import Names
 from forager.dispatch.store import URGENT_SCORE
-from forager.scheduler import dispatch
+from forager.runtime.schedule import is_kept
 
 
 async def offers(ground: Ground) -> dict[int, bool]:

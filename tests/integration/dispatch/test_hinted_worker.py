@@ -13,13 +13,13 @@ from tests.integration.engine.stage import Stage, WatchedSite, serve
 from tests.queues import Queues
 from tests.wire import Wire
 
-from forager.db import Database
+from forager.db.database import Database
 from forager.dispatch import broker as broker_module
 from forager.dispatch import celery_app, inbox
+from forager.dispatch import jobs as dispatch
 from forager.dispatch.broker import Broker
-from forager.dispatch.hint import CrawlHint
+from forager.dispatch.message import CrawlHint
 from forager.domains import store as domains
-from forager.scheduler import dispatch
 from forager.stats import store as stats
 from forager.stats.processes import get_host_key, started_at
 

@@ -9,7 +9,7 @@ from forager.domains import store as domains
 from forager.domains.admin import reset_breaker
 from forager.domains.store import Keeping, Release, RobotsCopy, Standing, Visits
 from forager.frontier import store as frontier
-from forager.records import Lease
+from forager.frontier.models import Lease
 
 pytestmark = pytest.mark.both_servers
 

@@ -10,7 +10,7 @@ from tests.ground import NO_PATTERNS, Ground, add_plainly
 
 from forager.domains import store as domains
 from forager.domains.store import Keeping, Release
-from forager.records import Lease
+from forager.frontier.models import Lease
 
 pytestmark = pytest.mark.both_servers
 

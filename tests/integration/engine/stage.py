@@ -10,22 +10,24 @@ from typing import Any
 
 from tests.builders import an_order
 
-from forager import clock, parsing
-from forager.control.check import check
-from forager.control.seed import start_run
-from forager.db import Database
+from forager import clock
+from forager.db.database import Database
 from forager.engine.pipeline import Tools
-from forager.engine.report import read_report
 from forager.engine.stop import StopRequest
 from forager.engine.transaction_retry import in_transaction
 from forager.engine.worker import Worker
-from forager.fetch import open_client
-from forager.links import Reach, Selector
+from forager.explain.check import check
+from forager.fetch.client import open_client
+from forager.links.scope import Reach
+from forager.links.select import Selector
+from forager.parsing import page as parser
 from forager.playground import Answer, Playground, SitePage, open_playground, requests_per_path
 from forager.playground.site import ALLOW_ALL, Site
 from forager.playground.sites.uniform import Uniform
 from forager.politeness.guard import AddressGuard
-from forager.records import RunReport, RunSpec
+from forager.runs.models import RunReport, RunSpec
+from forager.runs.report import read_report
+from forager.runs.start import start_run
 
 HOST_BASE = "127.0.77.1"
 
@@ -75,7 +77,7 @@ async def open_tools(spec: RunSpec) -> AsyncIterator[Tools]:
         connect_timeout_s=5.0,
         max_bytes=1_000_000,
     ) as client:
-        read = partial(parsing.read, keyword_words=50)
+        read = partial(parser.read, keyword_words=50)
         yield Tools(client, read, Selector(Reach.of(spec), max_links_per_page=100), 5, clock.at)
 
 

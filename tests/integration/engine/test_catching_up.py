@@ -4,12 +4,12 @@ import pytest
 from tests.builders import a_discovery, an_order
 from tests.ground import Ground
 
-from forager.db import Database
+from forager.db.database import Database
 from forager.engine.writer import Writer
 from forager.frontier import store as frontier
 from forager.frontier.cache_warm_up import KeyRange
 from forager.frontier.url_set import DEEPEST, SLOT
-from forager.urls import url_key
+from forager.urls.normalize import url_key
 
 pytestmark = pytest.mark.both_servers
 

@@ -6,12 +6,13 @@ import pytest
 from tests.builders import a_spec
 from tests.ground import Ground
 
-from forager.db import Database
+from forager.db.database import Database
 from forager.domains import store as domains
 from forager.domains.store import Keeping, Release, RobotsCopy
 from forager.engine.claims import Claims
 from forager.engine.recovery import recover
-from forager.records import Lease, RunSpec, Scope, Target
+from forager.frontier.models import Lease, Target
+from forager.runs.models import RunSpec, Scope
 from forager.stats import store as stats
 
 pytestmark = pytest.mark.both_servers

@@ -3,7 +3,7 @@
 from tests.ground import Ground
 from tests.integration.engine.stage import Stage, WatchedSite, serve
 
-from forager.db import Database
+from forager.db.database import Database
 from forager.playground.answer import refuse
 from forager.stats import series
 

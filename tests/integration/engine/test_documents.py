@@ -5,7 +5,7 @@ import gzip
 import pytest
 from tests.integration.engine.stage import Stage, WatchedSite, serve
 
-from forager.db import Database
+from forager.db.database import Database
 from forager.playground import Answer
 
 pytestmark = pytest.mark.timeout(90)

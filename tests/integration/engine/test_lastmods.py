@@ -8,11 +8,12 @@ import pytest
 from tests.builders import a_discovery, a_lane, a_reading, a_success, an_order
 from tests.ground import Ground
 
-from forager.control.check import check
-from forager.db import Database
+from forager.db.database import Database
 from forager.engine.domain_queue import DomainQueue
 from forager.engine.writer import Writer
-from forager.records import Lease, Selection, Target
+from forager.explain.check import check
+from forager.frontier.models import Lease, Target
+from forager.links.models import Selection
 
 A = "http://a.example"
 PAGES = 30

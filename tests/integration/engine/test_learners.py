@@ -7,9 +7,9 @@ import pytest
 from tests.builders import a_discovery, an_order
 from tests.ground import Ground
 
-from forager.db import Database
+from forager.db.database import Database
 from forager.engine.writer import Writer
-from forager.records import Discovery
+from forager.links.models import Discovery
 
 pytestmark = pytest.mark.both_servers
 

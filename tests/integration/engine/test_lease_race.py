@@ -18,8 +18,7 @@ import pytest
 from tests.builders import a_spec, a_success, an_order
 from tests.ground import Ground
 
-from forager.control.check import check
-from forager.db import Database
+from forager.db.database import Database
 from forager.db.pool import close_pool, open_pool
 from forager.domains import store as domains
 from forager.domains.store import Keeping, Release
@@ -27,8 +26,9 @@ from forager.engine.claims import Claims
 from forager.engine.recovery import free_lost
 from forager.engine.transaction_retry import in_transaction
 from forager.engine.writer import Writer
+from forager.explain.check import check
 from forager.frontier.enqueue import EnqueueResult
-from forager.records import Lease, Target
+from forager.frontier.models import Lease, Target
 
 pytestmark = [pytest.mark.both_servers, pytest.mark.timeout(120)]
 

@@ -4,7 +4,7 @@ import pytest
 from tests.ground import Ground
 
 from forager import clock
-from forager.db import Database
+from forager.db.database import Database
 from forager.engine import lease_rebalancing
 from forager.engine.lease_rebalancing import LeaseRebalancer
 

@@ -11,13 +11,13 @@ import pytest
 from tests.ground import Ground
 from tests.integration.engine.stage import Stage, WatchedSite, serve
 
-from forager.control.audit import audit_pace
-from forager.control.domain_admin import reset_breaker
-from forager.db import Database
+from forager.db.database import Database
+from forager.domains.service import reset_breaker
 from forager.engine.transaction_retry import in_transaction
+from forager.explain.politeness import audit_pace
 from forager.playground import Answer, most_open_at_once, visits_of
 from forager.playground.answer import refuse
-from forager.records import RunEnd
+from forager.runs.models import RunEnd
 
 pytestmark = pytest.mark.timeout(90)
 

@@ -17,7 +17,6 @@ import brotli  # type: ignore[import-untyped]
 import pytest
 from tests.builders import a_fetched
 
-from forager import parsing
 from forager.engine import parser_limits, parser_pool
 from forager.engine.parser_pool import ParserPool, open_pool, read_isolated
 from forager.engine.parser_protocol import ParserConfig
@@ -32,7 +31,10 @@ from forager.errors import (
     ResponseError,
 )
 from forager.fetch.decode import decode
-from forager.records import BodyCoding, Fetched, Reading
+from forager.fetch.models import BodyCoding, Fetched
+from forager.parsing import page as parser
+from forager.parsing.language import LanguageMemory
+from forager.parsing.models import Reading
 
 CONFIG = ParserConfig(keyword_words=50, robots_agent="forager")
 PAGE = b"""<!doctype html><html lang="de"><head><title>Ein Haus</title><meta name="description" content="Am See">
@@ -41,12 +43,13 @@ PAGE = b"""<!doctype html><html lang="de"><head><title>Ein Haus</title><meta nam
 FIXTURES = """
 import os, time
 from pathlib import Path
-from forager import parsing
+from forager.parsing import page as parser
+from forager.parsing.language import LanguageMemory
 from forager.engine import parser_limits
 
 folder = Path({folder!r})
 parser_limits.SHARED_CPU_S = parser_limits.ISOLATED_CPU_S = 0.3
-real = parsing.read
+real = parser.read
 
 def read(fetched, **how):
     if b"<title>Crash" in fetched.body:
@@ -64,7 +67,7 @@ def read(fetched, **how):
         raise ValueError("an odd page")
     return real(fetched, **how)
 
-parsing.read = read
+parser.read = read
 """
 
 
@@ -143,7 +146,7 @@ def command_of(pid: int) -> str:
 
 async def test_what_is_read_elsewhere_is_what_is_read_here(pool: ParserPool) -> None:
     for page in (a_page(), a_page(b"%PDF-1.7 binary"), a_page(b"<p>x"), a_page(b"")):
-        assert await pool.read(page) == parsing.read(page, keyword_words=50, memory=parsing.LanguageMemory())
+        assert await pool.read(page) == parser.read(page, keyword_words=50, memory=LanguageMemory())
 
 
 async def test_many_at_once_each_get_their_own(pool: ParserPool) -> None:
@@ -296,7 +299,7 @@ async def test_a_compressed_body_is_read_as_a_plain_one_is(pool: ParserPool, nam
             await pool.read(packed)
         return
     plain = replace(a_page(body), is_truncated=is_cut)
-    expected = parsing.read(plain, keyword_words=50, memory=parsing.LanguageMemory()) if body else None
+    expected = parser.read(plain, keyword_words=50, memory=LanguageMemory()) if body else None
     assert await pool.read(packed) == expected
 
 
@@ -324,7 +327,7 @@ async def test_a_killed_server_is_replaced(pool: ParserPool) -> None:
 
 
 async def test_one_page_is_read_in_a_process_of_its_own_without_a_pool(fixtures: None) -> None:
-    assert await read_isolated(a_page(), CONFIG) == parsing.read(a_page(), keyword_words=50)
+    assert await read_isolated(a_page(), CONFIG) == parser.read(a_page(), keyword_words=50)
     with pytest.raises(ParserCrashError):
         await read_isolated(a_page(b"<title>Crash</title>"), CONFIG)
     assert servers() == []

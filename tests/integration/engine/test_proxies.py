@@ -12,14 +12,14 @@ import pytest
 from tests.integration.engine.stage import Stage, WatchedSite, serve
 from tests.proxies import RealProxy, run_proxy
 
-from forager.control import proxies as control
-from forager.db import Database
+from forager.config.cipher import PasswordCipher
+from forager.db.database import Database
 from forager.engine import retry_policy
 from forager.playground import visits_of
+from forager.proxies import service as control
 from forager.proxies.address import parse_address
-from forager.proxies.operate import Facts
-from forager.proxies.secret import PasswordCipher
-from forager.records import RunEnd
+from forager.proxies.admin import Facts
+from forager.runs.models import RunEnd
 
 pytestmark = pytest.mark.timeout(90)
 KEY = "8f2c1de07b94a6350d7ecb15f93a42e8"

@@ -3,8 +3,8 @@
 import pytest
 from tests.integration.fetch.raw_server import a_client, http, serve
 
-from forager.engine.robots_fetch import ask_robots, at_once
-from forager.politeness import robots
+from forager.robots import rules as robots
+from forager.robots.fetch import ask_robots, at_once
 
 
 @pytest.mark.parametrize("charset", ["utf-8", "windows-1252", "iso-8859-15", "mac_roman"])

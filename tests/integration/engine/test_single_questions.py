@@ -7,14 +7,14 @@ import pytest
 from tests.integration.engine.stage import Stage, WatchedSite, serve
 from tests.integration.engine.test_proxies import KEY, assign, callers, health, running
 
-from forager.app.sitemaps import follow_sitemap
-from forager.cli.tools import _check_site_robots
 from forager.config.loader import load
 from forager.config.settings import Settings
-from forager.db import Database
+from forager.db.database import Database
 from forager.errors import DatabaseUnreachableError, ProxyError
 from forager.playground import Answer
-from forager.seeds import Seed
+from forager.robots.commands import _check_site_robots
+from forager.seeds.found import Seed
+from forager.seeds.sitemap_fetch import follow_sitemap
 
 pytestmark = pytest.mark.timeout(90)
 SITEMAP = b"<urlset><url><loc>http://a.example/x</loc></url></urlset>"

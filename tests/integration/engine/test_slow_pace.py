@@ -8,8 +8,8 @@ import pytest
 from tests.ground import Ground
 from tests.integration.engine.stage import Stage, WatchedSite, serve
 
-from forager.control.audit import audit_pace
-from forager.db import Database
+from forager.db.database import Database
+from forager.explain.politeness import audit_pace
 from forager.playground import visits_of
 
 pytestmark = pytest.mark.timeout(90)

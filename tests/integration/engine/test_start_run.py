@@ -4,8 +4,8 @@ import pytest
 from tests.builders import a_spec
 from tests.ground import Ground
 
-from forager.control.seed import start_run
-from forager.records import ALL_KNOWN, RunSpec, Scope
+from forager.runs.models import ALL_KNOWN, RunSpec, Scope
+from forager.runs.start import start_run
 
 pytestmark = pytest.mark.both_servers
 

@@ -6,7 +6,7 @@ import pytest
 from tests.builders import a_lane, a_success, an_order
 from tests.ground import Ground
 
-from forager.db import Database
+from forager.db.database import Database
 from forager.engine.writer import Writer
 from forager.frontier import store as frontier
 

@@ -8,7 +8,7 @@ import pytest
 from tests.ground import Ground
 
 from forager.config.loader import load
-from forager.db import Database, open_database
+from forager.db.database import Database, open_database
 from forager.engine.transaction_retry import in_transaction
 from forager.errors import DatabaseUnreachableError
 

@@ -9,15 +9,17 @@ import pytest
 from tests.builders import a_reading, a_success, an_order
 from tests.ground import Ground
 
-from forager.control.check import check
-from forager.db import Database
+from forager.db.database import Database
 from forager.domains import traps as domain_traps
 from forager.engine.claims import Claims
 from forager.engine.trap_detector import CLOCKS_AGREE, TrapDetector
 from forager.engine.writer import Writer
-from forager.links import Reach, Selector
+from forager.explain.check import check
+from forager.frontier.models import Lease, Past, Target
+from forager.links.scope import Reach
+from forager.links.select import Selector
 from forager.links.templates import compiled, pattern_of, templates_of
-from forager.records import Lease, Past, RunSpec, Scope, Target
+from forager.runs.models import RunSpec, Scope
 
 A = "http://a.example"
 SAME = f"{A}/same/{{n}}"

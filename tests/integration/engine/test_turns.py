@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from tests.integration.engine.stage import Stage, WatchedSite, serve
 
-from forager.db import Database
+from forager.db.database import Database
 from forager.engine import worker
 from forager.playground import Answer, Playground, Visit, visits_of
-from forager.records import Scope
+from forager.runs.models import Scope
 
 pytestmark = pytest.mark.timeout(90)
 

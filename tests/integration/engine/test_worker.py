@@ -9,15 +9,17 @@ import pytest
 from tests.ground import Ground
 from tests.integration.engine.stage import Stage, WatchedSite, serve
 
-from forager.db import Database
+from forager.db.database import Database
 from forager.domains.store import RobotsCopy
 from forager.engine.recovery import recover
-from forager.engine.robots_fetch import ask_robots
 from forager.engine.transaction_retry import in_transaction
+from forager.fetch.models import Fetched
+from forager.parsing.models import Reading
 from forager.playground import Answer, smallest_gap_s, visits_of
 from forager.playground.answer import refuse
 from forager.politeness.pace import LEAST_DELAY_S
-from forager.records import Fetched, Reading, RunEnd, Scope
+from forager.robots.fetch import ask_robots
+from forager.runs.models import RunEnd, Scope
 
 pytestmark = pytest.mark.timeout(90)
 

@@ -20,18 +20,19 @@ from tests.builders import (
 )
 from tests.ground import Ground
 
-from forager.accounts.who import operator
-from forager.control.purge import purge_domain, purge_pages
-from forager.control.purge_record import PurgeOrder
-from forager.db import Database
+from forager.accounts.identity import operator
+from forager.db.database import Database
 from forager.domains.store import RobotsCopy, Visits
 from forager.engine.domain_queue import DomainQueue
 from forager.engine.retry_policy import find_problem
 from forager.engine.writer import Writer, count_visits
 from forager.errors import BrokenError, ConnectError, RobotsDeniedError, StatusError
 from forager.frontier.details import get_structured_data
-from forager.records import Lease, Outcome, OutcomeKind, Selection, Target, Trouble
-from forager.records.product import Listed, Product
+from forager.frontier.models import Lease, Outcome, OutcomeKind, Target, Trouble
+from forager.links.models import Selection
+from forager.products.models import Listed, Product
+from forager.retention.purge import purge_domain, purge_pages
+from forager.retention.purge_record import PurgeOrder
 
 pytestmark = pytest.mark.both_servers
 

@@ -3,7 +3,7 @@ from collections.abc import AsyncIterator
 import pytest
 from tests.integration.fetch.raw_server import a_client
 
-from forager.fetch import Client
+from forager.fetch.client import Client
 
 
 @pytest.fixture

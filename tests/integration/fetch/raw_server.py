@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from tests.listening import listening
 
-from forager.fetch import Client, Patience, open_client
+from forager.fetch.client import Client, open_client
+from forager.fetch.wire import Patience
 
 Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 MAX_BYTES = 1_000_000

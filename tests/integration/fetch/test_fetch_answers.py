@@ -7,8 +7,8 @@ import pytest
 from tests.integration.fetch.raw_server import MAX_BYTES, a_client, http, serve
 
 from forager.errors import ConnectionLostError, TooLargeError
-from forager.fetch import Client
-from forager.fetch.room import FREE_BYTES, MemoryBudget, Waits
+from forager.fetch.body_memory import FREE_BYTES, MemoryBudget, Waits
+from forager.fetch.client import Client
 
 PAGE = b"<title>Hello</title>"
 ONE_READ = 256 * 1024

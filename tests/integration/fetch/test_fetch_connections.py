@@ -24,10 +24,11 @@ from forager.errors import (
     ExhaustedError,
     VisitTimeoutError,
 )
-from forager.fetch import Client, client, open_client
-from forager.fetch.dial import Connector, GuardedResolver, LookUp
+from forager.fetch import client
+from forager.fetch.client import Client, open_client
+from forager.fetch.connect import Connector, GuardedResolver, LookUp
 from forager.fetch.pool import Pool
-from forager.fetch.through import Ways
+from forager.fetch.proxy_connect import Ways
 
 PAGE = b"<title>Hello</title>"
 CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -5,13 +5,13 @@ from pathlib import Path
 
 from tests.listening import listening
 
-from forager.app.fetch_one import fetch_one
-from forager.app.webhooks import call_webhooks
-from forager.cli.tools import _check_site_robots
 from forager.config.loader import load
 from forager.config.settings import Settings
 from forager.errors import AddressBlockedError
-from forager.frontier.webhooks import DueCall
+from forager.pages.fetch_one import fetch_one
+from forager.robots.commands import _check_site_robots
+from forager.webhooks.delivery import call_webhooks
+from forager.webhooks.store import DueCall
 
 ELSEWHERE = "http://198.41.0.4/"
 """A public address. Nothing is sent to it: it is refused before it is dialled."""

@@ -3,7 +3,7 @@
 import pytest
 from tests.integration.fetch.raw_server import Server, a_client, http, serve
 
-from forager.fetch import Client
+from forager.fetch.client import Client
 
 ANSWER = http(b"x", "Set-Cookie: sid=1; Path=/", "Set-Cookie: day=Thu; Expires=Thu, 01 Jan 2099 00:00:00 GMT")
 

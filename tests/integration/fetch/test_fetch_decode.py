@@ -14,7 +14,7 @@ from tests.integration.fetch import bombs, codings
 from tests.integration.fetch.raw_server import a_client, http, serve
 
 from forager.errors import DecodeError, TooLargeError
-from forager.fetch import Client
+from forager.fetch.client import Client
 from forager.fetch.decode import decode
 
 TEXT = b"".join(b"<p>paragraph %d of a long page</p>" % i for i in range(12000))

@@ -19,7 +19,8 @@ from forager.errors import (
     VisitError,
     VisitTimeoutError,
 )
-from forager.fetch import Client, Patience
+from forager.fetch.client import Client
+from forager.fetch.wire import Patience
 
 PAGE = b"<title>Hello</title>"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"

@@ -8,7 +8,7 @@ import pytest
 from tests.integration.fetch.raw_server import Server, a_client, http, serve
 
 from forager.errors import AddressBlockedError, ConnectError, LeaseLostError
-from forager.fetch import Client
+from forager.fetch.client import Client
 
 
 def noting(server: Server) -> tuple[list[tuple[int, int]], Callable[[], None]]:

@@ -14,11 +14,11 @@ from tests.listening import listening
 from tests.proxies import run_proxy
 
 from forager.errors import AddressBlockedError, ConnectError, ConnectionLostError, ErrorSource, ProxyError, TlsError
-from forager.fetch import Client, open_client
-from forager.fetch.dial import CheckAddress, Connector, GuardedResolver
+from forager.fetch.client import Client, open_client
+from forager.fetch.connect import CheckAddress, Connector, GuardedResolver
 from forager.fetch.pool import Pool
-from forager.fetch.through import Ways
-from forager.records import Proxy
+from forager.fetch.proxy_connect import Ways
+from forager.proxies.models import Proxy
 
 PAGE = b"<title>Hello</title>"
 CERTIFICATE = Path(__file__).with_name("self_signed.pem")

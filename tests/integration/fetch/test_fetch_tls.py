@@ -9,7 +9,7 @@ import pytest
 from tests.integration.fetch.raw_server import Server, a_client, http, serve
 
 from forager.errors import AddressBlockedError, TlsError
-from forager.fetch import Client
+from forager.fetch.client import Client
 from forager.observe import configure
 
 HERE = Path(__file__).parent

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.fetch import parse_retry_after
+from forager.fetch.retry_after import parse_retry_after
 
 NOW = datetime(2025, 7, 1, 12, 0, 0, tzinfo=UTC)
 

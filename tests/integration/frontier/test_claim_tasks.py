@@ -7,7 +7,7 @@ import pytest
 from tests.ground import NO_PATTERNS, Ground
 
 from forager.frontier import store as frontier
-from forager.records import Lease
+from forager.frontier.models import Lease
 
 pytestmark = pytest.mark.both_servers
 

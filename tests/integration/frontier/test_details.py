@@ -11,10 +11,12 @@ import pytest
 from tests.builders import ITEMS, a_detailed_reading, a_reading, a_target
 from tests.ground import Ground
 
-from forager.control.deep import STATEMENTS
+from forager.explain.deep_check import STATEMENTS
 from forager.frontier.details import MOST_BYTES, MOST_CUT_BYTES, get_structured_data, record_details
+from forager.frontier.models import Outcome, OutcomeKind, Past
 from forager.frontier.store import flags_of
-from forager.records import Outcome, OutcomeKind, Past, Reading, Selection
+from forager.links.models import Selection
+from forager.parsing.models import Reading
 
 PAST = Past(None, None, bytes(16), 0, 0, 0.0)
 

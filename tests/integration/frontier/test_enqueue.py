@@ -10,7 +10,7 @@ from tests.ground import Ground, add_plainly
 
 from forager.db.pool import connect
 from forager.frontier import store as frontier
-from forager.urls import url_key
+from forager.urls.normalize import url_key
 
 pytestmark = pytest.mark.both_servers
 

@@ -16,8 +16,9 @@ from tests.unit.parsing.pages import TEXTS
 from forager.db.pool import close, connect
 from forager.frontier import lexemes, store
 from forager.frontier.lexemes import Lexemes
-from forager.parsing import CONFIGS, keywords_of
-from forager.records import Keywords, Outcome, OutcomeKind
+from forager.frontier.models import Outcome, OutcomeKind
+from forager.parsing.keywords import CONFIGS, keywords_of
+from forager.parsing.models import Keywords
 
 BY_POSTGRES = """
 SELECT setweight(to_tsvector(c.config, n.title), 'A') || setweight(to_tsvector(c.config, n.headings), 'B')

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from forager.links.scope import Reach, claim_patterns
-from forager.records import RunSpec, Scope
-from forager.urls import normalize
+from forager.runs.models import RunSpec, Scope
+from forager.urls.normalize import normalize
 
 pytestmark = [pytest.mark.both_servers, pytest.mark.xdist_group("patterns")]
 

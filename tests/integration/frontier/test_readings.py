@@ -9,8 +9,10 @@ from tests.ground import Ground
 from tests.unit.parsing.pages import TEXTS, reading
 
 from forager.frontier import store
-from forager.parsing import CONFIGS, keywords_of, to_query
-from forager.records import Outcome, OutcomeKind, Reading
+from forager.frontier.models import Outcome, OutcomeKind
+from forager.parsing.keywords import CONFIGS, keywords_of
+from forager.parsing.models import Reading
+from forager.parsing.words import to_query
 
 URL = "http://a.example/1"
 WHEN = datetime(2024, 3, 5, 9, 30, tzinfo=UTC)

@@ -5,12 +5,15 @@ from typing import Any
 from tests.builders import a_discovery, a_success, an_order
 from tests.ground import Ground
 
-from forager.control.check import check
-from forager.db import Database
+from forager.db.database import Database
 from forager.engine.domain_queue import DomainQueue
 from forager.engine.writer import Writer
-from forager.records import FoundImage, Lease, Selection, Sighting, Target
-from forager.urls import domain_of, url_key
+from forager.explain.check import check
+from forager.frontier.models import Lease, Target
+from forager.links.models import Selection, Sighting
+from forager.parsing.models import FoundImage
+from forager.urls.domain import domain_of
+from forager.urls.normalize import url_key
 
 SIGHTINGS = (
     "SELECT i.url, s.*, p.fetched_at FROM page_images s JOIN images i ON i.id = s.image_id"

@@ -7,9 +7,9 @@ from typing import Any
 
 from tests.integration.engine.stage import Stage, serve
 
-from forager.db import Database
+from forager.db.database import Database
 from forager.engine.image_storage import ImageStorage
-from forager.images.decode.desk import Decoder
+from forager.images.decode.client import Decoder
 from forager.playground import Playground
 from forager.playground.sites.gallery_tricks import LONG_BYTES, Cdn, GalleryTricks
 from forager.storage.local import LocalLocation

@@ -7,9 +7,9 @@ import pytest
 from tests.integration.engine.stage import Stage
 from tests.integration.images.stage import Gallery, open_gallery
 
-from forager.control.images import describe_image, list_images, similar_images
-from forager.db import Database
-from forager.records import Scope
+from forager.db.database import Database
+from forager.images.queries import describe_image, list_images, similar_images
+from forager.runs.models import Scope
 
 
 @pytest.fixture

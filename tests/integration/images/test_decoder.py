@@ -9,7 +9,7 @@ import pytest
 from tests.unit.images.pictures import draw, encode
 
 from forager.images.decode import child
-from forager.images.decode.desk import Decoder
+from forager.images.decode.client import Decoder
 from forager.playground.sites.gallery_tricks import build_png_bomb
 
 ROOM = 40_000_000
@@ -63,12 +63,12 @@ async def test_a_file_that_kills_two_processes_is_broken_and_the_next_is_not(mon
 
 
 async def test_a_file_that_keeps_its_process_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("forager.images.decode.desk.LONGEST_S", 0.0)
+    monkeypatch.setattr("forager.images.decode.client.LONGEST_S", 0.0)
     async with Decoder.open(max_pixels=ROOM) as decoder:
         seen, _ = await decoder.look(encode(draw(1)))
         assert seen.status == "broken"
         assert "kept its decoder" in (seen.reason or "")
-        monkeypatch.setattr("forager.images.decode.desk.LONGEST_S", 60.0)
+        monkeypatch.setattr("forager.images.decode.client.LONGEST_S", 60.0)
         seen, _ = await decoder.look(encode(draw(1)))
         assert seen.status == "stored"
 

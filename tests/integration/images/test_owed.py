@@ -9,7 +9,7 @@ from tests.ground import Ground
 from tests.integration.images.desk import Desk, a_sighting
 from tests.integration.images.stage import open_gallery
 
-from forager.db import Database
+from forager.db.database import Database
 from forager.domains import images as domains
 from forager.engine import image_backfill
 from forager.engine.image_backfill import backfill_images

@@ -9,16 +9,18 @@ from tests.builders import HOME
 from tests.ground import Ground
 from tests.integration.images.desk import SIGHTINGS, Desk, a_sighting
 
-from forager.db import Database
+from forager.db.database import Database
 from forager.engine.image_storage import ImageStorage
 from forager.engine.pauses import Pauses
 from forager.engine.stop import StopRequest
 from forager.errors import ErrorSource, StoreUnavailableError
+from forager.fetch.models import Fetched
+from forager.frontier.models import Outcome, OutcomeKind
 from forager.images import store
-from forager.images.decode.desk import Decoder
+from forager.images.decode.client import Decoder
+from forager.images.models import ImageFile, ImageStatus
 from forager.images.store import MANY
 from forager.playground.picture import render_png
-from forager.records import Fetched, ImageFile, ImageStatus, Outcome, OutcomeKind
 from forager.storage.local import LocalLocation
 
 TIMES = 8

@@ -10,11 +10,12 @@ import pytest
 from tests.ground import Ground
 from tests.integration.images.desk import Desk, a_sighting
 
-from forager.control.check_bodies import find_missing
-from forager.control.image_files import CleanupPreview, ImageRule, look, prune
-from forager.db import Database
+from forager.db.database import Database
 from forager.engine.image_storage import name, thumbnail_name
-from forager.records import ImageFile, ImageStatus, Outcome, OutcomeKind
+from forager.explain.check_bodies import find_missing
+from forager.frontier.models import Outcome, OutcomeKind
+from forager.images.files import CleanupPreview, ImageRule, look, prune
+from forager.images.models import ImageFile, ImageStatus
 from forager.storage.local import LocalLocation
 
 DAY_S = 86_400.0

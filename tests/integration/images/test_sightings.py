@@ -5,9 +5,10 @@ from tests.builders import HOME, a_success, a_target
 from tests.ground import Ground
 from tests.integration.images.desk import SIGHTINGS, Desk, a_sighting
 
-from forager.db import Database
+from forager.db.database import Database
+from forager.frontier.models import Outcome, OutcomeKind
 from forager.images import store
-from forager.records import ImageFile, ImageStatus, Outcome, OutcomeKind
+from forager.images.models import ImageFile, ImageStatus
 
 
 @pytest.fixture(params=[store.MANY, 1], ids=["few", "copied"])

@@ -7,14 +7,14 @@ from typing import Any
 
 import asyncpg
 import pytest
-from tests.integration.control.conftest import forager
-from tests.integration.lifecycle.conftest import world
-from tests.integration.lifecycle.test_backup import clock_at
+from tests.integration.backup.test_backup import clock_at
 from tests.integration.objects.killing import kill_when_it_says
+from tests.integration.retention.conftest import world
+from tests.integration.world import forager
 
-from forager.app.backup import _copy, back_up
+from forager.backup import bucket as backup_bucket
+from forager.backup.service import _copy, back_up
 from forager.config.loader import load
-from forager.control import backup_bucket
 from forager.storage.bucket import Bucket
 from forager.storage.bucket_folder import BucketFolder
 

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.control.conftest import forager
-from tests.integration.lifecycle.conftest import DAY, PAGES, Past, files, folder, month_of, world
-from tests.integration.lifecycle.test_cold_stats import a_minute
-from tests.integration.lifecycle.test_cold_stats import round_of as write_stats
 from tests.integration.objects.killing import kill_when_it_says
+from tests.integration.retention.conftest import DAY, PAGES, Past, files, folder, month_of, world
+from tests.integration.retention.test_minute_archive import a_minute
+from tests.integration.retention.test_minute_archive import round_of as write_stats
+from tests.integration.world import forager
 
 from forager.storage.bucket import Bucket
 from forager.storage.bucket_folder import BucketFolder
@@ -99,7 +99,7 @@ async def test_without_a_copy_nothing_leaves(
 STOPPED = """
 import sys, time
 from forager.cli.main import run
-from forager.control import cold_copies
+from forager.retention import archive_copies
 from forager.storage.bucket_folder import BucketFolder
 def stop(self, name):
     print("sent", flush=True)

@@ -14,7 +14,8 @@ from tests.integration.objects.server import BUCKET, ObjectServer
 from tests.integration.storage.kept import REFS, home_of, refs_of
 from tests.integration.storage.test_kept_bodies import PASS_TIME, kept_of
 
-from forager import clock, parsing
+from forager import clock
+from forager.parsing import page as parser
 from forager.storage.body_store import open_readonly_store
 from forager.storage.bucket import parse_bucket
 from forager.storage.objects import DAY, BucketLocation
@@ -40,7 +41,7 @@ def assert_readable(forager: Forager, url: str, home: Path | None = None) -> int
     rows = forager.ask(REFS)
     body_store = open_readonly_store(home or Path("/nonexistent"), parse_bucket(url))
     for row in rows:
-        reading = parsing.read(body_store.load(row["body_ref"], row["url"]), keyword_words=10)
+        reading = parser.read(body_store.load(row["body_ref"], row["url"]), keyword_words=10)
         assert reading.content_hash.hex() == row["hash"], row["url"]
     return len(rows)
 

@@ -8,8 +8,8 @@ from tests.acceptance.stage import Forager
 from tests.integration.objects.server import ACCESS_KEY, BUCKET, SECRET_KEY, ObjectServer
 
 from forager.config.loader import load
-from forager.control import check_bodies
 from forager.errors import ConfigurationError, StoreError
+from forager.explain import check_bodies
 from forager.storage.bucket import KEYS, connect, parse_bucket, prove
 from forager.storage.objects import BucketLocation
 

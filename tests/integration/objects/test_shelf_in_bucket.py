@@ -13,8 +13,7 @@ from tests.unit.storage.test_warc import AT, an_answer, files_of, keep
 from warcio.archiveiterator import ArchiveIterator
 
 from forager.errors import StoreError
-from forager.storage import open_shelf
-from forager.storage.body_store import open_readonly_store
+from forager.storage.body_store import open_readonly_store, open_shelf
 from forager.storage.bucket import Bucket, parse_bucket
 from forager.storage.migrator import WarcMover
 from forager.storage.objects import BucketLocation

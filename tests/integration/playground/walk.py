@@ -9,7 +9,7 @@ from ada_url import join_url
 from protego import Protego
 from turbohtml import Element, parse
 
-from forager.urls import normalize
+from forager.urls.normalize import normalize
 
 AGENT = "Forager"
 BINARY = (".png", ".jpg", ".pdf", ".zip")

@@ -10,10 +10,10 @@ import asyncpg
 import pytest
 from tests.ground import Ground
 
-from forager.control import products as control
 from forager.errors import NotFoundError
+from forager.products import queries as control
+from forager.products.models import Evidence, Product, Variant
 from forager.products.store import Sight, store
-from forager.records.product import Evidence, Product, Variant
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 KETTLE = Product(

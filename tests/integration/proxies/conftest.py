@@ -1,4 +1,5 @@
 from tests.ground import database, database_url, ground
 from tests.integration.proxies.stand import stand
+from tests.integration.world import forager, world
 
-__all__ = ["database", "database_url", "ground", "stand"]
+__all__ = ["database", "database_url", "forager", "ground", "stand", "world"]

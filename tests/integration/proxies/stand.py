@@ -7,8 +7,8 @@ import pytest
 from tests.ground import Ground
 
 from forager.proxies import store
+from forager.proxies.models import Passage, ProxyUse
 from forager.proxies.store import ProxyStateRow
-from forager.records import Passage, ProxyUse
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 THROUGH, NOT_THROUGH, BROKEN = Passage.THROUGH, Passage.NOT_THROUGH, Passage.BROKEN

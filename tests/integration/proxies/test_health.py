@@ -9,9 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.integration.proxies.stand import BROKEN, NOT_THROUGH, THROUGH, Stand
 
-from forager.proxies import operate, store
-from forager.proxies.choose import Member, Standing, note
-from forager.records import Passage, Proxy, ProxyUse
+from forager.proxies import admin as operate
+from forager.proxies import store
+from forager.proxies.models import Passage, Proxy, ProxyUse
+from forager.proxies.rotation import Member, Standing, note
 
 BATCHES = st.lists(
     st.lists(st.tuples(st.sampled_from(Passage), st.integers(0, 5000)), min_size=1, max_size=7), max_size=5

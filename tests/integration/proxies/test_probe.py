@@ -9,13 +9,13 @@ from tests.integration.proxies.stand import BROKEN, THROUGH, Stand
 from tests.integration.scheduler.stage import an_order
 from tests.proxies import RealProxy, run_proxy
 
-from forager.app.probe import probe
+from forager.config.cipher import PasswordCipher
 from forager.config.loader import load
 from forager.config.settings import Settings
+from forager.proxies import jobs as probe_proxies
 from forager.proxies import store
-from forager.proxies.secret import PasswordCipher
+from forager.proxies.probe import probe
 from forager.proxies.store import Probed, ProbeRow
-from forager.scheduler import probe_proxies
 
 KEY, OTHER_KEY = "8f2c1de07b94a6350d7ecb15f93a42e8", "c41b0e7a9d5286f3e70b18d4a6f25c93"
 NOW = "UPDATE {} SET probe_at = now() - interval '1 second' WHERE probe_at IS NOT NULL"

@@ -7,10 +7,10 @@ import pytest
 from tests.ground import Ground
 from tests.integration.engine.stage import Stage, WatchedSite, serve
 
-from forager.control import workers
-from forager.db import Database
+from forager.db.database import Database
 from forager.engine import signals
 from forager.errors import ConflictError, NotFoundError
+from forager.workers import service as workers
 
 
 async def test_it_hands_back_what_it_held_and_another_goes_on(

@@ -10,7 +10,7 @@ from tests.integration.engine.stage import Stage, WatchedSite, serve
 from tests.integration.frontier.test_claim_plans import blocks_read
 from tests.integration.frontier.test_plans import Hot
 
-from forager.db import Database
+from forager.db.database import Database
 from forager.domains import store as domains
 from forager.frontier import store as frontier
 from forager.frontier.store import SQL as FRONTIER

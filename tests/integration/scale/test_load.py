@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.integration.engine.stage import Stage, WatchedSite, serve
 
-from forager.db import Database
+from forager.db.database import Database
 from forager.db.pool import close_pool, open_pool
 from forager.db.statements import all_statements
 from forager.engine import signals

@@ -11,7 +11,8 @@ from tests.conftest import database_url
 from tests.integration.scale.next_revision import NEXT, add_next
 
 from forager.config.loader import load
-from forager.db import migrate, open_database, schema
+from forager.db import migrate, schema
+from forager.db.database import open_database
 from forager.db.statements import all_statements
 from forager.errors import ConfigurationError
 

@@ -7,10 +7,10 @@ import httpx
 import pytest
 from tests.ground import Ground
 from tests.integration.api.conftest import admin, app, settings, user
-from tests.integration.control.polite import MANNERS
+from tests.integration.explain.fetch_policies import MANNERS
 
-from forager.cli.workers import state_of
-from forager.control.why import explain
+from forager.explain.why import explain
+from forager.workers.commands.workers import state_of
 
 __all__ = ["admin", "app", "settings", "user"]
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.ground import Ground
 
-from forager.control.check import check
+from forager.explain.check import check
 from forager.proxies.store import Probed, ProbeRow
 from forager.scheduler.config import SchedulerConfig
 

@@ -12,9 +12,9 @@ import pytest
 from tests.ground import Ground
 from tests.integration.scheduler.stage import BLOCKED, PAST, set_domain
 
-from forager.app.schedule import DUTIES, is_kept
 from forager.cli.main import run
 from forager.config.loader import load
+from forager.runtime.schedule import DUTIES, is_kept
 
 KEPT = sorted(name for name in DUTIES if is_kept(name, load({}, {})))
 """Without a broker and a search server."""

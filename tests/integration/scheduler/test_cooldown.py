@@ -7,8 +7,8 @@ from tests.ground import Ground
 from tests.integration.scheduler import stage
 from tests.integration.scheduler.stage import BLOCKED, PAST, UNREACHABLE, a_visited_page, an_order, set_domain
 
+from forager.domains.jobs import cooldown
 from forager.frontier import store as frontier
-from forager.scheduler import cooldown
 
 pytestmark = pytest.mark.both_servers
 

@@ -11,9 +11,12 @@ from tests.integration.scheduler.stage import BLOCKED, a_visited_page, an_order,
 
 from forager.domains import retention as domain_traces
 from forager.domains import score as scoring
+from forager.domains.jobs import score, windows
 from forager.engine.recovery import recover
+from forager.frontier import jobs as revisit_price
 from forager.frontier.revisit import interval_at
-from forager.scheduler import revisit_price, score, takeover, traces, windows
+from forager.retention.jobs import traces
+from forager.workers import jobs as takeover
 
 pytestmark = pytest.mark.both_servers
 

@@ -3,8 +3,8 @@
 from tests.ground import Ground
 from tests.integration.scheduler.stage import an_order
 
-from forager.app.schedule import DUTIES
-from forager.scheduler import index
+from forager.runtime.schedule import DUTIES
+from forager.search.jobs import index
 
 
 async def test_what_was_read_is_indexed_once(ground: Ground) -> None:

@@ -10,11 +10,11 @@ import pytest
 from tests.ground import Ground
 from tests.integration.scheduler.test_scheduler import Counted, logs_are_new
 
-from forager.app import Forager
-from forager.app import schedule as app
 from forager.config.loader import load
-from forager.db import Database
+from forager.db.database import Database
 from forager.engine.stop import StopRequest
+from forager.instance import Forager
+from forager.runtime import schedule as app
 
 __all__ = ["logs_are_new"]
 
@@ -181,7 +181,7 @@ async def test_an_absence_is_written_down_when_it_is_over(
 ) -> None:
     stop, done = StopRequest(), asyncio.Event()
     duty = Counted()
-    monkeypatch.setattr("forager.control.alerts.LEAST_AWAY_S", 0.0)
+    monkeypatch.setattr("forager.alerts.service.LEAST_AWAY_S", 0.0)
     await ground.conn.execute("DELETE FROM alerts")
 
     async def lose_the_database_once(conn: Any) -> None:

@@ -11,10 +11,10 @@ from tests.ground import Ground
 from tests.integration.scheduler.stage import an_order
 from tests.integration.scheduler.test_scheduler import Counted
 
-from forager.app import open_forager
-from forager.app.schedule import build_scheduler, do_once
 from forager.config.loader import load
-from forager.scheduler import vacuum
+from forager.db import jobs as vacuum
+from forager.instance import open_forager
+from forager.runtime.schedule import build_scheduler, do_once
 from forager.scheduler.scheduler import JobScheduler, read_duties
 from forager.scheduler.times import At
 

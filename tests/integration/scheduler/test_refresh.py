@@ -8,7 +8,7 @@ from tests.ground import Ground
 from tests.integration.scheduler import stage
 from tests.integration.scheduler.stage import PAST, a_visited_page, an_order, set_domain
 
-from forager.scheduler import refresh
+from forager.domains.jobs import refresh
 
 pytestmark = pytest.mark.both_servers
 HOME = "http://a.example/"

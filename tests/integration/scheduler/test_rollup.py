@@ -8,7 +8,7 @@ from tests.ground import Ground
 from tests.integration.scheduler import stage
 from tests.integration.scheduler.stage import a_visited_page, an_order
 
-from forager.scheduler import rollup
+from forager.stats.jobs import rollup
 
 pytestmark = pytest.mark.both_servers
 
@@ -75,7 +75,7 @@ async def test_days_of_an_absence_are_made_up_for(ground: Ground) -> None:
 
 
 async def test_a_long_history_is_made_in_several_rounds(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rollup, "MOST_DAYS", 2)
+    monkeypatch.setattr(days, "MOST_DAYS", 2)
     domain = await ground.a_domain()
     for age in (60, 50, 40, 1, 0):
         await a_visited_page(ground, f"http://a.example/{age}", domain, days_ago=age)
@@ -91,5 +91,5 @@ async def test_nothing_was_ever_visited(ground: Ground) -> None:
 async def test_domains_are_written_in_batches(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(5):
         await a_visited_page(ground, f"http://d{number}.example/", await ground.a_domain(f"d{number}.example"))
-    monkeypatch.setattr(rollup, "BATCH", 2)
+    monkeypatch.setattr(days, "BATCH", 2)
     assert await rollup.run_once(ground.conn, an_order()) == "5 rows written"

@@ -13,17 +13,17 @@ from typing import Any
 import pytest
 from tests.ground import Ground, database, database_url, ground
 
-from forager.control.search import ExternalSearch
 from forager.parsing.keywords import CONFIGS, search_config
 from forager.parsing.simhash import simhash
-from forager.records.search import HitPage, ProductQuery, Query, SearchBackend
 from forager.search import index
+from forager.search.bulk_index import push_changes
+from forager.search.models import HitPage, ProductQuery, Query, SearchBackend
 from forager.search.names import Names
 from forager.search.opensearch import ServerSearch
 from forager.search.postgres import PostgresSearch
-from forager.search.push import push_changes
 from forager.search.server import open_server
-from forager.search.tend import tend
+from forager.search.service import ExternalSearch
+from forager.search.sync import tend
 
 __all__ = ["database", "database_url", "ground"]
 

@@ -8,7 +8,7 @@ import pytest
 from tests.integration.api.conftest import client_for, running, token_of
 from tests.integration.search.conftest import IN_POSTGRES
 
-from forager.accounts.who import Role, Scope
+from forager.accounts.identity import Role, Scope
 from forager.config.settings import Settings
 
 pytestmark = IN_POSTGRES

@@ -11,8 +11,9 @@ from tests.integration.search.conftest import SERVER_URL
 
 from forager import clock
 from forager.cli.main import run
-from forager.records import Fetched
-from forager.storage import open_shelf, store
+from forager.fetch.models import Fetched
+from forager.storage import store
+from forager.storage.body_store import open_shelf
 
 
 class Said(NamedTuple):

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from tests.integration.search.conftest import IN_POSTGRES
 
-from forager.control import duplicates
 from forager.errors import NotFoundError, UsageError
+from forager.search import duplicates
 
 pytestmark = [pytest.mark.both_servers, IN_POSTGRES]
 Paragraphs = Callable[[int], str]

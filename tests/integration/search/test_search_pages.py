@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from tests.integration.search.conftest import IN_POSTGRES
 
 from forager import clock
-from forager.control.search import search
-from forager.db import Database
+from forager.db.database import Database
 from forager.parsing.words import to_words
-from forager.records.search import Query
 from forager.search import postgres
+from forager.search.models import Query
+from forager.search.service import search
 
 pytestmark = pytest.mark.both_servers
 

@@ -8,11 +8,11 @@ import pytest
 from tests.integration.search.conftest import IN_POSTGRES
 
 from forager import clock
-from forager.control.duplicates import SQL as DUPLICATES
-from forager.control.listing import SQL as LISTING
+from forager.pages.queries import SQL as LISTING
+from forager.search.cursor import EVER
+from forager.search.duplicates import SQL as DUPLICATES
 from forager.search.index import FIRST
 from forager.search.index import SQL as INDEX
-from forager.search.place import EVER
 from forager.search.postgres import SQL as SEARCH
 
 pytestmark = [pytest.mark.both_servers, IN_POSTGRES]

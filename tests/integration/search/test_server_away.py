@@ -10,13 +10,13 @@ import pytest
 from tests.integration.search.conftest import IN_POSTGRES, Library
 
 from forager.cli.main import run
-from forager.control.search import ExternalSearch, search
 from forager.errors import ConflictError, SearchServerError
-from forager.records.search import Query
 from forager.search import rebuild, server
+from forager.search.models import Query
 from forager.search.names import Names
 from forager.search.server import SearchServer, open_server
 from forager.search.server_query import format_cursor
+from forager.search.service import ExternalSearch, search
 
 pytestmark = IN_POSTGRES
 NAMES = Names("forager-")

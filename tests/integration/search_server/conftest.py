@@ -9,12 +9,12 @@ from tests.ground import Ground, database, database_url, ground
 from tests.integration.search.conftest import EMPTY, SERVER_URL, Library
 from tests.search_server.gate import Gate, open_gate
 
-from forager.control.search import ExternalSearch
+from forager.search.bulk_index import SQL
 from forager.search.documents import DOCUMENTS
 from forager.search.names import Names
-from forager.search.push import SQL
 from forager.search.server import open_server
-from forager.search.tend import Tended, tend
+from forager.search.service import ExternalSearch
+from forager.search.sync import Tended, tend
 
 __all__ = ["database", "database_url", "ground"]
 collect_ignore_glob = [] if SERVER_URL else ["test_*.py"]

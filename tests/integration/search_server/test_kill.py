@@ -12,11 +12,11 @@ from tests.integration.search_server.conftest import Mirror
 from tests.search_server.gate import open_gate
 from tests.search_server.server import RealServer, fetch, find_java
 
-from forager.control.search import ExternalSearch
 from forager.errors import SearchServerError
-from forager.search import push
+from forager.search import bulk_index as push
 from forager.search.names import Names
 from forager.search.server import open_server
+from forager.search.service import ExternalSearch
 
 pytestmark = pytest.mark.timeout(900)
 

@@ -8,7 +8,7 @@ from tests.integration.search.conftest import SERVER_URL
 
 from forager.db.pool import connect
 from forager.errors import SearchServerError
-from forager.search import push
+from forager.search import bulk_index as push
 from forager.search.server import open_server
 
 

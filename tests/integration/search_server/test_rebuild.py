@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from forager.control.reindex import leave, reindex
-from forager.control.search import search
 from forager.db.pool import connect
 from forager.errors import ConfigurationError, SearchServerError
-from forager.records.search import Query
 from forager.search import rebuild
+from forager.search.models import Query
 from forager.search.names import Names
+from forager.search.reindex import leave, reindex
+from forager.search.service import search
 
 
 async def live(mirror: Any) -> str:

@@ -14,10 +14,10 @@ from tests import starter
 from tests.acceptance.stage import until
 from tests.conftest import in_thread
 
-from forager.app.seeding import MOST_NAMED
-from forager.cli.ending import LIMIT_REACHED
 from forager.db.pool import close, connect
 from forager.playground import Running, start_playground
+from forager.runs.commands.ending import LIMIT_REACHED
+from forager.seeds.service import MOST_NAMED
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -8,13 +8,14 @@ import pytest
 from tests.builders import a_spec
 from tests.ground import Ground
 
-from forager.app.crawl_scope import read_reach
-from forager.app.seeding import Loaded, SeedList, flow, load_seeds, start_long_run
-from forager.control.check import check
-from forager.db import Database
+from forager.db.database import Database
 from forager.engine.stop import StopRequest
-from forager.records import RunSpec, Scope
-from forager.seeds import BadLine, Seed, Tally, read_list
+from forager.explain.check import check
+from forager.runs.models import RunSpec, Scope
+from forager.runs.scope import read_reach
+from forager.seeds.found import BadLine, Seed, Tally
+from forager.seeds.service import Loaded, SeedList, flow, load_seeds, start_long_run
+from forager.seeds.table import read_list
 from forager.stats import store as stats
 
 MANY = 20_000

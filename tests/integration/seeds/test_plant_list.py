@@ -6,10 +6,10 @@ import pytest
 from tests.builders import a_spec
 from tests.ground import Ground
 
-from forager.control.check import check
-from forager.control.seed import start_run
-from forager.control.seed_list import SeedResult, add_seed_list
-from forager.seeds import Seed
+from forager.explain.check import check
+from forager.runs.start import start_run
+from forager.seeds.found import Seed
+from forager.seeds.load import SeedResult, add_seed_list
 
 pytestmark = pytest.mark.both_servers
 

@@ -7,11 +7,11 @@ import asyncpg
 import pytest
 from tests.ground import Ground
 
-from forager.app.up import free_orders_of_the_dead
-from forager.control.runs import continuous_spec, order_run, stop_run
 from forager.domains.store import adopt_strays
 from forager.errors import ConflictError, NotFoundError
-from forager.records import RunSpec
+from forager.runs.models import RunSpec
+from forager.runs.service import continuous_spec, order_run, stop_run
+from forager.runtime.up import free_orders_of_the_dead
 from forager.stats import store as stats
 from forager.stats.processes import get_host_key
 

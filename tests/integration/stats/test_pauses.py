@@ -4,13 +4,13 @@ from tests.ground import Ground
 from tests.integration.scheduler.stage import an_order
 
 from forager import clock
+from forager.alerts import jobs as alerts
 from forager.alerts.rules import worker_paused
-from forager.api.routes.system import _workers
-from forager.cli.workers import state_of
-from forager.control import listing
-from forager.records import Pause, PauseReason
-from forager.scheduler import alerts
+from forager.api.system import _workers
+from forager.engine.models import Pause, PauseReason
 from forager.stats import store as stats
+from forager.workers import queries as worker_queries
+from forager.workers.commands.workers import state_of
 
 NO_ROOM = "bodies cannot be stored (No space left on device)"
 
@@ -21,17 +21,17 @@ async def test_a_pause_is_told_everywhere_until_it_is_over(ground: Ground) -> No
     pause = Pause(PauseReason.STORE_UNAVAILABLE, "No space left on device", since)
     assert await stats.beat(ground.conn, worker, pause)
 
-    [row] = await listing.workers(ground.conn, (None,), dead_after_s=60.0, limit=5)
+    [row] = await worker_queries.page_of_workers(ground.conn, (None,), dead_after_s=60.0, limit=5)
     assert (row["pause_reason"], row["pause_detail"]) == ("store_unavailable", "No space left on device")
     assert 29 < (row["heartbeat_at"] - row["paused_since"]).total_seconds() < 60
     assert state_of(row).text == f"paused: {NO_ROOM}"
-    health = _workers(await listing.parts(ground.conn, dead_after_s=60.0))
+    health = _workers(await worker_queries.count_parts(ground.conn, dead_after_s=60.0))
     assert health == {"state": "degraded", "detail": f"1 alive, 1 paused: {NO_ROOM}"}
     [finding] = worker_paused(await alerts.gather(ground.conn, an_order()))
     assert (finding.rule, finding.subject) == ("worker_paused", "store_unavailable")
     assert finding.message == f"Worker {worker} is paused: {NO_ROOM}."
 
     assert await stats.beat(ground.conn, worker)
-    [row] = await listing.workers(ground.conn, (None,), dead_after_s=60.0, limit=5)
+    [row] = await worker_queries.page_of_workers(ground.conn, (None,), dead_after_s=60.0, limit=5)
     assert (row["pause_reason"], row["paused_since"], state_of(row).text) == (None, None, "running")
-    assert _workers(await listing.parts(ground.conn, dead_after_s=60.0))["state"] == "ok"
+    assert _workers(await worker_queries.count_parts(ground.conn, dead_after_s=60.0))["state"] == "ok"

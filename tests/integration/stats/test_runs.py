@@ -8,7 +8,7 @@ from tests.builders import a_spec, a_success, a_target
 from tests.ground import Ground
 
 from forager.errors import ConnectError
-from forager.records import Outcome, OutcomeKind
+from forager.frontier.models import Outcome, OutcomeKind
 from forager.stats import store as stats
 
 pytestmark = pytest.mark.both_servers

@@ -11,14 +11,14 @@ from tests.builders import a_success, an_order
 from tests.ground import Ground
 from tests.integration.scheduler.stage import an_order as a_schedule
 
-from forager.control import numbers
-from forager.db import Database
+from forager.db.database import Database
 from forager.engine.writer import Writer
 from forager.errors import ConnectError, UsageError
-from forager.records import Outcome, OutcomeKind
-from forager.scheduler import series as duty
+from forager.frontier.models import Outcome, OutcomeKind
+from forager.stats import overview as numbers
 from forager.stats import series
 from forager.stats.counters import Tally
+from forager.stats.jobs import series as duty
 from forager.stats.series import Number
 
 pytestmark = pytest.mark.both_servers

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.ground import NO_PATTERNS, Ground
 
-from forager.records import DomainCount
+from forager.runs.models import DomainCount
 from forager.stats import store as stats
 
 pytestmark = pytest.mark.both_servers

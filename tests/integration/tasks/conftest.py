@@ -1,5 +1,6 @@
 """One database for all of these tests, and a desk to give orders at."""
 
 from tests.ground import database, database_url, ground
+from tests.integration.world import forager, world
 
-__all__ = ["database", "database_url", "ground"]
+__all__ = ["database", "database_url", "forager", "ground", "world"]

@@ -6,10 +6,10 @@ from typing import Any
 
 from tests.ground import Ground
 
-from forager.control import tasks
-from forager.control.check import check
-from forager.control.submit import TaskOrder, submit
-from forager.control.task_steps import TaskState
+from forager.explain.check import check
+from forager.tasks import service as tasks
+from forager.tasks.submit import TaskOrder, submit
+from forager.tasks.transitions import TaskState
 
 BY: dict[str, Any] = {"by": "test"}
 VERBS: dict[str, Callable[..., Awaitable[TaskState]]] = {

@@ -13,16 +13,18 @@ import pytest
 from tests.integration.engine.stage import Stage, WatchedSite, serve
 
 from forager import clock
-from forager.control import domain_admin, tasks, tasks_many
-from forager.control.tasks_many import Which
-from forager.db import Database
+from forager.db.database import Database
+from forager.domains import service as domain_admin
 from forager.engine import signals
 from forager.engine.recovery import recover
 from forager.engine.transaction_retry import in_transaction
 from forager.errors import ConflictError
 from forager.playground import Answer
-from forager.records import RunEnd
-from forager.urls import domain_of
+from forager.runs.models import RunEnd
+from forager.tasks import bulk as tasks_many
+from forager.tasks import service as tasks
+from forager.tasks.bulk import Which
+from forager.urls.domain import domain_of
 
 pytestmark = pytest.mark.timeout(90)
 BY: dict[str, Any] = {"by": "test"}

@@ -7,12 +7,12 @@ from tests.ground import Ground
 from tests.integration.scheduler.stage import an_order
 from tests.integration.tasks.desk import BY, broken, close, do, order
 
-from forager.control import tasks_many
-from forager.control.dependents import LIMIT, settle
-from forager.control.submit import TaskOrder, submit
-from forager.control.tasks_many import Which
 from forager.frontier.task_status import TaskStatus
-from forager.scheduler import dependencies
+from forager.tasks import bulk as tasks_many
+from forager.tasks import jobs as dependencies
+from forager.tasks.bulk import Which
+from forager.tasks.dependents import LIMIT, settle
+from forager.tasks.submit import TaskOrder, submit
 
 FIRST, SECOND, THIRD = (f"http://{name}.example/" for name in "abc")
 

@@ -6,12 +6,12 @@ import pytest
 from tests.integration.engine.stage import Stage, WatchedSite, serve
 from tests.integration.tasks.desk import BY
 
-from forager.control.submit import TaskOrder, submit
-from forager.db import Database
+from forager.db.database import Database
 from forager.engine.transaction_retry import in_transaction
 from forager.playground import Answer
 from forager.playground.answer import refuse
-from forager.records import Scope
+from forager.runs.models import Scope
+from forager.tasks.submit import TaskOrder, submit
 
 pytestmark = pytest.mark.timeout(90)
 HOOK = "http://hook.example/"

@@ -6,7 +6,7 @@ import pytest
 from tests.builders import a_lane
 from tests.ground import Ground
 
-from forager.db import Database
+from forager.db.database import Database
 from forager.engine.signals import TaskSignals
 
 BLOCKED = """SELECT count(*) FROM pg_stat_activity

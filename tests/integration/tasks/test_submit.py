@@ -12,11 +12,11 @@ from tests.ground import Ground
 from tests.integration.tasks.desk import BY, broken, order
 
 from forager import clock
-from forager.control.submit import TaskOrder, submit
 from forager.errors import ConflictError, NotFoundError, UsageError
 from forager.frontier import tasks as frontier
 from forager.frontier.task_status import TaskStatus
 from forager.politeness.guard import AddressGuard
+from forager.tasks.submit import TaskOrder, submit
 
 URL = "http://a.example/x"
 

@@ -9,12 +9,14 @@ from tests.ground import Ground
 from tests.integration.tasks.desk import BY, VERBS, broken, close, do, order
 
 from forager import clock
-from forager.control import batches, tasks, tasks_many
-from forager.control.submit import TaskOrder, submit
-from forager.control.tasks_many import Which
 from forager.domains.store import Keeping, Release, release
 from forager.errors import ConflictError, NotFoundError, UsageError
 from forager.frontier.task_status import TaskStatus
+from forager.tasks import batches
+from forager.tasks import bulk as tasks_many
+from forager.tasks import service as tasks
+from forager.tasks.bulk import Which
+from forager.tasks.submit import TaskOrder, submit
 
 URL = "http://a.example/x"
 

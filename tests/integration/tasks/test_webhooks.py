@@ -20,10 +20,10 @@ from tests.integration.tasks.desk import broken, close, do, order
 from tests.listening import listening
 
 from forager import clock
-from forager.app.webhooks import KEY_FILE, call_webhooks, signing_keys
 from forager.config.settings import Settings
-from forager.frontier import webhooks as outbox
-from forager.scheduler import webhooks
+from forager.webhooks import jobs as webhooks
+from forager.webhooks import store as outbox
+from forager.webhooks.delivery import KEY_FILE, call_webhooks, signing_keys
 
 URL = "http://a.example/x"
 KEYS = ("8f2c1de07b94a6350d7ecb15f93a42e801234567", "c41b0e7a9d5286f3e70b18d4a6f25c9376543210")
@@ -188,7 +188,7 @@ async def test_private_addresses_are_not_called(ground: Ground, tmp_path: Path, 
 async def test_a_slow_receiver_does_not_keep_others_waiting(
     ground: Ground, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("forager.app.webhooks.TIMEOUT_S", 1.0)
+    monkeypatch.setattr("forager.webhooks.delivery.TIMEOUT_S", 1.0)
     silent = asyncio.Event()
 
     async def say_nothing(_reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:

@@ -6,9 +6,9 @@ from typing import Any
 
 from tests.quality.products.corpus import Page
 
+from forager.fetch.models import Fetched
 from forager.parsing.page import read
-from forager.records import Fetched
-from forager.records.product import Product
+from forager.products.models import Product
 
 
 def product_of(url: str, html: bytes, parser_name: str = "auto") -> Product | None:

@@ -9,8 +9,8 @@ from tests.quality.reading.corpus import samples
 from tests.quality.reading.shapes import Sample
 from tests.unit.parsing.pages import fetched
 
-from forager.parsing import read
-from forager.records import Reading
+from forager.parsing.models import Reading
+from forager.parsing.page import read
 
 FLOORS: dict[str, float] = json.loads(Path(__file__).with_name("floors.json").read_text())
 ALL_WORDS = 20_000

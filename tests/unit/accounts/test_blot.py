@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from forager.accounts.audit import BLOT, redact
 from forager.accounts.credentials import csrf_token, is_csrf_token, new_token
-from forager.accounts.who import Role, Scope, Who, nobody, operator
+from forager.accounts.identity import Role, Scope, Who, nobody, operator
 
 anything = st.recursive(
     st.none()

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.accounts.meter import WINDOW_S, Meter, share_of
+from forager.accounts.request_counter import WINDOW_S, Meter, share_of
 
 gaps = st.lists(st.integers(0, 30), min_size=1, max_size=120)
 

@@ -17,9 +17,9 @@ from forager.alerts.rules import (
     judge,
 )
 from forager.alerts.watch import Level
-from forager.app.schedule import limits_of
 from forager.config.loader import load
 from forager.errors import ConfigurationError
+from forager.runtime.schedule import limits_of
 
 GIGABYTE = 1024**3
 SHARES = {

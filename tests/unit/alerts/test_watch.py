@@ -6,7 +6,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.alerts.look import plan_of
+from forager.alerts.evaluate import plan_of
 from forager.alerts.rules import RULES, Finding
 from forager.alerts.store import Key
 from forager.alerts.watch import LONGEST_GAP, Level, Move, Watch, step

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from forager.api.metrics import Snapshot, render
-from forager.api.routes.system import _queue
+from forager.api.system import _queue
+from forager.stats.routes.prometheus import Snapshot, render
 from forager.stats.series import Number
 
 GOOD = {"queue_age_s": 1.0, "queue_messages": 3, "dead_letters": 0}

@@ -2,12 +2,12 @@
 
 from typing import get_args
 
-from forager.api.models.pages import Page, StructuredItem
-from forager.api.models.products import Product
-from forager.cli.export import What
-from forager.control.export import COLUMNS, Kind
-from forager.control.replay_diff import DETAILS, PRODUCT
-from forager.records.product import FACTS
+from forager.export.commands.export import What
+from forager.export.rows import COLUMNS, Kind
+from forager.pages.schemas import Page, StructuredItem
+from forager.products.models import FACTS
+from forager.products.schemas import Product
+from forager.replay.diff import DETAILS, PRODUCT
 
 
 def test_a_page_has_every_detail() -> None:

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from forager.records import DomainCount, OutcomeCount, Progress, RunEnd, RunReport
+from forager.runs.models import DomainCount, OutcomeCount, Progress, RunEnd, RunReport
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

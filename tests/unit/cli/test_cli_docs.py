@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from forager.cli.export import What
 from forager.cli.main import app
 from forager.cli.name_first import SHOW, NameFirst
 from forager.config.reference import write
-from forager.control.export import COLUMNS
+from forager.export.commands.export import What
+from forager.export.rows import COLUMNS
 
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference"
 CLI = (REFERENCE / "cli.md").read_text(encoding="utf-8")

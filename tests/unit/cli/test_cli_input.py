@@ -254,7 +254,7 @@ def test_a_bug_becomes_a_sentence(forager: Any, monkeypatch: pytest.MonkeyPatch)
     def break_down(*_: object) -> None:
         raise ZeroDivisionError("division\nby zero")
 
-    monkeypatch.setattr("forager.cli.tools.normal_form", break_down)
+    monkeypatch.setattr("forager.urls.commands.normal_form", break_down)
     code, out, err = forager("normalize", "a.example")
     assert (code, out) == (1, "")
     assert "ZeroDivisionError: division by zero" in err
@@ -266,7 +266,7 @@ def test_the_trace_is_there_for_who_asks(monkeypatch: pytest.MonkeyPatch, capsys
     def break_down(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("forager.cli.tools.normal_form", break_down)
+    monkeypatch.setattr("forager.urls.commands.normal_form", break_down)
     monkeypatch.setenv("FORAGER_LOG_LEVEL", "debug")
     assert run(["normalize", "a.example"]) == 1
     assert "Traceback" in capsys.readouterr().err

@@ -2,10 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.cli import words
+from forager.cli import format as words
 from forager.cli.durations import LONGEST_S, parse_duration, parse_window
 from forager.config.durations import UNITS_S
-from forager.control.domain_settings import span
+from forager.domains.settings import span
 
 
 @pytest.mark.parametrize(

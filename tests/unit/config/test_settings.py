@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.app.backup import as_toml
-from forager.cli.settings import describe
+from forager.backup.service import as_toml
+from forager.config.commands import describe
 from forager.config.loader import ignored_file, load, source_of, to_environment, to_toml, variable_of
 from forager.config.settings import FIELDS, SECTIONS, Settings, default_home, write_value
 from forager.errors import ConfigurationError

@@ -1,6 +1,6 @@
 """When the database counts as away: after three failures in a row, said once; and how long it was."""
 
-from forager.db.absence import Absence
+from forager.db.availability import Absence
 
 
 def test_three_failures_in_a_row_are_said_once() -> None:

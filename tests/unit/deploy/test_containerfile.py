@@ -1,5 +1,6 @@
 """`deploy/Containerfile`: a base that can be pinned, an account that is not root, files that exist."""
 
+import importlib.util
 import re
 
 from tests.unit.deploy import deployed
@@ -37,8 +38,15 @@ def test_the_image_has_its_inner_loops_in_c() -> None:
     """The compiler is in the stage that builds, and a wheel without them ends the build."""
     build, image = TEXT.split("\nFROM ")[1:]
     assert "gcc libc6-dev" in build
-    assert "native_rooms" in build
+    assert "check_native" in build
     assert "gcc" not in image
     assert "**/*.so" in deployed.texts()["Containerfile.dockerignore"].split(), (
         "what was compiled elsewhere stays there"
     )
+
+
+def test_what_its_python_imports_exists() -> None:
+    found = re.findall(r"from (forager[\w.]*) import (\w+)", TEXT)
+    assert found
+    for module, name in found:
+        assert hasattr(importlib.import_module(module), name) or importlib.util.find_spec(f"{module}.{name}")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from forager.dispatch.hint import CrawlHint, InvalidMessageError, ReplayHint, read_hint
+from forager.dispatch.message import CrawlHint, InvalidMessageError, ReplayHint, read_hint
 
 GOOD = {"v": 1, "run": 3, "domain_id": 17, "version": 4}
 

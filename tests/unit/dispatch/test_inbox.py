@@ -6,8 +6,8 @@ import pytest
 
 from forager import clock
 from forager.dispatch import inbox as module
-from forager.dispatch.hint import CrawlHint
 from forager.dispatch.inbox import GRACE_S, HOLD_S, OVERDUE_S, PATIENCE_S, MessageInbox, Verdict
+from forager.dispatch.message import CrawlHint
 
 
 class Time:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from forager.dispatch.hint import CrawlHint, Hint
 from forager.dispatch.inbox import Verdict
+from forager.dispatch.message import CrawlHint, Hint
 from forager.dispatch.pool import HintPool
 
 Put = tuple[str, Hint, str]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from forager.config.settings import FIELDS
 from forager.domains.status import MOVES, DomainStatus
-from forager.records import Trouble
+from forager.frontier.models import Trouble
 
 PAGE = (Path(__file__).parents[3] / "docs/reference/domain-states.md").read_text(encoding="utf-8")
 DAY_S = 86_400

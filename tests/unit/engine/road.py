@@ -11,9 +11,9 @@ from forager.domains.store import RobotsCopy
 from forager.engine import retry_policy
 from forager.engine.dispatcher import Dispatcher
 from forager.engine.domain_queue import DomainQueue
-from forager.engine.robots_fetch import ask_robots
 from forager.engine.stop import StopRequest
-from forager.records import Outcome, Target
+from forager.frontier.models import Outcome, Target
+from forager.robots.fetch import ask_robots
 
 
 class Road:

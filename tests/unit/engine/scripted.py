@@ -9,10 +9,13 @@ from tests.builders import a_fetched, a_reading
 from forager import clock
 from forager.engine.pipeline import Tools
 from forager.errors import VisitError
-from forager.fetch import Client
-from forager.links import Reach, Selector
-from forager.records import Fetched, Reading, RunSpec, Scope
-from forager.urls import domain_of
+from forager.fetch.client import Client
+from forager.fetch.models import Fetched
+from forager.links.scope import Reach
+from forager.links.select import Selector
+from forager.parsing.models import Reading
+from forager.runs.models import RunSpec, Scope
+from forager.urls.domain import domain_of
 
 Answer = Fetched | BaseException
 

@@ -10,7 +10,7 @@ from tests.builders import a_success, a_target
 from forager.domains.store import RobotsCopy
 from forager.engine.batches import Batches
 from forager.engine.write_buffer import WriteBuffer
-from forager.records import Outcome
+from forager.frontier.models import Outcome
 
 LONG_S = 60.0
 

@@ -10,8 +10,9 @@ from forager import clock
 from forager.engine.pipeline import visit
 from forager.engine.request_timing import RequestTiming
 from forager.errors import CalledOffError
+from forager.fetch.models import Fetched
+from forager.parsing.models import Reading
 from forager.politeness.pace import Throttle
-from forager.records import Fetched, Reading
 
 
 def a_trip(answers: Iterator[bool]) -> RequestTiming:

@@ -12,8 +12,8 @@ from forager import clock, errors
 from forager.domains.store import Release
 from forager.engine import retry_policy
 from forager.engine.domain_queue import DomainQueue
-from forager.politeness import robots
-from forager.records import OutcomeKind
+from forager.frontier.models import OutcomeKind
+from forager.robots import rules as robots
 
 __all__ = ["hasty"]
 pytestmark = pytest.mark.timeout(20)

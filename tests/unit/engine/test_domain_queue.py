@@ -7,7 +7,7 @@ from tests.builders import a_lane, a_target
 
 from forager.domains.store import Release
 from forager.engine.domain_queue import MOST_AHEAD, DomainQueue
-from forager.records import Target
+from forager.frontier.models import Target
 
 
 def targets(count: int) -> list[Target]:

@@ -6,7 +6,7 @@ from tests.builders import a_success, a_target
 from forager import errors
 from forager.engine.failure_streak import FailureStreak, build_streak
 from forager.engine.retry_policy import find_problem, outcome_of
-from forager.records import Outcome, Trouble
+from forager.frontier.models import Outcome, Trouble
 
 
 def a_failure(error: errors.VisitError) -> Outcome:

@@ -13,8 +13,10 @@ from forager.errors import (
     TooLargeError,
     VisitError,
 )
+from forager.frontier.models import Outcome, OutcomeKind, Trouble
+from forager.images.models import ImageFile, ImageStatus
 from forager.links.images import get_redirect_image
-from forager.records import ImageFile, ImageStatus, Outcome, OutcomeKind, Selection, Trouble
+from forager.links.models import Selection
 
 IMAGE = a_target("http://a.example/i.png", is_image=True)
 

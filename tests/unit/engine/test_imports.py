@@ -9,7 +9,7 @@ import pytest
 @pytest.mark.parametrize(
     ("module", "unneeded"),
     [
-        ("forager.app.worker", {"forager.parsing.page", "forager.parsing.tree", "turbohtml", "numpy", "py3langid"}),
+        ("forager.runtime.worker", {"forager.parsing.page", "forager.parsing.tree", "turbohtml", "numpy", "py3langid"}),
         ("forager.engine.parser_server", {"forager.db", "forager.config", "asyncpg", "pydantic", "uvloop"}),
     ],
 )

@@ -7,6 +7,7 @@ import pytest
 
 from forager import clock
 from forager.engine import network_monitor
+from forager.engine.models import PauseReason
 from forager.engine.network_monitor import (
     Evidence,
     NetworkMonitor,
@@ -26,7 +27,6 @@ from forager.errors import (
     VisitTimeoutError,
 )
 from forager.fetch.network_probe import Probed
-from forager.records import PauseReason
 
 SILENT = VisitTimeoutError("nobody answered")
 NO_NAME = DnsError("no such name")

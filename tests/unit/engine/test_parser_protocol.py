@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forager.engine.parser_protocol import pack, unpack
-from forager.records import FoundImage, FoundLink, LinkColumns, Reading
-from forager.records.product import Listed, Product
+from forager.parsing.link_columns import LinkColumns
+from forager.parsing.models import FoundImage, FoundLink, Reading
+from forager.products.models import Listed, Product
 
 TEXTS = st.text(st.characters(codec=None), max_size=8)
 LINKS = st.lists(st.builds(FoundLink, TEXTS, TEXTS, st.sampled_from(["a", "a nofollow", "feed", "canonical"])))

@@ -8,8 +8,8 @@ from tests.unit.engine.road import Road, targets_of
 from tests.unit.engine.scripted import ScriptedClient
 
 from forager.engine.domain_queue import DomainQueue
+from forager.engine.models import PauseReason, describe_pause
 from forager.engine.pauses import Pauses
-from forager.records import PauseReason, describe_pause
 
 pytestmark = pytest.mark.timeout(20)
 

@@ -9,9 +9,11 @@ from tests.unit.engine.scripted import Answer, ScriptedClient, some_tools
 
 from forager import errors
 from forager.engine.pipeline import admit, visit
-from forager.politeness import robots
-from forager.records import Fetched, OutcomeKind, Past, Reading, Trouble
-from forager.storage import open_shelf
+from forager.fetch.models import Fetched
+from forager.frontier.models import OutcomeKind, Past, Trouble
+from forager.parsing.models import Reading
+from forager.robots import rules as robots
+from forager.storage.body_store import open_shelf
 
 
 def client_that(*answers: Answer) -> ScriptedClient:

@@ -13,11 +13,13 @@ from forager import clock
 from forager.engine.pipeline import Tools, visit
 from forager.engine.rendering import Renderer, RenderOptions
 from forager.errors import DecodeError, LeaseLostError, RenderError, RobotsDeniedError
-from forager.fetch import Client
 from forager.fetch.browser import Browser
 from forager.fetch.browser.browser import RenderedPage
-from forager.politeness import robots
-from forager.records import Fetched, OutcomeKind, Past, Reading, Rendering
+from forager.fetch.client import Client
+from forager.fetch.models import Fetched, Rendering
+from forager.frontier.models import OutcomeKind, Past
+from forager.parsing.models import Reading
+from forager.robots import rules as robots
 
 SHELL = a_fetched(200, b'<div id="root"></div><script src=a.js></script>', content_type="text/html", etag='"1"')
 LONG = "many words " * 50

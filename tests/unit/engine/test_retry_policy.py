@@ -10,7 +10,7 @@ from tests.builders import a_lease, a_success, a_target
 from forager import errors
 from forager.engine import retry_policy
 from forager.engine.retry_policy import outcome_of, revisit_in_s
-from forager.records import Outcome, OutcomeKind, Past
+from forager.frontier.models import Outcome, OutcomeKind, Past
 
 RNG = random.Random(1)
 CLASSES = [

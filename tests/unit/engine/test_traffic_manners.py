@@ -11,10 +11,10 @@ from tests.unit.engine.scripted import Answer, ScriptedClient, trouble
 
 from forager import clock, errors
 from forager.engine.dispatcher import Dispatcher
-from forager.politeness import robots
+from forager.frontier.models import OutcomeKind
 from forager.politeness.breaker import BreakerState
 from forager.politeness.pace import LatencyTracker
-from forager.records import OutcomeKind
+from forager.robots import rules as robots
 
 __all__ = ["hasty"]
 pytestmark = pytest.mark.timeout(20)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forager.errors import VisitError
-from forager.fetch.answer import ResponseReader
+from forager.fetch.response import ResponseReader
 
 BODY = b"<title>Hello</title>" * 3
 HEAD = b'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nETag: "v1"\r\nX-A: 1\r\nX-A: 2\r\n'

@@ -9,10 +9,10 @@ import pytest
 
 from forager.errors import AddressBlockedError
 from forager.fetch.browser import find_chromium, why_no_browser
-from forager.fetch.browser.gate import MOST_ASKED, Gate, PageBudget, Verdict, verdict
-from forager.fetch.browser.larder import KEPT_S, ScriptCache
+from forager.fetch.browser.intercept import MOST_ASKED, Gate, PageBudget, Verdict, verdict
 from forager.fetch.browser.memory import family_bytes
-from forager.records import Fetched
+from forager.fetch.browser.script_cache import KEPT_S, ScriptCache
+from forager.fetch.models import Fetched
 
 URL = "https://app.example/"
 

@@ -4,8 +4,15 @@ import re
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[3] / "src/forager"
-DOOR = "fetch/dial.py"
-EXEMPT = ("db/", "dispatch/broker.py", "playground/", "app/serve.py", "cli/up.py", "engine/parser_server.py")
+DOOR = "fetch/connect.py"
+EXEMPT = (
+    "db/",
+    "dispatch/broker.py",
+    "playground/",
+    "runtime/server.py",
+    "runtime/commands/up.py",
+    "engine/parser_server.py",
+)
 """PostgreSQL's own connections and RabbitMQ's, those that listen and dial nobody (a web on loopback, the API),
 `forager up`, which tries whether its own API answers yet, and the parser server, which gets its sockets."""
 OPENS = re.compile(

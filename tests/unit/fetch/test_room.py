@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.fetch.room import MemoryBudget
+from forager.fetch.body_memory import MemoryBudget
 
 MOST = 100
 

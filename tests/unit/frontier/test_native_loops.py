@@ -28,7 +28,8 @@ from forager.frontier.url_set import (
     put_known_in_python,
     take_known_in_python,
 )
-from forager.records import Discovery, Keywords
+from forager.links.models import Discovery
+from forager.parsing.models import Keywords
 
 if not compiled.IS_THERE:
     pytest.skip("nothing was compiled here", allow_module_level=True)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from forager.frontier.url_cache import UrlCache, depth_of, page_id
 from forager.frontier.url_set import DEEPEST, SEGMENTS, WAYS
-from forager.urls import url_key
+from forager.urls.normalize import url_key
 
 KEYS = st.integers(0, 20).map(lambda number: number.to_bytes(16, "big"))
 ASKS = st.lists(

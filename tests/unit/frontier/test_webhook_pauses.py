@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.frontier.webhooks import FIRST_PAUSE_S, GIVEN_UP_AFTER_S, LONGEST_PAUSE_S, next_pause_s
+from forager.webhooks.store import FIRST_PAUSE_S, GIVEN_UP_AFTER_S, LONGEST_PAUSE_S, next_pause_s
 
 
 def test_pauses_double_up_to_an_hour() -> None:

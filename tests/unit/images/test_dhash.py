@@ -9,7 +9,7 @@ from PIL import Image, ImageEnhance
 from tests.unit.images.pictures import draw, encode
 
 from forager.images.decode.dhash import SIMILAR, dhash, distance
-from forager.images.decode.look import look
+from forager.images.decode.inspect import look
 
 MANY = 60
 

@@ -2,9 +2,9 @@
 
 from tests.builders import a_reading, a_spec, a_target
 
-from forager.links import Reach
 from forager.links.images import collect_images
-from forager.records import FoundImage
+from forager.links.scope import Reach
+from forager.parsing.models import FoundImage
 
 
 def shown(*sources: str, exclude: tuple[str, ...] = ()) -> list[str]:

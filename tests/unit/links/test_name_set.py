@@ -6,7 +6,7 @@ from tests.builders import a_spec
 
 from forager.links.name_set import MutableNameSet, NameSet
 from forager.links.scope import Reach
-from forager.records import Scope
+from forager.runs.models import Scope
 
 NAMES = st.sets(st.text(max_size=8), max_size=30)
 

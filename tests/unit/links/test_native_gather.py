@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forager.links import compiled
+from forager.links.models import Discovery
 from forager.links.select import Place, gather_in_python
-from forager.records import Discovery
 
 if compiled.gather is None:
     pytest.skip("nothing was compiled here", allow_module_level=True)

@@ -9,9 +9,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.builders import HOME, a_reading, a_spec, a_target
 
-from forager.links import Reach, Selector, compiled, select
-from forager.links.select import OUT_OF_SCOPE, Place, recall_in_python
-from forager.records import Scope
+from forager.links import compiled, select
+from forager.links.scope import Reach
+from forager.links.select import OUT_OF_SCOPE, Place, Selector, recall_in_python
+from forager.runs.models import Scope
 
 RECALLS = [recall_in_python, *([compiled.recall] if compiled.recall else [])]
 ORIGINS = (

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.builders import a_reading
 
-from forager.links.sameness import (
+from forager.links.repetition import (
     BUDGET,
     CALENDAR,
     KEPT_FROM,

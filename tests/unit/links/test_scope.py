@@ -4,8 +4,8 @@ import pytest
 from tests.builders import a_spec
 
 from forager.links.scope import MOST_NAMED, Reach, claim_depth, claim_patterns, folder_of
-from forager.records import RunSpec, Scope
-from forager.urls import domain_of
+from forager.runs.models import RunSpec, Scope
+from forager.urls.domain import domain_of
 
 SEED = "https://shop.example/tea/green"
 INSIDE = {

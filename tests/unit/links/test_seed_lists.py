@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.seeds import BadLine, Seed, Shape, Tally, read_list
-from forager.seeds.found import MOST_REMEMBERED
+from forager.seeds.found import MOST_REMEMBERED, BadLine, Seed, Tally
 from forager.seeds.lines import LONGEST_LINE, split_lines
+from forager.seeds.table import Shape, read_list
 
 
 def read(text: str | bytes, shape: Shape = "auto") -> list[Seed | BadLine]:

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forager.errors import BadListError
-from forager.seeds import BadLine, read_list, unpack
-from forager.seeds.unpack import FREE_BYTES, PIECE_BYTES
+from forager.seeds.found import BadLine
+from forager.seeds.table import read_list
+from forager.seeds.unpack import FREE_BYTES, PIECE_BYTES, unpack
 
 LIST = b"".join(b"%d,host%d.example\n" % (number, number) for number in range(1, 2001))
 

@@ -8,12 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.builders import HOME, a_link, a_reading, a_spec, a_target
 
+from forager.domains.models import Trap
 from forager.errors import BadUrlError
-from forager.links import Reach, Selector, select
+from forager.links import select
+from forager.links.models import Selection
 from forager.links.name_set import MutableNameSet, NameSet
+from forager.links.scope import Reach
+from forager.links.select import Selector
 from forager.links.traps import is_binary, trap_in
-from forager.records import STANDING, FoundLink, Scope, Selection, Trap
-from forager.urls import domain_of, resolve_link, url_key
+from forager.parsing.models import FoundLink
+from forager.runs.models import STANDING, Scope
+from forager.urls.domain import domain_of
+from forager.urls.normalize import url_key
+from forager.urls.resolve import resolve_link
 
 
 def a_selector(max_links: int = 1000, **order: object) -> Selector:

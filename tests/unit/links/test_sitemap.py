@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.seeds import BadLine, Found, Nested, Seed, read_sitemap
+from forager.seeds.found import BadLine, Found, Nested, Seed
+from forager.seeds.sitemap import read_sitemap
 from forager.urls import sitemap as module
 
 URLSET = """<?xml version="1.0" encoding="UTF-8"?>

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.control.trap_words import TRAP_WORDS
+from forager.links.trap_descriptions import TRAP_WORDS
 from forager.links.traps import (
     LONGEST_URL,
     MOST_OF_ONE_PARAMETER,
@@ -18,7 +18,7 @@ from forager.links.traps import (
     trap_in,
     without_session,
 )
-from forager.urls import normalize
+from forager.urls.normalize import normalize
 
 LATEST = 2036
 A = "https://a.example"

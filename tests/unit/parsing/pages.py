@@ -1,7 +1,8 @@
 """Builders: a test says only what matters to it."""
 
-from forager.parsing import read
-from forager.records import Fetched, Reading
+from forager.fetch.models import Fetched
+from forager.parsing.models import Reading
+from forager.parsing.page import read
 
 
 def fetched(

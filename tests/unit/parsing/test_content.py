@@ -7,7 +7,8 @@ from tests.unit.parsing.pages import TEXTS
 
 from forager.parsing import compiled
 from forager.parsing.text import take_content
-from forager.parsing.tree import Tree, parse
+from forager.parsing.tree import parse
+from forager.parsing.tree_types import Tree
 
 STORY = "".join(f"<p>{text}</p>" for language, text in TEXTS.items() if language in {"en", "de", "fr", "es"})
 OTHER = "<p>Somebody else thinks that none of this is true, and has been writing so for as long as we remember.</p>"

@@ -1,7 +1,7 @@
 import pytest
 from tests.unit.parsing.pages import fetched, reading
 
-from forager.parsing import read
+from forager.parsing.page import read
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.unit.parsing.pages import TEXTS, reading
 from tests.unit.parsing.test_extract_properties import assert_clean
 
-from forager.parsing import read
+from forager.fetch.models import Fetched
 from forager.parsing.dates import date_in_path, parse_date
-from forager.records import Fetched
+from forager.parsing.page import read
 
 RSS = f"""<?xml version="1.0" encoding="utf-8"?><rss version="2.0" xmlns:dc="http://purl.org/dc/elements/1.1/"
 xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>Harbour &amp; sea</title><link>https://a.example/</link>

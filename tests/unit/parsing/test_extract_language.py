@@ -4,10 +4,11 @@ import pytest
 from tests.unit.parsing.pages import TEXTS, fetched, reading
 from tests.unit.parsing.sentences import SENTENCES
 
-from forager.parsing import LanguageMemory, read, search_config
 from forager.parsing import language as language_module
-from forager.parsing.language import CLOSE, decide, declare, detect, normalize_tag, select_sample
+from forager.parsing.keywords import search_config
+from forager.parsing.language import CLOSE, LanguageMemory, decide, declare, detect, normalize_tag, select_sample
 from forager.parsing.language_words import FREQUENT
+from forager.parsing.page import read
 
 MENU = "<nav>" + "".join(f"<li><a href=/{i}>Home page</a></li>" for i in range(30)) + "</nav>"
 

@@ -9,8 +9,8 @@ from tests.unit.parsing.pages import reading
 
 from forager.parsing import compiled
 from forager.parsing.links import clean_anchor, clean_href, find_links, links_in_python
+from forager.parsing.models import FoundLink
 from forager.parsing.tree import parse
-from forager.records import FoundLink
 
 
 def links(html: str) -> list[tuple[str, str, str]]:

@@ -1,7 +1,7 @@
 import pytest
 from tests.unit.parsing.pages import TEXTS, fetched, reading
 
-from forager.parsing import read
+from forager.parsing.page import read
 from forager.parsing.text import fingerprint
 
 PROSE = TEXTS["en"] + " " + "They waved to him, and he counted them twice before he went home to his breakfast. " * 3

@@ -4,9 +4,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forager.errors import DecodeError
-from forager.parsing import read
+from forager.fetch.models import Fetched
+from forager.parsing.models import Reading
+from forager.parsing.page import read
 from forager.parsing.text import fingerprint, first_words
-from forager.records import Fetched, Reading
 
 PIECES = st.sampled_from(
     [

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.parsing.pages import TEXTS, reading
 
-from forager.parsing import keywords_of, to_query
 from forager.parsing.clean import drop_unseen
-from forager.parsing.words import to_words
+from forager.parsing.keywords import keywords_of
+from forager.parsing.words import to_query, to_words
 
 
 @pytest.mark.parametrize(

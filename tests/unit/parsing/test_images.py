@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.builders import a_fetched
 
-from forager.parsing import read
 from forager.parsing.images import LAZY, MOST_IMAGES, SETS, SUSPECT, pictures_in_python, select_srcset
 from forager.parsing.links import clean_href
+from forager.parsing.models import FoundImage
+from forager.parsing.page import read
 from forager.parsing.tree import parse
-from forager.records import FoundImage
 
 
 def images(html: str) -> list[FoundImage]:

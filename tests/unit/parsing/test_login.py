@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.parsing.pages import fetched
 
-from forager.parsing import login, read
+from forager.parsing import login
 from forager.parsing.login import count_words, has_password_form, is_login_url, is_login_wall, redirects_to_login
+from forager.parsing.page import read
 from forager.parsing.tree import parse
 
 PAGES = Path(__file__).parent / "login_pages"

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from forager.parsing import compiled
 from forager.parsing.names import BEGINNINGS, PASSED_OVER, ROLES, TOKENS, WORDS, Verdict, classify_names
-from forager.parsing.tree import Marked, Tree, parse
+from forager.parsing.tree import parse
+from forager.parsing.tree_types import Marked, Tree
 
 PARTS = sorted({*WORDS, *TOKENS, *BEGINNINGS, *PASSED_OVER, "x", "12", "Side", "Bar", "HTML", "ähnlich", "&", "é"})
 NAMES = st.lists(

@@ -12,9 +12,11 @@ from tests.quality.products.corpus import pages as product_pages
 from tests.quality.reading.corpus import samples
 from tests.unit.parsing.pages import TEXTS, fetched
 
-from forager.parsing import compiled, read
+from forager.fetch.models import Fetched
+from forager.parsing import compiled
 from forager.parsing.charset import utf8_surplus
-from forager.parsing.needle import holds
+from forager.parsing.contains import holds
+from forager.parsing.page import read
 from forager.parsing.simhash import SHORT, simhash_in_python
 from forager.parsing.text import (
     LIKELY_WORD,
@@ -24,7 +26,6 @@ from forager.parsing.text import (
     weigh_in_python,
 )
 from forager.playground import DEMO_SITES, make_sites
-from forager.records import Fetched
 
 _native = pytest.importorskip("forager.parsing._native", reason="there was no C compiler")
 
@@ -250,7 +251,7 @@ def test_pages_that_are_alike_leave_no_memory_behind() -> None:
     """Ten megabytes would be one text left behind for each of some hundred pages."""
     page = fetched("<main><h1>One</h1>" + "<p>words <a href=/x>é</a>" * 2000 + "</main><div hidden class=menu>no</div>")
     script = (
-        "import resource, sys; from forager.parsing import read; from tests.unit.parsing.pages import fetched\n"
+        "import resource, sys; from forager.parsing.page import read; from tests.unit.parsing.pages import fetched\n"
         f"page = fetched({page.body.decode()!r})\n"
         "grown = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "for _ in range(50): read(page, keyword_words=200)\n"
@@ -289,7 +290,8 @@ def test_what_is_no_text_and_no_tree_is_refused(call) -> None:  # type: ignore[n
 def test_python_reads_where_nothing_was_compiled() -> None:
     script = (
         "import sys; sys.modules['forager.parsing._native'] = None\n"
-        "from forager.parsing import compiled, read; from tests.unit.parsing.pages import fetched\n"
+        "from forager.parsing import compiled\nfrom forager.parsing.page import read\n"
+        "from tests.unit.parsing.pages import fetched\n"
         "page = read(fetched('<nav>Menu</nav><h1>Title</h1><p>Some words <a href=/x>there</a>'), keyword_words=9)\n"
         "print(compiled.native, page.text.split(), page.headings, [link.href for link in page.links])\n"
     )

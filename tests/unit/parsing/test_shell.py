@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.builders import a_fetched
 
-from forager.parsing import read
+from forager.parsing.page import read
 from forager.parsing.shell import waits_for_scripts
 
 WORDS = "The harbour lies in the north of the town, and boats leave for the islands every morning at eight. " * 4

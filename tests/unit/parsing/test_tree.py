@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from forager.parsing import compiled
 from forager.parsing.names import Verdict
 from forager.parsing.python_tree import PythonTree
-from forager.parsing.tree import Tree, parse
+from forager.parsing.tree import parse
+from forager.parsing.tree_types import Tree
 
 PAGE = """<!doctype html><title>A &amp; B</title><body class="x Price-box"><nav><a href="/menu">Menu</a></nav>
 <div id=content><h1>Head <i>line</i></h1><p>One&nbsp;two <b>three</b>four<br>five.</p>

@@ -7,7 +7,8 @@ import pytest
 from tests.unit.parsing.random_pages import make_page
 
 from forager.parsing import compiled
-from forager.parsing.tree import Tree, parse
+from forager.parsing.tree import parse
+from forager.parsing.tree_types import Tree
 
 pytestmark = pytest.mark.skipif(compiled.native is None, reason="nothing was compiled")
 HTML = "<!doctype html>"

@@ -2,7 +2,7 @@ import pytest
 
 from forager.playground import Fate, SitePage, make_answer_key, read_key
 from forager.playground.key import measure_depths, normalize_href
-from forager.urls import resolve_link
+from forager.urls.resolve import resolve_link
 
 BASE = "http://site"
 

@@ -7,7 +7,7 @@ import pytest
 from forager.playground import DEMO_SITES, Answer, Site, make_answer_key, make_sites
 from forager.playground.key import normalize_href
 from forager.playground.sites import HOSTILE_SITES
-from forager.urls import normalize
+from forager.urls.normalize import normalize
 
 HREF = re.compile(r'<a href="([^"]+)"')
 

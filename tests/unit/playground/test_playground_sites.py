@@ -13,7 +13,7 @@ import pytest
 from forager.errors import UsageError
 from forager.playground import DEMO_SITES, Answer, AnswerKey, Fate, Site, make_answer_key, make_sites
 from forager.playground.language import LANGUAGES, load_language
-from forager.urls import normalize
+from forager.urls.normalize import normalize
 
 SMALL_FIELDS = ("uniform=3x40", "bench=2x30", "lifelike=2x12")
 ORDERS = (*DEMO_SITES, *SMALL_FIELDS)

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from forager.errors import AddressBlockedError, BadUrlError
 from forager.politeness.guard import FORBIDDEN, AddressGuard, host_as_ip
-from forager.urls import normalize, origin_of
+from forager.urls.domain import origin_of
+from forager.urls.normalize import normalize
 
 PORTS = (80, 443, 8080)
 GUARD = AddressGuard((), PORTS)

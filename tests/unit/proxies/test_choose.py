@@ -19,9 +19,9 @@ from forager.errors import (
     VisitError,
     VisitTimeoutError,
 )
-from forager.proxies import choose
-from forager.proxies.choose import HOUR_S, MOST_FAILURES, MOST_FAILURES_TOGETHER, Member, Standing
-from forager.records import Passage, Proxy
+from forager.proxies import rotation as choose
+from forager.proxies.models import Passage, Proxy
+from forager.proxies.rotation import HOUR_S, MOST_FAILURES, MOST_FAILURES_TOGETHER, Member, Standing
 
 
 def a_member(number: int = 1, **more: object) -> Member:

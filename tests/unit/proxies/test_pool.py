@@ -2,12 +2,12 @@
 
 from datetime import UTC, datetime
 
-from forager.proxies.choose import Member, Standing
+from forager.config.cipher import PasswordCipher
+from forager.proxies.models import Passage, Proxy, ProxyUse
 from forager.proxies.pool import ProxyPool
-from forager.proxies.roster import ProxyRegistry
-from forager.proxies.secret import PasswordCipher
+from forager.proxies.registry import ProxyRegistry
+from forager.proxies.rotation import Member, Standing
 from forager.proxies.store import EncryptedProxy, PoolRow, ProxyStateRow
-from forager.records import Passage, Proxy, ProxyUse
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 KEY = "k" * 32

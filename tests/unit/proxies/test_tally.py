@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.proxies.choose import Member, Standing, note
+from forager.proxies.models import Passage, Proxy, ProxyUse
+from forager.proxies.rotation import Member, Standing, note
 from forager.proxies.tally import by_pair, by_proxy, columns
-from forager.records import Passage, Proxy, ProxyUse
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 PASSAGES = st.lists(st.tuples(st.sampled_from(Passage), st.integers(0, 60_000) | st.none()), min_size=1, max_size=30)

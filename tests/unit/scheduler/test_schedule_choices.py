@@ -2,18 +2,19 @@
 
 from dataclasses import dataclass
 from datetime import date, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.app.schedule import DUTIES, order_of
+import forager
 from forager.config.loader import load
 from forager.domains.cooldown import Adaptive
-from forager.scheduler.portions import portions
-from forager.scheduler.revisit_price import requests_per_day
-from forager.scheduler.rollup import days_to_roll_up
-from forager.stats.days import Days
+from forager.domains.portions import portions
+from forager.frontier.jobs import requests_per_day
+from forager.runtime.schedule import DUTIES, order_of
+from forager.stats.days import Days, days_to_roll_up
 
 TODAY = date(2026, 3, 1)
 
@@ -57,8 +58,15 @@ def test_a_budget_is_the_domains_own_or_a_part_of_its_pace(
     assert requests_per_day(Adaptive(1, 100, None, own, None, delay_s), general_s) == pytest.approx(budget)
 
 
-def test_duties_are_named_like_their_files_and_follow_the_settings() -> None:
-    assert {f"forager.scheduler.{name}" for name in DUTIES} == {duty.__name__ for duty in DUTIES.values()}  # type: ignore[attr-defined]
+def test_every_job_of_a_feature_is_scheduled() -> None:
+    found = {f"forager.{each.parent.name}.jobs" for each in Path(forager.__path__[0]).glob("*/jobs.py")}
+    found |= {
+        f"forager.{each.parts[-3]}.jobs.{each.stem}" for each in Path(forager.__path__[0]).glob("*/jobs/[a-z]*.py")
+    }
+    assert found == {duty.__name__ for duty in DUTIES.values()}  # type: ignore[attr-defined]
+
+
+def test_jobs_follow_the_settings() -> None:
     order = order_of(
         load(
             {

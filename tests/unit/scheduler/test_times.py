@@ -2,9 +2,9 @@
 
 import pytest
 
-from forager.app.schedule import DUTIES, times_of
 from forager.config.loader import load
 from forager.errors import ConfigurationError
+from forager.runtime.schedule import DUTIES, times_of
 from forager.scheduler.times import ANY_TIME, At, parse
 
 

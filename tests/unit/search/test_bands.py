@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.search.bands import NEAR_BITS, bands, distance, group
+from forager.search.near_duplicates import NEAR_BITS, bands, distance, group
 
 HASHES = st.integers(-(1 << 63), (1 << 63) - 1)
 

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forager.search.cursor import read_cursor, write_cursor
 from forager.search.marked import START, STOP, maybe_marked, read_marked
-from forager.search.place import read_cursor, write_cursor
 
 
 def test_places_are_those_of_the_plain_text() -> None:

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from forager.search import push
-from forager.search.push import Action, Key, Sent
+from forager.search import bulk_index as push
+from forager.search.bulk_index import Action, Key, Sent
 
 KEY = Key("page", 7)
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.records.search import ProductQuery, Query
-from forager.search.place import read_cursor
+from forager.search.cursor import read_cursor
+from forager.search.models import ProductQuery, Query
 from forager.search.server_query import (
     LexemePositions,
     format_cursor,

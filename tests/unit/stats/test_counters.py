@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from tests.builders import a_success, a_target
 
 from forager.errors import ConnectError, StatusError
-from forager.records import Outcome, OutcomeKind
+from forager.frontier.models import Outcome, OutcomeKind
 from forager.stats.counters import CODES, LATENCY_LABELS, LATENCY_S, SIZE_LABELS, Tally, count_batch
 
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from tests.builders import a_target
 
 from forager.errors import ConnectError
-from forager.records import Outcome, OutcomeKind, RunSpec, Scope
+from forager.frontier.models import Outcome, OutcomeKind
+from forager.runs.models import RunSpec, Scope
 from forager.stats.store import reason_of, spec_from_json
 
 TEXTS = st.lists(st.text(max_size=10), max_size=3).map(tuple)

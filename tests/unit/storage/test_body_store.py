@@ -12,8 +12,8 @@ from tests.builders import a_fetched
 from tests.unit.storage.test_warc import AT, a_past, an_answer
 
 from forager.errors import StoreError
-from forager.records import Fetched
-from forager.storage import BodyStore, open_shelf
+from forager.fetch.models import Fetched
+from forager.storage.body_store import BodyStore, open_shelf
 from forager.storage.local import LocalLocation
 
 PAGE = a_fetched(200, b"<p>a page", content_type="text/html")

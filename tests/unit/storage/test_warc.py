@@ -15,8 +15,10 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from forager.errors import StoreError
-from forager.records import Fetched, Past, RawHeads
-from forager.storage import BodyStore, open_shelf, warc_record
+from forager.fetch.models import Fetched, RawHeads
+from forager.frontier.models import Past
+from forager.storage import warc_record
+from forager.storage.body_store import BodyStore, open_shelf
 from forager.storage.cdxj import index_line, surt
 from forager.storage.warc_file import repair_all
 
@@ -166,7 +168,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from tests.unit.storage.test_warc import an_answer, keep
-from forager.storage import open_shelf
+from forager.storage.body_store import open_shelf
 with open_shelf(Path(sys.argv[1])) as shelf:
     for number in range(10**9):
         refs = keep(shelf, *(an_answer(b"page %d %d" % (number, other) * 500) for other in range(5)))

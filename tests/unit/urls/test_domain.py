@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forager.errors import BadUrlError
-from forager.urls import domain_of, is_address, is_canonical_origin, normalize, origin_of, registrable
+from forager.urls.domain import domain_of, is_address, is_canonical_origin, origin_of, registrable
+from forager.urls.normalize import normalize
 
 
 @pytest.mark.parametrize(

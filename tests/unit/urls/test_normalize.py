@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forager.errors import BadUrlError
-from forager.urls import DEFAULT_POLICY, UrlPolicy, normalize, url_key
+from forager.urls.normalize import normalize, url_key
+from forager.urls.policy import DEFAULT_POLICY, UrlPolicy
 
 CASE_AND_HOST = [
     ("HTTP://EXAMPLE.COM/", "http://example.com/"),

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from forager.errors import BadUrlError
-from forager.urls import DEFAULT_POLICY, domain_of, normalize, registrable
+from forager.urls.domain import domain_of, registrable
+from forager.urls.normalize import normalize
+from forager.urls.policy import DEFAULT_POLICY
 
 PAGE = (Path(__file__).parents[3] / "docs/reference/urls.md").read_text(encoding="utf-8")
 

@@ -7,7 +7,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from forager.errors import BadUrlError
-from forager.urls import DEFAULT_POLICY, UrlPolicy, resolve_link, resolve_links, why_dropped
+from forager.urls.policy import DEFAULT_POLICY, UrlPolicy
+from forager.urls.resolve import resolve_link, resolve_links, why_dropped
 
 BASE = "https://shop.example/a/b.html?x=1"
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from forager import clock
 from forager.db.embedded import account, binaries, cluster, postmaster, private
-from forager.db.embedded.place import Place, open_folder
+from forager.db.embedded.paths import Place, open_folder
 from forager.db.embedded.postmaster import Answer
 from forager.errors import ConfigurationError, DatabaseUnreachableError
 

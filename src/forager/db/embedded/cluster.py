@@ -12,7 +12,7 @@ from pathlib import Path
 
 from forager.db.embedded import binaries, private
 from forager.db.embedded.account import Account, has_shared_owner, name_of
-from forager.db.embedded.place import DATABASE, ROLE, SUPERUSER, Place, open_folder
+from forager.db.embedded.paths import DATABASE, ROLE, SUPERUSER, Place, open_folder
 from forager.errors import ConfigurationError
 
 CONFIGURATION = "forager.conf"

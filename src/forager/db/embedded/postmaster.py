@@ -17,7 +17,7 @@ from forager import clock
 from forager.db.damage import ADVICE
 from forager.db.embedded import binaries, private, processes
 from forager.db.embedded.account import Account
-from forager.db.embedded.place import ROLE, Place
+from forager.db.embedded.paths import ROLE, Place
 from forager.errors import ConfigurationError, DatabaseUnreachableError
 
 POLL_S = 0.01

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 from forager import clock
 from forager.errors import RenderError
-from forager.fetch.browser.gate import Gate, PageBudget
-from forager.fetch.browser.larder import ScriptCache
+from forager.fetch.browser.intercept import Gate, PageBudget
 from forager.fetch.browser.memory import family_bytes
 from forager.fetch.browser.program import ARGUMENTS, NOWHERE, can_sandbox, format_start_error
+from forager.fetch.browser.script_cache import ScriptCache
 from forager.fetch.browser.tab import Tab
+from forager.fetch.models import Fetched
 from forager.observe import log
-from forager.records import Fetched
 
 START_S = 60.0
 CLOSE_S = 10.0

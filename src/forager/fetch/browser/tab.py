@@ -10,8 +10,8 @@ from html import escape
 from typing import Any
 
 from forager.errors import RenderError
-from forager.fetch.browser.gate import Gate
-from forager.urls import origin_of
+from forager.fetch.browser.intercept import Gate
+from forager.urls.domain import origin_of
 
 QUIET_S = 0.4
 """Without a request; then the page has what it wanted."""

@@ -12,7 +12,7 @@
 /* Of known_table.py. */
 #define DEPTH_BITS 10
 #define DEEPEST ((1 << DEPTH_BITS) - 1)
-/* Where a Discovery has what; of records/pipeline.py. */
+/* Where a Discovery has what; of frontier/models.py. */
 #define LINK_FIELDS 7
 #define LINK_KEY 1
 #define LINK_DEPTH 3

@@ -21,8 +21,8 @@ LONGEST_S = 10
 
 
 def serve(source: BinaryIO, sink: BinaryIO) -> None:
-    from forager.images.decode.answer import Look
-    from forager.images.decode.look import look
+    from forager.images.decode.inspect import look
+    from forager.images.decode.result import Look
 
     while head := source.read(HEAD.size):
         length, max_pixels = HEAD.unpack(head)

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from forager.parsing.structured.items import sanitize_text
-from forager.records.product import Evidence
+from forager.products.models import Evidence
 
 MOST_EVIDENCE = 6
 LONGEST_EVIDENCE = 200

@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from forager.parsing.contains import holds
 from forager.parsing.head import Head
-from forager.parsing.needle import holds
 from forager.parsing.structured import Item
-from forager.parsing.tree import Tree
+from forager.parsing.tree_types import Tree
 
 PRODUCTS = frozenset(
     [

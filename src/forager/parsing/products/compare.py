@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from forager.records.product import FACTS, Product
+from forager.products.models import FACTS, Product
 
 
 class FieldChange(NamedTuple):

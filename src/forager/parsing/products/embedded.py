@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from forager.parsing.tree import Tree
+from forager.parsing.tree_types import Tree
 
 MOST_SCRIPTS = 120
 MOST_DOCUMENTS = 12

@@ -17,7 +17,7 @@ from forager.parsing.products.stock import Availability, read_availability
 from forager.parsing.products.view import View
 from forager.parsing.products.words import HOME, without_label
 from forager.parsing.structured.items import Item, Value, plain_name, sanitize_text, text_of
-from forager.records.product import Variant
+from forager.products.models import Variant
 
 SURE = {"jsonld": 0.95, "microdata": 0.9, "rdfa": 0.88, "plucked": 0.6, "meta": 0.8, "data": 0.85}
 MOST_OFFERS = 200

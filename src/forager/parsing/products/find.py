@@ -42,8 +42,8 @@ from forager.parsing.products.stock import Availability
 from forager.parsing.products.view import View
 from forager.parsing.products.visible import MANY_CARTS, find_cart_buttons, find_heading, find_visible_claims
 from forager.parsing.structured.items import Item
-from forager.parsing.tree import Tree
-from forager.records.product import FACTS, Listed, Product
+from forager.parsing.tree_types import Tree
+from forager.products.models import FACTS, Listed, Product
 
 NAME, VERSION = "generic", 3
 OWN_JSON = "data"

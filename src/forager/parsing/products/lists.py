@@ -11,7 +11,7 @@ from forager.parsing.products.claims import Claim
 from forager.parsing.products.facts import absolute, claims_of
 from forager.parsing.products.view import View
 from forager.parsing.structured.items import Item
-from forager.urls import normalize
+from forager.urls.normalize import normalize
 
 MOST_LISTED = 100
 FEWEST = 2

@@ -5,6 +5,7 @@ from functools import cached_property
 
 import turbohtml
 
+from forager.fetch.models import Fetched
 from forager.parsing.charset import to_text
 from forager.parsing.head import Head
 from forager.parsing.products.clues import body_of
@@ -12,8 +13,8 @@ from forager.parsing.products.currency import Place, place_of
 from forager.parsing.products.money import Money
 from forager.parsing.products.words import is_non_product, is_struck, names_of, visible_text
 from forager.parsing.structured import Item, StructuredData
-from forager.parsing.tree import Tree, bounded
-from forager.records import Fetched
+from forager.parsing.tree import bounded
+from forager.parsing.tree_types import Tree
 
 
 @dataclass(eq=False)

@@ -25,7 +25,7 @@ from forager.parsing.products.words import (
     says_hidden,
     without_label,
 )
-from forager.parsing.tree import Tree
+from forager.parsing.tree_types import Tree
 
 PRICE_NAMES = ("price", "preis", "prix", "precio", "prezzo", "cena", "fiyat", "amount")
 STOCK_NAMES = ("stock", "avail", "lager", "dispo")

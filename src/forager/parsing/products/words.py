@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from forager.parsing.tree import Tree
+from forager.parsing.tree_types import Tree
 
 STRUCK = re.compile(
     r"(?:^|[\s_-])(?:old|was|list|regular|before|previous|strike|striked|strikethrough|crossed|original|msrp|"

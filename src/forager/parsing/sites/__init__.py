@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from forager.parsing.products import find
 from forager.parsing.products.view import View
-from forager.records.product import Product
+from forager.products.models import Product
 
 AUTO = "auto"
 GENERIC = find.NAME

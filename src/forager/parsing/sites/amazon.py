@@ -15,7 +15,7 @@ from forager.parsing.products.money import read_money
 from forager.parsing.products.numbers import parse_rating, read_count, read_gtin
 from forager.parsing.products.stock import Availability, read_availability
 from forager.parsing.products.view import View
-from forager.records.product import Product, Variant
+from forager.products.models import Product, Variant
 
 NAME, VERSION = "amazon", 2
 HOSTS = re.compile(r"(?:^|\.)amazon\.(?:com|[a-z]{2}|co\.[a-z]{2}|com\.[a-z]{2})(?::\d+)?$")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from forager.parsing.products.words import visible_text
 from forager.parsing.structured.items import Item, Value, plain_name, short_name
-from forager.parsing.tree import Tree
+from forager.parsing.tree_types import Tree
 
 MOST_ELEMENTS = 3000
 LONGEST_TEXT = 5000

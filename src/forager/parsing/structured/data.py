@@ -10,7 +10,7 @@ from forager.parsing.head import Head
 from forager.parsing.structured.attributes import MICRODATA, RDFA, read_attributes, spellings
 from forager.parsing.structured.items import Item, short_name
 from forager.parsing.structured.jsonld import Script, decode_scripts, promote_main_items, read_jsonld, top_nodes
-from forager.parsing.tree import Tree
+from forager.parsing.tree_types import Tree
 
 LARGEST_JSON = 256 * 1024
 MOST_KEPT = 500

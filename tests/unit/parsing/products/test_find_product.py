@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.builders import a_fetched
 
-from forager.parsing.page import read
-from forager.parsing.product import find_product
+from forager.parsing.page import find_product, read
 from forager.parsing.products.compare import compare
 from forager.parsing.sites import parser_for, parsers
-from forager.records.product import Product, pack, unpack
+from forager.products.models import Product, pack, unpack
 
 OFFER = {"@type": "Offer", "price": "19.99", "priceCurrency": "EUR", "availability": "https://schema.org/InStock"}
 

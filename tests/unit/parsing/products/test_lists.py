@@ -9,8 +9,8 @@ from typing import Any
 from tests.builders import a_fetched
 
 from forager.engine.parser_protocol import pack, unpack
+from forager.parsing.models import Reading
 from forager.parsing.page import read
-from forager.records import Reading
 
 URL = "https://shop.example/c/kettles"
 

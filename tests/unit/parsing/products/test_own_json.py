@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.builders import a_fetched
 
-from forager.parsing.product import find_product
-from forager.records.product import Product, pack
+from forager.parsing.page import find_product
+from forager.products.models import Product, pack
 
 KETTLE = {"id": 1, "name": "Kettle", "sku": "K1", "price": 19.99, "currency": "EUR", "inStock": True}
 URL = "https://shop.example/p/kettle"

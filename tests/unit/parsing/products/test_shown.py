@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from tests.builders import a_fetched
 
-from forager.parsing.product import find_product
+from forager.parsing.page import find_product
 from forager.parsing.products.words import is_cart_label
-from forager.records.product import Product
+from forager.products.models import Product
 
 OFFER = {"@type": "Offer", "price": "19.99", "priceCurrency": "EUR"}
 

@@ -1,0 +1,296 @@
+"""`forager alerts`: what a person should look at, and what was done about it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Annotated, Any
+
+import typer
+
+from forager import clock
+from forager.cli import format as words
+from forager.cli import output, table
+from forager.cli.durations import parse_duration
+from forager.cli.flags import AsJson, Home, Limit
+from forager.cli.help import Command, Group
+from forager.cli.start import Noted, act, ask, begin, whoami
+from forager.cli.table import Cell, Note, number, prose, wide
+from forager.errors import UsageError
+
+Row = dict[str, Any]
+SUMMARY = "List alerts; take them, end them, mute a rule, say who is told."
+COLOURS = {"open": "red", "acknowledged": "yellow", "resolved": "green"}
+
+Ids = Annotated[list[int], typer.Argument(metavar="ID", help="Numbers of alerts.")]
+OneId = Annotated[int, typer.Argument(metavar="ID", help="Its number.")]
+RuleName = Annotated[str, typer.Argument(metavar="RULE", help="Its name; `forager alerts rules` lists them.")]
+Subject = Annotated[str, typer.Option("--subject", metavar="NAME", help="Only this subject of it.")]
+Why = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Kept with it.")]
+
+
+def register(app: typer.Typer) -> None:
+    family = typer.Typer(cls=Group, rich_markup_mode=None, subcommand_metavar="[VERB]", help=SUMMARY)
+    family.callback(invoke_without_command=True)(alerts)
+    for name, function in (
+        ("show", show),
+        ("ack", ack),
+        ("resolve", resolve),
+        ("mute", mute),
+        ("unmute", unmute),
+        ("rules", rules),
+        ("targets", targets),
+        ("tell", tell),
+        ("forget", forget),
+    ):
+        family.command(name, cls=Command)(function)
+    app.add_typer(family, name="alerts", rich_help_panel="Look after it")
+
+
+# Looking -------------------------------------------------------------------------------------------------------------
+
+
+def alerts(
+    context: typer.Context,
+    *,
+    all: Annotated[bool, typer.Option("--all", help="Also those that are over.")] = False,
+    rule: Annotated[str | None, typer.Option("--rule", metavar="NAME", help="Only of this rule.")] = None,
+    limit: Limit = 100,
+    as_json: AsJson = False,
+    home: Home = None,
+) -> None:
+    """List alerts; take them, end them, mute a rule, say who is told."""
+    if context.invoked_subcommand is not None:
+        if all or rule or as_json or home:
+            verb = context.invoked_subcommand
+            raise UsageError(f"Flags of `{verb}` stand behind it: forager alerts {verb} --json.")
+        return None
+    from forager.alerts import service as control
+
+    async def look(connection: Any) -> tuple[list[Row], list[Row]]:
+        rows = await control.list_alerts(connection, is_open=not all, rule=rule, limit=limit)
+        return rows, await control.list_mutes(connection)
+
+    rows, mutes = ask(begin(home=home), "alerts", look)
+    if as_json:
+        return output.write_json_list(rows)
+    now = clock.now()
+    if rows:
+        heads = (number("id"), "rule", wide("about"), "severity", "state", "raised", "last seen")
+        table.write(heads, list(_listed(rows, now)))
+    else:
+        output.say("No alert is open." if not all else "There was never an alert.")
+    for mute in mutes:
+        about = f" about {words.clean(mute['subject'])}" if mute["subject"] else ""
+        output.say(f"{mute['rule']}{about} is muted; it ends {words.age(mute['muted_until'], now)}.")
+    return None
+
+
+def _listed(rows: Sequence[Row], now: datetime) -> Iterator[tuple[str | Cell, ...] | Note]:
+    for row in rows:
+        muted = " (muted)" if row["is_muted"] else ""
+        yield (
+            str(row["id"]),
+            row["rule"],
+            words.clean(row["subject"]) or "–",
+            row["severity"],
+            Cell(row["status"] + muted, COLOURS[row["status"]]),
+            words.age(row["raised_at"], now),
+            words.age(row["seen_at"], now),
+        )
+        yield Note(f"  └─ {words.clean(row['message'])}")
+
+
+def show(alert: OneId, as_json: AsJson = False, home: Home = None) -> None:
+    """Show one alert and all that happened to it."""
+    from forager.alerts import service as control
+
+    row = ask(begin(home=home), "alerts", lambda connection: control.describe(connection, alert))
+    if as_json:
+        return output.write_json(row)
+    now = clock.now()
+    table.write(
+        ("alert", prose(str(row["id"]))),
+        [
+            ("rule", row["rule"]),
+            ("about", words.clean(row["subject"]) or "–"),
+            ("state", Cell(row["status"], COLOURS[row["status"]])),
+            ("severity", row["severity"]),
+            ("message", words.clean(row["message"])),
+            ("what to do", row["runbook"] or "–"),
+            *(
+                (event["what"], f"{words.age(event['at'], now)} by {words.clean(event['by'])}{_note(event)}")
+                for event in row["events"]
+            ),
+        ],
+    )
+    return None
+
+
+def _note(event: Row) -> str:
+    return f": {words.clean(event['note'])}" if event["note"] and event["what"] != "raised" else ""
+
+
+def rules(as_json: AsJson = False) -> None:
+    """List the rules: what each is about, and how long it waits."""
+    from forager.alerts.service import list_rules
+
+    rows = list_rules()
+    if as_json:
+        return output.write_json_list(rows)
+    table.write(
+        ("rule", "severity", number("bad for"), number("good for"), prose("raised when")),
+        [
+            (
+                row["rule"],
+                row["severity"],
+                words.duration(row["hold_s"]),
+                words.duration(row["quiet_s"]),
+                row["says"],
+            )
+            for row in rows
+        ],
+    )
+    return None
+
+
+# Acting --------------------------------------------------------------------------------------------------------------
+
+
+def ack(ids: Ids, reason: Why = None, as_json: AsJson = False, home: Home = None) -> None:
+    """Say that you look after alerts; they stay open."""
+    from forager.alerts import service as control
+
+    _change(control.acknowledge, ids, reason, as_json, home)
+
+
+def resolve(ids: Ids, reason: Why = None, as_json: AsJson = False, home: Home = None) -> None:
+    """End alerts; what is still so is raised again."""
+    from forager.alerts import service as control
+
+    _change(control.resolve, ids, reason, as_json, home)
+
+
+def _change(deed: Any, ids: list[int], reason: str | None, as_json: bool, home: Any) -> None:
+    changed = act(
+        begin(home=home),
+        "alerts",
+        lambda connection: deed(connection, ids, by=whoami(), reason=reason),
+        noted=lambda _done: Noted(f"alert.{deed.__name__}", "alert", None, {"ids": ids, "reason": reason}),
+    )
+    if as_json:
+        return output.write_json(asdict(changed))
+    before = len(changed.alerts) - len(changed.changed)
+    already = f"; {before} had been before, or are over" if before else ""
+    return output.say(f"{words.things(len(changed.changed), 'alert')} {deed.__name__}d{already}.")
+
+
+def mute(
+    rule: RuleName,
+    *,
+    span: Annotated[str, typer.Option("--for", metavar="SPAN", help="How long, such as 2h or 3d.")] = "1h",
+    subject: Subject = "",
+    reason: Why = None,
+    as_json: AsJson = False,
+    home: Home = None,
+) -> None:
+    """Tell nobody of a rule for a while."""
+    from forager.alerts import service as control
+
+    try:
+        seconds = parse_duration(span)
+    except ValueError as error:
+        raise UsageError(f"--for: {error}.") from None
+    muted = act(
+        begin(home=home),
+        "alerts",
+        lambda connection: control.mute(connection, rule, seconds=seconds, by=whoami(), subject=subject, reason=reason),
+        noted=lambda _done: Noted(
+            "alert.mute", "rule", rule, {"seconds": seconds, "subject": subject or None, "reason": reason}
+        ),
+    )
+    if as_json:
+        return output.write_json(asdict(muted))
+    return output.say(f"Nobody is told of {rule} until {muted.muted_until:%Y-%m-%d %H:%M} UTC; it is still shown.")
+
+
+def unmute(rule: RuleName, subject: Subject = "", as_json: AsJson = False, home: Home = None) -> None:
+    """Tell people of a rule again."""
+    from forager.alerts import service as control
+
+    was = act(
+        begin(home=home),
+        "alerts",
+        lambda connection: control.unmute(connection, rule, subject=subject),
+        noted=lambda was: Noted("alert.unmute", "rule", rule, {"subject": subject or None}) if was else None,
+    )
+    if as_json:
+        return output.write_json({"rule": rule, "subject": subject, "was_muted": was})
+    return output.say(f"{rule} is told of again." if was else f"{rule} was not muted.")
+
+
+# Who is told ---------------------------------------------------------------------------------------------------------
+
+
+def targets(as_json: AsJson = False, home: Home = None) -> None:
+    """List the webhooks that are told of alerts."""
+    from forager.alerts import service as control
+
+    rows = ask(begin(home=home), "alerts", control.list_targets)
+    if as_json:
+        return output.write_json_list(rows)
+    table.write(
+        (number("id"), wide("url"), "told of", "by"),
+        [
+            (str(row["id"]), words.clean(row["url"]), _told(row["severity"]), words.clean(row["created_by"]))
+            for row in rows
+        ],
+    )
+    if not rows:
+        output.say("Nobody is told. Try: forager alerts tell https://hooks.example/forager")
+    return None
+
+
+def tell(
+    url: Annotated[str, typer.Argument(metavar="URL", help="A webhook.")],
+    only_critical: Annotated[bool, typer.Option("--only-critical", help="Not of warnings.")] = False,
+    as_json: AsJson = False,
+    home: Home = None,
+) -> None:
+    """Tell a webhook when alerts are raised and resolved."""
+    from forager.alerts import service as control
+    from forager.politeness.guard import guard_from_settings as guard_of
+    from forager.webhooks.service import shown
+
+    settings, severity = begin(home=home), "critical" if only_critical else "warning"
+    guard = guard_of(settings)
+    row = act(
+        settings,
+        "alerts",
+        lambda connection: control.add_target(connection, url, by=whoami(), severity=severity, guard=guard),
+        noted=lambda row: Noted(
+            "alert.add_target", "target", row["id"], {"url": shown(row["url"]), "severity": severity}
+        ),
+    )
+    if as_json:
+        return output.write_json(row)
+    return output.say(f"{words.clean(row['url'])} is told of {_told(severity)}; it is target {row['id']}.")
+
+
+def forget(target: OneId, as_json: AsJson = False, home: Home = None) -> None:
+    """Tell a webhook no more."""
+    from forager.alerts import service as control
+    from forager.webhooks.service import shown
+
+    url = act(
+        begin(home=home),
+        "alerts",
+        lambda connection: control.remove_target(connection, target),
+        noted=lambda url: Noted("alert.remove_target", "target", target, {"url": shown(url)}),
+    )
+    if as_json:
+        return output.write_json({"id": target, "url": url})
+    return output.say(f"{words.clean(url)} is told no more.")
+
+
+def _told(severity: str) -> str:
+    return "all alerts" if severity == "warning" else "critical alerts"

@@ -1,0 +1,168 @@
+"""What an operator may do with alerts: see them, take them, end them, mute a rule, say who is told. Every door (CLI,
+API) calls these.
+
+Each runs in the caller's one transaction, and notes who did it and when.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from forager.alerts import store
+from forager.alerts.rules import RULES
+from forager.domains.lookup import suggestion
+from forager.errors import NotFoundError, UsageError
+from forager.observe import log
+from forager.politeness.guard import AddressGuard
+from forager.tasks.submit import read_webhook
+from forager.webhooks import store as webhooks
+
+Row = dict[str, Any]
+SEVERITIES = ("warning", "critical")
+LONGEST_MUTE_S = 90 * 86_400.0
+LEAST_AWAY_S = 5.0
+"""A database that is away for less is being restarted, and nobody needs to hear of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """`changed` are the alerts that were moved; the others of those named had been before."""
+
+    alerts: Sequence[int]
+    changed: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Muted:
+    rule: str
+    subject: str
+    muted_until: datetime
+    muted_by: str
+    reason: str | None
+
+
+async def list_alerts(
+    conn: Any,
+    *,
+    is_open: bool = True,
+    rule: str | None = None,
+    before: int | None = None,
+    limit: int | None = 100,
+) -> list[Row]:
+    """The newest first; `before` is the id of the last one of the page before."""
+    if rule is not None:
+        _validate_rule(rule)
+    return await store.list_alerts(conn, is_open=is_open, rule=rule, before=before, limit=limit)
+
+
+async def describe(conn: Any, alert: int) -> Row:
+    """One alert with all that happened to it, and what its rule is about."""
+    found = await store.find_alert(conn, alert)
+    if found is None:
+        raise NotFoundError(f"There is no alert {alert}. `forager alerts --all` lists them.")
+    rule = RULES.get(found["rule"])
+    return {
+        **found,
+        "says": rule.says if rule else None,
+        "runbook": f"docs/runbook/{found['rule'].replace('_', '-')}.md" if rule else None,
+        "events": await store.events_of(conn, alert),
+    }
+
+
+async def acknowledge(conn: Any, alerts: Sequence[int], *, by: str, reason: str | None = None) -> Changed:
+    """Somebody looks after them: they stay open, and are shown as taken."""
+    await _reject_unknown(conn, alerts)
+    return Changed(alerts, await store.acknowledge(conn, alerts, by=by, note=reason))
+
+
+async def resolve(conn: Any, alerts: Sequence[int], *, by: str, reason: str | None = None) -> Changed:
+    """They are over, whatever their rules say. What is still so when it has held for long enough is raised anew."""
+    await _reject_unknown(conn, alerts)
+    ended = [row["id"] for row in await store.resolve(conn, alerts, by=by, note=reason)]
+    await store.tell(conn, ended, "resolved", webhooks.add)
+    return Changed(alerts, ended)
+
+
+async def mute(conn: Any, rule: str, *, seconds: float, by: str, subject: str = "", reason: str | None = None) -> Muted:
+    """Nobody is told of this rule for a while; its alerts are raised and shown all the same."""
+    _validate_rule(rule)
+    if not 0 < seconds <= LONGEST_MUTE_S:
+        raise UsageError("A rule is muted for more than nothing and for 90 days at most.", field="lasts_s")
+    return Muted(**await store.mute(conn, rule, subject, seconds=seconds, by=by, reason=reason))
+
+
+async def unmute(conn: Any, rule: str, *, subject: str = "") -> bool:
+    """False: it was not muted."""
+    _validate_rule(rule)
+    return await store.unmute(conn, rule, subject)
+
+
+async def list_mutes(conn: Any) -> list[Row]:
+    return await store.list_mutes(conn)
+
+
+async def add_target(
+    conn: Any, url: str, *, by: str, severity: str = "warning", guard: AddressGuard | None = None
+) -> Row:
+    """A webhook that is told when alerts of this severity, or worse, are raised and resolved. An address that the guard
+    forbids is refused here already; a name is looked up when it is called."""
+    if severity not in SEVERITIES:
+        raise UsageError(f"There is no severity {severity!r}; there are {' and '.join(SEVERITIES)}.", field="severity")
+    return await store.add_target(conn, read_webhook(url, guard), severity=severity, by=by)
+
+
+async def remove_target(conn: Any, target: int) -> str:
+    """The URL that is told no more."""
+    url = await store.remove_target(conn, target)
+    if url is None:
+        raise NotFoundError(f"There is no target {target}. `forager alerts targets` lists them.")
+    return url
+
+
+async def list_targets(conn: Any) -> list[Row]:
+    return await store.list_targets(conn)
+
+
+def list_rules() -> list[Row]:
+    """Every rule: what it is about, and how long it waits."""
+    return [
+        {
+            "rule": rule.name,
+            "severity": rule.severity,
+            "hold_s": rule.hold.total_seconds(),
+            "quiet_s": rule.quiet.total_seconds(),
+            "says": rule.says,
+        }
+        for rule in RULES.values()
+    ]
+
+
+async def note_absence(conn: Any, *, away_s: float, by: str, reason: str | None = None) -> int | None:
+    """The database is back: whoever saw that it was away writes it down, once for all of them."""
+    if away_s < LEAST_AWAY_S:
+        return None
+    message = f"The database did not answer for {away_s:,.0f} seconds."
+    if reason is not None:
+        message = f"The database took no writes for {away_s:,.0f} seconds: {reason[:300]}."
+    alert = await store.note_absence(conn, away_s=away_s, message=message, by=by)
+    if alert is not None:
+        await store.tell(conn, [alert], "resolved", webhooks.add)
+        log().error(f"alert: {message}", action="alert.raised", rule="database_away", alert=alert)
+    return alert
+
+
+async def _reject_unknown(conn: Any, alerts: Sequence[int]) -> None:
+    for alert in alerts:
+        if await store.find_alert(conn, alert) is None:
+            raise NotFoundError(f"There is no alert {alert}. `forager alerts --all` lists them.")
+
+
+def _validate_rule(rule: str) -> None:
+    if rule not in RULES:
+        raise NotFoundError(f"There is no rule {rule!r}." + _near(rule))
+
+
+def _near(rule: str) -> str:
+    said = suggestion(rule, list(RULES))
+    return said if "Did you mean" in said else " `forager alerts rules` lists them all."

@@ -1,0 +1,26 @@
+"""Rows of the database as plain mappings; tables, JSON and the API show the names of their columns."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from forager.errors import NotFoundError
+
+Row = dict[str, Any]
+Key = Sequence[Any]
+"""The key of the last row of one page of a long list, which the next page begins after."""
+
+
+def as_dicts(records: Sequence[Any]) -> list[Row]:
+    return [dict(record) for record in records]
+
+
+def require_row(record: Any, kind: str, number: int) -> Row:
+    if record is None:
+        raise NotFoundError(f"There is no {kind} {number}.")
+    return dict(record)
+
+
+def parse_json(value: Any) -> Any:
+    """asyncpg returns JSON as text unless a codec was set."""
+    return json.loads(value) if isinstance(value, str) else value

@@ -1,0 +1,321 @@
+"""`forager domains`: all domains as a table; verbs that concern many of them: top, claims, score, rebuild, merge."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import datetime
+from enum import StrEnum
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from forager import clock
+from forager.cli import format as words
+from forager.cli import output, table
+from forager.cli.flags import AsJson, DomainStatus, Home, Limit
+from forager.cli.help import Command, Group
+from forager.cli.start import Noted, ask, begin, repair, whoami
+from forager.cli.table import Cell, Note, color_cell, number, prose, say_more, wide
+from forager.domains.commands.set import refresh_cooldown
+from forager.errors import UsageError
+
+if TYPE_CHECKING:
+    from forager.config.settings import Settings
+    from forager.explain.rebuild import Merged, Rebuilt
+
+Row = dict[str, Any]
+NOTHING_KNOWN = "Nothing is known yet. Try: forager crawl https://example.com"
+MOST_SHOWN = 20
+"""Of what a repair did; `--json` has all of it."""
+Status = Annotated[DomainStatus | None, typer.Option(help="Only domains in this state.")]
+Trial = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]
+
+
+class By(StrEnum):
+    YIELD = "yield"
+    SCORE = "score"
+    PAGES = "pages"
+    ERRORS = "errors"
+    CHANGE = "change"
+
+
+def register(app: typer.Typer) -> None:
+    family = typer.Typer(
+        cls=Group,
+        rich_markup_mode=None,
+        subcommand_metavar="[VERB]",
+        help="List the domains; top, claims, score, rebuild, merge.",
+    )
+    family.callback(invoke_without_command=True)(domains)
+    for name, function in (
+        ("top", top),
+        ("claims", claims),
+        ("score", score),
+        ("rebuild", rebuild),
+        ("merge", merge),
+    ):
+        family.command(name, cls=Command)(function)
+    app.add_typer(family, name="domains", rich_help_panel="Look")
+
+
+def domains(
+    context: typer.Context,
+    status: Status = None,
+    limit: Limit = 50,
+    as_json: AsJson = False,
+    home: Home = None,
+) -> None:
+    """List the domains; top, claims, score, rebuild, merge."""
+    if context.invoked_subcommand is not None:
+        if status or limit != 50 or as_json or home:
+            verb = context.invoked_subcommand
+            raise UsageError(f"Flags of `{verb}` stand behind it: forager domains {verb} --json.")
+        return None
+    from forager.domains import queries as domain_queries
+
+    rows = ask(
+        begin(home=home),
+        "domains",
+        lambda connection: domain_queries.list_domains(connection, status=status, limit=limit),
+    )
+    if as_json:
+        return output.write_json_list(rows)
+    table.write(
+        (wide("domain"), "status", number("pages"), number("images"), number("yield"), "last crawled"),
+        list(_listed(rows, clock.now())),
+    )
+    return say_more(rows, limit, "domains", f"No domain is {status}." if status else NOTHING_KNOWN)
+
+
+def _listed(rows: list[Row], now: datetime) -> Iterator[tuple[str | Cell, ...] | Note]:
+    for row in rows:
+        yield (
+            words.clean(row["name"]),
+            color_cell(_state(row)),
+            _pages(row),
+            _images(row),
+            _yield(row),
+            words.age(row["last_crawled_at"], now),
+        )
+        if why := _block_reason(row, now):
+            yield Note(f"  └─ {words.clean(why)}")
+
+
+def _state(row: Row) -> str:
+    if not row["is_active"] and not row["block_reason_code"]:
+        return "paused"
+    return "leased" if row["is_leased"] else str(row["status"])
+
+
+def _pages(row: Row) -> str:
+    """Visited of known. Not the number of visits: with every revisit that grows, and the pages do not."""
+    known, waiting = row["pages_discovered"], row["frontier_size"] - row.get("images_waiting", 0)
+    return f"{words.count(max(0, known - waiting))}/{words.count(known)}"
+
+
+def _images(row: Row) -> str:
+    """Stored of seen; only those that were seen where none are stored, as by default."""
+    seen, stored = words.count(row["images_found"]), row["images_stored"]
+    return f"{words.count(stored)}/{seen}" if stored else seen
+
+
+def _yield(row: Row) -> str:
+    """Per page: stored images, or those that were seen where none are stored."""
+    if not row["pages_crawled"]:
+        return "–"
+    return f"{row['image_yield_rate'] if row['images_stored'] else row['avg_images_per_page']:.2f}"
+
+
+def _block_reason(row: Row, now: datetime) -> str:
+    """The reason, and when it ends."""
+    from forager.domains.commands.card import format_cooldown
+
+    reason = row["block_reason"] or words.plain_reason(row["block_reason_code"])
+    rest = format_cooldown(row, now).removeprefix(", ")
+    if reason:
+        return f"reason: {reason}" + (f" ({rest})" if rest else "")
+    return f"rests, {rest}" if rest and row["status"] in {"pending", "active"} else ""
+
+
+def top(
+    by: Annotated[By, typer.Option(help="What makes a domain come first.")] = By.YIELD,
+    limit: Limit = 20,
+    as_json: AsJson = False,
+    home: Home = None,
+) -> None:
+    """Rank them by images per page, score, pages, errors, change."""
+    from forager.domains import queries as domain_queries
+
+    rows = ask(
+        begin(home=home), "domains", lambda connection: domain_queries.top_domains(connection, by=by.value, limit=limit)
+    )
+    if as_json:
+        return output.write_json_list(rows)
+    table.write(
+        (
+            wide("domain"),
+            number("pages"),
+            number("images"),
+            number("yield"),
+            number("score"),
+            number("errors"),
+            number("changed"),
+        ),
+        [
+            (
+                words.clean(row["name"]),
+                _pages(row),
+                _images(row),
+                _yield(row),
+                f"{row['priority_score']:,.0f}",
+                words.count(row["total_error_count"]),
+                "–" if row["change_rate"] is None else f"{row['change_rate']:.0%}",
+            )
+            for row in rows
+        ],
+    )
+    return say_more(rows, limit, "domains", NOTHING_KNOWN)
+
+
+def claims(as_json: AsJson = False, home: Home = None) -> None:
+    """Show which worker holds how many domains, and who waits."""
+    from forager.workers import queries as worker_queries
+
+    settings = begin(home=home)
+    found = ask(
+        settings,
+        "domains",
+        lambda connection: worker_queries.list_claims(connection, dead_after_s=settings.worker.dead_after),
+    )
+    if as_json:
+        return output.write_json(found)
+    table.write(
+        (number("worker"), number("run"), number("domains"), "first ends", "heard from", wide("host"), number("pid")),
+        list(_held(found["workers"], clock.now())),
+    )
+    return output.say(say_claims(found))
+
+
+def _held(workers: list[Row], now: datetime) -> Iterator[tuple[str | Cell, ...] | Note]:
+    for row in workers:
+        yield (
+            str(row["worker"]),
+            str(row["run_id"] or "–"),
+            words.count(row["domains"]),
+            words.age(row["earliest_expiry"], now),
+            words.age(row["heartbeat_at"], now),
+            words.clean((row["host"] or "unknown").partition("/")[0]),
+            str(row["pid"] or "–"),
+        )
+        if row["is_lost"] or row["expired"]:
+            yield Note("  └─ dead or silent: the next claim, or `forager recover`, frees its domains", "yellow")
+
+
+def say_claims(found: Row) -> str:
+    waiting = [
+        f"{words.count(row['domains'])} {row['status']} ({words.count(row['due'])} due)" for row in found["waiting"]
+    ]
+    lost = max(found["stuck"], found["expired"])
+    stuck = f", {words.count(lost)} of them stuck" if lost else ""
+    return f"{words.things(found['held'], 'domain')} held{stuck}; waiting: {', '.join(waiting) or 'none'}."
+
+
+def score(as_json: AsJson = False, home: Home = None) -> None:
+    """Compute the scores of all domains now."""
+    from forager.domains.score import score_all
+
+    settings = begin(home=home)
+
+    async def work(pool: Any) -> int:
+        async with pool.acquire() as connection:
+            return await score_all(connection, is_scored=settings.crawl.domain_order == "smart")
+
+    noted = partial(Noted, "domain.score", "domain", None)
+    written = repair(settings, "domains", work, noted=lambda written: noted({"written": written}))
+    if as_json:
+        return output.write_json({"written": written})
+    return output.say(f"{words.things(written, 'score')} written; the others had not changed by half a point.")
+
+
+def rebuild(as_json: AsJson = False, home: Home = None) -> None:
+    """Count everything anew and mend states that cannot be true."""
+    from forager.explain.rebuild import rebuild as count_anew
+
+    settings = begin(home=home)
+    done = repair(
+        settings,
+        "domains",
+        lambda pool: count_anew(pool, by=whoami(), **_get_cooldowns(settings)),
+        noted=lambda done: Noted(
+            "domain.rebuild",
+            "domain",
+            None,
+            {"domains": done.domains, "mended": len(done.mended), "skipped": done.skipped},
+        ),
+    )
+    if as_json:
+        return output.write_json(asdict(done))
+    if done.mended:
+        table.write(
+            (wide("domain"), "what", number("was"), number("is")),
+            [(words.clean(each.domain), each.what, str(each.was), str(each.now)) for each in done.mended[:MOST_SHOWN]],
+        )
+    return output.say(rebuild_message(done))
+
+
+def rebuild_message(done: "Rebuilt") -> str:
+    wrong = len({each.domain for each in done.mended})
+    values = words.things(len(done.mended), "value")
+    found = f"{values} of {words.things(wrong, 'domain')} put right" if wrong else "nothing was wrong"
+    more = f" (the first {MOST_SHOWN} are shown)" if len(done.mended) > MOST_SHOWN else ""
+    skipped = f" {words.things(done.skipped, 'domain')} being worked on left out." if done.skipped else ""
+    return f"{words.things(done.domains, 'domain')} counted anew: {found}{more}.{skipped}"
+
+
+def merge(dry_run: Trial = False, as_json: AsJson = False, home: Home = None) -> None:
+    """Make one of domains whose names mean the same."""
+    from forager.explain.rebuild import merge as make_one
+
+    settings = begin(home=home)
+    done = repair(
+        settings,
+        "domains",
+        lambda pool: make_one(
+            pool, by=whoami(), dead_after_s=settings.worker.dead_after, is_trial=dry_run, **_get_cooldowns(settings)
+        ),
+        noted=lambda done: None if dry_run or not done else _noted_merge(done),
+    )
+    if as_json:
+        return output.write_json_list([asdict(each) for each in done])
+    if done:
+        table.write(
+            (wide("domain"), number("pages moved"), number("known twice"), prose("was")),
+            [
+                (
+                    words.clean(each.name),
+                    words.count(each.pages_moved),
+                    words.count(each.pages_twice),
+                    words.clean(", ".join(each.names)),
+                )
+                for each in done
+            ],
+        )
+    return output.say(say_merged(done, dry_run))
+
+
+def _noted_merge(done: list["Merged"]) -> Noted:
+    became = {each.name: each.names for each in done}
+    return Noted("domain.merge", "domain", None, {"domains": len(done), "became": became})
+
+
+def say_merged(done: list["Merged"], is_trial: bool) -> str:
+    if not done:
+        return "Every name is spelled as it should be; nothing to merge."
+    names = words.things(sum(len(each.names) for each in done), "name")
+    result = words.things(len(done), "domain")
+    return f"{names} would become {result}; without --dry-run they do." if is_trial else f"{names} became {result}."
+
+
+def _get_cooldowns(settings: "Settings") -> dict[str, Any]:
+    """How long a domain rests whose state is mended."""
+    return {"refresh_every_s": refresh_cooldown(settings), "refused_rest_s": settings.cooldown.forbidden}

@@ -1,0 +1,175 @@
+-- name: find_domain
+-- One domain by its name, with everything that is known about it.
+SELECT d.id, d.name, d.parent_domain, d.base_url, d.source, d.seed_rank, d.status::text AS status, d.block_reason_code, d.block_reason,
+       d.first_blocked_at, d.blocked_returns, d.is_active, d.pages_discovered, d.pages_crawled, d.frontier_size, d.depth_reached,
+       d.total_error_count, d.consecutive_error_count, d.error_streak_code, d.error_rate, d.images_found, d.images_stored,
+       d.image_yield_rate, d.avg_images_per_page, d.claimed_by, d.claim_expires_at, d.version,
+       d.claimed_by IS NOT NULL AND d.claim_expires_at > now() AS is_leased,
+       d.first_seen_at, d.last_crawled_at, d.ready_at, d.due_at, d.next_crawl_after, d.next_allowed_at,
+       d.maintenance_start, d.maintenance_end, window_end(now(), d.maintenance_start, d.maintenance_end) AS window_ends_at,
+       d.revisit_every_s, d.is_adaptive, d.revisits_per_day, d.revisit_price, d.refresh_every_s,
+       d.crawl_delay_s, d.max_concurrent_requests, d.content_policy, d.images_policy, d.images_only, d.stores_links, d.rendering, d.history_retention_s,
+       d.image_retention_s,
+       d.max_pages_per_run, d.max_pages_per_template, d.worker_label, d.allow_networks, d.lastmod_claims, d.lastmod_truths, d.run_id, d.run_pages, d.round,
+       d.parser_name, d.proxy_country, d.paces_per_proxy, d.verifies_tls, d.pace_delay_s, d.pace_extra_s, d.response_s, d.breaker_state, d.breaker_failures, d.breaker_opened_at,
+       d.priority_score, d.priority_computed_at,
+       s.seed_rank AS score_seed_rank, s.image_yield AS score_image_yield, s.pages_left AS score_pages_left,
+       s.errors AS score_errors, s.staleness AS score_staleness
+FROM domains d
+CROSS JOIN LATERAL score_terms(d, now()) s
+WHERE d.name = $1;
+
+-- name: names_near
+-- Domain names that a mistyped one could have meant: same beginning, or one contains the other.
+SELECT d.name
+FROM domains d
+WHERE starts_with(d.name, left($1::text, 3)) OR strpos(d.name, $1::text) > 0 OR strpos($1::text, d.name) > 0
+LIMIT 2000;
+
+-- name: list_domains
+-- The domains, those with most pages first.
+SELECT d.name, d.status::text AS status, d.block_reason_code, d.block_reason, d.is_active,
+       d.pages_discovered, d.pages_crawled, d.frontier_size, d.total_error_count, d.consecutive_error_count,
+       d.images_found, d.images_stored, d.image_yield_rate, d.avg_images_per_page, d.error_rate,
+       (SELECT count(*) FROM pages p WHERE p.domain_id = d.id AND p.status = 'discovered' AND p.priority = 9 AND p.is_image) AS images_waiting,
+       d.claimed_by IS NOT NULL AND d.claim_expires_at > now() AS is_leased,
+       d.first_seen_at, d.last_crawled_at, d.ready_at, d.next_crawl_after, d.next_allowed_at,
+       d.crawl_delay_s, d.content_policy, d.priority_score, d.revisit_every_s, d.is_adaptive, d.run_id
+FROM domains d
+WHERE ($1::text IS NULL OR d.status = $1::text::domain_status)
+ORDER BY d.pages_crawled DESC, d.pages_discovered DESC, d.name
+LIMIT $2::bigint;
+
+-- name: top_domains
+-- The domains with most of something: images per page (stored ones first, then those that were only seen), score, pages, errors, or changes found by revisits in the last 30 days.
+-- Counters change with every visit, so no index has these orders: one walk over all domains keeps the first so many of those that match.
+WITH ranked AS (
+    SELECT d.id, CASE $1::text
+            WHEN 'yield' THEN d.image_yield_rate
+            WHEN 'score' THEN d.priority_score
+            WHEN 'pages' THEN d.pages_crawled
+            WHEN 'errors' THEN d.total_error_count
+            WHEN 'change' THEN (SELECT sum(g.changed)::float8 / NULLIF(sum(g.ok), 0) FROM domain_days g
+                                WHERE g.domain_id = d.id AND g.day > current_date - 30) END AS rank,
+           CASE $1 WHEN 'yield' THEN d.avg_images_per_page END AS next_rank
+    FROM domains d
+    WHERE ($3::text IS NULL OR d.status = $3::text::domain_status)
+      AND ($4::boolean IS NULL OR d.is_active = $4)
+      AND ($5::text IS NULL OR d.parent_domain = $5)
+      AND ($6::bigint IS NULL OR d.run_id = $6)
+      AND ($7::text IS NULL OR strpos(d.name, $7) > 0)
+      AND ($8::text IS NULL OR d.breaker_state = $8)
+    ORDER BY 2 DESC NULLS LAST, 3 DESC NULLS LAST, d.pages_crawled DESC, d.name
+    LIMIT $2::bigint
+)
+SELECT d.name, d.status::text AS status, d.is_active, d.breaker_state, d.pages_crawled, d.pages_discovered, d.frontier_size,
+       d.images_found, d.images_stored, d.image_yield_rate, d.avg_images_per_page, d.priority_score,
+       d.total_error_count, d.error_rate, g.changed, g.visits, g.changed::float8 / NULLIF(g.ok, 0) AS change_rate
+FROM ranked r
+JOIN domains d ON d.id = r.id
+CROSS JOIN LATERAL (SELECT COALESCE(sum(s.changed), 0) AS changed, COALESCE(sum(s.visits), 0) AS visits, COALESCE(sum(s.ok), 0) AS ok
+                    FROM domain_days s WHERE s.domain_id = d.id AND s.day > current_date - 30) g
+ORDER BY r.rank DESC NULLS LAST, r.next_rank DESC NULLS LAST, d.pages_crawled DESC, d.name;
+
+-- name: history_of_domain
+-- The moves of a domain and what else was done to it, newest first.
+SELECT h.moved_at, h.from_status::text AS from_status, h.to_status::text AS to_status, h.is_active, h.reason_code, h.reason, h.moved_by
+FROM domain_history h
+WHERE h.domain_id = $1
+ORDER BY h.id DESC
+LIMIT $2::bigint;
+
+-- name: revisits_of_domain
+-- How many of its pages are to be visited again, and when the first of them is due.
+SELECT count(*) AS pages, min(t.scheduled_for) AS next_at
+FROM crawl_tasks t
+JOIN pages p ON p.id = t.page_id
+WHERE t.domain_id = $1 AND t.outcome IS NULL AND p.status = 'fetched';
+
+-- name: origins_of_domain
+-- The robots.txt of each origin of a domain, as it was last seen.
+SELECT o.origin, o.robots_status_code, o.robots_error, length(o.robots_txt) AS robots_length, o.robots_fetched_at,
+       o.robots_expires_at, o.sitemaps
+FROM origins o
+WHERE o.domain_id = $1
+ORDER BY o.origin;
+
+-- name: page_states_of_domain
+-- How many pages of a domain are in which state, and what visiting them again found.
+SELECT p.status::text AS status, count(*) AS pages, sum(p.comparisons) AS comparisons, sum(p.changes) AS changes
+FROM pages p
+WHERE p.domain_id = $1 AND NOT p.is_image
+GROUP BY p.status
+ORDER BY p.status;
+
+-- name: outcomes_of_domain
+-- How the visits to a domain ended, most frequent first.
+SELECT t.outcome::text AS outcome, coalesce(t.status_code::text, t.error_code, '') AS reason, count(*) AS tasks
+FROM pages p
+JOIN crawl_tasks t ON t.page_id = p.id
+WHERE p.domain_id = $1 AND t.outcome IS NOT NULL
+GROUP BY 1, 2
+ORDER BY 3 DESC, 1, 2;
+
+-- name: domains_by_id
+-- Domains in the order they were met.
+SELECT d.id, d.name, d.parent_domain, d.base_url, d.source, d.seed_rank, d.status::text AS status, d.block_reason_code, d.block_reason,
+       d.is_active, d.pages_discovered, d.pages_crawled, d.frontier_size, d.total_error_count, d.error_rate, d.images_found, d.images_stored,
+       d.claimed_by IS NOT NULL AND d.claim_expires_at > now() AS is_leased, d.run_id, d.priority_score, d.first_seen_at, d.last_crawled_at,
+       d.next_crawl_after, d.crawl_delay_s, d.content_policy, d.parser_name, d.breaker_state
+FROM domains d
+WHERE d.id > COALESCE($1::bigint, 0)
+  AND ($2::text IS NULL OR d.status = $2::text::domain_status)
+  AND ($3::boolean IS NULL OR d.is_active = $3)
+  AND ($4::text IS NULL OR d.parent_domain = $4)
+  AND ($5::bigint IS NULL OR d.run_id = $5)
+  AND ($6::text IS NULL OR strpos(d.name, $6) > 0)
+  AND ($7::text IS NULL OR d.breaker_state = $7)
+ORDER BY d.id
+LIMIT $8::bigint;
+
+-- name: domains_by_name
+-- Domains in the order of their names.
+SELECT d.id, d.name, d.parent_domain, d.base_url, d.source, d.seed_rank, d.status::text AS status, d.block_reason_code, d.block_reason,
+       d.is_active, d.pages_discovered, d.pages_crawled, d.frontier_size, d.total_error_count, d.error_rate, d.images_found, d.images_stored,
+       d.claimed_by IS NOT NULL AND d.claim_expires_at > now() AS is_leased, d.run_id, d.priority_score, d.first_seen_at, d.last_crawled_at,
+       d.next_crawl_after, d.crawl_delay_s, d.content_policy, d.parser_name, d.breaker_state
+FROM domains d
+WHERE d.name > COALESCE($1::text, '')
+  AND ($2::text IS NULL OR d.status = $2::text::domain_status)
+  AND ($3::boolean IS NULL OR d.is_active = $3)
+  AND ($4::text IS NULL OR d.parent_domain = $4)
+  AND ($5::bigint IS NULL OR d.run_id = $5)
+  AND ($6::text IS NULL OR strpos(d.name, $6) > 0)
+  AND ($7::text IS NULL OR d.breaker_state = $7)
+ORDER BY d.name
+LIMIT $8::bigint;
+
+-- name: name_of_domain
+-- What a domain is called.
+SELECT d.name FROM domains d WHERE d.id = $1;
+
+-- name: moves_of_domain
+-- What happened to a domain, newest first.
+SELECT h.id, h.moved_at, h.from_status::text AS from_status, h.to_status::text AS to_status, h.is_active, h.reason_code, h.reason, h.moved_by
+FROM domain_history h
+WHERE h.domain_id = (SELECT d.id FROM domains d WHERE d.name = $2)
+  AND h.id < COALESCE($1::bigint, 9223372036854775807)
+ORDER BY h.id DESC
+LIMIT $3::bigint;
+
+-- name: days_of_domain
+-- What was done in a domain day by day, newest first; $1: only days before this one.
+SELECT o.day, o.visits, o.ok, o.changed, o.errors, o.bytes, o.time_ms::float8 / GREATEST(o.visits, 1) / 1000 AS response_s
+FROM domain_days o
+WHERE o.domain_id = (SELECT d.id FROM domains d WHERE d.name = $2) AND ($1::date IS NULL OR o.day < $1)
+ORDER BY o.day DESC
+LIMIT $3::bigint;
+
+-- name: robots_of_domain
+-- The robots.txt of each origin of a domain, with its text.
+SELECT o.origin, o.robots_status_code, o.robots_error, o.robots_txt, o.robots_fetched_at, o.robots_expires_at,
+       o.robots_expires_at > now() AS is_fresh, o.sitemaps
+FROM origins o
+WHERE o.domain_id = (SELECT d.id FROM domains d WHERE d.name = $1)
+ORDER BY o.origin;

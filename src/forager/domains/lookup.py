@@ -1,0 +1,39 @@
+"""Finds the domain that a name or a URL given by a person means."""
+
+import difflib
+from collections.abc import Sequence
+from typing import Any
+
+from forager.db import statements
+from forager.errors import BadUrlError, NotFoundError
+from forager.urls.domain import domain_of
+from forager.urls.normalize import normalize
+
+SQL = statements.load("forager.domains", "list.sql")
+
+
+async def known_name(connection: Any, text: str | None) -> str | None:
+    """The domain a person means by a name or a URL; refuses one that is not known, with those it could have been."""
+    if text is None:
+        return None
+    for name in dict.fromkeys((text, canonical_name(text))):
+        if await connection.fetchrow(SQL["find_domain"], name):
+            return name
+    near = [row["name"] for row in await connection.fetch(SQL["names_near"], canonical_name(text))]
+    raise NotFoundError(f"There is no domain {text!r}." + suggestion(canonical_name(text), near))
+
+
+def canonical_name(text: str) -> str:
+    """`www.Example.com` and `https://example.com/x` name the domain `example.com`."""
+    try:
+        return domain_of(normalize(text if "://" in text else f"http://{text}"))
+    except BadUrlError:
+        return text.lower()
+
+
+def suggestion(name: str, near: Sequence[str]) -> str:
+    """A sentence with the closest names, or where to find them all."""
+    close = difflib.get_close_matches(name, near, n=3, cutoff=0.5)
+    if not close:
+        return " `forager domains` lists them all."
+    return f" Did you mean {' or '.join(close)}?"

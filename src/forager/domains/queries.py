@@ -1,0 +1,90 @@
+"""Reads domains for commands and routes: lists, one domain in full, its history."""
+
+from typing import Any
+
+from forager.db import statements
+from forager.db.rows import Key, Row, as_dicts
+from forager.domains.lookup import known_name
+from forager.errors import NotFoundError
+
+SQL = statements.load("forager.domains", "list.sql")
+
+
+async def list_domains(connection: Any, *, status: str | None = None, limit: int | None = None) -> list[Row]:
+    return as_dicts(await connection.fetch(SQL["list_domains"], status, limit))
+
+
+async def top_domains(
+    connection: Any,
+    *,
+    by: str = "yield",
+    status: str | None = None,
+    is_active: bool | None = None,
+    parent: str | None = None,
+    run: int | None = None,
+    part: str | None = None,
+    breaker: str | None = None,
+    limit: int | None = None,
+) -> list[Row]:
+    """The first domains by `yield`, `score`, `pages`, `errors` or `change`, of those that the filters leave."""
+    filters = (status, is_active, parent, run, part, breaker)
+    return as_dicts(await connection.fetch(SQL["top_domains"], by, limit, *filters))
+
+
+async def describe_domain(connection: Any, name: str, *, moves: int | None = 5) -> Row:
+    """Everything about one domain: its row, its pages by state, how its visits ended, robots.txt, its last moves."""
+    found = dict(await connection.fetchrow(SQL["find_domain"], await known_name(connection, name)))
+    identity = found["id"]
+    states = await connection.fetch(SQL["page_states_of_domain"], identity)
+    return {
+        **{column: value for column, value in found.items() if column != "id" and not column.startswith("score_")},
+        "score_terms": {term.removeprefix("score_"): found[term] for term in found if term.startswith("score_")},
+        "page_states": {row["status"]: row["pages"] for row in states},
+        "changes": {what: sum(row[what] for row in states) for what in ("comparisons", "changes")},
+        "revisits": dict(await connection.fetchrow(SQL["revisits_of_domain"], identity)),
+        "outcomes": as_dicts(await connection.fetch(SQL["outcomes_of_domain"], identity)),
+        "origins": as_dicts(await connection.fetch(SQL["origins_of_domain"], identity)),
+        "history": as_dicts(await connection.fetch(SQL["history_of_domain"], identity, moves)),
+    }
+
+
+async def list_moves(connection: Any, name: str) -> list[Row]:
+    """All that happened to one domain, newest first."""
+    found = await connection.fetchrow(SQL["find_domain"], await known_name(connection, name))
+    return as_dicts(await connection.fetch(SQL["history_of_domain"], found["id"], None))
+
+
+async def page_of_domains(
+    conn: Any,
+    after: Key,
+    *,
+    by_name: bool = False,
+    status: str | None = None,
+    is_active: bool | None = None,
+    parent: str | None = None,
+    run: int | None = None,
+    part: str | None = None,
+    breaker: str | None = None,
+    limit: int,
+) -> list[Row]:
+    statement = SQL["domains_by_name" if by_name else "domains_by_id"]
+    return as_dicts(await conn.fetch(statement, *after, status, is_active, parent, run, part, breaker, limit))
+
+
+async def name_of_domain(conn: Any, domain_id: int) -> str:
+    name: str | None = await conn.fetchval(SQL["name_of_domain"], domain_id)
+    if name is None:
+        raise NotFoundError(f"There is no domain {domain_id}.")
+    return name
+
+
+async def page_of_moves(conn: Any, after: Key, name: str, *, limit: int) -> list[Row]:
+    return as_dicts(await conn.fetch(SQL["moves_of_domain"], *after, await known_name(conn, name), limit))
+
+
+async def page_of_days(conn: Any, after: Key, name: str, *, limit: int) -> list[Row]:
+    return as_dicts(await conn.fetch(SQL["days_of_domain"], *after, await known_name(conn, name), limit))
+
+
+async def list_robots(conn: Any, name: str) -> list[Row]:
+    return as_dicts(await conn.fetch(SQL["robots_of_domain"], await known_name(conn, name)))

@@ -1,0 +1,123 @@
+"""One verb for many domains: each is a deed of its own with its own note in the audit log, and each is answered for.
+
+A name that is unknown, or a domain that is in no state for the verb, stops none of the others; nor does one whose row
+somebody else holds for long.
+"""
+
+import asyncio
+import contextlib
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import asyncpg
+from fastapi import APIRouter, Request, Response
+from pydantic import Field
+
+from forager.api.access import Admin
+from forager.api.advice import add_http_requests
+from forager.api.problems import responses
+from forager.api.reply import reply
+from forager.api.types import Body, Flag, Name, Reason
+from forager.api.work import Change, change, get_forager
+from forager.config.settings import Settings
+from forager.db.pool import CONNECTION_LOST
+from forager.domains import schemas as models
+from forager.domains import service as domain_admin
+from forager.domains.routes.domains import RESET_WITHIN_S
+from forager.errors import ForagerError
+
+router = APIRouter(tags=["domains"])
+MOST_AT_ONCE = 200
+"""Domains in one order: a reset touches all pages of a domain, and somebody waits for the answer."""
+LONGEST_S = 60.0
+"""After so long no other domain is begun; what is left over is told, and can be ordered again."""
+BUSY = (
+    asyncpg.QueryCanceledError,
+    asyncpg.DeadlockDetectedError,
+    asyncpg.SerializationError,
+    asyncpg.LockNotAvailableError,
+)
+Verb = Literal["pause", "resume", "reset", "reset_breaker", "rescore"]
+
+
+class BulkOrder(Body):
+    verb: Verb = Field(examples=["pause"])
+    names: Annotated[list[Name], Field(min_length=1, max_length=MOST_AT_ONCE)] = Field(examples=[["shop.example"]])
+    reason: Reason | None = Field(default=None, examples=["the owner asked for it"])
+    dry_run: Flag = Field(default=False, description="Change nothing: say of each what would happen.")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    name: str
+    is_done: bool
+    message: str
+
+
+@router.post("/api/admin/domains/bulk", response_model=models.ManyDomains, responses=responses())
+async def order_for_many(request: Request, who: Admin, body: BulkOrder) -> Response:
+    """Pause, resume, reset or re-score many domains, or close their breakers; the answer says of each what happened."""
+    clock = asyncio.get_running_loop()
+    until = clock.time() + LONGEST_S
+    told: list[Told] = []
+    stop: str | None = None
+    for name in dict.fromkeys(body.names):
+        if stop is None and clock.time() > until:
+            stop = "There was no time left for it; order it again."
+        if stop is not None:
+            told.append(Told(name, False, stop))
+            continue
+        try:
+            told.append(Told(name, True, await _order(request, who, body, name)))
+        except ForagerError as error:
+            told.append(Told(name, False, add_http_requests(str(error))))
+        except BUSY:
+            told.append(Told(name, False, "Somebody else is changing it and took too long; order it again."))
+        except CONNECTION_LOST:
+            if not told:
+                raise
+            stop = "The database went away; look whether it was done, and order it again."
+            told.append(Told(name, False, stop))
+    done = sum(each.is_done for each in told)
+    numbers = {"done": done, "failed": len(told) - done}
+    return reply({"verb": body.verb, **numbers, "dry_run": body.dry_run, "domains": told})
+
+
+class _DryRunRollback(Exception):  # noqa: N818 (nothing is wrong)
+    """What a dry run did is taken back."""
+
+
+async def _order(request: Request, who: Admin, body: BulkOrder, name: str) -> str:
+    """A dry run does the same, so that it says the same, and takes it back."""
+    message = ""
+    with contextlib.suppress(_DryRunRollback):
+        async with change(request, who, RESET_WITHIN_S if body.verb == "reset" else None) as deed:
+            known, message = await _do(deed, body, name, get_forager(request).settings)
+            if body.dry_run:
+                raise _DryRunRollback
+            await deed.note(f"domain.{body.verb}", "domain", known, reason=body.reason, is_one_of_many=True)
+    return message
+
+
+async def _do(deed: Change, body: BulkOrder, name: str, settings: Settings) -> tuple[str, str]:
+    """The name as the domain has it, and what happened to it."""
+    conn, by = deed.conn, deed.by
+    reason = body.reason or f"{body.verb.replace('_', ' ')} of many by the API"
+    match body.verb:
+        case "pause" | "resume":
+            is_active = body.verb == "resume"
+            turned = await domain_admin.switch(conn, name, is_active, by=by, reason=reason)
+            if turned.was_turned:
+                return turned.name, "Resumed." if is_active else "Paused."
+            return turned.name, "It was not paused." if is_active else "It was paused already."
+        case "reset":
+            reset = await domain_admin.reset(conn, name, by=by, reason=reason)
+            return reset.name, f"It is {reset.status}; {reset.reopened + reset.revisited:,} pages are visited again."
+        case "reset_breaker":
+            closed = await domain_admin.reset_breaker(
+                conn, name, by=by, reason=reason, rest_s=settings.failures.breaker_reset
+            )
+            return closed.name, f"Its breaker was {closed.was.replace('_', ' ')} and is closed."
+        case "rescore":
+            scored = await domain_admin.rescore(conn, name, is_scored=settings.crawl.domain_order == "smart")
+            return scored.name, f"Its score is {scored.score:,.0f}."

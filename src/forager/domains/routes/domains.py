@@ -1,0 +1,371 @@
+"""Domains: look, add, configure, reset, pause, block; robots.txt, traps, history, and why nothing happens."""
+
+from dataclasses import asdict
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import Field
+
+from forager.api import paging
+from forager.api.access import Admin, Seeding, User
+from forager.api.paging import Listed, Paged
+from forager.api.problems import responses
+from forager.api.reply import listed, reply
+from forager.api.types import (
+    LARGEST_ID,
+    NOT_GIVEN,
+    After,
+    Body,
+    Changes,
+    Country,
+    Flag,
+    Limit,
+    Name,
+    Number,
+    PathId,
+    PathName,
+    Reason,
+    ReasonBody,
+    Text,
+    Url,
+    Whole,
+    reason_of,
+)
+from forager.api.work import change, get_forager, look, snapshot
+from forager.config.settings import Settings
+from forager.config.values import LABEL
+from forager.domains import queries as domain_queries
+from forager.domains import schemas as models
+from forager.domains import service as domain_admin
+from forager.domains import trap_service as traps
+from forager.errors import BadUrlError, UsageError
+from forager.explain.conditions import build_fetch_policy
+from forager.explain.why import explain
+from forager.politeness.guard import guard_from_settings as guard_of
+from forager.seeds import add
+from forager.seeds.found import Seed, to_url
+from forager.seeds.validate import find_seed_error
+from forager.urls.domain import domain_of
+
+router = APIRouter(tags=["domains"])
+BY_NAME = paging.Order(("name",), ("text",))
+BY_DAY = paging.Order(("day",), ("day",))
+RESET_WITHIN_S = 60.0
+"""It touches all pages of a domain."""
+ContentPolicyName = Literal["signals", "snapshot", "archive"]
+ImagesPolicyName = Literal["none", "found", "download"]
+RenderingName = Literal["never", "auto", "always"]
+SortName = Literal["id", "name"]
+By = Annotated[SortName, Query(description="The order of the list.")]
+StatusFilter = Annotated[models.Status | None, Query()]
+ActiveFilter = Annotated[bool | None, Query(description="False: only those that are paused.")]
+ParentFilter = Annotated[Name | None, Query(description="Only this registrable domain and its sub-domains.")]
+RunFilter = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
+PartFilter = Annotated[Name | None, Query(description="A part of the name.")]
+BreakerFilter = Annotated[models.Breaker | None, Query(description="Open: it rests because its server failed.")]
+
+
+# Looking -------------------------------------------------------------------------------------------------------------
+
+
+@router.get("/api/domains", response_model=Paged[models.DomainRow], responses=responses(404))
+@router.get("/api/admin/domains", response_model=Paged[models.DomainRow], responses=responses(404))
+async def list_domains(
+    request: Request,
+    _who: User,
+    *,
+    status: StatusFilter = None,
+    is_active: ActiveFilter = None,
+    parent: ParentFilter = None,
+    run: RunFilter = None,
+    q: PartFilter = None,
+    breaker: BreakerFilter = None,
+    sort: By = "id",
+    limit: Limit = 100,
+    after: After = None,
+) -> Response:
+    """All domains, page by page."""
+    order = BY_NAME if sort == "name" else paging.BY_ID
+    async with look(request) as conn:
+        rows = await domain_queries.page_of_domains(
+            conn,
+            paging.read(request, after, order),
+            by_name=sort == "name",
+            status=status,
+            is_active=is_active,
+            parent=parent,
+            run=run,
+            part=q,
+            breaker=breaker,
+            limit=limit + 1,
+        )
+    return paging.page(request, rows, limit, order)
+
+
+@router.get("/api/domains/top", response_model=Listed[models.TopDomain], responses=responses())
+async def top_domains(
+    request: Request,
+    _who: User,
+    *,
+    by: Annotated[Literal["yield", "score", "pages", "errors", "change"], Query()] = "pages",
+    status: StatusFilter = None,
+    is_active: ActiveFilter = None,
+    parent: ParentFilter = None,
+    run: RunFilter = None,
+    q: PartFilter = None,
+    breaker: BreakerFilter = None,
+    limit: Limit = 20,
+) -> Response:
+    """The first domains by images per page, score, pages, errors, or changes, of all that match; a thousand at most."""
+    async with look(request) as conn:
+        rows = await domain_queries.top_domains(
+            conn,
+            by=by,
+            status=status,
+            is_active=is_active,
+            parent=parent,
+            run=run,
+            part=q,
+            breaker=breaker,
+            limit=limit,
+        )
+    return listed(rows)
+
+
+@router.get("/api/domains/{domain}", response_model=models.Domain, responses=responses(404))
+@router.get("/api/admin/domains/{domain}", response_model=models.Domain, responses=responses(404))
+async def show_domain(request: Request, _who: User, domain: PathName) -> Response:
+    """Everything about one domain."""
+    async with snapshot(request) as conn:
+        return reply(await domain_queries.describe_domain(conn, domain))
+
+
+@router.get("/api/domains/{domain}/robots", response_model=Listed[models.Robots], responses=responses(404))
+async def show_robots(request: Request, _who: User, domain: PathName) -> Response:
+    """The robots.txt of each origin of a domain, as it was last seen."""
+    async with look(request) as conn:
+        return listed(await domain_queries.list_robots(conn, domain))
+
+
+@router.get("/api/domains/{domain}/history", response_model=Paged[models.Move], responses=responses(404))
+async def show_history(
+    request: Request, _who: User, domain: PathName, limit: Limit = 100, after: After = None
+) -> Response:
+    """What happened to a domain, newest first."""
+    async with look(request) as conn:
+        rows = await domain_queries.page_of_moves(
+            conn, paging.read(request, after, paging.BY_ID), domain, limit=limit + 1
+        )
+    return paging.page(request, rows, limit)
+
+
+@router.get("/api/domains/{domain}/days", response_model=Paged[models.DomainDay], responses=responses(404))
+async def show_days(request: Request, _who: User, domain: PathName, limit: Limit = 90, after: After = None) -> Response:
+    """What was done in a domain day by day, newest first. Days are counted every quarter of an hour."""
+    async with look(request) as conn:
+        rows = await domain_queries.page_of_days(conn, paging.read(request, after, BY_DAY), domain, limit=limit + 1)
+    return paging.page(request, rows, limit, BY_DAY)
+
+
+@router.get("/api/domains/{domain}/traps", response_model=Listed[models.Trap], responses=responses(404))
+async def show_traps(request: Request, _who: User, domain: PathName) -> Response:
+    """Links of a domain that would never end, and what is suspected."""
+    async with look(request) as conn:
+        return listed(await traps.list_traps(conn, domain))
+
+
+@router.get("/api/why", response_model=models.Why, responses=responses())
+async def why(
+    request: Request, _who: User, of: Annotated[Url, Query(description="A URL or a domain.", examples=["shop.example"])]
+) -> Response:
+    """Why a page or domain is, or is not, being fetched now, gate by gate."""
+    manners = build_fetch_policy(get_forager(request).settings)
+    async with snapshot(request) as conn:
+        answer = await explain(conn, of, manners)
+    outlook = answer.outlook
+    return reply(
+        {
+            "asked": answer.asked,
+            "url": answer.url,
+            "domain": answer.domain,
+            "asked_at": answer.asked_at,
+            "answer": outlook.kind,
+            "because": outlook.because,
+            "next_fetch_at": outlook.at if outlook.kind == "at" else None,
+            "remedy": outlook.remedy,
+            "page_gates": answer.page_gates,
+            "domain_gates": answer.domain_gates,
+        }
+    )
+
+
+# Changing ------------------------------------------------------------------------------------------------------------
+
+
+class NewDomain(Body):
+    url: Url = Field(description="Its home, or just its name.", examples=["https://shop.example/"])
+
+
+class ResetOrder(Body):
+    reason: Reason | None = None
+    also_gone: Flag = Field(default=False, description="Try pages again that are gone.")
+
+
+class BlockOrder(Body):
+    reason: Reason = Field(min_length=1, examples=["the owner asked for it"])
+    rest_s: Number | None = Field(default=None, gt=0, le=315_360_000, description="Null: until somebody resets it.")
+
+
+class DomainChanges(Changes):
+    """What is named is changed; null takes the default."""
+
+    crawl_delay_s: Number | None = Field(default=NOT_GIVEN, ge=0, le=86_400)
+    max_concurrent_requests: Whole | None = Field(default=NOT_GIVEN, ge=1, le=1000)
+    max_pages_per_run: Whole | None = Field(default=NOT_GIVEN, ge=1, le=2**31 - 1)
+    max_pages_per_template: Whole | None = Field(
+        default=NOT_GIVEN, ge=1, le=2**31 - 1, description="Pages taken of one URL template; then it is a trap."
+    )
+    revisit_every_s: Number | None = Field(default=NOT_GIVEN, ge=1, le=315_360_000)
+    is_adaptive: Flag = NOT_GIVEN
+    revisits_per_day: Number | None = Field(default=NOT_GIVEN, ge=0.001, le=10_000_000)
+    refresh_every_s: Number | None = Field(default=NOT_GIVEN, ge=1, le=315_360_000)
+    maintenance_start: Annotated[str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")] | None = Field(
+        default=NOT_GIVEN, description="UTC, with an end.", examples=["22:00"]
+    )
+    maintenance_end: Annotated[str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")] | None = Field(
+        default=NOT_GIVEN, examples=["06:00"]
+    )
+    content_policy: ContentPolicyName | None = NOT_GIVEN
+    images_policy: ImagesPolicyName | None = NOT_GIVEN
+    rendering: RenderingName | None = NOT_GIVEN
+    stores_links: Flag = NOT_GIVEN
+    history_retention_s: Number | None = Field(
+        default=NOT_GIVEN, ge=86_400, le=3_153_600_000, description="Its visits leave for cold files after so long."
+    )
+    image_retention_s: Number | None = Field(
+        default=NOT_GIVEN,
+        ge=86_400,
+        le=3_153_600_000,
+        description="Files of its images are kept so long after they were last seen.",
+    )
+    parser_name: Annotated[Text, Field(min_length=1, max_length=60)] | None = Field(
+        default=NOT_GIVEN, examples=["auto"]
+    )
+    proxy_country: Country | None = NOT_GIVEN
+    paces_per_proxy: Flag = NOT_GIVEN
+    verifies_tls: Flag = NOT_GIVEN
+    worker_label: Annotated[str, Field(pattern=LABEL)] | None = Field(
+        default=NOT_GIVEN, description="Only workers with this label claim it; null: any worker.", examples=["eu"]
+    )
+    is_active: Flag = Field(default=NOT_GIVEN, description="False pauses it, true resumes it.")
+
+
+@router.post("/api/admin/domains", status_code=201, response_model=models.Added, responses=responses(409))
+async def add_domain(request: Request, who: Seeding, body: NewDomain) -> Response:
+    """A domain by its home page, which waits to be crawled."""
+    url = seed_url(body.url, get_forager(request).settings)
+    async with change(request, who) as deed:
+        is_scored = get_forager(request).settings.crawl.domain_order == "smart"
+        done = await add.add_urls(deed.conn, [Seed(url)], source="api", is_scored=is_scored, are_seeds=True)
+        name = domain_of(url)
+        await deed.note("domain.add", "domain", name, url=url)
+    return reply({"name": name, "is_new": bool(done.domains), "new_pages": done.pages}, 201)
+
+
+def seed_url(text: str, settings: Settings) -> str:
+    try:
+        url = to_url(text)
+    except BadUrlError as error:
+        raise UsageError(str(error)) from None
+    if reason := find_seed_error(url, guard_of(settings)):
+        raise UsageError(reason)
+    return url
+
+
+@router.patch("/api/admin/domains/{domain}", response_model=models.Configured, responses=responses(404, 409))
+async def configure_domain(request: Request, who: Admin, domain: PathName, body: DomainChanges) -> Response:
+    """How a domain is crawled. A new frequency plans the next visits at once."""
+    changes = body.model_dump(exclude_unset=True)
+    is_active = changes.pop("is_active", None)
+    settings = get_forager(request).settings
+    rest_s = settings.refresh.interval if settings.refresh.enabled else None
+    if ("maintenance_start" in changes) != ("maintenance_end" in changes):
+        raise UsageError(
+            "A maintenance window needs a beginning and an end; null for both takes it away.", field="maintenance_start"
+        )
+    async with change(request, who) as deed:
+        switched = None
+        if is_active is not None:
+            switched = await domain_admin.switch(deed.conn, domain, is_active, by=deed.by, reason="by the API")
+        if changes or is_active is None:
+            done = asdict(await domain_admin.configure(deed.conn, domain, changes, by=deed.by, refresh_every_s=rest_s))
+        else:
+            assert switched is not None
+            done = {"name": switched.name, "changes": {}, "planned": 0, "dropped": 0}
+        if is_active is not None:
+            done["changes"] = {**done["changes"], "is_active": is_active}
+        await deed.note("domain.configure", "domain", done["name"], changes=done["changes"])
+    return reply(done)
+
+
+@router.post("/api/admin/domains/{domain}/reset", response_model=models.Reset, responses=responses(404, 409))
+async def reset_domain(request: Request, who: Admin, domain: PathName, body: ResetOrder | None = None) -> Response:
+    """Forget whatever held a domain back: it is due now, and what failed is tried again."""
+    order = body or ResetOrder()
+    async with change(request, who, RESET_WITHIN_S) as deed:
+        reason = order.reason or "reset by the API"
+        done = await domain_admin.reset(deed.conn, domain, by=deed.by, reason=reason, also_gone=order.also_gone)
+        await deed.note("domain.reset", "domain", done.name, reason=order.reason, also_gone=order.also_gone)
+    return reply(done)
+
+
+@router.post("/api/admin/domains/{domain}/reset-breaker", response_model=models.BreakerReset, responses=responses(404))
+async def reset_breaker(request: Request, who: Admin, domain: PathName, body: ReasonBody | None = None) -> Response:
+    """Only the breaker is closed: requests may leave again at their pace."""
+    reason, rest_s = reason_of(body) or "breaker reset by the API", get_forager(request).settings.failures.breaker_reset
+    async with change(request, who) as deed:
+        done = await domain_admin.reset_breaker(deed.conn, domain, by=deed.by, reason=reason, rest_s=rest_s)
+        await deed.note("domain.reset_breaker", "domain", done.name, reason=reason)
+    return reply(done)
+
+
+@router.post("/api/admin/domains/{domain}/pause", response_model=models.Switched, responses=responses(404))
+async def pause_domain(request: Request, who: Admin, domain: PathName, body: ReasonBody | None = None) -> Response:
+    """No visits until somebody resumes it; what is under way is finished."""
+    return await _switch(request, who, domain, False, reason_of(body) or "paused by the API")
+
+
+@router.post("/api/admin/domains/{domain}/resume", response_model=models.Switched, responses=responses(404))
+async def resume_domain(request: Request, who: Admin, domain: PathName, body: ReasonBody | None = None) -> Response:
+    """Visits go on where they stopped."""
+    return await _switch(request, who, domain, True, reason_of(body) or "resumed by the API")
+
+
+async def _switch(request: Request, who: Admin, domain: str, is_active: bool, reason: str) -> Response:
+    async with change(request, who) as deed:
+        done = await domain_admin.switch(deed.conn, domain, is_active, by=deed.by, reason=reason)
+        await deed.note("domain.resume" if is_active else "domain.pause", "domain", done.name, reason=reason)
+    return reply(done)
+
+
+@router.post("/api/admin/domains/{domain}/block", response_model=models.Blocked, responses=responses(404, 409))
+async def block_domain(request: Request, who: Admin, domain: PathName, body: BlockOrder) -> Response:
+    """No visits until somebody resets it, or for some time. A lease ends at once. An unknown domain is added."""
+    hush_s = get_forager(request).settings.worker.dead_after
+    async with change(request, who) as deed:
+        done = await domain_admin.block(
+            deed.conn, domain, by=deed.by, reason=body.reason, rest_s=body.rest_s, hush_s=hush_s
+        )
+        await deed.note("domain.block", "domain", done.name, reason=body.reason, rest_s=body.rest_s)
+    return reply(done)
+
+
+@router.post(
+    "/api/admin/domains/{domain}/traps/{trap:int}/release", response_model=models.Released, responses=responses(404)
+)
+async def release_trap(request: Request, who: Admin, domain: PathName, trap: PathId) -> Response:
+    """Take the links of a trap after all."""
+    async with change(request, who) as deed:
+        done = await traps.release(deed.conn, domain, trap, by=deed.by)
+        await deed.note("domain.release_trap", "domain", done.name, trap=trap)
+    return reply(done)

@@ -1,0 +1,223 @@
+"""What an operator may do to a domain: reset it or its breaker, pause, resume, block, change its settings."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from forager.domains import admin as domains
+from forager.domains import store as domain_store
+from forager.domains.admin import OPERATOR, STANDING_STILL, LockedDomain
+from forager.domains.cooldown import sign_moves
+from forager.domains.lookup import canonical_name, known_name
+from forager.domains.settings import REVISITS, in_words, validate_changes
+from forager.domains.status import DomainStatus, can_transition
+from forager.errors import ConflictError, NotFoundError
+from forager.frontier import admin as pages
+from forager.frontier import revisits
+from forager.frontier import store as frontier
+from forager.images.models import ImagePolicy
+from forager.stats import store as stats
+from forager.urls.domain import origin_of
+
+MOST_SEEDS = 100
+"""That are tried again at once in a domain of which nothing waits."""
+PENDING, BLOCKED, EXHAUSTED = DomainStatus.PENDING, DomainStatus.BLOCKED, DomainStatus.EXHAUSTED
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    name: str
+    was: DomainStatus
+    status: DomainStatus
+    is_active: bool
+    reopened: int
+    """Pages that had failed and are tried again."""
+    revisited: int
+    """Pages that were read and are visited again."""
+
+
+@dataclass(frozen=True, slots=True)
+class BreakerReset:
+    name: str
+    was: str
+    is_leased: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Switched:
+    name: str
+    is_active: bool
+    was_turned: bool
+    is_leased: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DomainScore:
+    name: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    name: str
+    was: DomainStatus
+    rest_s: float | None
+    """None: until an operator lifts it."""
+    was_leased: bool
+    was_known: bool = True
+    """False: the domain was added by the block, before its first visit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    name: str
+    changes: Mapping[str, Any]
+    planned: int = 0
+    """Next visits that were planned, or moved."""
+    dropped: int = 0
+    """Planned visits that were forgotten."""
+
+
+async def reset(conn: Any, name: str, *, by: str, reason: str, also_gone: bool = False) -> Reset:
+    """Whatever held the domain back is forgotten: it is pending and due now, or goes on being active.
+
+    Pages that failed or were refused are tried again. A domain that is exhausted, or of which nothing waits, is
+    crawled again from end to end.
+    """
+    held = await hold_domain(conn, name)
+    if can_transition(held.status, PENDING):
+        await domains.move(conn, held.name, PENDING, by=by, reason=reason)
+    else:
+        await domains.note(conn, held.id, by=by, reason=reason)
+    reopened = await pages.reopen_domain(conn, held.id, also_gone=also_gone, by=by)
+    is_done = held.status is EXHAUSTED or not held.frontier_size + reopened
+    revisited = await pages.revisit_domain(conn, held.id, by=by) if is_done else 0
+    await pages.hurry_domain(conn, held.id)
+    await domains.start_afresh(conn, held.id, reopened=reopened)
+    if held.status in STANDING_STILL:
+        reopened += await _requeue_home(conn, held, by=by)
+    status = PENDING if can_transition(held.status, PENDING) else held.status
+    return Reset(held.name, held.status, status, held.is_active, reopened, revisited)
+
+
+async def reset_breaker(conn: Any, name: str, *, by: str, reason: str, rest_s: float) -> BreakerReset:
+    """Only the breaker is closed: requests may leave again at their pace. `rest_s` is the pause it makes."""
+    held = await hold_domain(conn, name)
+    await domains.reset_breaker(conn, held.id, rest_s=rest_s)
+    await domains.note(conn, held.id, by=by, reason=reason)
+    return BreakerReset(held.name, held.breaker_state, held.claimed_by is not None)
+
+
+async def switch(conn: Any, name: str, is_active: bool, *, by: str, reason: str) -> Switched:
+    """Pause or resume. Whoever holds the domain finishes what is under way and lets go of it."""
+    held = await hold_domain(conn, name)
+    await sign_moves(conn, by=by, reason_code=OPERATOR, reason=reason)
+    was_turned = await domains.switch(conn, held.id, is_active)
+    return Switched(held.name, is_active, was_turned, held.claimed_by is not None)
+
+
+async def block(
+    conn: Any, name: str, *, by: str, reason: str, rest_s: float | None = None, hush_s: float = 0.0
+) -> Blocked:
+    """No visits until an operator resets it, or for `rest_s`. A lease ends at once; its late results are refused. A
+    domain that is not known is added, so that no link to it is followed later.
+
+    `hush_s` is how long its holder may not know that yet: for so long nobody else asks the site for anything.
+    """
+    was_known = await _add_unknown(conn, name)
+    held = await hold_domain(conn, name)
+    if held.status is BLOCKED:
+        await domains.renew_block(conn, held.id, reason=reason, rest_s=rest_s)
+        await domains.note(conn, held.id, by=by, reason=reason)
+    else:
+        if not can_transition(held.status, BLOCKED):
+            await domains.move(conn, held.name, PENDING, by=by, reason="on its way to a block")
+        await domains.move(conn, held.name, BLOCKED, by=by, reason=reason, rest_s=rest_s, hush_s=hush_s)
+    if held.claimed_by is not None:
+        await give_back(conn, held.id)
+    return Blocked(held.name, held.status, rest_s, held.claimed_by is not None, was_known)
+
+
+async def _add_unknown(conn: Any, name: str) -> bool:
+    """Adds a domain without pages unless it is known; returns whether it was. A name without a dot, a colon or a scheme
+    is a typing error, and is left to be refused."""
+    try:
+        await known_name(conn, name)
+    except NotFoundError:
+        new = canonical_name(name)
+        if not set(".:") & set(new):
+            raise
+        base = name if "://" in name else f"https://{new}"
+        await domain_store.add_domains(conn, {new: origin_of(base)}, source=OPERATOR, run=None)
+        return False
+    return True
+
+
+async def rescore(conn: Any, name: str, *, is_scored: bool) -> DomainScore:
+    """Its place in the order of domains is computed now and not within the hour. `is_scored`: whether scores decide."""
+    held = await hold_domain(conn, name)
+    score = await domain_store.score_domain(conn, held.id, is_scored=is_scored)
+    if score is None:
+        raise ConflictError(
+            f"{held.name} is {held.status}: it has no turn, so it has no score. Reset it first.", "domain_without_turn"
+        )
+    return DomainScore(held.name, score)
+
+
+async def configure(
+    conn: Any, name: str, changes: Mapping[str, Any], *, by: str, refresh_every_s: float | None
+) -> Configured:
+    """Change how a domain is crawled: column → value, None clears. A new frequency plans the next visits at once."""
+    validate_changes(changes)
+    held = await hold_domain(conn, name)
+    if (budget := changes.get("max_pages_per_run")) is not None:
+        await domains.count_run_pages(conn, held.id, budget=budget)
+    await domains.configure(conn, held.id, changes)
+    if held.images_policy == ImagePolicy.NONE != changes.get("images_policy", ImagePolicy.NONE):
+        await pages.forget_validators(conn, held.id)
+    await domains.note(conn, held.id, by=by, reason=in_words(changes))
+    if not REVISITS & changes.keys():
+        return Configured(held.name, changes)
+    planned, dropped = await plan_revisits(conn, held, by=by, refresh_every_s=refresh_every_s)
+    return Configured(held.name, changes, planned, dropped)
+
+
+async def forget_networks(conn: Any, name: str, *, by: str) -> Configured:
+    """Take back what --allow-network allowed for a domain. A run under way keeps what it was given."""
+    held = await hold_domain(conn, name)
+    await domains.forget_networks(conn, held.id)
+    await domains.note(conn, held.id, by=by, reason="networks forgotten")
+    return Configured(held.name, {})
+
+
+async def give_back(conn: Any, domain_id: int) -> None:
+    """Tasks of a lease that was ended are free again and count for no limit."""
+    freed = await frontier.free_tasks(conn, [domain_id])
+    await domain_store.return_claims(conn, freed)
+    for run, _, count in freed:
+        await stats.return_pages(conn, run, count)
+
+
+async def _requeue_home(conn: Any, held: LockedDomain, *, by: str) -> int:
+    """A domain that stood still and of which nothing waits would be exhausted before anybody asked it."""
+    homes = await revisits.reopen_homes(conn, [held.id], by=by, most_seeds=MOST_SEEDS)
+    reopened = homes.get(held.id, 0)
+    await domains.start_afresh(conn, held.id, reopened=reopened)
+    return reopened
+
+
+async def plan_revisits(
+    conn: Any, held: LockedDomain, *, page_id: int | None = None, by: str, refresh_every_s: float | None
+) -> tuple[int, int]:
+    planned = await pages.plan_revisits(conn, held.id, page_id=page_id, by=by)
+    dropped = await pages.drop_revisits(conn, held.id, page_id=page_id)
+    await domains.rest_until(conn, held.id, refresh_every_s=refresh_every_s)
+    return planned, dropped
+
+
+async def hold_domain(conn: Any, name: str) -> LockedDomain:
+    known = await known_name(conn, name)
+    assert known is not None
+    held = await domains.hold(conn, known)
+    assert held is not None, "a domain that was just found is never removed in between"
+    return held

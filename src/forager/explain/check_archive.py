@@ -1,0 +1,39 @@
+"""Are the cold files there that the database says visits and minutes moved to? Looks at names and sizes; `archive
+verify` reads."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from forager.frontier import history
+from forager.retention import minute_archive as cold_stats
+from forager.retention.archive_copies import READABLE
+from forager.stats import series
+from forager.storage.bucket_folder import BucketFolder
+
+NAME = "cold_files"
+PURPOSE = "Every cold file that visits or minutes moved to is there, and as large as it was when it was verified."
+
+
+async def find_missing(conn: Any, folder: Path, copies: BucketFolder | None = None) -> tuple[int, list[str]]:
+    """How many files were looked at, and which are missing or another size, in words. What has its copy in the bucket
+    is not missing: it can be brought back from there."""
+    slices = {each.file: each.stored_bytes for each in await history.read_slices(conn) if each.status in READABLE}
+    missing = await asyncio.to_thread(_missing, folder, slices)
+    days = await series.days_so_far(conn)
+    missing += [cold_stats.name_of(day) for day in await cold_stats.missing_days(conn, folder)]
+    if missing and copies is not None:
+        there = await asyncio.to_thread(copies.files)
+        missing = [name for name in missing if name not in there or slices.get(name) not in {None, there[name][0]}]
+    return len(slices) + len(days), [f"{name} is not in {folder} as it was" for name in missing]
+
+
+def _missing(folder: Path, sizes: dict[str, int]) -> list[str]:
+    return [name for name, size_bytes in sizes.items() if _size(folder / name) != size_bytes]
+
+
+def _size(path: Path) -> int | None:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return None

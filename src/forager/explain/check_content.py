@@ -1,0 +1,158 @@
+"""Are stored bodies, records of archives and images what they were? Reads each of them and compares its checksum.
+
+A few files at once in threads, and rows portion by portion, so that memory does not grow with the store.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from forager.db import statements
+from forager.errors import StoreError
+from forager.explain.check_bodies import NOT_TOLD, PROVEN, unreadable
+from forager.storage import snapshot, warc_record
+from forager.storage.location import Place
+from forager.storage.refs import OPEN, SnapshotRef, WarcRef, parse
+
+SQL = statements.load("forager.explain", "check_content.sql")
+NAME = "bodies_intact"
+PURPOSE = "Every stored body, record of an archive and image is, to the last bit, what was stored."
+AT_ONCE = 256
+READERS = 8
+MOST_NAMED = 100_000
+"""Of damaged ones so many are remembered, for a repair."""
+MOST_EXAMPLES = 3
+
+
+FIRST: Mapping[str, str | int] = {"snapshot": "", "record": 0, "image": 0}
+"""Kind of what is stored → the key that all others come behind."""
+
+
+@dataclass(slots=True)
+class Content:
+    looked_at: int = 0
+    broken: int = 0
+    examples: list[str] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
+    """What could not be read, in words; whether it is damaged nobody knows."""
+    names: list[str] = field(default_factory=list)
+    """Refs of damaged bodies."""
+    images: list[int] = field(default_factory=list)
+
+    def add(self, kind: str, row: Any, error: StoreError) -> None:
+        if error.reason not in PROVEN:
+            self.unreadable.append(unreadable(error))
+            return
+        self.broken += 1
+        if len(self.examples) < MOST_EXAMPLES:
+            name = f"image {row['key']}" if kind == "image" else row["ref"][:90]
+            self.examples.append(f"{name}: {error}")
+        if kind == "image" and len(self.images) < MOST_NAMED:
+            self.images.append(row["key"])
+        elif kind != "image" and len(self.names) < MOST_NAMED:
+            self.names.append(row["ref"])
+
+
+async def read_all(conn: Any, place: Place) -> Content:
+    """Everything that has to be in the store, read once. The connection is in no transaction: reading takes hours, and
+    what is deleted meanwhile, as it should be, is no damage."""
+    content = Content()
+    with ThreadPoolExecutor(READERS) as threads:
+        for kind in FIRST:
+            async for rows in _batches(conn, kind):
+                content.looked_at += len(rows)
+                suspects = await _look_at(threads, place, rows)
+                for row, error in await _confirm(threads, conn, place, kind, [row for row, _ in suspects]):
+                    content.add(kind, row, error)
+    return content
+
+
+async def recheck_bodies(place: Place, refs: Sequence[str]) -> list[str]:
+    """Which of these bodies are proven to be missing or damaged, now that they are looked at again."""
+    with ThreadPoolExecutor(READERS) as threads:
+        bad = await _look_at(threads, place, [{"ref": ref, "content_hash": None} for ref in refs])
+    return [row["ref"] for row, error in bad if error.reason in PROVEN]
+
+
+async def recheck_images(conn: Any, place: Place, images: Sequence[int]) -> list[int]:
+    """Which of these images are proven to be missing or damaged, now that they are looked at again."""
+    rows = await conn.fetch(SQL["still_image"], images)
+    with ThreadPoolExecutor(READERS) as threads:
+        return [row["key"] for row, error in await _look_at(threads, place, rows) if error.reason in PROVEN]
+
+
+async def _batches(conn: Any, kind: str) -> Any:
+    after = FIRST[kind]
+    while rows := await conn.fetch(SQL[f"every_{kind}"], after, AT_ONCE):
+        after = rows[-1]["key"]
+        yield rows
+
+
+async def _look_at(threads: ThreadPoolExecutor, place: Place, rows: Sequence[Any]) -> list[tuple[Any, StoreError]]:
+    """Rows whose files are not what they should be, each with what is wrong."""
+    errors = await asyncio.to_thread(lambda: list(threads.map(lambda row: _trouble(place, row), rows)))
+    return [(row, error) for row, error in zip(rows, errors, strict=True) if error is not None]
+
+
+async def _confirm(
+    threads: ThreadPoolExecutor, conn: Any, place: Place, kind: str, suspects: Sequence[Any]
+) -> list[tuple[Any, StoreError]]:
+    """Those that still have to be there, looked at once more, and asked for once more: retention or a purge may have
+    deleted one while it was read."""
+    if not suspects:
+        return []
+    found = await _look_at(threads, place, await _still(conn, kind, suspects))
+    left = {row["key"]: row["ref"] for row in await _still(conn, kind, [row for row, _ in found])}
+    return [(row, error) for row, error in found if left.get(row["key"]) == row["ref"]]
+
+
+async def _still(conn: Any, kind: str, rows: Sequence[Any]) -> Sequence[Any]:
+    found: Sequence[Any] = await conn.fetch(SQL[f"still_{kind}"], [row["key"] for row in rows])
+    return found
+
+
+def _trouble(place: Place, row: Any) -> StoreError | None:
+    """What is wrong with a body or an image. A store that does not answer says nothing about it."""
+    try:
+        if row["content_hash"] is not None:
+            _verify_image(place, row)
+        else:
+            _verify_body(place, parse(row["ref"]))
+    except StoreError as error:
+        if error.reason in NOT_TOLD:
+            raise
+        return error
+    except (ValueError, KeyError) as error:
+        return StoreError(f"its content makes no sense ({type(error).__name__}).", "damaged")
+    return None
+
+
+def _verify_body(place: Place, ref: SnapshotRef | WarcRef) -> None:
+    if isinstance(ref, SnapshotRef):
+        snapshot.unpack(place.get(ref.key), ref, "")
+    else:
+        _verify_record(place, ref)
+
+
+def _verify_record(place: Place, ref: WarcRef) -> None:
+    record = warc_record.read(_bytes(place, ref))
+    if record.kind == "response":
+        warc_record.to_fetched(record)
+
+
+def _bytes(place: Place, ref: WarcRef) -> bytes:
+    """A file that is still written has another ending."""
+    try:
+        return place.get(ref.key, ref.offset, ref.length)
+    except StoreError as error:
+        if error.reason != "missing":
+            raise
+        return place.get(ref.key + OPEN, ref.offset, ref.length)
+
+
+def _verify_image(place: Place, row: Any) -> None:
+    if hashlib.sha256(place.get(row["ref"])).digest() != row["content_hash"]:
+        raise StoreError("the image is damaged: it is not what its checksum says.", "damaged")

@@ -1,0 +1,106 @@
+"""Checks of the promises as jobs: who started the last one, how far it is, and what came of it."""
+
+import contextlib
+import json
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from forager.db import statements
+from forager.db.rows import Row
+from forager.errors import ConflictError
+from forager.explain.check import PROMISES, Verdict
+
+SQL = statements.load("forager.explain", "check_runs.sql")
+BEAT_S = 5.0
+SILENT_S = 60.0
+"""A check whose process was not heard of for so long is over: the process is gone."""
+KEPT = 20
+TOTAL = sum(len(promise.statements) for promise in PROMISES) + 1
+
+
+async def begin(conn: Any, *, by: str, has_files: bool, is_deep: bool = False) -> Row:
+    """Needs a transaction. One check is under way at a time, in whichever process."""
+    await conn.execute(SQL["take_turn"])
+    row = await conn.fetchrow(SQL["begin"], by, has_files, TOTAL, SILENT_S, is_deep)
+    if row is None:
+        raise ConflictError("A check is under way; GET /api/check shows how far it is.", "check_running")
+    await conn.execute(SQL["forget_old"], KEPT)
+    return _job(row)
+
+
+async def beat(conn: Any, check_id: int, done: int) -> None:
+    await conn.execute(SQL["beat"], check_id, done)
+
+
+async def finish(conn: Any, check_id: int, done: int, *, error: str | None = None, result: Row | None = None) -> None:
+    await conn.execute(SQL["finish"], check_id, done, error, json.dumps(result) if result is not None else None)
+
+
+async def newest(conn: Any) -> Row | None:
+    row = await conn.fetchrow(SQL["newest"], SILENT_S)
+    return _job(row) if row is not None else None
+
+
+def result_of(verdicts: Sequence[Verdict]) -> Row:
+    return {
+        "is_kept": not any(verdict.broken for verdict in verdicts),
+        "promises": [
+            {
+                "promise": verdict.promise.number,
+                "sentence": verdict.promise.sentence,
+                "broken": verdict.broken,
+                "findings": [asdict(finding) for finding in verdict.findings],
+            }
+            for verdict in verdicts
+        ],
+    }
+
+
+def _job(row: Any) -> Row:
+    found = dict(row)
+    is_running, result = found.pop("is_running"), found["result"]
+    if found["ended_at"] is not None:
+        state = "failed" if found["error"] is not None else "finished"
+    else:
+        state = "running" if is_running else "interrupted"
+    return {"state": state, **found, "result": json.loads(result) if result is not None else None}
+
+
+class Progress:
+    """How far a check is: the number of questions that were answered."""
+
+    def __init__(self) -> None:
+        self.done = 0
+
+
+class CountedPool:
+    """A pool whose connections count what they are asked."""
+
+    def __init__(self, pool: Any, progress: Progress) -> None:
+        self._pool = pool
+        self._progress = progress
+
+    @contextlib.asynccontextmanager
+    async def acquire(self) -> AsyncIterator[Any]:
+        async with self._pool.acquire() as conn:
+            yield _Counted(conn, self._progress)
+
+
+class _Counted:
+    def __init__(self, conn: Any, progress: Progress) -> None:
+        self._conn = conn
+        self._progress = progress
+
+    async def fetch(self, *arguments: Any, **named: Any) -> Any:
+        found = await self._conn.fetch(*arguments, **named)
+        self._progress.done += 1
+        return found
+
+    async def fetchrow(self, *arguments: Any, **named: Any) -> Any:
+        found = await self._conn.fetchrow(*arguments, **named)
+        self._progress.done += 1
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._conn, name)

@@ -1,0 +1,177 @@
+"""`forager audit politeness`: was every request polite? Proved from the history; asks nobody, changes nothing.
+
+Pace: of any two requests to a domain, the later one left no earlier than the pace allowed that was in force for the
+earlier one. Robots: no visit was made that the robots.txt which was valid at that moment forbids; only the newest copy
+of each origin is stored, so visits before it was fetched cannot be judged. What has no evidence is counted apart.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from forager.db import statements
+from forager.domains import store as domains
+from forager.domains.lookup import known_name
+from forager.robots import rules as robots
+
+SQL = statements.load("forager.explain", "politeness.sql")
+
+CLOCK_TOLERANCE_MS = 20.0
+"""A worker tells the database's time from its own clock, which it compares at every heartbeat."""
+MOST_SHOWN = 20
+COPIES_AT_ONCE = 50
+"""A robots.txt has up to 500 KB; more copies at once would not be faster."""
+PREFETCH_ROWS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class PaceClass:
+    """All requests after which the same distance had to be kept. 0: unpaced hosts; None: nobody wrote it down."""
+
+    pace_ms: int | None
+    requests: int
+    gaps: int
+    """Requests that another one followed."""
+    smallest_gap_ms: float | None
+    too_early: int
+
+
+@dataclass(frozen=True, slots=True)
+class EarlyRequest:
+    """A request that came too early. A task is None where the request was for robots.txt."""
+
+    domain: str
+    task_id: int | None
+    task_before: int | None
+    requested_at: datetime
+    gap_ms: float
+    pace_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class PaceAudit:
+    domains: int
+    classes: tuple[PaceClass, ...]
+    examples: tuple[EarlyRequest, ...]
+
+    @property
+    def requests(self) -> int:
+        return sum(each.requests for each in self.classes)
+
+    @property
+    def paced(self) -> tuple[PaceClass, ...]:
+        return tuple(each for each in self.classes if each.pace_ms)
+
+    @property
+    def unpaced(self) -> int:
+        return sum(each.requests for each in self.classes if each.pace_ms == 0)
+
+    @property
+    def unproved(self) -> int:
+        return sum(each.requests for each in self.classes if each.pace_ms is None)
+
+    @property
+    def too_early(self) -> int:
+        return sum(each.too_early for each in self.classes)
+
+
+@dataclass(frozen=True, slots=True)
+class ForbiddenVisit:
+    task_id: int
+    url: str
+    requested_at: datetime
+    rule: str
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsAudit:
+    origins: int
+    visits: int
+    forbidden: int
+    examples: tuple[ForbiddenVisit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    pace: PaceAudit
+    robots: RobotsAudit
+    unpaced_domains: tuple[tuple[str, int], ...]
+    """Name and requests of the busiest few."""
+    unpaced_count: int
+
+    @property
+    def is_clean(self) -> bool:
+        return not (self.pace.too_early or self.robots.forbidden)
+
+
+async def audit_politeness(
+    connection: Any, *, agent: str, domain: str | None = None, since: datetime | None = None
+) -> Audit:
+    """The whole history, or that of one domain, or of some time. Needs an open transaction, as every cursor does."""
+    name = await known_name(connection, domain)
+    domain_id = (await domains.find_domains(connection, [name]))[name] if name else None
+    pace = await audit_pace(connection, domain_id, since)
+    unpaced = await connection.fetch(SQL["unpaced_domains"], domain_id, since, MOST_SHOWN) if pace.unpaced else []
+    return Audit(
+        pace=pace,
+        robots=await audit_robots(connection, agent, domain_id, since),
+        unpaced_domains=tuple((row["domain"], row["requests"]) for row in unpaced),
+        unpaced_count=unpaced[0]["domains"] if unpaced else 0,
+    )
+
+
+async def audit_pace(connection: Any, domain_id: int | None = None, since: datetime | None = None) -> PaceAudit:
+    """One pass over all requests; a second one only to name those that came too early."""
+    rows = await connection.fetch(SQL["pace"], domain_id, since, CLOCK_TOLERANCE_MS)
+    classes = tuple(
+        PaceClass(row["pace_ms"], row["requests"], row["gaps"], row["smallest_gap_ms"], row["too_early"])
+        for row in rows
+    )
+    early: list[Any] = []
+    if any(each.too_early for each in classes):
+        early = await connection.fetch(SQL["too_early"], domain_id, since, CLOCK_TOLERANCE_MS, MOST_SHOWN)
+    first_requests = sum(row["first_requests"] for row in rows)
+    return PaceAudit(first_requests, classes, tuple(EarlyRequest(**row) for row in early))
+
+
+async def audit_robots(
+    connection: Any, agent: str, domain_id: int | None = None, since: datetime | None = None
+) -> RobotsAudit:
+    """Streamed: some origins at a time, their visits through a cursor; memory stays the same for any history."""
+    origins = visits = forbidden = 0
+    examples: list[ForbiddenVisit] = []
+    cursor = await connection.cursor(SQL["robots_copies"], domain_id, since)
+    while copies := await cursor.fetch(COPIES_AT_ONCE):
+        origins += len(copies)
+        rules = [robots.parse(copy["robots_txt"] or "").rules_for(agent) for copy in copies]
+        async for row in connection.cursor(SQL["visits_under_copies"], *_lists(copies), since, prefetch=PREFETCH_ROWS):
+            visits += 1
+            copy = copies[row["copy"]]
+            verdict = _classify(copy, rules[row["copy"]], row["url"])
+            if verdict is None:
+                continue
+            forbidden += 1
+            if len(examples) < MOST_SHOWN:
+                examples.append(ForbiddenVisit(row["task_id"], row["url"], row["requested_at"], *verdict))
+    return RobotsAudit(origins, visits, forbidden, tuple(examples))
+
+
+def tell(early: EarlyRequest) -> str:
+    """One request that came too early, in words."""
+    ours, before = ("robots.txt" if task is None else f"task {task}" for task in (early.task_id, early.task_before))
+    return f"{early.domain}: {ours} left {early.gap_ms:.0f} ms after {before}, the pace was {early.pace_ms} ms"
+
+
+def _classify(copy: Any, rules: robots.Rules, url: str) -> tuple[str, int | None] | None:
+    """The rule that forbids the visit and its line; None where it was allowed."""
+    if copy["robots_error"]:
+        return f"robots.txt could not be had: {copy['robots_error']}", None
+    verdict = rules.verdict(url)
+    return None if verdict.allowed else (verdict.rule or "", verdict.line)
+
+
+def _lists(copies: Sequence[Any]) -> Iterator[list[Any]]:
+    for column in ("domain_id", "origin", "robots_fetched_at", "robots_expires_at"):
+        yield [copy[column] for copy in copies]

@@ -1,0 +1,40 @@
+"""A check, or a repair, from Settings: what `forager check`, `forager repair` and the API call."""
+
+from typing import Any
+
+from forager.config.settings import Settings
+from forager.dispatch import jobs as dispatch
+from forager.explain.check import Verdict, check
+from forager.explain.deep_check import Deep, DeepOrder, check_deep
+from forager.explain.repair import Mended, RepairOrder, carry_out
+from forager.retention.service import cold_folder, get_cold_bucket
+from forager.runtime.schedule import DUTIES
+from forager.search.jobs import server as search_server
+from forager.storage.factory import place_of
+
+SOMETIMES = frozenset({dispatch.NAME, search_server.NAME})
+"""Jobs that only some instances have."""
+JOBS = tuple(sorted(set(DUTIES) - SOMETIMES))
+
+
+async def look(pool: Any, settings: Settings, *, deep: bool = False) -> list[Verdict]:
+    """All promises, in one snapshot; with `deep` also what only reading everything can tell."""
+    if deep:
+        return (await run_deep_check(pool, settings)).verdicts
+    async with pool.acquire() as conn, conn.transaction(isolation="repeatable_read", readonly=True):
+        return await check(conn, place_of(settings), cold_folder(settings), get_cold_bucket(settings))
+
+
+async def run_deep_check(pool: Any, settings: Settings) -> Deep:
+    """A deep check, with what a repair needs of it."""
+    order = DeepOrder(
+        place_of(settings), cold_folder(settings), get_cold_bucket(settings), JOBS, settings.retention.robots_requests
+    )
+    return await check_deep(pool, order)
+
+
+async def mend(pool: Any, settings: Settings, found: Deep, *, by: str) -> list[Mended]:
+    """Carries out the plan for what a deep check found."""
+    refresh_s = settings.refresh.interval if settings.refresh.enabled else None
+    order = RepairOrder(by, refresh_s, settings.cooldown.forbidden, place_of(settings), JOBS)
+    return await carry_out(pool, found, order)

@@ -1,0 +1,140 @@
+"""`forager why`: is this page or domain fetched now, when will it be, or why not? Gate by gate, from one snapshot.
+
+Asks the functions the crawl asks: `domain_gates` in the database, the run's reach, the rules of robots.txt, the address
+guard. Changes nothing.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from forager.db import statements
+from forager.domains.traps import SUBDOMAINS
+from forager.errors import BadUrlError, UsageError
+from forager.explain import why_domain, why_page
+from forager.explain.conditions import FetchPolicy, Gate, Prediction, crawl_command, never
+from forager.explain.why_domain import DomainSnapshot
+from forager.explain.why_page import PageSnapshot
+from forager.links.scope import claim_depth, claim_patterns
+from forager.runs.models import RunSpec
+from forager.stats.store import spec_from_json
+from forager.urls.domain import domain_of, registrable
+from forager.urls.normalize import normalize, show, url_key
+
+SQL = statements.load("forager.explain", "why.sql")
+ANY_DEPTH = 32_767
+NO_PATTERNS = (None, None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    asked: str
+    url: str | None
+    """Normalised; None when a domain was asked for."""
+    domain: str
+    asked_at: datetime
+    page_gates: tuple[Gate, ...]
+    domain_gates: tuple[Gate, ...]
+    outlook: Prediction
+
+
+class Asked(NamedTuple):
+    """What a person may have meant, most likely first: with a scheme there is one reading, without there are two."""
+
+    urls: tuple[str, ...]
+    is_page: bool
+
+
+async def explain(connection: Any, text: str, manners: FetchPolicy) -> Answer:
+    """The caller opens the one read-only snapshot that makes the answer whole."""
+    asked = parse_query(text)
+    domain, url = await _find(connection, asked, manners)
+    name = domain_of(url)
+    gates = why_domain.list_checks(domain, manners) if domain else _unknown_domain(url)
+    outlook = await _predict_domain(connection, gates, domain)
+    now = domain.now if domain else await connection.fetchval(SQL["clock"])
+    if not asked.is_page:
+        return Answer(text, None, name, now, (), gates, outlook)
+    page = await _read_page(connection, url, domain)
+    page_gates = why_page.list_checks(page, domain, manners)
+    if domain is not None:
+        delay_s, _ = why_domain.resolve_delay(domain, manners)
+        outlook = why_page.predict(page, page_gates, outlook, domain, delay_s)
+    elif stuck := why_page.find_blocking(page_gates):
+        outlook = never(stuck)
+    return Answer(text, url, name, now, page_gates, gates, outlook)
+
+
+def parse_query(text: str) -> Asked:
+    """A URL, or the name of a domain, with or without scheme. Refuses what is neither."""
+    word = text.strip()
+    if "://" not in word and "@" in word:
+        raise UsageError(
+            f"{show(word)} is neither a URL nor a domain; write it like shop.example or https://shop.example/x."
+        )
+    try:
+        if "://" in word:
+            return Asked((normalize(word),), is_page=True)
+        urls = tuple(dict.fromkeys(normalize(f"{scheme}://{word}") for scheme in ("https", "http")))
+    except BadUrlError as error:
+        raise UsageError(str(error)) from None
+    return Asked(urls, is_page=any(mark in word for mark in "/?#"))
+
+
+async def _find(connection: Any, asked: Asked, manners: FetchPolicy) -> tuple[DomainSnapshot | None, str]:
+    """The reading whose page is known, else the one whose domain is, else the first."""
+    found: list[tuple[DomainSnapshot, str]] = []
+    for url in asked.urls:
+        domain = await _read_domain(connection, domain_of(url), manners)
+        if domain is None:
+            continue
+        found.append((domain, url))
+        if asked.is_page and await connection.fetchrow(SQL["page"], domain.row["id"], url_key(url)):
+            return domain, url
+    return found[0] if found else (None, asked.urls[0])
+
+
+async def _read_domain(connection: Any, name: str, manners: FetchPolicy) -> DomainSnapshot | None:
+    row = await connection.fetchrow(SQL["domain"], name, manners.dead_after_s)
+    if row is None:
+        return None
+    spec = spec_from_json(row["run_spec"]) if row["run_spec"] else None
+    gates = await connection.fetch(SQL["gates"], row["id"])
+    return DomainSnapshot(
+        row=row,
+        gates={gate["gate"]: (gate["is_open"], gate["opens_at"]) for gate in gates},
+        frontier=await connection.fetchrow(SQL["frontier"], row["id"], *_reach(spec)),
+        origins=await connection.fetch(SQL["robots"], row["id"]),
+        spec=spec,
+    )
+
+
+async def _read_page(connection: Any, url: str, domain: DomainSnapshot | None) -> PageSnapshot:
+    name = domain_of(url)
+    if domain is None:
+        return PageSnapshot(url, name, None, traps=await connection.fetch(SQL["crowd"], registrable(name), SUBDOMAINS))
+    row = await connection.fetchrow(SQL["page"], domain.row["id"], url_key(url))
+    traps = await connection.fetch(SQL["traps"], domain.row["id"])
+    if row is None:
+        cut = await connection.fetch(SQL["cut_pages"], domain.row["id"])
+        return PageSnapshot(url, name, None, traps=traps, cut=cut)
+    place = await connection.fetchrow(SQL["place"], row["id"], *_reach(domain.spec))
+    return PageSnapshot(url, name, row, under_way=place["under_way"], before=place["before"], traps=traps)
+
+
+async def _predict_domain(connection: Any, gates: tuple[Gate, ...], domain: DomainSnapshot | None) -> Prediction:
+    if domain is None:
+        return never(gates[0])
+    outlook = why_domain.predict(gates, domain)
+    if outlook.kind != "at" or domain.row["maintenance_start"] is None:
+        return outlook
+    window = (domain.row["maintenance_start"], domain.row["maintenance_end"])
+    return Prediction("at", outlook.because, await connection.fetchval(SQL["after_window"], outlook.at, *window))
+
+
+def _unknown_domain(url: str) -> tuple[Gate, ...]:
+    return (Gate("known", False, "the domain is not known", remedy=crawl_command(url)),)
+
+
+def _reach(spec: RunSpec | None) -> tuple[Any, ...]:
+    return (claim_depth(spec), *claim_patterns(spec)) if spec else (ANY_DEPTH, *NO_PATTERNS)

@@ -1,0 +1,303 @@
+"""The gates of a page, in words: known, in reach of its run, allowed by robots.txt and by the guard, and its turn."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from forager.errors import AddressBlockedError
+from forager.explain.conditions import (
+    FetchPolicy,
+    Gate,
+    Prediction,
+    after,
+    crawl_command,
+    latest_opening,
+    moment,
+    never,
+    refresh_command,
+    revisit_command,
+    span,
+    things,
+)
+from forager.explain.why_domain import DomainSnapshot
+from forager.explain.why_traps import link_gate, trap_gate
+from forager.frontier import page_priority
+from forager.frontier.revisit import next_interval
+from forager.links.scope import Reach, claim_depth
+from forager.politeness.guard import host_as_ip, kind_of
+from forager.robots import rules as robots
+from forager.runs.models import RunSpec
+from forager.urls.domain import origin_of, registrable
+
+FINAL = ("address", "robots")
+DEFAULT_PORTS = {"http": 80, "https": 443}
+LONGEST_MESSAGE = 200
+ADAPTIVE_EVERY_S = 86_400.0
+"""What an adaptive domain begins with where no frequency is set; the claim knows the same number."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageSnapshot:
+    """What is known of one URL. `row` is None where it is no page we know."""
+
+    url: str
+    domain: str
+    row: Any | None
+    under_way: int = 0
+    """Visits of its domain that a worker has taken already."""
+    before: int = 0
+    """Other visits of its domain that come first."""
+    traps: Sequence[Any] = ()
+    """Those of its domain that were found; of an unknown domain, the one that keeps it unknown."""
+    cut: Sequence[Any] = ()
+    """Of an unknown URL: pages of its domain whose links were not all taken."""
+
+
+def list_checks(page: PageSnapshot, domain: DomainSnapshot | None, manners: FetchPolicy) -> tuple[Gate, ...]:
+    known = (
+        _known_checks(page, domain) if page.row is not None and domain is not None else _unknown_checks(page, domain)
+    )
+    return (*known, _robots(page, domain, manners), _guard(page, domain, manners))
+
+
+def find_blocking(gates: Sequence[Gate]) -> Gate | None:
+    """What nobody can change by asking again comes first."""
+    ordered = sorted(gates, key=lambda gate: FINAL.index(gate.name) if gate.name in FINAL else len(FINAL))
+    return next((gate for gate in ordered if gate.is_permanent), None)
+
+
+def predict(
+    page: PageSnapshot, gates: Sequence[Gate], domain: Prediction, facts: DomainSnapshot, delay_s: float
+) -> Prediction:
+    """The page's own gates first, then its domain's, then its place in the queue."""
+    if stuck := find_blocking(gates):
+        return never(stuck)
+    is_taken = page.row is not None and page.row["locked_by"] is not None
+    if is_taken and domain.kind == "now":
+        return Prediction("now", domain.because)
+    if domain.kind == "never":
+        return domain
+    if not is_taken and facts.pages_left is not None and page.before >= facts.pages_left:
+        left = f"its run has {things(facts.pages_left, 'page')} left"
+        because = f"{things(page.before, 'visit')} of its domain first, and {left}"
+        return Prediction("never", because, remedy=crawl_command(page.url))
+    closed = [gate for gate in gates if gate.is_closed]
+    opens_at = latest_opening(closed, domain.at or facts.now)
+    first = page.under_way + page.before
+    reasons = [gate.sentence for gate in closed]
+    if domain.kind == "now" or (domain.at or facts.now) > facts.now:
+        reasons.append(domain.because)
+    if first:
+        reasons.append(
+            f"{things(first, 'visit')} of its domain first" + (f", one every {span(delay_s)}" if delay_s else "")
+        )
+    return Prediction("at", ", ".join(reasons) or "every gate is open", after(opens_at, first * delay_s))
+
+
+# A page we know ------------------------------------------------------------------------------------------------------
+
+
+def _known_checks(page: PageSnapshot, domain: DomainSnapshot) -> tuple[Gate, ...]:
+    row = page.row
+    assert row is not None
+    gates = [
+        Gate("known", True, "a seed" if row["is_seed"] else f"found {things(row['depth'], 'link')} from a seed"),
+        _scope(page, domain),
+        _depth(row, domain.spec),
+        _status(page, row, domain),
+        _task(row, domain),
+        Gate("rank", None, _rank(row)),
+        _visit(row, domain.now),
+        _recurrence(row, domain),
+    ]
+    return tuple(gate for gate in gates if gate is not None)
+
+
+def _depth(row: Any, spec: RunSpec | None) -> Gate:
+    if spec is None:
+        return Gate("depth", None, f"{row['depth']}")
+    deepest = claim_depth(spec)
+    if row["depth"] <= deepest:
+        return Gate("depth", True, f"{row['depth']}, its run goes to {deepest}")
+    return Gate(
+        "depth", False, f"{row['depth']}, deeper than its run goes ({deepest})", remedy=crawl_command(row["url"])
+    )
+
+
+def _status(page: PageSnapshot, row: Any, domain: DomainSnapshot) -> Gate:
+    status, has_task = row["status"], row["task_id"] is not None
+    if trap := next((trap for trap in page.traps if trap["id"] == row["trap_id"]), None):
+        return trap_gate("status", f"{status}:", page.domain, trap)
+    if status in {"discovered", "queued"}:
+        return Gate("status", True, f"{status}: " + ("not visited yet" if not row["visit_id"] else "to be tried again"))
+    if status == "fetched":
+        if has_task:
+            return Gate("status", True, "fetched, and visited again")
+        refresh_at = _refresh_at(domain)
+        if refresh_at is not None:
+            return Gate("status", False, "fetched, and visited again when its domain is refreshed", refresh_at)
+        is_done = domain.row["status"] == "exhausted"
+        remedy = refresh_command(domain.row["name"]) if is_done else revisit_command(row["url"])
+        return Gate("status", False, "fetched, and no revisit is planned", remedy=remedy)
+    words = {"failed": "every try failed", "blocked": "it was refused", "gone": "the server says it is gone"}
+    return Gate("status", False, f"{status}: {words[status]}", remedy=crawl_command(row["url"]))
+
+
+def _refresh_at(domain: DomainSnapshot) -> datetime | None:
+    """When the whole domain is visited again, if that is known: an exhausted one may wake for a revisit before."""
+    at: datetime | None = domain.row["next_crawl_after"]
+    if domain.row["status"] != "exhausted" or at is None:
+        return None
+    revisit_at = domain.frontier["next_at"]
+    return at if revisit_at is None or at < revisit_at else None
+
+
+def _task(row: Any, domain: DomainSnapshot) -> Gate | None:
+    if row["task_id"] is None:
+        return None
+    name = f"task {row['task_id']}" + (f", try {row['retry_count'] + 1}" if row["retry_count"] else "")
+    if row["locked_by"] is not None:
+        since = moment(row["locked_at"], domain.now)
+        return Gate("task", True, f"{name}, taken by worker {row['locked_by']} at {since}")
+    if row["task_status"] == "paused":
+        return _paused(row, name, domain.now)
+    if row["task_status"] != "pending":
+        return Gate("task", False, f"{name} is {row['task_status']}")
+    if row["scheduled_for"] > domain.now:
+        return Gate("task", False, f"{name} is planned", row["scheduled_for"])
+    return Gate("task", True, f"{name}, due since {moment(row['scheduled_for'], domain.now)}")
+
+
+def _paused(row: Any, name: str, now: datetime) -> Gate:
+    """By a person, who is named; or until the task before it is done."""
+    if row["is_waiting"]:
+        state = row["depends_on_status"] or "gone"
+        sentence = f"{name} waits for task {row['depends_on']}, which is {state}"
+        return Gate("task", False, sentence, remedy=f"forager task {row['depends_on']}")
+    told = f"{name} is paused"
+    if row["ordered_by"] is not None:
+        told += f", by {row['ordered_by']} at {moment(row['ordered_at'], now)}"
+    if row["order_reason"]:
+        told += f": {row['order_reason'][:LONGEST_MESSAGE]}"
+    return Gate("task", False, told, remedy=f"forager tasks resume {row['task_id']}")
+
+
+def _rank(row: Any) -> str:
+    place = f"{row['priority']} (1 is first, 10 last): "
+    if row["is_seed"]:
+        return place + "a seed"
+    if row["priority"] != page_priority.priority_of(row["url"], row["depth"]):
+        return place + "set when it was found"
+    if row["depth"] >= page_priority.DEEP:
+        return place + f"a deep page, {row['depth']} links from a seed"
+    kinds = {
+        page_priority.HIGH: "near to a seed",
+        page_priority.MEDIUM: "a content page",
+        page_priority.LOW: "pagination, an archive or a list",
+    }
+    return place + kinds[row["priority"]]
+
+
+def _visit(row: Any, now: datetime) -> Gate:
+    if row["visit_id"] is None:
+        return Gate("last visit", None, "never")
+    ending = " ".join(str(word) for word in (row["outcome"], row["status_code"], row["error_code"]) if word is not None)
+    told = f": {row['error_message'][:LONGEST_MESSAGE]}" if row["error_message"] else ""
+    return Gate("last visit", None, f"{moment(row['completed_at'], now)}, task {row['visit_id']}: {ending}{told}")
+
+
+def _recurrence(row: Any, domain: DomainSnapshot) -> Gate:
+    settled = domain.row
+    own_s, domain_s = row["revisit_every_s"], settled["revisit_every_s"]
+    changed = f"; {row['changes']:,} of {row['comparisons']:,} visits found it changed" if row["comparisons"] else ""
+    if own_s is not None:
+        return Gate("recurrence", None, f"every {span(own_s)}, its own frequency{changed}")
+    if settled["is_adaptive"]:
+        every_s = next_interval(
+            frequency_s=domain_s or ADAPTIVE_EVERY_S,
+            is_adaptive=True,
+            price=settled["revisit_price"],
+            comparisons=row["comparisons"],
+            changes=row["changes"],
+            watched_s=row["watched_s"],
+        )
+        return Gate("recurrence", None, f"about every {span(every_s)}, learned{changed}")
+    if domain_s is not None:
+        return Gate("recurrence", None, f"every {span(domain_s)}, as its domain{changed}")
+    return Gate("recurrence", None, f"none: visited once{changed}")
+
+
+# A page we do not know -----------------------------------------------------------------------------------------------
+
+
+def _unknown_checks(page: PageSnapshot, domain: DomainSnapshot | None) -> tuple[Gate, ...]:
+    remedy = crawl_command(page.url)
+    unknown = Gate("known", False, f"it is not known: {_unlinked(page)}", remedy=remedy)
+    if domain is None and page.traps:
+        return unknown, trap_gate("link", "a link to it is", page.traps[0]["domain"], page.traps[0])
+    return unknown, _scope(page, domain), link_gate(page.url, page.domain, page.traps)
+
+
+def _unlinked(page: PageSnapshot) -> str:
+    if not page.cut:
+        return "no page that was visited links to it"
+    named = " and ".join(f"{row['url']} ({things(row['links_count'], 'link')} taken)" for row in page.cut[:2])
+    has = "has" if len(page.cut) == 1 else "have"
+    return (
+        f"no link that was taken leads to it. {named} {has} more links than crawl.max_links_per_page allows, "
+        "and it may be among the rest"
+    )
+
+
+# Both ----------------------------------------------------------------------------------------------------------------
+
+
+def _scope(page: PageSnapshot, domain: DomainSnapshot | None) -> Gate:
+    if domain is None or domain.spec is None:
+        return Gate("scope", None, "no run says how far to go")
+    spec, run = domain.spec, domain.row["run_id"]
+    # The run has this domain, also where its list of seeds is too long to be named in its order.
+    reach = Reach.of(spec, domains={page.domain}, parents={registrable(page.domain)})
+    match reach.refusal(page.url, page.domain):
+        case None:
+            return Gate("scope", True, f"in reach of run {run} (scope {spec.scope.value})")
+        case "scope":
+            sentence = f"outside the scope of run {run} ({spec.scope.value})"
+        case _:
+            sentence = f"left out by the patterns of run {run}"
+    return Gate("scope", False, sentence, remedy=crawl_command(page.url))
+
+
+def _robots(page: PageSnapshot, domain: DomainSnapshot | None, manners: FetchPolicy) -> Gate:
+    origin = origin_of(page.url)
+    copy = next((copy for copy in domain.origins if copy["origin"] == origin), None) if domain else None
+    if copy is None or domain is None:
+        return Gate("robots", True, f"{origin}/robots.txt was never read; it is asked for first")
+    age = f"read {moment(copy['robots_fetched_at'], domain.now)}" + (
+        "" if copy["is_valid"] else ", to be asked for again"
+    )
+    if copy["robots_error"]:
+        sentence = f"robots.txt could not be had: {copy['robots_error']} ({age})"
+        return Gate("robots", not copy["is_valid"], sentence, copy["robots_expires_at"])
+    verdict = robots.parse(copy["robots_txt"] or "").rules_for(manners.robots_agent).verdict(page.url)
+    if verdict.rule is None:
+        told = "no rule of robots.txt is about it" if copy["robots_txt"] else "there is no robots.txt"
+        return Gate("robots", True, f"{told} ({age})")
+    sentence = f"robots.txt line {verdict.line} says {verdict.rule!r} to {verdict.group} ({age})"
+    return Gate("robots", verdict.allowed, sentence)
+
+
+def _guard(page: PageSnapshot, domain: DomainSnapshot | None, manners: FetchPolicy) -> Gate:
+    parts = urlsplit(page.url)
+    ip = host_as_ip(parts.hostname or "")
+    if ip is None:
+        return Gate("address", None, "a name: its addresses are checked when it is dialled")
+    guard = manners.guard.with_networks(domain.allow_networks) if domain is not None else manners.guard
+    try:
+        guard.check_ip(ip, parts.port or DEFAULT_PORTS[parts.scheme])
+    except AddressBlockedError as refusal:
+        remedy = f"{crawl_command(page.url)} --allow-network {ip}" if kind_of(ip) else None
+        return Gate("address", False, str(refusal).removesuffix("."), remedy=remedy)
+    return Gate("address", True, f"{ip} may be dialled")

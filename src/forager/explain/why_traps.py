@@ -1,0 +1,42 @@
+"""Whether a link to a URL would be taken, in words: files we do not read, traps by their look and by their template.
+
+Asks the functions that select asks. A seed is never left out.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from forager import clock
+from forager.explain.conditions import Gate, crawl_command, domain_command
+from forager.links import templates, traps
+from forager.links.trap_descriptions import TRAP_WORDS
+
+
+def link_gate(url: str, domain: str, known: Sequence[Any]) -> Gate:
+    """`known`: the rows of the traps of its domain that were found."""
+    if traps.is_binary(url):
+        return Gate("link", False, "a link to it is left out: it ends like a file we do not read")
+    released = frozenset(row["rule"] for row in known if row["is_released"] and not row["template"])
+    rule = traps.trap_in(url, clock.now().year + traps.YEARS_AHEAD, released)
+    if rule == traps.SESSION_ID and (clean := traps.without_session(url)) != url:
+        sentence = f"a link to it is taken without its session id, as {clean}"
+        return Gate("link", False, sentence, remedy=_release_command(domain, rule, "", known) or crawl_command(clean))
+    if rule is not None:
+        sentence = f"a link to it is left out by the rule {rule}: {TRAP_WORDS[rule]}"
+        return Gate("link", False, sentence, remedy=_release_command(domain, rule, "", known))
+    for row in known:
+        if not row["is_released"] and row["template"].startswith("http") and templates.matches(row["template"], url):
+            return trap_gate("link", "a link to it is", domain, row)
+    return Gate("link", True, "a link to it would be taken")
+
+
+def trap_gate(name: str, what: str, domain: str, row: Any) -> Gate:
+    words = TRAP_WORDS.get(row["rule"], row["rule"])
+    sentence = f"{what} left out by trap {row['id']}, rule {row['rule']}: {words} at {row['template']}"
+    return Gate(name, False, sentence, remedy=domain_command(domain, f"release {row['id']}"))
+
+
+def _release_command(domain: str, rule: str, template: str, known: Sequence[Any]) -> str | None:
+    """A rule can be released where it has left something out."""
+    ids = [row["id"] for row in known if row["rule"] == rule and row["template"] == template]
+    return domain_command(domain, f"release {ids[0]}") if ids else None

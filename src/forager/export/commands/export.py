@@ -1,0 +1,148 @@
+"""`forager export`: everything as JSON lines, CSV or Parquet, streamed. A file appears when it is whole."""
+
+import sys
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from forager import clock
+from forager.cli import format as words
+from forager.cli import output
+from forager.cli.durations import parse_past_time
+from forager.cli.flags import DomainName, Home, Output, PageStatus, TaskStatus
+from forager.cli.help import Command
+from forager.cli.progress import open_meter
+from forager.cli.start import ask, begin
+from forager.errors import UsageError
+from forager.export.commands import compression as packing
+from forager.export.commands.compression import Packing
+from forager.export.commands.writers import Format, reject_unwritable, write_file
+from forager.images.models import ImageStatus
+
+if TYPE_CHECKING:
+    from forager.config.settings import Settings
+    from forager.export.rows import Filters
+
+
+class What(StrEnum):
+    PAGES = "pages"
+    STRUCTURED_DATA = "structured-data"
+    LINKS = "links"
+    PRODUCTS = "products"
+    PRICES = "prices"
+    IMAGES = "images"
+    TASKS = "tasks"
+    WARC = "warc"
+
+
+STATES: dict[What, type[StrEnum]] = {What.PAGES: PageStatus, What.TASKS: TaskStatus, What.IMAGES: ImageStatus}
+
+
+def register(app: typer.Typer) -> None:
+    app.command("export", cls=Command, rich_help_panel="Look")(export)
+
+
+def export(
+    what: What,
+    *,
+    format: Annotated[Format | None, typer.Option(help="By default from the file's ending, else jsonl.")] = None,
+    file: Output = None,
+    compress: Annotated[bool, typer.Option("--compress", help="With gzip; .gz and .zst do it by themselves.")] = False,
+    domain: DomainName = None,
+    status: Annotated[
+        str | None, typer.Option(help="Only pages, tasks or images in this state.", metavar="STATUS")
+    ] = None,
+    run: Annotated[int | None, typer.Option(help="Only what this run visited.", metavar="N")] = None,
+    since: Annotated[str | None, typer.Option(help="Only since: 2026-01-31, or 7d, 12h ago.", metavar="WHEN")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
+    home: Home = None,
+) -> None:
+    """Write all of one kind as JSON lines, CSV or Parquet; stored bodies as one WARC file."""
+    from forager.export.rows import Filters
+
+    reject_invalid(what, status)
+    if what is What.WARC:
+        check_warc_options(file, is_formed=format is not None or compress)
+        filters = Filters(domain, None, run, parse_past_time(since, clock.now()) if since is not None else None)
+        export_warc(begin(home=home), filters, file, is_quiet=quiet)
+        return
+    chosen = format or Format.of(file)
+    packed = packing.of(file) or (Packing.GZIP if compress else Packing.NONE)
+    reject_unwritable(file, chosen, packed)
+    reject_terminal_output(file, chosen, packed)
+    filters = Filters(domain, status, run, parse_past_time(since, clock.now()) if since is not None else None)
+    rows = ask(
+        begin(home=home),
+        "export",
+        lambda connection: _write(connection, what, filters, file=file, chosen=chosen, packed=packed, is_quiet=quiet),
+    )
+    if file not in {None, "-"} and not quiet:
+        one = "page" if what is What.STRUCTURED_DATA else what.value.removesuffix("s")
+        output.say(f"{words.things(rows, one)} written to {file}.")
+
+
+def reject_invalid(what: What, status: str | None) -> None:
+    """Before anything is opened: a state this kind of thing cannot be in is a typing error, not an empty file."""
+    if status is None:
+        return
+    if what not in STATES:
+        raise UsageError(f"{what.capitalize()} have no status; filter them with --domain, --run or --since.")
+    states = [state.value for state in STATES[what]]
+    if status not in states:
+        raise UsageError(f"{status!r} is no status of {what.value}; it is one of {', '.join(states)}.")
+
+
+def check_warc_options(file: str | None, *, is_formed: bool) -> None:
+    if is_formed:
+        raise UsageError("A WARC file is compressed as its format wants it; leave --format and --compress away.")
+    if file is None or (file != "-" and not file.endswith(".warc.gz")):
+        raise UsageError("Name a file that ends with .warc.gz, or - for standard output: forager export warc -o FILE.")
+    output.reject_unwritable(file)
+
+
+def export_warc(settings: "Settings", filters: "Filters", file: str | None, *, is_quiet: bool) -> None:
+    from pathlib import Path
+
+    from forager.export.warc import Count, stream_warc
+    from forager.storage.factory import open_readonly_store
+
+    load, count = open_readonly_store(settings).load, Count()
+    name = Path(file or "").name if file not in {None, "-"} else "forager.warc.gz"
+
+    async def write(connection: Any) -> None:
+        with output.open_output(file) as target, open_meter("exporting bodies", 0, is_quiet=is_quiet) as show:
+            async for piece in stream_warc(connection, load, name, filters, count):
+                target.write(piece)
+                show(count.records)
+
+    ask(settings, "export", write)
+    if count.missing:
+        output.say(f"{words.things(count.missing, 'body', 'bodies')} on record could not be had from the store.")
+    if file != "-" and not is_quiet:
+        output.say(f"{words.things(count.records, 'record')} written to {file}.")
+
+
+def reject_terminal_output(file: str | None, chosen: Format, packed: Packing) -> None:
+    if file in {None, "-"} and (chosen is Format.PARQUET or packed) and sys.stdout.isatty():
+        raise UsageError("This is nothing to read on a screen; name a file with -o, or pipe it on.")
+
+
+async def _write(
+    connection: Any,
+    what: What,
+    filters: "Filters",
+    *,
+    file: str | None,
+    chosen: Format,
+    packed: Packing,
+    is_quiet: bool,
+) -> int:
+    from forager.export import rows as control
+
+    kind = cast("control.Kind", what.value)
+    expected = await control.estimate(connection, kind, filters)
+    types = await control.column_types(connection, kind)
+    rows = control.stream(connection, kind, filters)
+    with open_meter(f"exporting {what.value}", expected, is_quiet=is_quiet) as show:
+        return await write_file(file, rows, types, chosen=chosen, packed=packed, on_rows=show)

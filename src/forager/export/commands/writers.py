@@ -1,0 +1,89 @@
+"""Rows as JSON lines, CSV or Parquet, as they come; compressed where the file's ending or a flag says so."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import date
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any, BinaryIO
+
+from forager.cli import output
+from forager.export import csv_rows as cells
+from forager.export.commands import compression as packing
+from forager.export.commands.compression import Packing
+from forager.export.streams import OnRows, Rows
+
+ROWS_AT_ONCE = 500
+
+
+class Format(StrEnum):
+    JSONL = "jsonl"
+    CSV = "csv"
+    PARQUET = "parquet"
+
+    @classmethod
+    def of(cls, path: str | None) -> "Format":
+        """By the ending, whatever it is packed in."""
+        name = packing.without_ending(path or "").lower()
+        return next((chosen for chosen in (cls.CSV, cls.PARQUET) if name.endswith(f".{chosen}")), cls.JSONL)
+
+
+def reject_unwritable(path: str | None, chosen: Format | None = None, packed: Packing | None = None) -> None:
+    """Called before anything starts: neither a folder nor a library may be missed at the end of a crawl of hours."""
+    if path is not None:
+        output.reject_unwritable(path)
+    if (chosen or Format.of(path)) is Format.PARQUET:
+        from forager.export.commands.parquet import require_parquet
+
+        require_parquet()
+        packing.reject_compression(packed or packing.of(path))
+
+
+async def write_file(
+    path: str | None,
+    rows: Rows,
+    types: Mapping[str, str],
+    *,
+    chosen: Format | None = None,
+    packed: Packing | None = None,
+    on_rows: OnRows = lambda _rows: None,
+) -> int:
+    """All rows to a file that appears when it is whole, or to standard output; answers how many there were. `types`
+    are the columns in their order, with what PostgreSQL calls their types."""
+    chosen, packed = chosen or Format.of(path), packed or packing.of(path)
+    with output.open_output(path) as target, packing.pack(target, packed) as stream:
+        if chosen is Format.PARQUET:
+            from forager.export.commands.parquet import write_parquet
+
+            return await write_parquet(stream, rows, types, on_rows)
+        return await write_lines(stream, rows, chosen, list(types), on_rows)
+
+
+async def write_lines(
+    target: BinaryIO, rows: Rows, chosen: Format, columns: Sequence[str], on_rows: OnRows = lambda _rows: None
+) -> int:
+    """Writes every row as it comes; answers how many there were."""
+    as_line = json_line if chosen is Format.JSONL else (lambda row: cells.line([row[column] for column in columns]))
+    count = 0
+    if chosen is Format.CSV:
+        target.write(cells.line(columns).encode() + b"\n")
+    async for row in rows:
+        target.write(as_line(row).encode() + b"\n")
+        count += 1
+        if count % ROWS_AT_ONCE == 0:
+            on_rows(count)
+    return count
+
+
+def json_line(row: dict[str, Any]) -> str:
+    return json.dumps(row, ensure_ascii=False, default=_plain)
+
+
+def _plain(value: object) -> str | float:
+    match value:
+        case date():
+            return value.isoformat()
+        case Decimal():
+            return float(value)
+        case _:
+            return str(value)

@@ -1,0 +1,165 @@
+"""Everything out again as JSON lines or CSV, row by row: memory stays the same for ten rows or ten million."""
+
+import asyncio
+import contextlib
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import StreamingResponse
+
+from forager.api.access import User, too_many
+from forager.api.problems import TooManyError, responses
+from forager.api.reply import Stream, as_json
+from forager.api.types import LARGEST_ID, Moment, Name
+from forager.api.work import FREE_WITHIN_S, get_forager
+from forager.db.pool import CONNECTION_LOST
+from forager.errors import UsageError
+from forager.export import csv_rows as cells
+from forager.export import rows as export
+from forager.export.read_ahead import ReadBuffer
+
+router = APIRouter(tags=["exports"])
+MOST_AT_ONCE = 2
+"""Each keeps a connection and a snapshot until all its rows are read, one of each account."""
+MOST_OPEN, MOST_OF_ONE = 10, 3
+"""On their way to clients, in all and of one account."""
+WAIT_S = 10.0
+SNAPSHOT_S = 900.0
+"""For reading all rows: a snapshot keeps vacuum from what was deleted since."""
+WITHIN_S = 3600.0
+"""For sending them."""
+ROWS_AT_ONCE = 200
+STATUSES: dict[str, frozenset[str]] = {
+    "pages": frozenset({"discovered", "queued", "fetched", "failed", "blocked", "gone"}),
+    "images": frozenset(
+        {"found", "stored", "moved", "gone", "blocked", "failed", "broken", "too_big", "not_an_image", "dropped"}
+    ),
+    "tasks": frozenset({"pending", "crawling", "completed", "failed", "paused", "cancelled"}),
+}
+LINES: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The rows", "content": {"application/x-ndjson": {}, "text/csv": {}}}
+}
+
+
+@router.get("/api/exports/{kind}", response_class=StreamingResponse, responses={**LINES, **responses(404)})
+async def export_rows(
+    request: Request,
+    who: User,
+    *,
+    kind: export.Kind,
+    format: Annotated[Literal["jsonl", "csv"], Query()] = "jsonl",  # noqa: A002 (as the command line calls it)
+    domain: Annotated[Name | None, Query()] = None,
+    status: Annotated[str | None, Query(pattern="^[a-z_]{1,20}$")] = None,
+    run: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,
+    since: Annotated[Moment | None, Query()] = None,
+) -> Stream:
+    """All rows of one kind that pass the filters, as they are at this moment. What takes longer than an hour to send,
+    or a quarter of an hour to read, is broken off: narrow the filters, or read faster."""
+    if status is not None and status not in STATUSES.get(kind, ()):
+        known = ", ".join(sorted(STATUSES.get(kind, ()))) or "no status"
+        raise UsageError(f"{kind.capitalize()} have {known}.", field="status")
+    desk: Exports = request.app.state.exports
+    sending, reading = contextlib.AsyncExitStack(), contextlib.AsyncExitStack()
+    try:
+        sending.enter_context(desk.open_one(who.user_id))
+        await reading.enter_async_context(desk.reading(who.user_id))
+        rows = await _open(request, reading, kind, export.Filters(domain, status, run, since))
+        ahead = _start_read_buffer(request, _write(rows, kind, format), reading.aclose)
+    except BaseException:
+        with contextlib.suppress(*CONNECTION_LOST):  # its connection is gone, which was said already
+            await reading.aclose()
+        await sending.aclose()
+        raise
+    sending.push_async_callback(ahead.close)
+    media_type = "application/x-ndjson" if format == "jsonl" else "text/csv; charset=utf-8; header=present"
+    headers = {"Content-Disposition": f'attachment; filename="{kind}.{format}"'}
+    return Stream(ahead.pieces(), media_type, headers, sending.aclose, WITHIN_S)
+
+
+def _start_read_buffer(
+    request: Request, pieces: AsyncIterator[bytes], on_read: Callable[[], Awaitable[None]]
+) -> ReadBuffer:
+    try:
+        return ReadBuffer(pieces, get_forager(request).settings.home, on_read, within_s=SNAPSHOT_S)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise TooManyError(f"The export cannot be buffered in the data folder: {reason}.") from None
+
+
+class Exports:
+    """Who may export now. Reading takes a connection; sending only a file."""
+
+    def __init__(self) -> None:
+        self._seats = asyncio.Semaphore(MOST_AT_ONCE)
+        self._turns: dict[int | None, asyncio.Lock] = {}
+        self._open: Counter[int | None] = Counter()
+
+    @contextlib.contextmanager
+    def open_one(self, account: int | None) -> Iterator[None]:
+        if self._open[account] >= MOST_OF_ONE:
+            raise too_many(5, f"{MOST_OF_ONE} exports of this account are under way; ask again when one is done.")
+        if self._open.total() >= MOST_OPEN:
+            raise TooManyError(f"{MOST_OPEN} exports are under way; ask again when one of them is done.")
+        self._open[account] += 1
+        try:
+            yield
+        finally:
+            self._open[account] -= 1
+            if not self._open[account]:
+                del self._open[account]
+                self._turns.pop(account, None)
+
+    @contextlib.asynccontextmanager
+    async def reading(self, account: int | None) -> AsyncIterator[None]:
+        """Exports of one account are read one after the other, so that they never take both seats."""
+        turn = self._turns.setdefault(account, asyncio.Lock())
+        try:
+            async with asyncio.timeout(WAIT_S):
+                await turn.acquire()
+        except TimeoutError:
+            raise too_many(5, "Another export of this account is being read; ask again when it is done.") from None
+        try:
+            try:
+                async with asyncio.timeout(WAIT_S):
+                    await self._seats.acquire()
+            except TimeoutError:
+                raise TooManyError(f"{MOST_AT_ONCE} exports are being read; ask again when one is done.") from None
+            try:
+                yield
+            finally:
+                self._seats.release()
+        finally:
+            turn.release()
+
+
+async def _open(
+    request: Request, stack: contextlib.AsyncExitStack, kind: export.Kind, filters: export.Filters
+) -> AsyncIterator[dict[str, Any]]:
+    """The first row is asked for before the answer begins, so that a bad filter is an error and no broken file."""
+    pool = get_forager(request).pool
+    conn = await pool.acquire(timeout=FREE_WITHIN_S)
+    stack.push_async_callback(pool.release, conn, timeout=FREE_WITHIN_S)
+    await stack.enter_async_context(conn.transaction(isolation="repeatable_read", readonly=True))
+    rows = export.stream(conn, kind, filters)
+    first = await anext(rows, None)
+
+    async def all_of_them() -> AsyncIterator[dict[str, Any]]:
+        if first is not None:
+            yield first
+        async for row in rows:
+            yield row
+
+    return all_of_them()
+
+
+async def _write(rows: AsyncIterator[dict[str, Any]], kind: export.Kind, form: str) -> AsyncIterator[bytes]:
+    columns = export.COLUMNS[kind]
+    lines = [cells.line(columns).encode()] if form == "csv" else []
+    async for row in rows:
+        lines.append(as_json(row) if form == "jsonl" else cells.line([row[name] for name in columns]).encode())
+        if len(lines) >= ROWS_AT_ONCE:
+            yield b"\n".join(lines) + b"\n"
+            lines.clear()
+    yield b"\n".join([*lines, b""])

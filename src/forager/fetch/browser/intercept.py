@@ -1,0 +1,185 @@
+"""What one page may ask for, and the asking itself. The browser asks here; nothing else answers it.
+
+`verdict` is pure. What is let through goes out by `get`, which the floor above makes of the client: guard, proxy,
+cookies, robots.txt and pace are its matter. Redirects are followed here, each step by `get`.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from forager.errors import VisitError
+from forager.fetch.browser.script_cache import ScriptCache
+from forager.fetch.models import Fetched
+from forager.fetch.origin import is_header_safe
+from forager.urls.resolve import resolve_links
+
+GET_TYPES = frozenset({"script", "xhr", "fetch"})
+SHARED_TYPES = frozenset({"script"})
+MOST_REDIRECTS = 5
+MOST_OPEN = 4
+"""Requests of one page at once."""
+MOST_ASKED = 300
+"""What a page may ask us for, granted or not; more is an attack on whoever has to refuse it."""
+OURS = frozenset(
+    [
+        "set-cookie", "content-encoding", "content-length", "transfer-encoding", "connection", "keep-alive", "location",
+        "strict-transport-security", "report-to", "nel", "reporting-endpoints", "alt-svc", "refresh", "clear-site-data",
+        "content-disposition", "accept-ch", "critical-ch", "link",
+    ]
+)  # fmt: skip
+"""Headers that are for a client, not for a page; the browser has no connection they could speak of."""
+
+
+class Verdict(StrEnum):
+    PAGE = "page"
+    """The page itself: it was fetched already."""
+    ASK = "ask"
+    EMPTY = "empty"
+    """A style sheet: it loads, and says nothing."""
+    REFUSE = "refuse"
+
+
+def verdict(kind: str, method: str, url: str, *, is_first: bool, is_main: bool) -> Verdict:
+    """`kind` is what the browser calls a resource type."""
+    if is_main:
+        return Verdict.PAGE if is_first and method == "GET" else Verdict.REFUSE
+    if method != "GET" or not url.startswith(("http://", "https://")):
+        return Verdict.REFUSE
+    if kind == "stylesheet":
+        return Verdict.EMPTY
+    return Verdict.ASK if kind in GET_TYPES else Verdict.REFUSE
+
+
+@dataclass(frozen=True, slots=True)
+class PageBudget:
+    """What one page may spend."""
+
+    requests: int = 60
+    wire_bytes: int = 20 * 1024 * 1024
+
+
+class Gate:
+    """For one page. Counts what it lets through."""
+
+    def __init__(
+        self,
+        page: Fetched,
+        get: Callable[[str], Awaitable[Fetched]],
+        allowance: PageBudget,
+        *,
+        site: str = "",
+        larder: ScriptCache | None = None,
+    ) -> None:
+        self._page = page
+        self._get = get
+        self._allowance = allowance
+        self._site = site
+        self._larder = larder
+        self._turns = asyncio.Semaphore(MOST_OPEN)
+        self._open = 0
+        self._stirred = asyncio.Event()
+        self._has_begun = False
+        self.flooded = asyncio.Event()
+        """The page asks without end."""
+        self.asked = 0
+        """Requests of the page so far, also refused ones."""
+        self.led_to: str | None = None
+        """Where its scripts would have gone from here."""
+        self.led = asyncio.Event()
+        self.sent = 0
+        self.wire_bytes = 0
+
+    async def pass_on(self, route: Any, main_frame: Any) -> None:
+        """A Playwright route. Whatever goes wrong, the browser hears that there is no answer."""
+        self.asked += 1
+        if self.asked > MOST_ASKED:
+            self.flooded.set()
+            with suppress(Exception):  # its page may be gone
+                await route.abort("blockedbyclient")
+            return
+        self._open += 1
+        self._stir()
+        try:
+            await self._answer(route, main_frame)
+        except Exception:  # its page is gone, or the browser itself: nobody waits for an answer
+            return
+        finally:
+            self._open -= 1
+            self._stir()
+
+    async def settle(self, quiet_s: float) -> int:
+        """Returns when no request was open or came for so long; how many there were until then."""
+        while True:
+            self._stirred.clear()
+            if self._open:
+                await self._stirred.wait()
+                continue
+            try:
+                async with asyncio.timeout(quiet_s):
+                    await self._stirred.wait()
+            except TimeoutError:
+                return self.asked
+
+    async def _answer(self, route: Any, main_frame: Any) -> None:
+        request = route.request
+        is_main = request.is_navigation_request() and request.frame == main_frame
+        kind, url = request.resource_type, request.url
+        match verdict(kind, request.method, url, is_first=not self._has_begun, is_main=is_main):
+            case Verdict.PAGE:
+                self._has_begun = True
+                await self._send_response(route, self._page)
+            case Verdict.EMPTY:
+                await route.fulfill(status=200, headers={"content-type": "text/css"}, body="")
+            case Verdict.ASK:
+                fetched = await self._fetch(url.partition("#")[0], is_shared=kind in SHARED_TYPES)
+                if fetched is None:
+                    await route.abort("blockedbyclient")
+                else:
+                    await self._send_response(route, fetched, allows=request.headers.get("origin"))
+            case Verdict.REFUSE if is_main:
+                self.led_to = url
+                await route.abort("aborted")  # the page stays where it is
+                self.led.set()
+            case Verdict.REFUSE:
+                await route.abort("blockedbyclient")
+
+    async def _fetch(self, url: str, *, is_shared: bool) -> Fetched | None:
+        larder = self._larder if is_shared else None
+        if larder and (kept := larder.take(self._site, url)):
+            return kept
+        async with self._turns:
+            try:
+                fetched = await self._follow(url)
+            except VisitError:
+                return None
+        if fetched is not None and larder:
+            larder.keep(self._site, url, fetched)
+        return fetched
+
+    async def _follow(self, url: str) -> Fetched | None:
+        for _ in range(MOST_REDIRECTS + 1):
+            if self.sent >= self._allowance.requests or self.wire_bytes >= self._allowance.wire_bytes:
+                return None
+            self.sent += 1
+            fetched = await self._get(url)
+            self.wire_bytes += fetched.wire_bytes
+            if not 300 <= fetched.status_code < 400 or fetched.status_code == 304:
+                return fetched
+            place = resolve_links(url, [fetched.headers.get("location", "")])[0]
+            if place is None:
+                return None
+            url = place
+        return None
+
+    async def _send_response(self, route: Any, fetched: Fetched, allows: str | None = None) -> None:
+        headers = {name: value for name, value in fetched.headers.items() if name not in OURS and is_header_safe(value)}
+        if allows and "access-control-allow-origin" not in headers:
+            headers["access-control-allow-origin"] = allows  # we send no Origin, so servers do not think of it
+        await route.fulfill(status=fetched.status_code, headers=headers, body=fetched.body)
+
+    def _stir(self) -> None:
+        self._stirred.set()

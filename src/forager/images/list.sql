@@ -1,0 +1,86 @@
+-- Images as an operator looks at them. Read only.
+-- Last seen: now still shown counts as the last visit of the page that shows it, or of the image itself.
+
+-- name: list_images
+-- Images in the order they were found: of a domain's pages, of one page, in one format or state.
+SELECT i.id, i.url, d.name AS domain, i.status::text AS status, i.reason, i.format, i.width, i.height, i.file_size,
+       encode(i.content_hash, 'hex') AS content_hash, i.perceptual_hash, CASE WHEN i.dropped_at IS NULL THEN i.body_ref END AS body_ref, i.thumbnail_ref,
+       s.pages, s.page_url, s.discovery_type, s.image_type, s.alt_text, i.first_seen_at, s.last_seen_at, i.checked_at, i.stored_at
+FROM images i
+LEFT JOIN domains d ON d.id = i.domain_id
+LEFT JOIN LATERAL (
+    SELECT count(*) OVER () AS pages, p.url AS page_url, m.discovery_type, m.image_type, m.alt_text,
+           max(COALESCE(m.last_seen_at, p.fetched_at)) OVER () AS last_seen_at
+    FROM page_images m JOIN pages p ON p.id = m.page_id
+    WHERE m.image_id = i.id AND ($1::text IS NULL OR m.domain_id = (SELECT n.id FROM domains n WHERE n.name = $1))
+      AND ($2::bytea IS NULL OR p.url_hash = $2)
+    ORDER BY m.first_seen_at, m.page_id
+    LIMIT 1
+) s ON true
+WHERE ($1::text IS NULL OR i.id IN (SELECT m.image_id FROM page_images m WHERE m.domain_id = (SELECT n.id FROM domains n WHERE n.name = $1)))
+  AND ($2::bytea IS NULL OR i.id IN (SELECT m.image_id FROM page_images m JOIN pages p ON p.id = m.page_id WHERE p.url_hash = $2))
+  AND ($3::text IS NULL OR i.format = $3)
+  AND ($4::text IS NULL OR i.status = $4::text::image_status)
+ORDER BY i.id
+LIMIT $5::bigint;
+
+-- name: find_image
+-- One image by its key or its number.
+SELECT i.id, i.url, d.name AS domain, i.status::text AS status, i.reason, i.format, i.width, i.height, i.frames, i.file_size,
+       encode(i.content_hash, 'hex') AS content_hash, i.perceptual_hash, CASE WHEN i.dropped_at IS NULL THEN i.body_ref END AS body_ref, i.thumbnail_ref, m.url AS moved_to,
+       i.first_seen_at, i.checked_at, i.stored_at,
+       (SELECT array_agg(t.url ORDER BY t.id) FROM images t WHERE t.content_hash = i.content_hash AND t.id <> i.id) AS same_file
+FROM images i
+LEFT JOIN domains d ON d.id = i.domain_id
+LEFT JOIN images m ON m.id = i.moved_to
+WHERE i.url_hash = $1 OR i.id = $2;
+
+-- name: pages_of_image
+-- Where an image was seen, first sighting first.
+SELECT p.url AS page_url, d.name AS domain, m.discovery_type, m.image_type, m.alt_text, m.position, m.width, m.height, m.first_seen_at,
+       COALESCE(m.last_seen_at, p.fetched_at) AS last_seen_at, m.last_seen_at IS NULL AS is_shown
+FROM page_images m
+JOIN pages p ON p.id = m.page_id
+JOIN domains d ON d.id = m.domain_id
+WHERE m.image_id = $1
+ORDER BY m.first_seen_at, m.page_id
+LIMIT $2::bigint;
+
+-- name: similar_images
+-- Stored images that look like one, nearest first: in how many of 64 bits their hashes differ.
+SELECT i.id, i.url, d.name AS domain, i.format, i.width, i.height, i.file_size, i.content_hash = o.content_hash AS is_same_file,
+       bit_count((i.perceptual_hash # o.perceptual_hash)::bit(64))::int AS distance
+FROM images o
+JOIN images i ON i.perceptual_hash IS NOT NULL AND i.id <> o.id
+LEFT JOIN domains d ON d.id = i.domain_id
+WHERE o.id = $1 AND bit_count((i.perceptual_hash # o.perceptual_hash)::bit(64)) <= $2::int
+ORDER BY distance, is_same_file DESC, i.id
+LIMIT $3::bigint;
+
+-- name: images_by_id
+-- Images in the order they were found.
+SELECT i.id, i.url, d.name AS domain, i.status::text AS status, i.reason, i.format, i.width, i.height, i.file_size,
+       encode(i.content_hash, 'hex') AS content_hash, i.thumbnail_ref IS NOT NULL AS has_thumbnail, i.first_seen_at, i.checked_at, i.stored_at
+FROM images i
+LEFT JOIN domains d ON d.id = i.domain_id
+WHERE i.id > COALESCE($1::bigint, 0)
+  AND ($2::text IS NULL OR i.domain_id = (SELECT n.id FROM domains n WHERE n.name = $2))
+  AND ($3::text IS NULL OR i.status = $3::text::image_status)
+  AND ($4::text IS NULL OR i.format = $4)
+ORDER BY i.id
+LIMIT $5::bigint;
+
+-- name: images_of_page
+-- Images one page shows, in the order they were found.
+SELECT i.id, i.url, d.name AS domain, i.status::text AS status, i.reason, i.format, i.width, i.height, i.file_size,
+       encode(i.content_hash, 'hex') AS content_hash, i.thumbnail_ref IS NOT NULL AS has_thumbnail, i.first_seen_at, i.checked_at, i.stored_at
+FROM pages g
+JOIN page_images s ON s.domain_id = g.domain_id AND s.page_id = g.id
+JOIN images i ON i.id = s.image_id
+LEFT JOIN domains d ON d.id = i.domain_id
+WHERE g.id = $2 AND s.image_id > COALESCE($1::bigint, 0)
+  AND ($3::text IS NULL OR i.domain_id = (SELECT n.id FROM domains n WHERE n.name = $3))
+  AND ($4::text IS NULL OR i.status = $4::text::image_status)
+  AND ($5::text IS NULL OR i.format = $5)
+ORDER BY s.image_id
+LIMIT $6::bigint;

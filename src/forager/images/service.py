@@ -1,0 +1,62 @@
+"""Builds from Settings what is done with images besides fetching them: those that are wanted late, files that go."""
+
+from typing import TYPE_CHECKING, Any
+
+from forager.config.settings import Settings
+from forager.engine.image_backfill import backfill_images
+from forager.engine.stop import StopRequest
+from forager.images import files as image_files
+from forager.images.files import CleanupPreview, ImageRule
+from forager.images.models import ImagePolicy
+from forager.scheduler.config import BY
+from forager.scheduler.text import things
+from forager.storage.factory import place_of
+from forager.storage.usage import Rule
+
+if TYPE_CHECKING:
+    from forager.instance import Forager
+
+
+async def queue_wanted(
+    forager: "Forager", *, run: int | None = None, name: str | None = None, stop: StopRequest | None = None
+) -> int:
+    """Images that were found before anybody wanted them wait for their visit from now on; answers how many."""
+    settings = forager.settings
+    return await backfill_images(
+        forager.database,
+        by_default=settings.images.policy == ImagePolicy.DOWNLOAD,
+        max_subdomains=settings.crawl.max_subdomains,
+        run=run,
+        name=name,
+        is_stopped=lambda: stop is not None and stop.asked,
+    )
+
+
+def rule_of(settings: Settings) -> ImageRule:
+    return ImageRule(
+        keep_s=settings.retention.images or None,
+        by_default=settings.images.policy == ImagePolicy.DOWNLOAD,
+        refresh_every_s=settings.refresh.interval if settings.refresh.enabled else None,
+    )
+
+
+async def sweep_images(conn: Any, settings: Settings) -> str:
+    """The duty: in one line what was done."""
+    swept = await image_files.prune(conn, place_of(settings), rule_of(settings), by=BY)
+    asked = f", {things(swept.asked_again, 'image')} asked for again" if swept.asked_again else ""
+    return f"{things(swept.dropped, 'image')} dropped, {things(swept.files, 'file')} of images deleted{asked}"
+
+
+async def image_rules(conn: Any, settings: Settings) -> list[Rule]:
+    """How long files of images stay, with what the next night would delete."""
+    spare = await look_at_files(conn, settings)
+    kept_s, fresh_s = settings.retention.images, image_files.FRESH.total_seconds()
+    return [
+        Rule("images", "files of images last seen", kept_s, "deleted", "retention.images", spare.old_images),
+        Rule("images", "files of images nobody refers to", fresh_s, "deleted", "", spare.unused_files),
+    ]
+
+
+async def look_at_files(conn: Any, settings: Settings) -> CleanupPreview:
+    """What that would do now."""
+    return await image_files.look(conn, place_of(settings), rule_of(settings))

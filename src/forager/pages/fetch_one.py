@@ -1,0 +1,211 @@
+"""One page through the whole line, for somebody who looks: admit, get, read, select. Touches no database.
+
+Redirects are followed here, each after its own look at the guard and at robots.txt; a crawl makes pages of them.
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from forager import clock
+from forager.config.settings import Settings
+from forager.engine.rendering import FAILED as RENDER_FAILED
+from forager.engine.rendering import RENDERED, RenderOptions, open_renderer
+from forager.errors import RobotsDeniedError, RobotsUnreachableError, SkippedError, TooManyRedirectsError
+from forager.fetch.browser.factory import browser_limits
+from forager.fetch.client import Client, is_page, open_client
+from forager.fetch.models import Fetched, Rendering
+from forager.fetch.wire import Patience
+from forager.frontier.models import Target
+from forager.links.models import Selection
+from forager.links.scope import Reach
+from forager.links.select import Selector
+from forager.parsing import page as page_parser
+from forager.parsing.language import detect, select_sample
+from forager.parsing.models import Reading
+from forager.politeness.guard import guard_from_settings as guard_of
+from forager.robots.fetch import ask_robots, at_once
+from forager.robots.rules import Rules, Verdict, parse
+from forager.runs.models import RunSpec, Scope
+from forager.urls.domain import origin_of
+from forager.urls.resolve import resolve_links
+
+ROBOTS_TRIES_S: tuple[float, ...] = ()
+
+
+@dataclass(slots=True)
+class Timing:
+    """Milliseconds from the beginning of the last request; None where the client does not know."""
+
+    name_ms: float | None = None
+    """Until the name had an address."""
+    sent_ms: float | None = None
+    """Until the request left: connected, TLS included."""
+    head_ms: float | None = None
+    """Until the head of a page's answer was there."""
+    total_ms: float | None = None
+
+
+@dataclass(slots=True)
+class Hop:
+    """One request."""
+
+    url: str
+    robots: Verdict
+    crawl_delay_s: float | None
+    status_code: int = 0
+    location: str | None = None
+    address: str | None = None
+    timing: Timing = field(default_factory=Timing)
+
+
+@dataclass(slots=True)
+class Seen:
+    """What came back, as far as it came."""
+
+    hops: list[Hop]
+    fetched: Fetched | None = None
+    reading: Reading | None = None
+    selection: Selection | None = None
+    error: Exception | None = None
+    """Why it went no further."""
+    read_ms: float | None = None
+    draw_ms: float | None = None
+    """How long the browser took; None: it was not asked."""
+    detected: tuple[str | None, float] = (None, 0.0)
+    """The language of the text alone, and how sure that is."""
+
+
+async def fetch_one(settings: Settings, url: str, *, parser: str = "auto", rendering: str = Rendering.NEVER) -> Seen:
+    """`url` is normalised. What a site or the guard does is in the answer; only mistakes of ours are raised."""
+    guard = guard_of(settings)
+    seen = Seen([])
+    async with open_client(
+        user_agent=settings.agent_header,
+        check_address=guard.check_ip,
+        timeout_s=settings.fetch.timeout,
+        connect_timeout_s=settings.fetch.connect_timeout,
+        max_bytes=settings.fetch.max_page_size,
+        patience=Patience(settings.fetch.first_byte_timeout, settings.fetch.min_rate_window, settings.fetch.min_rate),
+        keeps_cookies=settings.fetch.cookies,
+    ) as client:
+        errand = _SingleFetch(settings, client, seen)
+        await errand.follow(url)
+        if seen.fetched is not None and seen.fetched.body and 200 <= seen.fetched.status_code < 300:
+            _parse_page(seen, settings, parser)
+            if rendering != Rendering.NEVER:
+                await errand.draw(parser, rendering)
+    return seen
+
+
+class _SingleFetch:
+    def __init__(self, settings: Settings, client: Client, seen: Seen) -> None:
+        self._settings = settings
+        self._client = client
+        self._seen = seen
+        self._rules: dict[str, Rules] = {}
+
+    async def follow(self, url: str) -> None:
+        from forager.errors import VisitError
+
+        try:
+            await self._follow(url)
+        except VisitError as error:
+            self._seen.error = error
+
+    async def draw(self, parser: str, mode: str) -> None:
+        """As scripts leave the page, where the mode wants that; where the browser fails, it stays as it came."""
+        fetched, plain = self._seen.fetched, self._seen.reading
+        assert fetched is not None
+        assert plain is not None
+        settings = self._settings
+        async with open_renderer(
+            self._client,
+            chromium=settings.browser.executable,
+            user_agent=settings.agent_header,
+            limits=browser_limits(settings),
+        ) as renderer:
+            if not renderer.wants(fetched, plain, mode):
+                return
+            began = clock.monotonic()
+            drawn = await renderer.draw(fetched, RenderOptions(mode, self._rules.get(origin_of(fetched.url))))
+            self._seen.draw_ms = _elapsed_ms(began)
+        if drawn is not None:
+            self._seen.fetched = replace(drawn, raw=fetched.raw)
+            _parse_page(self._seen, settings, parser)
+        flag = RENDERED if drawn is not None else RENDER_FAILED
+        reading = self._seen.reading
+        assert reading is not None
+        self._seen.reading = replace(reading, flags=(*reading.flags, flag))
+
+    async def _follow(self, url: str) -> None:
+        for _ in range(self._settings.fetch.max_redirects + 1):
+            fetched = await self._get(url)
+            self._seen.fetched = fetched
+            place = self._seen.hops[-1].location
+            if place is None or not 300 <= fetched.status_code < 400:
+                return
+            url = place
+        raise TooManyRedirectsError(f"more than {self._settings.fetch.max_redirects} redirects in a row")
+
+    async def _get(self, url: str) -> Fetched:
+        rules = await self._rules_of(origin_of(url))
+        hop = Hop(url, rules.verdict(url), rules.crawl_delay_s)
+        self._seen.hops.append(hop)
+        if not hop.robots.allowed:
+            raise RobotsDeniedError(f"robots.txt line {hop.robots.line} says {hop.robots.rule!r}")
+        began, timing = clock.monotonic(), hop.timing
+        hop.address = await self._client.locate(url)
+        timing.name_ms = _elapsed_ms(began)
+
+        def sent() -> None:
+            timing.sent_ms = _elapsed_ms(began)
+
+        def read_body(content_type: str) -> bool:
+            timing.head_ms = _elapsed_ms(began)
+            return is_page(content_type)
+
+        fetched = await self._client.get(url, on_sent=sent, read_body=read_body, keeps_raw=True)
+        timing.total_ms = _elapsed_ms(began)
+        hop.status_code = fetched.status_code
+        if location := fetched.headers.get("location"):
+            hop.location = resolve_links(url, [location])[0]
+        return fetched
+
+    async def _rules_of(self, origin: str) -> Rules:
+        if origin not in self._rules:
+            copy = await ask_robots(
+                self._client,
+                0,
+                origin,
+                ttl_s=self._settings.politeness.robots_ttl,
+                turn=at_once,
+                waits_s=ROBOTS_TRIES_S,
+            )
+            if copy.error is not None:
+                raise RobotsUnreachableError(f"{origin}/robots.txt could not be had: {copy.error}")
+            self._rules[origin] = parse(copy.text or "").rules_for(self._settings.politeness.robots_agent)
+        return self._rules[origin]
+
+
+def _parse_page(seen: Seen, settings: Settings, parser: str) -> None:
+    fetched = seen.fetched
+    assert fetched is not None
+    page_parser.warm_up()
+    began = clock.monotonic()
+    more: dict[str, Any] = {"parser_name": parser}
+    words, agent = settings.search.words_per_page, settings.politeness.robots_agent
+    seen.reading = page_parser.read(fetched, keyword_words=words, robots_agent=agent, **more)
+    seen.read_ms = _elapsed_ms(began)
+    seen.detected = detect(select_sample(seen.reading.text))
+    reach = Reach.of(RunSpec((fetched.url,), Scope.ANY))
+    selector = Selector(reach, max_links_per_page=settings.crawl.max_links_per_page)
+    seen.selection = selector.select(seen.reading, Target(0, 0, 0, 0, fetched.url, 0, 0, 0))
+
+
+def _elapsed_ms(began: float) -> float:
+    return round((clock.monotonic() - began) * 1000, 1)
+
+
+def is_refused(seen: Seen) -> bool:
+    """We did not ask: the guard, or robots.txt."""
+    return isinstance(seen.error, SkippedError)

@@ -1,0 +1,55 @@
+"""Who links to whom: the links of a page, who links to it, the pages most link to. Reads only."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from forager.db import statements
+from forager.db.rows import Row
+from forager.domains.lookup import known_name
+from forager.pages.queries import find_page
+
+SQL = statements.load("forager.pages", "links.sql")
+TOTALS = frozenset({"pages", "domains"})
+
+
+async def links_of(
+    connection: Any,
+    url: str,
+    *,
+    outgoing: bool = True,
+    incoming: bool = True,
+    after: tuple[int | None, int | None] = (None, None),
+    limit: int | None = None,
+) -> Row:
+    """One page with its links. Totals are exact; of the links themselves so many of each kind, `after` this position of
+    the page's own links, and after this page of those that link to it."""
+    page = await find_page(connection, url)
+    found: Row = {"url": page["url"], "domain": page["domain"], "status": page["status"], "title": page["title"]}
+    if outgoing:
+        found["out"] = {
+            "counted": page["links_count"],
+            "stored": await connection.fetchval(SQL["count_links_from"], page["id"]) or 0,
+            "is_stored": page["stores_links"],
+            "links": [dict(row) for row in await connection.fetch(SQL["links_from"], page["id"], after[0], limit)],
+        }
+    if incoming:
+        found["in"] = _incoming(await connection.fetch(SQL["links_to"], page["id"], after[1], limit))
+    return found
+
+
+def _incoming(rows: Sequence[Any]) -> Row:
+    """Every row has the totals; where no link is shown there is one with nothing else."""
+    pages, domains = rows[0]["pages"], rows[0]["domains"]
+    links = [{name: value for name, value in row.items() if name not in TOTALS} for row in rows if row["page_id"]]
+    return {"pages": pages, "domains": domains, "links": links}
+
+
+async def most_linked(connection: Any, *, domain: str | None = None, limit: int | None = None) -> list[Row]:
+    """The pages that most pages link to, in all or of one domain. In all, every list is read once, however many."""
+    name = await known_name(connection, domain)
+    await connection.execute(SQL["no_time_limit"])
+    if name is None:
+        rows = await connection.fetch(SQL["top_linked"], limit)
+    else:
+        rows = await connection.fetch(SQL["top_linked_of"], name, limit)
+    return [dict(row) for row in rows]

@@ -1,0 +1,131 @@
+"""What an operator may look at of products: facts, evidence, prices, changes, how parsers do. Reads only."""
+
+import json
+from datetime import datetime
+from typing import Any
+
+from forager.db import statements
+from forager.db.rows import Key, Row, as_dicts
+from forager.domains.lookup import known_name
+from forager.errors import BadUrlError, NotFoundError, UsageError
+from forager.urls.domain import domain_of
+from forager.urls.normalize import normalize, url_key
+
+SQL = statements.load("forager.products", "list.sql")
+DROP = 0.2
+"""A success rate that fell by so much is worth a look."""
+WORTH_A_LOOK = 5
+"""Pages tried; a rate over fewer says nothing."""
+
+
+async def list_products(
+    connection: Any,
+    *,
+    domain: str | None = None,
+    availability: str | None = None,
+    brand: str | None = None,
+    change: str | None = None,
+    has_problems: bool | None = None,
+    limit: int | None = None,
+) -> list[Row]:
+    """`change`: `up`, `down` or `any`, by the last change of the price."""
+    name = await known_name(connection, domain)
+    rows = await connection.fetch(SQL["list_products"], name, availability, brand, change, has_problems, limit)
+    return [dict(row) for row in rows]
+
+
+async def find_product(connection: Any, which: str) -> Row:
+    """By its number or any spelling of its page's URL."""
+    number, name, key = _read_name(which)
+    found = await connection.fetchrow(SQL["find_product"], number, name, key)
+    if found is None:
+        raise NotFoundError(f"There is no product {which}. `forager products` lists those that are known.")
+    return dict(found) | {name: json.loads(found[name]) for name in ("variants", "evidence", "attributes")}
+
+
+async def list_prices(connection: Any, which: str) -> tuple[Row, list[Row]]:
+    """The product, and its prices from the oldest on."""
+    product = await find_product(connection, which)
+    rows = await connection.fetch(SQL["prices_of"], product["domain_id"], product["id"])
+    return product, [dict(row) for row in rows]
+
+
+async def list_changes(
+    connection: Any,
+    *,
+    domain: str | None = None,
+    of: str | None = None,
+    since_s: float | None = None,
+    limit: int | None = None,
+) -> list[Row]:
+    """`of`: only changes of the `price`, or of the `availability`."""
+    name = await known_name(connection, domain)
+    return [dict(row) for row in await connection.fetch(SQL["list_changes"], name, of, since_s, limit)]
+
+
+async def list_parsers(connection: Any, *, domain: str | None = None, limit: int | None = None) -> list[Row]:
+    """How well parsers do, the largest drop first."""
+    name = await known_name(connection, domain)
+    rows = [dict(row) for row in await connection.fetch(SQL["parser_rates"], name, limit)]
+    return [row | {"has_dropped": has_dropped(row)} for row in rows]
+
+
+async def list_without_products(connection: Any, *, domain: str | None = None, limit: int) -> list[Row]:
+    """Domains whose pages were read and gave nothing like a product, those with most pages first."""
+    name = await known_name(connection, domain)
+    return [dict(row) for row in await connection.fetch(SQL["without_products"], name, limit)]
+
+
+async def list_dropped(connection: Any, *, domain: str | None = None, limit: int | None = None) -> list[Row]:
+    """Parsers that read less than in the week before, the largest drop first. Only the last days are looked at."""
+    name = await known_name(connection, domain)
+    rows = await connection.fetch(SQL["dropped_parsers"], WORTH_A_LOOK, DROP, name, limit)
+    return [dict(row) | {"has_dropped": True} for row in rows]
+
+
+def has_dropped(row: Row) -> bool:
+    """Whether a success rate fell by more than chance explains."""
+    rate, before = row["rate"], row["rate_before"]
+    return rate is not None and before is not None and row["attempts"] >= WORTH_A_LOOK and before - rate > DROP
+
+
+def _read_name(which: str) -> tuple[int | None, str | None, bytes | None]:
+    if which.isascii() and which.isdigit() and len(which) < 19:
+        return int(which), None, None
+    try:
+        url = normalize(which)
+    except BadUrlError as error:
+        raise UsageError(str(error)) from None
+    return None, domain_of(url), url_key(url)
+
+
+async def page_of_products(
+    conn: Any,
+    after: Key,
+    *,
+    domain: str | None = None,
+    availability: str | None = None,
+    brand: str | None = None,
+    category: str | None = None,
+    currency: str | None = None,
+    lowest: float | None = None,
+    highest: float | None = None,
+    is_valid: bool | None = None,
+    limit: int,
+) -> list[Row]:
+    name = await known_name(conn, domain)
+    filters = (name, availability, brand, category, currency, lowest, highest, is_valid)
+    return as_dicts(await conn.fetch(SQL["products_by_created"], *after, *filters, limit))
+
+
+async def page_of_changes(
+    conn: Any,
+    after: Key,
+    *,
+    domain: str | None = None,
+    of: str | None = None,
+    since: datetime | None = None,
+    limit: int,
+) -> list[Row]:
+    name = await known_name(conn, domain)
+    return as_dicts(await conn.fetch(SQL["changes_by_id"], *after, name, of, since, limit))

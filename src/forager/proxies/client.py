@@ -1,0 +1,105 @@
+"""The way of a single question to a site: through its domain's proxies where it has some, and never around them.
+
+A crawl has its pools with its leases; this is for commands that ask without one. What they learn of a proxy counts.
+"""
+
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from functools import partial
+from typing import Any
+
+from forager import clock
+from forager.config.cipher import PasswordCipher
+from forager.config.keys import get_cipher
+from forager.config.settings import Settings
+from forager.db.database import Database, open_database
+from forager.db.embedded.paths import Place
+from forager.domains.store import find_domains
+from forager.engine.transaction_retry import in_transaction
+from forager.errors import ProxyError, VisitError
+from forager.fetch.client import Client
+from forager.fetch.models import Fetched
+from forager.proxies import store
+from forager.proxies.pool import ProxyPool
+from forager.proxies.registry import ProxyRegistry
+from forager.proxies.rotation import get_proxy_result
+from forager.urls.domain import domain_of
+
+PATIENCE_S = 10.0
+
+
+class Ways:
+    def __init__(self, client: Client, database: Database | None, vault: PasswordCipher) -> None:
+        """Without a database there are no proxies."""
+        self._client = client
+        self._database = database
+        self._roster = ProxyRegistry(vault)
+        self._pools: dict[str, ProxyPool | None] = {}
+
+    async def get(
+        self,
+        url: str,
+        *,
+        read_body: Callable[[str], bool],
+        on_sent: Callable[[], None],
+        cut_at: int | None = None,
+    ) -> Fetched:
+        """Raises ProxyError where the domain has a pool and nothing of it can be used."""
+        ask = partial(self._client.get, url, read_body=read_body, cut_at=cut_at, on_sent=on_sent)
+        domain = domain_of(url)
+        pool = await self._pool_of(domain)
+        if pool is None:
+            return await ask()
+        return await self._go_through(pool, domain, ask)
+
+    async def _go_through(self, pool: ProxyPool, domain: str, ask: Callable[..., Any]) -> Fetched:
+        """One proxy after the other until one works; an answer of the site is the end, whatever it is."""
+        for _ in range(pool.size):
+            via = pool.take(clock.monotonic())
+            if via is None:
+                break
+            error: VisitError | None = None
+            try:
+                found: Fetched = await ask(via=via)
+            except ProxyError as trouble:
+                error = trouble
+            except VisitError as trouble:
+                error = trouble
+                raise
+            else:
+                return found
+            finally:
+                words = str(error) if error else None
+                pool.note(via, get_proxy_result(error), at=clock.now(), error=words)
+                await self._write_down(pool)
+        spent = pool.wait_s(clock.monotonic())
+        why = "they have made all requests they may make in this hour" if spent else pool.exhausted_reason()
+        raise ProxyError(f"{domain} is asked through its proxies only, and {why}; see `forager proxies`")
+
+    async def _pool_of(self, domain: str) -> ProxyPool | None:
+        if self._database is None:
+            return None
+        if domain not in self._pools:
+            rows = await in_transaction(self._database, partial(_find_pool, domain), give_up_after_s=PATIENCE_S)
+            self._pools[domain] = next(iter(self._roster.open_pools(rows, clock.monotonic()).values()), None)
+        return self._pools[domain]
+
+    async def _write_down(self, pool: ProxyPool) -> None:
+        assert self._database is not None
+        record = partial(store.count_uses, uses=pool.take_pending())
+        await in_transaction(self._database, record, give_up_after_s=PATIENCE_S)
+
+
+@contextlib.asynccontextmanager
+async def open_proxied_client(settings: Settings, client: Client, command: str) -> AsyncIterator[Ways]:
+    """A home that never had a database has no proxies, and gets none for a question."""
+    vault = get_cipher(settings)
+    if settings.database.url is None and not Place.of(settings.home).data.exists():
+        yield Ways(client, None, vault)
+        return
+    async with open_database(settings, size=1, application=f"forager {command}") as database:
+        yield Ways(client, database, vault)
+
+
+async def _find_pool(domain: str, conn: Any) -> list[store.PoolRow]:
+    return await store.find_pools(conn, list((await find_domains(conn, [domain])).values()))

@@ -1,0 +1,218 @@
+"""What an operator may do with proxies and with domains' pools of them. Every door (CLI, API) calls these.
+
+Each runs in the caller's one transaction. No password leaves: what is stored is sealed, what is shown says only that
+there is one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from forager.config.cipher import PasswordCipher
+from forager.domains import admin as domains
+from forager.domains import store as domain_store
+from forager.domains.lookup import known_name
+from forager.errors import NotFoundError, UsageError
+from forager.proxies import admin as operate
+from forager.proxies.address import ProxyAddress
+from forager.proxies.admin import Facts, Row
+from forager.proxies.rotation import proxies_needed
+
+FEWEST_ACTIVE = 3
+"""A pool with fewer has hardly anything to take turns with."""
+MOST_FAILED_PERCENT = 10.0
+IDLE_S = 7 * 86_400.0
+WHERE_LISTED = "`forager proxies` lists them."
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    id: int
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    domain: str
+    proxies: list[int]
+    """What was asked for, already there or not."""
+    new: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Switched:
+    proxies: list[int]
+    domain: str | None
+    """Only in its pool; None: everywhere."""
+    is_active: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """How a domain's pool does, and how large it should be."""
+
+    domain: str
+    proxies: int
+    active: int
+    failing: int
+    needed: int
+    pages_per_hour: float
+    requests_per_proxy_hour: float
+    failed_percent: float | None
+    avg_response_time_ms: float | None
+    successes: int
+    failures: int
+    monthly_cost: float | None
+    remarks: tuple[str, ...]
+
+
+async def add(conn: Any, vault: PasswordCipher, addresses: Sequence[ProxyAddress], facts: Facts) -> list[Added]:
+    """All of them or none. A known one takes what is given as its new password and facts."""
+    sealed = [vault.seal(address.password) if address.password else None for address in addresses]
+    pairs = zip(addresses, sealed, strict=True)
+    return [Added(*await operate.add_proxy(conn, address, facts, closed)) for address, closed in pairs]
+
+
+async def list_all(
+    conn: Any, *, domain: str | None = None, country: str | None = None, provider: str | None = None
+) -> list[Row]:
+    """All, some, or the pool of one domain; with their health."""
+    if domain is None:
+        return await operate.list_proxies(conn, country=country, provider=provider)
+    identity, _ = await _find_domain(conn, domain)
+    rows = await operate.list_pool(conn, identity)
+    return [row for row in rows if country in {None, row["country_code"]} and provider in {None, row["provider"]}]
+
+
+async def remove(conn: Any, ids: Sequence[int], *, is_forced: bool = False) -> list[int]:
+    await reject_unknown(conn, ids)
+    lonely = await operate.only_ones_of(conn, ids)
+    if lonely and not is_forced:
+        raise UsageError(
+            f"{lonely[0]} would have no proxy left and be asked directly; "
+            f"`forager proxies unassign {lonely[0]}` says that you want that, --force too."
+        )
+    return await operate.remove_proxies(conn, ids)
+
+
+async def assign(
+    conn: Any,
+    domain: str,
+    ids: Sequence[int],
+    *,
+    country: str | None = None,
+    provider: str | None = None,
+    priority: int | None = None,
+    by: str,
+) -> Assigned:
+    """From now on the domain is asked through its pool only."""
+    identity, name = await _find_domain(conn, domain)
+    await reject_unknown(conn, ids)
+    chosen = set(ids)
+    if country or provider:
+        chosen |= set(await operate.find_ids(conn, None, country=country, provider=provider))
+    if not chosen:
+        raise NotFoundError(f"No proxy fits; {WHERE_LISTED}")
+    new = await operate.assign(conn, identity, sorted(chosen), priority=priority)
+    if new:
+        await domains.note(conn, identity, by=by, reason=f"asked through {_numbers(new)}")
+    return Assigned(name, sorted(chosen), new)
+
+
+async def unassign(conn: Any, domain: str, ids: Sequence[int] | None, *, by: str) -> Assigned:
+    """Without its last proxy, a domain is asked directly again."""
+    identity, name = await _find_domain(conn, domain)
+    gone = await operate.unassign(conn, identity, ids or None)
+    if missing := set(ids or ()) - set(gone):
+        raise NotFoundError(f"{_numbers(sorted(missing))} is not in the pool of {name}.")
+    if gone:
+        await domains.note(conn, identity, by=by, reason=f"no longer asked through {_numbers(gone)}")
+    return Assigned(name, gone, [])
+
+
+async def switch(conn: Any, ids: Sequence[int], is_active: bool, *, domain: str | None = None) -> Switched:
+    """On forgets the failures in a row; off lasts until somebody switches it on."""
+    if domain is None:
+        await reject_unknown(conn, ids)
+        return Switched(await operate.switch_proxies(conn, ids, is_active), None, is_active)
+    identity, name = await _find_domain(conn, domain)
+    turned = await operate.switch_members(conn, identity, ids, is_active)
+    if missing := set(ids) - set(turned):
+        raise NotFoundError(f"{_numbers(sorted(missing))} is not in the pool of {name}.")
+    return Switched(turned, name, is_active)
+
+
+async def rekey(conn: Any, vault: PasswordCipher) -> int:
+    """All passwords are sealed with the first key; how many there are. Afterwards the other keys can go."""
+    return await operate.rotate_secret(conn, vault)
+
+
+async def costs(conn: Any) -> Row:
+    return await operate.costs(conn, idle_s=IDLE_S)
+
+
+async def recommend(
+    conn: Any,
+    domain: str | None,
+    *,
+    pages_per_hour: float | None = None,
+    requests_per_proxy_hour: float | None = None,
+    delay_s: float,
+) -> list[Advice]:
+    """For one domain, or all that have a pool. Without a number, as many pages as the domain's pace allows."""
+    identity = (await _find_domain(conn, domain))[0] if domain else None
+    rows = await operate.pool_health(conn, identity)
+    return [_recommend(row, pages_per_hour, requests_per_proxy_hour, delay_s) for row in rows]
+
+
+def _recommend(row: Row, pages: float | None, per_proxy: float | None, delay_s: float) -> Advice:
+    delay_s = row["crawl_delay_s"] if row["crawl_delay_s"] is not None else delay_s
+    pages = pages or 3600.0 / max(delay_s, 0.1)
+    per_proxy = per_proxy or row["requests_per_proxy_hour"] or 1000.0
+    uses = row["successes"] + row["failures"]
+    failed_percent = 100.0 * row["failures"] / uses if uses else None
+    needed = proxies_needed(pages, per_proxy)
+    return Advice(
+        domain=row["name"],
+        proxies=row["proxies"],
+        active=row["active"],
+        failing=row["failing"],
+        needed=needed,
+        pages_per_hour=pages,
+        requests_per_proxy_hour=per_proxy,
+        failed_percent=failed_percent,
+        avg_response_time_ms=row["avg_response_time_ms"],
+        successes=row["successes"],
+        failures=row["failures"],
+        monthly_cost=row["monthly_cost"],
+        remarks=tuple(_list_warnings(row["active"], needed, failed_percent)),
+    )
+
+
+def _list_warnings(active: int, needed: int, failed_percent: float | None) -> list[str]:
+    told = []
+    if active < needed:
+        told.append(f"{needed - active} more needed")
+    if active < FEWEST_ACTIVE:
+        told.append(f"fewer than {FEWEST_ACTIVE} work")
+    if failed_percent is not None and failed_percent > MOST_FAILED_PERCENT:
+        told.append(f"{failed_percent:.0f} % of requests failed")
+    if active > 2 * needed:
+        told.append(f"{active - needed} more than needed")
+    return told
+
+
+async def _find_domain(conn: Any, text: str) -> tuple[int, str]:
+    name = await known_name(conn, text)
+    assert name is not None
+    return (await domain_store.find_domains(conn, [name]))[name], name
+
+
+async def reject_unknown(conn: Any, ids: Sequence[int]) -> None:
+    known = await operate.find_ids(conn, list(ids)) if ids else []
+    if missing := sorted(set(ids) - set(known)):
+        raise NotFoundError(f"There is no {_numbers(missing)}; {WHERE_LISTED}")
+
+
+def _numbers(ids: Sequence[int]) -> str:
+    return f"proxy {ids[0]}" if len(ids) == 1 else f"proxies {', '.join(map(str, ids))}"

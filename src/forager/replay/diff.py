@@ -1,0 +1,155 @@
+"""What a stored body says now, compared with what is known of its page: field by field. Pure."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+from forager.frontier.details import details_of
+from forager.frontier.store import flags_of
+from forager.links.models import Selection, Sighting
+from forager.parsing.models import Reading
+from forager.products.models import pack_variant
+
+MOST_EXAMPLES = 3
+LONGEST_SHOWN = 200
+FEW = 3
+"""Of a longer list, an example shows only so many of those that the other side has not."""
+DETAILS = ("headline", "site_name", "section", "tags", "rating", "rating_count", "published_on", "modified_on")
+SIGNALS = (
+    *("title", "description", "language", "content_hash", "simhash", "links_count", "flags"),
+    *("canonical_url", "author", "published_at", "modified_at"),
+    *DETAILS,
+)
+PRODUCT = (
+    *("name", "price", "currency", "availability", "rating", "review_count", "brand", "category", "sku", "gtin"),
+    *("description", "image_urls", "variants"),
+    *("mpn", "regular_price", "unit_price", "unit", "seller", "condition", "shipping", "attributes"),
+)
+IMAGES = ("count", "primary", "urls", "alts")
+Fields = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Tally:
+    """How far a replay came, and what it found. Kept with it in the database."""
+
+    pages: int = 0
+    """Looked at."""
+    read: int = 0
+    changed: int = 0
+    """Pages of which at least one field is read differently."""
+    written: int = 0
+    """Pages whose new reading went into the live tables."""
+    left: dict[str, int] = field(default_factory=dict)
+    """Pages that were not read, or not written, by reason."""
+    fields: dict[str, dict[str, int]] = field(default_factory=dict)
+    """Field → `gained`, `lost`, `changed` → pages."""
+    examples: dict[str, list[Fields]] = field(default_factory=dict)
+
+    def leave(self, reason: str, pages: int = 1) -> None:
+        self.left[reason] = self.left.get(reason, 0) + pages
+
+    def note(self, url: str, old: Fields, new: Fields) -> list[str]:
+        """The fields that differ; counted, with the first few as examples."""
+        names = [name for name in new if old.get(name) != new[name]]
+        self.read += 1
+        self.changed += bool(names)
+        for name in names:
+            kind = kind_of(old.get(name), new[name])
+            counts = self.fields.setdefault(name, {})
+            counts[kind] = counts.get(kind, 0) + 1
+            shown = self.examples.setdefault(name, [])
+            if len(shown) < MOST_EXAMPLES:
+                sides = old.get(name), new[name]
+                shown.append({"url": url[:LONGEST_SHOWN], "old": _shown(*sides), "new": _shown(*reversed(sides))})
+        return names
+
+    def document(self) -> Fields:
+        return asdict(self)
+
+
+def kind_of(old: Any, new: Any) -> str:
+    return "gained" if old is None else "lost" if new is None else "changed"
+
+
+def known_fields(
+    row: Mapping[str, Any], product: Mapping[str, Any] | None, images: Mapping[str, Any] | None = None
+) -> Fields:
+    """Of a page, its product and the images it shows, as the database has them."""
+    signals = {name: plain(row[name]) for name in SIGNALS}
+    documents = ("variants", "attributes")
+    sold = product and {**product, **{name: json.loads(product[name]) for name in documents}}
+    shown = {
+        "count": len(images["urls"]) if images else None,
+        "primary": images["primary_url"] if images else None,
+        "urls": images["urls"] if images else None,
+        "alts": images["alts"] if images else None,
+    }
+    return (
+        signals
+        | {f"product.{name}": plain(sold[name]) if sold else None for name in PRODUCT}
+        | {f"images.{name}": plain(shown[name]) for name in IMAGES}
+    )
+
+
+def read_fields(reading: Reading, selection: Selection, url: str) -> Fields:
+    """Of a reading, in the same shape. Images that nobody looked for are left out, and so not compared."""
+    signals = {
+        "title": reading.title,
+        "description": reading.description,
+        "language": reading.language,
+        "content_hash": reading.content_hash.hex(),
+        "simhash": reading.simhash,
+        "links_count": len(selection.links),
+        "flags": list(flags_of(reading, selection)),
+        "canonical_url": None if reading.canonical == url else reading.canonical,
+        "author": reading.author,
+        "published_at": reading.published_at,
+        "modified_at": reading.modified_at,
+    }
+    details = details_of(reading)._asdict() | {"tags": reading.tags}
+    signals |= {name: details[name] for name in DETAILS}
+    found = reading.product if reading.product and reading.product.name else None
+    product = {f"product.{name}": getattr(found, name) if found else None for name in PRODUCT}
+    product["product.variants"] = [pack_variant(variant) for variant in found.variants] if found else None
+    images = _image_fields(selection.images) if selection.images is not None else {}
+    return {name: plain(value) for name, value in (signals | product | images).items()}
+
+
+def _image_fields(sightings: Sequence[Sighting]) -> Fields:
+    return {
+        "images.count": len(sightings) or None,
+        "images.primary": min((each.url for each in sightings if each.image.image_type == "primary"), default=None),
+        "images.urls": [each.url for each in sightings],
+        "images.alts": [each.image.alt for each in sightings],
+    }
+
+
+def plain(value: Any) -> Any:
+    """As JSON has it, so that what was stored and what was read are equal when they say the same."""
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return _number(str(value))
+    if isinstance(value, str) and value[:1].isdigit():
+        return _number(value)
+    if isinstance(value, Mapping):
+        return dict(value) or None
+    return (list(value) or None) if isinstance(value, list | tuple) else value
+
+
+def _number(text: str) -> str:
+    """`12.50` and `12.5000` are one price."""
+    whole, dot, rest = text.partition(".")
+    return f"{whole}.{rest.rstrip('0')}".rstrip(".") if dot and (whole + rest).isdigit() else text
+
+
+def _shown(value: Any, other: Any) -> Any:
+    """Short enough to be kept as an example."""
+    if isinstance(value, list) and len(value) > FEW:
+        own = [each for each in value if each not in (other or [])] or value
+        return [_shown(each, None) for each in own[:FEW]]
+    return value[:LONGEST_SHOWN] if isinstance(value, str) else value

@@ -1,0 +1,404 @@
+"""Reads stored bodies again: the same reading, selecting and recording as a visit's, and no request at all.
+
+Portion by portion, in the order of pages. A portion's readings and the note that it is done are one transaction, so a
+replay that was killed goes on behind the last portion it finished. Closed tasks are never touched.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from forager.domains import images as domain_images
+from forager.domains.traps import traps_of
+from forager.engine.crash_marker import FOLDER, CrashMarker, open_crash_marker, pop_crash_marker
+from forager.engine.image_recorder import ImageRecorder, record_page_images
+from forager.engine.parser_pool import read_isolated
+from forager.engine.parser_protocol import ParserConfig
+from forager.engine.stop import StopRequest
+from forager.engine.subdomain_limit import SubdomainLimit, without_links
+from forager.engine.transaction_retry import in_transaction
+from forager.engine.writer import Writer
+from forager.errors import DecodeError, ParserCrashError, StoreError, UsageError
+from forager.fetch.models import Fetched
+from forager.frontier import reread
+from forager.frontier import store as frontier
+from forager.frontier.details import record_details
+from forager.frontier.models import Outcome, OutcomeKind, Target
+from forager.images import store as images
+from forager.images.models import ImagePolicy
+from forager.images.service import queue_wanted
+from forager.images.store import Shown
+from forager.links.models import Selection
+from forager.links.select import Selector
+from forager.observe import log
+from forager.parsing import page as page_parser
+from forager.parsing.keywords import CONFIGS, keywords_of
+from forager.parsing.language import LanguageMemory
+from forager.parsing.models import Reading
+from forager.products import store as products
+from forager.replay import service as control
+from forager.replay.diff import Fields, Tally, known_fields, read_fields
+from forager.replay.service import Into, Matches, Replay, ReplayOrder, Stored
+from forager.runs.models import RunSpec
+from forager.runs.scope import read_reach
+from forager.runtime.worker import make_order
+from forager.search import index
+from forager.stats import store as stats
+from forager.stats.processes import started_at
+from forager.storage.body_store import BodyStore
+from forager.storage.factory import open_body_store
+
+if TYPE_CHECKING:
+    from forager.instance import Forager
+
+PORTION = 100
+MOST_IMAGES = 10_000
+"""That are remembered by each run's desk."""
+MOST_STARTS = 3
+"""Of a parser process that fail: then the replay ends and says why, and the same order resumes it later."""
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """How a replay ended, or where it stopped."""
+
+    id: int
+    is_resumed: bool
+    is_finished: bool
+    stored: Stored
+    tally: Tally
+
+
+class _Run(NamedTuple):
+    """What reading pages of one run takes."""
+
+    selector: Selector
+    writer: Writer
+    images: ImageRecorder
+
+
+class _Ids(NamedTuple):
+    """Of everything that a portion's pages link to and show, by key."""
+
+    pages: dict[bytes, int]
+    images: dict[bytes, int]
+
+
+class _ReplayedPage(NamedTuple):
+    """One page that was read again."""
+
+    row: Row
+    outcome: Outcome
+    old: Fields
+    new: Fields
+
+
+async def look(forager: "Forager", order: ReplayOrder) -> Stored:
+    """What a replay would read. Reads nothing."""
+    validate_parser(order.parser)
+
+    async def ask(conn: Any) -> Stored:
+        matches = await control.resolve(conn, order)
+        return await control.count_stored(conn, order, matches, default_policy=forager.settings.storage.content_policy)
+
+    return await in_transaction(forager.database, ask)
+
+
+async def replay(
+    forager: "Forager",
+    order: ReplayOrder,
+    *,
+    by: str,
+    stop: StopRequest,
+    on_progress: Callable[[Tally, Stored], None] = lambda _tally, _stored: None,
+) -> Replayed:
+    """To its end, or until asked to stop; the same order goes on then. Where there is a queue, a worker does it."""
+    stored = await look(forager, order)
+    if forager.settings.dispatch.mode == "celery":
+        from forager.replay.queue import by_a_worker
+
+        done = await by_a_worker(forager, order, by=by, stop=stop, on_progress=partial(_show, on_progress, stored))
+        if done is not None:
+            return Replayed(done.id, False, done.is_finished, stored, done.tally)
+    async with forager.pool.acquire() as holder:
+        matches = await control.resolve(holder, order)
+        pid = os.getpid()
+        taken = await control.take(holder, order, by=by, pid=pid, pid_started=started_at(pid))
+        await _record_crash(forager, taken)
+        with ExitStack() as stack:
+            body_store = stack.enter_context(open_body_store(forager.settings))
+            box = stack.enter_context(open_crash_marker(forager.settings.home / FOLDER))
+            page_parser.warm_up()
+            desk = _ReplayRun(forager, order, taken, matches=matches, body_store=body_store, box=box)
+            while not stop.asked and await desk.run_batch():
+                on_progress(desk.tally, stored)
+        if desk.is_done:
+            await in_transaction(forager.database, lambda conn: control.end(conn, taken.id, desk.tally))
+    if order.into is Into.LIVE:
+        await queue_wanted(forager, stop=stop)
+    return Replayed(taken.id, taken.is_resumed, desk.is_done, stored, desk.tally)
+
+
+def _show(on_progress: Callable[[Tally, Stored], None], stored: Stored, tally: Tally) -> None:
+    on_progress(tally, stored)
+
+
+def validate_parser(name: str | None) -> None:
+    from forager.parsing.sites import AUTO, parsers
+
+    known = [AUTO, *parsers()]
+    if name is not None and name not in known:
+        raise UsageError(f"There is no parser {name!r}; there are {', '.join(known)}.")
+
+
+async def _record_crash(forager: "Forager", taken: Replay) -> None:
+    """The page that killed the process before us is read apart from now on."""
+    page = pop_crash_marker(forager.settings.home / FOLDER, *taken.died_reading) if taken.died_reading else None
+    if page is not None:
+        await in_transaction(forager.database, lambda conn: frontier.note_crashes(conn, [page]))
+
+
+class _ReplayRun:
+    """One replay under way."""
+
+    def __init__(
+        self,
+        forager: "Forager",
+        order: ReplayOrder,
+        taken: Replay,
+        *,
+        matches: Matches,
+        body_store: BodyStore,
+        box: CrashMarker | None,
+    ) -> None:
+        self._forager = forager
+        self._order = order
+        self._id = taken.id
+        self._matches = matches
+        self._body_store = body_store
+        self._box = box
+        self._after = taken.after_page
+        self.tally = taken.tally
+        self.is_done = False
+        self._runs: dict[int, _Run | None] = {}
+        self._heeded: set[tuple[int, int]] = set()
+        self._memory = LanguageMemory()
+
+    async def run_batch(self) -> bool:
+        """False behind the last page."""
+        rows, last = await self._in_transaction(
+            lambda conn: control.next_stored(conn, self._matches, after=self._after, limit=PORTION)
+        )
+        if last is None:
+            self.is_done = True
+            return False
+        pages = [row["page_id"] for row in rows]
+        sold = await self._in_transaction(lambda conn: control.known_products(conn, pages))
+        shown = await self._in_transaction(lambda conn: control.known_images(conn, pages))
+        known = {page: (sold.get(page), shown.get(page)) for page in pages}
+        read = [again for row in rows if (again := await self._read(row, *known[row["page_id"]])) is not None]
+        self.tally.pages += len(rows)
+        if self._order.into is Into.SHADOW:
+            await self._in_transaction(lambda conn: self._write_shadow(conn, read, last))
+        else:
+            await self._write_live(read, last)
+        self._after = last
+        return True
+
+    async def _in_transaction(self, work: Callable[[Any], Any]) -> Any:
+        return await in_transaction(self._forager.database, work)
+
+    # reading -------------------------------------------------------------------------------------------------------
+
+    async def _read(self, row: Row, product: Row | None, images: Row | None) -> _ReplayedPage | None:
+        """None, with the reason counted, where a page cannot be read again."""
+        if reason := self._why_not(row):
+            self.tally.leave(reason)
+            return None
+        found = await self._selector_of(row)
+        if found is None:
+            self.tally.leave("no_run")
+            return None
+        try:
+            fetched = await asyncio.to_thread(self._body_store.load, row["body_ref"], row["url"])
+            reading = await self._parse_page(row, fetched)
+        except (StoreError, DecodeError, ParserCrashError) as error:
+            log().warning("body not read", action="replay.left", url=row["url"], error=str(error))
+            self.tally.leave(error.reason if isinstance(error, StoreError) else error.code)
+            return None
+        target = Target(
+            row["task_id"], row["page_id"], row["domain_id"], 0, row["url"], row["depth"], row["redirects"], 0
+        )
+        outcome = Outcome(
+            target,
+            OutcomeKind.SUCCESS,
+            fetched.status_code,
+            content_type=row["content_type"],
+            etag=row["etag"],
+            last_modified=row["last_modified"],
+            reading=reading,
+            selection=self._select(row, reading, target, found.selector),
+        )
+        old, new = known_fields(row, product, images), read_fields(reading, outcome.selection, row["url"])
+        return _ReplayedPage(row, outcome, old, new)
+
+    def _select(self, row: Row, reading: Reading, target: Target, selector: Selector) -> Selection:
+        """As a visit does it; but files of images are queued afterwards, where they are wanted."""
+        selection = selector.select(reading, target)
+        if (row["images_policy"] or self._forager.settings.images.policy) == ImagePolicy.NONE:
+            return selection
+        return replace(selection, images=selector.see(reading, target))
+
+    def _why_not(self, row: Row) -> str | None:
+        if row["is_deleted"]:
+            return "deleted"
+        return "newer_visit" if not row["is_newest"] else None
+
+    async def _parse_page(self, row: Row, fetched: Fetched) -> Reading:
+        settings, parser = self._forager.settings, self._order.parser or row["parser_name"]
+        words, agent = settings.search.words_per_page, settings.politeness.robots_agent
+        if row["crashes"]:
+            config = ParserConfig(words, agent)
+            reading = await read_isolated(fetched, config, parser_name=parser, most_starts=MOST_STARTS)
+            assert reading is not None, "stored bodies are plain"
+            return reading
+        with self._box.reading(row["page_id"]) if self._box else ExitStack():
+            return page_parser.read(
+                fetched, keyword_words=words, robots_agent=agent, memory=self._memory, parser_name=parser
+            )
+
+    async def _selector_of(self, row: Row) -> "_Run | None":
+        """Links are worth what they were worth to the run that visited the page; known traps are heeded."""
+        run = row["run_id"]
+        if run not in self._runs:
+            self._runs[run] = await self._open_run(run) if run is not None else None
+        found = self._runs[run]
+        if found is not None and (run, row["domain_id"]) not in self._heeded:
+            self._heeded.add((run, row["domain_id"]))
+            found.selector.heed(
+                row["domain"], await self._in_transaction(lambda conn: traps_of(conn, [row["domain_id"]]))
+            )
+        return found
+
+    async def _open_run(self, run: int) -> "_Run | None":
+        settings, database = self._forager.settings, self._forager.database
+        spec: RunSpec | None = await self._in_transaction(lambda conn: stats.find_run(conn, run))
+        if spec is None:
+            return None
+        selector = Selector(await read_reach(database, run, spec), max_links_per_page=settings.crawl.max_links_per_page)
+        order = make_order(settings, run, spec, workers=1)
+        writer = Writer(database, order, worker=lambda: 0, queues={}, on_recorded=lambda _done, _held: None)
+        desk = ImageRecorder(
+            database, run=run, admit=SubdomainLimit(order.max_subdomains).admit, remembered=MOST_IMAGES
+        )
+        return _Run(selector, writer, desk)
+
+    # writing -------------------------------------------------------------------------------------------------------
+
+    async def _write_shadow(self, conn: Any, read: list[_ReplayedPage], last: int) -> None:
+        tally = Tally(**self.tally.document())
+        noted = [(again, tally.note(again.row["url"], again.old, again.new)) for again in read]
+        shadows = [
+            (again.row["page_id"], again.row["task_id"], names, again.old, again.new) for again, names in noted if names
+        ]
+        await control.add_shadows(conn, self._id, shadows)
+        await control.note_progress(conn, self._id, after=last, tally=tally)
+        self.tally = tally
+
+    async def _write_live(self, read: list[_ReplayedPage], last: int) -> None:
+        """First learn, then record, as a visit does."""
+        learned, shown = dict[bytes, int](), dict[bytes, int]()
+        kept: list[_ReplayedPage] = []
+        for run, group in _by_run(read).items():
+            found = self._runs[run]
+            assert found is not None
+            known = await found.writer.learn([link for again in group for link in again.outcome.selection.links])
+            learned |= known.page_ids
+            shown |= await found.images.learn([again.outcome for again in group])
+            kept += [again._replace(outcome=without_links(again.outcome, known.refused)) for again in group]
+        await self._in_transaction(lambda conn: self._record(conn, kept, _Ids(learned, shown), last))
+
+    async def _record(self, conn: Any, read: list[_ReplayedPage], ids: "_Ids", last: int) -> None:
+        """Domains are locked before their pages, as by workers."""
+        tally = Tally(**self.tally.document())
+        await domain_images.hold_showing(conn, sorted({again.row["domain_id"] for again in read}))
+        held = await control.hold_pages(conn, {again.row["page_id"]: again.row["fetched_at"] for again in read})
+        ours = [again for again in read if again.row["page_id"] in held]
+        if len(ours) < len(read):
+            tally.leave("newer_visit", len(read) - len(ours))
+        for again in ours:
+            tally.note(again.row["url"], again.old, again.new)
+        tally.written += len(ours)
+        if ours:
+            await self._record_pages(conn, ours, ids.pages)
+            await _record_images(conn, ours, ids.images)
+        await control.note_progress(conn, self._id, after=last, tally=tally)
+        self.tally = tally
+
+    async def _record_pages(self, conn: Any, ours: list[_ReplayedPage], page_ids: dict[bytes, int]) -> None:
+        outcomes = [again.outcome for again in ours]
+        readings = {o.target.page_id: o.reading for o in outcomes if o.reading is not None}
+        await reread.renew_languages(conn, {page: reading.language for page, reading in readings.items()})
+        keywords = [keywords_of(reading) for reading in readings.values()]
+        await frontier.record_readings(conn, list(zip(outcomes, keywords, strict=True)), CONFIGS)
+        await record_details(conn, outcomes)
+        await reread.settle_reread(
+            conn, [(again.row["page_id"], again.row["fetched_at"], again.row["status"]) for again in ours]
+        )
+        await frontier.replace_links(conn, outcomes, page_ids)
+        await products.store(conn, [sight for again in ours for sight in _list_products(again, page_ids)])
+        await index.index_named(conn, list(readings), CONFIGS)
+
+
+async def _record_images(conn: Any, ours: list[_ReplayedPage], ids: Mapping[bytes, int]) -> None:
+    """What pages show, as if it had been read so at their visit. Nobody asked for the files of what is new."""
+    pages = [again for again in ours if again.outcome.selection.images is not None]
+    shown = [Shown(a.row["domain_id"], a.row["page_id"], a.outcome.selection.images or ()) for a in pages]
+    found = await record_page_images(conn, shown, shown, ids)
+    visited = [(a.row["domain_id"], a.row["page_id"], a.row["completed_at"]) for a in pages]
+    await images.date_sightings(conn, visited)
+    await domain_images.count_found(conn, found)
+    await domain_images.owe_images(conn, sorted(found))
+
+
+def _by_run(read: list[_ReplayedPage]) -> dict[int, list[_ReplayedPage]]:
+    groups: dict[int, list[_ReplayedPage]] = {}
+    for again in read:
+        groups.setdefault(again.row["run_id"], []).append(again)
+    return groups
+
+
+def _list_products(again: _ReplayedPage, page_ids: Mapping[bytes, int]) -> list[products.Sight]:
+    """The page's own product and those it lists, as if they had been seen so at its visit."""
+    row, reading = again.row, again.outcome.reading
+    if reading is None:
+        return []
+    seen_at = row["completed_at"]
+    own = products.Sight(row["domain_id"], row["page_id"], row["task_id"], row["url"], reading.product, seen_at=seen_at)
+    return [own, *(replace(each, seen_at=seen_at) for each in products.listed_of([again.outcome], page_ids))]
+
+
+async def restart_parsing(forager: "Forager", task: int, *, by: str) -> Replayed:
+    """The page of one task, from its stored body. Raises NotStoredError where the policy kept none."""
+    policy = forager.settings.storage.content_policy
+    order = await in_transaction(forager.database, partial(control.of_task, task=task, default_policy=policy))
+    return await replay(forager, order, by=by, stop=StopRequest())
+
+
+async def refetch(forager: "Forager", order: ReplayOrder, *, by: str, dry: bool) -> int:
+    """How many pages are visited again, before others; dry, how many would be."""
+
+    async def once(conn: Any) -> int:
+        matches = await control.resolve(conn, order)
+        if dry:
+            return await reread.count_requeued(conn, **matches._asdict())
+        settings = forager.settings
+        rest_s = settings.refresh.interval if settings.refresh.enabled else None
+        return await control.requeue(conn, matches, by=by, refresh_every_s=rest_s)
+
+    return await in_transaction(forager.database, once)

@@ -1,0 +1,233 @@
+"""Orders to read stored bodies again: what they are for, how far they came, where they go on. Makes no request.
+
+What is read, and how it is recorded, meets in `replay/runner.py`; every door (CLI, API) goes through there.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from forager.db import statements
+from forager.domains import admin as domains
+from forager.domains.lookup import known_name
+from forager.domains.store import find_domains
+from forager.errors import NotFoundError, NotStoredError, UsageError
+from forager.frontier import reread
+from forager.pages.queries import find_page
+from forager.replay.diff import Fields, Tally
+
+SQL = statements.load("forager.replay")
+REQUEUED_AT_ONCE = 5000
+
+
+class Into(StrEnum):
+    LIVE = "live"
+    """Signals, links, images and products of the pages."""
+    SHADOW = "shadow"
+    """Beside them, for comparison."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayOrder:
+    """Which pages; all conditions hold together. The dates are those of the newest body."""
+
+    domain: str | None = None
+    url: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    parser: str | None = None
+    """Products are read with this parser; None: with the one of each domain."""
+    into: Into = Into.LIVE
+
+    def document(self) -> str:
+        return json.dumps(asdict(self), default=str, sort_keys=True)
+
+
+class Matches(NamedTuple):
+    """The order in the database's words."""
+
+    domain_id: int | None
+    page_id: int | None
+    since: datetime | None
+    until: datetime | None
+
+
+class Stored(NamedTuple):
+    pages: int
+    deleted: int
+    """Pages whose body retention has deleted."""
+    domains: int
+
+
+class Replay(NamedTuple):
+    id: int
+    after_page: int
+    tally: Tally
+    is_resumed: bool
+    died_reading: tuple[int, int] | None
+    """Process and its start, of who was killed in the middle of it."""
+
+
+class State(NamedTuple):
+    order: ReplayOrder
+    is_finished: bool
+    is_held: bool
+    """Somebody is at it."""
+    tally: Tally
+
+
+class ReplayRunningError(UsageError):
+    """Somebody else is at the same replay."""
+
+
+async def resolve(conn: Any, order: ReplayOrder) -> Matches:
+    """Raises where a name or URL is unknown."""
+    if order.since and order.until and order.since >= order.until:
+        raise UsageError("The span is empty: --since has to be before --until.")
+    name = await known_name(conn, order.domain)
+    domain = (await find_domains(conn, [name]))[name] if name else None
+    page = (await find_page(conn, order.url))["id"] if order.url else None
+    return Matches(domain, page, order.since, order.until)
+
+
+async def count_stored(conn: Any, order: ReplayOrder, matches: Matches, *, default_policy: str) -> Stored:
+    """Raises NotStoredError where there is nothing to read: the policy is to be named to whoever asked."""
+    found = Stored(*await conn.fetchrow(SQL["count_stored"], *matches))
+    if not found.pages:
+        raise NotStoredError(await _explain_empty(conn, order, found, default_policy))
+    return found
+
+
+async def _explain_empty(conn: Any, order: ReplayOrder, found: Stored, default_policy: str) -> str:
+    what = order.url or order.domain or "any page"
+    span = " in this span" if order.since or order.until else ""
+    if found.deleted:
+        return (
+            f"The stored bodies of {what}{span} were deleted when their time was over; `--refetch` visits them again."
+        )
+    name = await known_name(conn, order.domain) if order.domain else None
+    if order.url:
+        name = (await find_page(conn, order.url))["domain"]
+    policy = await conn.fetchval(SQL["policy_of"], name) if name else None
+    policy, whose = (policy, f"of {name}") if policy else (default_policy, "of the settings")
+    remedy = f"`forager domain {name} set --keep snapshot`" if name else "`forager crawl --keep snapshot`"
+    return (
+        f"No body of {what} is stored{span}: the content policy {whose} is {policy!r}. "
+        f"{remedy} keeps bodies from the next visit on."
+    )
+
+
+async def next_stored(
+    conn: Any, matches: Matches, *, after: int, limit: int
+) -> tuple[list[Mapping[str, Any]], int | None]:
+    """The pages of the next portion, and the last page it looked at; None behind the last one."""
+    domain, page, since, until = matches
+    last = await conn.fetchval(SQL["last_of_portion"], after, domain, page, limit)
+    rows = await conn.fetch(SQL["next_stored"], after, domain, page, since, until, limit)
+    return [dict(row) for row in rows], last
+
+
+async def known_products(conn: Any, page_ids: Sequence[int]) -> dict[int, Mapping[str, Any]]:
+    return {row["page_id"]: dict(row) for row in await conn.fetch(SQL["known_products"], page_ids)}
+
+
+async def known_images(conn: Any, page_ids: Sequence[int]) -> dict[int, Mapping[str, Any]]:
+    return {row["page_id"]: dict(row) for row in await conn.fetch(SQL["known_images"], page_ids)}
+
+
+async def hold_pages(conn: Any, pages: Mapping[int, datetime | None]) -> set[int]:
+    """Those that were not visited since they were looked at; they stay as they are until the transaction ends."""
+    rows = await conn.fetch(SQL["hold_pages"], list(pages), list(pages.values()))
+    return {row["id"] for row in rows}
+
+
+async def take(conn: Any, order: ReplayOrder, *, by: str, pid: int, pid_started: int) -> Replay:
+    """An unfinished replay of the same order goes on; else a new one begins. The connection has it to itself."""
+    found = await conn.fetchrow(SQL["find_replay"], order.document())
+    number = found["id"] if found else await conn.fetchval(SQL["start_replay"], order.document(), by, pid, pid_started)
+    if not await conn.fetchval(SQL["lock_replay"], number):
+        raise ReplayRunningError(f"Replay {number} of the same order is under way; wait for it, or stop it.")
+    if not found:
+        return Replay(number, 0, Tally(), is_resumed=False, died_reading=None)
+    await conn.execute(SQL["take_replay"], number, pid, pid_started)
+    tally = Tally(**json.loads(found["tally"]))
+    return Replay(number, found["after_page"], tally, True, (found["pid"], found["pid_started"]))
+
+
+async def order_one(conn: Any, order: ReplayOrder, *, by: str) -> int:
+    """For somebody else to do: an unfinished one of the same order, or a new one."""
+    found = await conn.fetchrow(SQL["find_replay"], order.document())
+    number: int = found["id"] if found else await conn.fetchval(SQL["start_replay"], order.document(), by, 0, 0)
+    return number
+
+
+async def read_one(conn: Any, replay: int) -> State:
+    row = await conn.fetchrow(SQL["read_replay"], replay)
+    if row is None:
+        raise NotFoundError(f"There is no replay {replay}.")
+    return State(
+        _read_order(row["spec"]), row["status"] == "finished", row["is_held"], Tally(**json.loads(row["tally"]))
+    )
+
+
+def _read_order(document: str) -> ReplayOrder:
+    given = json.loads(document)
+    span = {name: datetime.fromisoformat(given[name]) if given[name] else None for name in ("since", "until")}
+    return ReplayOrder(**given | span | {"into": Into(given["into"])})
+
+
+async def note_progress(conn: Any, replay: int, *, after: int, tally: Tally) -> None:
+    await conn.execute(SQL["note_progress"], replay, after, json.dumps(tally.document()))
+
+
+async def end(conn: Any, replay: int, tally: Tally) -> None:
+    await conn.execute(SQL["end_replay"], replay, json.dumps(tally.document()))
+
+
+async def add_shadows(conn: Any, replay: int, shadows: Sequence[tuple[int, int, list[str], Fields, Fields]]) -> None:
+    """Page, task, fields that differ, and what they were and are."""
+    if shadows:
+        rows = [
+            (
+                page,
+                task,
+                ",".join(names),
+                *(json.dumps({name: side.get(name) for name in names}) for side in (old, new)),
+            )
+            for page, task, names, old, new in shadows
+        ]
+        await conn.execute(SQL["add_shadows"], replay, *map(list, zip(*rows, strict=True)))
+
+
+async def of_task(conn: Any, task: int, *, default_policy: str) -> ReplayOrder:
+    """`restart-parsing`: the order that reads the page of a task again."""
+    row = await conn.fetchrow(SQL["find_task"], task)
+    if row is None:
+        raise NotFoundError(f"There is no task {task}; `forager tasks` lists them.")
+    if row["body_ref"] is None:
+        policy = row["content_policy"] or default_policy
+        raise NotStoredError(
+            f"Task {task} cannot be read again: no body was kept of {row['url']}, and the content policy of "
+            f"{row['domain']} is {policy!r} now. `forager domain {row['domain']} set --keep snapshot` keeps bodies "
+            f"from the next visit on."
+        )
+    return ReplayOrder(url=row["url"])
+
+
+async def requeue(conn: Any, matches: Matches, *, by: str, refresh_every_s: float | None) -> int:
+    """Visit again instead: the pages get tasks of priority 2. Their domains are ready for them."""
+    after: int | None = 0
+    pages = 0
+    domain_ids: set[int] = set()
+    while after is not None:
+        after, given, touched = await reread.requeue_pages(
+            conn, after=after, **matches._asdict(), limit=REQUEUED_AT_ONCE, by=by
+        )
+        pages += given
+        domain_ids |= set(touched)
+    for domain in sorted(domain_ids):
+        await domains.rest_until(conn, domain, refresh_every_s=refresh_every_s)
+    return pages

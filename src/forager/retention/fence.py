@@ -1,0 +1,64 @@
+"""Domains that a purge works on while a crawl goes on beside it: fenced off, and only they.
+
+A fence is a cooldown of seconds, renewed with each portion: a worker that holds such a domain finishes what is under
+way, records it and hands the domain back. One that does not within a few seconds loses its lease by the version. What a
+purge that is killed leaves behind ends by itself.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Collection
+from typing import Any
+
+from forager import clock
+from forager.domains import admin as domains
+from forager.domains.admin import LockedDomain
+from forager.domains.service import give_back
+from forager.errors import NotFoundError
+from forager.frontier import cache_namespace
+
+FENCE_S = 30.0
+PATIENCE_S = 8.0
+"""A worker looks every second, and then finishes its open requests."""
+HUSH_S = 10.0
+"""For so long nobody asks a site again whose holder was not heard of: a request of its may still be open."""
+LOOK_EVERY_S = 0.1
+
+
+@contextlib.asynccontextmanager
+async def fenced(conn: Any, domain_ids: Collection[int]) -> AsyncIterator[None]:
+    """Nobody holds these domains, or claims them, until this ends. Opens its own transactions."""
+    before = await domains.fence(conn, domain_ids, seconds=FENCE_S)
+    try:
+        await clear_out(conn, domain_ids)
+        yield
+    finally:
+        await domains.unfence(conn, before, seconds=FENCE_S)
+
+
+async def clear_out(conn: Any, domain_ids: Collection[int]) -> None:
+    """Waits until nobody holds them; whoever takes too long loses the lease."""
+    until = clock.monotonic() + PATIENCE_S
+    while holders := await domains.holders(conn, domain_ids):
+        if clock.monotonic() > until or all(is_lost for _, is_lost in holders):
+            async with conn.transaction():
+                for domain in await domains.revoke(conn, domain_ids, hush_s=HUSH_S):
+                    await give_back(conn, domain)
+            return
+        await asyncio.sleep(LOOK_EVERY_S)
+
+
+@contextlib.asynccontextmanager
+async def portion(conn: Any, name: str) -> AsyncIterator[LockedDomain]:
+    """A transaction in which pages of a fenced domain may go: nobody holds it, and no worker writes meanwhile."""
+    while True:
+        async with conn.transaction():
+            await cache_namespace.own(conn)
+            held = await domains.hold(conn, name)
+            if held is None:
+                raise NotFoundError(f"{name} is gone: somebody else purged it.")
+            if held.claimed_by is None:
+                await domains.renew_fence(conn, held.id, seconds=FENCE_S)
+                yield held
+                return
+        await clear_out(conn, [held.id])

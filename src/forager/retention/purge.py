@@ -1,0 +1,223 @@
+"""What an operator has deleted for good: a domain, pages, history, cold files. `purge_record.py` keeps the record.
+
+Pages go in portions, each in a transaction of its own that takes all that belongs to them and lessens the counters, so
+that the promises hold whenever it is stopped; the same order again goes on. Workers may run: the domain is fenced off
+(`fence.py`), and what they remember of its pages is void with the era (`frontier/cache_namespace.py`).
+"""
+
+import asyncio
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+from forager.domains import admin, repair
+from forager.domains.admin import LockedDomain
+from forager.domains.cooldown import sign_moves
+from forager.domains.lookup import SQL as LOOK
+from forager.domains.lookup import known_name
+from forager.domains.repair import Less
+from forager.errors import NotFoundError, UsageError
+from forager.frontier import cache_namespace, history
+from forager.frontier import purge as frontier
+from forager.images import purge as images
+from forager.images.purge import Dropped
+from forager.retention import archive as cold
+from forager.retention import archive_copies as cold_copies
+from forager.retention import archive_file as cold_file
+from forager.retention import minute_archive as cold_stats
+from forager.retention.fence import fenced, portion
+from forager.retention.purge_record import SQL, PurgeOrder, Record, on_record
+from forager.storage import store as bodies
+from forager.storage.bucket_folder import BucketFolder
+
+PAGES_AT_ONCE = 500
+TASKS_AT_ONCE = 1000
+REASON_CODE = "purge"
+
+
+@dataclass(slots=True)
+class Purged:
+    what: str
+    subject: str
+    counts: Counter[str] = field(default_factory=Counter)
+    keys: list[str] = field(default_factory=list)
+    """Files of images that nobody refers to any more."""
+
+    def told_by(self, record: Record) -> "Purged":
+        """With what really went."""
+        self.counts = record.counts
+        return self
+
+
+async def has_history(conn: Any, domain: str) -> bool:
+    """Whether a page of this domain was ever visited: the newest visit of each stays in the database."""
+    return await frontier.has_history(conn, await _known(conn, domain))
+
+
+async def purge_domain(conn: Any, name: str, order: PurgeOrder) -> Purged:
+    """A domain with everything that is known of it. Found again by a link, it is new."""
+    known = await _known(conn, name)
+    purged = Purged("domain", known)
+    if order.is_trial:
+        return await _try_pages(conn, known, None, purged)
+    async with cold.alone(conn):
+        domain_id = (await _hold(conn, known)).id
+        async with (
+            on_record(conn, order, "domain.purge", what=purged.what, subject=known) as record,
+            fenced(conn, [domain_id]),
+        ):
+            await _take_pages(conn, domain_id, purged, record, name=known)
+            async with portion(conn, known):
+                await _leave(conn, domain_id, purged)
+    return purged.told_by(record)
+
+
+async def purge_pages(conn: Any, name: str, text: str, order: PurgeOrder) -> Purged:
+    """Pages of a domain whose URL contains a text. Found again by a link, they are new."""
+    if not text:
+        raise UsageError("Say which pages: a part of their URLs. `forager purge domain` takes all of them.")
+    known = await _known(conn, name)
+    purged = Purged("pages", f"{known} {text}")
+    if order.is_trial:
+        return await _try_pages(conn, known, text, purged)
+    async with cold.alone(conn):
+        domain_id = (await _hold(conn, known)).id
+        async with (
+            on_record(conn, order, "page.purge", what=purged.what, subject=purged.subject) as record,
+            fenced(conn, [domain_id]),
+        ):
+            await _take_pages(conn, domain_id, purged, record, name=known, text=text)
+            await _repair(conn, domain_id, order)
+    return purged.told_by(record)
+
+
+async def purge_tasks(conn: Any, before: datetime, name: str | None, order: PurgeOrder) -> Purged:
+    """History that ended before a moment; the last word on each page stays. A crawl may go on meanwhile."""
+    known = await known_name(conn, name)
+    if before > await conn.fetchval(SQL["yesterday"]):
+        raise UsageError(
+            "History of today and yesterday stays: it is still added up. Choose an earlier day.", field="before"
+        )
+    domain_id = (await conn.fetchrow(LOOK["find_domain"], known))["id"] if known else None
+    purged = Purged("tasks", f"before {before:%Y-%m-%d %H:%M} UTC" + (f" of {known}" if known else ""))
+    if order.is_trial:
+        purged.counts["tasks"] = await frontier.count_history(conn, before, domain_id)
+        return purged
+    async with (
+        cold.alone(conn),
+        on_record(conn, order, "task.purge", what=purged.what, subject=purged.subject) as record,
+    ):
+        gone, last = 1, 0
+        while gone:
+            async with conn.transaction():
+                gone, last = await frontier.delete_history(conn, before, domain_id, after=last, limit=TASKS_AT_ONCE)
+                await record.count(conn, Counter(tasks=gone), closed=gone)
+    return purged.told_by(record)
+
+
+async def purge_cold(
+    conn: Any, folder: Path, month: date, order: PurgeOrder, *, copies: BucketFolder | None = None
+) -> Purged:
+    """The cold files of a month, with their copies. What counters need of their visits stays."""
+    purged = Purged("cold", f"{month:%Y-%m}")
+    async with cold.alone(conn):
+        slices = [each for each in await history.read_slices(conn, month) if each.status == "moved"]
+        stats = cold_stats.find(folder, month)
+        if not slices and not stats:
+            raise NotFoundError(f"Nothing of {month:%Y-%m} is in cold files; `forager archive list` says what is.")
+        counts = Counter(files=len(slices) + len(stats), visits=sum(each.row_count for each in slices))
+        if order.is_trial:
+            purged.counts = counts
+            return purged
+        if copies is not None:  # who cannot be asked cannot delete: then nothing is begun
+            await asyncio.to_thread(copies.files, cold_stats.KIND)
+        async with on_record(conn, order, "cold.purge", what=purged.what, subject=purged.subject) as record:
+            async with conn.transaction():
+                await history.drop_restored(conn, month)
+                await history.purge_parts(conn, [each.id for each in slices])
+                await record.count(conn, counts)
+            names = [*(each.file for each in slices), *(each.file for each in stats)]
+            for name in names:
+                cold_file.discard(folder / name)
+            if copies is not None:
+                await asyncio.to_thread(cold_copies.discard, copies, names)
+    return purged.told_by(record)
+
+
+async def list_purges(conn: Any, *, limit: int, before: int | None = None) -> list[dict[str, Any]]:
+    """Newest first; `before` is the id of the last one of the page before."""
+    rows = await conn.fetch(SQL["read_purges"], before, limit)
+    return [dict(row) | {"counts": json.loads(row["counts"])} for row in rows]
+
+
+# Pages --------------------------------------------------------------------------------------------------------------
+
+
+async def _try_pages(conn: Any, name: str, text: str | None, purged: Purged) -> Purged:
+    domain_id: int = (await conn.fetchrow(LOOK["find_domain"], name))["id"]
+    purged.counts.update(await frontier.count_pages(conn, domain_id, text))
+    return purged
+
+
+async def _take_pages(
+    conn: Any, domain_id: int, purged: Purged, record: Record, *, name: str, text: str | None = None
+) -> None:
+    last = 0
+    while page_ids := await frontier.find_pages(conn, domain_id, text, after=last, limit=PAGES_AT_ONCE):
+        async with portion(conn, name):
+            await _take(conn, domain_id, page_ids, purged, record)
+        last = page_ids[-1]
+
+
+async def _take(conn: Any, domain_id: int, page_ids: list[int], purged: Purged, record: Record) -> None:
+    dropped = await images.drop_images(conn, domain_id, page_ids)
+    taken = await frontier.delete_pages(conn, page_ids)
+    await repair.decrement_counters(conn, _less(domain_id, dropped, known=taken.known, waiting=taken.waiting))
+    unused = await bodies.drop_unused(conn, taken.bodies) if taken.bodies else []
+    purged.keys += dropped.keys
+    counts = Counter(
+        pages=len(page_ids),
+        tasks=taken.closed + taken.open,
+        linking_pages=taken.linking,
+        dependent_tasks=taken.dependents,
+        images=dropped.images,
+        bodies=len(unused),
+    )
+    await record.count(conn, counts, closed=taken.closed)
+
+
+def _less(domain_id: int, dropped: Dropped, *, known: int = 0, waiting: int = 0) -> list[Less]:
+    here = Less(domain_id, known, waiting, dropped.shown, dropped.stored[domain_id])
+    return [here, *(Less(other, stored=stored) for other, stored in dropped.stored.items() if other != domain_id)]
+
+
+async def _leave(conn: Any, domain_id: int, purged: Purged) -> None:
+    dropped = await images.leave_domain(conn, domain_id)
+    await repair.decrement_counters(conn, _less(domain_id, dropped))
+    await repair.remove(conn, domain_id)
+    await cache_namespace.end(conn)
+    purged.keys += dropped.keys
+
+
+async def _repair(conn: Any, domain_id: int, order: PurgeOrder) -> None:
+    """A domain without a page that waits is exhausted."""
+    async with conn.transaction():
+        held = await repair.hold_unleased(conn, [domain_id])
+        await sign_moves(conn, by=order.by, reason_code=REASON_CODE, reason=order.reason)
+        await repair.mend_states(conn, held, refresh_every_s=order.refresh_every_s, refused_rest_s=order.refused_rest_s)
+
+
+async def _known(conn: Any, name: str) -> str:
+    known = await known_name(conn, name)
+    assert known is not None
+    return known
+
+
+async def _hold(conn: Any, name: str) -> LockedDomain:
+    held = await admin.hold(conn, name)
+    if held is None:
+        raise NotFoundError(f"{name} is gone: somebody else purged it.")
+    return held

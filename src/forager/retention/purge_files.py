@@ -1,0 +1,27 @@
+"""Builds a purge from Settings, and deletes the files that nobody refers to afterwards."""
+
+import asyncio
+from collections.abc import Sequence
+
+from forager import clock
+from forager.accounts.identity import Who
+from forager.config.settings import Settings
+from forager.retention.purge_record import PurgeOrder
+from forager.storage.factory import place_of
+
+
+def order_of(settings: Settings, *, who: Who, reason: str, is_trial: bool) -> PurgeOrder:
+    return PurgeOrder(
+        who,
+        reason,
+        is_trial,
+        settings.worker.dead_after,
+        refresh_every_s=settings.refresh.interval if settings.refresh.enabled else None,
+        refused_rest_s=settings.cooldown.forbidden,
+    )
+
+
+async def delete_files(settings: Settings, keys: Sequence[str]) -> None:
+    """Files of images; snapshots go with their own duty."""
+    if keys:
+        await asyncio.to_thread(place_of(settings).delete, keys, unless_since=clock.now())

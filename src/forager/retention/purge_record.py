@@ -1,0 +1,71 @@
+"""A purge on record: in `purges`, portion by portion, and twice in the audit log, before its first row goes and when it
+ended. One that was killed has begun there and never ended.
+"""
+
+import asyncio
+import contextlib
+import json
+from collections import Counter
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from forager.accounts import audit
+from forager.accounts.identity import Who
+from forager.db import statements
+
+SQL = statements.load("forager.retention", "purges.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class PurgeOrder:
+    who: Who
+    reason: str
+    is_trial: bool
+    dead_after_s: float
+    refresh_every_s: float | None = None
+    refused_rest_s: float = 0.0
+
+    @property
+    def by(self) -> str:
+        return self.who.signature
+
+
+@dataclass(slots=True)
+class Record:
+    """What went so far, and how it is told."""
+
+    id: int
+    order: PurgeOrder
+    action: str
+    subject: str
+    counts: Counter[str] = field(default_factory=Counter)
+
+    async def count(self, conn: Any, counts: Counter[str], *, closed: int = 0) -> None:
+        """In the transaction that took it; closed tasks also by themselves."""
+        await conn.execute(SQL["count_purge"], self.id, json.dumps(counts), closed)
+        self.counts.update(counts)
+
+    async def note(self, conn: Any, step: str, outcome: str = audit.DONE, **more: Any) -> None:
+        details = {"step": step, "purge": self.id, "reason": self.order.reason, **more}
+        await audit.note(
+            conn, self.order.who, self.action, kind="purge", object_id=self.subject, details=details, outcome=outcome
+        )
+
+
+@contextlib.asynccontextmanager
+async def on_record(conn: Any, order: PurgeOrder, action: str, *, what: str, subject: str) -> AsyncIterator[Record]:
+    """`action` as the audit log names it, such as `domain.purge`; `what` as the table of purges does."""
+    async with conn.transaction():
+        purge_id = await conn.fetchval(SQL["begin_purge"], order.by, order.reason, what, subject)
+        record = Record(purge_id, order, action, subject)
+        await record.note(conn, "begun")
+    try:
+        yield record
+    except (Exception, asyncio.CancelledError) as error:
+        with contextlib.suppress(Exception):  # a database that is away cannot be told; then it has begun and not ended
+            await record.note(conn, "stopped", audit.FAILED, error=str(error), counts=dict(record.counts))
+        raise
+    async with conn.transaction():
+        await conn.execute(SQL["end_purge"], record.id)
+        await record.note(conn, "done", counts=dict(record.counts))

@@ -1,0 +1,39 @@
+"""Orders to visit again: an earlier run's order is given once more, for those of its domains that have revisits due.
+
+So a refresh keeps to the scope, the patterns and the depth the site was crawled with.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from forager.domains import cooldown
+from forager.runs.models import RunSpec
+from forager.stats import store as stats
+
+
+async def start_refresh(
+    conn: Any,
+    before: int,
+    *,
+    names: Sequence[str] | None,
+    max_pages: int | None,
+    delay_s: float | None,
+    check: Callable[[RunSpec], None],
+) -> tuple[int, RunSpec]:
+    """A new run with the order of the run `before`, and the domains it is for. Limits of old do not hold for it.
+
+    `check` may refuse the order by raising.
+    """
+    spec = await stats.find_run(conn, before)
+    assert spec is not None, "domains refer to runs that exist"
+    check(spec)
+    again = replace(
+        spec,
+        max_pages=max_pages,
+        max_pages_per_domain=None,
+        delay_s=spec.delay_s if delay_s is None else delay_s,
+    )
+    run = await stats.start_run(conn, again, by="refresh")
+    await cooldown.adopt_revisitable(conn, run, before=before, names=names)
+    return run, again

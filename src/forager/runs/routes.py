@@ -1,0 +1,111 @@
+"""Runs: orders to crawl, how they do, and an end before their time."""
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import Field
+
+from forager.api import paging
+from forager.api.access import Admin, Seeding, User
+from forager.api.paging import Paged
+from forager.api.problems import responses
+from forager.api.reply import reply
+from forager.api.types import LARGEST_ID, After, Body, Flag, Limit, Number, PathId, Text, Url, Whole
+from forager.api.work import change, get_forager, look, snapshot
+from forager.errors import BadUrlError, NotFoundError, UsageError
+from forager.runs import queries as run_queries
+from forager.runs import service as control
+from forager.runs.models import RunSpec, Scope
+from forager.runs.report import read_progress
+from forager.seeds.found import to_url
+from forager.seeds.service import MOST_NAMED
+from forager.seeds.validate import validate_seed
+from forager.tasks import schemas as models
+
+router = APIRouter(tags=["runs"])
+Glob = Annotated[Text, Field(min_length=1, max_length=2000)]
+
+
+class RunOrder(Body):
+    """What `forager crawl` takes, but for lists that are too long to be named."""
+
+    urls: Annotated[list[Url], Field(min_length=1, max_length=MOST_NAMED, examples=[["https://shop.example/"]])]
+    scope: Scope = Scope.HOST
+    include: Annotated[list[Glob], Field(max_length=100)] = Field(default=[], examples=[["*/products/*"]])
+    exclude: Annotated[list[Glob], Field(max_length=100)] = Field(default=[])
+    max_depth: Whole | None = Field(default=None, ge=0, le=1000)
+    max_pages: Whole | None = Field(default=None, ge=1, le=LARGEST_ID)
+    max_pages_per_domain: Whole | None = Field(default=None, ge=1, le=2**31 - 1)
+    delay_s: Number | None = Field(default=None, ge=0, le=86_400)
+    dry_run: Flag = False
+
+
+@router.get("/api/runs", response_model=Paged[models.RunRow], responses=responses(404))
+async def list_runs(
+    request: Request,
+    _who: User,
+    status: Annotated[models.RunStatus | None, Query()] = None,
+    limit: Limit = 100,
+    after: After = None,
+) -> Response:
+    """Runs, newest first, with what they did."""
+    async with look(request) as conn:
+        rows = await run_queries.page_of_runs(
+            conn, paging.read(request, after, paging.BY_ID), status=status, limit=limit + 1
+        )
+    return paging.page(request, rows, limit)
+
+
+@router.get("/api/runs/{run:int}", response_model=models.Run, responses=responses(404))
+async def show_run(request: Request, _who: User, run: PathId) -> Response:
+    """One run at this moment."""
+    async with snapshot(request) as conn:
+        found = await run_queries.page_of_runs(conn, (run + 1,), limit=1)
+        if not found or found[0]["id"] != run:
+            raise NotFoundError(f"There is no run {run}.")
+        progress = await read_progress(conn, run)
+        drops = await control.drops(conn, run)
+    row = found[0]
+    kept: dict[str, Any] = {name: row[name] for name in ("status", "spec", "created_by", "started_at", "ended_at")}
+    return reply({**asdict(progress), **kept, "drops": drops})
+
+
+@router.post("/api/admin/runs", status_code=201, response_model=models.Ordered, responses=responses(409))
+async def start_run(request: Request, who: Seeding, body: RunOrder) -> Response:
+    """Order a crawl; the workers of `forager up` carry it out."""
+    settings = get_forager(request).settings
+    try:
+        seeds = tuple(dict.fromkeys(map(to_url, body.urls)))
+    except BadUrlError as error:
+        raise UsageError(str(error)) from None
+    for seed in seeds:
+        validate_seed(seed, settings)
+    spec = RunSpec(
+        seeds=seeds,
+        scope=body.scope,
+        include=tuple(body.include),
+        exclude=tuple(body.exclude),
+        max_depth=settings.crawl.max_depth if body.max_depth is None else body.max_depth,
+        max_pages=body.max_pages,
+        max_pages_per_domain=body.max_pages_per_domain,
+        delay_s=body.delay_s,
+    )
+    async with look(request) as conn:
+        visited, waiting = await control.foresee(conn, seeds)
+    ordered = {"run": None, "seeds": seeds, "visited": visited, "waiting": waiting, "dry_run": body.dry_run}
+    if body.dry_run:
+        return reply(ordered, 201)
+    async with change(request, who, 60.0) as deed:
+        run = await control.order_run(deed.conn, spec, by=deed.by, is_scored=settings.crawl.domain_order == "smart")
+        await deed.note("run.start", "run", run, seeds=seeds[:10], scope=body.scope.value)
+    return reply(ordered | {"run": run}, 201)
+
+
+@router.post("/api/admin/runs/{run:int}/stop", response_model=models.Stopping, responses=responses(404, 409))
+async def stop_run(request: Request, who: Admin, run: PathId) -> Response:
+    """Its workers finish what is open, and it is over."""
+    async with change(request, who) as deed:
+        await control.stop_run(deed.conn, run)
+        await deed.note("run.stop", "run", run)
+    return reply({"run": run, "message": "It ends as soon as what is open is finished."})

@@ -1,0 +1,36 @@
+"""How far a run reaches whose seeds are too many to be named in its order: as far as the domains it has taken, and the
+standing run as far as all that are known."""
+
+from array import array
+from typing import Any
+
+from forager.db.database import Database
+from forager.domains import store as domains
+from forager.engine.transaction_retry import in_transaction
+from forager.links.name_set import MutableNameSet, NameSet, hash_name
+from forager.links.scope import Reach
+from forager.runs.models import RunSpec, Scope
+
+
+async def read_reach(database: Database, run: int, spec: RunSpec) -> Reach:
+    if spec.is_standing:
+        return Reach.of(spec, domains=await in_transaction(database, _read_known))
+    if not spec.is_long or spec.scope is Scope.ANY:
+        return Reach.of(spec)
+    is_wide = spec.scope is Scope.DOMAIN
+
+    async def read_names(conn: Any) -> NameSet:
+        hashes = array("Q")
+        async for name, parent in domains.stream_names(conn, run):
+            hashes.append(hash_name(parent if is_wide else name))
+        return NameSet(hashes)
+
+    names = await in_transaction(database, read_names)
+    return Reach.of(spec, parents=names) if is_wide else Reach.of(spec, domains=names)
+
+
+async def _read_known(conn: Any) -> MutableNameSet:
+    hashes, up_to = array("Q"), 0
+    async for up_to, name in domains.stream_known_names(conn, 0):  # noqa: B007 (the last one counts)
+        hashes.append(hash_name(name))
+    return MutableNameSet(NameSet(hashes), up_to)

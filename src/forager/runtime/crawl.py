@@ -1,0 +1,212 @@
+"""One crawl from order to report: recovers, seeds, supervises the workers, indexes and reports."""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from functools import partial
+from typing import Any
+
+from forager import clock
+from forager.accounts import audit
+from forager.accounts.identity import operator
+from forager.config.loader import to_environment
+from forager.db.database import Database
+from forager.engine.crash_marker import FOLDER
+from forager.engine.recovery import recover
+from forager.engine.stop import StopRequest
+from forager.engine.supervisor import Supervisor
+from forager.engine.transaction_retry import AWAY, in_transaction
+from forager.images.service import queue_wanted
+from forager.instance import Forager
+from forager.interpreter import python_module
+from forager.observe import log
+from forager.runs.models import Holder, Progress, RunEnd, RunReport, RunSpec
+from forager.runs.report import read_progress, read_report
+from forager.runs.start import start_run
+from forager.seeds.service import NO_LIST, OnLoaded, SeedList, start_long_run
+from forager.stats import seals
+from forager.stats import store as stats
+
+FOR_DUTIES = 8
+"""Connections of a process that keeps the timetable: two for each loop, so that none waits for another."""
+START_WITHIN_S = 8.0
+"""A crawl that cannot be begun, because the database takes no writes, says so after this time."""
+PROGRESS_EVERY_S = 0.5
+KEEP_EVERY_S = 15.0
+"""So often a crawl records that it still keeps its run: workers of other machines cannot look at its process."""
+HOLDERS_SHOWN = 100
+SEAL_PATIENCE_S = 2.0
+"""At the end of a crawl, for transactions of others that run at that moment."""
+SEARCHABLE_S = 5.0
+"""At the end of a crawl, for putting what it read into the index."""
+MOST_OF_THE_TIME = 9
+"""A run of a million domains is slow to look at: then it is looked at less often, a tenth of the time at most."""
+
+
+async def crawl(
+    forager: Forager,
+    spec: RunSpec,
+    *,
+    workers: int,
+    on_progress: Callable[[Progress], None],
+    stop: StopRequest,
+    by: str = "cli",
+    listed: SeedList = NO_LIST,
+    on_loaded: OnLoaded = lambda _loaded: None,
+    on_held: Callable[[Sequence[Holder]], None] = lambda _holders: None,
+) -> RunReport:
+    """One run from order to report: recover, seed, supervise, tell. A list of seeds is part of the spec too, but for a
+    long one. `on_held` gets the workers of other runs that have yet to hand its domains over."""
+    database, settings = forager.database, forager.settings
+    await recovery(forager, spec, give_up_after_s=START_WITHIN_S)()
+    is_scored = settings.crawl.domain_order == "smart"
+    if listed.is_long:
+        run, spec = await start_long_run(
+            database, spec, listed, by=by, is_scored=is_scored, stop=stop, on_loaded=on_loaded
+        )
+    else:
+        start = partial(
+            start_run, spec=spec, by=by, listed=tuple(listed.seeds), source=listed.source, is_scored=is_scored
+        )
+        run = await in_transaction(database, start, give_up_after_s=START_WITHIN_S)
+    await in_transaction(database, partial(note_start, run=run, spec=spec, by=by))
+    if holders := await in_transaction(database, partial(stats.read_holders, run=run, limit=HOLDERS_SHOWN)):
+        on_held(holders)
+    return await carry_out(forager, run, spec, workers=workers, on_progress=on_progress, stop=stop)
+
+
+async def note_start(conn: Any, *, run: int, spec: RunSpec, by: str, again: int | None = None) -> None:
+    """In the words the API has for it; `again` is the run whose order is given once more."""
+    told = {"seeds": spec.seeds[:10], "scope": spec.scope, "again": again}
+    await audit.note(conn, operator(by), "run.start", kind="run", object_id=run, details=told)
+
+
+async def carry_out(
+    forager: Forager,
+    run: int,
+    spec: RunSpec,
+    *,
+    workers: int,
+    on_progress: Callable[[Progress], None],
+    stop: StopRequest,
+    keeps_time: bool = True,
+    stays_open: Callable[[], bool] = lambda: False,
+) -> RunReport:
+    """A run that was started, from its first worker to its report. The duties are done meanwhile, unless somebody else
+    keeps time. One that was stopped and stays open is for somebody else to go on with."""
+    database, settings = forager.database, forager.settings
+    put_right = recovery(forager, spec)
+    await queue_wanted(forager, run=run, stop=stop)
+    show = _Throttled(database, run, on_progress)
+    command = python_module("forager", "worker", "--run", str(run), "--of", str(workers), "--attached")
+    supervisor = Supervisor(
+        command,
+        os.environ | to_environment(settings),
+        stop,
+        on_tick=show.tick,
+        on_death=put_right,
+        count_done=lambda: show.pages_done,
+    )
+    async with _duties(forager, stop) if keeps_time else contextlib.nullcontext():
+        is_fine = await supervisor.run(workers)
+    await put_right()
+    was_stopped = stop.asked or await in_transaction(database, partial(stats.were_all_sent_away, run=run))
+    end = RunEnd.STOPPED if was_stopped else RunEnd.FINISHED if is_fine else RunEnd.FAILED
+    if not (was_stopped and stays_open()):
+        await in_transaction(database, lambda conn: stats.end_run(conn, run, end.value))
+    if keeps_time:
+        await _index_pages(forager, stop)
+        await _seal(forager)
+    report = await in_transaction(
+        database, partial(read_report, run=run, spec=spec, was_stopped=was_stopped, has_failed=not is_fine)
+    )
+    on_progress(report.progress)
+    return report
+
+
+def recovery(forager: Forager, spec: RunSpec, *, give_up_after_s: float | None = None) -> Callable[[], Awaitable[None]]:
+    settings = forager.settings
+    notes, delay_s = settings.home / FOLDER, spec.delay_or(settings.politeness.delay)
+    work = partial(recover, dead_after_s=settings.worker.dead_after, delay_s=delay_s, notes=notes)
+
+    async def put_right() -> None:
+        await in_transaction(forager.database, work, give_up_after_s=give_up_after_s)
+
+    return put_right
+
+
+@contextlib.asynccontextmanager
+async def _duties(forager: Forager, stop: StopRequest) -> AsyncIterator[None]:
+    """On a machine where nothing else of Forager runs, a crawl keeps the timetable. A bug in a duty ends no crawl."""
+    from forager.runtime.schedule import keep_time
+
+    keeping = asyncio.create_task(keep_time(forager, stop))
+    try:
+        yield
+    finally:
+        keeping.cancel()
+        for trouble in await asyncio.gather(keeping, return_exceptions=True):
+            if isinstance(trouble, Exception):
+                log().warning("schedule ended", action="schedule.ended", error=repr(trouble))
+
+
+async def _index_pages(forager: Forager, stop: StopRequest) -> None:
+    """What the crawl read, as far as a moment is enough: while workers are at it every processor is theirs. The duty
+    `index` has the rest, and so has whoever searches."""
+    from forager.parsing.keywords import CONFIGS
+    from forager.search import index
+    from forager.search.backend import tend_search
+
+    until = clock.monotonic() + SEARCHABLE_S
+    try:
+        async with forager.pool.acquire() as conn:
+            while not stop.asked and clock.monotonic() < until:
+                if (await index.index_batch(conn, CONFIGS)).pages < index.PORTION:
+                    break
+            await index.tidy(conn)
+            if forager.settings.search.backend != "postgres":
+                await tend_search(conn, forager.settings, within_s=SEARCHABLE_S)
+    except Exception as trouble:  # the pages are safe; that they are not found yet is no reason to fail
+        log().warning("pages not indexed", action="index.failed", error=repr(trouble))
+
+
+async def _seal(forager: Forager) -> None:
+    """What the crawl wrote is provable from now on; the job `seal` has what is still being written."""
+    try:
+        async with forager.pool.acquire() as conn:
+            await seals.seal_now(conn, patience_s=SEAL_PATIENCE_S)
+    except Exception as trouble:  # nothing is lost by it
+        log().warning("history not sealed", action="seal.failed", error=repr(trouble))
+
+
+class _Throttled:
+    """Reads progress now and then; a database that is away is no reason to stop looking at the workers."""
+
+    def __init__(self, database: Database, run: int, on_progress: Callable[[Progress], None]) -> None:
+        self._database = database
+        self._run = run
+        self._on_progress = on_progress
+        self._next_at = 0.0
+        self._keep_at = 0.0
+        self.pages_done = 0
+
+    async def tick(self) -> None:
+        if clock.monotonic() < self._next_at:
+            return
+        began = clock.monotonic()
+        try:
+            async with self._database.pool.acquire() as conn:
+                progress = await read_progress(conn, self._run)
+                if began >= self._keep_at:
+                    await stats.keep_run(conn, self._run)
+                    self._keep_at = began + KEEP_EVERY_S
+        except AWAY:
+            with contextlib.suppress(*AWAY):
+                await self._database.revive()
+            return
+        finally:
+            took_s = clock.monotonic() - began
+            self._next_at = began + max(PROGRESS_EVERY_S, took_s * (1 + MOST_OF_THE_TIME))
+        self.pages_done = progress.pages_done
+        self._on_progress(progress)

@@ -1,0 +1,84 @@
+"""Visits again what is due: wakes exhausted domains whose time has come, and gives each earlier order once more."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from forager.domains import cooldown
+from forager.domains.jobs import refresh as waking
+from forager.engine.stop import StopRequest
+from forager.engine.transaction_retry import in_transaction
+from forager.instance import Forager
+from forager.runs.models import Progress, RunReport, RunSpec
+from forager.runs.repeat import start_refresh
+from forager.runtime.crawl import carry_out, note_start
+from forager.runtime.schedule import do_once
+from forager.workers import jobs as takeover
+
+LONGEST_SLEEP_S = 60.0
+"""Another process may have changed what is due."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshOrder:
+    names: Sequence[str] | None
+    """Only these domains; None: all."""
+    is_now: bool
+    """Also what was crawled to its end and is not due yet."""
+    workers: int
+    max_pages: int | None
+    delay_s: float | None
+    check: Callable[[RunSpec], None]
+    """May refuse an order of old by raising."""
+    by: str = "cli"
+
+
+async def refresh(
+    forager: Forager, order: RefreshOrder, *, on_progress: Callable[[Progress], None], stop: StopRequest
+) -> list[RunReport]:
+    """Everything that is due; one report for each order of old that is given again."""
+    if order.is_now:
+        await in_transaction(forager.database, partial(cooldown.hasten, names=order.names))
+    await do_once(forager, [takeover.NAME])
+    reports: list[RunReport] = []
+    while not stop.asked:
+        await do_once(forager, [waking.NAME])  # wakes a portion: what is left comes when these are done
+        due = await in_transaction(forager.database, partial(cooldown.find_revisitable, names=order.names))
+        done = [await _run_refresh(forager, run, order, on_progress, stop) for run in due if not stop.asked]
+        reports += done
+        if order.max_pages is not None or not any(report.progress.pages_done for report in done):
+            break
+    return reports
+
+
+async def _run_refresh(
+    forager: Forager, before: int, order: RefreshOrder, on_progress: Callable[[Progress], None], stop: StopRequest
+) -> RunReport:
+    start = partial(
+        start_refresh,
+        before=before,
+        names=order.names,
+        max_pages=order.max_pages,
+        delay_s=order.delay_s,
+        check=order.check,
+    )
+
+    async def begin(conn: Any) -> tuple[int, RunSpec]:
+        run, spec = await start(conn)
+        await note_start(conn, run=run, spec=spec, by=order.by, again=before)
+        return run, spec
+
+    run, spec = await in_transaction(forager.database, begin)
+    return await carry_out(forager, run, spec, workers=order.workers, on_progress=on_progress, stop=stop)
+
+
+async def wait_for_due(forager: Forager, *, names: Sequence[str] | None, stop: StopRequest) -> None:
+    """Until the next domain wakes, or a minute has passed, or somebody asks to stop."""
+    wait_s = await in_transaction(forager.database, partial(cooldown.next_revisit_s, names=names))
+    sleep_s = LONGEST_SLEEP_S if wait_s is None else min(max(wait_s, 1.0), LONGEST_SLEEP_S)
+    stopping = asyncio.create_task(stop.wait_requested())
+    await asyncio.wait({stopping}, timeout=sleep_s)
+    stopping.cancel()
+    await asyncio.gather(stopping, return_exceptions=True)

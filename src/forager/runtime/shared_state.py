@@ -1,0 +1,71 @@
+"""What processes share beside the database: by the settings' Redis, or nothing. Nobody else asks which it is."""
+
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from forager.accounts import session_cache
+from forager.accounts.limiter import Ledger
+from forager.accounts.session_cache import NullCache, SessionCache
+from forager.config.settings import Settings
+from forager.frontier.url_cache import UNSHARED, SharedPages
+
+if TYPE_CHECKING:
+    from forager.cache.server import Server
+
+
+class Latest(Protocol):
+    """Live numbers of all API processes: who finds none makes them."""
+
+    async def read(self) -> tuple[bytes, float] | None:
+        """What was made last, and for how many seconds it stays the latest."""
+
+    async def should_build(self) -> bool:
+        """Whether nobody else is at it."""
+
+    async def put(self, made: bytes, stays_s: float) -> None:
+        """For the others."""
+
+
+class LocalState:
+    """Every process makes its own."""
+
+    async def read(self) -> None:
+        return None
+
+    async def should_build(self) -> bool:
+        return True
+
+    async def put(self, _made: bytes, _stays_s: float) -> None:
+        return
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    pages: SharedPages = UNSHARED
+    ledgers: tuple[Ledger, ...] = ()
+    """Asked before the table of the database is."""
+    latest: Latest = LocalState()  # noqa: RUF009 (it has no state)
+    vouching: SessionCache = NullCache()  # noqa: RUF009 (as above)
+    server: "Server | None" = None
+    """The Redis behind all of these."""
+
+
+@contextlib.asynccontextmanager
+async def open_sharing(settings: Settings, pool: Any) -> AsyncIterator[Sharing]:
+    if settings.redis.url is None:
+        yield Sharing()
+        return
+    from forager.cache.counts import RedisCounts
+    from forager.cache.latest import RedisLatest
+    from forager.cache.namespace import Era
+    from forager.cache.server import open_server
+    from forager.cache.sessions import RedisSessionCache
+    from forager.cache.urls import RedisKnown
+
+    async with open_server(settings.redis.url) as server:
+        era = Era(pool)
+        counts, latest = RedisCounts(server, era), RedisLatest(server, era)
+        others = RedisSessionCache(server, era, lasts_s=session_cache.REMEMBERED_S)
+        yield Sharing(RedisKnown(server, era), (counts,), latest, others, server)

@@ -1,0 +1,22 @@
+"""Jobs of the scheduler, as responses show them."""
+
+from datetime import datetime
+
+from forager.api.types import Row
+
+
+class Duty(Row):
+    name: str
+    every_s: float
+    started_at: datetime | None
+    ended_at: datetime | None
+    took_s: float | None
+    result: str | None
+    error: str | None
+    next_at: datetime | None
+    times: int
+
+
+class JobTriggered(Row):
+    duty: str
+    message: str

@@ -1,0 +1,70 @@
+"""What an operator may do about the search server: have its index made anew, leave it, hear how things are."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from forager.search import rebuild
+from forager.search.bulk_index import SQL
+from forager.search.names import Names
+from forager.search.service import ExternalSearch
+from forager.search.sync import Standing, Tended, read_sync_status, tend
+
+ROUND_S = 2.0
+"""Between two looks at how far it is."""
+BUSY_S = 1.0
+MOST_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedItem:
+    kind: str
+    id: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReindexResult:
+    changes: int
+    filled: int
+    standing: Standing
+
+
+async def reindex(
+    conn: Any,
+    elsewhere: ExternalSearch,
+    *,
+    anew: bool = False,
+    on_progress: Callable[[Tended], None] = lambda _tended: None,
+) -> ReindexResult:
+    """Until a new index is searched and nothing waits. One that was begun is gone on with; `anew` gives it up. Raises
+    SearchServerError: then the next call goes on."""
+    if anew:
+        begun = [build.name for build in await rebuild.read_builds(conn) if build.state == "building"]
+        await rebuild.give_up(conn, begun)
+    await rebuild.begin(conn)
+    changes = filled = 0
+    while True:
+        so_far = changes, filled
+
+        def show(done: Tended, so_far: tuple[int, int] = so_far) -> None:
+            on_progress(Tended(so_far[0] + done.changes, so_far[1] + done.filled, done.is_building, done.is_busy))
+
+        done = await tend(conn, elsewhere.server, elsewhere.names, within_s=ROUND_S, on_step=show)
+        changes, filled = changes + done.changes, filled + done.filled
+        if not done.is_building and not done.is_busy:
+            return ReindexResult(changes, filled, await read_sync_status(conn))
+        if done.is_busy:
+            await asyncio.sleep(BUSY_S)
+
+
+async def leave(conn: Any, elsewhere: ExternalSearch | None, prefix: str) -> None:
+    """PostgreSQL does the searching. Without a server at hand its indexes stay there."""
+    await rebuild.switch_off(conn, elsewhere.server if elsewhere else None, Names(prefix))
+
+
+async def list_rejected(conn: Any) -> list[RejectedItem]:
+    return [
+        RejectedItem(row["kind"], row["id"], row["reason"]) for row in await conn.fetch(SQL["read_refused"], MOST_SHOWN)
+    ]

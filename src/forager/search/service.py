@@ -1,0 +1,148 @@
+"""What an operator may ask of the index: search it, bring it up to date. Every door (CLI, API) calls these."""
+
+import contextlib
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import asyncpg
+
+from forager.domains.lookup import known_name
+from forager.errors import ConflictError, ForagerError, SearchServerError
+from forager.parsing.keywords import CONFIGS
+from forager.parsing.words import to_query
+from forager.search import index
+from forager.search.bulk_index import push_changes
+from forager.search.models import HitPage, ProductQuery, Query, SearchBackend
+from forager.search.names import Names
+from forager.search.opensearch import ServerSearch
+from forager.search.postgres import PostgresSearch
+from forager.search.rebuild import has_live
+from forager.search.server import SearchServer
+from forager.search.server_query import is_search_cursor
+from forager.search.snippets import Load, add_snippets
+
+FEW = 3
+"""Hits below which somebody may have misspelled a word."""
+CATCH_UP_PAGES = 2000
+"""Pages a search puts into the index before it looks: a crawl that ended just now is found at once."""
+MOST_WAITING = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    page: HitPage
+    suggestion: str | None = None
+    """The words somebody may have meant."""
+    is_corrected: bool = False
+    """Nothing has the words that were asked for: these are hits for the suggestion."""
+    waiting: int = 0
+    """Pages that were read and cannot be found yet."""
+    note: str | None = None
+    """Why PostgreSQL answered, where a search server should have."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalSearch:
+    """A search server that answers in PostgreSQL's place, as long as it does."""
+
+    server: SearchServer
+    names: Names
+
+
+async def search(
+    pool: Any, query: Query, *, load: Load | None = None, elsewhere: ExternalSearch | None = None
+) -> Answer:
+    """Hits, and help where there are few. Opens its own transactions. `load` gives stored bodies, for snippets."""
+    async with pool.acquire() as conn:
+        waiting = await _catch_up(conn)
+        query = replace(query, domain=await known_name(conn, query.domain))
+        if not isinstance(query, ProductQuery):
+            query = replace(query, words=to_query(query.words))  # as the words of pages were made
+        try:
+            answer = await _search_backends(conn, query, load, elsewhere)
+        except asyncpg.QueryCanceledError:
+            raise ForagerError("The search took too long: narrow it with --domain, --language or --since.") from None
+    return replace(answer, waiting=waiting)
+
+
+async def _search_backends(conn: Any, query: Query, load: Load | None, elsewhere: ExternalSearch | None) -> Answer:
+    """Whose place `after` is, he goes on; else the server, and PostgreSQL where that cannot."""
+    is_theirs, is_ours = is_search_cursor(query.after), bool(query.after) and not is_search_cursor(query.after)
+    why = None
+    if elsewhere is not None and not is_ours:
+        try:
+            await _sync_external(conn, elsewhere)
+            async with conn.transaction(isolation="repeatable_read", readonly=True):
+                if await has_live(conn):
+                    return await _look(conn, ServerSearch(conn, elsewhere.server, elsewhere.names), query, load)
+            why = "The search server has no index yet."
+        except SearchServerError as error:
+            why = str(error)
+    if is_theirs:
+        raise ConflictError(
+            f"{why or 'There is no search server any more.'} The place `after` is one of its own: ask again later, or "
+            "from the beginning, without it.",
+            "search_moved",
+        )
+    async with conn.transaction(isolation="repeatable_read", readonly=True):
+        answer = await _look(conn, PostgresSearch(conn), query, load)
+    return replace(answer, note=f"{why} PostgreSQL answered instead." if why else None)
+
+
+async def _look(conn: Any, backend: SearchBackend, query: Query, load: Load | None) -> Answer:
+    answer = await _ask(backend, query)
+    if load is None or isinstance(query, ProductQuery):
+        return answer
+    asked = replace(query, words=answer.suggestion or query.words) if answer.is_corrected else query
+    hits = await add_snippets(conn, backend, asked, answer.page.hits, load)
+    return replace(answer, page=replace(answer.page, hits=hits))
+
+
+async def _ask(backend: SearchBackend, query: Query) -> Answer:
+    look_up = partial(_look_up, backend)
+    page = await look_up(query)
+    if page.total >= FEW or query.after:
+        return Answer(page)
+    suggestion = await backend.correct(query.words)
+    if suggestion is None:
+        return Answer(page)
+    other = await look_up(replace(query, words=suggestion))
+    if not other.hits or other.total <= page.total:
+        return Answer(page)
+    return Answer(page, suggestion) if page.hits else Answer(other, suggestion, is_corrected=True)
+
+
+async def _look_up(backend: SearchBackend, query: Query) -> HitPage:
+    if isinstance(query, ProductQuery):
+        return await backend.search_products(query)
+    return await backend.search_pages(query)
+
+
+async def _catch_up(conn: Any) -> int:
+    """Index what a moment is enough for; answers how much is left."""
+    left = CATCH_UP_PAGES
+    try:
+        while left > 0 and (done := (await index.index_batch(conn, CONFIGS)).pages):
+            left -= done
+    except asyncpg.ReadOnlySQLTransactionError:  # a user who may only read
+        pass
+    return await index.count_waiting(conn, most=MOST_WAITING)
+
+
+async def _sync_external(conn: Any, elsewhere: ExternalSearch) -> None:
+    """What was indexed a moment ago is found at once there too; more is for the duty."""
+    if elsewhere.server.is_circuit_open:
+        return
+    left = CATCH_UP_PAGES
+    with contextlib.suppress(asyncpg.ReadOnlySQLTransactionError):  # as above
+        while left > 0 and (done := await push_changes(conn, elsewhere.server, elsewhere.names, is_hasty=True)).changes:
+            left -= done.changes
+
+
+async def index_all(pool: Any, *, anew: bool = False) -> int:
+    """Everything that was read goes into the index, however long it takes; answers how many pages it changed."""
+    async with pool.acquire() as conn:
+        if anew:
+            await index.reset_progress(conn)
+        return (await index.index_many(conn, CONFIGS)).changed

@@ -1,0 +1,93 @@
+"""Keeps the search server up to date: sends what waits, goes on with an index in the making, deletes old ones.
+
+What the duty does every few seconds, and `forager reindex` until it is done.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from forager import clock
+from forager.search import rebuild
+from forager.search.bulk_index import SQL, push_changes
+from forager.search.names import Names
+from forager.search.server import SearchServer
+
+MOST_COUNTED = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Tended:
+    changes: int = 0
+    """Sent from the outbox."""
+    filled: int = 0
+    """Sent to a new index."""
+    is_building: bool = False
+    """An index is still in the making."""
+    is_busy: bool = False
+    """The server took no more, or somebody else is at it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How things are, as the database knows it."""
+
+    has_live: bool
+    is_building: bool
+    waiting: int
+    refused: int
+
+
+async def read_sync_status(conn: Any) -> Standing:
+    builds = await rebuild.read_builds(conn)
+    return Standing(
+        any(build.state == "live" for build in builds),
+        any(build.state == "building" for build in builds),
+        await conn.fetchval(SQL["count_changes"], MOST_COUNTED),
+        await conn.fetchval(SQL["count_refused"]),
+    )
+
+
+async def read_rejected(conn: Any) -> tuple[int, str]:
+    """How many documents the server would not take, and why the last one."""
+    row = await conn.fetchrow(SQL["sum_refused"])
+    return row["documents"], row["reason"] or ""
+
+
+async def tend(
+    conn: Any,
+    server: SearchServer,
+    names: Names,
+    *,
+    within_s: float,
+    on_step: Callable[[Tended], None] = lambda _tended: None,
+) -> Tended:
+    """As much as there is to do, or as the time is enough for. Where there is no index yet, one is begun. Raises
+    SearchServerError; what was sent until then is not sent again."""
+    until = clock.monotonic() + within_s
+    await rebuild.give_up(conn, await rebuild.find_missing(conn, server, names))
+    changes = filled = 0
+    is_busy, is_building = False, await _has_to_build(conn)
+    while not is_busy:
+        pushed = await push_changes(conn, server, names)
+        await rebuild.give_up(conn, sorted(pushed.missing))
+        step = await rebuild.take_step(conn, server, names) if is_building else rebuild.Step(is_idle=True)
+        changes, filled = changes + pushed.changes, filled + step.documents
+        is_building = await _has_to_build(conn)
+        is_busy = pushed.is_busy or step.is_busy
+        on_step(Tended(changes, filled, is_building, is_busy))
+        is_done = not pushed.changes and not pushed.missing and not is_building
+        if is_done or clock.monotonic() > until:
+            break
+    if not is_busy:
+        await rebuild.prune(conn, server, names)
+    return Tended(changes, filled, is_building, is_busy)
+
+
+async def _has_to_build(conn: Any) -> bool:
+    """Begins an index where none is searched and none is in the making."""
+    states = {build.state for build in await rebuild.read_builds(conn)}
+    if not states & {"building", "live"}:
+        await rebuild.begin(conn)
+        return True
+    return "building" in states

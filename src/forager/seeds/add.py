@@ -1,0 +1,58 @@
+"""URLs an operator adds to the frontier as pages among others: known ones keep their state, new ones wait their turn.
+
+Seeds, which come first of all, are planted by `seed_list`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from forager.domains import store as domains
+from forager.frontier import store as frontier
+from forager.frontier.enqueue import EnqueueResult, learn
+from forager.seeds.found import Seed
+from forager.seeds.load import SeedResult, add_seed_list, sort_seeds
+
+PIECE = 5_000
+
+
+async def add_urls(conn: Any, urls: Sequence[Seed], *, source: str, is_scored: bool, are_seeds: bool) -> SeedResult:
+    """All of them in the caller's one transaction, piece by piece."""
+    total = SeedResult(0, 0, ())
+    for start in range(0, len(urls), PIECE):
+        piece = urls[start : start + PIECE]
+        work = add_seed_list if are_seeds else _add
+        done = await work(conn, piece, source=source, is_scored=is_scored)
+        total = SeedResult(total.domains + done.domains, total.pages + done.pages, (*total.known, *done.known))
+    return total
+
+
+async def preview_urls(conn: Any, urls: Sequence[Seed]) -> SeedResult:
+    """What of them would be new. Nothing is changed."""
+    links, seeded = sort_seeds(urls)
+    found = await domains.find_domains(conn, seeded)
+    keys = [(found[link.domain], key) for key, link in links.items() if link.domain in found]
+    known = [await frontier.find_pages(conn, keys[start : start + PIECE]) for start in range(0, len(keys), PIECE)]
+    return SeedResult(len(seeded) - len(found), len(links) - sum(map(len, known)), tuple(found))
+
+
+async def _add(conn: Any, urls: Sequence[Seed], *, source: str, is_scored: bool) -> SeedResult:
+    links, seeded = sort_seeds(urls)
+    added: dict[str, int] = {}
+    known: dict[str, int] = {}
+
+    async def find_or_add(conn: Any, names: Mapping[str, str]) -> Mapping[str, int]:
+        found = await domains.find_domains(conn, names)
+        known.update(found)
+        new = {name: seeded[name] for name in names if name not in found}
+        added.update(await domains.add_seed_domains(conn, new, source=source, run=None, is_scored=is_scored))
+        found |= added
+        if raced := [name for name in names if name not in found]:
+            found |= await domains.find_domains(conn, raced)
+        return found
+
+    learned = EnqueueResult()
+    await learn(conn, learned, links, find_or_add)
+    counted = set(added.values())
+    fresh = {domain: pages for domain, pages in learned.new.items() if domain not in counted}
+    await domains.count_discovered(conn, fresh, run=None)
+    return SeedResult(len(added), sum(learned.new.values()), tuple(known))

@@ -1,0 +1,88 @@
+"""Lists of seeds, in pieces of any size: domains with source and rank, pages at depth 0 and of the highest priority.
+
+A list is a list: it adds what is new, and what is known keeps its state. A blocked or exhausted domain stays so
+unless the list names a page of it that was never seen; a page that was visited or failed is not visited again for it.
+Safe to run again: after a kill the same list adds only what is missing.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from forager.domains import store as domains
+from forager.domains.store import Seeded
+from forager.frontier import store as frontier
+from forager.frontier.enqueue import EnqueueResult, learn
+from forager.links.models import Discovery
+from forager.seeds.found import Seed
+from forager.urls.domain import domain_of, origin_of
+from forager.urls.normalize import url_key
+
+
+@dataclass(frozen=True, slots=True)
+class SeedResult:
+    """What was new of a piece of a list."""
+
+    domains: int
+    pages: int
+    known: tuple[str, ...]
+    """Domains that were there before."""
+
+
+async def add_seed_list(
+    conn: Any, seeds: Sequence[Seed], *, source: str, run: int | None = None, is_scored: bool = True
+) -> SeedResult:
+    """One transaction's worth of seeds. `run` takes the domains that get new pages, but for those it may not take."""
+    links, seeded = sort_seeds(seeds)
+    added: dict[str, int] = {}
+
+    async def find_or_add(conn: Any, names: Mapping[str, str]) -> Mapping[str, int]:
+        found = await domains.find_domains(conn, names)
+        new = {name: seeded[name] for name in names if name not in found}
+        added.update(await domains.add_seed_domains(conn, new, source=source, run=run, is_scored=is_scored))
+        found |= added
+        if raced := [name for name in names if name not in found]:
+            found |= await domains.find_domains(conn, raced)
+        known.update({name: found[name] for name in names if name not in added})
+        return found
+
+    known: dict[str, int] = {}
+    learned = EnqueueResult()
+    await learn(conn, learned, links, find_or_add, are_seeds=True)
+    counted = set(added.values())
+    await domains.raise_ranks(conn, {known[name]: rank for name in known if (rank := seeded[name].rank) is not None})
+    await domains.count_discovered(
+        conn, {domain: pages for domain, pages in learned.new.items() if domain not in counted}, run=run
+    )
+    new_pages = sum(learned.new.values())
+    if new_pages < len(links):
+        await _mark_as_seeds(conn, learned)
+    return SeedResult(len(added), new_pages, tuple(known))
+
+
+async def _mark_as_seeds(conn: Any, learned: EnqueueResult) -> None:
+    """Pages known before become seeds: first of their domain, and nothing is far from them."""
+    await frontier.mark_seeds(conn, list(learned.page_ids.values()))
+    if learned.nearer and (nearer := await frontier.relax_depths(conn, learned.nearer)):
+        await domains.wake(conn, nearer)
+
+
+def sort_seeds(seeds: Sequence[Seed]) -> tuple[dict[bytes, Discovery], dict[str, Seeded]]:
+    """Each page once, and what the seeds say of their domains."""
+    links: dict[bytes, Discovery] = {}
+    seeded: dict[str, Seeded] = {}
+    for url, rank, _ in seeds:
+        key, name = url_key(url), domain_of(url)
+        before = seeded.get(name)
+        is_new = key not in links
+        if before is None:
+            seeded[name] = Seeded(origin_of(url), rank, 1)
+        elif is_new or rank is not None:
+            seeded[name] = Seeded(before.base_url, _better(before.rank, rank), before.pages + is_new)
+        if is_new:
+            links[key] = Discovery(url, key, name, 0, 0, "", "seed")
+    return links, seeded
+
+
+def _better(one: int | None, other: int | None) -> int | None:
+    return min((rank for rank in (one, other) if rank is not None), default=None)

@@ -1,0 +1,124 @@
+"""Seeds into the database: lists of any length, piece by piece, each piece a transaction of its own.
+
+A kill loses at most the piece under way, and the same command adds what is missing: memory stays that of one piece.
+"""
+
+import hashlib
+import itertools
+from collections.abc import AsyncIterator, Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+
+from forager.db.database import Database
+from forager.engine.stop import StopRequest
+from forager.engine.transaction_retry import in_transaction
+from forager.runs.models import RunSpec
+from forager.runs.start import add_seed_batch, open_run, prepare_run
+from forager.seeds.found import Seed
+from forager.seeds.load import SeedResult, add_seed_list
+
+PIECE_SEEDS = 5_000
+MOST_NAMED = 10_000
+"""A run with more seeds keeps them in its domains and pages only."""
+SHOWN = 10
+"""How many of those it names all the same, for people."""
+PATIENCE_S = 60.0
+
+
+@dataclass(slots=True)
+class Loaded:
+    """What became of seeds so far."""
+
+    seeds: int = 0
+    new_domains: int = 0
+    new_pages: int = 0
+
+    @property
+    def known(self) -> int:
+        """Pages that were known before, or named twice."""
+        return self.seeds - self.new_pages
+
+    def add(self, seeds: int, planted: SeedResult) -> None:
+        self.seeds += seeds
+        self.new_domains += planted.domains
+        self.new_pages += planted.pages
+
+
+OnLoaded = Callable[[Loaded], None]
+
+
+@dataclass(frozen=True, slots=True)
+class SeedList:
+    """Seeds that were found in a list."""
+
+    source: str
+    """Where, as it is stored with the domains."""
+    seeds: Iterable[Seed]
+    is_long: bool = False
+    """Whether they are too many to be named in the order; then they are read once, and only as they are planted."""
+
+
+NO_LIST = SeedList("", ())
+
+
+async def load_seeds(
+    database: Database, seeds: AsyncIterator[Seed], loaded: Loaded, *, source: str, is_scored: bool, on_loaded: OnLoaded
+) -> None:
+    """Plant all seeds, crawl none. `loaded` grows with each piece."""
+    async for piece in _in_pieces(seeds):
+        work = partial(add_seed_list, seeds=piece, source=source, is_scored=is_scored)
+        loaded.add(len(piece), await in_transaction(database, work, give_up_after_s=PATIENCE_S))
+        on_loaded(loaded)
+
+
+async def start_long_run(
+    database: Database,
+    spec: RunSpec,
+    listed: SeedList,
+    *,
+    by: str,
+    is_scored: bool,
+    stop: StopRequest,
+    on_loaded: OnLoaded,
+) -> tuple[int, RunSpec]:
+    """A run whose seeds are planted piece by piece; answers its number and its order. If it is stopped before the last
+    piece, nothing is crawled yet, and the same command begins anew and finds the rest known."""
+    named = spec.seeds
+    order, seeds = _name_some(spec, listed.seeds)
+    run = await in_transaction(database, partial(prepare_run, spec=order, named=named, by=by))
+    loaded, digest = Loaded(seeds=len(named)), hashlib.sha256("\n".join(named).encode())
+    async for piece in _in_pieces(flow(seeds)):
+        work = partial(add_seed_batch, seeds=piece, spec=order, run=run, source=listed.source, is_scored=is_scored)
+        loaded.add(len(piece), await in_transaction(database, work, give_up_after_s=PATIENCE_S))
+        digest.update("".join(f"\n{seed.url}" for seed in piece).encode())
+        on_loaded(loaded)
+        if stop.asked:
+            return run, order
+    order = replace(order, seeds_total=loaded.seeds, seeds_digest=digest.hexdigest())
+    await in_transaction(database, partial(open_run, spec=order, run=run))
+    return run, order
+
+
+async def flow(seeds: Iterable[Seed]) -> AsyncIterator[Seed]:
+    """Seeds of a file, for whoever reads them from the network too."""
+    for seed in seeds:
+        yield seed
+
+
+async def _in_pieces(seeds: AsyncIterator[Seed]) -> AsyncIterator[list[Seed]]:
+    piece: list[Seed] = []
+    async for seed in seeds:
+        piece.append(seed)
+        if len(piece) == PIECE_SEEDS:
+            yield piece
+            piece = []
+    if piece:
+        yield piece
+
+
+def _name_some(spec: RunSpec, seeds: Iterable[Seed]) -> tuple[RunSpec, Iterable[Seed]]:
+    """The order as it stands until all seeds are counted, and the seeds, none of them lost."""
+    rest = iter(seeds)
+    first = list(itertools.islice(rest, SHOWN))
+    names = (*spec.seeds, *(seed.url for seed in first))[:SHOWN]
+    return replace(spec, seeds=names, seeds_total=0, seeds_digest=""), itertools.chain(first, rest)

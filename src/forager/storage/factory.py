@@ -1,0 +1,47 @@
+"""Builds from Settings where bodies and images are: in the data folder, or in a bucket."""
+
+from contextlib import AbstractContextManager
+
+from forager.config.settings import Settings
+from forager.storage.body_store import FOLDER, BodyStore, open_location, open_shelf
+from forager.storage.body_store import open_readonly_store as open_to_read
+from forager.storage.bucket import Bucket, parse_bucket, prove
+from forager.storage.location import Place
+
+
+def bucket_at(settings: Settings, url: str) -> Bucket:
+    """All buckets of an instance are at one server. Raises ConfigurationError."""
+    return parse_bucket(url, endpoint=settings.storage.s3_endpoint, region=settings.storage.s3_region)
+
+
+def bucket_of(settings: Settings) -> Bucket | None:
+    return bucket_at(settings, settings.storage.bucket) if settings.storage.bucket is not None else None
+
+
+def place_of(settings: Settings) -> Place:
+    return open_location(settings.home, bucket_of(settings))
+
+
+def open_body_store(settings: Settings) -> AbstractContextManager[BodyStore]:
+    return open_shelf(
+        settings.home,
+        bucket=bucket_of(settings),
+        user_agent=settings.agent_header,
+        warc_bytes=settings.storage.warc_max_size,
+        warc_age_s=settings.storage.warc_max_age,
+    )
+
+
+def open_readonly_store(settings: Settings) -> BodyStore:
+    return open_to_read(settings.home, bucket_of(settings))
+
+
+def where_bodies_go(settings: Settings) -> str:
+    return settings.storage.bucket or str(settings.home / FOLDER)
+
+
+def check_bucket(settings: Settings) -> None:
+    """Before work is begun that needs it: a mistake in the settings is told at once, in one sentence. Raises
+    ConfigurationError."""
+    if bucket := bucket_of(settings):
+        prove(bucket)

@@ -1,0 +1,42 @@
+"""How much space tables and files take."""
+
+from dataclasses import asdict
+
+from fastapi import APIRouter, Request, Response
+
+from forager.api.access import User
+from forager.api.problems import responses
+from forager.api.reply import reply
+from forager.api.work import alone, get_forager, snapshot
+from forager.backup.service import stored_folders
+from forager.images.service import image_rules
+from forager.retention.service import rules_of
+from forager.storage import schemas as models
+from forager.storage import usage as storage
+
+router = APIRouter(tags=["storage"])
+REPORT_S = 60.0
+
+
+@router.get("/api/storage", response_model=models.Storage, responses=responses())
+async def show_storage(request: Request, _who: User) -> Response:
+    """How much room everything takes, how fast it grows, and what the tables need."""
+    settings = get_forager(request).settings
+    async with alone(request), snapshot(request, REPORT_S) as conn:
+        folders, every_s = stored_folders(settings), settings.refresh.interval
+        rules = [*rules_of(settings), *await image_rules(conn, settings)]
+        found = await storage.report(conn, folders, settings.home, rules, refresh_every_s=every_s)
+    return reply(
+        {
+            "database_bytes": found.database_bytes,
+            "growth_bytes_per_day": found.growth_bytes,
+            "free_bytes": found.free_bytes,
+            "cold_rows": found.cold_rows,
+            "tables": [
+                asdict(table) | {"states": table.states._asdict() if table.states else None} for table in found.tables
+            ],
+            "folders": found.folders,
+            "advice": found.advice,
+            "rules": [rule._asdict() for rule in found.rules],
+        }
+    )

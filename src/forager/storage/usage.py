@@ -1,0 +1,144 @@
+"""How much room everything takes, how fast it grows, and what the tables need. Reads only."""
+
+import asyncio
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from forager.db import statements
+from forager.domains import retention
+from forager.storage.files import size_of
+
+SQL = statements.load("forager.storage", "usage.sql")
+FEW_ROWS = 1000
+"""Of smaller tables nothing has to be said."""
+DEAD_SHARE = 0.2
+CHANGED_SHARE = 0.3
+REMEDY = "`forager schedule run --once vacuum` puts it right"
+COUNTED = {"crawl_tasks": "task_counts", "pages": "page_counts", "images": "image_counts"}
+
+
+class Rule(NamedTuple):
+    """How long something stays, and what becomes of it then."""
+
+    table: str
+    """Or the folder, for files."""
+    what: str
+    kept_s: float
+    then: str
+    setting: str
+    due: int | None = None
+    """Rows whose time has come; None where another command counts them."""
+
+
+class States(NamedTuple):
+    """Rows by what became of them."""
+
+    pending: int
+    completed: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    name: str
+    size_bytes: int
+    index_bytes: int
+    rows: int
+    """About; exact where `states` is known."""
+    dead_rows: int
+    vacuumed_at: datetime | None
+    analysed_at: datetime | None
+    changed_rows: int
+    """Since it was analysed."""
+    growth_bytes: float | None
+    """A day, over the last week; None where nobody looked before."""
+    states: States | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    name: str
+    path: Path
+    files: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    database_bytes: int
+    tables: Sequence[Table]
+    folders: Sequence[Folder]
+    cold_rows: int
+    free_bytes: int | None
+    advice: Sequence[str]
+    rules: Sequence[Rule] = ()
+
+    @property
+    def growth_bytes(self) -> float | None:
+        """Of all tables together."""
+        known = [table.growth_bytes for table in self.tables if table.growth_bytes is not None]
+        return sum(known) if known else None
+
+
+async def report(
+    conn: Any, folders: Mapping[str, Path], home: Path, rules: Sequence[Rule] = (), *, refresh_every_s: float = 0.0
+) -> Report:
+    states = {name: await conn.fetchrow(SQL[statement]) for name, statement in COUNTED.items()}
+    tables = [_table(row, states.get(row["name"])) for row in await conn.fetch(SQL["table_sizes"])]
+    cold = await conn.fetchrow(SQL["cold_counts"])
+    total = await conn.fetchval(SQL["database_size"])
+    sizes = await asyncio.to_thread(_folders, folders)
+    advice = [line for table in tables for line in recommend(table)]
+    counted = await _counted(conn, rules, refresh_every_s)
+    return Report(total, tables, sizes, cold["rows"], _free(home), advice, counted)
+
+
+async def _counted(conn: Any, rules: Sequence[Rule], refresh_every_s: float) -> list[Rule]:
+    """With how many rows of robots.txt requests and of moves the next round of their duty deletes."""
+    kept_s = {rule.table: rule.kept_s for rule in rules}
+    if not {"robots_requests", "domain_history"} <= kept_s.keys():
+        return list(rules)
+    due = await retention.count_old(
+        conn,
+        robots_s=kept_s["robots_requests"],
+        moves_s=kept_s["domain_history"],
+        refresh_every_s=refresh_every_s,
+    )
+    return [rule._replace(due=due.get(rule.table, rule.due)) for rule in rules]
+
+
+def _table(row: Any, states: Any) -> Table:
+    known = dict(row)
+    if states is not None:
+        known["rows"] = states["rows"]
+        known["states"] = States(states["pending"], states["completed"], states["failed"])
+    return Table(**known)
+
+
+def recommend(table: Table) -> Iterator[str]:
+    """What a table needs, in plain words; PostgreSQL's own cleaning does most of it by itself."""
+    if table.rows + table.dead_rows < FEW_ROWS:
+        return
+    share = table.dead_rows / (table.rows + table.dead_rows)
+    if share > DEAD_SHARE:
+        since = f"cleaned last on {table.vacuumed_at:%Y-%m-%d}" if table.vacuumed_at else "never cleaned"
+        yield f"{table.name}: {share:.0%} of its rows are dead and take room ({since}); {REMEDY}."
+    if table.analysed_at is None:
+        yield f"{table.name}: the planner knows nothing of its {table.rows:,} rows; {REMEDY}."
+    elif table.changed_rows > CHANGED_SHARE * table.rows:
+        yield f"{table.name}: {table.changed_rows:,} rows changed since the planner looked at it; {REMEDY}."
+
+
+def _folders(folders: Mapping[str, Path]) -> list[Folder]:
+    return [Folder(name, path, *size_of(path)) for name, path in folders.items()]
+
+
+def _free(home: Path) -> int | None:
+    try:
+        return shutil.disk_usage(home).free
+    except OSError:
+        return None

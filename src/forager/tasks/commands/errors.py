@@ -1,0 +1,214 @@
+"""`forager errors`: what goes wrong, by problem; one of them in full; and another try for what failed for good."""
+
+from dataclasses import asdict
+from datetime import timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from forager import clock
+from forager.cli import format as words
+from forager.cli import output, table
+from forager.cli.durations import parse_duration
+from forager.cli.flags import AsJson, Home, Limit
+from forager.cli.help import Command
+from forager.cli.start import Noted, act, ask, begin, whoami
+from forager.cli.table import number, prose, wide
+from forager.errors import UsageError
+
+if TYPE_CHECKING:
+    from forager.tasks.failures import Pattern
+
+Row = dict[str, Any]
+
+
+class Kind(StrEnum):
+    """The categories; spelled out here because `--help` must not load the rest."""
+
+    NETWORK = "network"
+    SITE = "site"
+    PARSE = "parse"
+    VALIDATION = "validation"
+    US = "us"
+
+
+def register(app: typer.Typer) -> None:
+    app.command("errors", cls=Command, rich_help_panel="Look after it")(errors)
+
+
+def errors(
+    fingerprint: Annotated[
+        str | None, typer.Argument(metavar="FINGERPRINT", help="One problem in full; its first characters do.")
+    ] = None,
+    *,
+    since: Annotated[str, typer.Option("--since", metavar="SPAN", help="How far to look back.")] = "1d",
+    category: Annotated[Kind | None, typer.Option("--category", help="Only these.")] = None,
+    dead: Annotated[bool, typer.Option("--dead", help="What failed for good by our own fault.")] = False,
+    redrive: Annotated[
+        bool, typer.Option("--redrive", help="Try it again: this problem, or all that is dead.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --redrive: only say what it would do.")] = False,
+    limit: Limit = 30,
+    as_json: AsJson = False,
+    home: Home = None,
+) -> None:
+    """Show what goes wrong, by problem."""
+    span = _span(since)
+    if redrive:
+        if not (fingerprint or dead):
+            raise UsageError("What is to be tried again? Name a problem, or take all that is dead with --dead.")
+        return _redrive(fingerprint, span, dry_run, as_json, home)
+    if dry_run:
+        raise UsageError("--dry-run belongs to --redrive.")
+    if dead:
+        return _dead(limit, as_json, home)
+    if fingerprint:
+        return _one(fingerprint, span, as_json, home)
+    return _all(span, category, limit, as_json, home)
+
+
+def _span(text: str) -> timedelta:
+    try:
+        return timedelta(seconds=parse_duration(text))
+    except ValueError as error:
+        raise UsageError(f"--since: {error}.") from None
+
+
+def _all(span: timedelta, category: Kind | None, limit: int, as_json: bool, home: Any) -> None:
+    from forager.tasks import failures as control
+
+    found = ask(
+        begin(home=home),
+        "errors",
+        lambda connection: control.patterns(connection, since=span, category=category, limit=limit),
+    )
+    if as_json:
+        return output.write_json_list([asdict(each) for each in found])
+    if not found:
+        return output.say("Nothing went wrong in this time.")
+    now = clock.now()
+    table.write(
+        ("fingerprint", "category", number("failures"), number("domains"), "first", "last", prose("what")),
+        [
+            (
+                each.fingerprint,
+                each.category.value,
+                words.count(each.failures),
+                words.count(each.domains),
+                words.age(each.first_at, now),
+                words.age(each.last_at, now),
+                _what(each),
+            )
+            for each in found
+        ],
+    )
+    total = sum(each.failures for each in found)
+    problems = words.things(len(found), "problem")
+    return output.say(f"{words.things(total, 'failure')}, {problems}. `forager errors FINGERPRINT` tells more of one.")
+
+
+def _what(pattern: "Pattern") -> str:
+    return words.clean(f"{pattern.code}: {pattern.shape}" if pattern.shape else pattern.code)
+
+
+def _one(fingerprint: str, span: timedelta, as_json: bool, home: Any) -> None:
+    from forager.tasks import failures as control
+
+    row = ask(begin(home=home), "errors", lambda connection: control.describe(connection, fingerprint, since=span))
+    found: Pattern = row["pattern"]
+    if as_json:
+        return output.write_json({**row, "pattern": asdict(found)})
+    now = clock.now()
+    table.write(
+        ("problem", prose(found.fingerprint)),
+        [
+            ("category", f"{found.category.value} ({found.code}, blamed on {found.blame})"),
+            ("what", words.clean(found.shape)),
+            ("for example", words.clean(found.sample)),
+            ("where", words.clean(row["sample_url"]) or "–"),
+            ("failures", f"{words.count(found.failures)} in {words.things(found.domains, 'domain')}"),
+            ("first, last", f"{words.age(found.first_at, now)}, {words.age(found.last_at, now)}"),
+        ],
+    )
+    _write_rows(
+        ("domain", "failures", "last"),
+        [
+            (words.clean(each["domain"]), words.count(each["failures"]), words.age(each["last_at"], now))
+            for each in row["domains"]
+        ],
+    )
+    _write_rows(
+        ("day", "failures", "domains"),
+        [(str(each["day"]), words.count(each["failures"]), words.count(each["domains"])) for each in row["days"]],
+    )
+    if row["stack"]:
+        output.say("\n" + "\n".join(words.clean(line) or "" for line in row["stack"].rstrip().splitlines()))
+    return None
+
+
+def _write_rows(heads: tuple[str, str, str], rows: list[tuple[str, str, str]]) -> None:
+    if rows:
+        output.say("")
+        table.write((wide(heads[0]), number(heads[1]), number(heads[2])), rows)
+
+
+def _dead(limit: int, as_json: bool, home: Any) -> None:
+    from forager.tasks import failures as control
+
+    row = ask(begin(home=home), "errors", lambda connection: control.dead_letters(connection, limit=limit))
+    if as_json:
+        return output.write_json(row)
+    now = clock.now()
+    if not (row["tasks"] or row["webhooks"]):
+        return output.say("Nothing failed for good by our own fault.")
+    table.write(
+        ("what", number("id"), wide("url"), "died", prose("why")),
+        [
+            *(
+                (
+                    "visit",
+                    str(each["task_id"]),
+                    words.clean(each["url"]),
+                    words.age(each["died_at"], now),
+                    words.clean(f"{each['code']}: {each['message']}"),
+                )
+                for each in row["tasks"]
+            ),
+            *(
+                (
+                    "webhook",
+                    str(each["id"]),
+                    words.clean(each["url"]),
+                    words.age(each["died_at"], now),
+                    words.clean(each["error"] or f"it answered {each['status_code']}"),
+                )
+                for each in row["webhooks"]
+            ),
+        ],
+    )
+    return output.say("`forager errors --dead --redrive` tries these again.")
+
+
+def _redrive(fingerprint: str | None, span: timedelta, dry_run: bool, as_json: bool, home: Any) -> None:
+    from forager.tasks import failures as control
+
+    done = act(
+        begin(home=home),
+        "errors",
+        lambda connection: control.redrive(
+            connection,
+            by=whoami(),
+            fingerprint=fingerprint,
+            since=span if fingerprint else control.ALL_TIME,
+            dry_run=dry_run,
+        ),
+        noted=lambda done: (
+            None if dry_run else Noted("errors.redrive", "error", done.fingerprint, {"tasks": len(done.tasks)})
+        ),
+    )
+    if as_json:
+        return output.write_json(asdict(done))
+    would = "would be tried again" if dry_run else "tried again"
+    calls = f" and {words.things(done.webhooks, 'webhook')}" if done.webhooks else ""
+    return output.say(f"{words.things(len(done.tasks), 'visit')}{calls} {would}.")

@@ -1,0 +1,34 @@
+"""Tasks that wait for other tasks: what becomes of them when those are closed.
+
+Completed: they wait for a worker. Failed for good, or cancelled: they are cancelled too, or go on all the same, as the
+setting `dependents` says. In bounded portions, each a transaction of the caller's; safe to run at any time, by anybody.
+"""
+
+from collections import defaultdict
+from typing import Any
+
+from forager.domains import tasks as domains
+from forager.frontier import tasks as frontier
+from forager.frontier.task_status import TaskStatus
+from forager.tasks.transitions import cancel_locked, hold
+
+LIMIT = 500
+BY = "dependency"
+
+
+async def settle(conn: Any, *, goes_on: bool = False) -> int:
+    """How many were settled; as many as a portion has: there may be more. `goes_on`: also after a failure."""
+    found = await frontier.find_settled(conn, limit=LIMIT)
+    if not found:
+        return 0
+    held = {task.id: task for task in await hold(conn, [each.id for each in found])}
+    still = [each for each in found if held[each.id].status is TaskStatus.PAUSED]
+    freed = [each.id for each in still if each.outcome == "success" or (goes_on and held[each.id].is_waiting)]
+    await domains.expect_visits(conn, await frontier.release_dependents(conn, freed), {})
+    failed = defaultdict(list)
+    for each in still:
+        if each.outcome != "success" and not goes_on:
+            failed[f"task {each.depends_on}, which it depends on, ended {each.outcome}"].append(held[each.id])
+    for reason, tasks in failed.items():
+        await cancel_locked(conn, tasks, by=BY, reason=reason)
+    return len(freed) + sum(map(len, failed.values()))

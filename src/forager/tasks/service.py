@@ -1,0 +1,188 @@
+"""What an operator may do to one task: look, pause, resume, cancel, restart, hurry. Every door (CLI, API) calls these;
+orders for many are in `tasks_many.py`, new tasks in `submit.py`.
+
+Each verb runs in the caller's one transaction and locks the rows of the domains first, then those of the tasks. It is
+written down with who and why (`task_orders`). Called twice it gives the same answer, and makes no second task. What is
+closed never changes: a restart is a new task whose parent is the old one. A running task that is paused or
+cancelled is put down by its worker at its next step.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from forager.db.rows import Row
+from forager.errors import ConflictError, NotFoundError
+from forager.frontier.task_status import CLOSED, TaskStatus, can_transition
+from forager.frontier.tasks import LockedTask
+from forager.tasks.transitions import (
+    CANCELLED,
+    PAUSED,
+    SQL,
+    RestartOrder,
+    TaskState,
+    cancel_locked,
+    hold,
+    pause_locked,
+    restart_locked,
+    resume_locked,
+    set_priorities,
+    state_of,
+    validate_priority,
+)
+
+SHOWN = 50
+MOST_REDIRECTS = 5
+"""Pages that are shown of those which send to the page of a task; a home may have thousands."""
+
+
+# looking -------------------------------------------------------------------------------------------------------------
+
+
+async def describe(conn: Any, task_id: int, *, limit: int = SHOWN) -> Row:
+    """One task, with the other visits of its page and what people ordered for it."""
+    found = await conn.fetchrow(SQL["describe_task"], task_id)
+    if found is None:
+        raise _unknown(task_id)
+    return dict(found) | {
+        "redirects": await redirects(conn, task_id),
+        "history": await history(conn, task_id, limit=limit),
+        "orders": await orders(conn, task_id),
+    }
+
+
+async def redirects(conn: Any, task_id: int) -> list[Row]:
+    """Where it was sent on to, and which pages send to its page; nothing where links are not stored."""
+    return [dict(row) for row in await conn.fetch(SQL["redirects_of_task"], task_id, MOST_REDIRECTS)]
+
+
+async def history(conn: Any, task_id: int, *, limit: int = SHOWN, before: int | None = None) -> list[Row]:
+    """All visits to the page of a task, newest first; `before` is the id of the last one of the page before."""
+    return [dict(row) for row in await conn.fetch(SQL["visits_of_page"], task_id, limit, before)]
+
+
+async def orders(conn: Any, task_id: int, *, limit: int = SHOWN) -> list[Row]:
+    return [dict(row) for row in await conn.fetch(SQL["orders_of_task"], task_id, limit)]
+
+
+async def count(conn: Any, *, since: datetime) -> list[Row]:
+    """By state: how many tasks, and how long they took on average."""
+    return [dict(row) for row in await conn.fetch(SQL["count_tasks"], since)]
+
+
+# one task ------------------------------------------------------------------------------------------------------------
+
+
+async def pause(conn: Any, task_id: int, *, by: str, reason: str | None = None) -> TaskState:
+    held = await _hold_one(conn, task_id)
+    if held.status is PAUSED and not held.is_waiting:
+        return await _tell(conn, held, False, "It was paused already.")
+    _reject(held, PAUSED, "paused")
+    await pause_locked(conn, [held], by=by, reason=reason)
+    running = " Its worker puts it down at its next step." if held.locked_by is not None else ""
+    return await _tell(conn, held, True, f"Paused; it stays so until it is resumed.{running}")
+
+
+async def resume(conn: Any, task_id: int, *, by: str, reason: str | None = None) -> TaskState:
+    """Never counts as another try."""
+    held = await _hold_one(conn, task_id)
+    if held.status is not PAUSED or held.is_waiting:
+        if held.status in CLOSED:
+            raise _closed(held, "resumed")
+        return await _tell(conn, held, False, _why_not_paused(held))
+    waiting = await resume_locked(conn, [held], by=by, reason=reason)
+    return await _tell(conn, held, True, f"Waits for task {held.depends_on}." if waiting else "Resumed.")
+
+
+async def cancel(conn: Any, task_id: int, *, by: str, reason: str | None = None) -> TaskState:
+    held = await _hold_one(conn, task_id)
+    if held.status is CANCELLED:
+        return await _tell(conn, held, False, "It was cancelled already.")
+    _reject(held, CANCELLED, "cancelled")
+    await cancel_locked(conn, [held], by=by, reason=reason)
+    return await _tell(conn, held, True, "Cancelled.")
+
+
+async def restart(
+    conn: Any,
+    task_id: int,
+    *,
+    by: str,
+    reason: str | None = None,
+    reset_retry_count: bool = True,
+    priority: int | None = None,
+    scheduled_at: datetime | None = None,
+    force: bool = False,
+) -> TaskState:
+    """The page is visited again, by a new task. One that is open is only restarted by force: it is cancelled first."""
+    validate_priority(priority)
+    held = await _hold_one(conn, task_id)
+    if held.status not in CLOSED:
+        if not force:
+            raise ConflictError(
+                f"Task {task_id} is {held.status}; force cancels it and starts another one.", "task_open"
+            )
+        await cancel_locked(conn, [held], by=by, reason=reason or "restarted")
+    order = RestartOrder(reset_retry_count, priority, scheduled_at)
+    made = await restart_locked(conn, [held], order, by=by, reason=reason)
+    again = made[held.page_id]
+    if again.is_new:
+        message = f"Visits the page of task {task_id} again."
+    else:
+        message = f"Was open for the page of task {task_id} already" + (
+            f": now {again.change}." if again.change else "."
+        )
+    was_changed = again.is_new or again.change is not None
+    return await _tell(conn, held._replace(id=again.task_id), was_changed, message)
+
+
+async def set_priority(conn: Any, task_id: int, priority: int, *, by: str, reason: str | None = None) -> TaskState:
+    """1 is first, 10 is last. Counts from the next claim on; a worker that has it goes on with it."""
+    validate_priority(priority)
+    held = await _hold_one(conn, task_id)
+    if held.status in CLOSED:
+        raise _closed(held, "given another priority")
+    if held.priority == priority:
+        return await _tell(conn, held, False, f"Its priority was {priority} already.")
+    await set_priorities(conn, [held], priority, by=by, reason=reason)
+    return await _tell(conn, held, True, f"Its priority is {priority}, it was {held.priority}.")
+
+
+# answers and refusals -----------------------------------------------------------------------------------------------
+
+
+async def _hold_one(conn: Any, task_id: int) -> LockedTask:
+    held = await hold(conn, [task_id])
+    if not held:
+        raise _unknown(task_id)
+    return held[0]
+
+
+async def _tell(conn: Any, held: LockedTask, was_changed: bool, message: str) -> TaskState:
+    (row,) = await conn.fetch(SQL["read_states"], [held.id])
+    return state_of(row, was_changed, message)
+
+
+def _reject(held: LockedTask, to: TaskStatus, verb: str) -> None:
+    """A task that waits for another is paused already, and may be by a person too."""
+    if held.status in CLOSED:
+        raise _closed(held, verb)
+    if held.status is not to and not can_transition(held.status, to):
+        raise ConflictError(
+            f"Task {held.id} is {held.status} and cannot be {verb} now; try again in a moment.", "task_busy"
+        )
+
+
+def _closed(held: LockedTask, verb: str) -> ConflictError:
+    return ConflictError(
+        f"Task {held.id} is {held.status} and cannot be {verb}: what is closed never changes. "
+        "A restart visits its page again.",
+        "task_closed",
+    )
+
+
+def _unknown(task_id: int) -> NotFoundError:
+    return NotFoundError(f"There is no task {task_id}; `forager tasks` lists them.")
+
+
+def _why_not_paused(held: LockedTask) -> str:
+    return f"It waits for task {held.depends_on}." if held.is_waiting else f"It was not paused; it is {held.status}."

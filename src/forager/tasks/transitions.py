@@ -1,0 +1,187 @@
+"""What orders for one task and orders for many have in common: the steps themselves, on tasks that are held.
+
+Rows of domains are locked before those of tasks, as workers do. Every move is written down with who and why.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from forager.db import statements
+from forager.domains import store as domain_store
+from forager.domains import tasks as domains
+from forager.errors import UsageError
+from forager.frontier import tasks as frontier
+from forager.frontier.task_status import TaskStatus
+from forager.frontier.tasks import LockedTask, NewTask, RescheduledTask
+from forager.stats import store as stats
+
+SQL = statements.load("forager.tasks", "service.sql")
+PENDING, PAUSED, CANCELLED = TaskStatus.PENDING, TaskStatus.PAUSED, TaskStatus.CANCELLED
+
+
+@dataclass(frozen=True, slots=True)
+class TaskState:
+    """A task after an order: where it stands, and whether the order changed that."""
+
+    task_id: int
+    url: str
+    domain: str
+    status: TaskStatus
+    priority: int
+    scheduled_for: datetime
+    retry_count: int
+    was_changed: bool
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class RestartOrder:
+    resets_retries: bool = True
+    priority: int | None = None
+    scheduled_at: datetime | None = None
+
+
+class Restarted(NamedTuple):
+    """The open task of a page that is visited again."""
+
+    task_id: int
+    is_new: bool
+    change: str | None
+    """Of one that waited already: what was changed, in words."""
+
+
+async def pause_locked(conn: Any, held: Sequence[LockedTask], *, by: str, reason: str | None) -> None:
+    await frontier.pause(conn, [each.id for each in held])
+    await note_moves(conn, "pause", held, PAUSED, by=by, reason=reason)
+
+
+async def resume_locked(conn: Any, held: Sequence[LockedTask], *, by: str, reason: str | None) -> set[int]:
+    """Those that wait for a task that is not completed yet."""
+    wanted = [each.depends_on for each in held if each.depends_on is not None]
+    ended = {row["id"]: row["outcome"] for row in await conn.fetch(SQL["outcomes_of"], wanted)} if wanted else {}
+    waiting = {each.id for each in held if ended.get(each.depends_on or 0, "success") != "success"}
+    if waiting:
+        await frontier.let_wait(conn, sorted(waiting))
+    first = await frontier.resume(conn, [each.id for each in held if each.id not in waiting])
+    await domains.expect_visits(conn, first, {})
+    await note_moves(conn, "resume", [each for each in held if each.id in waiting], PAUSED, by=by, reason=reason)
+    await note_moves(conn, "resume", [each for each in held if each.id not in waiting], PENDING, by=by, reason=reason)
+    return waiting
+
+
+async def cancel_locked(conn: Any, held: Sequence[LockedTask], *, by: str, reason: str | None) -> None:
+    words = f"cancelled by {by}" + (f": {reason}" if reason else "")
+    freed, lost = await frontier.cancel(conn, {each.id: each.page_id for each in held}, reason=words)
+    await domain_store.return_claims(conn, freed)
+    for run, _, pages in freed:
+        await stats.return_pages(conn, run, pages)
+    await domains.lose_pages(conn, lost)
+    await note_moves(conn, "cancel", held, CANCELLED, by=by, reason=reason)
+
+
+async def set_priorities(conn: Any, held: Sequence[LockedTask], priority: int, *, by: str, reason: str | None) -> None:
+    await frontier.set_priorities(conn, [each.id for each in held], priority)
+    words = f"priority {priority}" + (f": {reason}" if reason else "")
+    moves = [(each.id, each.status, each.status) for each in held]
+    await frontier.note_orders(conn, moves, verb="priority", by=by, reason=words)
+
+
+async def restart_locked(
+    conn: Any, held: Sequence[LockedTask], order: RestartOrder, *, by: str, reason: str | None
+) -> dict[int, Restarted]:
+    """Page → its open task now. The tasks are closed, and their domains held. A task that waits already is given the
+    moment and the priority of the order, which is noted as well."""
+    parents = {row["page_id"]: row for row in await frontier.closed_orders(conn, [each.id for each in held])}
+    added = await frontier.queue_pages(conn, list(parents))
+    new = await frontier.add(conn, [_build_task(row, order) for row in parents.values()], by=by)
+    opened = await frontier.list_open(conn, list(parents))
+    known = [task.id for page, task in opened.items() if page not in new]
+    hurried = await frontier.hurry(conn, known, priority=order.priority, at=order.scheduled_at)
+    changes = {task: _change(each) for task, each in hurried.items()}
+    await frontier.move_dependents(conn, {parents[page]["id"]: task.id for page, task in opened.items()})
+    first = first_due(
+        task for task in (await frontier.list_open(conn, list(parents))).values() if task.status is PENDING
+    )
+    await domains.expect_visits(conn, first, added)
+    moves: list[tuple[int, TaskStatus | None, TaskStatus]] = [(task, None, PENDING) for task in new.values()]
+    await frontier.note_orders(conn, moves, verb="restart", by=by, reason=reason)
+    await _record_rescheduled(conn, list(hurried.values()), by=by, reason=reason)
+    return {page: Restarted(task.id, page in new, changes.get(task.id)) for page, task in opened.items()}
+
+
+async def _record_rescheduled(conn: Any, hurried: Sequence[RescheduledTask], *, by: str, reason: str | None) -> None:
+    """One line each; what changed is told of one, and of many that they are due earlier."""
+    if hurried:
+        change = _change(hurried[0]) if len(hurried) == 1 else "due now instead of later"
+        moves = [(each.id, each.status, each.status) for each in hurried]
+        words = change + (f": {reason}" if reason else "")
+        await frontier.note_orders(conn, moves, verb="restart", by=by, reason=words)
+
+
+def _change(each: RescheduledTask) -> str:
+    parts = []
+    if each.scheduled_for != each.was_scheduled_for:
+        parts.append(
+            f"due {each.scheduled_for:%Y-%m-%d %H:%M:%S} UTC instead of {each.was_scheduled_for:%Y-%m-%d %H:%M:%S} UTC"
+        )
+    if each.priority != each.was_priority:
+        parts.append(f"priority {each.priority} instead of {each.was_priority}")
+    return ", ".join(parts)
+
+
+def _build_task(row: Any, order: RestartOrder) -> NewTask:
+    return NewTask(
+        row["page_id"],
+        priority=order.priority or row["priority"],
+        scheduled_for=order.scheduled_at,
+        retry_count=0 if order.resets_retries else row["retry_count"],
+        parent_task_id=row["id"],
+        is_recurring=row["is_recurring"],
+        revisit_every_s=row["revisit_every_s"],
+        max_retries=row["max_retries"],
+        webhook_url=row["webhook_url"],
+        batch_id=row["batch_id"],
+        recrawl_count=row["recrawl_count"],
+    )
+
+
+def first_due(tasks: Iterable[frontier.OpenTask]) -> dict[int, datetime]:
+    """Domain → when the first of these tasks may be taken."""
+    first: dict[int, datetime] = {}
+    for task in tasks:
+        first[task.domain_id] = min(task.scheduled_for, first.get(task.domain_id, task.scheduled_for))
+    return first
+
+
+async def hold(conn: Any, task_ids: Sequence[int]) -> list[LockedTask]:
+    """Domains first, as workers do."""
+    await domains.hold(conn, await frontier.domains_of(conn, task_ids))
+    return await frontier.hold(conn, task_ids)
+
+
+async def note_moves(
+    conn: Any, verb: str, held: Sequence[LockedTask], to: TaskStatus, *, by: str, reason: str | None
+) -> None:
+    moves = [(each.id, each.status, to) for each in held]
+    await frontier.note_orders(conn, moves, verb=verb, by=by, reason=reason)
+
+
+def state_of(row: Mapping[str, Any], was_changed: bool, message: str) -> TaskState:
+    return TaskState(
+        row["id"],
+        row["url"],
+        row["domain"],
+        TaskStatus(row["status"]),
+        row["priority"],
+        row["scheduled_for"],
+        row["retry_count"],
+        was_changed,
+        message,
+    )
+
+
+def validate_priority(priority: int | None) -> None:
+    if priority is not None and not 1 <= priority <= 10:
+        raise UsageError(f"There is no priority {priority}: 1 is the first, 10 the last.", field="priority")

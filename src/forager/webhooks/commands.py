@@ -1,0 +1,94 @@
+"""`forager webhooks`: who was called and how it went; calls that were given up, once more; the key that signs them."""
+
+from typing import Annotated, Literal
+
+import typer
+
+from forager import clock
+from forager.cli import format as words
+from forager.cli import output, table
+from forager.cli.flags import AsJson, Home, Limit
+from forager.cli.help import Command, Group
+from forager.cli.start import Noted, act, ask, begin
+from forager.cli.table import Cell, Note, number, wide
+from forager.errors import UsageError
+from forager.tasks.commands.tasks import LARGEST_ID
+
+SUMMARY = "List calls to webhooks; try again those given up."
+COLOURS = {"delivered": "green", "dead": "red", "waiting": "cyan"}
+
+
+def register(app: typer.Typer) -> None:
+    family = typer.Typer(cls=Group, rich_markup_mode=None, subcommand_metavar="[VERB]", help=SUMMARY)
+    family.callback(invoke_without_command=True)(webhooks)
+    family.command("revive", cls=Command)(revive)
+    family.command("key", cls=Command)(key)
+    app.add_typer(family, name="webhooks", rich_help_panel="Look after it")
+
+
+def webhooks(
+    context: typer.Context,
+    *,
+    state: Annotated[
+        Literal["waiting", "delivered", "dead"] | None, typer.Option("--state", help="Only in this state.")
+    ] = None,
+    limit: Limit = 50,
+    as_json: AsJson = False,
+    home: Home = None,
+) -> None:
+    """List calls to webhooks, newest first."""
+    if context.invoked_subcommand is not None:
+        if state or as_json or home:
+            verb = context.invoked_subcommand
+            raise UsageError(f"Flags of `{verb}` stand behind it: forager webhooks {verb} --json.")
+        return None
+    from forager.webhooks.service import list_calls
+
+    rows = ask(begin(home=home), "webhooks", lambda conn: list_calls(conn, state=state, limit=limit))
+    if as_json:
+        return output.write_json_list(rows)
+    now = clock.now()
+    lines: list[tuple[str | Cell, ...] | Note] = []
+    for row in rows:
+        when = row["delivered_at"] or row["died_at"] or row["next_try_at"]
+        what = f"task {row['task_id']}" if row["kind"] == "task" else row["kind"]
+        cells = (Cell(row["state"], COLOURS[row["state"]]), words.count(row["tries"]), words.age(when, now))
+        lines.append((str(row["id"]), what, *cells, words.clean(row["url"])))
+        if row["error"]:
+            lines.append(Note(f"  └─ {words.clean(row['error'])}"))
+    table.write((number("call"), "of", "state", number("tries"), "when", wide("url")), lines)
+    return None if rows else output.say("No call fits. `forager tasks submit URL --webhook URL` orders one.")
+
+
+def revive(
+    ids: Annotated[
+        list[int] | None, typer.Argument(metavar="[ID]...", min=1, max=LARGEST_ID, help="Numbers of calls; none: all.")
+    ] = None,
+    *,
+    as_json: AsJson = False,
+    home: Home = None,
+) -> None:
+    """Try calls again that were given up."""
+    from forager.webhooks.service import revive as control
+
+    revived = act(
+        begin(home=home),
+        "webhooks",
+        lambda conn: control(conn, ids or None),
+        noted=lambda revived: Noted("webhook.revive", "webhook", None, {"calls": revived}),
+    )
+    if as_json:
+        return output.write_json({"revived": revived})
+    return output.say(f"{words.things(revived, 'call')} to be tried again.")
+
+
+def key(*, as_json: AsJson = False, home: Home = None) -> None:
+    """Print the key that calls are signed with, for their receivers."""
+    from forager.webhooks.delivery import signing_keys
+
+    keys = [each.decode() for each in signing_keys(begin(home=home))]
+    if as_json:
+        return output.write_json({"keys": keys})
+    for each in keys:
+        print(each)  # noqa: T201 (data, on standard output)
+    return None

@@ -1,0 +1,60 @@
+"""Calls webhooks: under the rule for addresses that crawling keeps, quickly, signed with keys from the settings."""
+
+import asyncio
+import hashlib
+import hmac
+from collections.abc import Sequence
+
+from forager.config.keys import ensure_key
+from forager.config.settings import Settings
+from forager.errors import AddressBlockedError, VisitError
+from forager.fetch.client import Client, open_client
+from forager.politeness.guard import guard_from_settings as guard_of
+from forager.webhooks.client import deliver
+from forager.webhooks.store import DueCall, Heard
+
+PURPOSE = b"forager: webhooks"
+KEY_FILE = "webhook.key"
+MARK_LENGTH = 16
+TIMEOUT_S, CONNECT_TIMEOUT_S = 5.0, 3.0
+GONE = 410
+
+
+async def call_webhooks(settings: Settings, calls: Sequence[DueCall]) -> list[Heard]:
+    """All at once. Never raises for what a receiver does."""
+    keys = signing_keys(settings)
+    guard = guard_of(settings)
+    async with open_client(
+        user_agent=settings.agent_header,
+        check_address=guard.check_ip,
+        timeout_s=TIMEOUT_S,
+        connect_timeout_s=CONNECT_TIMEOUT_S,
+        max_bytes=4096,
+        keeps_cookies=False,
+    ) as client:
+        return list(await asyncio.gather(*(_call(client, call, keys) for call in calls)))
+
+
+async def _call(client: Client, call: DueCall, keys: Sequence[bytes]) -> Heard:
+    try:
+        status = await deliver(client, call.url, call.payload.encode(), keys=keys, number=call.id)
+    except AddressBlockedError as error:
+        return Heard(call, None, str(error), is_hopeless=False)
+    except VisitError as error:
+        return Heard(call, None, str(error))
+    if 200 <= status < 300:
+        return Heard(call, status, None)
+    return Heard(call, status, f"it answered {status}", is_hopeless=status == GONE)
+
+
+def key_marks(settings: Settings) -> tuple[str, ...]:
+    """What tells the keys of two instances apart without giving one away. Makes none: nothing was signed without."""
+    has_key = settings.secret_key or (settings.home / KEY_FILE).is_file()
+    return tuple(hashlib.sha256(key).hexdigest()[:MARK_LENGTH] for key in signing_keys(settings)) if has_key else ()
+
+
+def signing_keys(settings: Settings) -> list[bytes]:
+    """One for each secret_key, so that a receiver that knows the old one goes on while it is replaced. Without any, one
+    that is made once and kept in the data folder."""
+    roots = [key.encode() for key in settings.secret_key] or [ensure_key(settings.home / KEY_FILE)]
+    return [hmac.new(root, PURPOSE, hashlib.sha256).hexdigest().encode() for root in roots]

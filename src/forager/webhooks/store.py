@@ -1,0 +1,83 @@
+"""The outbox of webhooks, one short function per statement of `webhooks.sql`; and when a call is tried again.
+
+Whoever wants somebody to be told puts a call in, in the transaction that makes it true: `add`. The duty `webhooks`
+delivers it, at least once: a receiver that must not act twice looks at the number in `Forager-Delivery`. Opens no
+transactions: the floor above does.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from forager.db import statements
+
+SQL = statements.load("forager.webhooks")
+FIRST_PAUSE_S = 10.0
+LONGEST_PAUSE_S = 3600.0
+GIVEN_UP_AFTER_S = 86400.0
+LONGEST_ERROR = 500
+
+
+class DueCall(NamedTuple):
+    id: int
+    kind: str
+    url: str
+    tries: int
+    age_s: float
+    payload: str
+    """A JSON document."""
+
+
+class Heard(NamedTuple):
+    """How a call went."""
+
+    call: DueCall
+    status_code: int | None
+    error: str | None
+    """None: somebody took it."""
+    is_hopeless: bool = False
+    """No other try could help."""
+
+
+def next_pause_s(tries: int, age_s: float) -> float | None:
+    """Seconds until a call is tried again after so many tries, 10, 20, 40 … up to an hour; None: it is a day old, and
+    given up."""
+    pause_s = min(FIRST_PAUSE_S * float(2 ** min(tries - 1, 20)), LONGEST_PAUSE_S)
+    return pause_s if age_s + pause_s <= GIVEN_UP_AFTER_S else None
+
+
+async def add(conn: Any, url: str, payload: Mapping[str, Any], *, kind: str = "alert") -> int:
+    number: int = await conn.fetchval(SQL["add_call"], kind, json.dumps(payload, default=str), url)
+    return number
+
+
+async def take_due(conn: Any, *, most: int, most_per_url: int, again_after_s: float) -> list[DueCall]:
+    rows = await conn.fetch(SQL["take_due_calls"], most, most_per_url, again_after_s, most * 20)
+    return [DueCall(*row) for row in rows]
+
+
+async def note(conn: Any, heard: Sequence[Heard]) -> None:
+    taken = [each for each in heard if each.error is None]
+    if taken:
+        await conn.execute(
+            SQL["note_delivered"], [each.call.id for each in taken], [each.status_code for each in taken]
+        )
+    missed = [each for each in heard if each.error is not None]
+    if missed:
+        await conn.execute(
+            SQL["note_undelivered"],
+            [each.call.id for each in missed],
+            [each.status_code for each in missed],
+            [(each.error or "")[:LONGEST_ERROR] for each in missed],
+            [None if each.is_hopeless else next_pause_s(each.call.tries, each.call.age_s) for each in missed],
+        )
+
+
+async def revive(conn: Any, call_ids: Sequence[int] | None = None) -> int:
+    """How many calls that were given up are tried again: these, or all."""
+    revived: int = await conn.fetchval(SQL["revive_calls"], call_ids)
+    return revived
+
+
+async def list_calls(conn: Any, *, state: str | None, before: int | None = None, limit: int) -> list[dict[str, Any]]:
+    return [dict(row) for row in await conn.fetch(SQL["list_calls"], state, before, limit)]

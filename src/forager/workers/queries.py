@@ -1,0 +1,31 @@
+"""Reads workers and their leases for commands and routes."""
+
+from typing import Any
+
+from forager.db import statements
+from forager.db.rows import Key, Row, as_dicts
+
+SQL = statements.load("forager.workers")
+
+
+async def list_claims(connection: Any, *, dead_after_s: float) -> Row:
+    """Who works on how many domains, which leases outlived their holder, and who waits to be claimed."""
+    workers = as_dicts(await connection.fetch(SQL["claims_of_workers"], dead_after_s))
+    return {
+        "workers": workers,
+        "held": sum(row["domains"] for row in workers),
+        "expired": sum(row["expired"] for row in workers),
+        "stuck": sum(row["domains"] for row in workers if row["is_lost"]),
+        "waiting": as_dicts(await connection.fetch(SQL["waiting_domains"])),
+    }
+
+
+async def page_of_workers(
+    conn: Any, after: Key, *, dead_after_s: float, status: str | None = None, limit: int
+) -> list[Row]:
+    return as_dicts(await conn.fetch(SQL["workers_by_id"], *after, dead_after_s, status, limit))
+
+
+async def count_parts(conn: Any, *, dead_after_s: float) -> Row:
+    """What a health check wants to know of workers and queues, in one question."""
+    return dict(await conn.fetchrow(SQL["parts"], dead_after_s))
