@@ -68,7 +68,7 @@ def parse_bucket(
     endpoint = endpoint or next((environ[name] for name in ENDPOINTS if environ.get(name)), None)
     if endpoint and not endpoint.startswith(("https://", "http://")):
         raise ConfigurationError(
-            f"The S3 endpoint {endpoint!r} is no URL: write it like https://s3.example.com (s3_endpoint,"
+            f"The S3 endpoint {endpoint!r} is no URL: write it like https://s3.example.com (storage.s3_endpoint,"
             " or AWS_ENDPOINT_URL)."
         )
     region = region or next((environ[name] for name in REGIONS if environ.get(name)), None)
