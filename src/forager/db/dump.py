@@ -101,7 +101,7 @@ def _without_host(path: str, query: str) -> str:
 
 def bind_to_parent(command: Sequence[str]) -> list[str]:
     """The same, ending with us."""
-    return [sys.executable, "-I", "-S", str(Path(__file__).with_name("leash.py")), str(os.getpid()), *command]
+    return [sys.executable, "-I", "-S", str(Path(__file__).with_name("die_with_parent.py")), str(os.getpid()), *command]
 
 
 async def _run(command: Sequence[str | Path], secret: str | None, failed: str) -> str:

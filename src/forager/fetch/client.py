@@ -11,9 +11,10 @@ from contextlib import asynccontextmanager
 from forager import clock
 from forager.errors import ConfigurationError, ConnectionLostError
 from forager.fetch.body_memory import FREE_BYTES, MemoryBudget
-from forager.fetch.connect import CheckAddress, Connector, GuardedResolver
+from forager.fetch.connect import Connector
 from forager.fetch.cookies import CookieJar
 from forager.fetch.decode import ACCEPTED, decode
+from forager.fetch.dns import CheckAddress, GuardedResolver
 from forager.fetch.models import BodyCoding, Fetched, RawHeads
 from forager.fetch.network_probe import NetworkProbe
 from forager.fetch.origin import Origin, build_post, build_request, hosts_of, is_header_safe, split_url

@@ -12,7 +12,8 @@ from enum import Enum
 from pathlib import Path
 
 from forager.errors import AddressBlockedError
-from forager.fetch.connect import GuardedResolver, connect, is_address, is_no_name, probe_dns_server
+from forager.fetch.connect import connect
+from forager.fetch.dns import GuardedResolver, is_address, is_no_name, probe_dns_server
 from forager.fetch.origin import split_url
 
 PROBE_S = 3.0

@@ -12,7 +12,8 @@ from contextlib import asynccontextmanager
 
 from forager import clock
 from forager.errors import AddressBlockedError, ConnectError, ProxyError
-from forager.fetch.connect import Connector, GuardedResolver, connect
+from forager.fetch.connect import Connector, connect
+from forager.fetch.dns import GuardedResolver
 from forager.fetch.origin import Origin
 from forager.fetch.translate import reason_of, translate
 from forager.fetch.tunnel import Talk, greet, open_tunnel

@@ -26,7 +26,8 @@ from forager.errors import (
 )
 from forager.fetch import client
 from forager.fetch.client import Client, open_client
-from forager.fetch.connect import Connector, GuardedResolver, LookUp
+from forager.fetch.connect import Connector
+from forager.fetch.dns import GuardedResolver, LookUp
 from forager.fetch.pool import Pool
 from forager.fetch.proxy_connect import Ways
 

@@ -8,7 +8,8 @@ from tests.integration.fetch.raw_server import a_client, http, serve
 
 from forager.errors import AddressBlockedError, ConnectError, DnsError, VisitError, VisitTimeoutError
 from forager.fetch.client import Client
-from forager.fetch.connect import Connector, GuardedResolver, look_up
+from forager.fetch.connect import Connector
+from forager.fetch.dns import GuardedResolver, look_up
 from forager.fetch.pool import Pool
 from forager.fetch.proxy_connect import Ways
 
@@ -73,7 +74,7 @@ async def test_what_was_checked_is_what_is_dialled() -> None:
 
 async def test_a_name_that_changes_its_address_is_dialled_where_it_was_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rebinding: public when it is checked, loopback a moment later. Every new answer is checked before it is used."""
-    monkeypatch.setattr("forager.fetch.connect.DNS_TTL_S", 0.0)
+    monkeypatch.setattr("forager.fetch.dns.DNS_TTL_S", 0.0)
     asked: list[str] = []
 
     def rebind(host: str, _port: int) -> list[tuple[int, str]]:
@@ -117,7 +118,7 @@ async def test_a_name_without_an_address_is_not_asked_for_again_at_once(error: E
 
 
 async def test_the_resolver_remembers_a_bounded_number_of_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("forager.fetch.connect.DNS_CACHE_NAMES", 3)
+    monkeypatch.setattr("forager.fetch.dns.DNS_CACHE_NAMES", 3)
     asked: list[str] = []
 
     def note(host: str, _port: int) -> list[tuple[int, str]]:

@@ -15,7 +15,8 @@ from tests.proxies import run_proxy
 
 from forager.errors import AddressBlockedError, ConnectError, ConnectionLostError, ErrorSource, ProxyError, TlsError
 from forager.fetch.client import Client, open_client
-from forager.fetch.connect import CheckAddress, Connector, GuardedResolver
+from forager.fetch.connect import Connector
+from forager.fetch.dns import CheckAddress, GuardedResolver
 from forager.fetch.pool import Pool
 from forager.fetch.proxy_connect import Ways
 from forager.proxies.models import Proxy

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from PIL import Image
 from tests.unit.images.pictures import draw, encode
 
-from forager.images.decode.inspect import THUMBNAIL_PIXELS, look
+from forager.images.decode.inspect import look
+from forager.images.decode.thumbnail import THUMBNAIL_PIXELS
 from forager.playground.sites.gallery_tricks import build_png_bomb
 
 ROOM = 10_000_000

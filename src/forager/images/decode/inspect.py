@@ -24,6 +24,7 @@ from PIL import (  # naming a plugin makes its decoder known; the others stay un
 
 from forager.images.decode.dhash import dhash
 from forager.images.decode.result import Look
+from forager.images.decode.thumbnail import THUMBNAIL_PIXELS, make_thumbnail, resize
 
 FORMATS = {
     JpegImagePlugin.JpegImageFile.format: "jpeg",
@@ -39,8 +40,6 @@ FORMATS = {
 OPENERS = tuple(name for name in FORMATS if name in Image.OPEN)
 """Only these decoders are tried: Pillow has seventy, and some start other programs."""
 ORIENTATION, LYING = 0x0112, frozenset({5, 6, 7, 8})
-THUMBNAIL_PIXELS = 256
-THUMBNAIL_QUALITY = 75
 SNIFF_BYTES = 2048
 BEGINNINGS = (b"\x89PNG", b"GIF8", b"\xff\xd8\xff")
 TEXT_STARTS = (b"<!doctype", b"<html", b"<head", b"<body", b"{", b"<script", b"<title", b"<h1", b"<p>", b"<div")
@@ -79,35 +78,13 @@ def _look_inside(picture: Image.Image, max_pixels: int) -> tuple[Look, bytes]:
         if kind == "jpeg":
             picture.draft("RGB", (2 * THUMBNAIL_PIXELS, 2 * THUMBNAIL_PIXELS))  # a photo is decoded at an eighth
         picture.load()
-        small = ImageOps.exif_transpose(_resize_image(picture))
-        bits, thumbnail = dhash(small), _draw_small(small)
+        small = ImageOps.exif_transpose(resize(picture))
+        bits, thumbnail = dhash(small), make_thumbnail(small)
     except Exception as error:
         return Look("broken", f"it cannot be decoded: {_say(error)}", kind, width, height), b""
     if picture.getexif().get(ORIENTATION, 1) in LYING:
         width, height = height, width  # as it is seen
     return Look("stored", None, kind, width, height, frames, bits), thumbnail
-
-
-def _resize_image(picture: Image.Image) -> Image.Image:
-    """A copy of some hundred pixels a side: what follows costs no more for the largest than for the smallest."""
-    if picture.mode.startswith(("I", "F")):  # of 16 bits a pixel the upper 8
-        picture = picture.convert("I").point(lambda value: value * (1 / 256)).convert("L")
-    elif picture.mode in {"P", "PA", "1"} or "transparency" in picture.info:
-        picture = picture.convert("RGBA" if picture.mode == "PA" or "transparency" in picture.info else "RGB")
-    elif picture.mode not in {"RGB", "RGBA", "L", "LA"}:
-        picture = picture.convert("RGB")
-    picture.thumbnail((2 * THUMBNAIL_PIXELS, 2 * THUMBNAIL_PIXELS), Image.Resampling.BOX)
-    return picture
-
-
-def _draw_small(picture: Image.Image) -> bytes:
-    """A new picture of at most 256 pixels a side: what else was in the file, such as its place, stays behind."""
-    small = picture.convert("RGBA" if picture.mode in {"RGBA", "LA"} else "RGB")
-    small.thumbnail((THUMBNAIL_PIXELS, THUMBNAIL_PIXELS), Image.Resampling.LANCZOS)
-    small.info.clear()
-    out = BytesIO()
-    small.save(out, "WEBP", quality=THUMBNAIL_QUALITY, method=3)
-    return out.getvalue()
 
 
 def is_svg(body: bytes) -> bool:
