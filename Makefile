@@ -9,6 +9,7 @@ STAMP := $(VENV)/.setup
 NATIVE := $(VENV)/.native
 DEV := $(VENV)/.dev
 PEERS := $(VENV)/.peers
+DOCS := $(VENV)/.docs
 GENERATOR := $(VENV)/.generator
 # The newest release whose programs were published too.
 SPIDER_RS := 0.0.157
@@ -17,7 +18,7 @@ comma := ,
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast check fuzz sanitize fmt test-search bench screenshots clean
+.PHONY: help setup demo test test-fast check fuzz sanitize fmt test-search bench screenshots docs clean
 
 help: ## list these verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -88,6 +89,14 @@ dashboard-if-possible: $(STAMP)
 screenshots: $(DEV) chromium dashboard ## pictures of every page of the dashboard, into screenshots/
 	@$(RUN)/python -m dashboard.screenshots
 
+$(DOCS): pyproject.toml | $(UV)
+	@$(UV) pip install --quiet --python $(RUN)/python --group docs
+	@touch $@
+
+docs: $(DOCS) ## build the documentation into site/, with search; broken links fail
+	@NO_MKDOCS_2_WARNING=1 $(RUN)/mkdocs build --strict 2>&1 | grep -v '^INFO'; exit $${PIPESTATUS[0]}
+	@echo "Open site/index.html"
+
 APT_INSTALL := DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends
 
 # Pages that scripts write are tested with a real browser; without root or apt-get those tests say why they do not run.
@@ -151,4 +160,4 @@ test-search: $(DEV) $(NATIVE) ## run the tests of search against a real OpenSear
 	@$(RUN)/python -m tests.search_server
 
 clean: ## remove .venv and caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -55,7 +55,7 @@ def read_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--redis", metavar="URL", help="also with this Redis, for workers")
     parser.add_argument("--quick", action="store_true", help="one round of a small web and small sizes: does it run?")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything that was measured")
-    parser.add_argument("--markdown", action="store_true", help="print the table for the README")
+    parser.add_argument("--markdown", action="store_true", help="print tables in Markdown")
     arguments = parser.parse_args(words)
     if unknown := set(arguments.parts) - set(PARTS):
         parser.error(f"there is no part {min(unknown)!r}; choose of {', '.join(PARTS)}")

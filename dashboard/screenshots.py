@@ -3,8 +3,8 @@
     python -m dashboard.screenshots [FOLDER]      by default screenshots/, which is not kept
 
 So that nothing is empty, the shop is crawled on several of its days first, and the blog through proxies, one of them
-dead. At desktop and phone width, light and dark. Prints what the browser complained about. Those of the README are
-copies: overview.desktop.light.png and domains-….desktop.light.png.
+dead. At desktop and phone width, light and dark. Prints what the browser complained about. Those of the README and of
+the guides are copies: overview.desktop.light.png and domains-….desktop.light.png.
 """
 
 import asyncio

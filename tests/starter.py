@@ -10,6 +10,7 @@ their own workers and readers in the same way.
               └────────────────────── becomes its parent, as the one between is gone ────┘
 
 What is about starting itself goes by another name, the program's own (`PROGRAM`), and is really started.
+`TEST_STARTER=off` in the environment switches all of this off: processes are then started as usual.
 """
 
 import asyncio
@@ -65,6 +66,7 @@ PARENTS = {"crawl", "worker", "up", "refresh", "demo", "api"}
 OURS = ("forager", "tests.integration.")
 AT_START = ("PYTHON", "LD_", "LC_", "LANG", "TZ", "MALLOC")
 """Variables that only a new program reads."""
+SWITCH = "TEST_STARTER"
 PATCH = "sitecustomize.py"
 """What a folder in PYTHONPATH may bring along: it is executed in each process before the program, as Python does."""
 AT_OUR_START: dict[str, str] = {}
@@ -182,7 +184,7 @@ def _patch_of(environ: Mapping[str, str]) -> Path | None:
 
 def fork_from_now_on() -> None:
     """In a process of tests; in those that are forked it holds from their beginning."""
-    if sys.platform == "linux":
+    if sys.platform == "linux" and os.environ.get(SWITCH) != "off":
         AT_OUR_START.update(_at_start(os.environ))
         subprocess._fork_exec = forking  # type: ignore[attr-defined]
 

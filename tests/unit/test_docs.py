@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from typer.main import get_command
 
 from forager.cli.main import app
@@ -31,6 +32,10 @@ BEHIND_A_NAME = re.compile(r"forager (domain|page) [^\s`|]+ ([a-z]+)")
 VERB = re.compile(r"(?:^|\s)make (?:[A-Z]+=\S+ )*([a-z][a-z-]*)")
 VARIABLE = re.compile(rf"\b{ENV_PREFIX}([A-Z][A-Z_]*[A-Z])\b")
 SETTING = re.compile(r"settings? `([\w.]+)`|`([\w.]+)` setting")
+STATUS = re.compile(
+    r"Status: (accepted|amended by|superseded by)((?: \[\d{4}\]\([\w.-]+\),?)*(?<!,))(?:\. .+)?$", re.MULTILINE
+)
+INDEXED = re.compile(r"^\| \[\d{4}\]\(([\w.-]+)\) \| (.+) \| (.+) \|$", re.MULTILINE)
 FILE = re.compile(r"[\w./-]+/[\w.-]+\.(?:py|sql|conf|toml|md)")
 
 
@@ -131,9 +136,29 @@ def test_a_decision_has_its_four_parts(page: Path) -> None:
     assert parts == ["Context", "Choice", "Price", "When to revisit"]
 
 
-def test_the_index_of_decisions_is_complete() -> None:
-    listed = LINK.findall(text_of(ROOT / "docs/decisions/README.md"))
-    assert listed == [page.name for page in DECISIONS]
+@each(DECISIONS)
+def test_a_decision_has_a_status(page: Path) -> None:
+    """Below the title; whichever decision it names is a later one, and exists."""
+    state, names = status_of(page)
+    assert (state == "accepted") == (names == [])
+    assert all(name > page.name and (page.parent / name).exists() for name in names)
+
+
+def status_of(page: Path) -> tuple[str, list[str]]:
+    """The state of a decision, and the pages that amended or superseded it."""
+    found = STATUS.match(text_of(page).split("\n")[2])
+    assert found, "the third line says: Status: accepted, amended by [NNNN](…), or superseded by [NNNN](…)"
+    return found[1], LINK.findall(found[2])
+
+
+def test_the_index_of_decisions_has_title_and_status_of_each() -> None:
+    index = text_of(ROOT / "docs/decisions/README.md")
+    expected = []
+    for page in DECISIONS:
+        title, status = HEADING.findall(text_of(page))[0][6:], STATUS.match(text_of(page).split("\n")[2])
+        assert status
+        expected.append((page.name, title, status[1] + status[2]))
+    assert INDEXED.findall(index) == expected
 
 
 def test_every_page_is_on_a_shelf() -> None:
@@ -143,12 +168,43 @@ def test_every_page_is_on_a_shelf() -> None:
     assert {page for page in (ROOT / "docs").rglob("*.md") if page not in on_their_own} <= shelved
 
 
+def paths_of(nav: object) -> Iterator[str]:
+    """Every page that a part of the navigation names."""
+    if isinstance(nav, str):
+        yield nav
+    elif isinstance(nav, dict):
+        yield from paths_of(list(nav.values()))
+    elif isinstance(nav, list):
+        for entry in nav:
+            yield from paths_of(entry)
+
+
+def test_every_page_is_in_the_navigation_of_the_site() -> None:
+    """`make docs` finds it too; here it is found without building the site."""
+    config = text_of(ROOT / "mkdocs.yml").replace("!!python/object/apply:pymdownx.slugs.slugify", "")
+    named = [path for path in paths_of(yaml.safe_load(config)["nav"]) if not path.startswith("project/")]
+    found = {page for path in named for page in (ROOT / "docs").glob(path)}
+    assert found == set((ROOT / "docs").rglob("*.md"))
+
+
 def test_every_dependency_has_its_line() -> None:
     project = tomllib.loads(text_of(ROOT / "pyproject.toml"))
     groups = project["dependency-groups"]
-    wanted = [*project["project"]["dependencies"], *groups["dev"], *groups["generator"]]
+    wanted = [*project["project"]["dependencies"], *groups["dev"], *groups["generator"], *groups["docs"]]
     names = {re.split(r"[\[<>=;!~ ]", requirement)[0] for requirement in wanted}
     rows = re.findall(
         r"^\| ([\w-]+)(?:\[[\w,-]+\])? \|", text_of(ROOT / "docs/decisions/0010-dependencies.md"), re.MULTILINE
     )
     assert set(rows) - {"package"} == names
+
+
+def test_the_readme_says_what_the_defaults_and_the_benchmark_are() -> None:
+    readme, benchmark = text_of(ROOT / "README.md"), text_of(ROOT / "docs/explanation/benchmark.md")
+    defaults = Settings.model_fields
+    assert "follows links ten levels deep, waits a second between two requests" in readme
+    assert (defaults["max_depth"].default, defaults["delay_s"].default) == (10, 1.0)
+    figures = re.findall(r"^\| .* \| ([\d.]+) \| ([\d.]+) ms \|$", readme, re.MULTILINE)
+    measured = re.findall(r"^\| .* \| ([\d.]+) \| [\d.]+ × \| ([\d.]+) \|", benchmark, re.MULTILINE)
+    exact = {rate: float(cost) for rate, cost in measured}
+    assert len(figures) == 4
+    assert all(abs(exact[rate] - float(cost)) < 0.2 for rate, cost in figures)

@@ -15,33 +15,36 @@ from forager.api.problems import PROBLEMS, URN
 Document = dict[str, Any]
 INTRODUCTION = """# The HTTP API
 
-Written from the OpenAPI document by `python -m forager.api.reference`; do not edit. The document itself, from which a
-client can be made, is at `/api/openapi.json`.
+Generated from the OpenAPI document by `python -m forager.api.reference`; do not edit. The document itself, from which
+you can generate a client, is at `/api/openapi.json`.
 
-`forager up` serves it with everything else, `forager api` alone; the settings `api.host` and `api.port` say where.
+`forager up` serves the API with everything else, `forager api` alone; the settings `api.host` and `api.port` set the
+address.
 
-- **Who you are**: a session's cookie, or `Authorization: Bearer fgr_…` with a token. Without either only `/health` and
-  a part of `/api/stats` answer. A user reads everything but the audit log, an admin
-  changes things; every change is in the audit log.
-- **Lists** come in pages: `limit` (at most 1000) and `after`, which is the `next` of the page before. Rows that are
-  added meanwhile move nothing. A cursor belongs to its list and filters; with others it is a 404. Two lists in one
-  answer go on together, until both are at their ends. Rankings (most linked, likes of a page) have a `limit` only.
-- **Errors** are `application/problem+json` (RFC 9457): `title`, `status`, `detail` in one sentence, `request_id` as the
-  log has it. `type` tells problems apart ([all of them](#problems)), and a 422 names each value it refused. A 503 has
-  `Retry-After`: the database is away or took too long, or all places are taken. After one that answers a change, look
-  whether it was done before you order it again.
-- **Names that are not known** are refused, in bodies and behind the question mark. Numbers are not texts.
-- **Bulk verbs and deletions** have a `dry_run`, which says what would be done and does nothing.
-- **Bodies** are at most 1 MB, lists of seeds 16 MB (the settings `api.max_body_size`, `api.max_seeds_size`), and arrive
-  within a minute.
-- **Limits** of requests a minute are in every response: `RateLimit-Policy` has each limit (`q` in `w` seconds),
-  `RateLimit` what is left of it (`r`, more after `t` seconds); a 429 has `Retry-After`. One account has less than half
-  of the database's connections at once, three exports and a tenth of the live listeners.
-- **Compressed** by zstd, brotli or gzip, as `Accept-Encoding` says, are reads of a kilobyte and more.
-- **The name** an API on loopback is called by is its own, an address, or that of `api.public_url`; any other is a 421,
-  unless a token or a trusted proxy comes with it.
-- **Webhooks** are shown with scheme and host to whoever may not change things: who knows the whole URL can call it.
-- `HEAD` is `GET` without the body; `OPTIONS` says what a path has. No other origin is allowed anything.
+- **Authentication**: a session cookie, or `Authorization: Bearer fgr_…` with a token. Without either only `/health` and
+  a part of `/api/stats` are available. A user reads everything except the audit log, an admin can also change things;
+  every change is in the audit log.
+- **Lists** are paged: `limit` (at most 1000) and `after`, which is the `next` of the previous page. Rows that are added
+  meanwhile do not shift the pages. A cursor is valid only for its list and filters; otherwise the response is a 404.
+  Two lists in one response are paged together until both end. Rankings (most linked, similar pages) have `limit` only.
+- **Errors** are `application/problem+json` (RFC 9457): `title`, `status`, `detail` in one sentence, `request_id` as in
+  the log. `type` identifies the problem ([all of them](#problems)), and a 422 names each invalid value. A 503 has
+  `Retry-After`: the database is unavailable or too slow, or all connections are in use. After a 503 for a change, check
+  whether it was made before you repeat it.
+- **Unknown names** are rejected, in bodies and in the query. Numbers must not be strings.
+- **Bulk actions and deletions** have a `dry_run`, which reports what would be done and changes nothing.
+- **Bodies** are at most 1 MB, lists of seeds 16 MB (the settings `api.max_body_size`, `api.max_seeds_size`), and must
+  arrive within a minute.
+- **Rate limits** are in every response: `RateLimit-Policy` has each limit (`q` in `w` seconds), `RateLimit` what is
+  left of it (`r`, more after `t` seconds); a 429 has `Retry-After`. One account gets less than half of the database
+  connections at once, three exports and a tenth of the live listeners.
+- **Compression**: responses to reads of a kilobyte and more use zstd, brotli or gzip, as `Accept-Encoding` allows.
+- **Host name**: an API on loopback accepts its own name, an address, or the host of `api.public_url`; any other is a
+  421, unless the request has a token or comes from a trusted proxy.
+- **Webhooks**: accounts that may not change things see only scheme and host, because the full URL is enough to call
+  them.
+- `HEAD` is `GET` without the body; `OPTIONS` lists the methods of a path. CORS is off.
+
 """
 
 

@@ -1,4 +1,4 @@
-"""Runs a program that ends with the process that started it, however that ends: `die_with_parent.py PARENT PROGRAM ARGUMENTS…`.
+"""Runs a program that ends with the process that started it: `die_with_parent.py PARENT PROGRAM ARGUMENTS…`.
 
 A backup that is killed with SIGKILL can stop nobody, and a `pg_dump` that goes on would read for an hour for a folder
 that nobody wants. Linux sends a signal when a parent dies; it stays asked for when this process becomes the program.

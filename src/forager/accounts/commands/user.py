@@ -155,7 +155,7 @@ def set_role(
 
 
 def disable(name: Name, as_json: AsJson = False, home: Home = None) -> None:
-    """Let somebody in no more; sessions end, tokens rest."""
+    """Disable an account; its sessions and tokens end for good."""
     row = _switch(name, False, home)
     _show_row(row, as_json, f"{row['name']} may not sign in any more.")
 
@@ -163,7 +163,7 @@ def disable(name: Name, as_json: AsJson = False, home: Home = None) -> None:
 def enable(name: Name, as_json: AsJson = False, home: Home = None) -> None:
     """Let somebody in again."""
     row = _switch(name, True, home)
-    _show_row(row, as_json, f"{row['name']} may sign in again; tokens that were not revoked work again too.")
+    _show_row(row, as_json, f"{row['name']} may sign in again; tokens have to be created again.")
 
 
 def remove(name: Name, as_json: AsJson = False, home: Home = None) -> None:
