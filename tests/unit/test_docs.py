@@ -200,9 +200,8 @@ def test_every_dependency_has_its_line() -> None:
 
 def test_the_readme_says_what_the_defaults_and_the_benchmark_are() -> None:
     readme, benchmark = text_of(ROOT / "README.md"), text_of(ROOT / "docs/explanation/benchmark.md")
-    defaults = Settings.model_fields
     assert "follows links ten levels deep, waits a second between two requests" in readme
-    assert (defaults["max_depth"].default, defaults["delay_s"].default) == (10, 1.0)
+    assert (FIELDS["crawl.max_depth"].default, FIELDS["politeness.delay"].default) == (10, 1.0)
     figures = re.findall(r"^\| .* \| ([\d.]+) \| ([\d.]+) ms \|$", readme, re.MULTILINE)
     measured = re.findall(r"^\| .* \| ([\d.]+) \| [\d.]+ × \| ([\d.]+) \|", benchmark, re.MULTILINE)
     exact = {rate: float(cost) for rate, cost in measured}
