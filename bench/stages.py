@@ -33,8 +33,8 @@ from forager.links.select import Selector
 from forager.parsing import page as parser
 from forager.parsing.language import LanguageMemory
 from forager.parsing.models import Reading
-from forager.playground import Site, bench_sites, lifelike_sites
 from forager.runs.models import RunSpec
+from forager_playground import Site, bench_sites, lifelike_sites
 
 SITES = 4
 PAGES = {PLAIN: 500}

@@ -11,7 +11,7 @@ from pathlib import Path
 from bench.measure import read_process
 from bench.saved import HOSTS, find_pages, saved_sites, serve_command
 from forager.errors import UsageError
-from forager.playground import AnswerKey, start_playground, start_server
+from forager_playground import AnswerKey, start_playground, start_server
 
 PLAIN, LIFELIKE, SAVED = "plain", "lifelike", "saved"
 WEBS = (LIFELIKE, PLAIN, SAVED)

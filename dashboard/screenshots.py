@@ -27,7 +27,7 @@ from playwright.sync_api import Browser, ConsoleMessage, expect, sync_playwright
 from tests.proxies import RealProxy
 
 from forager.fetch.browser import find_chromium
-from forager.playground import start_playground
+from forager_playground import start_playground
 
 PASSWORD = "seven quiet otters"  # noqa: S105 (of an instance that lives for a minute)
 SITES = ["shop=60", "blog=40", "docs=40", "gallery=24", "strict=10", "slow=6", "flaky=20", "trap=8"]

@@ -44,7 +44,7 @@ TO_LOAD = (
         "forager.api.app",
     ),
     *("forager.explain.check", "forager.engine.parser_server", "forager.images.decode.child"),
-    *("forager.playground.process", "forager.dispatch.factory", "forager.replay.queue", "uvloop"),
+    *("forager_playground.process", "forager.dispatch.factory", "forager.replay.queue", "uvloop"),
     # What they load when they come to it: the language detector is 40 ms of each reader, Celery 60 of its workers.
     *("py3langid.langid", "structlog.dev", "rich.console", "rich.progress", "rich.table", "rich.markup"),
     *("forager.dispatch.consumer", "forager.dispatch.consumption", "forager.dispatch.pool", "celery.app.base"),
@@ -59,7 +59,7 @@ TO_LOAD = (
         "forager.parsing.sites.amazon",
     ),
     *("forager.api.body_limit", "uvicorn.lifespan.on", "uvicorn.protocols.http.httptools_impl"),
-    *("uvicorn.protocols.websockets.auto", "forager.images.decode.inspect", "forager.playground.sites.uniform"),
+    *("uvicorn.protocols.websockets.auto", "forager.images.decode.inspect", "forager_playground.sites.uniform"),
 )
 PARENTS = {"crawl", "worker", "up", "refresh", "demo", "api"}
 """Commands that start processes of their own; each has a starter below it."""

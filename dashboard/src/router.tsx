@@ -20,38 +20,125 @@ const root = createRootRoute({ component: Outlet, notFoundComponent: Lost });
 const shell = createRoute({ getParentRoute: () => root, id: "shell", component: Shell });
 
 const page = <P extends string>(path: P, component: ReturnType<typeof lazyRouteComponent>) =>
-  createRoute({ getParentRoute: () => shell, path, component, validateSearch: readFilters, pendingComponent: () => <Skeleton lines={8} /> });
+  createRoute({
+    getParentRoute: () => shell,
+    path,
+    component,
+    validateSearch: readFilters,
+    pendingComponent: () => <Skeleton lines={8} />,
+  });
 
-const overview = createRoute({ getParentRoute: () => shell, path: "/", component: Overview, validateSearch: readFilters });
+const overview = createRoute({
+  getParentRoute: () => shell,
+  path: "/",
+  component: Overview,
+  validateSearch: readFilters,
+});
 const routes = [
   overview,
-  page("/domains", lazyRouteComponent(() => import("./pages/domains/list"), "Domains")),
-  page("/domains/$domain", lazyRouteComponent(() => import("./pages/domains/domain"), "DomainPage")),
-  page("/tasks", lazyRouteComponent(() => import("./pages/tasks/list"), "Tasks")),
-  page("/tasks/$task", lazyRouteComponent(() => import("./pages/tasks/task"), "TaskPage")),
-  page("/pages", lazyRouteComponent(() => import("./pages/pages/list"), "Pages")),
-  page("/pages/$page", lazyRouteComponent(() => import("./pages/pages/page"), "PageView")),
-  page("/search", lazyRouteComponent(() => import("./pages/search/search"), "SearchPage")),
-  page("/products", lazyRouteComponent(() => import("./pages/products/list"), "Products")),
-  page("/products/$product", lazyRouteComponent(() => import("./pages/products/product"), "ProductPage")),
-  page("/images", lazyRouteComponent(() => import("./pages/images/grid"), "Images")),
-  page("/images/$image", lazyRouteComponent(() => import("./pages/images/image"), "ImagePage")),
-  page("/proxies", lazyRouteComponent(() => import("./pages/proxies/list"), "Proxies")),
-  page("/runs", lazyRouteComponent(() => import("./pages/runs/list"), "Runs")),
-  page("/runs/$run", lazyRouteComponent(() => import("./pages/runs/run"), "RunPage")),
-  page("/schedule", lazyRouteComponent(() => import("./pages/schedule"), "Schedule")),
-  page("/workers", lazyRouteComponent(() => import("./pages/workers"), "Workers")),
-  page("/alerts", lazyRouteComponent(() => import("./pages/alerts"), "Alerts")),
-  page("/errors", lazyRouteComponent(() => import("./pages/errors/list"), "Errors")),
-  page("/errors/$fingerprint", lazyRouteComponent(() => import("./pages/errors/pattern"), "ErrorPattern")),
-  page("/seeds", lazyRouteComponent(() => import("./pages/seeds"), "Seeds")),
-  page("/settings", lazyRouteComponent(() => import("./pages/settings"), "SettingsPage")),
-  page("/users", lazyRouteComponent(() => import("./pages/users"), "UsersPage")),
-  page("/account", lazyRouteComponent(() => import("./pages/account"), "AccountPage")),
-  page("/audit", lazyRouteComponent(() => import("./pages/audit"), "AuditPage")),
+  page(
+    "/domains",
+    lazyRouteComponent(() => import("./pages/domains/list"), "Domains"),
+  ),
+  page(
+    "/domains/$domain",
+    lazyRouteComponent(() => import("./pages/domains/domain"), "DomainPage"),
+  ),
+  page(
+    "/tasks",
+    lazyRouteComponent(() => import("./pages/tasks/list"), "Tasks"),
+  ),
+  page(
+    "/tasks/$task",
+    lazyRouteComponent(() => import("./pages/tasks/task"), "TaskPage"),
+  ),
+  page(
+    "/pages",
+    lazyRouteComponent(() => import("./pages/pages/list"), "Pages"),
+  ),
+  page(
+    "/pages/$page",
+    lazyRouteComponent(() => import("./pages/pages/page"), "PageView"),
+  ),
+  page(
+    "/search",
+    lazyRouteComponent(() => import("./pages/search/search"), "SearchPage"),
+  ),
+  page(
+    "/products",
+    lazyRouteComponent(() => import("./pages/products/list"), "Products"),
+  ),
+  page(
+    "/products/$product",
+    lazyRouteComponent(() => import("./pages/products/product"), "ProductPage"),
+  ),
+  page(
+    "/images",
+    lazyRouteComponent(() => import("./pages/images/grid"), "Images"),
+  ),
+  page(
+    "/images/$image",
+    lazyRouteComponent(() => import("./pages/images/image"), "ImagePage"),
+  ),
+  page(
+    "/proxies",
+    lazyRouteComponent(() => import("./pages/proxies/list"), "Proxies"),
+  ),
+  page(
+    "/runs",
+    lazyRouteComponent(() => import("./pages/runs/list"), "Runs"),
+  ),
+  page(
+    "/runs/$run",
+    lazyRouteComponent(() => import("./pages/runs/run"), "RunPage"),
+  ),
+  page(
+    "/schedule",
+    lazyRouteComponent(() => import("./pages/schedule"), "Schedule"),
+  ),
+  page(
+    "/workers",
+    lazyRouteComponent(() => import("./pages/workers"), "Workers"),
+  ),
+  page(
+    "/alerts",
+    lazyRouteComponent(() => import("./pages/alerts"), "Alerts"),
+  ),
+  page(
+    "/errors",
+    lazyRouteComponent(() => import("./pages/errors/list"), "Errors"),
+  ),
+  page(
+    "/errors/$fingerprint",
+    lazyRouteComponent(() => import("./pages/errors/pattern"), "ErrorPattern"),
+  ),
+  page(
+    "/seeds",
+    lazyRouteComponent(() => import("./pages/seeds"), "Seeds"),
+  ),
+  page(
+    "/settings",
+    lazyRouteComponent(() => import("./pages/settings"), "SettingsPage"),
+  ),
+  page(
+    "/users",
+    lazyRouteComponent(() => import("./pages/users"), "UsersPage"),
+  ),
+  page(
+    "/account",
+    lazyRouteComponent(() => import("./pages/account"), "AccountPage"),
+  ),
+  page(
+    "/audit",
+    lazyRouteComponent(() => import("./pages/audit"), "AuditPage"),
+  ),
 ];
 const lost = createRoute({ getParentRoute: () => shell, path: "$", component: Lost });
-const accept = createRoute({ getParentRoute: () => root, path: "/accept", component: lazyRouteComponent(() => import("./pages/accept"), "Accept") });
+const accept = createRoute({
+  getParentRoute: () => root,
+  path: "/accept",
+  component: lazyRouteComponent(() => import("./pages/accept"), "Accept"),
+});
 
 /** Filters are words in the address, as a person would write them. */
 export function writeSearch(search: Record<string, unknown>): string {

@@ -10,7 +10,7 @@ import pytest
 from tests.acceptance.stage import Forager, Web, tell
 
 from forager.db.embedded.paths import Place
-from forager.playground import start_playground
+from forager_playground import start_playground
 
 HOST_BASE = "127.77.0.1"
 NETWORK = "127.77.0.0/16"

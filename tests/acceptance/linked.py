@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from forager.playground import Answer, Playground, Site, SitePage, open_playground
-from forager.playground.page import Link
-from forager.playground.site import ALLOW_ALL
+from forager_playground import Answer, Playground, Site, SitePage, open_playground
+from forager_playground.page import Link
+from forager_playground.site import ALLOW_ALL
 
 LINKS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "a": {

@@ -22,7 +22,7 @@ from tests.conftest import in_thread, kept, let_go
 
 from forager.db.embedded.processes import command_of, is_alive
 from forager.db.pool import CONNECTION_LOST
-from forager.playground import AnswerKey, Running, Visit, read_log, requests_per_path
+from forager_playground import AnswerKey, Running, Visit, read_log, requests_per_path
 
 PATIENCE_S = 120.0
 POLL_S, MOST_POLL_S = 0.02, 0.1

@@ -21,7 +21,7 @@ from tests.ports import free_port
 from forager import dashboard
 from forager.fetch.browser import find_chromium, why_no_browser
 from forager.frontier.details import pack_items
-from forager.playground import start_playground
+from forager_playground import start_playground
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(300), pytest.mark.xdist_group("dashboard")]
 

@@ -7,7 +7,7 @@ from tests.acceptance.conftest import OpenWeb
 from tests.acceptance.stage import Forager, Web
 
 from forager.engine.retry_policy import QUICK_TRIES
-from forager.playground import forbidden_hits
+from forager_playground import forbidden_hits
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(180)]
 

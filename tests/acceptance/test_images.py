@@ -16,7 +16,7 @@ from tests.acceptance.stage import AT_RISK, SMALL, TRANSPORT_S, Forager, Web, un
 from tests.wire import a_wire_to_database
 
 from forager.db.pool import close, connect
-from forager.playground import smallest_gap_s, start_playground
+from forager_playground import smallest_gap_s, start_playground
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
 

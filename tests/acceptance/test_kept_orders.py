@@ -10,7 +10,7 @@ from tests.acceptance.stage import Forager, until
 from tests.web.serving import NETWORK as WEB
 from tests.web.serving import NO_FILE, Site, a_page, serve
 
-from forager.playground import start_playground
+from forager_playground import start_playground
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(180)]
 

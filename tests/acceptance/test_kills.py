@@ -22,7 +22,7 @@ from tests.acceptance.stage import (
     wait_for_end,
 )
 
-from forager.playground import smallest_gap_s
+from forager_playground import smallest_gap_s
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
 

@@ -9,7 +9,7 @@ import pytest
 from tests.acceptance.conftest import HOST_BASE, NETWORK
 from tests.acceptance.stage import Forager
 
-from forager.playground import start_playground
+from forager_playground import start_playground
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(600)]
 

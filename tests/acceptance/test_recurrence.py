@@ -11,7 +11,7 @@ import pytest
 from tests.acceptance.conftest import NETWORK, OpenWeb
 from tests.acceptance.stage import Forager, Web
 
-from forager.playground import News, Visit
+from forager_playground import News, Visit
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(180)]
 

@@ -6,7 +6,7 @@ import pytest
 from tests.acceptance.conftest import OpenWeb
 from tests.acceptance.stage import TRANSPORT_S, Forager, Web, assert_no_domain_twice, until
 
-from forager.playground import most_open_at_once, visits_of
+from forager_playground import most_open_at_once, visits_of
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
 

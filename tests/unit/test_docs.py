@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 FILES = [
     f"/{path.relative_to(ROOT)}"
-    for folder in ("src", "tests", "docs", "bench")
+    for folder in ("src", "playground", "examples", "tests", "docs", "bench")
     for path in (ROOT / folder).rglob("*.*")
 ]
 DECISIONS = sorted((ROOT / "docs/decisions").glob("[0-9]*.md"))

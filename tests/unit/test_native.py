@@ -196,7 +196,7 @@ def test_strictness_is_about_warnings(tree: Path) -> None:
 
 @pytest.fixture
 def hook(tree: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """`hatch_build.py` of the tree, which is loaded by hatchling; that is not installed where tests run."""
+    """`hatch_build.py` of the tree, as hatchling loads it, without hatchling."""
     interface = types.ModuleType("hatchling.builders.hooks.plugin.interface")
     interface.BuildHookInterface = object  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, interface.__name__, interface)
@@ -209,7 +209,9 @@ def hook(tree: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     exec((tree / "hatch_build.py").read_text(encoding="utf-8"), hook.__dict__)
     (tree / "src/forager/dashboard/static").mkdir()
     (tree / "src/forager/dashboard/static/index.html").touch()
-    return hook.PackageHook()
+    made = hook.PackageHook()
+    made.target_name = "wheel"
+    return made
 
 
 def build_wheel(hook: Any, version: str = "standard") -> dict[str, Any]:

@@ -48,9 +48,7 @@ export const api = createClient<paths>({ baseUrl: "", credentials: "same-origin"
 api.use(guard);
 
 /** The data of an answer, or an error with one sentence. */
-export async function ask<T>(
-  asked: Promise<{ data?: T; error?: unknown; response: Response }>,
-): Promise<T> {
+export async function ask<T>(asked: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
   let answer: { data?: T; error?: unknown; response: Response };
   try {
     answer = await asked;

@@ -1,7 +1,7 @@
 /** Who is signed in, and what they may do. What is shown follows from it; what is possible the server decides. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { createContext, useContext, useEffect, type ReactNode } from "react";
-import { api, ApiError, ask, setCsrf, whenSignedOut, type Schemas } from "./client";
+import { createContext, type ReactNode, useContext, useEffect } from "react";
+import { ApiError, api, ask, type Schemas, setCsrf, whenSignedOut } from "./client";
 
 export type Me = Schemas["Me"];
 const Session = createContext<Me | null>(null);
@@ -21,10 +21,24 @@ export async function fetchMe(): Promise<Me | null> {
   }
 }
 
-export function SessionProvider({ children }: { children: (me: Me | null, state: "pending" | "error" | "done", again: () => void) => ReactNode }) {
+export function SessionProvider({
+  children,
+}: {
+  children: (me: Me | null, state: "pending" | "error" | "done", again: () => void) => ReactNode;
+}) {
   const queries = useQueryClient();
-  const me = useQuery({ queryKey: ["me"], queryFn: fetchMe, staleTime: 60_000, retry: 1, refetchInterval: (query) => (query.state.status === "error" ? 3_000 : false) });
+  const me = useQuery({
+    queryKey: ["me"],
+    queryFn: fetchMe,
+    staleTime: 60_000,
+    retry: 1,
+    refetchInterval: (query) => (query.state.status === "error" ? 3_000 : false),
+  });
   useEffect(() => whenSignedOut(() => queries.setQueryData(["me"], null)), [queries]);
   const state = me.isPending ? "pending" : me.isError ? "error" : "done";
-  return <Session.Provider value={me.data ?? null}>{children(me.data ?? null, state, () => void me.refetch())}</Session.Provider>;
+  return (
+    <Session.Provider value={me.data ?? null}>
+      {children(me.data ?? null, state, () => void me.refetch())}
+    </Session.Provider>
+  );
 }

@@ -14,18 +14,50 @@ export function Accept() {
     onSuccess: () => location.assign("/"),
   });
   if (!secret) {
-    return <Doorstep title="This link is not whole" about="Copy all of it, also what stands behind the #."><a href="/" className="text-brand hover:underline">To the dashboard</a></Doorstep>;
+    return (
+      <Doorstep title="This link is not whole" about="Copy all of it, also what stands behind the #.">
+        <a href="/" className="text-brand hover:underline">
+          To the dashboard
+        </a>
+      </Doorstep>
+    );
   }
   return (
     <Doorstep title="Welcome to Forager" about="Choose how you sign in from now on. The link works once.">
-      <form className="flex flex-col gap-4" onSubmit={(event) => { event.preventDefault(); accepting.mutate(); }}>
+      <form
+        className="flex flex-col gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          accepting.mutate();
+        }}
+      >
         <Field label="Name" hint="Leave it empty if somebody invited you by name.">
-          {(given) => <input {...given} autoComplete="username" autoFocus value={name} onChange={(event) => setName(event.target.value)} />}
+          {(given) => (
+            <input
+              {...given}
+              autoComplete="username"
+              autoFocus
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+            />
+          )}
         </Field>
         <Field label="Password" hint="12 characters or more; a few words are good." error={accepting.error?.message}>
-          {(given) => <input {...given} type="password" autoComplete="new-password" required minLength={12} value={password} onChange={(event) => setPassword(event.target.value)} />}
+          {(given) => (
+            <input
+              {...given}
+              type="password"
+              autoComplete="new-password"
+              required
+              minLength={12}
+              value={password}
+              onChange={(event) => setPassword(event.target.value)}
+            />
+          )}
         </Field>
-        <Button kind="main" type="submit" isBusy={accepting.isPending}>Begin</Button>
+        <Button kind="main" type="submit" isBusy={accepting.isPending}>
+          Begin
+        </Button>
       </form>
     </Doorstep>
   );

@@ -37,13 +37,25 @@ const ABOUT: Record<string, string> = {
 };
 
 export function Schedule() {
-  const duties = useQuery({ queryKey: ["schedule"], queryFn: () => ask(api.GET("/api/schedule")), refetchInterval: 5_000 });
+  const duties = useQuery({
+    queryKey: ["schedule"],
+    queryFn: () => ask(api.GET("/api/schedule")),
+    refetchInterval: 5_000,
+  });
   return (
     <>
       <PageHead title="Schedule" about="What Forager does by itself, and how it went the last time." />
       <Card pad={false} className="overflow-hidden">
         <Loaded query={duties} lines={12}>
-          {(data) => data.items.length ? <Duties of={data.items} /> : <Empty title="No duty is known yet">The timetable is written when <code>forager up</code> starts.</Empty>}
+          {(data) =>
+            data.items.length ? (
+              <Duties of={data.items} />
+            ) : (
+              <Empty title="No duty is known yet">
+                The timetable is written when <code>forager up</code> starts.
+              </Empty>
+            )
+          }
         </Loaded>
       </Card>
     </>
@@ -54,18 +66,41 @@ function Duties({ of }: { of: Duty[] }) {
   const isAdmin = useIsAdmin();
   return (
     <>
-      <div className="hidden grid-cols-[minmax(16rem,3fr)_5rem_7rem_5rem_minmax(10rem,2fr)_6rem_6.5rem] gap-3 border-b border-line px-4 py-2 text-xs text-soft lg:grid" aria-hidden="true">
-        <span>Duty</span><span>Every</span><span>Last</span><span>Took</span><span>Result</span><span>Next</span><span />
+      <div
+        className="hidden grid-cols-[minmax(16rem,3fr)_5rem_7rem_5rem_minmax(10rem,2fr)_6rem_6.5rem] gap-3 border-b border-line px-4 py-2 text-xs text-soft lg:grid"
+        aria-hidden="true"
+      >
+        <span>Duty</span>
+        <span>Every</span>
+        <span>Last</span>
+        <span>Took</span>
+        <span>Result</span>
+        <span>Next</span>
+        <span />
       </div>
       <ul className="divide-y divide-line">
         {of.map((duty) => (
-          <li key={duty.name} className="grid grid-cols-2 items-center gap-x-3 gap-y-1 px-4 py-2.5 lg:grid-cols-[minmax(16rem,3fr)_5rem_7rem_5rem_minmax(10rem,2fr)_6rem_6.5rem]">
-            <div className="col-span-2 min-w-0 lg:col-span-1"><p className="font-medium first-letter:uppercase">{words(duty.name)}</p><p className="text-xs text-soft">{ABOUT[duty.name]}</p></div>
+          <li
+            key={duty.name}
+            className="grid grid-cols-2 items-center gap-x-3 gap-y-1 px-4 py-2.5 lg:grid-cols-[minmax(16rem,3fr)_5rem_7rem_5rem_minmax(10rem,2fr)_6rem_6.5rem]"
+          >
+            <div className="col-span-2 min-w-0 lg:col-span-1">
+              <p className="font-medium first-letter:uppercase">{words(duty.name)}</p>
+              <p className="text-xs text-soft">{ABOUT[duty.name]}</p>
+            </div>
             <Cell name="Every">{duration(duty.every_s)}</Cell>
-            <Cell name="Last"><Time at={duty.ended_at ?? duty.started_at} empty="never" /></Cell>
-            <Cell name="Took"><span title={`${number(duty.times)} times so far`}>{isRunning(duty) ? "–" : duration(duty.took_s)}</span></Cell>
-            <div className="order-last col-span-2 min-w-0 break-words lg:order-none lg:col-span-1"><Result of={duty} /></div>
-            <Cell name="Next"><Next of={duty} /></Cell>
+            <Cell name="Last">
+              <Time at={duty.ended_at ?? duty.started_at} empty="never" />
+            </Cell>
+            <Cell name="Took">
+              <span title={`${number(duty.times)} times so far`}>{isRunning(duty) ? "–" : duration(duty.took_s)}</span>
+            </Cell>
+            <div className="order-last col-span-2 min-w-0 break-words lg:order-none lg:col-span-1">
+              <Result of={duty} />
+            </div>
+            <Cell name="Next">
+              <Next of={duty} />
+            </Cell>
             {isAdmin ? <RunNow duty={duty} /> : <span />}
           </li>
         ))}
@@ -75,14 +110,23 @@ function Duties({ of }: { of: Duty[] }) {
 }
 
 const Cell = ({ name, children }: { name: string; children: ReactNode }) => (
-  <p className="tabular-nums"><span className="mr-2 inline-block w-12 text-xs text-soft lg:sr-only">{name}</span>{children}</p>
+  <p className="tabular-nums">
+    <span className="mr-2 inline-block w-12 text-xs text-soft lg:sr-only">{name}</span>
+    {children}
+  </p>
 );
 
-const isRunning = (duty: Duty) => duty.started_at != null && (duty.ended_at == null || Date.parse(duty.started_at) > Date.parse(duty.ended_at));
+const isRunning = (duty: Duty) =>
+  duty.started_at != null && (duty.ended_at == null || Date.parse(duty.started_at) > Date.parse(duty.ended_at));
 
 function Result({ of: duty }: { of: Duty }) {
   if (isRunning(duty)) return <Badge tone="info">running</Badge>;
-  if (duty.error) return <span className="text-bad"><Badge tone="bad">failed</Badge> {duty.error}</span>;
+  if (duty.error)
+    return (
+      <span className="text-bad">
+        <Badge tone="bad">failed</Badge> {duty.error}
+      </span>
+    );
   return <span className="text-soft">{duty.result ?? "not done yet"}</span>;
 }
 
@@ -93,6 +137,20 @@ const Next = ({ of: duty }: { of: Duty }) => {
 
 function RunNow({ duty }: { duty: Duty }) {
   const { act, isBusy } = useAct();
-  const run = () => act(() => ask(api.POST("/api/admin/schedule/{duty}/run", { params: { path: { duty: duty.name } } })), (done) => done.message, "schedule");
-  return <Button isBusy={isBusy} className="order-last col-span-2 justify-self-start lg:order-none lg:col-span-1 lg:justify-self-end" aria-label={`Run now: ${words(duty.name)}`} onClick={() => void run()}>Run now</Button>;
+  const run = () =>
+    act(
+      () => ask(api.POST("/api/admin/schedule/{duty}/run", { params: { path: { duty: duty.name } } })),
+      (done) => done.message,
+      "schedule",
+    );
+  return (
+    <Button
+      isBusy={isBusy}
+      className="order-last col-span-2 justify-self-start lg:order-none lg:col-span-1 lg:justify-self-end"
+      aria-label={`Run now: ${words(duty.name)}`}
+      onClick={() => void run()}
+    >
+      Run now
+    </Button>
+  );
 }

@@ -9,21 +9,35 @@ export function SettingsPage() {
   const settings = useQuery({ queryKey: ["settings"], queryFn: () => ask(api.GET("/api/settings")) });
   return (
     <>
-      <PageHead title="Settings" about="As this instance runs with them. Change them in forager.toml or as FORAGER_… in the environment, and start it again." />
+      <PageHead
+        title="Settings"
+        about="As this instance runs with them. Change them in forager.toml or as FORAGER_… in the environment, and start it again."
+      />
       <Card pad={false}>
         <div className="border-b border-line p-3">
-          <input type="search" aria-label="Find a setting" placeholder="Find a setting" value={wanted} onChange={(event) => setWanted(event.target.value)} className="min-h-9 w-full max-w-sm rounded-md border border-line bg-surface px-2.5" />
+          <input
+            type="search"
+            aria-label="Find a setting"
+            placeholder="Find a setting"
+            value={wanted}
+            onChange={(event) => setWanted(event.target.value)}
+            className="min-h-9 w-full max-w-sm rounded-md border border-line bg-surface px-2.5"
+          />
         </div>
         <Loaded query={settings} lines={12}>
           {(data) => {
-            const shown = data.items.filter((setting) => `${setting.name} ${setting.description ?? ""}`.toLowerCase().includes(wanted.toLowerCase()));
+            const shown = data.items.filter((setting) =>
+              `${setting.name} ${setting.description ?? ""}`.toLowerCase().includes(wanted.toLowerCase()),
+            );
             if (!shown.length) return <Empty title="No setting has these words" />;
             return (
               <dl className="divide-y divide-line">
                 {shown.map((setting) => (
                   <div key={setting.name} className="grid gap-x-6 gap-y-1 px-4 py-2.5 md:grid-cols-[16rem_14rem_1fr]">
                     <dt className="font-mono text-[0.8125rem] break-all">{setting.name}</dt>
-                    <dd className={`font-mono text-[0.8125rem] break-all ${isUnset(setting.value) ? "text-soft" : ""}`}>{shownValue(setting.value)}</dd>
+                    <dd className={`font-mono text-[0.8125rem] break-all ${isUnset(setting.value) ? "text-soft" : ""}`}>
+                      {shownValue(setting.value)}
+                    </dd>
                     <dd className="text-soft">{setting.description}</dd>
                   </div>
                 ))}

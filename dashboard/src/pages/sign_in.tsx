@@ -1,6 +1,6 @@
 /** The door. Also where one lands when a session has ended; the address stays, so that one goes on where one was. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState, type ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { api, ask } from "../api/client";
 import { fetchMe } from "../api/session";
 import { Button, Field } from "../ui/basic";
@@ -27,13 +27,48 @@ export function SignIn() {
     onSuccess: async () => queries.setQueryData(["me"], await fetchMe()),
   });
   return (
-    <Doorstep title="Sign in to Forager" about={<>Nobody has an account yet? <code>forager up</code> prints a link that makes the first one.</>}>
-      <form className="flex flex-col gap-4" onSubmit={(event) => { event.preventDefault(); entering.mutate(); }}>
-        <Field label="Name">{(given) => <input {...given} autoComplete="username" autoFocus required value={name} onChange={(event) => setName(event.target.value)} />}</Field>
-        <Field label="Password" error={entering.error?.message}>
-          {(given) => <input {...given} type="password" autoComplete="current-password" required value={password} onChange={(event) => setPassword(event.target.value)} />}
+    <Doorstep
+      title="Sign in to Forager"
+      about={
+        <>
+          Nobody has an account yet? <code>forager up</code> prints a link that makes the first one.
+        </>
+      }
+    >
+      <form
+        className="flex flex-col gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          entering.mutate();
+        }}
+      >
+        <Field label="Name">
+          {(given) => (
+            <input
+              {...given}
+              autoComplete="username"
+              autoFocus
+              required
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+            />
+          )}
         </Field>
-        <Button kind="main" type="submit" isBusy={entering.isPending}>Sign in</Button>
+        <Field label="Password" error={entering.error?.message}>
+          {(given) => (
+            <input
+              {...given}
+              type="password"
+              autoComplete="current-password"
+              required
+              value={password}
+              onChange={(event) => setPassword(event.target.value)}
+            />
+          )}
+        </Field>
+        <Button kind="main" type="submit" isBusy={entering.isPending}>
+          Sign in
+        </Button>
       </form>
     </Doorstep>
   );

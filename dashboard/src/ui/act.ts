@@ -9,7 +9,7 @@ export function useAct() {
   const queries = useQueryClient();
   const [isBusy, setIsBusy] = useState(false);
   const act = useCallback(
-    async <T,>(deed: () => Promise<T>, said: (done: T) => string, ...keys: string[]): Promise<T | null> => {
+    async <T>(deed: () => Promise<T>, said: (done: T) => string, ...keys: string[]): Promise<T | null> => {
       setIsBusy(true);
       try {
         const done = await deed();

@@ -11,7 +11,8 @@ export function useFilters(): [Filters, (change: Filters) => void] {
       void navigate({
         to: ".",
         replace: true,
-        search: (before: Filters) => Object.fromEntries(Object.entries({ ...before, ...change }).filter(([, value]) => value)),
+        search: (before: Filters) =>
+          Object.fromEntries(Object.entries({ ...before, ...change }).filter(([, value]) => value)),
       } as never);
     },
     [navigate],

@@ -1,5 +1,5 @@
 /** The small parts every page is made of. */
-import { useEffect, useId, useRef, useState, type ButtonHTMLAttributes, type ReactNode } from "react";
+import { type ButtonHTMLAttributes, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { ApiError } from "../api/client";
 import { age, moment, safeHref, utc, words } from "./format";
 import { Alert, External } from "./icons";
@@ -16,24 +16,73 @@ const TONES: Record<Tone, string> = {
 
 export function Badge({ tone = "plain", children, title }: { tone?: Tone; children: ReactNode; title?: string }) {
   return (
-    <span title={title} className={`inline-flex items-center gap-1 rounded-full px-2 py-0.5 text-xs font-medium whitespace-nowrap ${TONES[tone]}`}>
+    <span
+      title={title}
+      className={`inline-flex items-center gap-1 rounded-full px-2 py-0.5 text-xs font-medium whitespace-nowrap ${TONES[tone]}`}
+    >
       {children}
     </span>
   );
 }
 
 const STATES: Record<string, Tone> = {
-  active: "good", success: "good", fetched: "good", completed: "good", finished: "good", ok: "good", stored: "good", closed: "good", in_stock: "good", working: "good",
-  pending: "info", queued: "info", crawling: "info", running: "info", discovered: "info", parsing: "info", downloaded: "info", queued_parse: "info", found: "info",
-  exhausted: "plain", stopped: "plain", cancelled: "plain", gone: "plain", paused: "warn", half_open: "warn", late: "warn", acknowledged: "warn", warning: "warn",
-  blocked: "bad", unreachable: "bad", failed: "bad", timeout: "bad", blocked_robots: "warn", blocked_4xx: "bad", blocked_5xx: "bad", open: "bad", dead: "bad", critical: "bad", broken: "bad", down: "bad", away: "bad",
+  active: "good",
+  success: "good",
+  fetched: "good",
+  completed: "good",
+  finished: "good",
+  ok: "good",
+  stored: "good",
+  closed: "good",
+  in_stock: "good",
+  working: "good",
+  pending: "info",
+  queued: "info",
+  crawling: "info",
+  running: "info",
+  discovered: "info",
+  parsing: "info",
+  downloaded: "info",
+  queued_parse: "info",
+  found: "info",
+  exhausted: "plain",
+  stopped: "plain",
+  cancelled: "plain",
+  gone: "plain",
+  paused: "warn",
+  half_open: "warn",
+  late: "warn",
+  acknowledged: "warn",
+  warning: "warn",
+  blocked: "bad",
+  unreachable: "bad",
+  failed: "bad",
+  timeout: "bad",
+  blocked_robots: "warn",
+  blocked_4xx: "bad",
+  blocked_5xx: "bad",
+  open: "bad",
+  dead: "bad",
+  critical: "bad",
+  broken: "bad",
+  down: "bad",
+  away: "bad",
 };
 
 /** A state in its colour; the word is always there, colour alone says nothing. */
 export const State = ({ of, title }: { of: string | null | undefined; title?: string }) =>
-  of ? <Badge tone={STATES[of] ?? "plain"} title={title}>{words(of)}</Badge> : <span className="text-soft">–</span>;
+  of ? (
+    <Badge tone={STATES[of] ?? "plain"} title={title}>
+      {words(of)}
+    </Badge>
+  ) : (
+    <span className="text-soft">–</span>
+  );
 
-type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & { kind?: "main" | "plain" | "danger" | "quiet"; isBusy?: boolean };
+type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
+  kind?: "main" | "plain" | "danger" | "quiet";
+  isBusy?: boolean;
+};
 
 const KINDS = {
   main: "bg-brand text-brand-ink hover:opacity-90",
@@ -42,7 +91,15 @@ const KINDS = {
   quiet: "hover:bg-raised text-soft hover:text-ink",
 };
 
-export function Button({ kind = "plain", isBusy, className = "", children, disabled, type = "button", ...rest }: ButtonProps) {
+export function Button({
+  kind = "plain",
+  isBusy,
+  className = "",
+  children,
+  disabled,
+  type = "button",
+  ...rest
+}: ButtonProps) {
   return (
     <button
       type={type}
@@ -57,9 +114,26 @@ export function Button({ kind = "plain", isBusy, className = "", children, disab
   );
 }
 
-export const Spinner = () => <span className="size-3.5 animate-spin rounded-full border-2 border-current border-r-transparent" aria-hidden="true" />;
+export const Spinner = () => (
+  <span
+    className="size-3.5 animate-spin rounded-full border-2 border-current border-r-transparent"
+    aria-hidden="true"
+  />
+);
 
-export function Card({ title, action, children, className = "", pad = true }: { title?: ReactNode; action?: ReactNode; children: ReactNode; className?: string; pad?: boolean }) {
+export function Card({
+  title,
+  action,
+  children,
+  className = "",
+  pad = true,
+}: {
+  title?: ReactNode;
+  action?: ReactNode;
+  children: ReactNode;
+  className?: string;
+  pad?: boolean;
+}) {
   return (
     <section className={`min-w-0 rounded-lg border border-line bg-surface ${className}`}>
       {title && (
@@ -86,7 +160,15 @@ export function PageHead({ title, about, children }: { title: ReactNode; about?:
 }
 
 /** Local time, with the exact UTC moment on hover; relative ones keep up with the clock. */
-export function Time({ at, isExact = false, empty = "–" }: { at: string | null | undefined; isExact?: boolean; empty?: string }) {
+export function Time({
+  at,
+  isExact = false,
+  empty = "–",
+}: {
+  at: string | null | undefined;
+  isExact?: boolean;
+  empty?: string;
+}) {
   const [, tick] = useState(0);
   useEffect(() => {
     if (isExact || !at) return;
@@ -114,11 +196,25 @@ export function Facts({ of, className = "" }: { of: [ReactNode, ReactNode][]; cl
   );
 }
 
-export function Stat({ name, value, about, tone }: { name: ReactNode; value: ReactNode; about?: ReactNode; tone?: Tone }) {
+export function Stat({
+  name,
+  value,
+  about,
+  tone,
+}: {
+  name: ReactNode;
+  value: ReactNode;
+  about?: ReactNode;
+  tone?: Tone;
+}) {
   return (
     <div className="min-w-0 rounded-lg border border-line bg-surface px-4 py-3">
       <div className="text-xs text-soft">{name}</div>
-      <div className={`mt-0.5 text-2xl font-semibold tabular-nums ${tone === "bad" ? "text-bad" : tone === "warn" ? "text-warn" : ""}`}>{value}</div>
+      <div
+        className={`mt-0.5 text-2xl font-semibold tabular-nums ${tone === "bad" ? "text-bad" : tone === "warn" ? "text-warn" : ""}`}
+      >
+        {value}
+      </div>
       {about && <div className="mt-0.5 truncate text-xs text-soft">{about}</div>}
     </div>
   );
@@ -157,7 +253,15 @@ export function Skeleton({ lines = 4 }: { lines?: number }) {
 }
 
 /** One of the four states of whatever is loaded. */
-export function Loaded<T>({ query, children, lines }: { query: { data: T | undefined; isPending: boolean; isError: boolean; error: unknown; refetch: () => unknown }; children: (data: T) => ReactNode; lines?: number }) {
+export function Loaded<T>({
+  query,
+  children,
+  lines,
+}: {
+  query: { data: T | undefined; isPending: boolean; isError: boolean; error: unknown; refetch: () => unknown };
+  children: (data: T) => ReactNode;
+  lines?: number;
+}) {
   if (query.data !== undefined) return <>{children(query.data)}</>;
   if (query.isError) return <ErrorNote error={query.error} again={() => void query.refetch()} />;
   return <Skeleton lines={lines} />;
@@ -169,7 +273,12 @@ export function WebLink({ url, children }: { url: string; children?: ReactNode }
   const shown = children ?? url;
   if (!href) return <span className="break-all">{shown}</span>;
   return (
-    <a href={href} target="_blank" rel="noopener noreferrer nofollow" className="inline-flex max-w-full items-baseline gap-1 break-all text-brand hover:underline">
+    <a
+      href={href}
+      target="_blank"
+      rel="noopener noreferrer nofollow"
+      className="inline-flex max-w-full items-baseline gap-1 break-all text-brand hover:underline"
+    >
       <span className="min-w-0">{shown}</span>
       <External className="size-3 self-center" />
     </a>
@@ -178,26 +287,72 @@ export function WebLink({ url, children }: { url: string; children?: ReactNode }
 
 const CONTROL = "min-h-9 w-full rounded-md border border-line bg-surface px-2.5 text-sm placeholder:text-soft";
 
-export function Field({ label, hint, error, children }: { label: string; hint?: ReactNode; error?: string; children: (given: { id: string; className: string; "aria-describedby"?: string; "aria-invalid"?: boolean }) => ReactNode }) {
+export function Field({
+  label,
+  hint,
+  error,
+  children,
+}: {
+  label: string;
+  hint?: ReactNode;
+  error?: string;
+  children: (given: {
+    id: string;
+    className: string;
+    "aria-describedby"?: string;
+    "aria-invalid"?: boolean;
+  }) => ReactNode;
+}) {
   const id = useId();
   return (
     <div className="flex flex-col gap-1">
-      <label htmlFor={id} className="font-medium">{label}</label>
-      {children({ id, className: CONTROL, "aria-describedby": hint || error ? `${id}-hint` : undefined, "aria-invalid": error ? true : undefined })}
-      {(error || hint) && <p id={`${id}-hint`} className={`text-xs ${error ? "text-bad" : "text-soft"}`}>{error ?? hint}</p>}
+      <label htmlFor={id} className="font-medium">
+        {label}
+      </label>
+      {children({
+        id,
+        className: CONTROL,
+        "aria-describedby": hint || error ? `${id}-hint` : undefined,
+        "aria-invalid": error ? true : undefined,
+      })}
+      {(error || hint) && (
+        <p id={`${id}-hint`} className={`text-xs ${error ? "text-bad" : "text-soft"}`}>
+          {error ?? hint}
+        </p>
+      )}
     </div>
   );
 }
 
-export function Select({ label, value, onChange, options, all }: { label: string; value: string | undefined; onChange: (value: string | undefined) => void; options: readonly (string | [string, string])[]; all?: string }) {
+export function Select({
+  label,
+  value,
+  onChange,
+  options,
+  all,
+}: {
+  label: string;
+  value: string | undefined;
+  onChange: (value: string | undefined) => void;
+  options: readonly (string | [string, string])[];
+  all?: string;
+}) {
   return (
     <label className="inline-flex items-center gap-1.5 text-soft">
       <span className="text-xs">{label}</span>
-      <select value={value ?? ""} onChange={(event) => onChange(event.target.value || undefined)} className="min-h-9 rounded-md border border-line bg-surface px-2 text-sm text-ink">
+      <select
+        value={value ?? ""}
+        onChange={(event) => onChange(event.target.value || undefined)}
+        className="min-h-9 rounded-md border border-line bg-surface px-2 text-sm text-ink"
+      >
         {all !== undefined && <option value="">{all}</option>}
         {options.map((option) => {
           const [key, text] = typeof option === "string" ? [option, words(option)] : option;
-          return <option key={key} value={key}>{text}</option>;
+          return (
+            <option key={key} value={key}>
+              {text}
+            </option>
+          );
         })}
       </select>
     </label>
@@ -205,13 +360,24 @@ export function Select({ label, value, onChange, options, all }: { label: string
 }
 
 /** Views of one thing, or states with their counts. */
-export function Tabs<T extends string>({ value, onChange, tabs, label }: { value: T; onChange: (value: T) => void; tabs: readonly { key: T; text: string; count?: number }[]; label: string }) {
+export function Tabs<T extends string>({
+  value,
+  onChange,
+  tabs,
+  label,
+}: {
+  value: T;
+  onChange: (value: T) => void;
+  tabs: readonly { key: T; text: string; count?: number }[];
+  label: string;
+}) {
   const list = useRef<HTMLDivElement>(null);
   const counted = tabs.filter((tab) => tab.count !== undefined).length;
   // On a phone tabs are wider than the screen: the chosen one should be seen.
   useEffect(() => {
     const chosen = list.current?.querySelector<HTMLElement>('[aria-selected="true"]');
-    if (list.current && chosen) list.current.scrollLeft = chosen.offsetLeft - list.current.offsetLeft - list.current.clientWidth / 3;
+    if (list.current && chosen)
+      list.current.scrollLeft = chosen.offsetLeft - list.current.offsetLeft - list.current.clientWidth / 3;
   }, [value, counted]);
   return (
     <div ref={list} role="tablist" aria-label={label} className="mb-4 flex gap-1 overflow-x-auto border-b border-line">
@@ -234,7 +400,11 @@ export function Tabs<T extends string>({ value, onChange, tabs, label }: { value
           className={`-mb-px min-h-10 border-b-2 px-3 whitespace-nowrap ${tab.key === value ? "border-brand font-medium text-ink" : "border-transparent text-soft hover:text-ink"}`}
         >
           {tab.text}
-          {tab.count !== undefined && <span className="ml-1.5 rounded-full bg-raised px-1.5 py-0.5 text-xs tabular-nums">{tab.count.toLocaleString("en")}</span>}
+          {tab.count !== undefined && (
+            <span className="ml-1.5 rounded-full bg-raised px-1.5 py-0.5 text-xs tabular-nums">
+              {tab.count.toLocaleString("en")}
+            </span>
+          )}
         </button>
       ))}
     </div>

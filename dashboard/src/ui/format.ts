@@ -66,7 +66,11 @@ export function age(moment: string | Date | null | undefined, now = Date.now()):
 
 const local = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 export const moment = (value: string | Date) => local.format(new Date(value));
-export const utc = (value: string | Date) => new Date(value).toISOString().replace("T", " ").replace(/\.\d+Z$/, " UTC");
+export const utc = (value: string | Date) =>
+  new Date(value)
+    .toISOString()
+    .replace("T", " ")
+    .replace(/\.\d+Z$/, " UTC");
 
 export function money(price: number | string | null | undefined, currency: string | null | undefined): string {
   if (price == null) return "–";

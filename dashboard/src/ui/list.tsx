@@ -1,10 +1,10 @@
 /** Long lists: pages by cursor as one scrolls, rows drawn only where they are seen, a selection for bulk verbs. */
-import { useQuery, useQueryClient, type QueryKey } from "@tanstack/react-query";
+import { type QueryKey, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
+import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { Empty, ErrorNote, Skeleton, Spinner } from "./basic";
 import { number } from "./format";
-import { pagesAt, renew, rowsOf, type Held, type Paged } from "./pages";
+import { type Held, type Paged, pagesAt, renew, rowsOf } from "./pages";
 
 export type { Paged } from "./pages";
 
@@ -25,7 +25,11 @@ const LATEST: { isNewestFirst: boolean } = { isNewestFirst: true };
  * A list by cursor. The key holds the filters, so that each combination is remembered apart. Asking again, whoever wants it, asks for
  * the pages that are seen: somebody who scrolled through 200 of them costs the server no more than somebody who did not.
  */
-export function useList<T, P extends Paged<T> = Paged<T>>(key: QueryKey, fetchPage: (after: string | undefined) => Promise<P>, options: ListOptions<T> = LATEST) {
+export function useList<T, P extends Paged<T> = Paged<T>>(
+  key: QueryKey,
+  fetchPage: (after: string | undefined) => Promise<P>,
+  options: ListOptions<T> = LATEST,
+) {
   const { isNewestFirst = true, keyOf = idOf, isKept = false, ...rest } = options;
   const queries = useQueryClient();
   const seen = useRef<[number, number]>([0, 0]);
@@ -38,7 +42,10 @@ export function useList<T, P extends Paged<T> = Paged<T>>(key: QueryKey, fetchPa
       const wanted = pagesAt(held, ...seen.current).map((index) => held[index]?.after);
       const fresh = await Promise.all(wanted.map(async (after) => ({ after, page: await fetchPage(after) })));
       // Another page may have come meanwhile: what is renewed is what is held now.
-      return fresh.reduce((now, each) => renew<T, P>(now, each.after, each.page, keyOf, isNewestFirst), queries.getQueryData<Held<T, P>[]>(queryKey) ?? held);
+      return fresh.reduce(
+        (now, each) => renew<T, P>(now, each.after, each.page, keyOf, isNewestFirst),
+        queries.getQueryData<Held<T, P>[]>(queryKey) ?? held,
+      );
     },
     placeholderData: isKept ? (before) => before : undefined,
     ...rest,
@@ -56,7 +63,9 @@ export function useList<T, P extends Paged<T> = Paged<T>>(key: QueryKey, fetchPa
     setNextError(null);
     try {
       const page = await fetchPage(next);
-      queries.setQueryData<Held<T, P>[]>(queryKey, (now) => (now?.at(-1)?.page.next === next ? [...now, { after: next, page }] : now));
+      queries.setQueryData<Held<T, P>[]>(queryKey, (now) =>
+        now?.at(-1)?.page.next === next ? [...now, { after: next, page }] : now,
+      );
     } catch (error) {
       setNextError(error);
     } finally {
@@ -77,7 +86,9 @@ export function useList<T, P extends Paged<T> = Paged<T>>(key: QueryKey, fetchPa
     isFetchingNextPage,
     nextError,
     fetchNextPage,
-    look: useCallback((first: number, end: number) => { seen.current = [first, end]; }, []),
+    look: useCallback((first: number, end: number) => {
+      seen.current = [first, end];
+    }, []),
   };
 }
 
@@ -110,8 +121,19 @@ export function ListFoot({ count, query }: { count: number; query: ListQuery }) 
   return (
     <div className="flex min-h-9 items-center gap-2 border-t border-line px-3 text-xs text-soft" role="status">
       {number(count)} shown{query.hasNextPage ? ", more below" : ""} {query.isFetchingNextPage && <Spinner />}
-      {Boolean(query.nextError) && <><span className="text-bad">The rest could not be loaded.</span> <button type="button" className="text-brand underline" onClick={() => void query.fetchNextPage?.()}>Try again</button></>}
-      {query.isError && <span className="text-bad">What is shown may be old: {query.error instanceof Error ? query.error.message : String(query.error)}</span>}
+      {Boolean(query.nextError) && (
+        <>
+          <span className="text-bad">The rest could not be loaded.</span>{" "}
+          <button type="button" className="text-brand underline" onClick={() => void query.fetchNextPage?.()}>
+            Try again
+          </button>
+        </>
+      )}
+      {query.isError && (
+        <span className="text-bad">
+          What is shown may be old: {query.error instanceof Error ? query.error.message : String(query.error)}
+        </span>
+      )}
     </div>
   );
 }
@@ -131,25 +153,45 @@ interface ListProps<T> {
 
 const ROW = 44;
 
-export function List<T>({ label, rows, columns, keyOf, query, empty, onOpen, selected, onSelect, height = "min(70dvh,48rem)" }: ListProps<T>) {
+export function List<T>({
+  label,
+  rows,
+  columns,
+  keyOf,
+  query,
+  empty,
+  onOpen,
+  selected,
+  onSelect,
+  height = "min(70dvh,48rem)",
+}: ListProps<T>) {
   const scroller = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => ROW, overscan: 12 });
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW,
+    overscan: 12,
+  });
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? -1;
   const first = items[0]?.index ?? 0;
   const { hasNextPage, isFetchingNextPage, fetchNextPage, look, nextError } = query;
   useEffect(() => look?.(first, last), [look, first, last]);
   useEffect(() => {
-    if (last >= rows.length - 20 && hasNextPage && !isFetchingNextPage && !nextError && rows.length) void fetchNextPage?.();
+    if (last >= rows.length - 20 && hasNextPage && !isFetchingNextPage && !nextError && rows.length)
+      void fetchNextPage?.();
   }, [last, rows.length, hasNextPage, isFetchingNextPage, fetchNextPage, nextError]);
 
   if (query.isPending) return <Skeleton lines={8} />;
   if (query.isError && !rows.length) return <ErrorNote error={query.error} again={() => void query.refetch()} />;
-  if (!rows.length) return typeof empty === "string" ? <Empty title={empty} /> : <>{empty}</>;
+  if (!rows.length) return typeof empty === "string" ? <Empty title={empty} /> : empty;
 
   const isSelectable = selected !== undefined && onSelect !== undefined;
   const wide = [isSelectable ? "2.5rem" : "", ...columns.map((column) => column.width ?? "minmax(6rem,1fr)")].join(" ");
-  const narrow = [isSelectable ? "2.5rem" : "", ...columns.filter((column) => !column.isWideOnly).map((column) => column.width ?? "minmax(5rem,1fr)")].join(" ");
+  const narrow = [
+    isSelectable ? "2.5rem" : "",
+    ...columns.filter((column) => !column.isWideOnly).map((column) => column.width ?? "minmax(5rem,1fr)"),
+  ].join(" ");
   const all = isSelectable && rows.every((row) => selected.has(keyOf(row)));
   const toggle = (key: string | number) => {
     if (!isSelectable) return;
@@ -158,7 +200,8 @@ export function List<T>({ label, rows, columns, keyOf, query, empty, onOpen, sel
     onSelect(next);
   };
   const move = (event: KeyboardEvent, index: number) => {
-    const step = event.key === "ArrowDown" || event.key === "j" ? 1 : event.key === "ArrowUp" || event.key === "k" ? -1 : 0;
+    const step =
+      event.key === "ArrowDown" || event.key === "j" ? 1 : event.key === "ArrowUp" || event.key === "k" ? -1 : 0;
     if (step) {
       event.preventDefault();
       const target = Math.min(Math.max(index + step, 0), rows.length - 1);
@@ -172,19 +215,40 @@ export function List<T>({ label, rows, columns, keyOf, query, empty, onOpen, sel
       if (row) toggle(keyOf(row));
     }
   };
-  const cellClass = (column: Column<T>) => `min-w-0 truncate px-3 ${column.isNumber ? "text-right tabular-nums" : ""} ${column.isWideOnly ? "hidden md:block" : ""}`;
+  const cellClass = (column: Column<T>) =>
+    `min-w-0 truncate px-3 ${column.isNumber ? "text-right tabular-nums" : ""} ${column.isWideOnly ? "hidden md:block" : ""}`;
   return (
     <div className="list-grid text-sm">
       <ListGrid wide={wide} narrow={narrow} />
-      <div ref={scroller} role="table" aria-label={label} aria-rowcount={hasNextPage ? -1 : rows.length} className="overflow-auto" style={{ maxHeight: height }} tabIndex={-1}>
+      <div
+        ref={scroller}
+        role="table"
+        aria-label={label}
+        aria-rowcount={hasNextPage ? -1 : rows.length}
+        className="overflow-auto"
+        style={{ maxHeight: height }}
+        tabIndex={-1}
+      >
         <div role="rowgroup" className="sticky top-0 z-10 bg-surface">
-          <div role="row" className="list-row min-h-9 items-center border-b border-line text-xs text-soft [&>div]:first-letter:uppercase">
+          <div
+            role="row"
+            className="list-row min-h-9 items-center border-b border-line text-xs text-soft [&>div]:first-letter:uppercase"
+          >
             {isSelectable && (
               <div role="columnheader" className="px-3">
-                <input type="checkbox" aria-label="Select all that are shown" checked={all} onChange={() => onSelect(all ? new Set() : new Set(rows.map(keyOf)))} />
+                <input
+                  type="checkbox"
+                  aria-label="Select all that are shown"
+                  checked={all}
+                  onChange={() => onSelect(all ? new Set() : new Set(rows.map(keyOf)))}
+                />
               </div>
             )}
-            {columns.map((column) => <div key={column.name} role="columnheader" className={cellClass(column)}>{column.name}</div>)}
+            {columns.map((column) => (
+              <div key={column.name} role="columnheader" className={cellClass(column)}>
+                {column.name}
+              </div>
+            ))}
           </div>
         </div>
         <div role="rowgroup" style={{ height: virtual.getTotalSize(), position: "relative" }}>
@@ -208,10 +272,19 @@ export function List<T>({ label, rows, columns, keyOf, query, empty, onOpen, sel
               >
                 {isSelectable && (
                   <div role="cell" className="px-3">
-                    <input type="checkbox" aria-label={`Select ${key}`} checked={selected.has(key)} onChange={() => toggle(key)} />
+                    <input
+                      type="checkbox"
+                      aria-label={`Select ${key}`}
+                      checked={selected.has(key)}
+                      onChange={() => toggle(key)}
+                    />
                   </div>
                 )}
-                {columns.map((column) => <div key={column.name} role="cell" className={cellClass(column)}>{column.cell(row)}</div>)}
+                {columns.map((column) => (
+                  <div key={column.name} role="cell" className={cellClass(column)}>
+                    {column.cell(row)}
+                  </div>
+                ))}
               </div>
             );
           })}

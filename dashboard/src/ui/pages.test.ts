@@ -1,15 +1,28 @@
 import { describe, expect, it } from "vitest";
-import { pagesAt, renew, rowsOf, type Held } from "./pages";
+import { type Held, pagesAt, renew, rowsOf } from "./pages";
 
-interface Row { id: number; state?: string }
+interface Row {
+  id: number;
+  state?: string;
+}
 const page = (...ids: number[]) => ({ items: ids.map((id): Row => ({ id })), next: String(ids.at(-1)) });
-const held: Held<Row>[] = [{ after: undefined, page: page(9, 8, 7) }, { after: "7", page: page(6, 5, 4) }, { after: "4", page: page(3, 2, 1) }];
+const held: Held<Row>[] = [
+  { after: undefined, page: page(9, 8, 7) },
+  { after: "7", page: page(6, 5, 4) },
+  { after: "4", page: page(3, 2, 1) },
+];
 const keyOf = (row: Row) => row.id;
 const ids = (of: Held<Row>[]) => rowsOf(of, keyOf).map(keyOf);
 
 describe("the pages of a list", () => {
   it("are found by the rows that are seen", () => {
-    expect([pagesAt(held, 0, 1), pagesAt(held, 2, 3), pagesAt(held, 7, 8), pagesAt(held, 40, 50), pagesAt([], 0, 9)]).toEqual([[0], [0, 1], [2], [0], []]);
+    expect([
+      pagesAt(held, 0, 1),
+      pagesAt(held, 2, 3),
+      pagesAt(held, 7, 8),
+      pagesAt(held, 40, 50),
+      pagesAt([], 0, 9),
+    ]).toEqual([[0], [0, 1], [2], [0], []]);
   });
   it("lose no row when new ones come first", () => {
     expect(ids(renew(held, undefined, page(11, 10, 9), keyOf, true))).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);

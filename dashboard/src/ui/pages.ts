@@ -27,13 +27,26 @@ export function pagesAt<T>(held: readonly Held<T>[], first: number, last: number
  * The held pages with a fresh one in its place. New rows push old ones out of the first page of a list that begins with the newest;
  * those stay behind it, for the next page begins where it always did.
  */
-export function renew<T, P extends Paged<T>>(held: readonly Held<T, P>[], after: string | undefined, fresh: P, keyOf: (row: T) => unknown, isNewestFirst: boolean): Held<T, P>[] {
+export function renew<T, P extends Paged<T>>(
+  held: readonly Held<T, P>[],
+  after: string | undefined,
+  fresh: P,
+  keyOf: (row: T) => unknown,
+  isNewestFirst: boolean,
+): Held<T, P>[] {
   return held.map((each, index) => {
     if (each.after !== after) return each;
     if (index === held.length - 1) return { after, page: fresh };
     if (!isNewestFirst || index) return { after, page: { ...fresh, next: each.page.next } };
     const known = new Set(fresh.items.map(keyOf));
-    return { after, page: { ...fresh, items: [...fresh.items, ...each.page.items.filter((row) => !known.has(keyOf(row)))], next: each.page.next } };
+    return {
+      after,
+      page: {
+        ...fresh,
+        items: [...fresh.items, ...each.page.items.filter((row) => !known.has(keyOf(row)))],
+        next: each.page.next,
+      },
+    };
   });
 }
 

@@ -1,7 +1,10 @@
-"""The reference of the API, written from its OpenAPI document, by `python -m forager.api.reference`; with `document`
-behind it, the document itself, from which `python dashboard/build.py types` makes the dashboard's types.
+"""The reference of the API, written from its OpenAPI document.
 
-Tests hold `docs/reference/api.md` and `dashboard/openapi.json` to what this writes.
+    python -m forager.api.reference               the page docs/reference/api.md
+    python -m forager.api.reference operations    the list docs/reference/operations.txt: id, method and path of each
+    python -m forager.api.reference document      the document itself, of which the dashboard's types are made
+
+Tests compare the page and the list with what this writes, so that a change of the public API is seen in review.
 """
 
 import json
@@ -102,13 +105,25 @@ def as_text(document: Document) -> str:
     return json.dumps(document, indent=1) + "\n"
 
 
-def main(arguments: list[str]) -> None:
+def list_operations(document: Document) -> str:
+    """Returns one line for each operation, sorted by id: its id, method and path."""
+    lines = [
+        f"{operation['operationId']} {method.upper()} {path}"
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+    ]
+    return "".join(f"{line}\n" for line in sorted(lines))
+
+
+WRITERS = {"": write, "operations": list_operations, "document": as_text}
+
+
+def main(kind: str = "") -> None:
     from forager.api.app import create_app
     from forager.config.settings import Settings
 
-    document = create_app(Settings()).openapi()
-    sys.stdout.write(as_text(document) if arguments == ["document"] else write(document))
+    sys.stdout.write(WRITERS[kind](create_app(Settings()).openapi()))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(*sys.argv[1:])

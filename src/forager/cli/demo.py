@@ -13,6 +13,7 @@ from forager.cli import demo_report, output
 from forager.cli import format as words
 from forager.cli.flags import Home
 from forager.cli.help import Command
+from forager.cli.playground import require_playground
 from forager.cli.start import ask, begin
 from forager.errors import UsageError, UserError
 from forager.runs.commands.crawl import run
@@ -22,8 +23,8 @@ from forager.runs.models import RunEnd, RunSpec
 if TYPE_CHECKING:
     from forager.cli.demo_report import DemoReport, SiteReport
     from forager.config.settings import Settings
-    from forager.playground import Running
     from forager.runs.models import RunReport
+    from forager_playground import Running
 
 DELAY_S = 0.05
 """Between two requests to one site. Sites that ask for more in robots.txt get it."""
@@ -46,7 +47,8 @@ def demo(
     """Crawl a small web on loopback and show what Forager did there."""
     import asyncio
 
-    from forager.playground import start_playground
+    require_playground()
+    from forager_playground import start_playground
 
     settings = prepare(begin(), home)
     log = settings.home / "playground.jsonl"
@@ -105,8 +107,8 @@ async def prove(connection: Any, web: "Running", spec: RunSpec, log: Path) -> "D
     """The database, the playground's log and its answer key side by side."""
     from forager.explain.check import check
     from forager.export.rows import stream_crawl
-    from forager.playground import read_log
     from forager.products.queries import list_products
+    from forager_playground import read_log
 
     pages = [row async for row in stream_crawl(connection, spec)]
     broken = sum(verdict.broken for verdict in await check(connection))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from forager.cli import format as words
 
 if TYPE_CHECKING:
-    from forager.playground import AnswerKey, SiteKey, Visit
+    from forager_playground import AnswerKey, SiteKey, Visit
 
 Row = Mapping[str, Any]
 STORIES = {
@@ -93,8 +93,8 @@ def compare(
 
 
 def _compare_site(key: "AnswerKey", site: "SiteKey", pages: Mapping[str, Row], log: Sequence["Visit"]) -> SiteReport:
-    from forager.playground import forbidden_hits
     from forager.robots import rules as robots
+    from forager_playground import forbidden_hits
 
     host = site.base_url.removeprefix("http://")
     visits = [visit for visit in log if visit.host == host]

@@ -7,13 +7,25 @@ import typer
 
 from forager.cli import output
 from forager.cli.help import Command
+from forager.errors import ConfigurationError
 
 MAKE, SERVE, TELL = "The web", "Where", "What it tells"
 HOST_BASE = "127.0.0.11"
+MISSING = (
+    "The playground is not installed: `pip install 'forager-crawler[demo]'`, or `pip install ./playground` in a clone"
+)
 
 
 def register(app: typer.Typer) -> None:
     app.command("playground", cls=Command, rich_help_panel="Crawl")(playground)
+
+
+def require_playground() -> None:
+    """Raises where the package of the demo's sites, the extra `demo`, is not installed."""
+    from importlib.util import find_spec
+
+    if find_spec("forager_playground") is None:
+        raise ConfigurationError(f"{MISSING}.")
 
 
 def playground(
@@ -52,7 +64,8 @@ def playground(
     ] = None,
 ) -> None:
     """Serve a small deterministic web on loopback until Ctrl-C."""
-    from forager.playground import DEMO_SITES, serve
+    require_playground()
+    from forager_playground import DEMO_SITES, serve
 
     output.say("Start URLs follow; crawl them with --allow-network 127.0.0.0/8. Ctrl-C ends it.")
     names = sites.split(",") if sites is not None else list(DEMO_SITES)

@@ -12,7 +12,7 @@ import pytest
 from tests.acceptance.conftest import SETTINGS
 from tests.acceptance.stage import Crawl, Forager, Web, kill, until
 
-from forager.playground import forbidden_hits, start_playground
+from forager_playground import forbidden_hits, start_playground
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(600), pytest.mark.xdist_group("app_crawl")]
 HOST_BASE = "127.77.9.1"

@@ -11,7 +11,7 @@ from forager.cache.namespace import Era
 from forager.cache.server import open_server
 from forager.cache.urls import RedisKnown
 from forager.db.database import Database
-from forager.playground import Answer
+from forager_playground import Answer
 
 pytestmark = pytest.mark.timeout(120)
 

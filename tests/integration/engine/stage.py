@@ -21,13 +21,13 @@ from forager.fetch.client import open_client
 from forager.links.scope import Reach
 from forager.links.select import Selector
 from forager.parsing import page as parser
-from forager.playground import Answer, Playground, SitePage, open_playground, requests_per_path
-from forager.playground.site import ALLOW_ALL, Site
-from forager.playground.sites.uniform import Uniform
 from forager.politeness.guard import AddressGuard
 from forager.runs.models import RunReport, RunSpec
 from forager.runs.report import read_report
 from forager.runs.start import start_run
+from forager_playground import Answer, Playground, SitePage, open_playground, requests_per_path
+from forager_playground.site import ALLOW_ALL, Site
+from forager_playground.sites.uniform import Uniform
 
 HOST_BASE = "127.0.77.1"
 

@@ -4,8 +4,8 @@ from tests.ground import Ground
 from tests.integration.engine.stage import Stage, WatchedSite, serve
 
 from forager.db.database import Database
-from forager.playground.answer import refuse
 from forager.stats import series
+from forager_playground.answer import refuse
 
 
 async def test_a_crawl_in_numbers(database: Database, ground: Ground) -> None:

@@ -6,7 +6,7 @@ import pytest
 from tests.integration.engine.stage import Stage, WatchedSite, serve
 
 from forager.db.database import Database
-from forager.playground import Answer
+from forager_playground import Answer
 
 pytestmark = pytest.mark.timeout(90)
 PAGE = b"<!doctype html><html lang=en><title>Told by nobody else</title><meta name=author content=Ann><p>words"

@@ -9,7 +9,7 @@ from tests.integration.engine.stage import Stage, WatchedSite, serve
 
 from forager import observe
 from forager.db.database import Database
-from forager.playground.answer import refuse
+from forager_playground.answer import refuse
 
 
 @pytest.fixture

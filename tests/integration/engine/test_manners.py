@@ -15,9 +15,9 @@ from forager.db.database import Database
 from forager.domains.service import reset_breaker
 from forager.engine.transaction_retry import in_transaction
 from forager.explain.politeness import audit_pace
-from forager.playground import Answer, most_open_at_once, visits_of
-from forager.playground.answer import refuse
 from forager.runs.models import RunEnd
+from forager_playground import Answer, most_open_at_once, visits_of
+from forager_playground.answer import refuse
 
 pytestmark = pytest.mark.timeout(90)
 

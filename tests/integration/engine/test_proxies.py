@@ -15,11 +15,11 @@ from tests.proxies import RealProxy, run_proxy
 from forager.config.cipher import PasswordCipher
 from forager.db.database import Database
 from forager.engine import retry_policy
-from forager.playground import visits_of
 from forager.proxies import service as control
 from forager.proxies.address import parse_address
 from forager.proxies.admin import Facts
 from forager.runs.models import RunEnd
+from forager_playground import visits_of
 
 pytestmark = pytest.mark.timeout(90)
 KEY = "8f2c1de07b94a6350d7ecb15f93a42e8"

@@ -11,10 +11,10 @@ from forager.config.loader import load
 from forager.config.settings import Settings
 from forager.db.database import Database
 from forager.errors import DatabaseUnreachableError, ProxyError
-from forager.playground import Answer
 from forager.robots.commands import _check_site_robots
 from forager.seeds.found import Seed
 from forager.seeds.sitemap_fetch import follow_sitemap
+from forager_playground import Answer
 
 pytestmark = pytest.mark.timeout(90)
 SITEMAP = b"<urlset><url><loc>http://a.example/x</loc></url></urlset>"

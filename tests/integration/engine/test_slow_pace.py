@@ -10,7 +10,7 @@ from tests.integration.engine.stage import Stage, WatchedSite, serve
 
 from forager.db.database import Database
 from forager.explain.politeness import audit_pace
-from forager.playground import visits_of
+from forager_playground import visits_of
 
 pytestmark = pytest.mark.timeout(90)
 

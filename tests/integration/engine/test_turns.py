@@ -14,8 +14,8 @@ from tests.integration.engine.stage import Stage, WatchedSite, serve
 
 from forager.db.database import Database
 from forager.engine import worker
-from forager.playground import Answer, Playground, Visit, visits_of
 from forager.runs.models import Scope
+from forager_playground import Answer, Playground, Visit, visits_of
 
 pytestmark = pytest.mark.timeout(90)
 

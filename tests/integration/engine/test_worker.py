@@ -15,11 +15,11 @@ from forager.engine.recovery import recover
 from forager.engine.transaction_retry import in_transaction
 from forager.fetch.models import Fetched
 from forager.parsing.models import Reading
-from forager.playground import Answer, smallest_gap_s, visits_of
-from forager.playground.answer import refuse
 from forager.politeness.pace import LEAST_DELAY_S
 from forager.robots.fetch import ask_robots
 from forager.runs.models import RunEnd, Scope
+from forager_playground import Answer, smallest_gap_s, visits_of
+from forager_playground.answer import refuse
 
 pytestmark = pytest.mark.timeout(90)
 

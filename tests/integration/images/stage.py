@@ -10,9 +10,9 @@ from tests.integration.engine.stage import Stage, serve
 from forager.db.database import Database
 from forager.engine.image_storage import ImageStorage
 from forager.images.decode.client import Decoder
-from forager.playground import Playground
-from forager.playground.sites.gallery_tricks import LONG_BYTES, Cdn, GalleryTricks
 from forager.storage.local import LocalLocation
+from forager_playground import Playground
+from forager_playground.sites.gallery_tricks import LONG_BYTES, Cdn, GalleryTricks
 
 MAX_BYTES = LONG_BYTES // 2
 

@@ -10,7 +10,7 @@ from tests.unit.images.pictures import draw, encode
 
 from forager.images.decode import child
 from forager.images.decode.client import Decoder
-from forager.playground.sites.gallery_tricks import build_png_bomb
+from forager_playground.sites.gallery_tricks import build_png_bomb
 
 ROOM = 40_000_000
 

@@ -20,8 +20,8 @@ from forager.images import store
 from forager.images.decode.client import Decoder
 from forager.images.models import ImageFile, ImageStatus
 from forager.images.store import MANY
-from forager.playground.picture import render_png
 from forager.storage.local import LocalLocation
+from forager_playground.picture import render_png
 
 TIMES = 8
 

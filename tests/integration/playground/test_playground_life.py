@@ -4,7 +4,7 @@ import aiohttp
 import pytest
 from tests.integration.playground.walk import AGENT, walk
 
-from forager.playground import open_playground
+from forager_playground import open_playground
 
 
 @pytest.mark.parametrize("order", ["news", "wall", "gate", "club", "closed", "broken", "hidden"])

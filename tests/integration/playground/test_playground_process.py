@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from forager.errors import UsageError
-from forager.playground import read_key, read_log, start_playground
+from forager_playground import read_key, read_log, start_playground
 
-COMMAND = [sys.executable, "-m", "forager.playground"]
+COMMAND = [sys.executable, "-m", "forager_playground"]
 
 
 def get(url: str) -> bytes:

@@ -9,9 +9,9 @@ import aiohttp
 import pytest
 
 from forager.errors import UsageError
-from forager.playground import Playground, open_playground
-from forager.playground.answer import Answer
-from forager.playground.site import ALLOW_ALL, SitePage
+from forager_playground import Playground, open_playground
+from forager_playground.answer import Answer
+from forager_playground.site import ALLOW_ALL, SitePage
 
 
 class Echo:
@@ -234,7 +234,7 @@ async def test_a_taken_port_is_one_sentence() -> None:
 
 
 async def test_without_more_addresses_there_are_more_ports(monkeypatch: pytest.MonkeyPatch) -> None:
-    from forager.playground import listen
+    from forager_playground import listen
 
     monkeypatch.setattr(listen, "_can_bind", lambda _: False)  # as on macOS
     async with open_playground(["uniform=3x2"]) as web, aiohttp.ClientSession() as session:

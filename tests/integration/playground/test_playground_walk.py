@@ -10,7 +10,7 @@ import pytest
 from tests.integration.playground.walk import AGENT, walk
 
 from forager import clock
-from forager.playground import (
+from forager_playground import (
     DEMO_SITES,
     Playground,
     forbidden_hits,

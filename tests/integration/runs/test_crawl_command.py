@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from tests import starter
 
-from forager.playground import Running, read_log, requests_per_path, start_playground
+from forager_playground import Running, read_log, requests_per_path, start_playground
 
 SITE = "docs=12"
 RELIED_ON = {

@@ -15,9 +15,9 @@ from tests.acceptance.stage import until
 from tests.conftest import in_thread
 
 from forager.db.pool import close, connect
-from forager.playground import Running, start_playground
 from forager.runs.commands.ending import LIMIT_REACHED
 from forager.seeds.service import MOST_NAMED
+from forager_playground import Running, start_playground
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -10,9 +10,9 @@ from tests.integration.fetch.raw_server import Server, http, serve
 
 from forager.config.loader import load
 from forager.config.settings import Settings
-from forager.playground.server import measure_delay_s
 from forager.seeds import sitemap_fetch as sitemaps
 from forager.seeds.found import BadLine, Seed
+from forager_playground.server import measure_delay_s
 
 LOOPBACK = load({"fetch.allow_networks": ("127.0.0.0/8",), "politeness.delay": 0.0, "home": "/nowhere"}, {})
 NOT_FOUND = http(b"", status="404 Not Found")

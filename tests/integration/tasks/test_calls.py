@@ -19,12 +19,12 @@ from forager.engine import signals
 from forager.engine.recovery import recover
 from forager.engine.transaction_retry import in_transaction
 from forager.errors import ConflictError
-from forager.playground import Answer
 from forager.runs.models import RunEnd
 from forager.tasks import bulk as tasks_many
 from forager.tasks import service as tasks
 from forager.tasks.bulk import Which
 from forager.urls.domain import domain_of
+from forager_playground import Answer
 
 pytestmark = pytest.mark.timeout(90)
 BY: dict[str, Any] = {"by": "test"}

@@ -8,10 +8,10 @@ from tests.integration.tasks.desk import BY
 
 from forager.db.database import Database
 from forager.engine.transaction_retry import in_transaction
-from forager.playground import Answer
-from forager.playground.answer import refuse
 from forager.runs.models import Scope
 from forager.tasks.submit import TaskOrder, submit
+from forager_playground import Answer
+from forager_playground.answer import refuse
 
 pytestmark = pytest.mark.timeout(90)
 HOOK = "http://hook.example/"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from bench.saved import BASE, add_base, find_pages, saved_sites
 
-from forager.playground import make_key
+from forager_playground import make_key
 
 
 @pytest.fixture

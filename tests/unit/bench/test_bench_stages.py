@@ -11,7 +11,7 @@ from bench.stages import Stage, describe_reading, make_answers, make_reader
 
 from forager.config.loader import load
 from forager.parsing import page as reader
-from forager.playground import lifelike_sites
+from forager_playground import lifelike_sites
 
 
 def spin(seconds: float) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from forager.cli.demo_report import STORIES, DemoReport, as_document, compare, remark
-from forager.playground import DEMO_SITES, AnswerKey, Visit, make_answer_key
+from forager_playground import DEMO_SITES, AnswerKey, Visit, make_answer_key
 
 
 @pytest.fixture(scope="module")

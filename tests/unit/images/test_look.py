@@ -11,7 +11,7 @@ from tests.unit.images.pictures import draw, encode
 
 from forager.images.decode.inspect import look
 from forager.images.decode.thumbnail import THUMBNAIL_PIXELS
-from forager.playground.sites.gallery_tricks import build_png_bomb
+from forager_playground.sites.gallery_tricks import build_png_bomb
 
 ROOM = 10_000_000
 

@@ -25,7 +25,7 @@ from forager.parsing.text import (
     squeeze,
     weigh_in_python,
 )
-from forager.playground import DEMO_SITES, make_sites
+from forager_playground import DEMO_SITES, make_sites
 
 _native = pytest.importorskip("forager.parsing._native", reason="there was no C compiler")
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forager.parsing.simhash import FEWEST_WORDS, SHORT, distance, simhash
-from forager.playground.language import LANGUAGES, load_language
+from forager_playground.language import LANGUAGES, load_language
 
 WORDS = [f"{a}{b}{c}" for a in "bdfgkl" for b in "aeiou" for c in "mnprst"]
 

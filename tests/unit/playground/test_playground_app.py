@@ -2,7 +2,7 @@
 
 import json
 
-from forager.playground import make_answer_key, make_sites
+from forager_playground import make_answer_key, make_sites
 
 
 def test_every_recipe_is_the_same_shell_and_its_data_is_its_own() -> None:

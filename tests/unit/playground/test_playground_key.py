@@ -1,8 +1,8 @@
 import pytest
 
-from forager.playground import Fate, SitePage, make_answer_key, read_key
-from forager.playground.key import measure_depths, normalize_href
 from forager.urls.resolve import resolve_link
+from forager_playground import Fate, SitePage, make_answer_key, read_key
+from forager_playground.key import measure_depths, normalize_href
 
 BASE = "http://site"
 

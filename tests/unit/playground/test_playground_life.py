@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forager.errors import UsageError
-from forager.playground import DEMO_SITES, LIFE_SITES, Answer, Fate, News, Site, make_answer_key, make_sites, wire
-from forager.playground.sites.news import FIRST_DAY, GONE_AFTER_S, NEW_EVERY_S, PERIODS_S
 from forager.urls.normalize import normalize
+from forager_playground import DEMO_SITES, LIFE_SITES, Answer, Fate, News, Site, make_answer_key, make_sites, wire
+from forager_playground.sites.news import FIRST_DAY, GONE_AFTER_S, NEW_EVERY_S, PERIODS_S
 
 HOUR_S = 3600
 

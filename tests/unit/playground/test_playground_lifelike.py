@@ -7,9 +7,9 @@ from functools import cache
 import pytest
 from bench.survey import survey_page, survey_pages
 
-from forager.playground import lifelike_sites, wire
-from forager.playground.answer import Answer
-from forager.playground.sites.lifelike.makeup import size_at
+from forager_playground import lifelike_sites, wire
+from forager_playground.answer import Answer
+from forager_playground.sites.lifelike.makeup import size_at
 
 SITES, PAGES = 3, 40
 BOUNDS = {

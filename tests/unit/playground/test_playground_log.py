@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from forager.errors import UsageError
-from forager.playground import (
+from forager_playground import (
     RequestLog,
     Visit,
     forbidden_hits,

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from forager.playground import DEMO_SITES, Answer, Site, make_answer_key, make_sites
-from forager.playground.key import normalize_href
-from forager.playground.sites import HOSTILE_SITES
 from forager.urls.normalize import normalize
+from forager_playground import DEMO_SITES, Answer, Site, make_answer_key, make_sites
+from forager_playground.key import normalize_href
+from forager_playground.sites import HOSTILE_SITES
 
 HREF = re.compile(r'<a href="([^"]+)"')
 

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import forager_playground
 from forager.errors import UsageError
-from forager.playground.listen import list_addresses
-from forager.playground.seeded import number, numbers, pick_distinct, pick_many
-from forager.playground.tree import IndexTree, Node, compute_fan_out
+from forager_playground.listen import list_addresses
+from forager_playground.seeded import number, numbers, pick_distinct, pick_many
+from forager_playground.tree import IndexTree, Node, compute_fan_out
 
 
 def test_numbers_are_the_same_for_ever() -> None:
@@ -54,15 +55,13 @@ def test_addresses_follow_each_other_and_stay_on_loopback() -> None:
 
 def test_importing_the_playground_loads_nothing_of_it() -> None:
     code = (
-        "import sys, forager.playground; print(sorted(m for m in sys.modules if m.startswith('forager.playground.')))"
+        "import sys, forager_playground; print(sorted(m for m in sys.modules if m.startswith('forager_playground.')))"
     )
     seen = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert seen.stdout.strip() == "[]"
 
 
 def test_all_public_names_exist() -> None:
-    from forager import playground
-
-    assert all(getattr(playground, name) is not None for name in playground.__all__)
+    assert all(getattr(forager_playground, name) is not None for name in forager_playground.__all__)
     with pytest.raises(AttributeError):
-        _ = playground.nothing
+        _ = forager_playground.nothing

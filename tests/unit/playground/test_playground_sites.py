@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from forager.errors import UsageError
-from forager.playground import DEMO_SITES, Answer, AnswerKey, Fate, Site, make_answer_key, make_sites
-from forager.playground.language import LANGUAGES, load_language
 from forager.urls.normalize import normalize
+from forager_playground import DEMO_SITES, Answer, AnswerKey, Fate, Site, make_answer_key, make_sites
+from forager_playground.language import LANGUAGES, load_language
 
 SMALL_FIELDS = ("uniform=3x40", "bench=2x30", "lifelike=2x12")
 ORDERS = (*DEMO_SITES, *SMALL_FIELDS)

@@ -3,9 +3,9 @@ import zlib
 
 import pytest
 
-from forager.playground import wire
-from forager.playground.answer import Answer, redirect, refuse
-from forager.playground.picture import render_png
+from forager_playground import wire
+from forager_playground.answer import Answer, redirect, refuse
+from forager_playground.picture import render_png
 
 PAGE = Answer(body=b"<p>hello</p>" * 100)
 

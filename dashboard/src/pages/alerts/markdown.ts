@@ -1,7 +1,10 @@
 /** As much Markdown as our runbooks use, as data; whoever shows it makes elements, never HTML. Pure. */
 
 export type Inline = { kind: "text" | "code" | "strong"; text: string };
-export type Block = { kind: "title" | "text"; parts: Inline[] } | { kind: "list"; items: Inline[][] } | { kind: "code"; text: string };
+export type Block =
+  | { kind: "title" | "text"; parts: Inline[] }
+  | { kind: "list"; items: Inline[][] }
+  | { kind: "code"; text: string };
 
 const INLINE = /`([^`]+)`|\*\*([^*]+)\*\*|\[([^\]]+)\]\([^)]*\)/g;
 
@@ -11,7 +14,13 @@ export function partsOf(text: string): Inline[] {
   for (const found of text.matchAll(INLINE)) {
     if (found.index > end) parts.push({ kind: "text", text: text.slice(end, found.index) });
     const [all, code, strong, link] = found;
-    parts.push(code !== undefined ? { kind: "code", text: code } : strong !== undefined ? { kind: "strong", text: strong } : { kind: "text", text: link ?? "" });
+    parts.push(
+      code !== undefined
+        ? { kind: "code", text: code }
+        : strong !== undefined
+          ? { kind: "strong", text: strong }
+          : { kind: "text", text: link ?? "" },
+    );
     end = found.index + all.length;
   }
   if (end < text.length) parts.push({ kind: "text", text: text.slice(end) });

@@ -12,10 +12,12 @@ export function whoOf(signature: string): { name: string; way: string } {
 /** `seeds 3 · first http://a.example/ and 2 more`; what says nothing is left out. */
 export function detailsOf(details: unknown): string {
   if (!details || typeof details !== "object") return "";
-  return Object.entries(details).flatMap(([name, value]) => {
-    const text = textOf(value);
-    return text === "" ? [] : [`${words(name)} ${text}`];
-  }).join(" · ");
+  return Object.entries(details)
+    .flatMap(([name, value]) => {
+      const text = textOf(value);
+      return text === "" ? [] : [`${words(name)} ${text}`];
+    })
+    .join(" · ");
 }
 
 function textOf(value: unknown): string {
@@ -26,5 +28,9 @@ function textOf(value: unknown): string {
     const [first, ...rest] = value.map(textOf);
     return first === undefined ? "none" : rest.length ? `${first} and ${rest.length.toLocaleString("en")} more` : first;
   }
-  return typeof value === "object" ? Object.entries(value).map(([name, each]) => `${words(name)} ${textOf(each) || "default"}`).join(", ") : String(value);
+  return typeof value === "object"
+    ? Object.entries(value)
+        .map(([name, each]) => `${words(name)} ${textOf(each) || "default"}`)
+        .join(", ")
+    : String(value);
 }

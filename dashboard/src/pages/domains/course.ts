@@ -10,7 +10,13 @@ interface Course {
 const MINUTE_S = 60;
 const DAY_S = 86_400;
 const MOST_MINUTES = 1440;
-const COLOURS: Record<string, string> = { success: "--good", blocked_robots: "--soft", cancelled: "--soft", timeout: "--info", blocked_4xx: "--warn" };
+const COLOURS: Record<string, string> = {
+  success: "--good",
+  blocked_robots: "--soft",
+  cancelled: "--soft",
+  timeout: "--info",
+  blocked_4xx: "--warn",
+};
 
 export function courseOf(visits: Visit[]): { speed: Course; visits: Course } {
   return { speed: speedOf(visits), visits: perMinute(visits) };
@@ -24,9 +30,17 @@ export function daysOf(days: readonly Day[]): { visits: Course; bytes: Course } 
   if (!known.size) return { visits: { at: [], lines: [] }, bytes: { at: [], lines: [] } };
   const first = Math.min(...known.keys());
   const span = Array.from({ length: Math.max(...known.keys()) - first + 1 }, (_, index) => known.get(first + index));
-  const at = span.map((_, index) => (first + index) * DAY_S + new Date((first + index) * DAY_S * 1000).getTimezoneOffset() * MINUTE_S);
+  const at = span.map(
+    (_, index) => (first + index) * DAY_S + new Date((first + index) * DAY_S * 1000).getTimezoneOffset() * MINUTE_S,
+  );
   return {
-    visits: { at, lines: [{ name: "success", colour: "--good", values: span.map((day) => day?.ok ?? 0) }, { name: "everything else", colour: "--bad", values: span.map((day) => (day ? day.visits - day.ok : 0)) }] },
+    visits: {
+      at,
+      lines: [
+        { name: "success", colour: "--good", values: span.map((day) => day?.ok ?? 0) },
+        { name: "everything else", colour: "--bad", values: span.map((day) => (day ? day.visits - day.ok : 0)) },
+      ],
+    },
     bytes: { at, lines: [{ name: "received", colour: "--info", values: span.map((day) => day?.bytes ?? 0) }] },
   };
 }
@@ -43,7 +57,9 @@ function speedOf(visits: Visit[]): Course {
 /** Minutes without a visit are zero; of a long time only the last day is shown. */
 function perMinute(visits: Visit[]): Course {
   const counts = new Map<string, Map<number, number>>();
-  const minutes = visits.flatMap((visit) => (visit.completed_at && visit.outcome ? [Math.floor(Date.parse(visit.completed_at) / 1000 / MINUTE_S)] : []));
+  const minutes = visits.flatMap((visit) =>
+    visit.completed_at && visit.outcome ? [Math.floor(Date.parse(visit.completed_at) / 1000 / MINUTE_S)] : [],
+  );
   if (!minutes.length) return { at: [], lines: [] };
   const last = Math.max(...minutes);
   const first = Math.max(Math.min(...minutes), last - MOST_MINUTES);
@@ -55,5 +71,12 @@ function perMinute(visits: Visit[]): Course {
   }
   const span = Array.from({ length: last - first + 1 }, (_, index) => first + index);
   const lines = [...counts].sort(([one], [other]) => one.localeCompare(other));
-  return { at: span.map((minute) => minute * MINUTE_S), lines: lines.map(([name, line]) => ({ name: name.replaceAll("_", " "), colour: COLOURS[name] ?? "--bad", values: span.map((minute) => line.get(minute) ?? 0) })) };
+  return {
+    at: span.map((minute) => minute * MINUTE_S),
+    lines: lines.map(([name, line]) => ({
+      name: name.replaceAll("_", " "),
+      colour: COLOURS[name] ?? "--bad",
+      values: span.map((minute) => line.get(minute) ?? 0),
+    })),
+  };
 }

@@ -2,21 +2,21 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
-import { api, ApiError, ask, type Schemas } from "../../api/client";
+import { ApiError, api, ask, type Schemas } from "../../api/client";
 import { useIsAdmin } from "../../api/session";
 import { useFilters } from "../../ui/address";
 import { Badge, Button, Empty, Loaded, PageHead, State, Tabs, Time, WebLink } from "../../ui/basic";
 import { useConfirm } from "../../ui/dialog";
-import { Again, Cross, Pause, Play, Gauge } from "../../ui/icons";
-import { DomainOverview } from "./overview";
-import { Pool } from "./pool";
-import { Robots } from "./robots";
-import { DomainErrors, DomainHistory, Visits } from "./past";
-import { DomainSettings } from "./settings_form";
-import { Traps } from "./traps";
-import { BlockDialog, ResetDialog, orderOne, useDeed } from "./verbs";
+import { Again, Cross, Gauge, Pause, Play } from "../../ui/icons";
 import { WhyOfDomain } from "../why/asking";
 import { useWhy } from "../why/why";
+import { DomainOverview } from "./overview";
+import { DomainErrors, DomainHistory, Visits } from "./past";
+import { Pool } from "./pool";
+import { Robots } from "./robots";
+import { DomainSettings } from "./settings_form";
+import { Traps } from "./traps";
+import { BlockDialog, orderOne, ResetDialog, useDeed } from "./verbs";
 
 export type Domain = Schemas["Domain"];
 
@@ -44,14 +44,33 @@ export function DomainPage() {
   const tabs = TABS.filter((tab) => isAdmin || !("isAdmins" in tab));
   const tab = tabs.find((known) => known.key === filters.tab)?.key ?? "overview";
   if (domain.error instanceof ApiError && domain.error.status === 404) {
-    return <><PageHead title={name} /><Empty title="This domain is not known" action={<Link to="/domains" className="text-brand hover:underline">To all domains</Link>}>No seed and no link led to it yet. The name may be misspelled.</Empty></>;
+    return (
+      <>
+        <PageHead title={name} />
+        <Empty
+          title="This domain is not known"
+          action={
+            <Link to="/domains" className="text-brand hover:underline">
+              To all domains
+            </Link>
+          }
+        >
+          No seed and no link led to it yet. The name may be misspelled.
+        </Empty>
+      </>
+    );
   }
   return (
     <Loaded query={domain} lines={10}>
       {(data) => (
         <>
           <Head domain={data} />
-          <Tabs label={`Views of ${data.name}`} value={tab} onChange={(key) => setFilters({ tab: key === "overview" ? undefined : key })} tabs={tabs} />
+          <Tabs
+            label={`Views of ${data.name}`}
+            value={tab}
+            onChange={(key) => setFilters({ tab: key === "overview" ? undefined : key })}
+            tabs={tabs}
+          />
           {tab === "overview" && <DomainOverview domain={data} />}
           {tab === "why" && <WhyOfDomain name={data.name} />}
           {tab === "visits" && <Visits name={data.name} />}
@@ -71,17 +90,16 @@ function Head({ domain }: { domain: Domain }) {
   const isAdmin = useIsAdmin();
   return (
     <>
-      <PageHead
-        title={domain.name}
-        about={<WebLink url={domain.base_url} />}
-      >
+      <PageHead title={domain.name} about={<WebLink url={domain.base_url} />}>
         {isAdmin && <DomainVerbs domain={domain} />}
       </PageHead>
       <div className="mb-4 flex min-h-11 flex-wrap items-center gap-2 rounded-lg border border-line bg-surface px-4 py-2.5">
         <State of={domain.status} />
         {!domain.is_active && <Badge tone="warn">paused</Badge>}
         {domain.is_leased && <Badge tone="info">worker {domain.claimed_by} crawls it now</Badge>}
-        {domain.breaker_state !== "closed" && <Badge tone="bad">breaker {domain.breaker_state.replace("_", " ")}</Badge>}
+        {domain.breaker_state !== "closed" && (
+          <Badge tone="bad">breaker {domain.breaker_state.replace("_", " ")}</Badge>
+        )}
         <Because name={domain.name} />
       </div>
     </>
@@ -95,7 +113,15 @@ function Because({ name }: { name: string }) {
   const { answer, because, next_fetch_at } = why.data;
   return (
     <span className="min-w-0 break-words">
-      {answer === "now" ? "May be fetched now" : answer === "at" ? <>Next fetch <Time at={next_fetch_at} empty="later" /></> : "No fetch is planned"}
+      {answer === "now" ? (
+        "May be fetched now"
+      ) : answer === "at" ? (
+        <>
+          Next fetch <Time at={next_fetch_at} empty="later" />
+        </>
+      ) : (
+        "No fetch is planned"
+      )}
       <span className="text-soft">: {because}</span>
     </span>
   );
@@ -107,23 +133,81 @@ function DomainVerbs({ domain }: { domain: Domain }) {
   const confirm = useConfirm();
   const name = domain.name;
   const pause = async () => {
-    const yes = await confirm({ title: `Pause ${name}?`, text: "No visits until somebody resumes it. What is under way is finished.", verb: "Pause the domain", reason: "Why (kept in its history)" });
-    if (yes) await act(() => orderOne("pause", name, yes.reason), () => `${name} is paused.`);
+    const yes = await confirm({
+      title: `Pause ${name}?`,
+      text: "No visits until somebody resumes it. What is under way is finished.",
+      verb: "Pause the domain",
+      reason: "Why (kept in its history)",
+    });
+    if (yes)
+      await act(
+        () => orderOne("pause", name, yes.reason),
+        () => `${name} is paused.`,
+      );
   };
   const resetBreaker = async () => {
-    const yes = await confirm({ title: `Close the breaker of ${name}?`, text: "Requests may leave again at their pace. If its server still fails, the breaker opens again.", verb: "Close the breaker", reason: "Why (kept in its history)" });
-    if (yes) await act(() => ask(api.POST("/api/admin/domains/{domain}/reset-breaker", { params: { path: { domain: name } }, body: { reason: yes.reason || null } })), (answer) => `The breaker of ${name} was ${answer.was.replace("_", " ")} and is closed.`);
+    const yes = await confirm({
+      title: `Close the breaker of ${name}?`,
+      text: "Requests may leave again at their pace. If its server still fails, the breaker opens again.",
+      verb: "Close the breaker",
+      reason: "Why (kept in its history)",
+    });
+    if (yes)
+      await act(
+        () =>
+          ask(
+            api.POST("/api/admin/domains/{domain}/reset-breaker", {
+              params: { path: { domain: name } },
+              body: { reason: yes.reason || null },
+            }),
+          ),
+        (answer) => `The breaker of ${name} was ${answer.was.replace("_", " ")} and is closed.`,
+      );
   };
   return (
     <>
-      {domain.is_active
-        ? <Button isBusy={isBusy} onClick={() => void pause()}><Pause /> Pause</Button>
-        : <Button kind="main" isBusy={isBusy} onClick={() => void act(() => orderOne("resume", name), () => `${name} goes on.`)}><Play /> Resume</Button>}
-      <Button onClick={() => setOpen("reset")}><Again /> Reset</Button>
-      {(domain.breaker_state !== "closed" || domain.breaker_failures > 0) && <Button onClick={() => void resetBreaker()}>Close breaker</Button>}
-      <Button isBusy={isBusy} title="Compute now how soon it is crawled among the others" onClick={() => void act(() => orderOne("rescore", name), (message) => `${name}: ${message}`)}><Gauge /> Re-score</Button>
-      <Button onClick={() => setOpen("block")}><Cross /> Block</Button>
-      {open === "reset" && <ResetDialog domain={name} gone={domain.page_states.gone ?? 0} onClose={() => setOpen(null)} />}
+      {domain.is_active ? (
+        <Button isBusy={isBusy} onClick={() => void pause()}>
+          <Pause /> Pause
+        </Button>
+      ) : (
+        <Button
+          kind="main"
+          isBusy={isBusy}
+          onClick={() =>
+            void act(
+              () => orderOne("resume", name),
+              () => `${name} goes on.`,
+            )
+          }
+        >
+          <Play /> Resume
+        </Button>
+      )}
+      <Button onClick={() => setOpen("reset")}>
+        <Again /> Reset
+      </Button>
+      {(domain.breaker_state !== "closed" || domain.breaker_failures > 0) && (
+        <Button onClick={() => void resetBreaker()}>Close breaker</Button>
+      )}
+      <Button
+        isBusy={isBusy}
+        title="Compute now how soon it is crawled among the others"
+        onClick={() =>
+          void act(
+            () => orderOne("rescore", name),
+            (message) => `${name}: ${message}`,
+          )
+        }
+      >
+        <Gauge /> Re-score
+      </Button>
+      <Button onClick={() => setOpen("block")}>
+        <Cross /> Block
+      </Button>
+      {open === "reset" && (
+        <ResetDialog domain={name} gone={domain.page_states.gone ?? 0} onClose={() => setOpen(null)} />
+      )}
       {open === "block" && <BlockDialog domain={name} onClose={() => setOpen(null)} />}
     </>
   );

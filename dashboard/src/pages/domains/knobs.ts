@@ -19,39 +19,190 @@ interface Knob {
 export type KnobName = Exclude<keyof Changes, "is_active">;
 
 const TEN_YEARS = 315_360_000;
-const FLAG = [["true", "yes"], ["false", "no"]] as const satisfies readonly [string, string][];
+const FLAG = [
+  ["true", "yes"],
+  ["false", "no"],
+] as const satisfies readonly [string, string][];
 
 export const KNOBS: { title: string; knobs: Knob[] }[] = [
-  { title: "Pace", knobs: [
-    { name: "crawl_delay_s", label: "Seconds between requests", hint: "Empty: the setting delay_s. robots.txt may ask for more.", kind: "number", low: 0, high: 86_400 },
-    { name: "max_concurrent_requests", label: "Requests at once", hint: "Empty: the setting.", kind: "whole", low: 1, high: 1000 },
-    { name: "maintenance_start", label: "Closed from (UTC)", hint: "No visits in this window; both ends or none.", kind: "time" },
-    { name: "maintenance_end", label: "Closed until (UTC)", hint: "May be on the next day.", kind: "time" },
-    { name: "max_pages_per_run", label: "Pages per run", hint: "Then it waits for the next run.", kind: "whole", low: 1, high: 2_147_483_647, empty: "no limit" },
-    { name: "max_pages_per_template", label: "Pages per template", hint: "Of one kind of address, such as /item/{n}.", kind: "whole", low: 1, high: 2_147_483_647, empty: "the setting" },
-  ] },
-  { title: "Coming back", knobs: [
-    { name: "revisit_every_s", label: "Visit pages again every", hint: "Such as 6h, 2d, 90m.", empty: "never", kind: "span", low: 1, high: TEN_YEARS },
-    { name: "is_adaptive", label: "Learn how often pages change", hint: "Visits what changes more often, within the budget.", kind: "flag", choices: FLAG },
-    { name: "revisits_per_day", label: "Revisits a day at most", hint: "The budget of learning.", empty: "no limit", kind: "number", low: 0.001, high: 10_000_000 },
-    { name: "refresh_every_s", label: "Rest when all is visited", hint: "Such as 14d. Empty: the setting.", kind: "span", low: 1, high: TEN_YEARS },
-  ] },
-  { title: "What is kept", knobs: [
-    { name: "content_policy", label: "Bodies", hint: "Signals only, the last body, or all of them.", kind: "choice", choices: [["", "default"], ["signals", "signals"], ["snapshot", "snapshot"], ["archive", "archive"]] },
-    { name: "images_policy", label: "Images", hint: "None, where each is shown, or the files too.", kind: "choice", choices: [["", "default"], ["none", "none"], ["found", "found"], ["download", "download"]] },
-    { name: "stores_links", label: "Keep who links to whom", hint: "Links are followed either way.", kind: "flag", choices: FLAG },
-    { name: "parser_name", label: "Product parser", hint: "How products are read.", kind: "choice", choices: [["auto", "auto"], ["generic", "generic"], ["amazon", "amazon"]] },
-  ] },
-  { title: "How it is asked", knobs: [
-    { name: "rendering", label: "Run scripts in a browser", hint: "Auto: where the plain page is empty.", kind: "choice", choices: [["", "default"], ["never", "never"], ["auto", "auto"], ["always", "always"]] },
-    { name: "verifies_tls", label: "Check certificates", hint: "No also accepts forged ones.", kind: "flag", choices: FLAG },
-    { name: "proxy_country", label: "Proxies in", hint: "Only those of its pool in this country.", kind: "choice", choices: [["", "any country"]] },
-    { name: "paces_per_proxy", label: "Pace counts for each proxy", hint: "Yes: each proxy waits by itself, so the domain is asked more often.", kind: "flag", choices: FLAG },
-  ] },
+  {
+    title: "Pace",
+    knobs: [
+      {
+        name: "crawl_delay_s",
+        label: "Seconds between requests",
+        hint: "Empty: the setting delay_s. robots.txt may ask for more.",
+        kind: "number",
+        low: 0,
+        high: 86_400,
+      },
+      {
+        name: "max_concurrent_requests",
+        label: "Requests at once",
+        hint: "Empty: the setting.",
+        kind: "whole",
+        low: 1,
+        high: 1000,
+      },
+      {
+        name: "maintenance_start",
+        label: "Closed from (UTC)",
+        hint: "No visits in this window; both ends or none.",
+        kind: "time",
+      },
+      { name: "maintenance_end", label: "Closed until (UTC)", hint: "May be on the next day.", kind: "time" },
+      {
+        name: "max_pages_per_run",
+        label: "Pages per run",
+        hint: "Then it waits for the next run.",
+        kind: "whole",
+        low: 1,
+        high: 2_147_483_647,
+        empty: "no limit",
+      },
+      {
+        name: "max_pages_per_template",
+        label: "Pages per template",
+        hint: "Of one kind of address, such as /item/{n}.",
+        kind: "whole",
+        low: 1,
+        high: 2_147_483_647,
+        empty: "the setting",
+      },
+    ],
+  },
+  {
+    title: "Coming back",
+    knobs: [
+      {
+        name: "revisit_every_s",
+        label: "Visit pages again every",
+        hint: "Such as 6h, 2d, 90m.",
+        empty: "never",
+        kind: "span",
+        low: 1,
+        high: TEN_YEARS,
+      },
+      {
+        name: "is_adaptive",
+        label: "Learn how often pages change",
+        hint: "Visits what changes more often, within the budget.",
+        kind: "flag",
+        choices: FLAG,
+      },
+      {
+        name: "revisits_per_day",
+        label: "Revisits a day at most",
+        hint: "The budget of learning.",
+        empty: "no limit",
+        kind: "number",
+        low: 0.001,
+        high: 10_000_000,
+      },
+      {
+        name: "refresh_every_s",
+        label: "Rest when all is visited",
+        hint: "Such as 14d. Empty: the setting.",
+        kind: "span",
+        low: 1,
+        high: TEN_YEARS,
+      },
+    ],
+  },
+  {
+    title: "What is kept",
+    knobs: [
+      {
+        name: "content_policy",
+        label: "Bodies",
+        hint: "Signals only, the last body, or all of them.",
+        kind: "choice",
+        choices: [
+          ["", "default"],
+          ["signals", "signals"],
+          ["snapshot", "snapshot"],
+          ["archive", "archive"],
+        ],
+      },
+      {
+        name: "images_policy",
+        label: "Images",
+        hint: "None, where each is shown, or the files too.",
+        kind: "choice",
+        choices: [
+          ["", "default"],
+          ["none", "none"],
+          ["found", "found"],
+          ["download", "download"],
+        ],
+      },
+      {
+        name: "stores_links",
+        label: "Keep who links to whom",
+        hint: "Links are followed either way.",
+        kind: "flag",
+        choices: FLAG,
+      },
+      {
+        name: "parser_name",
+        label: "Product parser",
+        hint: "How products are read.",
+        kind: "choice",
+        choices: [
+          ["auto", "auto"],
+          ["generic", "generic"],
+          ["amazon", "amazon"],
+        ],
+      },
+    ],
+  },
+  {
+    title: "How it is asked",
+    knobs: [
+      {
+        name: "rendering",
+        label: "Run scripts in a browser",
+        hint: "Auto: where the plain page is empty.",
+        kind: "choice",
+        choices: [
+          ["", "default"],
+          ["never", "never"],
+          ["auto", "auto"],
+          ["always", "always"],
+        ],
+      },
+      {
+        name: "verifies_tls",
+        label: "Check certificates",
+        hint: "No also accepts forged ones.",
+        kind: "flag",
+        choices: FLAG,
+      },
+      {
+        name: "proxy_country",
+        label: "Proxies in",
+        hint: "Only those of its pool in this country.",
+        kind: "choice",
+        choices: [["", "any country"]],
+      },
+      {
+        name: "paces_per_proxy",
+        label: "Pace counts for each proxy",
+        hint: "Yes: each proxy waits by itself, so the domain is asked more often.",
+        kind: "flag",
+        choices: FLAG,
+      },
+    ],
+  },
 ];
 const ALL = KNOBS.flatMap((group) => group.knobs);
 
-const SPANS: [string, number][] = [["d", 86_400], ["h", 3_600], ["m", 60], ["s", 1]];
+const SPANS: [string, number][] = [
+  ["d", 86_400],
+  ["h", 3_600],
+  ["m", 60],
+  ["s", 1],
+];
 
 /** `6h`, `90m`: as a person would type it. */
 export function spanText(seconds: number): string {

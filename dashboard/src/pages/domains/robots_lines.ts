@@ -16,7 +16,10 @@ const KEYS: [RegExp, "agent" | "rule" | "delay"][] = [
 /** Lines in their order, ours marked: those of groups that name us, or, where none does, those for everybody. */
 export function linesOf(text: string, agent: string): RobotsLine[] {
   const name = agent.toLowerCase();
-  const texts = text.replace(/^\uFEFF/, "").replace(/(\r\n|\r|\n)$/, "").split(/\r\n|\r|\n/);
+  const texts = text
+    .replace(/^\uFEFF/, "")
+    .replace(/(\r\n|\r|\n)$/, "")
+    .split(/\r\n|\r|\n/);
   const groups: { agents: Set<string>; lines: number[] }[] = [];
   let mayAddAgent = false;
   texts.forEach((line, index) => {
@@ -30,7 +33,9 @@ export function linesOf(text: string, agent: string): RobotsLine[] {
     groups.at(-1)?.lines.push(index);
   });
   const naming = groups.filter((group) => group.agents.has(name));
-  const ours = new Set((naming.length ? naming : groups.filter((group) => group.agents.has("*"))).flatMap((group) => group.lines));
+  const ours = new Set(
+    (naming.length ? naming : groups.filter((group) => group.agents.has("*"))).flatMap((group) => group.lines),
+  );
   return texts.map((line, index) => ({ number: index + 1, text: line, isOurs: ours.has(index) }));
 }
 
@@ -51,4 +56,5 @@ export function lineNamed(sentence: string | undefined): number | undefined {
 }
 
 /** A whole URL from what somebody typed: a path belongs to the origin. */
-export const urlOf = (typed: string, origin: string) => (/^[a-z][a-z0-9+.-]*:\/\//i.test(typed) ? typed : `${origin}/${typed.replace(/^\//, "")}`);
+export const urlOf = (typed: string, origin: string) =>
+  /^[a-z][a-z0-9+.-]*:\/\//i.test(typed) ? typed : `${origin}/${typed.replace(/^\//, "")}`;

@@ -5,7 +5,11 @@ export interface Turns {
   failed: { name: string; why: string }[];
 }
 
-export async function inTurn(names: string[], act: (name: string) => Promise<unknown>, progress: (done: number) => void): Promise<Turns> {
+export async function inTurn(
+  names: string[],
+  act: (name: string) => Promise<unknown>,
+  progress: (done: number) => void,
+): Promise<Turns> {
   const turns: Turns = { done: [], failed: [] };
   for (const [index, name] of names.entries()) {
     progress(index);
@@ -43,11 +47,14 @@ export async function inParts(
   return turns;
 }
 
-export const count = (amount: number, one: string, many = `${one}s`) => `${amount.toLocaleString("en")} ${amount === 1 ? one : many}`;
+export const count = (amount: number, one: string, many = `${one}s`) =>
+  `${amount.toLocaleString("en")} ${amount === 1 ? one : many}`;
 
 /** `3 domains paused`, `2 domains paused; 1 failed: shop.example: …`. */
 export function sayTurns(turns: Turns, past: string, one: string, many?: string): string {
   const first = turns.failed[0];
   const done = `${count(turns.done.length, one, many)} ${past}`;
-  return first ? `${done}; ${turns.failed.length.toLocaleString("en")} failed: ${first.name}: ${first.why}` : `${done}.`;
+  return first
+    ? `${done}; ${turns.failed.length.toLocaleString("en")} failed: ${first.name}: ${first.why}`
+    : `${done}.`;
 }

@@ -1,6 +1,6 @@
 /** A long list as tiles, as many in a row as fit; only rows that are seen are drawn. */
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useRef, useState, type ReactNode } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Empty, ErrorNote } from "../../ui/basic";
 import { ListFoot, type ListQuery } from "../../ui/list";
 
@@ -29,30 +29,45 @@ export function Tiles<T>({ label, rows, keyOf, tile, width, height, query, empty
     return () => watch.disconnect();
   }, [isShown]);
   const across = Math.max(1, Math.floor((room + GAP) / (width + GAP)));
-  const virtual = useVirtualizer({ count: Math.ceil(rows.length / across), getScrollElement: () => scroller.current, estimateSize: () => height + GAP, overscan: 1 });
+  const virtual = useVirtualizer({
+    count: Math.ceil(rows.length / across),
+    getScrollElement: () => scroller.current,
+    estimateSize: () => height + GAP,
+    overscan: 1,
+  });
   const lines = virtual.getVirtualItems();
   const last = (lines.at(-1)?.index ?? -1) + 1;
   const { hasNextPage, isFetchingNextPage, fetchNextPage, look, nextError } = query;
   useEffect(() => look?.((lines[0]?.index ?? 0) * across, last * across), [look, lines, last, across]);
   useEffect(() => {
-    if (!nextError && isShown && last * across >= rows.length - across * 3 && hasNextPage && !isFetchingNextPage) void fetchNextPage?.();
+    if (!nextError && isShown && last * across >= rows.length - across * 3 && hasNextPage && !isFetchingNextPage)
+      void fetchNextPage?.();
   }, [isShown, last, across, rows.length, hasNextPage, isFetchingNextPage, fetchNextPage, nextError]);
 
   if (query.isPending) return <Waiting width={width} height={height} />;
   if (query.isError && !isShown) return <ErrorNote error={query.error} again={() => void query.refetch()} />;
-  if (!isShown) return typeof empty === "string" ? <Empty title={empty} /> : <>{empty}</>;
+  if (!isShown) return typeof empty === "string" ? <Empty title={empty} /> : empty;
   return (
     <div>
       <div ref={scroller} className="max-h-[min(75dvh,60rem)] overflow-y-auto p-3" tabIndex={-1}>
         <ul aria-label={label} className="relative" style={{ height: virtual.getTotalSize() - GAP }}>
-          {room > 0 && lines.flatMap((line) => rows.slice(line.index * across, (line.index + 1) * across).map((row, place) => {
-            const wide = (room - GAP * (across - 1)) / across;
-            return (
-              <li key={keyOf(row)} aria-setsize={hasNextPage ? -1 : rows.length} aria-posinset={line.index * across + place + 1} className="absolute top-0 left-0" style={{ width: wide, height, transform: `translate(${place * (wide + GAP)}px, ${line.start}px)` }}>
-                {tile(row)}
-              </li>
-            );
-          }))}
+          {room > 0 &&
+            lines.flatMap((line) =>
+              rows.slice(line.index * across, (line.index + 1) * across).map((row, place) => {
+                const wide = (room - GAP * (across - 1)) / across;
+                return (
+                  <li
+                    key={keyOf(row)}
+                    aria-setsize={hasNextPage ? -1 : rows.length}
+                    aria-posinset={line.index * across + place + 1}
+                    className="absolute top-0 left-0"
+                    style={{ width: wide, height, transform: `translate(${place * (wide + GAP)}px, ${line.start}px)` }}
+                  >
+                    {tile(row)}
+                  </li>
+                );
+              }),
+            )}
         </ul>
       </div>
       <ListFoot count={rows.length} query={query} />
@@ -62,8 +77,15 @@ export function Tiles<T>({ label, rows, keyOf, tile, width, height, query, empty
 
 function Waiting({ width, height }: { width: number; height: number }) {
   return (
-    <div role="status" aria-label="Loading" className="flex animate-pulse flex-wrap gap-3 overflow-hidden p-3" style={{ maxHeight: height * 2 + 36 }}>
-      {Array.from({ length: 12 }, (_, index) => <div key={index} className="grow rounded-lg bg-raised" style={{ width, height }} />)}
+    <div
+      role="status"
+      aria-label="Loading"
+      className="flex animate-pulse flex-wrap gap-3 overflow-hidden p-3"
+      style={{ maxHeight: height * 2 + 36 }}
+    >
+      {Array.from({ length: 12 }, (_, index) => (
+        <div key={index} className="grow rounded-lg bg-raised" style={{ width, height }} />
+      ))}
     </div>
   );
 }

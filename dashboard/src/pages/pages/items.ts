@@ -39,7 +39,8 @@ export function partsOf(value: unknown): [string, unknown][] | null {
 }
 
 /** A list of one thing says no more than the thing. */
-export const unwrap = (value: unknown): unknown => (Array.isArray(value) && value.length === 1 ? unwrap(value[0]) : value);
+export const unwrap = (value: unknown): unknown =>
+  Array.isArray(value) && value.length === 1 ? unwrap(value[0]) : value;
 
 /** What a closed branch says of itself: `Offer`, `12 values`. */
 export function hintOf(value: unknown): string {

@@ -1,14 +1,32 @@
 import { describe, expect, it } from "vitest";
-import { fit, layOut, type Box, type Picture } from "./layout";
+import { type Box, fit, layOut, type Picture } from "./layout";
 
-const overlap = (one: Box, other: Box) => one.x < other.x + other.width && other.x < one.x + one.width && one.y < other.y + other.height && other.y < one.y + one.height;
+const overlap = (one: Box, other: Box) =>
+  one.x < other.x + other.width &&
+  other.x < one.x + one.width &&
+  one.y < other.y + other.height &&
+  other.y < one.y + one.height;
 const isTidy = (picture: Picture) => {
   const boxes = [picture.middle, ...picture.ins, ...picture.outs];
-  return boxes.every((box, index) => box.x >= 0 && box.y >= 0 && box.x + box.width <= picture.width && box.y + box.height <= picture.height && !boxes.slice(index + 1).some((other) => overlap(box, other)));
+  return boxes.every(
+    (box, index) =>
+      box.x >= 0 &&
+      box.y >= 0 &&
+      box.x + box.width <= picture.width &&
+      box.y + box.height <= picture.height &&
+      !boxes.slice(index + 1).some((other) => overlap(box, other)),
+  );
 };
 
 describe("the picture of a neighbourhood", () => {
-  it.each([[1100, 12, 12], [700, 0, 12], [1100, 1, 0], [326, 8, 8], [326, 0, 3], [300, 0, 0]])("fits %i pixels with %i links in and %i out, and nothing overlaps", (width, ins, outs) => {
+  it.each([
+    [1100, 12, 12],
+    [700, 0, 12],
+    [1100, 1, 0],
+    [326, 8, 8],
+    [326, 0, 3],
+    [300, 0, 0],
+  ])("fits %i pixels with %i links in and %i out, and nothing overlaps", (width, ins, outs) => {
     const picture = layOut(width, ins, outs);
     expect(isTidy(picture)).toBe(true);
     expect(picture.lines).toHaveLength(ins + outs);

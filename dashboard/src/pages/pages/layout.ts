@@ -34,7 +34,12 @@ function columns(width: number, ins: number, outs: number): Picture {
   const centre = Math.floor(width * 0.2);
   const middle = { x: (width - centre) / 2, y: height / 2 - 22, width: centre, height: 44 };
   const column = (count: number, x: number): Box[] =>
-    Array.from({ length: count }, (_, index) => ({ x, y: (height - count * ROW) / 2 + index * ROW + (ROW - BOX) / 2, width: side, height: BOX }));
+    Array.from({ length: count }, (_, index) => ({
+      x,
+      y: (height - count * ROW) / 2 + index * ROW + (ROW - BOX) / 2,
+      width: side,
+      height: BOX,
+    }));
   const left = column(ins, 0);
   const right = column(outs, width - side);
   const bend = (fromX: number, fromY: number, toX: number, toY: number) => {
@@ -43,7 +48,11 @@ function columns(width: number, ins: number, outs: number): Picture {
   };
   const centreY = middle.y + middle.height / 2;
   return {
-    width, height, middle, ins: left, outs: right,
+    width,
+    height,
+    middle,
+    ins: left,
+    outs: right,
     lines: [
       ...left.map((box) => bend(box.x + box.width, box.y + BOX / 2, middle.x - 5, centreY)),
       ...right.map((box) => bend(middle.x + middle.width, centreY, box.x - 5, box.y + BOX / 2)),
@@ -57,7 +66,11 @@ function stack(width: number, ins: number, outs: number): Picture {
   const middle = { x: 0, y: ins * ROW + 8, width, height: 40 };
   const below = Array.from({ length: outs }, (_, index) => ({ ...row(index), y: ins * ROW + 56 + index * ROW }));
   return {
-    width, height: (ins + outs) * ROW + 60, middle, ins: above, outs: below,
+    width,
+    height: (ins + outs) * ROW + 60,
+    middle,
+    ins: above,
+    outs: below,
     lines: [
       ...above.map((box) => `M${box.x} ${box.y + BOX / 2}H14V${middle.y - 5}`),
       ...below.map((box) => `M22 ${middle.y + middle.height}V${box.y + BOX / 2}H${box.x - 5}`),

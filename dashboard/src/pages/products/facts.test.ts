@@ -2,7 +2,16 @@ import { describe, expect, it } from "vitest";
 import { moved, readEvidence, readRange, readVariant, steps } from "./facts";
 
 it("reads evidence, the best first, and nothing of another shape", () => {
-  expect(readEvidence({ name: [["Lamp", "jsonld $.name", 0.95], ["lamp", "css h1", 0.5]], odd: "text", worse: [1, null] })).toEqual([
+  expect(
+    readEvidence({
+      name: [
+        ["Lamp", "jsonld $.name", 0.95],
+        ["lamp", "css h1", 0.5],
+      ],
+      odd: "text",
+      worse: [1, null],
+    }),
+  ).toEqual([
     { field: "name", value: "Lamp", where: "jsonld $.name", confidence: 0.95, isTaken: true },
     { field: "name", value: "lamp", where: "css h1", confidence: 0.5, isTaken: false },
   ]);
@@ -15,7 +24,18 @@ it("reads ranges of prices as filters", () => {
   expect(readRange("cheap")).toBeNull();
 });
 
-const price = (seen_at: string, value: number | null, currency = "EUR") => ({ seen_at, price: value, currency, availability: null, is_first: false, is_correction: false, old_price: null, old_currency: null, old_availability: null, task_id: null });
+const price = (seen_at: string, value: number | null, currency = "EUR") => ({
+  seen_at,
+  price: value,
+  currency,
+  availability: null,
+  is_first: false,
+  is_correction: false,
+  old_price: null,
+  old_currency: null,
+  old_availability: null,
+  task_id: null,
+});
 
 describe("prices over time", () => {
   it("hold until the next was seen, the last until the end", () => {
@@ -25,7 +45,10 @@ describe("prices over time", () => {
     expect(shown.at.at(-1)).toBe(Date.parse("2026-01-03T00:00:00Z") / 1000);
   });
   it("of two currencies are two lines", () => {
-    expect(steps([price("2026-01-01T00:00:00Z", 10), price("2026-01-02T00:00:00Z", 11, "USD")], "2026-01-02T00:00:00Z").lines).toEqual([
+    expect(
+      steps([price("2026-01-01T00:00:00Z", 10), price("2026-01-02T00:00:00Z", 11, "USD")], "2026-01-02T00:00:00Z")
+        .lines,
+    ).toEqual([
       { name: "EUR", values: [10, 10, null] },
       { name: "USD", values: [null, null, 11] },
     ]);
@@ -41,6 +64,10 @@ it("says how much a price moved only where both are of one currency", () => {
 });
 
 it("reads variants whatever they are called", () => {
-  expect(readVariant({ colour: "red", price: 12, size: null, more: { a: 1 } })).toEqual([["colour", "red"], ["price", "12"], ["more", '{"a":1}']]);
+  expect(readVariant({ colour: "red", price: 12, size: null, more: { a: 1 } })).toEqual([
+    ["colour", "red"],
+    ["price", "12"],
+    ["more", '{"a":1}'],
+  ]);
   expect(readVariant("large")).toEqual([["variant", "large"]]);
 });

@@ -14,7 +14,13 @@ export function healthOf(proxy: Proxy): Health {
   return proxy.consecutive_failures > 0 ? "failing" : "working";
 }
 
-export const TONES = { working: "good", failing: "warn", failed: "bad", off: "plain", unused: "info" } as const satisfies Record<Health, string>;
+export const TONES = {
+  working: "good",
+  failing: "warn",
+  failed: "bad",
+  off: "plain",
+  unused: "info",
+} as const satisfies Record<Health, string>;
 
 /** Its address without a secret. */
 export function addressOf(proxy: Pick<Schemas["ProxyRow"], "protocol" | "host" | "port" | "username">): string {
@@ -39,7 +45,8 @@ export function wrongFacts(form: FactsForm): FactErrors {
   const perHour = Number(form.max_requests_per_hour);
   if (form.country && !/^[A-Za-z]{2}$/.test(form.country.trim())) errors.country = "Two letters, such as DE.";
   if (form.monthly_cost && !(cost >= 0 && cost <= 99_999_999)) errors.monthly_cost = "A number from 0 on.";
-  if (form.max_requests_per_hour && !(Number.isInteger(perHour) && perHour >= 1 && perHour <= 2_147_483_647)) errors.max_requests_per_hour = "A whole number from 1 on.";
+  if (form.max_requests_per_hour && !(Number.isInteger(perHour) && perHour >= 1 && perHour <= 2_147_483_647))
+    errors.max_requests_per_hour = "A whole number from 1 on.";
   return errors;
 }
 

@@ -3,13 +3,21 @@ import { linesOf, orderOf, outcomesOf, progressOf } from "./order";
 
 describe("the order of a run", () => {
   it("is named by its seeds", () => {
-    expect(orderOf({ seeds: [], seeds_digest: "standing" })).toMatchObject({ title: "Everything that is due", isStanding: true });
+    expect(orderOf({ seeds: [], seeds_digest: "standing" })).toMatchObject({
+      title: "Everything that is due",
+      isStanding: true,
+    });
     expect(orderOf({ seeds: ["https://a.example/"], seeds_total: 1 }).title).toBe("https://a.example/");
-    expect(orderOf({ seeds: ["https://a.example/"], seeds_total: 1200 }).title).toBe("https://a.example/ and 1,199 more");
+    expect(orderOf({ seeds: ["https://a.example/"], seeds_total: 1200 }).title).toBe(
+      "https://a.example/ and 1,199 more",
+    );
     expect(orderOf({})).toMatchObject({ title: "No seeds of its own", maxPages: null, scope: "–" });
   });
   it("is read from lines, and an anchor is no comment", () => {
-    expect(linesOf("https://a.example/#top\n\n# all of it\n b.example # later")).toEqual(["https://a.example/#top", "b.example"]);
+    expect(linesOf("https://a.example/#top\n\n# all of it\n b.example # later")).toEqual([
+      "https://a.example/#top",
+      "b.example",
+    ]);
   });
 });
 
@@ -21,6 +29,11 @@ describe("progress", () => {
     expect(progressOf({ pages_done: 0, frontier: 0, status: "finished" }, null).share).toBe(1);
   });
   it("knows how long a visit took, where there was one", () => {
-    expect(outcomesOf([{ outcome: "success", reason: "200", pages: 10, wire_bytes: 5, time_ms: 1000 }, { outcome: "failed", pages: 0, time_ms: 0 }]).map((row) => row.averageS)).toEqual([0.1, null]);
+    expect(
+      outcomesOf([
+        { outcome: "success", reason: "200", pages: 10, wire_bytes: 5, time_ms: 1000 },
+        { outcome: "failed", pages: 0, time_ms: 0 },
+      ]).map((row) => row.averageS),
+    ).toEqual([0.1, null]);
   });
 });

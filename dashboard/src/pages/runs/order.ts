@@ -23,7 +23,13 @@ export function orderOf(spec: Record<string, unknown>): Order {
   const isStanding = spec.seeds_digest === "standing";
   const seedsTotal = Math.max(count(spec.seeds_total) ?? 0, seeds.length);
   const first = seeds[0];
-  const title = isStanding ? "Everything that is due" : first === undefined ? "No seeds of its own" : seedsTotal > 1 ? `${first} and ${(seedsTotal - 1).toLocaleString("en")} more` : first;
+  const title = isStanding
+    ? "Everything that is due"
+    : first === undefined
+      ? "No seeds of its own"
+      : seedsTotal > 1
+        ? `${first} and ${(seedsTotal - 1).toLocaleString("en")} more`
+        : first;
   return {
     title,
     seeds,
@@ -40,7 +46,10 @@ export function orderOf(spec: Record<string, unknown>): Order {
 }
 
 /** How far a run is: of its limit where it has one, else of what it knows so far. */
-export function progressOf(run: { pages_done: number; frontier: number; status: string }, maxPages: number | null): { share: number; of: number } {
+export function progressOf(
+  run: { pages_done: number; frontier: number; status: string },
+  maxPages: number | null,
+): { share: number; of: number } {
   const known = run.pages_done + run.frontier;
   const of = maxPages == null ? known : Math.min(maxPages, Math.max(known, run.pages_done));
   return { share: of ? Math.min(run.pages_done / of, 1) : run.status === "running" ? 0 : 1, of };
@@ -59,7 +68,13 @@ export const outcomesOf = (rows: Record<string, unknown>[]): RunOutcome[] =>
   rows.map((row) => {
     const pages = count(row.pages) ?? 0;
     const time = count(row.time_ms);
-    return { outcome: String(row.outcome ?? "–"), reason: String(row.reason ?? ""), pages, bytes: count(row.wire_bytes) ?? 0, averageS: pages && time ? time / pages / 1000 : null };
+    return {
+      outcome: String(row.outcome ?? "–"),
+      reason: String(row.reason ?? ""),
+      pages,
+      bytes: count(row.wire_bytes) ?? 0,
+      averageS: pages && time ? time / pages / 1000 : null,
+    };
   });
 
 export interface RunDomain {
@@ -84,4 +99,8 @@ export const domainsOf = (rows: Record<string, unknown>[]): RunDomain[] =>
   }));
 
 /** One address per line; empty lines and what follows a # are left out. */
-export const linesOf = (text: string) => text.split(/\r?\n/).map((line) => line.replace(/(^|\s)#.*$/, "").trim()).filter(Boolean);
+export const linesOf = (text: string) =>
+  text
+    .split(/\r?\n/)
+    .map((line) => line.replace(/(^|\s)#.*$/, "").trim())
+    .filter(Boolean);

@@ -1,7 +1,7 @@
 /** Ordering a crawl: addresses, how far to go, when to stop; tried first without doing anything. */
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { api, ApiError, ask, type Schemas } from "../../api/client";
+import { ApiError, api, ask, type Schemas } from "../../api/client";
 import { useAct } from "../../ui/act";
 import { Button, Field } from "../../ui/basic";
 import { Dialog } from "../../ui/dialog";
@@ -50,12 +50,29 @@ export function StartRun({ onClose }: { onClose: () => void }) {
     }
   };
   const start = async () => {
-    const done = await act(() => ask(api.POST("/api/admin/runs", { body: body(false) })), (ordered) => `Run ${ordered.run} begins with ${seedsOf(ordered.seeds.length)}${ordered.visited.length ? `, of which ${number(ordered.visited.length)} were read before and are not visited again` : ""}.`, "runs");
+    const done = await act(
+      () => ask(api.POST("/api/admin/runs", { body: body(false) })),
+      (ordered) =>
+        `Run ${ordered.run} begins with ${seedsOf(ordered.seeds.length)}${ordered.visited.length ? `, of which ${number(ordered.visited.length)} were read before and are not visited again` : ""}.`,
+      "runs",
+    );
     if (done?.run) void navigate({ to: "/runs/$run", params: { run: String(done.run) } } as never);
   };
   const limit = (name: keyof typeof limits, label: string, hint: string, step = "1", min = "1") => (
     <Field label={label} hint={hint}>
-      {(given) => <input {...given} type="number" min={min} step={step} value={limits[name]} onChange={(event) => { setLimits({ ...limits, [name]: event.target.value }); setChecked(null); }} />}
+      {(given) => (
+        <input
+          {...given}
+          type="number"
+          min={min}
+          step={step}
+          value={limits[name]}
+          onChange={(event) => {
+            setLimits({ ...limits, [name]: event.target.value });
+            setChecked(null);
+          }}
+        />
+      )}
     </Field>
   );
 
@@ -66,19 +83,48 @@ export function StartRun({ onClose }: { onClose: () => void }) {
       onClose={onClose}
       footer={
         <>
-          <Button disabled={!urls.length} onClick={() => void tryIt()}>Try it, without starting</Button>
-          <Button kind="main" type="submit" form="start-run" disabled={!urls.length} isBusy={isBusy}>Start with {number(urls.length)} {urls.length === 1 ? "address" : "addresses"}</Button>
+          <Button disabled={!urls.length} onClick={() => void tryIt()}>
+            Try it, without starting
+          </Button>
+          <Button kind="main" type="submit" form="start-run" disabled={!urls.length} isBusy={isBusy}>
+            Start with {number(urls.length)} {urls.length === 1 ? "address" : "addresses"}
+          </Button>
         </>
       }
     >
-      <form id="start-run" className="flex flex-col gap-4" onSubmit={(event) => { event.preventDefault(); void start(); }}>
+      <form
+        id="start-run"
+        className="flex flex-col gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void start();
+        }}
+      >
         <Field label="Addresses" hint="One per line." error={trouble}>
-          {(given) => <textarea {...given} required rows={5} className={`${given.className} py-2 font-mono`} placeholder="https://shop.example/" value={text} onChange={(event) => { setText(event.target.value); setChecked(null); setTrouble(undefined); }} />}
+          {(given) => (
+            <textarea
+              {...given}
+              required
+              rows={5}
+              className={`${given.className} py-2 font-mono`}
+              placeholder="https://shop.example/"
+              value={text}
+              onChange={(event) => {
+                setText(event.target.value);
+                setChecked(null);
+                setTrouble(undefined);
+              }}
+            />
+          )}
         </Field>
         <Field label="How far it may go">
           {(given) => (
             <select {...given} value={scope} onChange={(event) => setScope(event.target.value as Scope)}>
-              {SCOPES.map(([key, words]) => <option key={key} value={key}>{words}</option>)}
+              {SCOPES.map(([key, words]) => (
+                <option key={key} value={key}>
+                  {words}
+                </option>
+              ))}
             </select>
           )}
         </Field>
@@ -91,8 +137,28 @@ export function StartRun({ onClose }: { onClose: () => void }) {
         <details>
           <summary className="text-soft">Patterns of addresses</summary>
           <div className="mt-3 grid gap-4 sm:grid-cols-2">
-            <Field label="Only those like" hint="One pattern per line.">{(given) => <textarea {...given} rows={3} className={`${given.className} py-2 font-mono`} value={include} onChange={(event) => setInclude(event.target.value)} />}</Field>
-            <Field label="Not those like" hint="One pattern per line.">{(given) => <textarea {...given} rows={3} className={`${given.className} py-2 font-mono`} value={exclude} onChange={(event) => setExclude(event.target.value)} />}</Field>
+            <Field label="Only those like" hint="One pattern per line.">
+              {(given) => (
+                <textarea
+                  {...given}
+                  rows={3}
+                  className={`${given.className} py-2 font-mono`}
+                  value={include}
+                  onChange={(event) => setInclude(event.target.value)}
+                />
+              )}
+            </Field>
+            <Field label="Not those like" hint="One pattern per line.">
+              {(given) => (
+                <textarea
+                  {...given}
+                  rows={3}
+                  className={`${given.className} py-2 font-mono`}
+                  value={exclude}
+                  onChange={(event) => setExclude(event.target.value)}
+                />
+              )}
+            </Field>
           </div>
         </details>
         {checked && <Foreseen order={checked} />}
@@ -105,14 +171,32 @@ export function StartRun({ onClose }: { onClose: () => void }) {
 function Foreseen({ order }: { order: Schemas["Ordered"] }) {
   const fresh = order.seeds.length - order.visited.length;
   const isEmpty = fresh === 0 && order.waiting === 0;
-  const sentence = isEmpty ? "This run would visit nothing: every seed was read before, and nothing of their sites waits."
-    : fresh ? `${seedsOf(fresh)} would be visited. Nothing was started.`
-    : `Every seed was read before; ${number(order.waiting)} pages of their sites wait and would be visited. Nothing was started.`;
+  const sentence = isEmpty
+    ? "This run would visit nothing: every seed was read before, and nothing of their sites waits."
+    : fresh
+      ? `${seedsOf(fresh)} would be visited. Nothing was started.`
+      : `Every seed was read before; ${number(order.waiting)} pages of their sites wait and would be visited. Nothing was started.`;
   return (
-    <div role="status" className={`rounded-md p-3 ${isEmpty ? "bg-warn-ground text-warn" : "bg-good-ground text-good"}`}>
+    <div
+      role="status"
+      className={`rounded-md p-3 ${isEmpty ? "bg-warn-ground text-warn" : "bg-good-ground text-good"}`}
+    >
       <p className="font-medium">{sentence}</p>
-      {order.visited.length > 0 && <p className="mt-1">{seedsOf(order.visited.length)} of {number(order.seeds.length)} {order.visited.length === 1 ? "was" : "were"} read before and {order.visited.length === 1 ? "is" : "are"} not visited again by a run. To visit a page again, open it and choose “Visit it now”, or reset its domain.</p>}
-      <ul className="mt-1 max-h-32 overflow-auto text-xs">{order.seeds.slice(0, 50).map((seed) => <li key={seed} className="break-all">{seed}{order.visited.includes(seed) && " (read before)"}</li>)}</ul>
+      {order.visited.length > 0 && (
+        <p className="mt-1">
+          {seedsOf(order.visited.length)} of {number(order.seeds.length)} {order.visited.length === 1 ? "was" : "were"}{" "}
+          read before and {order.visited.length === 1 ? "is" : "are"} not visited again by a run. To visit a page again,
+          open it and choose “Visit it now”, or reset its domain.
+        </p>
+      )}
+      <ul className="mt-1 max-h-32 overflow-auto text-xs">
+        {order.seeds.slice(0, 50).map((seed) => (
+          <li key={seed} className="break-all">
+            {seed}
+            {order.visited.includes(seed) && " (read before)"}
+          </li>
+        ))}
+      </ul>
     </div>
   );
 }

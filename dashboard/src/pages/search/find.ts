@@ -1,7 +1,11 @@
 /** Where the search box leads: a URL to its page, a known host to its domain, everything else to the search for words. */
 import { api, ask } from "../../api/client";
 
-export interface Found { to: string; params?: Record<string, string>; search?: Record<string, string> }
+export interface Found {
+  to: string;
+  params?: Record<string, string>;
+  search?: Record<string, string>;
+}
 
 const HOST = /^(?=.*[.:])[\w.-]+(:\d+)?$/;
 

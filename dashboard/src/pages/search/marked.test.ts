@@ -1,7 +1,10 @@
 import { expect, it } from "vitest";
 import { pieces } from "./marked";
 
-const show = (text: string, matches: number[][]) => pieces(text, matches).map((piece) => (piece.isMatch ? `[${piece.text}]` : piece.text)).join("");
+const show = (text: string, matches: number[][]) =>
+  pieces(text, matches)
+    .map((piece) => (piece.isMatch ? `[${piece.text}]` : piece.text))
+    .join("");
 
 it("marks what was looked for", () => {
   expect(show("Tall lamp 15", [[5, 9]])).toBe("Tall [lamp] 15");
@@ -14,7 +17,14 @@ it("counts characters as the server does", () => {
 });
 
 it("stands places that overlap, lie beyond the end or come in any order", () => {
-  expect(show("one two three", [[8, 99], [0, 5], [4, 7], [50, 60]])).toBe("[one t][wo] [three]");
+  expect(
+    show("one two three", [
+      [8, 99],
+      [0, 5],
+      [4, 7],
+      [50, 60],
+    ]),
+  ).toBe("[one t][wo] [three]");
 });
 
 it("leaves HTML what it is: text", () => {

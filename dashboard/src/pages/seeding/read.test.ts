@@ -5,7 +5,10 @@ const urls = (text: string) => readSeeds(text).map((seed) => seed.url);
 
 describe("seeds", () => {
   it("stand one in a line; empty lines and remarks are left out, and lines keep their numbers", () => {
-    expect(readSeeds("\uFEFFhttps://a.example/\r\n\r\n# remark\n  b.example  ")).toEqual([{ url: "https://a.example/", line: 1 }, { url: "b.example", line: 4 }]);
+    expect(readSeeds("\uFEFFhttps://a.example/\r\n\r\n# remark\n  b.example  ")).toEqual([
+      { url: "https://a.example/", line: 1 },
+      { url: "b.example", line: 4 },
+    ]);
   });
   it("come out of CSV: by a header, or by what looks like an address", () => {
     expect(urls("rank,domain\n1,a.example\n2,b.example")).toEqual(["a.example", "b.example"]);
@@ -17,7 +20,11 @@ describe("seeds", () => {
     expect(urls("https://a.example/p,12;v=1")).toEqual(["https://a.example/p,12;v=1"]);
   });
   it("come out of a sitemap", () => {
-    expect(urls('<?xml version="1.0"?><urlset xmlns="x"><url><loc> https://a.example/?a=1&amp;b=2 </loc></url><url><loc><![CDATA[https://a.example/2]]></loc></url></urlset>')).toEqual(["https://a.example/?a=1&b=2", "https://a.example/2"]);
+    expect(
+      urls(
+        '<?xml version="1.0"?><urlset xmlns="x"><url><loc> https://a.example/?a=1&amp;b=2 </loc></url><url><loc><![CDATA[https://a.example/2]]></loc></url></urlset>',
+      ),
+    ).toEqual(["https://a.example/?a=1&b=2", "https://a.example/2"]);
   });
   it("that nobody can read stay as they are, so that the server says why", () => {
     expect(urls("not a url, at all")).toEqual(["not a url, at all"]);
@@ -31,5 +38,8 @@ it("are sent once each, and no more than the server takes", () => {
 });
 
 it("are counted by domain", () => {
-  expect(byDomain(["https://www.a.example/1", "a.example/2", "http://b.example:8080/", "::"])).toEqual([["a.example", 2], ["b.example:8080", 1]]);
+  expect(byDomain(["https://www.a.example/1", "a.example/2", "http://b.example:8080/", "::"])).toEqual([
+    ["a.example", 2],
+    ["b.example:8080", 1],
+  ]);
 });

@@ -9,7 +9,14 @@ export interface Given {
 export const MOST = 100_000;
 const LONGEST = 8192;
 const LOC = /<loc>\s*(?:<!\[CDATA\[)?\s*([^<\]\s]+)\s*(?:\]\]>)?\s*<\/loc>/gi;
-const ENTITIES: Record<string, string> = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&#38;": "&" };
+const ENTITIES: Record<string, string> = {
+  "&amp;": "&",
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+  "&apos;": "'",
+  "&#38;": "&",
+};
 const HEADERS = new Set(["url", "urls", "domain", "domains", "link", "address", "host", "site", "website", "loc"]);
 
 export const isSitemap = (text: string) => /<(urlset|sitemapindex)[\s>]/i.test(text.slice(0, 5000));
@@ -19,22 +26,31 @@ export const isIndex = (text: string) => /<sitemapindex[\s>]/i.test(text.slice(0
 
 export function readSeeds(text: string): Given[] {
   if (isSitemap(text)) {
-    return [...text.matchAll(LOC)].map((found, index) => ({ url: (found[1] ?? "").replace(/&(amp|lt|gt|quot|apos|#38);/g, (entity) => ENTITIES[entity] ?? entity), line: index + 1 }));
+    return [...text.matchAll(LOC)].map((found, index) => ({
+      url: (found[1] ?? "").replace(/&(amp|lt|gt|quot|apos|#38);/g, (entity) => ENTITIES[entity] ?? entity),
+      line: index + 1,
+    }));
   }
   const given: Given[] = [];
   let column: number | undefined;
-  text.replace(/^\uFEFF/, "").split(/\r\n|\r|\n/).forEach((raw, index) => {
-    const line = raw.trim();
-    if (!line || line.startsWith("#")) return;
-    const cells = cellsOf(line);
-    const header = cells.findIndex((cell) => HEADERS.has(cell.toLowerCase()));
-    if (!given.length && column === undefined && header >= 0) {
-      column = header;
-      return;
-    }
-    const url = cells.length === 1 ? (cells[0] ?? line) : (column !== undefined ? cells[column] : cells.find(looksLikeAddress)) || line;
-    given.push({ url, line: index + 1 });
-  });
+  text
+    .replace(/^\uFEFF/, "")
+    .split(/\r\n|\r|\n/)
+    .forEach((raw, index) => {
+      const line = raw.trim();
+      if (!line || line.startsWith("#")) return;
+      const cells = cellsOf(line);
+      const header = cells.findIndex((cell) => HEADERS.has(cell.toLowerCase()));
+      if (!given.length && column === undefined && header >= 0) {
+        column = header;
+        return;
+      }
+      const url =
+        cells.length === 1
+          ? (cells[0] ?? line)
+          : (column !== undefined ? cells[column] : cells.find(looksLikeAddress)) || line;
+      given.push({ url, line: index + 1 });
+    });
   return given;
 }
 
@@ -44,10 +60,13 @@ function cellsOf(line: string): string[] {
     const [first = line, ...rest] = line.split(/\t/);
     return rest.length ? [first, ...rest] : [line];
   }
-  return [...line.matchAll(/"((?:[^"]|"")*)"|([^,;\t]+)/g)].map((found) => (found[1] ?? found[2] ?? "").replaceAll('""', '"').trim()).filter(Boolean);
+  return [...line.matchAll(/"((?:[^"]|"")*)"|([^,;\t]+)/g)]
+    .map((found) => (found[1] ?? found[2] ?? "").replaceAll('""', '"').trim())
+    .filter(Boolean);
 }
 
-const looksLikeAddress = (cell: string) => /^[a-z][a-z0-9+.-]*:\/\//i.test(cell) || /^[^\s/@]+\.[^\s/@.]{2,}(?:[:/?#]\S*)?$/.test(cell);
+const looksLikeAddress = (cell: string) =>
+  /^[a-z][a-z0-9+.-]*:\/\//i.test(cell) || /^[^\s/@]+\.[^\s/@.]{2,}(?:[:/?#]\S*)?$/.test(cell);
 
 export interface Sorted {
   /** What the server is asked about, each once. */
@@ -85,7 +104,9 @@ export function byDomain(urls: readonly string[]): [string, number][] {
 
 function hostOf(url: string): string | undefined {
   try {
-    return new URL(/^[a-z][a-z0-9+.-]*:\/\//i.test(url) ? url : `https://${url}`).host.replace(/^www\./, "") || undefined;
+    return (
+      new URL(/^[a-z][a-z0-9+.-]*:\/\//i.test(url) ? url : `https://${url}`).host.replace(/^www\./, "") || undefined
+    );
   } catch {
     return undefined;
   }

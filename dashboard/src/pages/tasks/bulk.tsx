@@ -1,11 +1,11 @@
 /** Verbs for many tasks: first how many they would touch, then the question, then the deed. */
 import { useState } from "react";
 import { api, ask, type Schemas } from "../../api/client";
-import { Button } from "../../ui/basic";
 import { useAct } from "../../ui/act";
+import { Button } from "../../ui/basic";
 import { useConfirm, useToast } from "../../ui/dialog";
 import { number } from "../../ui/format";
-import { failedOrder, isClosed, tasksOf, type TaskQuery, type TaskRow, type Verb } from "./filters";
+import { failedOrder, isClosed, type TaskQuery, type TaskRow, tasksOf, type Verb } from "./filters";
 import { PriorityDialog } from "./priority";
 
 type Many = Schemas["BulkResult"];
@@ -38,7 +38,11 @@ async function everyMatch(query: TaskQuery): Promise<{ tasks: TaskRow[]; isMore:
   return { tasks: tasks.slice(0, MOST), isMore: Boolean(after) };
 }
 
-const order = (verb: Exclude<Verb, "restart">, task_ids: number[], options: { dry_run: boolean; priority: number; reason?: string }): Promise<Many> => {
+const order = (
+  verb: Exclude<Verb, "restart">,
+  task_ids: number[],
+  options: { dry_run: boolean; priority: number; reason?: string },
+): Promise<Many> => {
   const { priority, ...rest } = options;
   const body = { task_ids, ...rest, limit: MOST };
   if (verb === "pause") return ask(api.POST("/api/admin/tasks/pause", { body }));
@@ -55,7 +59,12 @@ async function restartEach(tasks: TaskRow[], reason: string): Promise<{ made: nu
   const worker = async () => {
     for (let task = rest.pop(); task; task = rest.pop()) {
       try {
-        const state = await ask(api.POST("/api/admin/tasks/{task}/restart", { params: { path: { task: task.id } }, body: { reset_retry_count: true, force: false, reason: reason || null } }));
+        const state = await ask(
+          api.POST("/api/admin/tasks/{task}/restart", {
+            params: { path: { task: task.id } },
+            body: { reset_retry_count: true, force: false, reason: reason || null },
+          }),
+        );
         if (state.was_changed) made += 1;
       } catch {
         refused += 1;
@@ -74,7 +83,8 @@ export function Bulk({ query, rows, selected, isAll, setIsAll, hasMore, clear }:
   const [asksPriority, setAsksPriority] = useState(false);
   const isWhole = rows.length > 0 && rows.every((row) => selected.has(row.id));
 
-  const choose = async () => (isAll ? everyMatch(query) : { tasks: rows.filter((row) => selected.has(row.id)), isMore: false });
+  const choose = async () =>
+    isAll ? everyMatch(query) : { tasks: rows.filter((row) => selected.has(row.id)), isMore: false };
 
   const run = async (verb: Verb, priority = 5) => {
     setIsCounting(true);
@@ -110,7 +120,12 @@ export function Bulk({ query, rows, selected, isAll, setIsAll, hasMore, clear }:
       reason: "Why (kept in the history)",
     });
     if (!yes) return;
-    const done = await act(() => order(verb, ids, { dry_run: false, priority, reason: yes.reason || undefined }), (many) => `${DONE[verb]} ${tasksOf(many.count)}.`, "tasks", "task-numbers");
+    const done = await act(
+      () => order(verb, ids, { dry_run: false, priority, reason: yes.reason || undefined }),
+      (many) => `${DONE[verb]} ${tasksOf(many.count)}.`,
+      "tasks",
+      "task-numbers",
+    );
     if (done) clear();
   };
 
@@ -136,14 +151,18 @@ export function Bulk({ query, rows, selected, isAll, setIsAll, hasMore, clear }:
     if (!yes) return;
     const done = await act(
       () => restartEach(closed, yes.reason),
-      ({ made, refused }) => `${tasksOf(made)} made; ${number(closed.length - made - refused)} had an open one${refused ? `, ${number(refused)} were refused` : ""}.`,
-      "tasks", "task-numbers",
+      ({ made, refused }) =>
+        `${tasksOf(made)} made; ${number(closed.length - made - refused)} had an open one${refused ? `, ${number(refused)} were refused` : ""}.`,
+      "tasks",
+      "task-numbers",
     );
     if (done) clear();
   };
 
   const restartFailed = async (which: { domain?: string; error_code?: string }) => {
-    const wouldBe = await ask(api.POST("/api/admin/tasks/restart-failed", { body: { ...which, limit: MOST, dry_run: true } }));
+    const wouldBe = await ask(
+      api.POST("/api/admin/tasks/restart-failed", { body: { ...which, limit: MOST, dry_run: true } }),
+    );
     if (!wouldBe.count) return toast("Every page of these was visited again since.", "bad");
     const yes = await confirm({
       title: `Restart ${tasksOf(wouldBe.count)}?`,
@@ -153,26 +172,62 @@ export function Bulk({ query, rows, selected, isAll, setIsAll, hasMore, clear }:
     });
     if (!yes) return;
     const done = await act(
-      () => ask(api.POST("/api/admin/tasks/restart-failed", { body: { ...which, limit: MOST, dry_run: false, reason: yes.reason || null } })),
+      () =>
+        ask(
+          api.POST("/api/admin/tasks/restart-failed", {
+            body: { ...which, limit: MOST, dry_run: false, reason: yes.reason || null },
+          }),
+        ),
       (many) => `${tasksOf(many.count)} made.`,
-      "tasks", "task-numbers",
+      "tasks",
+      "task-numbers",
     );
     if (done) clear();
   };
 
   return (
-    <div role="group" aria-label="Verbs for the selected tasks" className="flex flex-wrap items-center gap-2 border-b border-line bg-info-ground px-3 py-2">
-      <span className="mr-1 font-medium" role="status">{isAll ? "All that match" : tasksOf(selected.size)} selected</span>
-      {!isAll && isWhole && hasMore && <Button kind="quiet" onClick={() => setIsAll(true)}>Select all that match</Button>}
-      <span className="flex flex-wrap gap-1.5">
-        <Button onClick={() => void run("pause")} disabled={isCounting || isBusy}>Pause</Button>
-        <Button onClick={() => void run("resume")} disabled={isCounting || isBusy}>Resume</Button>
-        <Button onClick={() => void run("restart")} disabled={isCounting || isBusy}>Restart</Button>
-        <Button onClick={() => setAsksPriority(true)} disabled={isCounting || isBusy}>Priority</Button>
-        <Button onClick={() => void run("cancel")} disabled={isCounting || isBusy}>Cancel tasks</Button>
+    <div
+      role="group"
+      aria-label="Verbs for the selected tasks"
+      className="flex flex-wrap items-center gap-2 border-b border-line bg-info-ground px-3 py-2"
+    >
+      <span className="mr-1 font-medium" role="status">
+        {isAll ? "All that match" : tasksOf(selected.size)} selected
       </span>
-      <Button kind="quiet" className="ml-auto" onClick={clear}>Select none</Button>
-      {asksPriority && <PriorityDialog onClose={() => setAsksPriority(false)} onChoose={(priority) => { setAsksPriority(false); void run("priority", priority); }} />}
+      {!isAll && isWhole && hasMore && (
+        <Button kind="quiet" onClick={() => setIsAll(true)}>
+          Select all that match
+        </Button>
+      )}
+      <span className="flex flex-wrap gap-1.5">
+        <Button onClick={() => void run("pause")} disabled={isCounting || isBusy}>
+          Pause
+        </Button>
+        <Button onClick={() => void run("resume")} disabled={isCounting || isBusy}>
+          Resume
+        </Button>
+        <Button onClick={() => void run("restart")} disabled={isCounting || isBusy}>
+          Restart
+        </Button>
+        <Button onClick={() => setAsksPriority(true)} disabled={isCounting || isBusy}>
+          Priority
+        </Button>
+        <Button onClick={() => void run("cancel")} disabled={isCounting || isBusy}>
+          Cancel tasks
+        </Button>
+      </span>
+      <Button kind="quiet" className="ml-auto" onClick={clear}>
+        Select none
+      </Button>
+      {asksPriority && (
+        <PriorityDialog
+          onClose={() => setAsksPriority(false)}
+          onChoose={(priority) => {
+            setAsksPriority(false);
+            void run("priority", priority);
+          }}
+        />
+      )}
     </div>
   );
 }

@@ -1,7 +1,19 @@
 /** A filter one types; it counts when Enter is pressed or the field is left, so that the address does not change with every key. */
 import { useEffect, useId, useState } from "react";
 
-export function FilterBox({ label, value, onChange, placeholder, isNumber = false }: { label: string; value: string | undefined; onChange: (value: string | undefined) => void; placeholder?: string; isNumber?: boolean }) {
+export function FilterBox({
+  label,
+  value,
+  onChange,
+  placeholder,
+  isNumber = false,
+}: {
+  label: string;
+  value: string | undefined;
+  onChange: (value: string | undefined) => void;
+  placeholder?: string;
+  isNumber?: boolean;
+}) {
   const id = useId();
   const [text, setText] = useState(value ?? "");
   useEffect(() => setText(value ?? ""), [value]);
@@ -10,8 +22,16 @@ export function FilterBox({ label, value, onChange, placeholder, isNumber = fals
     if (next !== value) onChange(next);
   };
   return (
-    <form className="inline-flex items-center gap-1.5" onSubmit={(event) => { event.preventDefault(); commit(); }}>
-      <label htmlFor={id} className="text-xs text-soft">{label}</label>
+    <form
+      className="inline-flex items-center gap-1.5"
+      onSubmit={(event) => {
+        event.preventDefault();
+        commit();
+      }}
+    >
+      <label htmlFor={id} className="text-xs text-soft">
+        {label}
+      </label>
       <input
         id={id}
         value={text}

@@ -3,7 +3,12 @@ import { failedOrder, toQuery, verbsOf } from "./filters";
 
 describe("the address of the tasks page", () => {
   it("says what the API is asked, and nonsense is left out", () => {
-    expect(toQuery({ domain: "a.example", status: "paused", run: "3", is_open: "true" })).toEqual({ domain: "a.example", status: "paused", run: 3, is_open: true });
+    expect(toQuery({ domain: "a.example", status: "paused", run: "3", is_open: "true" })).toEqual({
+      domain: "a.example",
+      status: "paused",
+      run: 3,
+      is_open: true,
+    });
     expect(toQuery({ status: "lost", outcome: "maybe", run: "-1", is_open: "perhaps", other: "x" })).toEqual({});
   });
   it("is an order for failed pages only where that means the same", () => {

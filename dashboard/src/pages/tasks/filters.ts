@@ -7,7 +7,15 @@ export type Status = TaskRow["status"];
 export type Outcome = NonNullable<TaskRow["outcome"]>;
 
 export const OPEN_STATES = ["pending", "crawling", "paused"] as const satisfies readonly Status[];
-export const OUTCOMES = ["success", "failed", "timeout", "blocked_robots", "blocked_4xx", "blocked_5xx", "cancelled"] as const satisfies readonly Outcome[];
+export const OUTCOMES = [
+  "success",
+  "failed",
+  "timeout",
+  "blocked_robots",
+  "blocked_4xx",
+  "blocked_5xx",
+  "cancelled",
+] as const satisfies readonly Outcome[];
 
 export interface TaskQuery {
   domain?: string;
@@ -25,7 +33,8 @@ export function toQuery(filters: Filters): TaskQuery {
   const query: TaskQuery = {};
   if (filters.domain) query.domain = filters.domain;
   if (filters.status && ALL_STATES.includes(filters.status)) query.status = filters.status as Status;
-  if (filters.outcome && (OUTCOMES as readonly string[]).includes(filters.outcome)) query.outcome = filters.outcome as Outcome;
+  if (filters.outcome && (OUTCOMES as readonly string[]).includes(filters.outcome))
+    query.outcome = filters.outcome as Outcome;
   if (filters.error_code) query.error_code = filters.error_code.slice(0, 60);
   const run = Number(filters.run);
   if (Number.isSafeInteger(run) && run > 0) query.run = run;
@@ -47,7 +56,8 @@ export const isClosed = (task: { outcome?: unknown }) => task.outcome != null;
 /** Verbs one task takes in its state; a closed one never changes, it can only be followed by another. */
 export function verbsOf(task: { status: Status; outcome?: Outcome | null; is_waiting?: boolean }): Verb[] {
   if (isClosed(task)) return ["restart"];
-  if (task.status === "paused") return task.is_waiting ? ["pause", "cancel", "priority"] : ["resume", "cancel", "priority"];
+  if (task.status === "paused")
+    return task.is_waiting ? ["pause", "cancel", "priority"] : ["resume", "cancel", "priority"];
   return ["pause", "cancel", "priority", "restart"];
 }
 

@@ -18,11 +18,29 @@ export function WhyOfDomain({ name }: { name: string }) {
 function AskBox({ value, onAsk, name }: { value: string; onAsk: (of: string | undefined) => void; name: string }) {
   const [text, setText] = useState(value);
   return (
-    <form className="flex flex-wrap items-end gap-2" onSubmit={(event) => { event.preventDefault(); onAsk(text.trim() || undefined); }}>
+    <form
+      className="flex flex-wrap items-end gap-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onAsk(text.trim() || undefined);
+      }}
+    >
       <div className="w-full min-w-0 sm:w-auto sm:flex-1">
-        <Field label="Ask about a page" hint={`Empty: about the domain ${name}.`}>{(given) => <input {...given} value={text} onChange={(event) => setText(event.target.value)} maxLength={8192} placeholder={`https://${name}/…`} />}</Field>
+        <Field label="Ask about a page" hint={`Empty: about the domain ${name}.`}>
+          {(given) => (
+            <input
+              {...given}
+              value={text}
+              onChange={(event) => setText(event.target.value)}
+              maxLength={8192}
+              placeholder={`https://${name}/…`}
+            />
+          )}
+        </Field>
       </div>
-      <Button type="submit" className="sm:mb-5"><Question /> Ask why</Button>
+      <Button type="submit" className="sm:mb-5">
+        <Question /> Ask why
+      </Button>
     </form>
   );
 }

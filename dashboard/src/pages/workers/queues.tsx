@@ -9,7 +9,12 @@ import { useConfirm } from "../../ui/dialog";
 import { number } from "../../ui/format";
 
 type QueueRow = Schemas["QueueRow"];
-const WAYS = { priority_queue: "what is urgent", crawl_queue: "domains that are due", parse_queue: "stored pages to be read again", dead_letters: "messages no worker could use" } as const;
+const WAYS = {
+  priority_queue: "what is urgent",
+  crawl_queue: "domains that are due",
+  parse_queue: "stored pages to be read again",
+  dead_letters: "messages no worker could use",
+} as const;
 
 /** Nothing where workers ask the database themselves. */
 export function Queues() {
@@ -17,9 +22,19 @@ export function Queues() {
   if (!queues.data || queues.data.mode === "inline") return null;
   const { is_reachable, message, queues: rows, dead_letters } = queues.data;
   return (
-    <Card title="Queues" pad={false} action={is_reachable ? <Badge tone="good">broker answers</Badge> : <Badge tone="warn">broker away</Badge>}>
+    <Card
+      title="Queues"
+      pad={false}
+      action={is_reachable ? <Badge tone="good">broker answers</Badge> : <Badge tone="warn">broker away</Badge>}
+    >
       {!is_reachable && <p className="p-4 text-warn">{message}</p>}
-      {rows.length > 0 && <ul className="divide-y divide-line">{rows.map((row) => <Queue key={row.queue} of={row} />)}</ul>}
+      {rows.length > 0 && (
+        <ul className="divide-y divide-line">
+          {rows.map((row) => (
+            <Queue key={row.queue} of={row} />
+          ))}
+        </ul>
+      )}
       {!!dead_letters && <Dead count={dead_letters} />}
     </Card>
   );
@@ -32,8 +47,14 @@ function Queue({ of: row }: { of: QueueRow }) {
       <span className="font-mono text-[0.8125rem] break-all">{row.queue}</span>
       <span className="text-soft">{WAYS[row.kind]}</span>
       <span className="ml-auto flex gap-x-3 tabular-nums">
-        <span className={isDead && row.messages ? "text-bad" : ""}>{number(row.messages)} {row.messages === 1 ? "message" : "messages"}</span>
-        {!isDead && <span className="w-20 text-right text-soft">{number(row.consumers)} {row.consumers === 1 ? "listens" : "listen"}</span>}
+        <span className={isDead && row.messages ? "text-bad" : ""}>
+          {number(row.messages)} {row.messages === 1 ? "message" : "messages"}
+        </span>
+        {!isDead && (
+          <span className="w-20 text-right text-soft">
+            {number(row.consumers)} {row.consumers === 1 ? "listens" : "listen"}
+          </span>
+        )}
       </span>
     </li>
   );
@@ -44,18 +65,46 @@ function Dead({ count }: { count: number }) {
   const confirm = useConfirm();
   const { act, isBusy } = useAct();
   const [isOpen, setIsOpen] = useState(false);
-  const letters = useQuery({ queryKey: ["queues", "dead"], queryFn: () => ask(api.GET("/api/queues/dead", { params: { query: { limit: 20 } } })), enabled: isOpen });
-  const redrive = () => act(() => ask(api.POST("/api/admin/queues/dead/redrive", { body: { all: true } })), (done) => `${number(done.redriven)} put back; what cannot be used comes here again.`, "queues");
+  const letters = useQuery({
+    queryKey: ["queues", "dead"],
+    queryFn: () => ask(api.GET("/api/queues/dead", { params: { query: { limit: 20 } } })),
+    enabled: isOpen,
+  });
+  const redrive = () =>
+    act(
+      () => ask(api.POST("/api/admin/queues/dead/redrive", { body: { all: true } })),
+      (done) => `${number(done.redriven)} put back; what cannot be used comes here again.`,
+      "queues",
+    );
   const purge = async () => {
-    const yes = await confirm({ title: "Throw the dead letters away?", text: "They are gone for good. What is to be crawled is in the database, and is offered anew.", verb: "Throw them away" });
-    if (yes) await act(() => ask(api.DELETE("/api/admin/queues/dead")), (done) => `${number(Object.values(done.purged).reduce((sum, each) => sum + each, 0))} thrown away.`, "queues");
+    const yes = await confirm({
+      title: "Throw the dead letters away?",
+      text: "They are gone for good. What is to be crawled is in the database, and is offered anew.",
+      verb: "Throw them away",
+    });
+    if (yes)
+      await act(
+        () => ask(api.DELETE("/api/admin/queues/dead")),
+        (done) => `${number(Object.values(done.purged).reduce((sum, each) => sum + each, 0))} thrown away.`,
+        "queues",
+      );
   };
   return (
     <div className="border-t border-line px-4 py-3">
       <div className="flex flex-wrap items-center gap-2">
-        <Button aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>{isOpen ? "Hide" : "Show"} the dead letters</Button>
-        {isAdmin && <Button isBusy={isBusy} onClick={() => void redrive()}>Put back all {number(count)}</Button>}
-        {isAdmin && <Button isBusy={isBusy} onClick={() => void purge()}>Throw away</Button>}
+        <Button aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
+          {isOpen ? "Hide" : "Show"} the dead letters
+        </Button>
+        {isAdmin && (
+          <Button isBusy={isBusy} onClick={() => void redrive()}>
+            Put back all {number(count)}
+          </Button>
+        )}
+        {isAdmin && (
+          <Button isBusy={isBusy} onClick={() => void purge()}>
+            Throw away
+          </Button>
+        )}
       </div>
       {isOpen && (
         <Loaded query={letters} lines={2}>
@@ -63,7 +112,9 @@ function Dead({ count }: { count: number }) {
             <ul className="mt-3 flex flex-col gap-2">
               {data.items.map((letter, index) => (
                 <li key={index}>
-                  <p>{letter.why} <span className="text-soft">refused in {letter.queue ?? "an unknown queue"}</span></p>
+                  <p>
+                    {letter.why} <span className="text-soft">refused in {letter.queue ?? "an unknown queue"}</span>
+                  </p>
                   <p className="font-mono text-xs break-all text-soft">{letter.body}</p>
                 </li>
               ))}
